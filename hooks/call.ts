@@ -1,0 +1,84 @@
+// The seam between the web server and the engine: one call of Metacontroller in, one reply and one report out.
+import type { Clock, Cluster, Sealer } from './cluster.ts';
+import type { JsonObject } from './model/json.ts';
+
+/** What the engine takes from a request. It is a doorbell: everything else is read live. */
+export interface Call {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  /** The status in the request; given back unchanged when the Transaction is gone, never judged. */
+  readonly status: JsonObject;
+  /** Observed children, if someone configured any; echoed unchanged, since Metacontroller deletes what an answer omits. */
+  readonly children: readonly JsonObject[];
+}
+
+/** `retry` is HTTP 429 with `Retry-After`: Metacontroller stores nothing and calls again. */
+export type Reply =
+  | {
+      readonly kind: 'status';
+      readonly status: JsonObject;
+      readonly children: readonly JsonObject[];
+      /** Seconds, fractions allowed; 0 asks for no further call. */
+      readonly resyncAfterSeconds: number;
+      readonly finalized: boolean;
+    }
+  | { readonly kind: 'retry'; readonly retryAfterSeconds: number };
+
+/** One write to a target object, for the audit log. Never content. */
+export interface AuditLine {
+  readonly item: number;
+  readonly verb: string;
+  readonly resource: string;
+  readonly target: string;
+  readonly serviceAccount: string;
+  /** `ok`, or the reason of the failure. */
+  readonly outcome: string;
+}
+
+/** A sentence of the story that `kubectl describe` tells. */
+export interface EventRecord {
+  readonly type: 'Normal' | 'Warning';
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** What one call did, as data: the log line, the counters and the Events are made from it by the server. */
+export interface StepReport {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  /** The kind of step: `begin`, `snapshot`, `apply`, `restore`, `release`, `wait`, `rest`, ... */
+  readonly step: string;
+  /** Why this step, in words. */
+  readonly because: string;
+  readonly fromPhase: string;
+  readonly toPhase: string;
+  /** 0-based index of the change that the step is about. */
+  readonly item?: number;
+  /** `done`, `waiting`, `failed`, or the reason of the trouble that makes it wait. */
+  readonly outcome: string;
+  readonly audit: readonly AuditLine[];
+  readonly events: readonly EventRecord[];
+}
+
+/** Limits of one call, in ms of the monotonic clock. */
+export interface Timing {
+  /** No request is sent after so many ms of a call. */
+  readonly stepDeadline: number;
+  /** `?timeout=` of every write: the API server gives up on it then. */
+  readonly writeTimeout: number;
+}
+
+export interface EngineParts {
+  readonly cluster: Cluster;
+  readonly sealer: Sealer;
+  readonly clock: Clock;
+  readonly timing: Timing;
+  /** Where Leases and the sealing key live. */
+  readonly engineNamespace: string;
+  readonly record: (report: StepReport) => void;
+}
+
+/** Serves one call. Rejects only on a bug. */
+export type Hook = (call: Call) => Promise<Reply>;

@@ -1,0 +1,130 @@
+// The port: what the engine needs of the outside world. Everything before `perform` gets a Reader only; dry runs and
+// access reviews have no effect and count as reads. Expected failures are values; a rejected promise is a bug.
+import type { Failure } from './model/failure.ts';
+import type { JsonObject } from './model/json.ts';
+
+/** Who a call is made as: the engine itself, or a ServiceAccount by impersonation. */
+export type Identity =
+  | { readonly kind: 'engine' }
+  | { readonly kind: 'serviceAccount'; readonly namespace: string; readonly name: string };
+
+/** How the API server serves a kind (from discovery only, or from the CustomResourceDefinition that will define it). */
+export interface Resource {
+  readonly group: string;
+  readonly version: string;
+  readonly plural: string;
+  readonly kind: string;
+  readonly namespaced: boolean;
+  readonly verbs: readonly string[];
+  /** Whether `status` is a subresource; where it is not, status is content. */
+  readonly statusSubresource: boolean;
+}
+
+export interface Location {
+  readonly resource: Resource;
+  /** Absent for cluster-scoped resources. */
+  readonly namespace?: string;
+  readonly name: string;
+}
+
+export interface Failed {
+  readonly kind: 'failed';
+  readonly failure: Failure;
+}
+
+/** `serverTime` is the API server's `Date` header in ms since the epoch, of one second's resolution. */
+export type Answer = { readonly kind: 'ok'; readonly object: JsonObject; readonly serverTime: number } | Failed;
+
+export type ListAnswer =
+  | { readonly kind: 'ok'; readonly items: readonly JsonObject[]; readonly complete: boolean; readonly serverTime: number }
+  | Failed;
+
+export type ResourceAnswer = { readonly kind: 'ok'; readonly resource: Resource } | Failed;
+
+export type ResourcesAnswer = { readonly kind: 'ok'; readonly resources: readonly Resource[] } | Failed;
+
+export type AccessAnswer = { readonly kind: 'ok'; readonly allowed: boolean } | Failed;
+
+/** The version that a write was judged against. The API server answers 409 when it is no longer the stored one. */
+export interface Precondition {
+  readonly uid: string;
+  readonly resourceVersion: string;
+}
+
+interface WriteBase {
+  readonly identity: Identity;
+  readonly location: Location;
+}
+
+/**
+ * One request that changes something. The adapter puts preconditions where the API server looks for them: metadata of
+ * the body for update and apply, `preconditions` of DeleteOptions for delete; absence is the precondition of a create.
+ */
+export type Write =
+  | (WriteBase & { readonly verb: 'create'; readonly object: JsonObject; readonly fieldManager: string })
+  | (WriteBase & {
+      readonly verb: 'update';
+      readonly object: JsonObject;
+      readonly precondition: Precondition;
+      readonly fieldManager: string;
+      readonly subresource?: 'status';
+    })
+  | (WriteBase & {
+      readonly verb: 'apply';
+      readonly object: JsonObject;
+      readonly precondition: Precondition;
+      readonly fieldManager: string;
+    })
+  | (WriteBase & { readonly verb: 'delete'; readonly precondition: Precondition });
+
+export interface AccessQuestion {
+  readonly verb: string;
+  readonly group: string;
+  readonly resource: string;
+  readonly subresource?: string;
+  readonly namespace?: string;
+  readonly name?: string;
+}
+
+export interface ListOptions {
+  /** At most so many items; `complete` of the answer tells whether there are more. */
+  readonly limit?: number;
+  readonly labelSelector?: string;
+}
+
+export interface Reader {
+  get(location: Location, identity: Identity): Promise<Answer>;
+  /** Metadata only (PartialObjectMetadata): cheap also where the object is large. */
+  getMetadata(location: Location, identity: Identity): Promise<Answer>;
+  /** Metadata of the objects of a resource, in one namespace or, without one, in the whole cluster. */
+  listMetadata(resource: Resource, namespace: string | undefined, identity: Identity, options: ListOptions): Promise<ListAnswer>;
+  /** Resolves a kind through discovery, refreshed once when the kind is not known. `absent` when no such kind is served. */
+  resource(apiVersion: string, kind: string): Promise<ResourceAnswer>;
+  /** Every resource that is served at its preferred version. */
+  resources(): Promise<ResourcesAnswer>;
+  /** SelfSubjectAccessReview as that identity. */
+  allowed(question: AccessQuestion, identity: Identity): Promise<AccessAnswer>;
+  /** The write with `dryRun=All`: what the object would be, or the refusal. */
+  dryRun(write: Write): Promise<Answer>;
+}
+
+export interface Writer {
+  /** Performs one write. For a delete, `object` is the API server's answer (the object, or a Status). */
+  send(write: Write): Promise<Answer>;
+}
+
+export interface Cluster extends Reader, Writer {}
+
+/** Seals snapshots of what others must not read. AES-256-GCM; `context` is additional data that must agree on opening. */
+export interface Sealer {
+  seal(text: string, context: string): string;
+  /** Undefined when the text was tampered with, has another context, or was sealed with a key we do not have. */
+  open(sealed: string, context: string): string | undefined;
+  compress(text: string): string;
+  expand(compressed: string): string | undefined;
+}
+
+/** Monotonic time in ms: for deadlines of a call only. All else follows the API server's clock. */
+export interface Clock {
+  monotonic(): number;
+}

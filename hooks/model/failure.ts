@@ -1,0 +1,26 @@
+// Failures are named by what must happen next, never by where they arose or by the text of a message.
+
+/**
+ * - `absent`: 404, the object or its kind is not there.
+ * - `exists`: 409 AlreadyExists.
+ * - `stale`: any other 409; a precondition did not hold: read again and judge.
+ * - `refused`: 400, 403, 405, 413, 415, 422; the same request will be refused again.
+ * - `transient`: 401, 408, 429, 5xx, no answer, a cut or unreadable answer, no time left; try again later.
+ */
+export type FailureKind = 'absent' | 'exists' | 'stale' | 'refused' | 'transient';
+
+export interface Failure {
+  readonly kind: FailureKind;
+  /** HTTP status; 0 when no answer came. */
+  readonly code: number;
+  /** CamelCase: `reason` of the API server's Status, or our own where no Status came (ConnectionFailed, Timeout, ...). */
+  readonly reason: string;
+  /** For people. May quote values of the request: never shown for objects whose content is secret. */
+  readonly message: string;
+  /** Paths of the fields that the API server complained about. */
+  readonly fields: readonly string[];
+  /** True when the answer proves that the request has no effect now or later; a lost or a 5xx answer proves nothing. */
+  readonly definitive: boolean;
+  /** The server's wish, in seconds. */
+  readonly retryAfterSeconds?: number;
+}

@@ -1,0 +1,68 @@
+// One place makes every name: identity of an object, of its lock, of its key in a snapshot.
+import { createHash } from 'node:crypto';
+import type { JsonObject } from './json.ts';
+
+/** An object that a change is about. `namespace` is absent for cluster-scoped kinds. */
+export interface Reference {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly name: string;
+  readonly namespace?: string;
+}
+
+/** `apps/v1` gives `apps`, `v1` gives the empty group. */
+export function groupOf(apiVersion: string): string {
+  const slash = apiVersion.indexOf('/');
+  return slash < 0 ? '' : apiVersion.slice(0, slash);
+}
+
+export function versionOf(apiVersion: string): string {
+  return apiVersion.slice(apiVersion.indexOf('/') + 1);
+}
+
+/** Equal for equal objects, whatever the version they are addressed by. */
+export function identityOf(reference: Reference): string {
+  return [groupOf(reference.apiVersion), reference.kind, reference.namespace ?? '', reference.name].join('|');
+}
+
+/** For people: `Deployment shop/web-server`, `ClusterRole system:node`; with the group where it is not a well-known one. */
+export function describe(reference: Reference): string {
+  const group = groupOf(reference.apiVersion);
+  const kind = group.includes('.') ? `${reference.kind}.${group}` : reference.kind;
+  return reference.namespace === undefined ? `${kind} ${reference.name}` : `${kind} ${reference.namespace}/${reference.name}`;
+}
+
+/** What an object must carry to be sent to that reference. */
+export function typeMeta(reference: Reference): JsonObject {
+  return { apiVersion: reference.apiVersion, kind: reference.kind };
+}
+
+const longestName = 253;
+const hashLength = 10;
+
+export function shortHash(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, hashLength);
+}
+
+/**
+ * Name of the Lease that locks an object: readable, and collision-free by a hash of the whole identity (two names may differ
+ * in case or in characters that a Lease name cannot hold, RBAC names hold `:`).
+ */
+export function lockName(reference: Reference): string {
+  const group = groupOf(reference.apiVersion);
+  const readable = [reference.namespace ?? '', group === '' ? reference.kind : `${reference.kind}.${group}`, reference.name]
+    .filter((part) => part !== '')
+    .join('-')
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9.-]/g, '-')
+    .replaceAll(/\.(?=[.-])|(?<=-)\./g, '-');
+  const cut = readable.slice(0, longestName - 'janus-lock--'.length - hashLength).replace(/[.-]+$/, '');
+  return `janus-lock-${cut}-${shortHash(identityOf(reference))}`;
+}
+
+/** Group-aware key of an object inside a snapshot. */
+export function snapshotKey(reference: Reference): string {
+  const group = groupOf(reference.apiVersion);
+  const kind = group === '' ? reference.kind : `${reference.kind}.${group}`;
+  return [kind, reference.namespace ?? '', reference.name].join('_');
+}
