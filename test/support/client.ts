@@ -1,0 +1,192 @@
+// A thin client for tests: raw JSON paths of the API server in, `{ code, body }` out. An answer of any code is a value;
+// only a call that gets no answer throws. Integers above 2^53 survive both ways.
+import type { RequestOptions } from 'node:https';
+import { KubeConfig } from '@kubernetes/client-node';
+import { type Dispatcher, Pool } from 'undici';
+import { at, isList, isObject, type Json, type JsonObject, parseJson, textAt } from '../../hooks/model/json.ts';
+
+export interface Answer {
+  readonly code: number;
+  /** The JSON object of the answer; `{}` where the answer is not one (`/readyz` says plainly `ok`). */
+  readonly body: JsonObject;
+  readonly text: string;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+}
+
+export interface ListAnswer extends Answer {
+  readonly items: readonly JsonObject[];
+}
+
+export type Query = Readonly<Record<string, string | number | boolean>>;
+
+export interface RequestParts {
+  readonly query?: Query;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: Json;
+}
+
+export type PatchKind = 'merge' | 'json' | 'strategic' | 'apply';
+
+const patchTypes: Readonly<Record<PatchKind, string>> = {
+  merge: 'application/merge-patch+json',
+  json: 'application/json-patch+json',
+  strategic: 'application/strategic-merge-patch+json',
+  apply: 'application/apply-patch+yaml',
+};
+
+/** Paths are those of the API server: `/api/v1/namespaces/default/configmaps/one`; no names are encoded for the caller. */
+export interface Client {
+  readonly url: string;
+  get(path: string, query?: Query): Promise<Answer>;
+  list(path: string, query?: Query): Promise<ListAnswer>;
+  create(path: string, object: JsonObject, query?: Query): Promise<Answer>;
+  update(path: string, object: JsonObject, query?: Query): Promise<Answer>;
+  /** Server-side apply; by default as field manager `test` and with `force`. */
+  apply(path: string, object: JsonObject, query?: Query): Promise<Answer>;
+  /** A merge patch unless `kind` says otherwise. */
+  patch(path: string, patch: Json, kind?: PatchKind, query?: Query): Promise<Answer>;
+  /** `options` is the DeleteOptions body: preconditions, propagationPolicy. */
+  delete(path: string, options?: JsonObject, query?: Query): Promise<Answer>;
+  request(method: Dispatcher.HttpMethod, path: string, parts?: RequestParts): Promise<Answer>;
+  /** The same connection with every call impersonating a user. */
+  asUser(user: string): Client;
+  asServiceAccount(namespace: string, name: string): Client;
+  /** Ends the connection, also of the clients made by `asUser`. Not needed for the process to exit. */
+  close(): Promise<void>;
+}
+
+type Send = (method: Dispatcher.HttpMethod, path: string, parts: RequestParts) => Promise<Answer>;
+
+/** Connects as the current context of a kubeconfig file says. The file is read at once, the first call connects. */
+export function connect(kubeconfig: string): Client {
+  const config = new KubeConfig();
+  config.loadFromFile(kubeconfig);
+  const url = config.getCurrentCluster()?.server;
+  if (url === undefined) throw new Error(`kubeconfig ${kubeconfig}: its current context names no cluster; set one`);
+  const opening = openConnection(config, url);
+  opening.catch(() => undefined);
+  return clientOver(
+    url,
+    {},
+    {
+      send: async (method, path, parts) => (await opening).send(method, path, parts),
+      close: async () => (await opening).close(),
+    },
+  );
+}
+
+interface Connection {
+  readonly send: Send;
+  readonly close: () => Promise<void>;
+}
+
+async function openConnection(config: KubeConfig, url: string): Promise<Connection> {
+  const security: RequestOptions = {};
+  await config.applyToHTTPSOptions(security);
+  const { ca, cert, key, rejectUnauthorized, servername } = security;
+  const connectOptions = Object.fromEntries(
+    Object.entries({ ca, cert, key, rejectUnauthorized, servername }).filter(
+      ([, value]) => value !== undefined && value !== null,
+    ),
+  );
+  const pool = new Pool(new URL(url).origin, { connections: 32, allowH2: false, connect: connectOptions });
+  const identity = (security.headers ?? {}) as Record<string, string>;
+  const base = new URL(url).pathname.replace(/\/$/, '');
+  const send: Send = (method, path, parts) =>
+    exchange(pool, method, base + path, { ...parts, headers: { ...identity, ...parts.headers } });
+  return { send, close: () => pool.close() };
+}
+
+async function exchange(pool: Pool, method: Dispatcher.HttpMethod, path: string, parts: RequestParts): Promise<Answer> {
+  const response = await pool.request({
+    method,
+    path,
+    query: { ...parts.query },
+    headers: { accept: 'application/json', 'content-type': 'application/json', ...parts.headers },
+    body: parts.body === undefined ? null : JSON.stringify(parts.body),
+  });
+  const text = await response.body.text();
+  return { code: response.statusCode, body: objectIn(text), text, headers: response.headers };
+}
+
+function objectIn(text: string): JsonObject {
+  if (!text.startsWith('{')) return {};
+  const value = parseJson(text);
+  return isObject(value) ? value : {};
+}
+
+function clientOver(url: string, headers: Readonly<Record<string, string>>, connection: Connection): Client {
+  const request: Client['request'] = (method, path, parts = {}) =>
+    connection.send(method, path, { ...parts, headers: { ...headers, ...parts.headers } });
+  const asUser = (user: string): Client => clientOver(url, { ...headers, 'impersonate-user': user }, connection);
+  const patch: Client['patch'] = (path, body, kind = 'merge', query = {}) =>
+    request('PATCH', path, { body, query, headers: { 'content-type': patchTypes[kind] } });
+  return {
+    url,
+    request,
+    patch,
+    asUser,
+    asServiceAccount: (namespace, name) => asUser(`system:serviceaccount:${namespace}:${name}`),
+    get: (path, query = {}) => request('GET', path, { query }),
+    list: async (path, query = {}) => withItems(await request('GET', path, { query })),
+    create: (path, body, query = {}) => request('POST', path, { body, query }),
+    update: (path, body, query = {}) => request('PUT', path, { body, query }),
+    apply: (path, body, query = {}) => patch(path, body, 'apply', { fieldManager: 'test', force: true, ...query }),
+    delete: (path, options = {}, query = {}) => request('DELETE', path, { body: options, query }),
+    close: connection.close,
+  };
+}
+
+function withItems(answer: Answer): ListAnswer {
+  const items = at(answer.body, 'items');
+  return { ...answer, items: isList(items) ? items.filter(isObject) : [] };
+}
+
+/** The object of an answer that had to succeed; throws with the API server's message otherwise. */
+export function must(answer: Answer): JsonObject {
+  if (answer.code >= 200 && answer.code < 300) return answer.body;
+  throw new Error(`expected success, the API server answered ${answer.code}: ${textAt(answer.body, 'message') ?? answer.text}`);
+}
+
+export interface Patience {
+  /** A guard against hanging, not a measure: generous on purpose. */
+  readonly timeoutMs?: number;
+  readonly everyMs?: number;
+}
+
+/**
+ * Polls until the condition gives something other than undefined, null or false, and returns that. `what` completes
+ * "waited … for". An error thrown by the condition counts as not yet and is named when the guard trips.
+ */
+export async function waitFor<T>(
+  condition: () => T | Promise<T>,
+  what: string,
+  { timeoutMs = 60_000, everyMs = 50 }: Patience = {},
+): Promise<Exclude<T, undefined | null | false>> {
+  const end = performance.now() + timeoutMs;
+  let last: unknown = 'no error, the condition just did not hold';
+  while (performance.now() < end) {
+    const value = await Promise.resolve()
+      .then(condition)
+      .catch((error: unknown) => {
+        last = error;
+        return undefined;
+      });
+    if (value !== undefined && value !== null && value !== false) return value as Exclude<T, undefined | null | false>;
+    await new Promise((resolve) => setTimeout(resolve, everyMs));
+  }
+  throw new Error(`waited ${timeoutMs / 1000} s for ${what}; last seen: ${String(last)}`);
+}
+
+/** What of a tap test is needed to clean up after it. */
+export interface Teardown {
+  teardown(handler: () => unknown): unknown;
+}
+
+/** Makes a namespace of a generated name and returns the name; it is deleted when the test `t` ends (without waiting for its contents to go). */
+export async function freeNamespace(client: Client, prefix: string, t?: Teardown): Promise<string> {
+  const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { generateName: `${prefix}-` } };
+  const name = textAt(must(await client.create('/api/v1/namespaces', namespace)), 'metadata', 'name') ?? '';
+  t?.teardown(() => client.delete(`/api/v1/namespaces/${name}`));
+  return name;
+}
