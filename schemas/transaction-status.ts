@@ -1,0 +1,171 @@
+// What the engine reports in `status` of a Transaction. Lengths are bounded because the version rule compares all of it,
+// and the API server reckons the cost of that from the bounds: whoever writes a text into status cuts it to them, since a
+// status that is refused for its length is refused for ever.
+import type { Schema } from './schema.ts';
+import { mostChanges } from './transaction-spec.ts';
+
+export const phases = [
+  'Pending',
+  'Preparing',
+  'Prepared',
+  'Committing',
+  'Committed',
+  'RollingBack',
+  'RolledBack',
+  'Failed',
+] as const;
+
+/** The longest texts and lists that a status may hold. */
+export const statusLimits = {
+  message: 32_768,
+  errorReason: 256,
+  errorMessage: 4096,
+  note: 4096,
+  fieldManager: 128,
+  tookFieldsFrom: 64,
+  drift: 64,
+  driftPath: 1024,
+  handledAnnotations: 16,
+  handledAnnotationValue: 262_144,
+} as const;
+
+const flag = (description: string): Schema => ({ type: 'boolean', description });
+
+const time = (description: string): Schema => ({ type: 'string', format: 'date-time', description });
+
+const string = (description: string, maxLength: number): Schema => ({ type: 'string', description, maxLength });
+
+const item: Schema = {
+  type: 'object',
+  description: 'How far one change is.',
+  properties: {
+    lockLease: string('Name of the Lease, in the namespace of the engine, that locks the target.', 253),
+    prepared: flag('The prior state of the target is stored.'),
+    committed: flag('The change is applied.'),
+    rolledBack: flag('The change is undone, or was found not to be applied.'),
+    uid: string('UID of the object that a Create made.', 128),
+    error: {
+      type: 'object',
+      description: 'Why the change could not be applied or undone.',
+      required: ['reason', 'message'],
+      properties: {
+        reason: {
+          type: 'string',
+          description: 'One CamelCase word for programs.',
+          maxLength: statusLimits.errorReason,
+          pattern: '^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$',
+        },
+        message: string('What happened, to which object, and what to do next.', statusLimits.errorMessage),
+      },
+    },
+    tookFieldsFrom: {
+      type: 'array',
+      description: 'Field managers whose fields a Patch took over. An undo gives them back.',
+      maxItems: statusLimits.tookFieldsFrom,
+      items: string('Name of a field manager.', statusLimits.fieldManager),
+      'x-kubernetes-list-type': 'atomic',
+    },
+    drift: {
+      type: 'array',
+      description: 'Where the object, once written, differed from what the dry run had foretold; counts as part of the change.',
+      maxItems: statusLimits.drift,
+      items: {
+        type: 'object',
+        description: 'One difference.',
+        required: ['path'],
+        properties: {
+          path: string('Path of the field.', statusLimits.driftPath),
+          value: {
+            description: 'The value found there; left out where the field is absent.',
+            'x-kubernetes-preserve-unknown-fields': true,
+          },
+          sealed: string('The value, sealed, where others must not read it.', 8192),
+        },
+      },
+      'x-kubernetes-list-type': 'atomic',
+    },
+    disowned: flag('The field manager of this Transaction was taken off the object again.'),
+    note: string('Something to know about this change that is no error.', statusLimits.note),
+  },
+};
+
+const condition: Schema = {
+  type: 'object',
+  description: 'One aspect of the state, for kubectl wait and other tools.',
+  required: ['type', 'status'],
+  properties: {
+    type: string('Finished, Succeeded, Prepared, Committed, RolledBack, Ready, Reconciling or Stalled.', 316),
+    status: { type: 'string', description: 'True, False or Unknown.', enum: ['True', 'False', 'Unknown'] },
+    reason: string('One CamelCase word for programs.', 1024),
+    message: string('What this means here, which object it is about, why, and what to do next.', statusLimits.message),
+    lastTransitionTime: time('When status of this condition changed last.'),
+    observedGeneration: { type: 'integer', description: 'Generation of the Transaction that this is about.', minimum: 0 },
+  },
+};
+
+export const transactionStatus: Schema = {
+  type: 'object',
+  description: 'How far the Transaction is. Written by the engine; never falls behind what is stored (see version).',
+  properties: {
+    phase: {
+      type: 'string',
+      description:
+        'Pending, Preparing, Prepared, Committing, RollingBack; at rest Committed (all changes applied), RolledBack (none), or Failed (see message).',
+      enum: phases,
+    },
+    version: {
+      type: 'integer',
+      description: 'Grows by one with each change of phase or items. A status with a lower version is refused.',
+      minimum: 1,
+      maximum: 2147483647,
+    },
+    items: {
+      type: 'array',
+      description: 'One entry for each change, in the same order.',
+      maxItems: mostChanges,
+      items: item,
+      'x-kubernetes-list-type': 'atomic',
+    },
+    rollbackRef: {
+      type: 'object',
+      description: 'Where the prior states of the targets are stored.',
+      required: ['name', 'digest', 'objects'],
+      properties: {
+        name: string('Name of the first ConfigMap; the others have -1, -2, … after it.', 253),
+        digest: string('SHA-256 of all of them. Others than these are refused.', 128),
+        objects: { type: 'integer', description: 'Number of ConfigMaps.', minimum: 1, maximum: 10_000 },
+      },
+    },
+    specDigest: string('SHA-256 of spec as it was when the Transaction began.', 128),
+    startedAt: time('When the Transaction began.'),
+    completedAt: time('When it came to rest.'),
+    rollbackStartedAt: time('When the undo began.'),
+    message: string('What is going on, or how it ended, in words.', statusLimits.message),
+    progress: string('Changes done of all, such as 3/5.', 32),
+    handledAnnotations: {
+      type: 'object',
+      description: 'The values of request annotations that have taken effect; each value does so once.',
+      maxProperties: statusLimits.handledAnnotations,
+      additionalProperties: string('Value of the annotation.', statusLimits.handledAnnotationValue),
+    },
+    conditions: {
+      type: 'array',
+      description: 'Finished, Succeeded, Prepared, Committed, RolledBack, and Ready, Reconciling, Stalled as kstatus knows them.',
+      maxItems: 32,
+      items: condition,
+      'x-kubernetes-list-type': 'map',
+      'x-kubernetes-list-map-keys': ['type'],
+    },
+    observedGeneration: {
+      type: 'integer',
+      description: 'Generation that this status is about; set by Metacontroller.',
+      minimum: 0,
+    },
+  },
+  'x-kubernetes-validations': [
+    {
+      rule: 'has(self.phase) == has(self.version)',
+      message: 'phase and version come together: report both, so that the version guards the phase',
+    },
+  ],
+};

@@ -1,0 +1,69 @@
+// The Transaction as a whole: identity, spec, status, and the rule that keeps a late or duplicate status from undoing
+// progress. Metacontroller overwrites status with whatever our answer says, so only the API server can hold that line.
+import type { Rule, Schema } from './schema.ts';
+import { transactionSpec } from './transaction-spec.ts';
+import { transactionStatus } from './transaction-status.ts';
+
+export const group = 'tx.janus.io';
+export const version = 'v1alpha1';
+export const kind = 'Transaction';
+
+/** Snapshots are named after the Transaction: `{name}-rollback`, with room for part of the uid and a number. */
+export const longestTransactionName = 230;
+
+/** What may change only together with a higher version. */
+export const guardedFields = [
+  'phase',
+  'items',
+  'rollbackRef',
+  'specDigest',
+  'startedAt',
+  'rollbackStartedAt',
+  'handledAnnotations',
+] as const;
+
+const stored = 'has(oldSelf.status) && has(oldSelf.status.version)';
+const present = 'has(self.status) && has(self.status.version)';
+// Not by optionals (`self.status.?items`): the API server reckons their comparison as unbounded and refuses the CRD.
+const unchanged = guardedFields.map(same).join(' && ');
+
+function same(field: string): string {
+  const [now, before] = [`self.status.${field}`, `oldSelf.status.${field}`];
+  return `(has(${now}) ? has(${before}) && ${now} == ${before} : !has(${before}))`;
+}
+
+const statusRules: readonly Rule[] = [
+  {
+    rule: `!(${stored}) || (${present} && self.status.version >= oldSelf.status.version)`,
+    message: 'status.version must not fall or vanish: this status is older than the stored one; read the Transaction again',
+  },
+  {
+    rule: `!(${stored} && ${present} && self.status.version == oldSelf.status.version) || (${unchanged})`,
+    message: `a change of ${guardedFields.join(', ')} needs a higher status.version: read the Transaction again`,
+  },
+];
+
+export const transaction: Schema = {
+  type: 'object',
+  description:
+    'An ordered list of changes to Kubernetes objects: either all are applied, or those applied are undone in reverse. A saga: locks are advisory, each object is written by a call of its own, and others see the steps between.',
+  required: ['apiVersion', 'kind', 'metadata', 'spec'],
+  properties: {
+    apiVersion: { type: 'string', description: `Always ${group}/${version}.` },
+    kind: { type: 'string', description: `Always ${kind}.` },
+    metadata: {
+      type: 'object',
+      description:
+        'Standard metadata. Annotations that ask for something: tx.janus.io/request-rollback, tx.janus.io/retry-rollback, tx.janus.io/automatic-rollback, tx.janus.io/allow-irreversible.',
+    },
+    spec: transactionSpec,
+    status: transactionStatus,
+  },
+  'x-kubernetes-validations': [
+    {
+      rule: `size(self.metadata.name) <= ${longestTransactionName}`,
+      message: `shorten metadata.name to at most ${longestTransactionName} characters: other objects are named after it`,
+    },
+    ...statusRules,
+  ],
+};
