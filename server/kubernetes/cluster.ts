@@ -1,0 +1,94 @@
+// The port of the engine over the real API server.
+//
+// 1. Nothing is retried here: what a failure means is for the engine to judge.
+// 2. A write is over for certain once `writeTimeout` has passed after it was sent: the API server gives up on it then.
+import type { AccessAnswer, Answer, Cluster, Failed, Identity, ListAnswer, Write } from '../../hooks/cluster.ts';
+import type { Failure } from '../../hooks/model/failure.ts';
+import { at, isList, isObject, type JsonObject, textAt } from '../../hooks/model/json.ts';
+import type { Connection } from './connection.ts';
+import { createDiscovery } from './discovery.ts';
+import { collectionPath, objectPath } from './paths.ts';
+import { type ApiRequest, metadataListOnly, metadataOnly, requestOfWrite } from './requests.ts';
+import { createTransport, type Received, type Transport, type TransportOptions } from './transport.ts';
+
+export interface ClusterOptions extends Partial<TransportOptions> {
+  /** The API server gives up on a write after so many ms. */
+  readonly writeTimeout: number;
+}
+
+export interface KubernetesCluster extends Cluster {
+  /** The way to the API server without the port's vocabulary: for Events and the like. */
+  readonly transport: Transport;
+  /** A cheap question to the API server. Undefined when it answers. */
+  trouble(): Promise<Failure | undefined>;
+  /** Closes the connections once the requests under way are answered. */
+  close(): Promise<void>;
+}
+
+const engine: Identity = { kind: 'engine' };
+const longestAnswer = 64 * 1024 * 1024;
+const connections = 64;
+const graceAfterWrite = 2_000; // so that the API server's own word on a write it gave up on still arrives
+
+export function createCluster(connection: Connection, options: ClusterOptions): KubernetesCluster {
+  const requestTimeout = options.writeTimeout + graceAfterWrite;
+  const transport = createTransport(connection, { connections, longestAnswer, requestTimeout, ...options });
+  const discovery = createDiscovery((request) => transport.request(request, engine));
+  const ask = async (request: ApiRequest, identity: Identity) => answerOf(await transport.request(request, identity));
+  const write = (intent: Write, dryRun: boolean) =>
+    ask(requestOfWrite(intent, { timeout: options.writeTimeout, dryRun }), intent.identity);
+  return {
+    transport,
+    get: (location, identity) => ask({ method: 'GET', path: objectPath(location) }, identity),
+    getMetadata: (location, identity) => ask({ method: 'GET', path: objectPath(location), accept: metadataOnly }, identity),
+    async listMetadata(resource, namespace, identity, { limit, labelSelector }) {
+      const query = {
+        ...(limit === undefined ? {} : { limit: String(limit) }),
+        ...(labelSelector === undefined ? {} : { labelSelector }),
+      };
+      const path = collectionPath(resource, namespace);
+      return listOf(await transport.request({ method: 'GET', path, query, accept: metadataListOnly }, identity));
+    },
+    resource: discovery.resource,
+    resources: discovery.resources,
+    async allowed(question, identity) {
+      return accessOf(await transport.request(accessReview({ ...question }), identity));
+    },
+    dryRun: (intent) => write(intent, true),
+    send: (intent) => write(intent, false),
+    async trouble() {
+      const answer = await transport.request({ method: 'GET', path: '/version' }, engine);
+      return answer.kind === 'failed' ? answer.failure : undefined;
+    },
+    close: () => transport.close(),
+  };
+}
+
+function answerOf(received: Received | Failed): Answer {
+  return received.kind === 'failed' ? received : { kind: 'ok', object: received.body, serverTime: received.serverTime };
+}
+
+function listOf(received: Received | Failed): ListAnswer {
+  if (received.kind === 'failed') return received;
+  const items = at(received.body, 'items');
+  return {
+    kind: 'ok',
+    items: isList(items) ? items.filter(isObject) : [],
+    complete: (textAt(received.body, 'metadata', 'continue') ?? '') === '',
+    serverTime: received.serverTime,
+  };
+}
+
+function accessReview(resourceAttributes: JsonObject): ApiRequest {
+  return {
+    method: 'POST',
+    path: '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews',
+    contentType: 'application/json',
+    body: { apiVersion: 'authorization.k8s.io/v1', kind: 'SelfSubjectAccessReview', spec: { resourceAttributes } },
+  };
+}
+
+function accessOf(received: Received | Failed): AccessAnswer {
+  if (received.kind === 'failed') return received;
+  return { kind: 'ok', allowed: at(received.body, 'status', 'allowed') === true };
+}

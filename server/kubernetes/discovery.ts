@@ -1,0 +1,135 @@
+// From kinds to resources, by what the API server says it serves; never by guessing a plural.
+//
+// A kind is looked up in the list of its group and version: small, exact at the moment it is asked for (the aggregated
+// document lags behind a new CustomResourceDefinition), and asked for again at once when the kind is not in a cached one.
+import type { Failed, Resource, ResourceAnswer, ResourcesAnswer } from '../../hooks/cluster.ts';
+import { at, isList, type Json, type JsonObject, textAt } from '../../hooks/model/json.ts';
+import { groupOf, versionOf } from '../../hooks/model/reference.ts';
+import { groupVersionPath } from './paths.ts';
+import type { ApiRequest } from './requests.ts';
+import { failed, type Received } from './transport.ts';
+
+export interface Discovery {
+  resource(apiVersion: string, kind: string): Promise<ResourceAnswer>;
+  resources(): Promise<ResourcesAnswer>;
+}
+
+type Ask = (request: ApiRequest) => Promise<Received | Failed>;
+
+interface Listing {
+  readonly readAt: number;
+  readonly answer: Promise<ResourcesAnswer>;
+}
+
+export interface DiscoveryOptions {
+  /** A list is used for so many ms; a definition may gain a status subresource meanwhile, and must not be missed for long. */
+  readonly longestUse: number;
+  /** A list that lacks a kind is read again only when it is so many ms old. */
+  readonly shortestUse: number;
+  readonly monotonic: () => number;
+}
+
+const defaults: DiscoveryOptions = { longestUse: 30_000, shortestUse: 250, monotonic: () => performance.now() };
+const mostListings = 500; // names of groups come from users: the cache must not grow without end
+
+export function createDiscovery(ask: Ask, options: DiscoveryOptions = defaults): Discovery {
+  const listings = new Map<string, Listing>();
+
+  const listing = (apiVersion: string, youngerThan: number): Promise<ResourcesAnswer> => {
+    const known = listings.get(apiVersion);
+    if (known !== undefined && options.monotonic() - known.readAt < youngerThan) return known.answer;
+    const answer = readGroupVersion(ask, apiVersion);
+    if (listings.size >= mostListings) listings.clear();
+    listings.set(apiVersion, { readAt: options.monotonic(), answer });
+    void answer.then((outcome) => {
+      if (outcome.kind === 'failed' && outcome.failure.kind !== 'absent') listings.delete(apiVersion);
+    });
+    return answer;
+  };
+
+  return {
+    async resource(apiVersion, kind) {
+      const cached = find(await listing(apiVersion, options.longestUse), apiVersion, kind);
+      if (cached.kind === 'ok' || cached.failure.kind !== 'absent') return cached;
+      return find(await listing(apiVersion, options.shortestUse), apiVersion, kind);
+    },
+    resources: () => readAll(ask),
+  };
+}
+
+function find(answer: ResourcesAnswer, apiVersion: string, kind: string): ResourceAnswer {
+  if (answer.kind === 'failed') return answer;
+  const resource = answer.resources.find((candidate) => candidate.kind === kind);
+  return resource === undefined ? unknownKind(apiVersion, kind) : { kind: 'ok', resource };
+}
+
+function unknownKind(apiVersion: string, kind: string): Failed {
+  const message = `the API server does not serve kind ${kind} of ${apiVersion}`;
+  return failed({ kind: 'absent', code: 404, reason: 'NotFound', message, fields: [], definitive: true });
+}
+
+async function readGroupVersion(ask: Ask, apiVersion: string): Promise<ResourcesAnswer> {
+  const answer = await ask({ method: 'GET', path: groupVersionPath(apiVersion) });
+  return answer.kind === 'failed' ? answer : { kind: 'ok', resources: resourcesOfList(answer.body, apiVersion) };
+}
+
+function resourcesOfList(list: JsonObject, apiVersion: string): readonly Resource[] {
+  const entries = listAt(list, 'resources');
+  const names = new Set(entries.map((entry) => textAt(entry, 'name')));
+  return entries
+    .filter((entry) => !textAt(entry, 'name')?.includes('/'))
+    .map((entry) => resourceOfEntry(entry, apiVersion, names));
+}
+
+function resourceOfEntry(entry: Json, apiVersion: string, names: ReadonlySet<string | undefined>): Resource {
+  const plural = textAt(entry, 'name') ?? '';
+  return {
+    group: groupOf(apiVersion),
+    version: versionOf(apiVersion),
+    plural,
+    kind: textAt(entry, 'kind') ?? '',
+    namespaced: at(entry, 'namespaced') === true,
+    verbs: textsAt(entry, 'verbs'),
+    statusSubresource: names.has(`${plural}/status`),
+  };
+}
+
+const aggregated = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
+
+// Each resource once, at the first version of its group that serves it; versions come in the order of preference.
+async function readAll(ask: Ask): Promise<ResourcesAnswer> {
+  const answers = await Promise.all(['/api', '/apis'].map((path) => ask({ method: 'GET', path, accept: aggregated })));
+  const resources = new Map<string, Resource>();
+  for (const answer of answers) {
+    if (answer.kind === 'failed') return answer;
+    for (const resource of listAt(answer.body, 'items').flatMap(resourcesOfGroup)) {
+      const key = `${resource.plural}.${resource.group}`;
+      if (!resources.has(key)) resources.set(key, resource);
+    }
+  }
+  return { kind: 'ok', resources: [...resources.values()] };
+}
+
+function resourcesOfGroup(group: Json): readonly Resource[] {
+  const name = textAt(group, 'metadata', 'name') ?? '';
+  return listAt(group, 'versions').flatMap((version) =>
+    listAt(version, 'resources').map((entry) => ({
+      group: name,
+      version: textAt(version, 'version') ?? '',
+      plural: textAt(entry, 'resource') ?? '',
+      kind: textAt(entry, 'responseKind', 'kind') ?? '',
+      namespaced: textAt(entry, 'scope') === 'Namespaced',
+      verbs: textsAt(entry, 'verbs'),
+      statusSubresource: listAt(entry, 'subresources').some((sub) => textAt(sub, 'subresource') === 'status'),
+    })),
+  );
+}
+
+function listAt(value: Json, ...keys: readonly string[]): readonly Json[] {
+  const found = at(value, ...keys);
+  return isList(found) ? found : [];
+}
+
+function textsAt(value: Json, key: string): readonly string[] {
+  return listAt(value, key).filter((text) => typeof text === 'string');
+}

@@ -1,0 +1,121 @@
+// From an answer of the API server, or from the lack of one, to a Failure. Pure.
+//
+// 1. Only the HTTP status, `reason` of the Status and error codes decide; the text of a message never does.
+// 2. An answer that is not the API server's own (a load balancer's page, a cut body) proves nothing: transient, not definitive.
+import type { Failure, FailureKind } from '../../hooks/model/failure.ts';
+import { at, isList, type Json, textAt } from '../../hooks/model/json.ts';
+
+/** An HTTP answer as far as a failure needs it. Header names are lower case. */
+export interface HttpAnswer {
+  readonly code: number;
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  /** The parsed body; undefined when it is not JSON. */
+  readonly body: Json | undefined;
+}
+
+/** The Failure that an answer outside 2xx stands for. */
+export function failureOfAnswer(answer: HttpAnswer): Failure {
+  if (answer.code < 400) return unreadable(answer.code);
+  if (textAt(answer.body, 'kind') !== 'Status') return failureWithoutStatus(answer);
+  const reason = textAt(answer.body, 'reason') || reasonOfCode(answer.code);
+  return {
+    kind: kindOf(answer.code, reason),
+    code: answer.code,
+    reason,
+    message: textAt(answer.body, 'message') ?? `the API server answered ${answer.code}`,
+    fields: fieldsOf(answer.body),
+    definitive: isDefinitive(answer.code),
+    ...retryAfterOf(answer),
+  };
+}
+
+// The API server answers 404 in plain text where a whole group or version is not served, for example after its
+// CustomResourceDefinition is gone. Its Audit-Id header tells this from the page of a proxy on the way.
+function failureWithoutStatus(answer: HttpAnswer): Failure {
+  if (answer.code === 404 && answer.headers['audit-id'] !== undefined) {
+    const message = 'the API server does not serve this group and version';
+    return { kind: 'absent', code: 404, reason: 'NotFound', message, fields: [], definitive: true };
+  }
+  return { ...unreadable(answer.code), ...retryAfterOf(answer) };
+}
+
+/** An answer that says nothing about the outcome of the request. */
+export function unreadable(code: number): Failure {
+  const message = `the answer with HTTP status ${code} is not one of the Kubernetes API: it is cut, not JSON, or from a proxy`;
+  return transientFailure(code, 'AnswerUnreadable', message);
+}
+
+const reasonOfError: Readonly<Record<string, string>> = {
+  TimeoutError: 'Timeout',
+  UND_ERR_CONNECT_TIMEOUT: 'Timeout',
+  UND_ERR_HEADERS_TIMEOUT: 'Timeout',
+  UND_ERR_BODY_TIMEOUT: 'Timeout',
+  UND_ERR_RES_EXCEEDED_MAX_SIZE: 'AnswerTooLarge',
+};
+
+/** The Failure for a request that got no answer: connection refused or reset, time over, an answer cut short. */
+export function failureOfError(error: unknown): Failure {
+  const code = codeOf(error);
+  const reason = reasonOfError[code] ?? 'ConnectionFailed';
+  return transientFailure(0, reason, `no answer from the API server (${code === '' ? 'unknown error' : code})`);
+}
+
+/** The Failure for a request that was not sent because its name or identity cannot be put into a request safely. */
+export function notSendable(reason: string, message: string): Failure {
+  return { kind: 'refused', code: 400, reason, message, fields: [], definitive: true };
+}
+
+/** Trouble on our side of the wire, before anything was sent. Unlike a lost answer it proves that nothing happens. */
+export function notSent(reason: string, message: string): Failure {
+  return { ...transientFailure(0, reason, message), definitive: true };
+}
+
+function transientFailure(code: number, reason: string, message: string): Failure {
+  return { kind: 'transient', code, reason, message, fields: [], definitive: false };
+}
+
+function codeOf(error: unknown): string {
+  if (!(error instanceof Error)) return '';
+  if (error.name === 'TimeoutError') return error.name;
+  return 'code' in error && typeof error.code === 'string' ? error.code : error.name;
+}
+
+function kindOf(code: number, reason: string): FailureKind {
+  if (code === 404) return 'absent';
+  if (code === 409) return reason === 'AlreadyExists' ? 'exists' : 'stale';
+  return code >= 500 || [401, 408, 429].includes(code) ? 'transient' : 'refused';
+}
+
+function isDefinitive(code: number): boolean {
+  return code < 500 && code !== 408;
+}
+
+const reasonsOfCodes: Readonly<Record<number, string>> = {
+  400: 'BadRequest',
+  401: 'Unauthorized',
+  403: 'Forbidden',
+  404: 'NotFound',
+  408: 'Timeout',
+  409: 'Conflict',
+  413: 'RequestEntityTooLarge',
+  422: 'Invalid',
+  429: 'TooManyRequests',
+  503: 'ServiceUnavailable',
+  504: 'Timeout',
+};
+
+function reasonOfCode(code: number): string {
+  return reasonsOfCodes[code] ?? 'Unknown';
+}
+
+function fieldsOf(status: Json | undefined): readonly string[] {
+  const causes = at(status, 'details', 'causes');
+  if (!isList(causes)) return [];
+  return [...new Set(causes.map((cause) => textAt(cause, 'field') ?? '').filter((field) => field !== ''))];
+}
+
+function retryAfterOf(answer: HttpAnswer): { readonly retryAfterSeconds?: number } {
+  const header = Number(answer.headers['retry-after'] ?? Number.NaN);
+  const wished = Number.isFinite(header) ? header : at(answer.body, 'details', 'retryAfterSeconds');
+  return typeof wished === 'number' && wished > 0 ? { retryAfterSeconds: wished } : {};
+}

@@ -1,0 +1,107 @@
+// From a Write of the port to the one HTTP request that says it. Pure.
+//
+// 1. Every write carries its precondition where the API server looks for it, and `timeout`, after which it has no effect.
+// 2. `fieldValidation=Strict`, as kubectl asks for: a misspelt field is refused and named. The default would drop it and
+//    say so in a header that nobody sees; an undo that the API server would cut would then pass for exact.
+// 3. A delete says everything in its body: with a body there, the API server ignores the same words in the query.
+import type { Location, Precondition, Write } from '../../hooks/cluster.ts';
+import { type JsonObject, withPath } from '../../hooks/model/json.ts';
+import { collectionPath, objectPath } from './paths.ts';
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+export interface ApiRequest {
+  readonly method: Method;
+  /** Undefined when a name in it cannot be put into a path. */
+  readonly path: string | undefined;
+  readonly query?: Readonly<Record<string, string>>;
+  readonly accept?: string;
+  readonly contentType?: string;
+  readonly body?: JsonObject;
+}
+
+export interface WriteOptions {
+  /** The API server gives up on the write after so many ms. */
+  readonly timeout: number;
+  readonly dryRun: boolean;
+}
+
+export const metadataOnly = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json';
+export const metadataListOnly = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json';
+
+const json = 'application/json';
+
+export function requestOfWrite(write: Write, options: WriteOptions): ApiRequest {
+  switch (write.verb) {
+    case 'create':
+      return createRequest(write.location, named(write.object, write.location), queryOf(write.fieldManager, options));
+    case 'update':
+      return {
+        method: 'PUT',
+        path: objectPath(write.location, write.subresource),
+        query: queryOf(write.fieldManager, options),
+        contentType: json,
+        body: conditional(write.object, write.precondition),
+      };
+    case 'apply':
+      return {
+        method: 'PATCH',
+        path: objectPath(write.location),
+        query: { ...queryOf(write.fieldManager, options), force: 'true' },
+        contentType: 'application/apply-patch+yaml',
+        body: conditional(named(write.object, write.location), write.precondition),
+      };
+    case 'delete':
+      return deleteRequest(write.location, write.precondition, options);
+    default:
+      return write satisfies never;
+  }
+}
+
+function createRequest(location: Location, body: JsonObject, query: Readonly<Record<string, string>>): ApiRequest {
+  return { method: 'POST', path: creationPath(location), query, contentType: json, body };
+}
+
+// The name of a new object stands in its body only, yet it must be one that every later request can address.
+function creationPath(location: Location): string | undefined {
+  return objectPath(location) === undefined ? undefined : collectionPath(location.resource, location.namespace);
+}
+
+function deleteRequest(location: Location, precondition: Precondition, options: WriteOptions): ApiRequest {
+  return {
+    method: 'DELETE',
+    path: objectPath(location),
+    query: { timeout: duration(options.timeout) },
+    contentType: json,
+    body: {
+      apiVersion: 'v1',
+      kind: 'DeleteOptions',
+      preconditions: { uid: precondition.uid, resourceVersion: precondition.resourceVersion },
+      propagationPolicy: 'Background',
+      ...(options.dryRun ? { dryRun: ['All'] } : {}),
+    },
+  };
+}
+
+function queryOf(fieldManager: string, options: WriteOptions): Readonly<Record<string, string>> {
+  return {
+    fieldManager,
+    fieldValidation: 'Strict',
+    timeout: duration(options.timeout),
+    ...(options.dryRun ? { dryRun: 'All' } : {}),
+  };
+}
+
+function duration(milliseconds: number): string {
+  return milliseconds % 1000 === 0 ? `${milliseconds / 1000}s` : `${milliseconds}ms`;
+}
+
+// The location, which was checked and locked, names the object; whatever the content says.
+function named(object: JsonObject, location: Location): JsonObject {
+  return withPath(object, ['metadata', 'name'], location.name);
+}
+
+function conditional(object: JsonObject, precondition: Precondition): JsonObject {
+  const withUid = withPath(object, ['metadata', 'uid'], precondition.uid);
+  return withPath(withUid, ['metadata', 'resourceVersion'], precondition.resourceVersion);
+}
