@@ -10,7 +10,7 @@ const subdomain = `${label}(\\.${label})*`;
 // What the API server takes for a path segment: neither `.` nor `..`, without `/` and `%`; here also without control characters.
 const segment = String.raw`[^/%\x00-\x1f\x7f]`;
 const segmentNoDot = String.raw`[^./%\x00-\x1f\x7f]`;
-const durationPattern = String.raw`^(0|([0-9]{1,9}(\.[0-9]{1,9})?(ns|us|ms|s|m|h))+)$`;
+const durationPattern = String.raw`^([0-9]{1,9}(\.[0-9]{1,9})?(ns|us|µs|ms|s|m|h))+$`;
 
 interface Duration {
   readonly description: string;

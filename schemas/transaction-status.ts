@@ -23,8 +23,7 @@ export const statusLimits = {
   note: 4096,
   fieldManager: 128,
   tookFieldsFrom: 64,
-  drift: 64,
-  driftPath: 1024,
+  drift: 16_384,
   handledAnnotations: 16,
   handledAnnotationValue: 262_144,
 } as const;
@@ -41,8 +40,10 @@ const item: Schema = {
   properties: {
     lockLease: string('Name of the Lease, in the namespace of the engine, that locks the target.', 253),
     prepared: flag('The prior state of the target is stored.'),
-    committed: flag('The change is applied.'),
+    announced: flag('Its write may have been sent: nothing is attempted that was not announced.'),
+    committed: flag('The change was applied.'),
     rolledBack: flag('The change is undone, or was found not to be applied.'),
+    left: flag('The change could not be undone; error says why.'),
     uid: string('UID of the object that a Create made.', 128),
     error: {
       type: 'object',
@@ -65,25 +66,10 @@ const item: Schema = {
       items: string('Name of a field manager.', statusLimits.fieldManager),
       'x-kubernetes-list-type': 'atomic',
     },
-    drift: {
-      type: 'array',
-      description: 'Where the object, once written, differed from what the dry run had foretold; counts as part of the change.',
-      maxItems: statusLimits.drift,
-      items: {
-        type: 'object',
-        description: 'One difference.',
-        required: ['path'],
-        properties: {
-          path: string('Path of the field.', statusLimits.driftPath),
-          value: {
-            description: 'The value found there; left out where the field is absent.',
-            'x-kubernetes-preserve-unknown-fields': true,
-          },
-          sealed: string('The value, sealed, where others must not read it.', 8192),
-        },
-      },
-      'x-kubernetes-list-type': 'atomic',
-    },
+    drift: string(
+      'Where the object, once written, differed from what the dry run had foretold, in a form for the engine only.',
+      statusLimits.drift,
+    ),
     disowned: flag('The field manager of this Transaction was taken off the object again.'),
     note: string('Something to know about this change that is no error.', statusLimits.note),
   },
