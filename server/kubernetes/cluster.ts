@@ -5,6 +5,7 @@
 import type { AccessAnswer, Answer, Cluster, Failed, Identity, ListAnswer, Write } from '../../hooks/cluster.ts';
 import type { Failure } from '../../hooks/model/failure.ts';
 import { at, isList, isObject, type JsonObject, textAt } from '../../hooks/model/json.ts';
+import { explained } from './apply-refusals.ts';
 import type { Connection } from './connection.ts';
 import { createDiscovery } from './discovery.ts';
 import { collectionPath, objectPath } from './paths.ts';
@@ -37,6 +38,7 @@ export function createCluster(connection: Connection, options: ClusterOptions): 
   const ask = async (request: ApiRequest, identity: Identity) => answerOf(await transport.request(request, identity));
   const write = (intent: Write, dryRun: boolean) =>
     ask(requestOfWrite(intent, { timeout: options.writeTimeout, dryRun }), intent.identity);
+  const tryOut = (intent: Write) => write(intent, true);
   return {
     transport,
     get: (location, identity) => ask({ method: 'GET', path: objectPath(location) }, identity),
@@ -54,8 +56,8 @@ export function createCluster(connection: Connection, options: ClusterOptions): 
     async allowed(question, identity) {
       return accessOf(await transport.request(accessReview({ ...question }), identity));
     },
-    dryRun: (intent) => write(intent, true),
-    send: (intent) => write(intent, false),
+    dryRun: async (intent) => explained(intent, await tryOut(intent), tryOut),
+    send: async (intent) => explained(intent, await write(intent, false), tryOut),
     async trouble() {
       const answer = await transport.request({ method: 'GET', path: '/version' }, engine);
       return answer.kind === 'failed' ? answer.failure : undefined;

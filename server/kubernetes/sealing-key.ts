@@ -1,0 +1,89 @@
+// The sealing keys: a Secret in the engine's namespace, made on the first start.
+//
+// Its data: one entry per key, named by the key's id, and `current`, the id of the one that seals. To rotate: add a key,
+// wait until every replica has read it (a minute), then change `current`; drop a key once nothing sealed with it is left.
+// Two replicas at once: the create of one is answered 409, and it reads what the other made.
+import { randomBytes } from 'node:crypto';
+import type { Answer, Cluster, Failed, Identity, Location } from '../../hooks/cluster.ts';
+import { at, isObject, type JsonObject } from '../../hooks/model/json.ts';
+import { type KeyRing, keyLength } from './sealer.ts';
+
+export type KeyRingAnswer = { readonly kind: 'ok'; readonly keyRing: KeyRing } | Failed;
+
+export const sealingKeyName = 'janus-sealing-key';
+
+const engine: Identity = { kind: 'engine' };
+
+/** The keys as they are stored; made first when there are none. */
+export async function ensureSealingKeys(cluster: Cluster, engineNamespace: string): Promise<KeyRingAnswer> {
+  const location = locationOf(engineNamespace);
+  const found = await cluster.get(location, engine);
+  if (found.kind === 'ok' || found.failure.kind !== 'absent') return keyRingOf(found, engineNamespace);
+  const made = await cluster.send({
+    verb: 'create',
+    identity: engine,
+    location,
+    object: newSecret(engineNamespace),
+    fieldManager: 'janus',
+  });
+  if (made.kind === 'ok' || made.failure.kind !== 'exists') return keyRingOf(made, engineNamespace);
+  return keyRingOf(await cluster.get(location, engine), engineNamespace);
+}
+
+/** The keys as they are stored, without making any: a key that is gone must not be replaced behind the back of what it sealed. */
+export async function readSealingKeys(cluster: Cluster, engineNamespace: string): Promise<KeyRingAnswer> {
+  return keyRingOf(await cluster.get(locationOf(engineNamespace), engine), engineNamespace);
+}
+
+function locationOf(namespace: string): Location {
+  const verbs = ['get', 'create'];
+  const resource = {
+    group: '',
+    version: 'v1',
+    plural: 'secrets',
+    kind: 'Secret',
+    namespaced: true,
+    verbs,
+    statusSubresource: false,
+  };
+  return { resource, namespace, name: sealingKeyName };
+}
+
+function newSecret(namespace: string): JsonObject {
+  const id = randomBytes(4).toString('hex');
+  return {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { name: sealingKeyName, namespace, labels: { 'app.kubernetes.io/managed-by': 'janus' } },
+    type: 'Opaque',
+    data: { [id]: randomBytes(keyLength).toString('base64'), current: Buffer.from(id).toString('base64') },
+  };
+}
+
+function keyRingOf(answer: Answer, namespace: string): KeyRingAnswer {
+  if (answer.kind === 'failed') return answer;
+  const data = at(answer.object, 'data');
+  const entries = Object.entries(isObject(data) ? data : {}).map(([id, value]) => [id, decoded(value)] as const);
+  const current = entries.find(([id]) => id === 'current')?.[1].toString('utf8') ?? '';
+  const keys = new Map(entries.filter(([id, key]) => isKeyId(id) && key.length === keyLength));
+  return keys.has(current) ? { kind: 'ok', keyRing: { current, keys } } : unusable(namespace);
+}
+
+// A dot would end the id inside a sealed text.
+function isKeyId(id: string): boolean {
+  return id !== 'current' && !id.includes('.');
+}
+
+function decoded(value: unknown): Buffer {
+  return Buffer.from(typeof value === 'string' ? value : '', 'base64');
+}
+
+function unusable(namespace: string): Failed {
+  const message =
+    `Secret ${namespace}/${sealingKeyName} holds no usable key: expected an entry "current" that names another entry of ` +
+    `${keyLength} bytes; restore it, or delete it if nothing sealed is left`;
+  return {
+    kind: 'failed',
+    failure: { kind: 'refused', code: 0, reason: 'UnusableKey', message, fields: ['data'], definitive: true },
+  };
+}
