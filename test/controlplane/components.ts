@@ -1,0 +1,80 @@
+// The three components and their flags. Pure: everything comes in by name. Relative paths are within the control
+// plane's directory, which is their working directory.
+
+export type Component = 'etcd' | 'kube-apiserver' | 'kube-controller-manager';
+
+/** Sockets in the private directory in place of ports: nothing to collide with, and nobody else can read etcd. */
+const etcdSocket = 'unix://etcd.sock:0';
+const peerSocket = 'unix://etcd-peer.sock:0';
+
+export const certificateDirectory = 'certificates';
+
+export interface Settings {
+  readonly port: number;
+  /** Name of the audit policy file; without one nothing is audited. */
+  readonly auditPolicy?: string;
+  readonly auditLog?: string;
+  readonly apiServerFlags: readonly string[];
+}
+
+export function flagsOf(component: Component, settings: Settings): readonly string[] {
+  if (component === 'etcd') return etcdFlags;
+  return component === 'kube-apiserver' ? apiServerFlags(settings) : controllerManagerFlags;
+}
+
+const etcdFlags: readonly string[] = [
+  '--data-dir=etcd',
+  `--listen-client-urls=${etcdSocket}`,
+  `--advertise-client-urls=${etcdSocket}`,
+  `--listen-peer-urls=${peerSocket}`,
+  `--initial-advertise-peer-urls=${peerSocket}`,
+  `--initial-cluster=default=${peerSocket}`,
+  '--unsafe-no-fsync',
+  '--log-level=error',
+];
+
+function apiServerFlags({ port, auditPolicy, auditLog, apiServerFlags }: Settings): readonly string[] {
+  const audit = auditPolicy === undefined ? [] : [`--audit-policy-file=${auditPolicy}`, `--audit-log-path=${auditLog}`];
+  return [
+    `--etcd-servers=${etcdSocket}`,
+    `--secure-port=${port}`,
+    '--bind-address=127.0.0.1',
+    // Else a machine without a network has no address to advertise, and the API server would not start.
+    '--advertise-address=127.0.0.1',
+    `--cert-dir=${certificateDirectory}`,
+    '--service-account-issuer=https://kubernetes.default.svc',
+    '--service-account-key-file=service-account.pub',
+    '--service-account-signing-key-file=service-account.key',
+    '--authorization-mode=RBAC',
+    '--token-auth-file=tokens.csv',
+    '--service-cluster-ip-range=10.0.0.0/24',
+    '--disable-admission-plugins=ServiceAccount',
+    '--endpoint-reconciler-type=none',
+    '--allow-privileged',
+    '--max-requests-inflight=4000',
+    '--max-mutating-requests-inflight=2000',
+    ...audit,
+    ...apiServerFlags,
+  ];
+}
+
+// There are no nodes, volumes or load balancers to control.
+const idleControllers = [
+  'node-ipam-controller',
+  'node-lifecycle-controller',
+  'node-route-controller',
+  'service-lb-controller',
+  'persistentvolume-attach-detach-controller',
+  'persistentvolume-binder-controller',
+];
+
+const controllerManagerFlags: readonly string[] = [
+  '--kubeconfig=controller-manager.kubeconfig',
+  '--authentication-kubeconfig=controller-manager.kubeconfig',
+  '--authorization-kubeconfig=controller-manager.kubeconfig',
+  '--service-account-private-key-file=service-account.key',
+  '--use-service-account-credentials=false',
+  '--leader-elect=false',
+  '--secure-port=0',
+  `--controllers=*,${idleControllers.map((name) => `-${name}`).join(',')}`,
+];

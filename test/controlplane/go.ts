@@ -1,0 +1,72 @@
+// The Go toolchain that builds the control plane: is it there, is it new enough, and if not, what to install.
+import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+
+/** The module whose `tool` lines are the control plane. */
+export const moduleDirectory = import.meta.dirname;
+
+/** Runs `go` on that module for this machine and nothing else, whatever a surrounding workspace or cross compilation says. */
+export interface GoRun {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+const environment = { CGO_ENABLED: '0', GOWORK: 'off', GOOS: '', GOARCH: '' };
+
+export function runGo(args: readonly string[], onStderrLine: (line: string) => void = () => undefined): Promise<GoRun> {
+  return new Promise((resolve, reject) => {
+    const go = spawn('go', args, {
+      cwd: moduleDirectory,
+      env: { ...process.env, ...environment },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    let stdout = '';
+    const stderr: string[] = [];
+    go.stdout.setEncoding('utf8').on('data', (text: string) => {
+      stdout += text;
+    });
+    createInterface({ input: go.stderr }).on('line', (line) => {
+      stderr.push(line);
+      onStderrLine(line);
+    });
+    go.on('error', (error: NodeJS.ErrnoException) =>
+      reject(error.code === 'ENOENT' ? new Error(goNeeded('none on PATH')) : error),
+    );
+    go.on('close', (code) => resolve({ code, stdout, stderr: stderr.join('\n') }));
+  });
+}
+
+/** The version in go.mod's `go` line: the least that can build the module. */
+export function requiredGo(): string {
+  return /^go (\S+)$/m.exec(readFileSync(`${moduleDirectory}/go.mod`, 'utf8'))?.[1] ?? '1.26.0';
+}
+
+function goNeeded(found: string): string {
+  return (
+    `The control plane for tests is built by Go ${requiredGo()} or newer; found: ${found}. ` +
+    'Install Go from https://go.dev/dl/ (or let a Go from 1.21 on fetch it: GOTOOLCHAIN=auto), or use a cluster that you have: ' +
+    'KUBECONFIG=… with --use-existing-cluster.'
+  );
+}
+
+/** Throws, saying what to install, unless a Go that can build the module is on PATH. */
+export async function requireGo(): Promise<void> {
+  // Asked within the module, a Go that may switch toolchains has switched already, and one that may not says why.
+  const asked = await runGo(['env', 'GOVERSION']);
+  const version = asked.stdout.trim();
+  if (asked.code !== 0 || !isAtLeast(version, requiredGo())) throw new Error(goNeeded(version || asked.stderr.trim()));
+}
+
+/** Compares `go1.26.8`-like versions by their numbers; anything without numbers is too old. */
+export function isAtLeast(found: string, wanted: string): boolean {
+  const [major = 0, minor = 0, patch = 0] = numbersOf(found);
+  const [wantedMajor = 0, wantedMinor = 0, wantedPatch = 0] = numbersOf(wanted);
+  if (major !== wantedMajor) return major > wantedMajor;
+  return minor === wantedMinor ? patch >= wantedPatch : minor > wantedMinor;
+}
+
+function numbersOf(version: string): readonly number[] {
+  return (/\d+(\.\d+)*/.exec(version)?.[0] ?? '').split('.').map(Number);
+}

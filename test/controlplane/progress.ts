@@ -1,0 +1,39 @@
+// Progress of a long build in a terminal and in a log alike: one plain line every few seconds, with counts and the
+// thing in hand, so that nobody takes it for hung.
+
+export interface Progress {
+  /** Starts a phase; `total` is how many steps it may have at most, where that is known. */
+  readonly begin: (phase: string, total?: number) => void;
+  readonly step: (name: string) => void;
+  readonly elapsed: () => string;
+  readonly end: () => void;
+}
+
+export function openProgress(report: (line: string) => void, everyMs = 10_000): Progress {
+  const started = performance.now();
+  let phase = '';
+  let total: number | undefined;
+  let steps = 0;
+  let last = '';
+  const elapsed = (): string => inWords(performance.now() - started);
+  const say = (): void =>
+    report(`  ${elapsed()}  ${phase}: ${steps}${total === undefined ? '' : ` of at most ${total}`}${last && ` (${last})`}`);
+  const timer = setInterval(say, everyMs);
+  return {
+    begin: (name, of) => {
+      [phase, total, steps, last] = [name, of, 0, ''];
+      report(`  ${elapsed()}  ${phase}${of === undefined ? '' : ` at most ${of} packages`}`);
+    },
+    step: (name) => {
+      steps += 1;
+      last = name;
+    },
+    elapsed,
+    end: () => clearInterval(timer),
+  };
+}
+
+function inWords(ms: number): string {
+  const seconds = Math.round(ms / 1000);
+  return `${Math.floor(seconds / 60)}m${String(seconds % 60).padStart(2, '0')}s`;
+}
