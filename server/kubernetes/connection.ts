@@ -70,16 +70,21 @@ function loadKubeConfig(kubeconfig: string | undefined): KubeConfig {
     return config;
   }
   const [first, ...others] = kubeconfig.split(delimiter).filter((path) => path !== '');
-  if (first === undefined) throw new Error('KUBECONFIG is set but names no file');
-  config.loadFromFile(first);
-  for (const path of others) config.mergeConfig(fromFile(path), true);
+  if (first === undefined) throw new Error('expected the path of a kubeconfig file, found none');
+  loadFile(config, first);
+  for (const path of others) config.mergeConfig(loadFile(new KubeConfig(), path), true);
   return config;
 }
 
-function fromFile(path: string): KubeConfig {
-  const config = new KubeConfig();
-  config.loadFromFile(path);
-  return config;
+// A parser's own message quotes the file, and the file holds tokens.
+function loadFile(config: KubeConfig, path: string): KubeConfig {
+  try {
+    config.loadFromFile(path);
+    return config;
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'it is not a kubeconfig';
+    throw new Error(`the file ${path} cannot be used (${code})`);
+  }
 }
 
 function serverOf(config: KubeConfig): URL {

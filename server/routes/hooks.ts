@@ -1,0 +1,45 @@
+// POST /sync and /finalize: the same call of the engine, which judges by the live object whether it is being deleted.
+//
+// Metacontroller decodes answers strictly (one unknown field and it refuses all), stores nothing on 429, and takes any
+// other code for an error with a backoff of up to 1000 s: expected trouble is never answered so.
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { Hook, Reply } from '../../hooks/call.ts';
+import type { Json, JsonObject } from '../../hooks/model/json.ts';
+import { validateSyncRequest } from '../validation.ts';
+import type { Work } from '../work.ts';
+
+export interface HookRoutes {
+  readonly hook: Hook;
+  readonly work: Work;
+}
+
+const secondsUntilOtherReplica = 1;
+
+export function addHookRoutes(server: FastifyInstance, { hook, work }: HookRoutes): void {
+  for (const path of ['/sync', '/finalize'] as const) {
+    server.post(path, async (request, reply) => {
+      const validated = validateSyncRequest(request.body as Json | undefined);
+      if (validated.kind === 'faults')
+        return reply
+          .code(400)
+          .send({ error: 'this is not a call of Metacontroller about a Transaction', faults: validated.faults });
+      if (work.draining) return retryLater(reply.header('connection', 'close'), secondsUntilOtherReplica);
+      return answer(reply, await work.run(() => hook(validated.call)), path === '/finalize');
+    });
+  }
+}
+
+function answer(reply: FastifyReply, result: Reply, finalizing: boolean): FastifyReply {
+  if (result.kind === 'retry') return retryLater(reply, result.retryAfterSeconds);
+  const { status, children, resyncAfterSeconds, finalized } = result;
+  const body: JsonObject = { status, children, resyncAfterSeconds, ...(finalizing ? { finalized } : {}) };
+  return reply.type('application/json').send(JSON.stringify(body));
+}
+
+// Go reads whole seconds only; anything else would make Metacontroller call again at once.
+function retryLater(reply: FastifyReply, seconds: number): FastifyReply {
+  return reply
+    .code(429)
+    .header('retry-after', String(Math.max(1, Math.ceil(seconds))))
+    .send({ error: 'try again later' });
+}

@@ -1,0 +1,50 @@
+// From the body of a request to a Call. The schema is compiled once; what is wrong is told by path and rule, never by value.
+import { Ajv, type ErrorObject } from 'ajv';
+import type { Call } from '../hooks/call.ts';
+import { at, isObject, type Json, type JsonObject, textAt } from '../hooks/model/json.ts';
+import { dialect } from '../schemas/schema.ts';
+import { syncRequest } from '../schemas/sync-request.ts';
+
+/** Where the body breaks which rule: `/parent/metadata` misses `uid`. */
+export interface Fault {
+  readonly path: string;
+  readonly rule: string;
+}
+
+export type Validated =
+  | { readonly kind: 'ok'; readonly call: Call }
+  | { readonly kind: 'faults'; readonly faults: readonly Fault[] };
+
+const conforms = new Ajv({ ...dialect, allErrors: true }).compile(syncRequest);
+const mostFaults = 10;
+
+export function validateSyncRequest(body: Json | undefined): Validated {
+  if (conforms(body)) return { kind: 'ok', call: callOf(body as Json) };
+  return { kind: 'faults', faults: (conforms.errors ?? []).slice(0, mostFaults).map(faultOf) };
+}
+
+function faultOf(error: ErrorObject): Fault {
+  const missing = error.keyword === 'required' ? ` ${String(error.params.missingProperty)}` : '';
+  return { path: error.instancePath === '' ? '/' : error.instancePath, rule: error.keyword + missing };
+}
+
+function callOf(body: Json): Call {
+  const parent = at(body, 'parent');
+  const status = at(parent, 'status');
+  return {
+    namespace: textAt(parent, 'metadata', 'namespace') ?? '',
+    name: textAt(parent, 'metadata', 'name') ?? '',
+    uid: textAt(parent, 'metadata', 'uid') ?? '',
+    status: isObject(status) ? status : {},
+    children: childrenOf(at(body, 'children')),
+  };
+}
+
+// `{"ConfigMap.v1": {"name": object}}`, as Metacontroller groups what it observed.
+function childrenOf(byKind: Json | undefined): readonly JsonObject[] {
+  return valuesOf(byKind).flatMap((byName) => valuesOf(byName).filter(isObject));
+}
+
+function valuesOf(value: Json | undefined): readonly Json[] {
+  return isObject(value) ? Object.values(value) : [];
+}
