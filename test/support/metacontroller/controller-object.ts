@@ -1,0 +1,44 @@
+// The CompositeController that both loops run: the double sends it in every call, the real one finds it in the cluster.
+import { randomUUID } from 'node:crypto';
+import type { JsonObject } from '../../../hooks/model/json.ts';
+import type { ParentResource } from './parents.ts';
+
+export interface ControllerParts {
+  readonly name: string;
+  readonly resource: ParentResource;
+  readonly hookUrl: string;
+  readonly matchLabels: Readonly<Record<string, string>>;
+}
+
+/** What of a webhook is not its URL: its timeout, its credentials. */
+export type WebhookSettings = JsonObject;
+
+export function controllerSpec(parts: ControllerParts, webhook: WebhookSettings = { timeout: '30s' }): JsonObject {
+  const hook = (path: string): JsonObject => ({
+    version: 'v2',
+    webhook: { url: `${parts.hookUrl.replace(/\/$/, '')}/${path}`, ...webhook },
+  });
+  const selector = Object.keys(parts.matchLabels).length === 0 ? {} : { labelSelector: { matchLabels: parts.matchLabels } };
+  return {
+    parentResource: { ...parts.resource, ...selector },
+    hooks: { sync: hook('sync'), finalize: hook('finalize') },
+    generateSelector: true,
+  };
+}
+
+/** As it would come out of the API server. */
+export function controllerObject(parts: ControllerParts): JsonObject {
+  return {
+    kind: 'CompositeController',
+    apiVersion: 'metacontroller.k8s.io/v1alpha1',
+    metadata: {
+      name: parts.name,
+      uid: randomUUID(),
+      resourceVersion: '1',
+      generation: 1,
+      creationTimestamp: new Date().toISOString().replace(/\.\d+Z$/, 'Z'),
+    },
+    spec: controllerSpec(parts),
+    status: {},
+  };
+}

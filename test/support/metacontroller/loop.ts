@@ -1,0 +1,100 @@
+// One way to run the hook's loop: the real Metacontroller where one is at hand, else the double.
+import { randomBytes } from 'node:crypto';
+import type { JsonObject } from '../../../hooks/model/json.ts';
+import { type Client, connect, must, waitFor } from '../client.ts';
+import { findMetacontroller, loopLabel, startBinary } from './binary.ts';
+import { controllerDefinitions } from './controller-crds.ts';
+import { controllerSpec } from './controller-object.ts';
+import { type MetacontrollerOptions, startMetacontroller, transactions } from './double.ts';
+
+export type LoopKind = 'double' | 'metacontroller';
+
+/** As for the double, less what the real one cannot do. */
+export interface LoopOptions extends Omit<MetacontrollerOptions, 'fetchHook' | 'cacheLagMilliseconds'> {
+  /** Default: the real one if METACONTROLLER names it or it is on PATH, else the double. */
+  readonly kind?: LoopKind;
+  /** For the double only. */
+  readonly cacheLagMilliseconds?: number;
+}
+
+export interface Loop {
+  readonly kind: LoopKind;
+  stop(): Promise<void>;
+}
+
+/** The flags that the project recommends, for both: `--workers=50 --client-go-qps=1000 --client-go-burst=2000`. */
+export const tuned: Tuned = { workers: 50, qps: 1000, burst: 2000 };
+
+type Tuned = Readonly<Record<'workers' | 'qps' | 'burst', number>>;
+
+export async function startLoop(options: LoopOptions): Promise<Loop> {
+  const kind = options.kind ?? (findMetacontroller() === undefined ? 'double' : 'metacontroller');
+  if (kind === 'metacontroller') return startReal({ ...tuned, ...options });
+  const double = await startMetacontroller({ ...tuned, ...options });
+  return { kind, stop: double.stop };
+}
+
+const controllers = '/apis/metacontroller.k8s.io/v1alpha1/compositecontrollers';
+const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+
+type RealOptions = LoopOptions & Tuned;
+
+async function startReal(options: RealOptions): Promise<Loop> {
+  const program = findMetacontroller();
+  if (program === undefined)
+    throw new Error('expected a Metacontroller, found none; let METACONTROLLER name its program, or put it on PATH');
+  const client = connect(options.kubeconfig);
+  const undo: (() => Promise<unknown>)[] = [() => client.close()];
+  const stop = async (): Promise<void> => {
+    for (let step = undo.pop(); step !== undefined; step = undo.pop()) await step();
+  };
+  try {
+    await installDefinitions(client);
+    const loop = `loop-${randomBytes(4).toString('hex')}`;
+    const binary = await startBinary({ ...options, program, loop });
+    undo.push(binary.stop);
+    await createController(client, options, { loop, undo });
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { kind: 'metacontroller', stop };
+}
+
+/** Those that are there already are left as they are, and none is ever removed: other loops may use them. */
+async function installDefinitions(client: Client): Promise<void> {
+  for (const definition of controllerDefinitions) {
+    const answer = await client.create(definitions, definition);
+    if (answer.code !== 409) must(answer);
+  }
+  await waitFor(async () => (await client.get(controllers)).code === 200, 'the CompositeController kind to be served');
+}
+
+interface Making {
+  readonly loop: string;
+  /** What undoes each thing made, taken from the end. */
+  readonly undo: (() => Promise<unknown>)[];
+}
+
+async function createController(client: Client, options: RealOptions, { loop, undo }: Making): Promise<void> {
+  const name = options.name ?? 'janus';
+  const resource = options.parentResource ?? transactions;
+  const authorization = options.token === undefined ? {} : await createToken(client, options.token, { loop, undo });
+  const webhook = { timeout: `${options.timeoutMilliseconds ?? 30_000}ms`, ...authorization };
+  const object: JsonObject = {
+    apiVersion: 'metacontroller.k8s.io/v1alpha1',
+    kind: 'CompositeController',
+    metadata: { name, labels: { [loopLabel]: loop } },
+    spec: controllerSpec({ name, resource, hookUrl: options.hookUrl, matchLabels: options.matchLabels ?? {} }, webhook),
+  };
+  must(await client.create(controllers, object));
+  undo.push(() => client.delete(`${controllers}/${name}`));
+}
+
+async function createToken(client: Client, token: string, { loop, undo }: Making): Promise<JsonObject> {
+  const secrets = '/api/v1/namespaces/default/secrets';
+  const name = `metacontroller-${loop}`;
+  must(await client.create(secrets, { apiVersion: 'v1', kind: 'Secret', metadata: { name }, stringData: { token } }));
+  undo.push(() => client.delete(`${secrets}/${name}`));
+  return { authorization: { type: 'Bearer', secretRef: { name, namespace: 'default', key: 'token' } } };
+}
