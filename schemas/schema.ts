@@ -27,6 +27,7 @@ export interface Schema {
   readonly additionalProperties?: boolean | Schema;
   readonly maxProperties?: number;
   readonly anyOf?: readonly Schema[];
+  readonly not?: Schema;
   readonly 'x-kubernetes-preserve-unknown-fields'?: true;
   readonly 'x-kubernetes-list-type'?: 'atomic' | 'map';
   readonly 'x-kubernetes-list-map-keys'?: readonly string[];

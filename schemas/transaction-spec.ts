@@ -94,8 +94,9 @@ const change: Schema = {
       'x-kubernetes-preserve-unknown-fields': true,
     },
   },
-  // In CEL `has(self.content)` cannot be said of a field without a type.
-  anyOf: [{ properties: { type: { enum: ['Delete'] } } }, { required: ['content'] }],
+  // CEL knows no `has(self.content)` of a field without a type. With `not` the API server names content as what is missing;
+  // with Delete as the other choice it would propose to delete.
+  anyOf: [{ required: ['content'] }, { not: { properties: { type: { enum: ['Create', 'Update', 'Patch'] } } } }],
 };
 
 export const transactionSpec: Schema = {

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { parseAllDocuments } from 'yaml';
 import { at, isList, isObject, type Json, type JsonObject, textAt } from '../../hooks/model/json.ts';
-import { type Client, must, waitFor } from './client.ts';
+import { type Client, connect, must, waitFor } from './client.ts';
 
 const manifests = new URL('../../manifests/', import.meta.url);
 const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
@@ -40,4 +40,12 @@ function isEstablished(definition: JsonObject): boolean {
   return (
     isList(conditions) && conditions.some((one) => textAt(one, 'type') === 'Established' && textAt(one, 'status') === 'True')
   );
+}
+
+/** The cluster that the suite runs on: the runner names its kubeconfig. */
+export function connectToCluster(): Client {
+  const kubeconfig = process.env.KUBECONFIG;
+  if (kubeconfig === undefined || kubeconfig === '')
+    throw new Error('KUBECONFIG must name the kubeconfig of a cluster for tests: run npm test, which starts one');
+  return connect(kubeconfig);
 }

@@ -1,0 +1,108 @@
+// The CRD: generated, accepted by the API server, described throughout, and short to write.
+import { readFileSync } from 'node:fs';
+import t from 'tap';
+import { at, isList, isObject, type JsonObject, textAt } from '../../hooks/model/json.ts';
+import { customResourceDefinition, customResourceDefinitionYaml } from '../../schemas/custom-resource-definition.ts';
+import type { Schema } from '../../schemas/schema.ts';
+import { transaction } from '../../schemas/transaction.ts';
+import { freeNamespace, must } from '../support/client.ts';
+import { connectToCluster, installManifests } from '../support/install.ts';
+import { sampleSpec, transactionsIn, transactionWith } from './samples.ts';
+
+const client = connectToCluster();
+t.teardown(() => client.close());
+await installManifests(client);
+
+const definitionPath = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${customResourceDefinition.metadata.name}`;
+
+t.test('the committed file is what the script generates', async (t) => {
+  const committed = readFileSync(new URL('../../manifests/crds/transactions.tx.janus.io.yaml', import.meta.url), 'utf8');
+  t.equal(committed, customResourceDefinitionYaml(), 'run: node scripts/generate-crd.ts');
+});
+
+t.test('the API server accepts it and finds nothing to complain about', async (t) => {
+  const stored = must(await client.get(definitionPath));
+  const conditions = at(stored, 'status', 'conditions');
+  const states = Object.fromEntries(
+    (isList(conditions) ? conditions : []).map((one) => [textAt(one, 'type') ?? '', textAt(one, 'status')]),
+  );
+  t.match(states, { Established: 'True', NamesAccepted: 'True' });
+  t.notOk('NonStructuralSchema' in states);
+});
+
+t.test('a Transaction gets the default durations', async (t) => {
+  const namespace = await freeNamespace(client, 'defaults', t);
+  const created = must(await client.create(transactionsIn(namespace), transactionWith(sampleSpec)));
+  t.match(created.spec, { lockTimeout: '5m', lockWait: '1m', timeout: '30m' });
+  t.notOk(at(created, 'spec', 'ttlSecondsAfterFinished'), 'and no time to live');
+});
+
+t.test('kubectl get shows the columns', async (t) => {
+  const namespace = await freeNamespace(client, 'columns', t);
+  const path = transactionsIn(namespace);
+  must(await client.create(path, transactionWith(sampleSpec)));
+  const status = {
+    phase: 'Committing',
+    version: 3,
+    progress: '3/5',
+    message: 'applying ConfigMap shop/app-config next',
+    conditions: [{ type: 'Succeeded', status: 'Unknown' }],
+  };
+  must(await client.patch(`${path}/sample/status`, { status }));
+  const accept = { accept: 'application/json;as=Table;v=v1;g=meta.k8s.io' };
+  const table = must(await client.request('GET', path, { headers: accept }));
+  const columns = at(table, 'columnDefinitions');
+  const headers = (isList(columns) ? columns : []).map((one) => [textAt(one, 'name'), at(one, 'priority')]);
+  t.same(headers, [
+    ['Name', 0],
+    ['Phase', 0],
+    ['Done', 0],
+    ['Age', 0],
+    ['ServiceAccount', 1],
+    ['Succeeded', 1],
+    ['Message', 1],
+  ]);
+  const rows = at(table, 'rows');
+  const [name, phase, done, , ...wide] = (isList(rows) && (at(rows[0], 'cells') as readonly string[])) || [];
+  t.same([name, phase, done, ...wide], ['sample', 'Committing', '3/5', 'deploy-sa', 'Unknown', status.message]);
+});
+
+t.test('short names and category', async (t) => {
+  const resources = at(must(await client.get('/apis/tx.janus.io/v1alpha1')), 'resources');
+  const [found] = (isList(resources) ? resources : []).filter((one) => textAt(one, 'name') === 'transactions');
+  t.match(found, { shortNames: ['tx', 'jtx'], categories: ['janus'], namespaced: true });
+});
+
+t.test('every field is described, for kubectl explain', async (t) => {
+  t.same(undescribed(transaction, 'transaction'), []);
+});
+
+t.test('the description of every field reaches kubectl explain', async (t) => {
+  const document = must(await client.get('/openapi/v3/apis/tx.janus.io/v1alpha1'));
+  const published = at(document, 'components', 'schemas', 'io.janus.tx.v1alpha1.Transaction');
+  t.equal(textAt(published, 'description'), transaction.description);
+  t.same(undescribedAsPublished(at(published, 'properties', 'spec'), 'spec'), []);
+  t.same(undescribedAsPublished(at(published, 'properties', 'status'), 'status'), []);
+});
+
+function undescribed(schema: Schema, path: string): readonly string[] {
+  const children = [
+    ...Object.entries(schema.properties ?? {}).map(([name, child]) => [`${path}.${name}`, child] as const),
+    ...(schema.items ? [[`${path}[]`, schema.items] as const] : []),
+  ];
+  const below = children.flatMap(([name, child]) => undescribed(child, name));
+  return schema.description ? below : [path, ...below];
+}
+
+function undescribedAsPublished(schema: unknown, path: string): readonly string[] {
+  const node = schema as JsonObject;
+  const properties = at(node, 'properties');
+  const items = at(node, 'items');
+  const below = [
+    ...Object.entries(isObject(properties) ? properties : {}).flatMap(([name, child]) =>
+      undescribedAsPublished(child, `${path}.${name}`),
+    ),
+    ...(isObject(items) ? undescribedAsPublished(items, `${path}[]`) : []),
+  ];
+  return textAt(node, 'description') ? below : [path, ...below];
+}
