@@ -1,0 +1,89 @@
+// The environment as a table: what is taken, what is refused and in which words.
+import t from 'tap';
+import { type Environment, readConfig } from '../../server/config.ts';
+
+const enough: Environment = { KUBECONFIG: '/etc/kubeconfig' };
+const mebibyte = 1024 * 1024;
+
+t.test('what is not said has a default', async (t) => {
+  t.same(readConfig(enough), {
+    kind: 'ok',
+    config: {
+      port: 8080,
+      host: '0.0.0.0',
+      kubeconfig: '/etc/kubeconfig',
+      engineNamespace: 'janus-system',
+      logLevel: 'info',
+      bodyLimit: 8 * mebibyte,
+    },
+  });
+});
+
+t.test('what is said is taken', async (t) => {
+  const environment = {
+    KUBECONFIG: 'a:b',
+    PORT: '9000',
+    HOST: '::1',
+    JANUS_NAMESPACE: 'engine',
+    LOG_LEVEL: 'debug',
+    JANUS_BODY_LIMIT: String(mebibyte),
+  };
+  t.match(readConfig(environment), {
+    config: { port: 9000, host: '::1', kubeconfig: 'a:b', engineNamespace: 'engine', logLevel: 'debug', bodyLimit: mebibyte },
+  });
+});
+
+t.test('inside a Pod no kubeconfig is needed', async (t) => {
+  const result = readConfig({ KUBERNETES_SERVICE_HOST: '10.0.0.1' });
+  t.equal(result.kind, 'ok');
+  t.notOk(result.kind === 'ok' && 'kubeconfig' in result.config);
+});
+
+t.test('an empty variable counts as absent', async (t) => {
+  t.match(readConfig({ ...enough, PORT: '', LOG_LEVEL: '' }), { config: { port: 8080, logLevel: 'info' } });
+});
+
+t.test('the config cannot be changed', async (t) => {
+  const result = readConfig(enough);
+  t.ok(result.kind === 'ok' && Object.isFrozen(result.config));
+});
+
+const refused: readonly (readonly [reason: string, environment: Environment, fault: string])[] = [
+  ['a port is a number', { PORT: 'http' }, 'PORT: expected an integer from 0 to 65535, found "http"'],
+  ['a port has 16 bits', { PORT: '65536' }, 'PORT: expected an integer from 0 to 65535, found "65536"'],
+  ['a port is not negative', { PORT: '-1' }, 'PORT: expected an integer from 0 to 65535, found "-1"'],
+  ['a port is whole', { PORT: '80.5' }, 'PORT: expected an integer from 0 to 65535, found "80.5"'],
+  ['a host has no spaces', { HOST: 'a b' }, 'HOST: expected an address or a host name, found "a b"'],
+  ['a namespace is lower case', { JANUS_NAMESPACE: 'Janus' }, 'JANUS_NAMESPACE: expected the name of a namespace, found "Janus"'],
+  [
+    'a namespace has 63 characters at most',
+    { JANUS_NAMESPACE: 'a'.repeat(64) },
+    'JANUS_NAMESPACE: expected the name of a namespace',
+  ],
+  [
+    'a level is one of pino',
+    { LOG_LEVEL: 'loud' },
+    'LOG_LEVEL: expected one of fatal, error, warn, info, debug, trace, silent, found "loud"',
+  ],
+  [
+    'a body limit takes a Transaction',
+    { JANUS_BODY_LIMIT: '10' },
+    'JANUS_BODY_LIMIT: expected an integer from 1048576 to 268435456',
+  ],
+  ['a cluster is named', { KUBECONFIG: '' }, 'KUBECONFIG: expected the path of a kubeconfig file, found nothing'],
+];
+
+for (const [reason, environment, fault] of refused)
+  t.test(`refused: ${reason}`, async (t) => {
+    const result = readConfig({ ...enough, ...environment });
+    t.equal(result.kind, 'faults');
+    if (result.kind !== 'faults') return;
+    t.equal(result.faults.length, 1);
+    t.match(result.faults[0], fault);
+  });
+
+t.test('all faults are told at once', async (t) => {
+  const result = readConfig({ PORT: 'x', HOST: ' ', JANUS_NAMESPACE: '_', LOG_LEVEL: 'x', JANUS_BODY_LIMIT: 'x' });
+  const names = result.kind === 'faults' ? result.faults.map((fault) => fault.slice(0, fault.indexOf(':'))) : [];
+  t.same(names, ['PORT', 'HOST', 'JANUS_NAMESPACE', 'LOG_LEVEL', 'JANUS_BODY_LIMIT', 'KUBECONFIG']);
+});

@@ -1,0 +1,167 @@
+// Each answer, and each way of getting none, with the failure that it means.
+import t from 'tap';
+import type { Failure } from '../../../hooks/model/failure.ts';
+import type { Json } from '../../../hooks/model/json.ts';
+import { failureOfAnswer, failureOfError, type HttpAnswer } from '../../../server/kubernetes/failures.ts';
+
+const status = (reason: string, more: Readonly<Record<string, Json>> = {}): Json => ({
+  kind: 'Status',
+  apiVersion: 'v1',
+  status: 'Failure',
+  message: 'words for people',
+  reason,
+  ...more,
+});
+
+const answer = (code: number, body: Json | undefined, headers: HttpAnswer['headers'] = {}): HttpAnswer => ({
+  code,
+  body,
+  headers,
+});
+
+interface Row {
+  readonly because: string;
+  readonly answer: HttpAnswer;
+  readonly failure: Partial<Failure>;
+}
+
+const refusals: readonly Row[] = [400, 403, 405, 413, 415, 422].map((code) => ({
+  because: `${code} will be answered again`,
+  answer: answer(code, status('Whatever')),
+  failure: { kind: 'refused', code, reason: 'Whatever', definitive: true },
+}));
+
+const troubles: readonly Row[] = [500, 502, 503, 504, 507].map((code) => ({
+  because: `after ${code} the write may be there, or come yet`,
+  answer: answer(code, status('Whatever')),
+  failure: { kind: 'transient', code, definitive: false },
+}));
+
+const rows: readonly Row[] = [
+  ...refusals,
+  ...troubles,
+  {
+    because: '404 of an object',
+    answer: answer(404, status('NotFound')),
+    failure: { kind: 'absent', code: 404, reason: 'NotFound', definitive: true },
+  },
+  {
+    because: '404 in plain text is the API server not serving a group: its Audit-Id proves it',
+    answer: answer(404, undefined, { 'audit-id': 'x' }),
+    failure: { kind: 'absent', code: 404, reason: 'NotFound', definitive: true },
+  },
+  {
+    because: '404 of a proxy says nothing about the object',
+    answer: answer(404, undefined),
+    failure: { kind: 'transient', code: 404, reason: 'AnswerUnreadable', definitive: false },
+  },
+  {
+    because: '404 with JSON of someone else says nothing about the object',
+    answer: answer(404, { error: 'no route' }),
+    failure: { kind: 'transient', reason: 'AnswerUnreadable', definitive: false },
+  },
+  {
+    because: '409 of a create whose name is taken',
+    answer: answer(409, status('AlreadyExists')),
+    failure: { kind: 'exists', code: 409, definitive: true },
+  },
+  {
+    because: '409 of a precondition',
+    answer: answer(409, status('Conflict')),
+    failure: { kind: 'stale', code: 409, definitive: true },
+  },
+  {
+    because: '409 without a reason',
+    answer: answer(409, status('')),
+    failure: { kind: 'stale', reason: 'Conflict', definitive: true },
+  },
+  {
+    because: 'words that sound like another failure decide nothing',
+    answer: answer(409, status('Conflict', { message: 'object already exists, AlreadyExists, not found' })),
+    failure: { kind: 'stale' },
+  },
+  {
+    because: '401 is about our credentials, which are read again; nothing was done',
+    answer: answer(401, status('Unauthorized')),
+    failure: { kind: 'transient', code: 401, definitive: true },
+  },
+  {
+    because: '408 proves nothing',
+    answer: answer(408, status('Timeout')),
+    failure: { kind: 'transient', code: 408, definitive: false },
+  },
+  {
+    because: '429 was not let in, and says when to come again',
+    answer: answer(429, status('TooManyRequests'), { 'retry-after': '7' }),
+    failure: { kind: 'transient', code: 429, definitive: true, retryAfterSeconds: 7 },
+  },
+  {
+    because: 'the wish may stand in the Status only',
+    answer: answer(504, status('Timeout', { details: { retryAfterSeconds: 3 } })),
+    failure: { kind: 'transient', retryAfterSeconds: 3 },
+  },
+  {
+    because: 'a page of a load balancer with a wish',
+    answer: answer(503, undefined, { 'retry-after': '2' }),
+    failure: { kind: 'transient', code: 503, definitive: false, retryAfterSeconds: 2 },
+  },
+  {
+    because: 'a redirect is not followed and proves nothing',
+    answer: answer(302, undefined),
+    failure: { kind: 'transient', code: 302, reason: 'AnswerUnreadable', definitive: false },
+  },
+  {
+    because: 'the fields complained about, each once',
+    answer: answer(
+      422,
+      status('Invalid', { details: { causes: [{ field: 'spec.a' }, { field: 'spec.a' }, { field: 'spec.b' }, {}] } }),
+    ),
+    failure: { kind: 'refused', fields: ['spec.a', 'spec.b'] },
+  },
+  {
+    because: 'an unknown code of the client kind will be answered again',
+    answer: answer(418, status('Teapot')),
+    failure: { kind: 'refused', definitive: true },
+  },
+];
+
+for (const { because, answer: given, failure } of rows) {
+  t.test(because, async (t) => {
+    t.match(failureOfAnswer(given), failure);
+    t.ok(/^[A-Z][A-Za-z]+$/.test(failureOfAnswer(given).reason), 'the reason is CamelCase');
+  });
+}
+
+t.test('no wish, no field', async (t) => {
+  t.notOk('retryAfterSeconds' in failureOfAnswer(answer(503, status('x'))));
+  t.notOk('retryAfterSeconds' in failureOfAnswer(answer(503, status('x'), { 'retry-after': 'tomorrow' })));
+});
+
+const errors: readonly (readonly [code: string, reason: string])[] = [
+  ['ECONNREFUSED', 'ConnectionFailed'],
+  ['ECONNRESET', 'ConnectionFailed'],
+  ['UND_ERR_SOCKET', 'ConnectionFailed'],
+  ['UND_ERR_RES_CONTENT_LENGTH_MISMATCH', 'ConnectionFailed'],
+  ['UND_ERR_CONNECT_TIMEOUT', 'Timeout'],
+  ['UND_ERR_HEADERS_TIMEOUT', 'Timeout'],
+  ['UND_ERR_BODY_TIMEOUT', 'Timeout'],
+  ['UND_ERR_RES_EXCEEDED_MAX_SIZE', 'AnswerTooLarge'],
+];
+
+for (const [code, reason] of errors)
+  t.test(`no answer (${code}) proves nothing`, async (t) => {
+    const failure = failureOfError(Object.assign(new Error('secret words'), { code }));
+    t.match(failure, { kind: 'transient', code: 0, reason, definitive: false });
+    t.notMatch(failure.message, /secret/);
+  });
+
+t.test('time over, told by a signal', async (t) => {
+  t.match(failureOfError(AbortSignal.abort(new DOMException('x', 'TimeoutError')).reason), {
+    reason: 'Timeout',
+    definitive: false,
+  });
+});
+
+t.test('something thrown that is no error', async (t) => {
+  t.match(failureOfError('x'), { kind: 'transient', reason: 'ConnectionFailed', definitive: false });
+});
