@@ -13,7 +13,6 @@ export interface Schema {
   readonly description?: string;
   readonly default?: unknown;
   readonly enum?: readonly string[];
-  readonly format?: string;
   readonly pattern?: string;
   readonly minLength?: number;
   readonly maxLength?: number;
@@ -38,7 +37,6 @@ export interface Schema {
 export const dialect = {
   strict: true,
   strictRequired: false,
-  formats: { 'date-time': /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/ },
   keywords: [
     'x-kubernetes-preserve-unknown-fields',
     'x-kubernetes-list-type',

@@ -30,7 +30,10 @@ export const statusLimits = {
 
 const flag = (description: string): Schema => ({ type: 'boolean', description });
 
-const time = (description: string): Schema => ({ type: 'string', format: 'date-time', description });
+// Not `format: date-time`: with it the API server also lets an empty list pass for a string.
+const timePattern = String.raw`^\d{4}-[01]\d-[0-3]\dT[0-2]\d:[0-5]\d:[0-6]\d(\.\d{1,9})?(Z|[+-][0-2]\d:[0-5]\d)$`;
+
+const time = (description: string): Schema => ({ type: 'string', description, maxLength: 35, pattern: timePattern });
 
 const string = (description: string, maxLength: number): Schema => ({ type: 'string', description, maxLength });
 

@@ -1,11 +1,11 @@
 // The CRD: generated, accepted by the API server, described throughout, and short to write.
 import { readFileSync } from 'node:fs';
 import t from 'tap';
-import { at, isList, isObject, type JsonObject, textAt } from '../../hooks/model/json.ts';
+import { at, isList, isObject, type Json, textAt } from '../../hooks/model/json.ts';
 import { customResourceDefinition, customResourceDefinitionYaml } from '../../schemas/custom-resource-definition.ts';
 import type { Schema } from '../../schemas/schema.ts';
 import { transaction } from '../../schemas/transaction.ts';
-import { freeNamespace, must } from '../support/client.ts';
+import { freeNamespace, must, waitFor } from '../support/client.ts';
 import { connectToCluster, installManifests } from '../support/install.ts';
 import { sampleSpec, transactionsIn, transactionWith } from './samples.ts';
 
@@ -78,9 +78,12 @@ t.test('every field is described, for kubectl explain', async (t) => {
 });
 
 t.test('the description of every field reaches kubectl explain', async (t) => {
-  const document = must(await client.get('/openapi/v3/apis/tx.janus.io/v1alpha1'));
-  const published = at(document, 'components', 'schemas', 'io.janus.tx.v1alpha1.Transaction');
-  t.equal(textAt(published, 'description'), transaction.description);
+  // The API server publishes it a moment after it serves the resource.
+  const published = await waitFor(async () => {
+    const document = await client.get('/openapi/v3/apis/tx.janus.io/v1alpha1');
+    const found = at(document.body, 'components', 'schemas', 'io.janus.tx.v1alpha1.Transaction');
+    return textAt(found, 'description') === transaction.description && found;
+  }, 'the schema of Transactions to be published');
   t.same(undescribedAsPublished(at(published, 'properties', 'spec'), 'spec'), []);
   t.same(undescribedAsPublished(at(published, 'properties', 'status'), 'status'), []);
 });
@@ -94,8 +97,7 @@ function undescribed(schema: Schema, path: string): readonly string[] {
   return schema.description ? below : [path, ...below];
 }
 
-function undescribedAsPublished(schema: unknown, path: string): readonly string[] {
-  const node = schema as JsonObject;
+function undescribedAsPublished(node: Json | undefined, path: string): readonly string[] {
   const properties = at(node, 'properties');
   const items = at(node, 'items');
   const below = [

@@ -1,0 +1,122 @@
+// One schema, two readers: what ajv lets pass the API server accepts, and what ajv refuses it refuses. Only rules in CEL
+// (bounds of durations, refused groups, what may not change) are known to the API server alone.
+import { Ajv } from 'ajv';
+import fc from 'fast-check';
+import t from 'tap';
+import type { Json, JsonObject } from '../../hooks/model/json.ts';
+import { dialect } from '../../schemas/schema.ts';
+import { transactionSpec } from '../../schemas/transaction-spec.ts';
+import { transactionStatus } from '../../schemas/transaction-status.ts';
+import { freeNamespace, must } from '../support/client.ts';
+import { connectToCluster, installManifests } from '../support/install.ts';
+import { valid, violations } from './generated.ts';
+import { refusalIn, refusalOfCreate, sampleSpec, transactionsIn, transactionWith } from './samples.ts';
+
+const client = connectToCluster();
+t.teardown(() => client.close());
+await installManifests(client);
+
+const ajv = new Ajv(dialect);
+const acceptsSpec = ajv.compile(transactionSpec);
+const acceptsStatus = ajv.compile(transactionStatus);
+
+const fullSpec: JsonObject = {
+  serviceAccountName: 'deploy-sa',
+  changes: [
+    {
+      target: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web-server', namespace: 'shop' },
+      type: 'Patch',
+      content: { spec: { replicas: 3 } },
+    },
+  ],
+  lockTimeout: '5m',
+  lockWait: '1m',
+  timeout: '30m',
+  ttlSecondsAfterFinished: 3600,
+};
+
+const fullStatus: JsonObject = {
+  phase: 'RollingBack',
+  version: 7,
+  items: [
+    {
+      lockLease: 'janus-lock-shop-deployment.apps-web-server-0123456789',
+      prepared: true,
+      announced: true,
+      committed: true,
+      rolledBack: true,
+      left: true,
+      uid: '572d4c4c-2a58-40fe-a330-a4b7e7430bba',
+      error: { reason: 'RollbackConflict', message: 'Deployment shop/web-server was changed' },
+      tookFieldsFrom: ['kubectl'],
+      drift: 'sealed',
+      disowned: true,
+      note: 'an owner reference was dropped',
+    },
+  ],
+  rollbackRef: { name: 'deploy-v2-rollback', digest: 'a1b2', objects: 1 },
+  specDigest: 'c3d4',
+  startedAt: '2026-11-21T10:00:00Z',
+  completedAt: '2026-11-21T10:01:00.123456Z',
+  rollbackStartedAt: '2026-11-21T10:00:30+01:00',
+  message: 'undoing',
+  progress: '1/1',
+  handledAnnotations: { 'tx.janus.io/request-rollback': '1' },
+  conditions: [
+    {
+      type: 'Finished',
+      status: 'False',
+      reason: 'RollingBack',
+      message: 'the undo goes on',
+      lastTransitionTime: '2026-11-21T10:00:00Z',
+      observedGeneration: 1,
+    },
+  ],
+  observedGeneration: 1,
+};
+
+const durations = fc.constantFrom<Json>('30s', '1m', '1h', '0.5h', '3599s999ms');
+const narrower = { lockTimeout: durations, lockWait: durations, timeout: durations };
+const isRefusedByCelAlone = (spec: unknown): boolean =>
+  /"apiVersion":"(tx\.janus|metacontroller\.k8s)\.io\//.test(JSON.stringify(spec));
+
+t.test('valid specs are accepted by both', async (t) => {
+  t.ok(acceptsSpec(fullSpec), ajv.errorsText(acceptsSpec.errors));
+  t.equal(await refusalOfCreate(client, transactionWith(fullSpec)), undefined);
+  const specs = valid(transactionSpec, narrower).filter((spec) => acceptsSpec(spec) && !isRefusedByCelAlone(spec));
+  const agree = fc.asyncProperty(specs, async (spec) => {
+    const refusal = await refusalOfCreate(client, transactionWith(spec as JsonObject));
+    if (refusal !== undefined) throw new Error(`ajv accepts it, the API server says: ${refusal}`);
+  });
+  await t.resolves(fc.assert(agree, { numRuns: 200 }));
+});
+
+t.test('each broken spec is refused by both', async (t) => {
+  const broken = violations(transactionSpec, fullSpec, 'spec');
+  t.ok(broken.length > 60, `${broken.length} ways to break it`);
+  for (const { what, value } of broken) {
+    t.notOk(acceptsSpec(value), `ajv: ${what}`);
+    t.ok(await refusalOfCreate(client, transactionWith(value as JsonObject)), `API server: ${what}`);
+  }
+});
+
+t.test('statuses', async (t) => {
+  const namespace = await freeNamespace(client, 'agreement', t);
+  const created = must(await client.create(transactionsIn(namespace), transactionWith(sampleSpec)));
+  const refusalOf = async (status: Json): Promise<string | undefined> =>
+    refusalIn(await client.update(`${transactionsIn(namespace)}/sample/status`, { ...created, status }, { dryRun: 'All' }));
+
+  t.test('a full one is accepted by both', async (t) => {
+    t.ok(acceptsStatus(fullStatus), ajv.errorsText(acceptsStatus.errors));
+    t.equal(await refusalOf(fullStatus), undefined);
+  });
+
+  t.test('each broken one is refused by both', async (t) => {
+    const broken = violations(transactionStatus, fullStatus, 'status');
+    t.ok(broken.length > 150, `${broken.length} ways to break it`);
+    for (const { what, value } of broken) {
+      t.notOk(acceptsStatus(value), `ajv: ${what}`);
+      t.ok(await refusalOf(value ?? null), `API server: ${what}`);
+    }
+  });
+});

@@ -1,0 +1,110 @@
+// The version rule: status may only go forward. A late or duplicate answer is refused by the API server, whoever writes it.
+import t from 'tap';
+import { at, type JsonObject } from '../../hooks/model/json.ts';
+import { guardedFields } from '../../schemas/transaction.ts';
+import { freeNamespace, must } from '../support/client.ts';
+import { connectToCluster, installManifests } from '../support/install.ts';
+import { refusalIn, sampleSpec, transactionsIn, transactionWith, without } from './samples.ts';
+
+const client = connectToCluster();
+t.teardown(() => client.close());
+await installManifests(client);
+const path = transactionsIn(await freeNamespace(client, 'version', t));
+
+const stored: JsonObject = {
+  phase: 'Committing',
+  version: 5,
+  items: [{ prepared: true, committed: true, lockLease: 'janus-lock-a' }, { prepared: true }],
+  rollbackRef: { name: 'sample-rollback', digest: 'sha256:1', objects: 1 },
+  specDigest: 'sha256:2',
+  startedAt: '2026-11-21T10:00:00Z',
+  rollbackStartedAt: '2026-11-21T10:05:00Z',
+  handledAnnotations: { 'tx.janus.io/request-rollback': '1' },
+  message: 'applying the second change',
+  progress: '1/2',
+};
+
+/** Another value for each guarded field. */
+const others: Readonly<Record<(typeof guardedFields)[number], JsonObject[string]>> = {
+  phase: 'RollingBack',
+  items: [
+    { prepared: true, committed: true, lockLease: 'janus-lock-a' },
+    { prepared: true, committed: true },
+  ],
+  rollbackRef: { name: 'sample-rollback', digest: 'sha256:3', objects: 1 },
+  specDigest: 'sha256:4',
+  startedAt: '2026-11-21T10:00:01Z',
+  rollbackStartedAt: '2026-11-21T10:05:01Z',
+  handledAnnotations: { 'tx.janus.io/request-rollback': '2' },
+};
+
+const fell = /status\.version must not fall or vanish/;
+const changed = /needs a higher status\.version/;
+const apart = /phase and version come together/;
+
+interface Row {
+  readonly reason: string;
+  /** Absent: no status was ever stored. */
+  readonly before?: JsonObject;
+  readonly after: JsonObject | undefined;
+  readonly refused?: RegExp;
+}
+
+const rows: readonly Row[] = [
+  { reason: 'the very first status may be any', after: stored },
+  { reason: 'the very first status may be version 1', after: { phase: 'Preparing', version: 1, items: [] } },
+  { reason: 'the very first status may hold nothing but what Metacontroller adds', after: { observedGeneration: 1 } },
+  { reason: 'a version may follow a status without one', before: { observedGeneration: 1 }, after: stored },
+  { reason: 'a first phase needs a version', after: { phase: 'Preparing' }, refused: apart },
+  { reason: 'a first version needs a phase', after: { version: 1 }, refused: apart },
+  { reason: 'the same again is fine', before: stored, after: stored },
+  { reason: 'what is not guarded may change', before: stored, after: { ...stored, message: 'waiting', progress: '0/2' } },
+  { reason: 'what is not guarded may go', before: stored, after: without(stored, 'message', 'progress') },
+  { reason: 'observedGeneration may come', before: stored, after: { ...stored, observedGeneration: 1 } },
+  { reason: 'a higher version may change all', before: stored, after: { ...others, version: 6 } },
+  { reason: 'a higher version may leave fields out', before: stored, after: { phase: 'Committed', version: 7 } },
+  { reason: 'a lower version is refused', before: stored, after: { ...stored, version: 4 }, refused: fell },
+  { reason: 'an absent version is refused', before: stored, after: without(stored, 'version', 'phase'), refused: fell },
+  { reason: 'an empty status is refused', before: stored, after: {}, refused: fell },
+  { reason: 'an absent status is refused', before: stored, after: undefined, refused: fell },
+  ...guardedFields.flatMap((field): readonly Row[] => [
+    { reason: `another ${field} is refused`, before: stored, after: { ...stored, [field]: others[field] }, refused: changed },
+    {
+      reason: `an absent ${field} is refused`,
+      before: stored,
+      after: without(stored, field),
+      refused: field === 'phase' ? apart : changed,
+    },
+    ...(field === 'phase'
+      ? []
+      : [{ reason: `a new ${field} is refused`, before: without(stored, field), after: stored, refused: changed }]),
+    {
+      reason: `another ${field} is fine with a higher version`,
+      before: stored,
+      after: { ...stored, [field]: others[field], version: 6 },
+    },
+  ]),
+];
+
+for (const [index, { reason, before, after, refused }] of rows.entries()) {
+  t.test(reason, async (t) => {
+    const name = `row-${index}`;
+    const created = must(await client.create(path, transactionWith(sampleSpec, name)));
+    const current = before ? must(await store(name, created, before)) : created;
+    const answer = await store(name, current, after);
+    if (refused) t.match(refusalIn(answer), refused);
+    else t.same(at(must(answer), 'status'), after);
+  });
+}
+
+/** As Metacontroller does it: a PUT of the whole object through the status subresource. */
+function store(name: string, current: JsonObject, status: JsonObject | undefined) {
+  return client.update(`${path}/${name}/status`, { ...without(current, 'status'), ...(status && { status }) });
+}
+
+t.test('a stored status survives edits of metadata', async (t) => {
+  const created = must(await client.create(path, transactionWith(sampleSpec, 'metadata')));
+  must(await store('metadata', created, stored));
+  const edited = must(await client.patch(`${path}/metadata`, { metadata: { labels: { edited: 'yes' } }, status: null }));
+  t.same(edited.status, stored);
+});
