@@ -1,0 +1,69 @@
+// Parts of the web server for its tests: a hook that answers what it is told, and everything that was reported.
+import type { Call, Hook, Reply, StepReport } from '../../hooks/call.ts';
+import { type JsonObject, parseJson } from '../../hooks/model/json.ts';
+import { type App, type AppParts, buildApp } from '../../server/app.ts';
+import type { Tell } from '../../server/telemetry.ts';
+
+export interface TestApp extends App {
+  readonly calls: readonly Call[];
+  readonly lines: readonly JsonObject[];
+  readonly sentences: readonly Parameters<Tell>[0][];
+}
+
+export type TestParts = Partial<AppParts> & {
+  readonly hook?: Hook;
+  readonly report?: StepReport;
+};
+
+export const rest: Extract<Reply, { readonly kind: 'status' }> = {
+  kind: 'status',
+  status: { phase: 'Committed' },
+  children: [],
+  resyncAfterSeconds: 0,
+  finalized: true,
+};
+
+export function testApp({ hook = async () => rest, report, ...parts }: TestParts = {}): TestApp {
+  const calls: Call[] = [];
+  const lines: JsonObject[] = [];
+  const sentences: Parameters<Tell>[0][] = [];
+  const app = buildApp({
+    connectHook: (record) => (call) => {
+      calls.push(call);
+      if (report !== undefined) record(report);
+      return hook(call);
+    },
+    tell: (sentence) => sentences.push(sentence),
+    readiness: async () => undefined,
+    bodyLimit: 1024 * 1024,
+    logLevel: 'info',
+    logTo: { write: (line) => lines.push(parseJson(line) as JsonObject) },
+    ...parts,
+  });
+  return { ...app, calls, lines, sentences };
+}
+
+export const request = {
+  parent: {
+    apiVersion: 'tx.janus.io/v1alpha1',
+    kind: 'Transaction',
+    metadata: { name: 'deploy-v2', namespace: 'shop', uid: '6f1c-01' },
+    status: { phase: 'Prepared' },
+  },
+};
+
+export const report: StepReport = {
+  namespace: 'shop',
+  name: 'deploy-v2',
+  uid: '6f1c-01',
+  step: 'apply',
+  because: 'change 1 is next',
+  fromPhase: 'Prepared',
+  toPhase: 'Committing',
+  item: 0,
+  outcome: 'done',
+  audit: [
+    { item: 0, verb: 'update', resource: 'configmaps', target: 'ConfigMap shop/a', serviceAccount: 'deployer', outcome: 'ok' },
+  ],
+  events: [{ type: 'Normal', reason: 'Applied', message: 'ConfigMap shop/a is updated' }],
+};
