@@ -1,5 +1,5 @@
-// The three components and their flags. Pure: everything comes in by name. Relative paths are within the control
-// plane's directory, which is their working directory.
+// The three components and their flags. Relative paths are within the control plane's directory, their working directory;
+// each names that directory once in full, so that a list of processes tells whose they are.
 
 export type Component = 'etcd' | 'kube-apiserver' | 'kube-controller-manager';
 
@@ -10,6 +10,7 @@ const peerSocket = 'unix://etcd-peer.sock:0';
 export const certificateDirectory = 'certificates';
 
 export interface Settings {
+  readonly directory: string;
   readonly port: number;
   /** Name of the audit policy file; without one nothing is audited. */
   readonly auditPolicy?: string;
@@ -18,12 +19,11 @@ export interface Settings {
 }
 
 export function flagsOf(component: Component, settings: Settings): readonly string[] {
-  if (component === 'etcd') return etcdFlags;
-  return component === 'kube-apiserver' ? apiServerFlags(settings) : controllerManagerFlags;
+  if (component === 'etcd') return [`--data-dir=${settings.directory}/etcd`, ...etcdFlags];
+  return component === 'kube-apiserver' ? apiServerFlags(settings) : controllerManagerFlags(settings);
 }
 
 const etcdFlags: readonly string[] = [
-  '--data-dir=etcd',
   `--listen-client-urls=${etcdSocket}`,
   `--advertise-client-urls=${etcdSocket}`,
   `--listen-peer-urls=${peerSocket}`,
@@ -33,7 +33,7 @@ const etcdFlags: readonly string[] = [
   '--log-level=error',
 ];
 
-function apiServerFlags({ port, auditPolicy, auditLog, apiServerFlags }: Settings): readonly string[] {
+function apiServerFlags({ directory, port, auditPolicy, auditLog, apiServerFlags }: Settings): readonly string[] {
   const audit = auditPolicy === undefined ? [] : [`--audit-policy-file=${auditPolicy}`, `--audit-log-path=${auditLog}`];
   return [
     `--etcd-servers=${etcdSocket}`,
@@ -41,7 +41,7 @@ function apiServerFlags({ port, auditPolicy, auditLog, apiServerFlags }: Setting
     '--bind-address=127.0.0.1',
     // Else a machine without a network has no address to advertise, and the API server would not start.
     '--advertise-address=127.0.0.1',
-    `--cert-dir=${certificateDirectory}`,
+    `--cert-dir=${directory}/${certificateDirectory}`,
     '--service-account-issuer=https://kubernetes.default.svc',
     '--service-account-key-file=service-account.pub',
     '--service-account-signing-key-file=service-account.key',
@@ -68,13 +68,15 @@ const idleControllers = [
   'persistentvolume-binder-controller',
 ];
 
-const controllerManagerFlags: readonly string[] = [
-  '--kubeconfig=controller-manager.kubeconfig',
-  '--authentication-kubeconfig=controller-manager.kubeconfig',
-  '--authorization-kubeconfig=controller-manager.kubeconfig',
-  '--service-account-private-key-file=service-account.key',
-  '--use-service-account-credentials=false',
-  '--leader-elect=false',
-  '--secure-port=0',
-  `--controllers=*,${idleControllers.map((name) => `-${name}`).join(',')}`,
-];
+function controllerManagerFlags({ directory }: Settings): readonly string[] {
+  return [
+    `--kubeconfig=${directory}/controller-manager.kubeconfig`,
+    '--authentication-kubeconfig=controller-manager.kubeconfig',
+    '--authorization-kubeconfig=controller-manager.kubeconfig',
+    '--service-account-private-key-file=service-account.key',
+    '--use-service-account-credentials=false',
+    '--leader-elect=false',
+    '--secure-port=0',
+    `--controllers=*,${idleControllers.map((name) => `-${name}`).join(',')}`,
+  ];
+}

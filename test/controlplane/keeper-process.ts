@@ -55,4 +55,5 @@ process.on('message', (message: ToKeeper) => {
 });
 process.on('disconnect', end);
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, end);
+process.title = `keeper of ${directory}`;
 tell({ kind: 'opened', directory });

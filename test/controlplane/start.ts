@@ -76,10 +76,10 @@ function runOf(keeper: Keeper, binaries: Binaries, settings: Settings): Run {
 }
 
 function writeSettings(directory: string, port: number, { audit, apiServerFlags = [] }: ControlPlaneOptions): Settings {
-  if (audit === undefined) return { port, apiServerFlags };
+  if (audit === undefined) return { directory, port, apiServerFlags };
   const policy = typeof audit === 'string' ? auditPolicy(audit) : readFileSync(audit.policyFile, 'utf8');
   writeFileSync(join(directory, 'audit-policy'), policy, { mode: 0o600 });
-  return { port, apiServerFlags, auditPolicy: 'audit-policy', auditLog: join(directory, 'audit.log') };
+  return { directory, port, apiServerFlags, auditPolicy: 'audit-policy', auditLog: join(directory, 'audit.log') };
 }
 
 function auditPolicy(level: string): string {

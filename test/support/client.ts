@@ -94,14 +94,14 @@ async function openConnection(config: KubeConfig, url: string): Promise<Connecti
   const base = new URL(url).pathname.replace(/\/$/, '');
   const send: Send = (method, path, parts) =>
     exchange(pool, method, base + path, { ...parts, headers: { ...identity, ...parts.headers } });
-  return { send, close: () => pool.close() };
+  return { send, close: async () => (pool.closed ? undefined : await pool.close()) };
 }
 
 async function exchange(pool: Pool, method: Dispatcher.HttpMethod, path: string, parts: RequestParts): Promise<Answer> {
   const response = await pool.request({
     method,
     path,
-    query: { ...parts.query },
+    ...(parts.query === undefined || Object.keys(parts.query).length === 0 ? {} : { query: { ...parts.query } }),
     headers: { accept: 'application/json', 'content-type': 'application/json', ...parts.headers },
     body: parts.body === undefined ? null : JSON.stringify(parts.body),
   });
@@ -189,4 +189,14 @@ export async function freeNamespace(client: Client, prefix: string, t?: Teardown
   const name = textAt(must(await client.create('/api/v1/namespaces', namespace)), 'metadata', 'name') ?? '';
   t?.teardown(() => client.delete(`/api/v1/namespaces/${name}`));
   return name;
+}
+
+/**
+ * The kubeconfig of the cluster that the suite runs on. Only `npm test` sets the variable: KUBECONFIG alone, which may well
+ * name someone's production, is never enough for tests to write anywhere.
+ */
+export function testKubeconfig(): string {
+  const path = process.env.JANUS_TEST_KUBECONFIG ?? '';
+  if (path !== '') return path;
+  throw new Error('no cluster for tests: run them by `npm test -- <file>`, which starts one and sets JANUS_TEST_KUBECONFIG');
 }

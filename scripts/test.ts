@@ -1,0 +1,121 @@
+// `npm test`: starts one control plane for all test files, runs them by tap, and says in the last line how many tests (see
+// tap-results.ts) passed and failed. `npm test -- test/hooks` runs some; options go to tap (`--bail`, `--jobs=1`), but
+// `--use-existing-cluster`: then the cluster of KUBECONFIG is used in place of one of our own.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { globSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { existingClusterFlag, openCluster } from '../test/controlplane/existing.ts';
+import type { ControlPlane } from '../test/controlplane/start.ts';
+import { type FileResults, fileByFile, noResults, type Results, sum } from './tap-results.ts';
+
+const root = join(import.meta.dirname, '..');
+const tap = join(root, 'node_modules', 'tap', 'dist', 'esm', 'run.mjs');
+
+// A guard against hanging, per file; what a test waits for, it waits for by condition.
+const hangGuardSeconds = 900;
+
+let running: ChildProcess | undefined;
+let interrupted: NodeJS.Signals | undefined;
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => interrupt(signal));
+
+process.exitCode = await main(process.argv.slice(2));
+
+async function main(args: readonly string[]): Promise<number> {
+  let results: Results;
+  try {
+    results = await runAll(args);
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : error);
+    results = { ...noResults, failed: 1 };
+  }
+  return conclude(results);
+}
+
+async function runAll(args: readonly string[]): Promise<Results> {
+  const files = testFiles(args.filter((arg) => !arg.startsWith('-')));
+  if (files.length === 0)
+    throw new Error('No test files found: name files or folders that hold *.test.ts, or none for all of test/.');
+  await buildTapWithOurPlugins();
+  const controlPlane = await openCluster(args);
+  try {
+    const options = args.filter((arg) => arg.startsWith('-') && arg !== existingClusterFlag);
+    return interrupted === undefined ? await runTap(options, files, controlPlane) : noResults;
+  } finally {
+    await controlPlane.stop();
+  }
+}
+
+function testFiles(named: readonly string[]): readonly string[] {
+  const places = named.length === 0 ? ['test'] : named;
+  return places.flatMap((place) =>
+    statSync(join(root, place)).isDirectory() ? globSync(`${place}/**/*.test.ts`, { cwd: root }).sort() : [place],
+  );
+}
+
+/**
+ * tap's default plugins load a compiler of their own, which Node's type stripping makes needless and TypeScript 7 breaks.
+ * .taprc leaves them out, but a tap that finds itself built with others rebuilds itself too late for that same run.
+ */
+async function buildTapWithOurPlugins(): Promise<void> {
+  const built = readFileSync(join(root, 'node_modules', '@tapjs', 'test', 'test-built', 'dist', 'esm', 'index.js'), 'utf8');
+  if (!built.includes('@tapjs/typescript')) return;
+  const { code } = await runNode([tap, 'build'], process.env, () => undefined);
+  if (code !== 0)
+    throw new Error('tap could not be built with the plugins of .taprc; remove .tap and node_modules, and try again.');
+}
+
+async function runTap(options: readonly string[], files: readonly string[], controlPlane: ControlPlane): Promise<Results> {
+  const env = { ...process.env, KUBECONFIG: controlPlane.kubeconfig, JANUS_TEST_KUBECONFIG: controlPlane.kubeconfig };
+  let results = noResults;
+  const readLine = fileByFile((file) => {
+    results = sum(results, file);
+    tell(file);
+  });
+  const args = [tap, 'run', '--reporter=tap', '--jobs=4', `--timeout=${hangGuardSeconds}`, ...options, ...files];
+  const { code } = await runNode(args, env, readLine);
+  if (code === 0 || results.failed > 0) return results;
+  console.error(`tap ended with ${code ?? interrupted ?? 'a signal'} without naming a failed test.`);
+  return { ...results, failed: 1 };
+}
+
+/** In a process group of its own: only so can it be ended with all that it started. */
+function runNode(
+  args: readonly string[],
+  env: NodeJS.ProcessEnv,
+  onLine: (line: string) => void,
+): Promise<{ readonly code: number | null }> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, args, { cwd: root, env, detached: true, stdio: ['ignore', 'pipe', 'inherit'] });
+    running = child;
+    createInterface({ input: child.stdout }).on('line', onLine);
+    child.on('error', reject);
+    child.on('close', (code) => resolve({ code }));
+  });
+}
+
+function tell({ file, passed, failed, skipped, failures }: FileResults): void {
+  console.log(
+    `${failed === 0 ? 'ok    ' : 'FAILED'} ${file}: ${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`,
+  );
+  for (const failure of failures) console.log(`\n${failure}\n`);
+}
+
+function interrupt(signal: NodeJS.Signals): void {
+  interrupted ??= signal;
+  if (running?.pid === undefined) return;
+  try {
+    process.kill(-running.pid, 'SIGKILL');
+  } catch {
+    // It has ended by itself.
+  }
+}
+
+/** Returns the exit code: 0 only if something passed and nothing failed. */
+function conclude({ passed, failed, skipped, failures }: Results): number {
+  if (failures.length > 0) console.log(`\nFailed:\n${failures.map((failure) => `  ${failure.split('\n')[0]}`).join('\n')}`);
+  if (skipped > 0) console.log(`${skipped} skipped`);
+  if (interrupted !== undefined) console.log(`Ended early by ${interrupted}.`);
+  console.log(`${passed} passed, ${failed} failed`);
+  return passed > 0 && failed === 0 && interrupted === undefined ? 0 : 1;
+}

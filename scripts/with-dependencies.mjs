@@ -1,0 +1,44 @@
+// Runs a script of this project, on a fresh clone too: `node scripts/with-dependencies.mjs scripts/test.ts [arguments]`.
+// Installs the dependencies if they are missing, then hands over to the Node among them. This file itself is plain
+// JavaScript without dependencies, so that an older Node without type stripping can start it.
+import { spawn, spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+
+const root = join(import.meta.dirname ?? new URL('.', import.meta.url).pathname, '..');
+const onWindows = process.platform === 'win32';
+const pinnedNode = join(root, 'node_modules', 'node', 'bin', onWindows ? 'node.exe' : 'node');
+
+if (!existsSync(pinnedNode)) install();
+handOver(process.argv.slice(2));
+
+function install() {
+  console.error('Installing the dependencies that package-lock.json pins (npm ci).');
+  // Standard output belongs to the script that follows.
+  const { status } = spawnSync('npm', ['ci', '--no-audit', '--no-fund'], {
+    cwd: root,
+    stdio: ['ignore', 2, 2],
+    shell: onWindows,
+  });
+  if (status === 0 && existsSync(pinnedNode)) return;
+  console.error(
+    status === 0
+      ? `npm ci left no ${pinnedNode}: install scripts seem to be switched off; run npm ci --ignore-scripts=false.`
+      : 'npm ci failed (see above): check the network or the registry that npm is configured for, then try again.',
+  );
+  process.exit(1);
+}
+
+/** The script gets our signals and decides on the exit code; a Ctrl-C reaches it from the terminal already. */
+function handOver(args) {
+  const binaries = join(root, 'node_modules', '.bin');
+  const env = { ...process.env, PATH: `${binaries}${onWindows ? ';' : ':'}${process.env.PATH}` };
+  const child = spawn(pinnedNode, args, { cwd: root, stdio: 'inherit', env });
+  process.on('SIGINT', () => undefined);
+  for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
+  child.on('exit', (code, signal) => {
+    if (signal === null) process.exit(code ?? 1);
+    process.removeAllListeners(signal);
+    process.kill(process.pid, signal);
+  });
+}
