@@ -1,8 +1,8 @@
-// Puts into a cluster what every test needs of the manifests. Idempotent, and safe while others do the same.
+// Puts manifests into the cluster that the suite runs on. All of it is idempotent, and safe while others do the same.
 import { readFile } from 'node:fs/promises';
 import { parseAllDocuments } from 'yaml';
 import { at, isList, isObject, type Json, type JsonObject, textAt } from '../../hooks/model/json.ts';
-import { type Client, connect, must, waitFor } from './client.ts';
+import { type Answer, type Client, connect, must, type Query, waitFor } from './client.ts';
 
 const manifests = new URL('../../manifests/', import.meta.url);
 const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
@@ -10,17 +10,25 @@ const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 /** The namespace of the engine as the shipped manifests have it. */
 export const engineNamespace = 'janus-system';
 
-/** The objects of a manifest, by its path under manifests/. */
-export async function readManifest(path: string): Promise<readonly JsonObject[]> {
-  const documents = parseAllDocuments(await readFile(new URL(path, manifests), 'utf8'));
+/** The cluster that the suite runs on. KUBECONFIG is not asked: people have production in it. */
+export function connectToCluster(): Client {
+  const kubeconfig = process.env.JANUS_TEST_KUBECONFIG ?? '';
+  if (kubeconfig === '')
+    throw new Error('JANUS_TEST_KUBECONFIG must name the kubeconfig of a cluster for tests: run npm test, which starts one');
+  return connect(kubeconfig);
+}
+
+/** The objects of a manifest, by its path under manifests/. `edit` sees the text first. */
+export async function readManifest(path: string, edit = (text: string): string => text): Promise<readonly JsonObject[]> {
+  const documents = parseAllDocuments(edit(await readFile(new URL(path, manifests), 'utf8')));
   return documents.map((document) => document.toJS() as Json).filter(isObject);
 }
 
-/** Installs the CRD and the namespace of the engine; resolves once Transactions can be written. */
+/** Installs the CRD, the namespace of the engine and its RBAC; resolves once Transactions can be written. */
 export async function installManifests(client: Client): Promise<void> {
   await installCrd(client);
-  const [namespace = {}] = await readManifest('namespace.yaml');
-  must(await client.apply(`/api/v1/namespaces/${engineNamespace}`, namespace, { fieldManager: 'install' }));
+  for (const path of ['namespace.yaml', 'rbac.yaml'])
+    for (const object of await readManifest(path)) must(await applyObject(client, object));
 }
 
 /** Installs the CRD; resolves once the API server serves it. */
@@ -29,10 +37,8 @@ export async function installCrd(client: Client): Promise<void> {
   const path = `${definitions}/${textAt(definition, 'metadata', 'name')}`;
   must(await client.apply(path, definition, { fieldManager: 'install' }));
   await waitFor(async () => isEstablished(must(await client.get(path))), 'the CRD of Transactions to be established');
-  await waitFor(
-    async () => (await client.get('/apis/tx.janus.io/v1alpha1/transactions', { limit: 1 })).code === 200,
-    'Transactions to be served',
-  );
+  const list = (): Promise<Answer> => client.get('/apis/tx.janus.io/v1alpha1/transactions', { limit: 1 });
+  await waitFor(async () => (await list()).code === 200, 'Transactions to be served');
 }
 
 function isEstablished(definition: JsonObject): boolean {
@@ -42,10 +48,19 @@ function isEstablished(definition: JsonObject): boolean {
   );
 }
 
-/** The cluster that the suite runs on: the runner names its kubeconfig. */
-export function connectToCluster(): Client {
-  const kubeconfig = process.env.KUBECONFIG;
-  if (kubeconfig === undefined || kubeconfig === '')
-    throw new Error('KUBECONFIG must name the kubeconfig of a cluster for tests: run npm test, which starts one');
-  return connect(kubeconfig);
+/** Server-side apply of an object of any kind that is served, where it says it belongs. */
+export async function applyObject(client: Client, object: JsonObject, query: Query = {}): Promise<Answer> {
+  return client.apply(await pathOf(client, object), object, { fieldManager: 'install', ...query });
+}
+
+/** The path of an object of any kind that is served. */
+export async function pathOf(client: Client, object: JsonObject): Promise<string> {
+  const [apiVersion = '', kind = ''] = [textAt(object, 'apiVersion'), textAt(object, 'kind')];
+  const root = apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
+  const resources = at(must(await client.get(root)), 'resources');
+  const served = isList(resources) ? resources : [];
+  const found = served.find((one) => textAt(one, 'kind') === kind && !textAt(one, 'name')?.includes('/'));
+  if (found === undefined) throw new Error(`${kind} ${apiVersion} is not served`);
+  const namespace = at(found, 'namespaced') ? `/namespaces/${textAt(object, 'metadata', 'namespace')}` : '';
+  return `${root}${namespace}/${textAt(found, 'name')}/${textAt(object, 'metadata', 'name')}`;
 }

@@ -1,0 +1,55 @@
+// The image, as far as it can be judged without a container engine: what the Dockerfile copies is all that the hook needs.
+import { spawnSync } from 'node:child_process';
+import { cpSync, globSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import t from 'tap';
+
+const root = join(import.meta.dirname, '../..');
+const read = (file: string): string => readFileSync(join(root, file), 'utf8');
+const dockerfile = read('Dockerfile');
+const manifest = JSON.parse(read('package.json'));
+const copied = [...dockerfile.matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(([, paths = '']) => paths.split(' '));
+
+t.test('its Node is the one that the suite runs on', async (t) => {
+  const bases = [...dockerfile.matchAll(/^FROM node:(\S+?)-alpine/gm)].map(([, version]) => version);
+  t.same(bases, [manifest.devDependencies.node, manifest.devDependencies.node]);
+});
+
+t.test('it runs as a user without rights, from dependencies whose scripts were not run', async (t) => {
+  t.match(dockerfile, /^USER 1000:1000$/m);
+  t.match(dockerfile, /npm ci --omit=dev --ignore-scripts/);
+});
+
+t.test('.dockerignore lets in what is copied, and nothing else', async (t) => {
+  const admitted = read('.dockerignore')
+    .split('\n')
+    .filter((line) => line.startsWith('!'))
+    .map((line) => line.slice(1));
+  t.same(new Set(admitted), new Set(copied));
+});
+
+t.test('what is copied, with the dependencies, is a program', async (t) => {
+  const directory = mkdtempSync(join(tmpdir(), 'janus-image-'));
+  t.teardown(() => rmSync(directory, { recursive: true }));
+  for (const path of copied) cpSync(join(root, path), join(directory, path), { recursive: true });
+  symlinkSync(join(root, 'node_modules'), join(directory, 'node_modules'));
+  const { status, stdout, stderr } = spawnSync(process.execPath, ['server/main.ts'], {
+    cwd: directory,
+    env: { PORT: 'none' },
+    encoding: 'utf8',
+  });
+  t.equal(status, 1);
+  t.match(stdout + stderr, /PORT/, 'it runs as far as finding its configuration wrong');
+});
+
+t.test('what it imports is among the dependencies that are installed', async (t) => {
+  const files = ['server', 'hooks', 'schemas'].flatMap((folder) => globSync(`${folder}/**/*.ts`, { cwd: root }));
+  const imports = files.flatMap((file) => [...read(file).matchAll(/^import (?!type).*? from '([^.'][^']*)'/gms)]);
+  const packages = imports.map(([, name = '']) => name).filter((name) => !name.startsWith('node:'));
+  t.ok(packages.length > 4);
+  t.same(
+    packages.filter((name) => !Object.hasOwn(manifest.dependencies, name)),
+    [],
+  );
+});
