@@ -27,6 +27,8 @@ export interface Received {
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   readonly request: JsonObject;
   readonly parent: JsonObject;
+  /** Aborted when the caller gives up. */
+  readonly signal: AbortSignal;
 }
 
 export interface Scripted {
@@ -47,7 +49,9 @@ export async function startScriptedHook(
 ): Promise<ScriptedHook> {
   const received: Received[] = [];
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const call = await receive(request);
+    const givenUp = new AbortController();
+    response.once('close', () => givenUp.abort());
+    const call = { ...(await receive(request)), signal: givenUp.signal };
     received.push(call);
     const { code = 200, headers = {}, body } = await answer(call, received.filter((one) => isSameParent(one, call)).length);
     response.writeHead(code, { 'content-type': 'application/json', ...headers });
@@ -71,7 +75,7 @@ function isSameParent(left: Received, right: Received): boolean {
   return textAt(left.parent, 'metadata', 'uid') === textAt(right.parent, 'metadata', 'uid');
 }
 
-async function receive(request: IncomingMessage): Promise<Received> {
+async function receive(request: IncomingMessage): Promise<Omit<Received, 'signal'>> {
   const at = performance.now();
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk as Buffer);
