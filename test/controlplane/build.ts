@@ -46,6 +46,8 @@ async function build(directory: string, report: (line: string) => void): Promise
   mkdirSync(join(directory, '..'), { recursive: true });
   removeAbandoned(directory);
   const unfinished = mkdtempSync(`${directory}.building-`);
+  const remove = (): void => rmSync(unfinished, { recursive: true, force: true });
+  process.once('exit', remove);
   const progress = openProgress(report);
   try {
     progress.begin('downloading modules');
@@ -56,7 +58,8 @@ async function build(directory: string, report: (line: string) => void): Promise
     report(`Built the control plane in ${progress.elapsed()}.`);
   } finally {
     progress.end();
-    rmSync(unfinished, { recursive: true, force: true });
+    process.removeListener('exit', remove);
+    remove();
   }
 }
 

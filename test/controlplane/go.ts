@@ -22,6 +22,9 @@ export function runGo(args: readonly string[], onStderrLine: (line: string) => v
       env: { ...process.env, ...environment },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
+    // A build of minutes must not outlive whoever wanted it.
+    const end = (): boolean => go.kill();
+    process.once('exit', end);
     let stdout = '';
     const stderr: string[] = [];
     go.stdout.setEncoding('utf8').on('data', (text: string) => {
@@ -34,7 +37,10 @@ export function runGo(args: readonly string[], onStderrLine: (line: string) => v
     go.on('error', (error: NodeJS.ErrnoException) =>
       reject(error.code === 'ENOENT' ? new Error(goNeeded('none on PATH')) : error),
     );
-    go.on('close', (code) => resolve({ code, stdout, stderr: stderr.join('\n') }));
+    go.on('close', (code) => {
+      process.removeListener('exit', end);
+      resolve({ code, stdout, stderr: stderr.join('\n') });
+    });
   });
 }
 
