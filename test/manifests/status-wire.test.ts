@@ -1,0 +1,79 @@
+// What the engine reports is what the CRD stores: a field that the CRD does not name would be pruned, the next answer would
+// differ from what is stored, and every call would write.
+import { Ajv } from 'ajv';
+import t from 'tap';
+import type { Item, Progress } from '../../hooks/model/item.ts';
+import { at } from '../../hooks/model/json.ts';
+import { decodeStatus, encodeStatus, type Status } from '../../hooks/model/status.ts';
+import { dialect } from '../../schemas/schema.ts';
+import { reportedStatus } from '../../schemas/sync-response.ts';
+import { phases } from '../../schemas/transaction-status.ts';
+import { freeNamespace, must } from '../support/client.ts';
+import { connectToCluster, installManifests } from '../support/install.ts';
+import { sampleChange, sampleSpec, transactionsIn, transactionWith } from './samples.ts';
+
+const client = connectToCluster();
+t.teardown(() => client.close());
+await installManifests(client);
+
+const conforms = new Ajv(dialect).compile(reportedStatus);
+
+const progress: readonly Progress[] = [
+  { kind: 'waiting' },
+  { kind: 'prepared' },
+  { kind: 'announced' },
+  { kind: 'applied' },
+  { kind: 'restored', applied: true },
+  { kind: 'restored', applied: false },
+  { kind: 'left', applied: true },
+  { kind: 'left', applied: false },
+];
+
+const full: Omit<Item, 'progress'> = {
+  error: { reason: 'RollbackConflict', message: 'Deployment shop/web-server was changed' },
+  lockLease: 'janus-lock-shop-app-config-0123456789',
+  uid: '572d4c4c-2a58-40fe-a330-a4b7e7430bba',
+  tookFieldsFrom: ['kubectl'],
+  drift: 'sealed',
+  disowned: true,
+  note: 'an owner reference was dropped',
+};
+
+const status: Status = {
+  phase: 'RollingBack',
+  version: 7,
+  items: progress.flatMap((one): readonly Item[] => [{ progress: one }, { ...full, progress: one }]),
+  rollbackRef: { name: 'sample-rollback', digest: 'a1b2', objects: 2 },
+  specDigest: 'c3d4',
+  startedAt: 1_795_000_000_000,
+  completedAt: 1_795_000_001_000,
+  rollbackStartedAt: 1_795_000_000_500,
+  message: 'undoing',
+  handledAnnotations: { 'tx.janus.io/request-rollback': '1' },
+  conditions: [
+    { type: 'Finished', status: 'False', reason: 'RollingBack', message: 'goes on', lastTransitionTime: '2026-11-21T10:00:00Z' },
+  ],
+};
+
+t.test('the API server stores a full status unchanged', async (t) => {
+  const path = transactionsIn(await freeNamespace(client, 'wire', t));
+  const changes = status.items.map((_, index) => ({
+    ...sampleChange,
+    target: { apiVersion: 'v1', kind: 'Secret', name: `s${index}` },
+  }));
+  const created = must(await client.create(path, transactionWith({ ...sampleSpec, changes })));
+  const reported = encodeStatus(status);
+  const stored = must(await client.update(`${path}/sample/status`, { ...created, status: reported }));
+  t.same(stored.status, reported);
+  t.same(encodeStatus(decodeStatus(at(stored, 'status'), changes.length) ?? status), reported, 'and it is read back as it was');
+});
+
+for (const phase of phases)
+  t.test(`a status in ${phase} conforms`, async (t) => {
+    t.ok(conforms(encodeStatus({ ...status, phase })), JSON.stringify(conforms.errors));
+  });
+
+t.test('a field that the CRD does not name does not conform', async (t) => {
+  t.notOk(conforms({ ...encodeStatus(status), novel: true }));
+  t.notOk(conforms({ ...encodeStatus(status), items: [{ novel: true }] }));
+});
