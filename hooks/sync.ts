@@ -1,6 +1,145 @@
-// placeholder until the engine's pipeline lands in this file
-import type { EngineParts, Hook } from './call.ts';
+// The program: look, decide, plan, perform, report. One call takes one step of the saga; the same for a Transaction that is
+// being deleted, since the live deletionTimestamp decides.
+//
+// Within a call it is looked again when a step only prepared the ground (a lock taken, a Lease renewed) or when the world moved
+// between the look and the write. A target is written at most once: what succeeded ends the call.
+import { agendaOf } from './agenda/agenda.ts';
+import type { Call, EngineParts, Hook, Reply } from './call.ts';
+import { decide } from './decide/decide.ts';
+import { createMemory, createTurns, type Memory } from './memory.ts';
+import { textAt } from './model/json.ts';
+import { encodeStatus, type Status } from './model/status.ts';
+import { decodeTransaction, type Transaction } from './model/transaction.ts';
+import { type Carry, emptyCarry } from './observe/begin.ts';
+import type { Observation } from './observe/observation.ts';
+import { observe } from './observe/observe.ts';
+import { type Session, startSession } from './perform/deadline.ts';
+import { perform } from './perform/perform.ts';
+import { plan } from './plan/plan.ts';
+import { openDrift } from './report/facts.ts';
+import { type Answered, reportOf } from './report/report.ts';
+import { type Result, resultOf } from './report/result.ts';
+import { completed } from './report/status.ts';
+import { releaseWrite } from './writes/lease.ts';
+import { engine, transactions } from './writes/resources.ts';
 
-export function createSync(_parts: EngineParts): Hook {
-  return async () => ({ kind: 'retry', retryAfterSeconds: 5 });
+/** Looks within one call. Each follows from something that moved; more than these is a hot object, and the next call goes on. */
+const mostLooks = 8;
+
+/** Seconds until the next try when the Transaction itself cannot be read. */
+const unreadableRetry = 5;
+
+export function createSync(parts: EngineParts): Hook {
+  const memory = createMemory(Math.random);
+  const inTurn = createTurns();
+  return (call) =>
+    inTurn(call.uid, () =>
+      serve({ parts, memory, session: startSession(parts.cluster, parts.clock, parts.timing.stepDeadline) }, call),
+    );
+}
+
+interface Serving {
+  readonly parts: EngineParts;
+  readonly memory: Memory;
+  readonly session: Session;
+}
+
+async function serve(serving: Serving, call: Call): Promise<Reply> {
+  let carry = emptyCarry;
+  for (let looks = 1; ; looks += 1) {
+    const live = await readTransaction(serving, call);
+    if (live.kind !== 'live') {
+      await giveBack(serving, carry);
+      return live.reply;
+    }
+    const taken = await takeStep(serving, live.transaction, live.now, carry);
+    if (taken.result.kind === 'answer') return reply(serving, call, taken, taken.result);
+    if (looks === mostLooks)
+      return reply(serving, call, taken, { kind: 'answer', status: taken.status, resyncAfterSeconds: 1, finalized: false });
+    carry = taken.result.carry;
+  }
+}
+
+type Live =
+  | { readonly kind: 'live'; readonly transaction: Transaction; readonly now: number }
+  | { readonly kind: 'gone' | 'unreadable'; readonly reply: Reply };
+
+/** The body is a doorbell: its status is given back only where there is no Transaction any more, and never judged. */
+async function readTransaction({ session, memory }: Serving, call: Call): Promise<Live> {
+  const answer = await session.cluster.get({ resource: transactions, namespace: call.namespace, name: call.name }, engine);
+  if (answer.kind === 'ok' && textAt(answer.object, 'metadata', 'uid') === call.uid) {
+    return { kind: 'live', transaction: decodeTransaction(answer.object), now: answer.serverTime };
+  }
+  if (answer.kind === 'failed' && answer.failure.kind !== 'absent') {
+    return { kind: 'unreadable', reply: { kind: 'retry', retryAfterSeconds: unreadableRetry } };
+  }
+  memory.forget(call.uid);
+  const { status, children } = call;
+  return { kind: 'gone', reply: { kind: 'status', status, children, resyncAfterSeconds: 0, finalized: false } };
+}
+
+/** Locks that this call has taken for a Transaction that vanished meanwhile. */
+async function giveBack({ session, parts }: Serving, { locks, acquired }: Carry): Promise<void> {
+  const held = [...locks].flatMap(([name, state]) => (state.kind === 'present' && acquired.has(name) ? [state.object] : []));
+  const writes = held.map((lease) => releaseWrite(lease, parts.engineNamespace)).filter((write) => write !== undefined);
+  await Promise.all(writes.map((write) => session.cluster.send(write)));
+}
+
+interface Taken extends Answered {
+  readonly status: Status;
+  readonly result: Result;
+}
+
+async function takeStep(
+  { parts, memory, session }: Serving,
+  transaction: Transaction,
+  now: number,
+  carry: Carry,
+): Promise<Taken> {
+  const { status } = transaction;
+  if (status === undefined)
+    throw new Error(`status of Transaction ${transaction.namespace}/${transaction.name} is not one that this engine writes`);
+  const { engineNamespace, sealer, timing } = parts;
+  const agenda = agendaOf({ transaction, status, now });
+  const source = { reader: session.cluster, packer: sealer, cache: memory.snapshots };
+  const view = await observe({ source, transaction, status, engineNamespace, carry }, agenda);
+  const context = { transaction, packer: sealer };
+  const observation: Observation = {
+    now,
+    transaction,
+    status,
+    agenda,
+    engineNamespace,
+    recollection: memory.recall(transaction.uid),
+    lateWindow: timing.stepDeadline + timing.writeTimeout,
+    view,
+    openDrift: (drift, entry) => openDrift(drift, entry, context),
+  };
+  const step = decide(observation);
+  const planned = plan(step, observation, sealer);
+  const outcome = await perform(planned, session.cluster);
+  const result = resultOf(step, { observation, plan: planned, outcome, carry, context });
+  return { observation, step, outcome, status, result };
+}
+
+function reply(
+  { parts, memory, session }: Serving,
+  call: Call,
+  taken: Taken,
+  answer: Extract<Result, { kind: 'answer' }>,
+): Reply {
+  const { transaction, now } = taken.observation;
+  const status = completed(taken.status, answer.status, now);
+  const isTroubled = answer.resyncAfterSeconds < 0;
+  const versions = [taken.status.version, status.version];
+  const pause = memory.remember(transaction.uid, { versions, definitive: !session.uncertain() }, isTroubled);
+  if (answer.finalized) memory.forget(transaction.uid);
+  parts.record(reportOf(taken, status));
+  return {
+    kind: 'status',
+    status: encodeStatus(status),
+    children: call.children,
+    resyncAfterSeconds: isTroubled ? pause : answer.resyncAfterSeconds,
+    finalized: answer.finalized,
+  };
 }

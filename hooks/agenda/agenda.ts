@@ -1,0 +1,153 @@
+// What is due for a Transaction as it is stored: a list of guards, then one answer for each phase. It says which reads are
+// needed; what comes of them is for decide/.
+import type { Phase } from '../model/phase.ts';
+import type { Cause, Status } from '../model/status.ts';
+import { formatDuration } from '../model/timeouts.ts';
+import { annotationOf, annotations, type Transaction } from '../model/transaction.ts';
+
+export interface Request {
+  /** The annotation that asks for it. */
+  readonly annotation: string;
+  readonly value: string;
+}
+
+/** Why a running Transaction ends before all is applied, and the request that it answers. */
+export interface Ending extends Cause {
+  readonly request?: Request;
+}
+
+export type Agenda =
+  | { readonly due: 'begin' }
+  | { readonly due: 'prepare' }
+  | { readonly due: 'apply'; readonly index: number }
+  | { readonly due: 'restore'; readonly index: number }
+  /** Nothing was applied: ends as Failed. */
+  | { readonly due: 'stop'; readonly cause: Ending }
+  | { readonly due: 'undo'; readonly cause: Ending }
+  /** Take the locks again for an undo that a user asks for. */
+  | { readonly due: 'relock'; readonly request: Request }
+  /** A request that does not apply: it is noted and answered. */
+  | { readonly due: 'ignore'; readonly request: Request; readonly message: string }
+  /** Nothing is left to judge, or no time to. */
+  | { readonly due: 'conclude'; readonly overdue: boolean }
+  | { readonly due: 'release' }
+  | { readonly due: 'disown'; readonly index: number }
+  | { readonly due: 'settle' }
+  | { readonly due: 'rest' };
+
+export interface Stored {
+  readonly transaction: Transaction;
+  readonly status: Status;
+  readonly now: number;
+}
+
+export function agendaOf(stored: Stored): Agenda {
+  return (stored.transaction.isBeingDeleted ? deletion(stored) : undefined) ?? byPhase[stored.status.phase](stored);
+}
+
+const byPhase: Readonly<Record<Phase, (stored: Stored) => Agenda>> = {
+  Pending: (stored) => stopped(stored) ?? { due: 'begin' },
+  Preparing: (stored) => stopped(stored) ?? { due: 'prepare' },
+  Prepared: running,
+  Committing: running,
+  RollingBack: undoing,
+  Committed: committed,
+  RolledBack: (stored) => ignored(stored, annotations.requestRollback, 'everything is rolled back already') ?? ended(stored),
+  Failed: failed,
+};
+
+// The default is to stop and leave what is applied; what is rolling back always finishes, it holds the only copy.
+function deletion({ transaction, status }: Stored): Agenda | undefined {
+  const isApplying = status.phase === 'Prepared' || status.phase === 'Committing';
+  if (status.phase === 'RollingBack') return undefined;
+  if (isApplying && annotationOf(transaction, annotations.automaticRollback) === 'true') {
+    return { due: 'undo', cause: { reason: 'Deleted', message: 'the Transaction was deleted while it was running' } };
+  }
+  const owned = status.items.findIndex((item, index) => {
+    const isPatch = transaction.changes[index]?.type === 'Patch';
+    return isPatch && item.progress.kind === 'applied' && item.disowned === undefined;
+  });
+  return owned >= 0 ? { due: 'disown', index: owned } : { due: 'settle' };
+}
+
+function stopped(stored: Stored): Agenda | undefined {
+  const request = pending(stored, annotations.requestRollback);
+  if (request !== undefined) {
+    return {
+      due: 'stop',
+      cause: { reason: 'RollbackRequested', message: 'stopped on request before anything was applied', request },
+    };
+  }
+  return overdue(stored) ? { due: 'stop', cause: timeoutCause(stored) } : undefined;
+}
+
+function running(stored: Stored): Agenda {
+  const { status, transaction } = stored;
+  const request = pending(stored, annotations.requestRollback);
+  if (request !== undefined)
+    return { due: 'undo', cause: { reason: 'RollbackRequested', message: 'a rollback was requested', request } };
+  if (overdue(stored)) return { due: 'undo', cause: timeoutCause(stored) };
+  if (status.specDigest !== transaction.specDigest) {
+    return { due: 'undo', cause: { reason: 'SpecChanged', message: 'the spec is not the one that was checked' } };
+  }
+  const index = status.items.findIndex(({ progress }) => progress.kind === 'announced');
+  return index < 0
+    ? { due: 'undo', cause: { reason: 'Inconsistent', message: 'no change is announced as the next one' } }
+    : { due: 'apply', index };
+}
+
+function undoing({ transaction, status, now }: Stored): Agenda {
+  const index = status.items.findLastIndex(({ progress }) => progress.kind === 'announced' || progress.kind === 'applied');
+  const isOverdue = now > (status.rollbackStartedAt ?? now) + transaction.timeout;
+  return index < 0 || isOverdue ? { due: 'conclude', overdue: index >= 0 } : { due: 'restore', index };
+}
+
+function committed(stored: Stored): Agenda {
+  const request = pending(stored, annotations.requestRollback);
+  if (request !== undefined) return { due: 'relock', request };
+  return ignored(stored, annotations.retryRollback, 'there is no failed rollback to retry') ?? ended(stored);
+}
+
+function failed(stored: Stored): Agenda {
+  const request = pending(stored, annotations.retryRollback);
+  const isLeft = stored.status.items.some(({ progress }) => progress.kind === 'left');
+  if (request !== undefined && isLeft) return { due: 'relock', request };
+  return (
+    ignored(stored, annotations.retryRollback, 'there is nothing left to undo') ??
+    ignored(
+      stored,
+      annotations.requestRollback,
+      `the Transaction has ended already; to try a failed rollback again set ${annotations.retryRollback}`,
+    ) ??
+    ended(stored)
+  );
+}
+
+function ignored(stored: Stored, annotation: string, message: string): Agenda | undefined {
+  const request = pending(stored, annotation);
+  return request === undefined
+    ? undefined
+    : { due: 'ignore', request, message: `${annotation}="${request.value}" has no effect: ${message}` };
+}
+
+function ended({ status }: Stored): Agenda {
+  return { due: holdsLocks(status) ? 'release' : 'rest' };
+}
+
+export function holdsLocks({ items }: Status): boolean {
+  return items.some(({ lockLease }) => lockLease !== undefined);
+}
+
+/** A value of an annotation takes effect once; what has taken effect is in the status. */
+function pending({ transaction, status }: Stored, annotation: string): Request | undefined {
+  const value = annotationOf(transaction, annotation);
+  return value === undefined || status.handledAnnotations[annotation] === value ? undefined : { annotation, value };
+}
+
+function overdue({ transaction, status, now }: Stored): boolean {
+  return status.startedAt !== undefined && now > status.startedAt + transaction.timeout;
+}
+
+function timeoutCause({ transaction }: Stored): Ending {
+  return { reason: 'Timeout', message: `not finished within spec.timeout (${formatDuration(transaction.timeout)})` };
+}

@@ -1,0 +1,20 @@
+// What is wrong with a Transaction, as data: which change, which stable reason, and the sentence for people.
+
+export interface Fault {
+  /** CamelCase, in docs/reasons.md. */
+  readonly reason: string;
+  readonly message: string;
+  /** 0-based index of the change; absent when the fault is the Transaction's. */
+  readonly item?: number;
+}
+
+export function fault(reason: string, message: string, item?: number): Fault {
+  return item === undefined ? { reason, message } : { reason, message, item };
+}
+
+/** All faults in one sentence for a person; the first ones in full. */
+export function describeFaults(faults: readonly Fault[]): string {
+  const shown = faults.slice(0, 10).map(({ message }) => message);
+  const rest = faults.length - shown.length;
+  return shown.join('; ') + (rest > 0 ? `; and ${rest} more` : '');
+}

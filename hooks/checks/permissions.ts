@@ -1,0 +1,74 @@
+// What the ServiceAccount must be allowed to do, forward and for the undo, asked before a lock is taken.
+import type { AccessQuestion, Resource } from '../cluster.ts';
+import { describe } from '../model/reference.ts';
+import type { ChangeType } from '../model/transaction.ts';
+import { type Fault, fault } from './fault.ts';
+import type { Resolved } from './targets.ts';
+
+const forward: Readonly<Record<ChangeType, readonly string[]>> = {
+  Create: ['get', 'create'],
+  Update: ['get', 'update'],
+  Patch: ['get', 'patch'],
+  Delete: ['get', 'delete'],
+};
+
+const undo: Readonly<Record<ChangeType, readonly string[]>> = {
+  Create: ['delete'],
+  Update: ['update'],
+  Patch: ['update'],
+  Delete: ['create', 'update'],
+};
+
+/** One thing that must be allowed, and the changes that need it. */
+export interface Need {
+  readonly question: AccessQuestion;
+  readonly by: readonly Resolved[];
+}
+
+/** One question for each verb, resource and namespace: 500 changes must not cost 2 000 reviews. */
+export function needsOf(resolved: readonly Resolved[]): readonly Need[] {
+  const needs = new Map<string, Need>();
+  for (const one of resolved) {
+    for (const question of questionsOf(one)) {
+      const key = JSON.stringify(question);
+      needs.set(key, { question, by: [...(needs.get(key)?.by ?? []), one] });
+    }
+  }
+  return [...needs.values()];
+}
+
+function questionsOf({ change, resource, target }: Resolved): readonly AccessQuestion[] {
+  const verbs = [...new Set([...forward[change.type], ...undo[change.type]])];
+  const place = target.namespace === undefined ? {} : { namespace: target.namespace };
+  const own = verbs.map((verb) => ({ verb, group: resource.group, resource: resource.plural, ...place }));
+  return [...own, ...containerQuestions(change.type, resource, target.name)];
+}
+
+// A created Namespace is deleted again only when nobody else has put anything into it: that must be visible.
+function containerQuestions(type: ChangeType, resource: Resource, name: string): readonly AccessQuestion[] {
+  if (type !== 'Create') return [];
+  if (resource.group === '' && resource.kind === 'Namespace')
+    return [{ verb: 'list', group: '*', resource: '*', namespace: name }];
+  if (resource.group !== 'apiextensions.k8s.io' || resource.kind !== 'CustomResourceDefinition') return [];
+  const [plural, ...group] = name.split('.');
+  return [{ verb: 'list', group: group.join('.'), resource: plural ?? '' }];
+}
+
+/** The same question for one name: asked only where the general one was denied. A create has no name yet. */
+export function byName(question: AccessQuestion, name: string): AccessQuestion | undefined {
+  return question.verb === 'create' || question.verb === 'list' ? undefined : { ...question, name };
+}
+
+/** One sentence for each thing that is denied. */
+export function gapFaults(gaps: readonly AccessQuestion[], serviceAccount: string): readonly Fault[] {
+  return gaps.map((gap) => fault('Forbidden', `ServiceAccount ${serviceAccount} may not ${describeQuestion(gap)}`));
+}
+
+function describeQuestion({ verb, group, resource, namespace, name }: AccessQuestion): string {
+  const kind = group === '' ? resource : `${resource}.${group}`;
+  return `${verb} ${kind}${name === undefined ? '' : ` "${name}"`}${namespace === undefined ? '' : ` in namespace ${namespace}`}`;
+}
+
+export function describeNeed({ by }: Need): string {
+  return by.map(({ target }) => describe(target)).join(', ');
+}

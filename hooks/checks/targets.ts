@@ -1,0 +1,157 @@
+// From targets as written to objects as the API server knows them, and the targets that are refused.
+import type { Resource } from '../cluster.ts';
+import { at, isList, isObject, type Json, textAt } from '../model/json.ts';
+import { describe, groupOf, identityOf, type Reference, versionOf } from '../model/reference.ts';
+import { type Change, group, type Transaction } from '../model/transaction.ts';
+import { type Fault, fault } from './fault.ts';
+import { refusedGroups } from './validity.ts';
+
+/** A change whose target is known to the API server, or will be through an earlier change. */
+export interface Resolved {
+  readonly index: number;
+  readonly change: Change;
+  readonly target: Reference;
+  readonly resource: Resource;
+  /** The earlier change that creates the Namespace or the CustomResourceDefinition of this target. */
+  readonly dependsOn?: number;
+}
+
+/** The resource that a CustomResourceDefinition in an earlier Create will serve for this kind. */
+export function resourceFromCreated(
+  changes: readonly Change[],
+  index: number,
+): { readonly resource: Resource; readonly by: number } | undefined {
+  const wanted = changes[index]?.target;
+  if (wanted === undefined) return undefined;
+  const by = changes.slice(0, index).findIndex((change) => isDefinitionOf(change, wanted));
+  const content = changes[by]?.content;
+  return content === undefined ? undefined : { resource: definedResource(content, versionOf(wanted.apiVersion)), by };
+}
+
+function isDefinitionOf({ type, target, content }: Change, wanted: Change['target']): boolean {
+  const names = at(content, 'spec', 'names');
+  return (
+    type === 'Create' &&
+    target.kind === 'CustomResourceDefinition' &&
+    groupOf(target.apiVersion) === 'apiextensions.k8s.io' &&
+    textAt(content, 'spec', 'group') === groupOf(wanted.apiVersion) &&
+    textAt(names, 'kind') === wanted.kind
+  );
+}
+
+function definedResource(content: Json, version: string): Resource {
+  const versions = at(content, 'spec', 'versions');
+  const served = isList(versions) ? versions.find((candidate) => textAt(candidate, 'name') === version) : undefined;
+  return {
+    group: textAt(content, 'spec', 'group') ?? '',
+    version,
+    plural: textAt(content, 'spec', 'names', 'plural') ?? '',
+    kind: textAt(content, 'spec', 'names', 'kind') ?? '',
+    namespaced: textAt(content, 'spec', 'scope') === 'Namespaced',
+    verbs: ['get', 'list', 'create', 'update', 'patch', 'delete'],
+    statusSubresource: isObject(at(served, 'subresources', 'status')),
+  };
+}
+
+/** The object that a change is about; the Transaction's namespace is the default for namespaced kinds. */
+export function targetOf(change: Change, resource: Resource, transaction: Transaction): Reference {
+  const { apiVersion, kind, name } = change.target;
+  return resource.namespaced
+    ? { apiVersion, kind, name, namespace: change.target.namespace ?? transaction.namespace }
+    : { apiVersion, kind, name };
+}
+
+/** The earlier change that creates the Namespace of a target. */
+export function namespaceCreator(changes: readonly Change[], index: number, namespace: string | undefined): number | undefined {
+  const by = changes
+    .slice(0, index)
+    .findIndex(
+      ({ type, target }) =>
+        type === 'Create' && target.kind === 'Namespace' && target.apiVersion === 'v1' && target.name === namespace,
+    );
+  return by < 0 ? undefined : by;
+}
+
+/** The faults of targets that resolve: wrong scope, refused, the same one twice. */
+export function targetFaults(resolved: readonly Resolved[], transaction: Transaction, engineNamespace: string): readonly Fault[] {
+  return [
+    ...resolved.flatMap((one) => [...scopeFaults(one), ...refusals(one, transaction, engineNamespace)]),
+    ...duplicateFaults(resolved),
+  ];
+}
+
+function scopeFaults({ index, change, resource, target }: Resolved): readonly Fault[] {
+  const missing = ['get', 'create', 'delete'].filter((verb) => !resource.verbs.includes(verb));
+  const faults: Fault[] = [];
+  if (!resource.namespaced && change.target.namespace !== undefined) {
+    faults.push(
+      fault('Invalid', `spec.changes[${index}]: ${describe(target)} is cluster-scoped: leave target.namespace out`, index),
+    );
+  }
+  if (missing.length > 0) {
+    faults.push(
+      fault(
+        'Refused',
+        `spec.changes[${index}]: ${describe(target)}: objects of this kind cannot be changed and restored (no ${missing.join(', ')})`,
+        index,
+      ),
+    );
+  }
+  const content = at(change.content, 'metadata', 'namespace');
+  if (content !== undefined && change.type !== 'Delete' && content !== target.namespace) {
+    faults.push(
+      fault(
+        'Invalid',
+        `spec.changes[${index}]: content.metadata.namespace does not agree with the target, ${describe(target)}`,
+        index,
+      ),
+    );
+  }
+  return faults;
+}
+
+function refusals({ index, target, resource }: Resolved, transaction: Transaction, engineNamespace: string): readonly Fault[] {
+  const because = refusalReason(target, resource, transaction, engineNamespace);
+  return because === undefined
+    ? []
+    : [fault('Refused', `spec.changes[${index}]: ${describe(target)} cannot be a target: ${because}`, index)];
+}
+
+function refusalReason(
+  target: Reference,
+  resource: Resource,
+  transaction: Transaction,
+  engineNamespace: string,
+): string | undefined {
+  const isCore = (kind: string): boolean => resource.group === '' && target.kind === kind;
+  if (refusedGroups.includes(resource.group)) return `the kinds of ${resource.group} steer Transactions themselves`;
+  if (target.namespace === engineNamespace) return `it is in ${engineNamespace}, the namespace of the engine`;
+  if (isCore('Namespace') && target.name === engineNamespace) return 'it is the namespace of the engine';
+  if (isCore('Namespace') && target.name === transaction.namespace) return 'the Transaction lives in it';
+  if (isCore('ServiceAccount') && target.namespace === transaction.namespace && target.name === transaction.serviceAccountName) {
+    return 'the Transaction acts as it';
+  }
+  return ownParts(target, resource);
+}
+
+function ownParts(target: Reference, resource: Resource): string | undefined {
+  const isOwn = target.name.endsWith(`.${group}`) || /^janus(-|$)/.test(target.name);
+  const groups = ['apiextensions.k8s.io', 'rbac.authorization.k8s.io', 'admissionregistration.k8s.io'];
+  return isOwn && groups.includes(resource.group) && !resource.namespaced ? 'it is a part of the engine' : undefined;
+}
+
+function duplicateFaults(resolved: readonly Resolved[]): readonly Fault[] {
+  const first = new Map<string, number>();
+  return resolved.flatMap(({ index, target }) => {
+    const earlier = first.get(identityOf(target));
+    first.set(identityOf(target), earlier ?? index);
+    if (earlier === undefined) return [];
+    return [
+      fault(
+        'DuplicateTarget',
+        `${describe(target)} is the target of spec.changes[${earlier}] and of spec.changes[${index}]: make one change of them`,
+        index,
+      ),
+    ];
+  });
+}

@@ -1,0 +1,121 @@
+// What can be said of a Transaction without looking at the cluster. The schema of the CRD says most of it too; the hook is also
+// driven without that schema's rules (an older CRD, a rule beyond CEL's cost), so nothing is presumed.
+import { at, isObject, textAt } from '../model/json.ts';
+import { groupOf } from '../model/reference.ts';
+import { annotationOf, annotations, type Change, group, type Transaction } from '../model/transaction.ts';
+import { type Fault, fault } from './fault.ts';
+
+export const mostChanges = 500;
+
+const types: readonly string[] = ['Create', 'Update', 'Patch', 'Delete'];
+// Path segments of the API: RBAC names hold `:`, so no stricter. Source: apimachinery, path.IsValidPathSegmentName.
+const segment = /^(?!\.{1,2}$)[^/%\p{Cc}\s]{1,253}$/u;
+const dnsLabel = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
+const dnsName = /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/;
+const groupVersion = /^([a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?\/)?v[a-z0-9]{1,62}$/;
+const kindName = /^[A-Za-z][A-Za-z0-9]{0,62}$/;
+
+/** Every fault that the Transaction has on its own. */
+export function staticFaults(transaction: Transaction): readonly Fault[] {
+  const { changes, serviceAccountName } = transaction;
+  const all: Fault[] = [];
+  if (changes.length === 0) all.push(fault('Invalid', 'spec.changes is empty: list at least one change'));
+  if (changes.length > mostChanges)
+    all.push(fault('Invalid', `spec.changes has ${changes.length} entries, at most ${mostChanges} are possible`));
+  if (!dnsName.test(serviceAccountName)) {
+    all.push(fault('Invalid', `spec.serviceAccountName "${printable(serviceAccountName)}" is not the name of a ServiceAccount`));
+  }
+  return [...all, ...changes.slice(0, mostChanges).flatMap((change, index) => changeFaults(change, index, transaction))];
+}
+
+function printable(text: string): string {
+  return text.slice(0, 60).replaceAll(/[^\x20-\x7e]/g, '?');
+}
+
+function changeFaults(change: Change, index: number, transaction: Transaction): readonly Fault[] {
+  const messages = [
+    ...typeMessages(change),
+    ...targetMessages(change),
+    ...contentMessages(change),
+    ...irreversibleMessages(change, transaction),
+  ];
+  return messages.map(([reason, message]) => fault(reason, `spec.changes[${index}]: ${message}`, index));
+}
+
+type Message = readonly [reason: string, message: string];
+
+function typeMessages({ type }: Change): readonly Message[] {
+  return types.includes(type) ? [] : [['Invalid', `type "${printable(type)}" is none of ${types.join(', ')}`]];
+}
+
+function targetMessages({ target }: Change): readonly Message[] {
+  const messages: Message[] = [];
+  if (!groupVersion.test(target.apiVersion))
+    messages.push(['Invalid', `target.apiVersion "${printable(target.apiVersion)}" is not a version such as v1 or apps/v1`]);
+  if (!kindName.test(target.kind))
+    messages.push(['Invalid', `target.kind "${printable(target.kind)}" is not the name of a kind`]);
+  if (!segment.test(target.name))
+    messages.push(['Invalid', `target.name "${printable(target.name)}" is not a name that an object can have`]);
+  if (target.namespace !== undefined && !dnsLabel.test(target.namespace)) {
+    messages.push(['Invalid', `target.namespace "${printable(target.namespace)}" is not a name that a Namespace can have`]);
+  }
+  return messages;
+}
+
+function contentMessages({ type, target, content }: Change): readonly Message[] {
+  if (type === 'Delete') return [];
+  if (!isObject(content))
+    return [['Invalid', `content must be an object, for ${type} of ${target.kind} ${printable(target.name)}`]];
+  const metadata = at(content, 'metadata');
+  if (metadata !== undefined && !isObject(metadata)) return [['Invalid', 'content.metadata must be an object']];
+  const agreeing = [
+    ['apiVersion', textOrOther(content, 'apiVersion'), target.apiVersion],
+    ['kind', textOrOther(content, 'kind'), target.kind],
+    ['metadata.name', textOrOther(metadata, 'name'), target.name],
+    ['metadata.namespace', textOrOther(metadata, 'namespace'), target.namespace],
+  ] as const;
+  const disagreeing = agreeing.filter(([, found, wanted]) => found !== undefined && wanted !== undefined && found !== wanted);
+  const forbidden = forbiddenMetadata[type].filter((key) => at(metadata, key) !== undefined);
+  return [
+    ...disagreeing.map(
+      ([path, found, wanted]): Message => [
+        'Invalid',
+        `content.${path} is "${printable(found ?? '')}", the target says "${wanted}": leave it out of content`,
+      ],
+    ),
+    ...forbidden.map((key): Message => ['Invalid', `content.metadata.${key} cannot be set by a ${type}: leave it out`]),
+  ];
+}
+
+const forbiddenMetadata: Readonly<Record<'Create' | 'Update' | 'Patch', readonly string[]>> = {
+  Create: ['resourceVersion', 'uid', 'managedFields'],
+  Update: ['uid', 'managedFields'],
+  Patch: ['resourceVersion', 'uid', 'managedFields'],
+};
+
+function textOrOther(object: Parameters<typeof at>[0], key: string): string | undefined {
+  const found = at(object, key);
+  return found === undefined ? undefined : (textAt(object, key) ?? JSON.stringify(found));
+}
+
+const irreversible: readonly string[] = [
+  '/Namespace',
+  '/PersistentVolumeClaim',
+  '/PersistentVolume',
+  'apiextensions.k8s.io/CustomResourceDefinition',
+];
+
+function irreversibleMessages({ type, target }: Change, transaction: Transaction): readonly Message[] {
+  const isAllowed = annotationOf(transaction, annotations.allowIrreversible) === 'true';
+  const kind = `${groupOf(target.apiVersion)}/${target.kind}`;
+  if (type !== 'Delete' || isAllowed || !irreversible.includes(kind)) return [];
+  return [
+    [
+      'Irreversible',
+      `deleting ${target.kind} ${target.name} cannot be undone: annotate the Transaction with ${annotations.allowIrreversible}=true to do it all the same`,
+    ],
+  ];
+}
+
+/** Groups whose objects steer this engine or its caller. */
+export const refusedGroups: readonly string[] = [group, 'metacontroller.k8s.io'];

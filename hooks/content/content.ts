@@ -1,0 +1,56 @@
+// What of an object is content: what people and tools write, less what the API server writes for itself.
+import type { Resource } from '../cluster.ts';
+import { at, equalJson, isList, isObject, type Json, type JsonObject, withKey, withPath } from '../model/json.ts';
+
+// Set by the API server on every object; never compared, never restored.
+const serverMetadata = [
+  'managedFields',
+  'resourceVersion',
+  'generation',
+  'uid',
+  'creationTimestamp',
+  'selfLink',
+  'deletionTimestamp',
+  'deletionGracePeriodSeconds',
+];
+
+/** The content of an object. Status is content only where it is not a subresource. */
+export function contentOf(object: JsonObject, resource: Pick<Resource, 'statusSubresource'>): JsonObject {
+  const plain = resource.statusSubresource ? withKey(object, 'status', undefined) : object;
+  return withPath(plain, ['metadata'], withoutKeys(at(object, 'metadata'), serverMetadata));
+}
+
+export function withoutKeys(value: Json | undefined, keys: readonly string[]): JsonObject {
+  return isObject(value) ? Object.fromEntries(Object.entries(value).filter(([key]) => !keys.includes(key))) : {};
+}
+
+/**
+ * The restored content as an object to PUT: server-set metadata and a status subresource are those of the live object, so
+ * that the write changes nothing else.
+ */
+export function withContent(live: JsonObject, content: JsonObject, resource: Pick<Resource, 'statusSubresource'>): JsonObject {
+  const metadata = at(live, 'metadata');
+  const kept = isObject(metadata)
+    ? Object.fromEntries(Object.entries(metadata).filter(([key]) => serverMetadata.includes(key)))
+    : {};
+  const restored = at(content, 'metadata');
+  const object = withKey(content, 'metadata', { ...(isObject(restored) ? restored : {}), ...kept });
+  return resource.statusSubresource ? withKey(object, 'status', at(live, 'status')) : object;
+}
+
+/** The prior state as an object to POST again. */
+export function asNew(prior: JsonObject): JsonObject {
+  return withKey(prior, 'metadata', withoutKeys(at(prior, 'metadata'), serverMetadata));
+}
+
+export function withManagedFields(object: JsonObject, managedFields: readonly JsonObject[]): JsonObject {
+  return withPath(object, ['metadata', 'managedFields'], managedFields);
+}
+
+export function sameManagedFields(left: JsonObject, right: JsonObject): boolean {
+  const sorted = (object: JsonObject): Json => {
+    const entries = at(object, 'metadata', 'managedFields');
+    return isList(entries) ? entries.map((entry) => JSON.stringify(entry)).sort() : [];
+  };
+  return equalJson(sorted(left), sorted(right));
+}

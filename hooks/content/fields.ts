@@ -1,0 +1,100 @@
+// managedFields as sets of paths. The algebra itself is that of the language's Set.
+// Source of the form: k8s.io/apimachinery pkg/apis/meta/v1 ManagedFieldsEntry and structured-merge-diff, fieldpath/serialize.go.
+import { at, isList, isObject, type Json, type JsonObject, textAt, withKey } from '../model/json.ts';
+import { normalElement, type Path, pathOf, pathText } from './path.ts';
+
+/** Texts of paths (path.ts); a path in it is a member, its ancestors are not unless they are in it too. */
+export type FieldSet = ReadonlySet<string>;
+
+export interface Manager {
+  readonly name: string;
+  readonly operation: string;
+  readonly apiVersion: string;
+  readonly subresource: string;
+  readonly time?: string;
+  readonly fields: FieldSet;
+}
+
+export const noFields: FieldSet = new Set();
+
+/** Two entries with the same key are the same manager in the eyes of the API server. */
+export function managerKey(manager: Manager): string {
+  return JSON.stringify([manager.name, manager.operation, manager.apiVersion, manager.subresource]);
+}
+
+/** The managers of an object. Entries that cannot be read are left out: they own nothing that can be judged. */
+export function managersOf(object: Json | undefined): readonly Manager[] {
+  const entries = at(object, 'metadata', 'managedFields');
+  return isList(entries) ? entries.filter(isObject).map(managerOf) : [];
+}
+
+function managerOf(entry: JsonObject): Manager {
+  const time = textAt(entry, 'time');
+  return {
+    name: textAt(entry, 'manager') ?? '',
+    operation: textAt(entry, 'operation') ?? '',
+    apiVersion: textAt(entry, 'apiVersion') ?? '',
+    subresource: textAt(entry, 'subresource') ?? '',
+    fields: parseFields(at(entry, 'fieldsV1')),
+    ...(time === undefined ? {} : { time }),
+  };
+}
+
+export function entryOf(manager: Manager): JsonObject {
+  const entry: JsonObject = {
+    manager: manager.name,
+    operation: manager.operation,
+    apiVersion: manager.apiVersion,
+    fieldsType: 'FieldsV1',
+    fieldsV1: formatFields(manager.fields),
+  };
+  const timed = manager.time === undefined ? entry : withKey(entry, 'time', manager.time);
+  return manager.subresource === '' ? timed : withKey(timed, 'subresource', manager.subresource);
+}
+
+export function parseFields(fieldsV1: Json | undefined): FieldSet {
+  const members = new Set<string>();
+  if (isObject(fieldsV1)) collect(fieldsV1, [], members);
+  return members;
+}
+
+// `"f:a": {}` is the member a; `"f:a": {"f:b": {}}` is the member a.b alone; `"f:a": {".": {}, ...}` holds a too.
+function collect(node: JsonObject, path: Path, members: Set<string>): void {
+  const entries = Object.entries(node);
+  if (path.length > 0 && (entries.length === 0 || Object.hasOwn(node, '.'))) members.add(pathText(path));
+  for (const [element, child] of entries) {
+    if (element !== '.' && isObject(child)) collect(child, [...path, normalElement(element)], members);
+  }
+}
+
+interface Node {
+  member: boolean;
+  readonly children: Map<string, Node>;
+}
+
+export function formatFields(fields: FieldSet): JsonObject {
+  const root: Node = { member: false, children: new Map() };
+  for (const text of [...fields].sort()) nodeAt(root, pathOf(text)).member = true;
+  return formatNode(root);
+}
+
+function nodeAt(root: Node, path: Path): Node {
+  let node = root;
+  for (const element of path) {
+    const child = node.children.get(element) ?? { member: false, children: new Map() };
+    node.children.set(element, child);
+    node = child;
+  }
+  return node;
+}
+
+function formatNode(node: Node): JsonObject {
+  const children = [...node.children].map(([element, child]) => [element, formatNode(child)] as const);
+  const own = node.member && children.length > 0 ? [['.', {}] as const] : [];
+  return Object.fromEntries([...own, ...children]);
+}
+
+/** Whether `path` is `prefix` or lies below it. */
+export function isWithin(path: Path, prefix: Path): boolean {
+  return path.length >= prefix.length && prefix.every((element, index) => path[index] === element);
+}

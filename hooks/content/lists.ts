@@ -1,0 +1,95 @@
+// Which lists have keys. Learned from managedFields, where the API server itself writes the keys of every list that its
+// schema declares as a map or a set (built-in kinds and CustomResourceDefinitions alike), so no schema is read.
+import { isList, isObject, type Json } from '../model/json.ts';
+import { type Manager, managersOf } from './fields.ts';
+import { field, itemElement, keyNames, memberElement, type Path, pathOf, schemaPath } from './path.ts';
+
+/** Key names of a list with keys, or `set` for a list that is a set; by schemaPath. Lists not in it are compared whole. */
+export type ListKinds = ReadonlyMap<string, readonly string[] | 'set'>;
+
+/** The kinds of list that the managedFields of these versions of one object tell. */
+export function listKindsOf(...objects: readonly (Json | undefined)[]): ListKinds {
+  const kinds = new Map<string, readonly string[] | 'set'>();
+  for (const manager of objects.flatMap(managersOf)) learn(manager, kinds);
+  return kinds;
+}
+
+function learn(manager: Manager, kinds: Map<string, readonly string[] | 'set'>): void {
+  for (const path of [...manager.fields].map(pathOf)) {
+    const inLists = path.map((element, index) => ({ element, index })).filter(({ element }) => !element.startsWith('f:'));
+    for (const { element, index } of inLists) {
+      kinds.set(schemaPath(path.slice(0, index)), element.startsWith('k:') ? keyNames(element) : 'set');
+    }
+  }
+}
+
+/** A value taken apart: a map, a list with keys, or a set. `entries` are in the order of the value. */
+export interface Parts {
+  readonly kind: 'map' | 'items' | 'set';
+  readonly entries: ReadonlyMap<string, Json>;
+}
+
+/** The parts of a value at a path, or undefined for what is compared whole: scalars, lists without (unique) keys. */
+export function partsOf(value: Json | undefined, path: Path, kinds: ListKinds): Parts | undefined {
+  if (isObject(value)) return { kind: 'map', entries: new Map(Object.entries(value).map(([key, child]) => [field(key), child])) };
+  if (!isList(value)) return undefined;
+  const kind = kinds.get(schemaPath(path));
+  if (kind === undefined) return undefined;
+  return kind === 'set' ? unique('set', value, memberElement) : unique('items', value, (item) => itemElement(item, kind));
+}
+
+// Lists may hold duplicates from before their schema had keys: such a list is compared whole.
+function unique(kind: 'items' | 'set', list: readonly Json[], elementOf: (item: Json) => string | undefined): Parts | undefined {
+  const entries = new Map<string, Json>();
+  for (const item of list) {
+    const element = elementOf(item);
+    if (element === undefined || entries.has(element)) return undefined;
+    entries.set(element, item);
+  }
+  return { kind, entries };
+}
+
+/** Puts parts together again, in the order of the entries. */
+export function assemble(kind: Parts['kind'], entries: readonly (readonly [string, Json])[]): Json {
+  if (kind === 'map') return Object.fromEntries(entries.map(([element, value]) => [element.slice(2), value]));
+  return entries.map(([, value]) => value);
+}
+
+/** The value at a path, through fields, list items and set members; undefined when it is not there. */
+export function valueAt(root: Json | undefined, path: Path, kinds: ListKinds): Json | undefined {
+  let value = root;
+  for (const [index, element] of path.entries()) {
+    value = partsOf(value, path.slice(0, index), kinds)?.entries.get(element);
+    if (value === undefined) return undefined;
+  }
+  return value;
+}
+
+/** A copy with the value at a path replaced, added (at the end of its list) or, with undefined, removed. */
+export function withValueAt(root: Json | undefined, path: Path, value: Json | undefined, kinds: ListKinds): Json | undefined {
+  return replace({ root, path, value, kinds }, root, 0);
+}
+
+interface Replacement {
+  readonly root: Json | undefined;
+  readonly path: Path;
+  readonly value: Json | undefined;
+  readonly kinds: ListKinds;
+}
+
+function replace(change: Replacement, node: Json | undefined, depth: number): Json | undefined {
+  const element = change.path[depth];
+  if (element === undefined) return change.value;
+  const parts = partsOf(node ?? emptyFor(element), change.path.slice(0, depth), change.kinds);
+  if (parts === undefined) return node;
+  const child = replace(change, parts.entries.get(element), depth + 1);
+  if (child === undefined && node === undefined) return undefined;
+  const entries = new Map(parts.entries);
+  if (child === undefined) entries.delete(element);
+  else entries.set(element, child);
+  return assemble(parts.kind, [...entries]);
+}
+
+function emptyFor(element: string): Json {
+  return element.startsWith('f:') ? {} : [];
+}

@@ -1,0 +1,137 @@
+// Ownership goes back with the content: who owned what before our write owns it again, unless the value has become
+// somebody else's; entries of others stay; nothing of ours is left.
+//
+// The API server takes a PUT that changes only managedFields as it is.
+import { equalJson, type Json, type JsonObject, textAt } from '../model/json.ts';
+import { entryOf, type FieldSet, isWithin, type Manager, managerKey, managersOf, noFields } from './fields.ts';
+import { type ListKinds, partsOf, valueAt } from './lists.ts';
+import { type Path, pathOf, pathText } from './path.ts';
+
+/** The manager into whose entry the API server folds the oldest Update entries when there are more than ten. */
+const ancient = 'ancient-changes';
+
+export interface Owned {
+  /** The object before our change. */
+  readonly prior: Json | undefined;
+  /** The object right after our change. */
+  readonly expected: Json | undefined;
+  readonly live: Json | undefined;
+}
+
+/** Whether one of these managers has an entry in the object. */
+export function hasManager(object: Json | undefined, names: readonly string[]): boolean {
+  return managersOf(object).some((manager) => names.includes(manager.name));
+}
+
+/** The paths that one of these managers owns in the object. */
+export function ownedBy(object: Json | undefined, names: readonly string[]): readonly Path[] {
+  return managersOf(object)
+    .filter((manager) => names.includes(manager.name))
+    .flatMap((manager) => [...manager.fields].map(pathOf));
+}
+
+/** The managers that own something at or below one of the paths in live and did not in expected: they took it over since. */
+export function newOwners(
+  owned: Owned,
+  paths: readonly Path[],
+  ourNames: readonly string[],
+): readonly { path: Path; manager: string }[] {
+  const before = fieldsByManager(owned.expected);
+  return managersOf(owned.live)
+    .filter((manager) => !ourNames.includes(manager.name) && manager.subresource === '' && manager.name !== ancient)
+    .flatMap((manager) => {
+      const gained = manager.fields.difference(before.get(managerKey(manager)) ?? noFields);
+      const taken = [...gained].map(pathOf).find((path) => paths.some((ours) => isWithin(path, ours)));
+      return taken === undefined ? [] : [{ path: taken, manager: manager.name }];
+    });
+}
+
+/** The managers other than ours that lost a field between the two versions. */
+export function losers(before: Json | undefined, after: Json | undefined): readonly string[] {
+  const left = fieldsByManager(after);
+  const lost = managersOf(before).filter((manager) => !manager.fields.isSubsetOf(left.get(managerKey(manager)) ?? noFields));
+  return [...new Set(lost.map((manager) => manager.name))].sort();
+}
+
+/**
+ * The managedFields that the live object shall have after its content was restored. An empty result is `[{}]`, the API
+ * server's word for none: an empty list would mean "leave them alone".
+ */
+export function restoredManagers(owned: Owned, kinds: ListKinds, ourNames: readonly string[]): readonly JsonObject[] {
+  const versions = {
+    prior: fieldsByManager(owned.prior),
+    expected: fieldsByManager(owned.expected),
+    live: fieldsByManager(owned.live),
+  };
+  const folded = foldedFields(versions);
+  const known = new Map([...managersOf(owned.prior), ...managersOf(owned.live)].map((manager) => [managerKey(manager), manager]));
+  const others = [...known].filter(([, manager]) => !ourNames.includes(manager.name));
+  const restored = others.flatMap(([key, manager]) => {
+    const moved = movedFields(versions, key, manager.name === ancient ? { to: folded } : { from: folded });
+    const back = new Set([...moved.lost].filter((path) => isRestored(owned, pathOf(path), kinds)));
+    const fields = fieldsOf(versions.live, key).difference(moved.gained).union(back);
+    return fields.size === 0 ? [] : [entryOf(withTime({ ...manager, fields }, owned, key))];
+  });
+  return restored.length === 0 ? [{}] : restored;
+}
+
+// What our writes took from a manager and gave to it, the folding into `ancient-changes` included.
+function movedFields(
+  versions: FieldsByVersion,
+  key: string,
+  folded: { readonly from?: FieldSet; readonly to?: FieldSet },
+): { readonly lost: FieldSet; readonly gained: FieldSet } {
+  const prior = fieldsOf(versions.prior, key);
+  const expected = fieldsOf(versions.expected, key);
+  return {
+    lost: prior.difference(expected).union(prior.intersection(folded.from ?? noFields)),
+    gained: expected.difference(prior).union(folded.to ?? noFields),
+  };
+}
+
+function fieldsOf(version: ReadonlyMap<string, FieldSet>, key: string): FieldSet {
+  return version.get(key) ?? noFields;
+}
+
+function fieldsByManager(object: Json | undefined): ReadonlyMap<string, FieldSet> {
+  return new Map(managersOf(object).map((manager) => [managerKey(manager), manager.fields]));
+}
+
+interface FieldsByVersion {
+  readonly prior: ReadonlyMap<string, FieldSet>;
+  readonly expected: ReadonlyMap<string, FieldSet>;
+  readonly live: ReadonlyMap<string, FieldSet>;
+}
+
+// What Update managers owned before and `ancient-changes` holds now: our own two writes may have pushed them over the limit.
+function foldedFields({ prior, live }: FieldsByVersion): FieldSet {
+  const inAncient = (fields: ReadonlyMap<string, FieldSet>): FieldSet =>
+    [...fields].filter(([key]) => key.startsWith(`["${ancient}"`)).reduce((all, [, own]) => all.union(own), noFields);
+  const folded = inAncient(live).difference(inAncient(prior));
+  const vanished = [...prior].filter(([key]) => !live.has(key)).reduce((all, [, own]) => all.union(own), noFields);
+  return folded.intersection(vanished);
+}
+
+function isRestored({ prior, live }: Owned, path: Path, kinds: ListKinds): boolean {
+  const before = valueAt(prior, path, kinds);
+  const now = valueAt(live, path, kinds);
+  if (before === undefined || now === undefined) return false;
+  // A container is owned for its existence; its members are owned, and judged, one by one.
+  return equalJson(before, now) || (partsOf(before, path, kinds) !== undefined && partsOf(now, path, kinds) !== undefined);
+}
+
+function withTime(manager: Manager, owned: Owned, key: string): Manager {
+  const same = (object: Json | undefined): Manager | undefined =>
+    managersOf(object).find((other) => managerKey(other) === key && other.fields.symmetricDifference(manager.fields).size === 0);
+  const time = (same(owned.prior) ?? same(owned.live))?.time ?? manager.time;
+  return time === undefined ? manager : { ...manager, time };
+}
+
+/** Whether the object exists and is on its way out. */
+export function isTerminating(object: Json | undefined): boolean {
+  return textAt(object, 'metadata', 'deletionTimestamp') !== undefined;
+}
+
+export function samePath(left: Path, right: Path): boolean {
+  return pathText(left) === pathText(right);
+}

@@ -1,0 +1,159 @@
+// What taking one change back takes: nothing, one compensation, patience, or giving up because others would pay for it.
+import { asNew, contentOf, withoutKeys } from '../content/content.ts';
+import { managersOf } from '../content/fields.ts';
+import { withoutGenerated } from '../content/generated.ts';
+import { listKindsOf } from '../content/lists.ts';
+import { differences, merge } from '../content/merge.ts';
+import { hasManager, isTerminating } from '../content/ownership.ts';
+import type { Path } from '../content/path.ts';
+import { at, isObject, type Json, type JsonObject, withKey } from '../model/json.ts';
+import { describe } from '../model/reference.ts';
+import { isOurCreation } from './forward.ts';
+import {
+  type Attributed,
+  attribute,
+  describeForeign,
+  type Evidence,
+  type ForeignPath,
+  foreignPath,
+  takenOver,
+  uidOf,
+  writtenState,
+} from './judge.ts';
+
+export type Backward =
+  /** Nothing of ours is left; `note` tells what a person should know. */
+  | { readonly kind: 'restored'; readonly note?: string }
+  | { readonly kind: 'delete'; readonly live: JsonObject }
+  | { readonly kind: 'recreate'; readonly note?: string }
+  /** The object was created again by us; its status and managedFields may still be missing. */
+  | { readonly kind: 'complete'; readonly live: JsonObject }
+  | { readonly kind: 'content'; readonly live: JsonObject; readonly restored: JsonObject; readonly attributed: Attributed }
+  | { readonly kind: 'wait'; readonly message: string }
+  | { readonly kind: 'conflict'; readonly reason: string; readonly message: string };
+
+export interface BackwardEvidence extends Evidence {
+  readonly uid: string;
+  /** uid of the object that our Create made, where it was recorded. */
+  readonly createdUid: string | undefined;
+  /** For a created Namespace or CustomResourceDefinition: what others have put there. */
+  readonly contents: readonly string[];
+  /** For a deleted object: its owners that are no more. */
+  readonly goneOwners: readonly string[];
+}
+
+export function judgeBackward(evidence: BackwardEvidence): Backward {
+  switch (evidence.entry.type) {
+    case 'Create':
+      return judgeCreated(evidence);
+    case 'Update':
+    case 'Patch':
+      return judgeChanged(evidence);
+    case 'Delete':
+      return judgeDeleted(evidence);
+  }
+}
+
+function judgeCreated(evidence: BackwardEvidence): Backward {
+  const { live, entry, createdUid } = evidence;
+  const name = describe(entry.target);
+  if (live === undefined) return { kind: 'restored' };
+  const ours = createdUid === undefined ? isOurCreation(evidence, evidence.uid) : uidOf(live) === createdUid;
+  if (!ours) return { kind: 'restored', note: `${name} was created by someone else; it was left alone` };
+  if (isTerminating(live)) return { kind: 'wait', message: `${name} is being deleted; waiting until it is gone` };
+  const foreign = foreignContent(evidence);
+  if (foreign.length > 0) {
+    return conflict(
+      'ForeignContent',
+      `${name} was created here and has been changed by others since: ${describeForeign(foreign)}`,
+    );
+  }
+  if (evidence.contents.length > 0) {
+    const shown = evidence.contents.slice(0, 5).join(', ');
+    return conflict('NotEmpty', `${name} was created here and others have put things in it since: ${shown}`);
+  }
+  return { kind: 'delete', live };
+}
+
+// Written by Kubernetes itself into objects of others; not a reason to keep an object.
+const kubernetesManagers = ['kube-controller-manager', 'kube-scheduler', 'kubelet', 'cloud-controller-manager', 'kube-apiserver'];
+
+function foreignContent(evidence: Evidence): readonly ForeignPath[] {
+  const { entry, live } = evidence;
+  const kinds = listKindsOf(entry.expected, live);
+  const written = writtenState(evidence, kinds);
+  const ours = (object: Json | undefined): JsonObject | undefined =>
+    isObject(object) ? withoutBookkeeping(contentOf(object, entry.resource)) : undefined;
+  const merged = merge({ prior: undefined, expected: ours(written), live: ours(live) }, kinds);
+  const byKubernetes = managersOf(live)
+    .filter(({ name }) => kubernetesManagers.includes(name))
+    .flatMap(({ fields }) => [...fields]);
+  const owned = (path: Path): boolean => byKubernetes.some((text) => text.startsWith(JSON.stringify(path).slice(0, -1)));
+  const changed = merged.theirs.filter((path) => path.length > 0 && !owned(path));
+  // Where no dry run told the defaults, only what another manager has written is foreign.
+  const known = entry.approximate ? changed.filter((path) => foreignPath(live, path).manager !== 'unknown') : changed;
+  return known.map((path) => foreignPath(live, path));
+}
+
+function withoutBookkeeping(object: JsonObject): JsonObject {
+  const metadata = withoutKeys(at(object, 'metadata'), ['annotations', 'finalizers', 'ownerReferences']);
+  return withKey(withKey(object, 'metadata', metadata), 'status', undefined);
+}
+
+function judgeChanged(evidence: BackwardEvidence): Backward {
+  const { live, entry, recorded } = evidence;
+  const name = describe(entry.target);
+  if (live === undefined) return { kind: 'restored', note: `${name} was deleted by someone else since; it was left so` };
+  if (uidOf(live) !== uidOf(entry.prior)) {
+    if (!recorded) return { kind: 'restored', note: `${name} was created again by someone else; it was left alone` };
+    return conflict('Replaced', `${name} was deleted and created again by someone else since`);
+  }
+  const attributed = attribute(evidence);
+  if (attributed.kind === 'untouched') return { kind: 'restored' };
+  const foreign = attributed.kind === 'foreign' ? attributed.foreign : takenOver(evidence, attributed);
+  if (foreign.length > 0)
+    return conflict('RollbackConflict', `${name} was changed by others where we had changed it: ${describeForeign(foreign)}`);
+  const restored = attributed.merge.restored;
+  return isObject(restored) ? { kind: 'content', live, restored, attributed } : { kind: 'restored' };
+}
+
+function judgeDeleted(evidence: BackwardEvidence): Backward {
+  const { live, entry } = evidence;
+  if (live === undefined) return { kind: 'recreate', ...ownersNote(evidence) };
+  if (uidOf(live) === uidOf(entry.prior)) return judgeStillThere(evidence, live);
+  if (hasManager(live, [evidence.managers.restore])) return { kind: 'complete', live };
+  const foreign = recreatedContent(evidence, live);
+  if (foreign.length === 0) return { kind: 'restored', ...ownersNote(evidence) };
+  return conflict(
+    'Recreated',
+    `${describe(entry.target)} was created again by someone else with other content: ${describeForeign(foreign)}`,
+  );
+}
+
+function judgeStillThere({ entry }: BackwardEvidence, live: JsonObject): Backward {
+  if (!isTerminating(live) || isTerminating(entry.prior)) return { kind: 'restored' };
+  return {
+    kind: 'wait',
+    message: `${describe(entry.target)} is kept by finalizers while it is being deleted; waiting until it is gone to create it again`,
+  };
+}
+
+function recreatedContent(evidence: BackwardEvidence, live: JsonObject): readonly ForeignPath[] {
+  const { prior } = evidence.entry;
+  if (prior === undefined) return [];
+  const paths = differences(comparable(prior, evidence), comparable(live, evidence), listKindsOf(prior, live));
+  return paths.map((path) => foreignPath(live, path));
+}
+
+function ownersNote({ goneOwners }: BackwardEvidence): { readonly note?: string } {
+  return goneOwners.length === 0 ? {} : { note: `owner references dropped, their owners are gone: ${goneOwners.join(', ')}` };
+}
+
+function comparable(object: JsonObject, { entry }: Evidence): JsonObject {
+  const fresh = withoutGenerated(asNew(contentOf(object, entry.resource)));
+  return withKey(fresh, 'metadata', withoutKeys(at(fresh, 'metadata'), ['annotations', 'ownerReferences']));
+}
+
+function conflict(reason: string, message: string): Backward {
+  return { kind: 'conflict', reason, message };
+}

@@ -1,0 +1,125 @@
+// Whether a change may be sent now, is already done, or would overwrite what somebody else did since the snapshot.
+// Conflict is about content, never about resourceVersion: controllers write status, annotations and managedFields all the time.
+import type { Precondition } from '../cluster.ts';
+import { contentOf, withoutKeys } from '../content/content.ts';
+import { listKindsOf } from '../content/lists.ts';
+import { differences } from '../content/merge.ts';
+import { hasManager, isTerminating } from '../content/ownership.ts';
+import { at, type JsonObject, textAt, withKey } from '../model/json.ts';
+import { describe } from '../model/reference.ts';
+import { annotations, type Change } from '../model/transaction.ts';
+import { preconditionOf } from '../writes/resources.ts';
+import { attribute, describeForeign, type Evidence, type ForeignPath, foreignPath, uidOf } from './judge.ts';
+
+export type Forward =
+  | { readonly kind: 'send'; readonly precondition: Precondition | undefined }
+  | { readonly kind: 'done' }
+  | { readonly kind: 'conflict'; readonly reason: string; readonly message: string };
+
+export interface ForwardEvidence extends Evidence {
+  readonly change: Change;
+  readonly uid: string;
+}
+
+export function judgeForward(evidence: ForwardEvidence): Forward {
+  switch (evidence.entry.type) {
+    case 'Create':
+      return judgeCreate(evidence);
+    case 'Update':
+      return judgeExisting(evidence, evidence.live) ?? judgeUpdate(evidence);
+    case 'Patch':
+      return judgeExisting(evidence, evidence.live) ?? judgePatch(evidence);
+    case 'Delete':
+      return judgeDelete(evidence);
+  }
+}
+
+/** Whether the live object is the one that our Create made. */
+export function isOurCreation({ live, managers }: Evidence, transactionUid: string): boolean {
+  return (
+    hasManager(live, [managers.forward, managers.restore]) ||
+    textAt(live, 'metadata', 'annotations', annotations.createdBy) === transactionUid
+  );
+}
+
+function judgeCreate(evidence: ForwardEvidence): Forward {
+  if (evidence.live === undefined) return { kind: 'send', precondition: undefined };
+  if (isOurCreation(evidence, evidence.uid)) return { kind: 'done' };
+  return conflict('AlreadyExists', `${describe(evidence.entry.target)} was created by someone else after it was checked`);
+}
+
+function judgeExisting({ entry, live }: Evidence, object: JsonObject | undefined): Forward | undefined {
+  const name = describe(entry.target);
+  if (object === undefined) return conflict('Gone', `${name} was deleted by someone else after its snapshot was taken`);
+  if (uidOf(live) !== uidOf(entry.prior)) return conflict('Replaced', `${name} was deleted and created again by someone else`);
+  return undefined;
+}
+
+function judgeUpdate(evidence: ForwardEvidence): Forward {
+  if (attribute(evidence).kind === 'applied') return { kind: 'done' };
+  return changedConflict(evidence) ?? versionConflict(evidence) ?? send(evidence);
+}
+
+function judgePatch(evidence: ForwardEvidence): Forward {
+  const attributed = attribute(evidence);
+  if (attributed.kind === 'applied') return { kind: 'done' };
+  const moved = attributed.merge.ours
+    .filter(({ state }) => state !== 'untouched')
+    .map(({ path }) => foreignPath(evidence.live, path));
+  return moved.length > 0 ? contentConflict(evidence, moved) : (terminatingConflict(evidence) ?? send(evidence));
+}
+
+function judgeDelete(evidence: ForwardEvidence): Forward {
+  const { live, entry } = evidence;
+  if (live === undefined) return { kind: 'done' };
+  const replaced = judgeExisting(evidence, live);
+  if (replaced !== undefined) return replaced;
+  // Kept by finalizers: deleted as far as can be told. Its undo waits until it is gone.
+  if (isTerminating(live) && !isTerminating(entry.prior)) return { kind: 'done' };
+  return changedConflict(evidence) ?? send(evidence);
+}
+
+/** Everything but annotations (and what is no content) must be as it was. */
+function changedConflict(evidence: Evidence): Forward | undefined {
+  const { entry, live } = evidence;
+  if (live === undefined || entry.prior === undefined) return undefined;
+  const kinds = listKindsOf(entry.prior, live);
+  const compared = (object: JsonObject): JsonObject => withoutAnnotations(contentOf(object, entry.resource));
+  const paths = differences(compared(entry.prior), compared(live), kinds);
+  if (paths.length === 0) return terminatingConflict(evidence);
+  return contentConflict(
+    evidence,
+    paths.map((path) => foreignPath(live, path)),
+  );
+}
+
+function withoutAnnotations(object: JsonObject): JsonObject {
+  return withKey(object, 'metadata', withoutKeys(at(object, 'metadata'), ['annotations']));
+}
+
+function terminatingConflict({ live, entry }: Evidence): Forward | undefined {
+  if (!isTerminating(live)) return undefined;
+  return conflict('Terminating', `${describe(entry.target)} is being deleted by someone else`);
+}
+
+function versionConflict({ change, live, entry }: ForwardEvidence): Forward | undefined {
+  const wanted = textAt(change.content, 'metadata', 'resourceVersion');
+  const found = textAt(live, 'metadata', 'resourceVersion');
+  if (wanted === undefined || wanted === found) return undefined;
+  return conflict('ResourceVersion', `${describe(entry.target)} has resourceVersion ${found}, content asks for ${wanted}`);
+}
+
+function contentConflict({ entry }: Evidence, foreign: readonly ForeignPath[]): Forward {
+  return conflict(
+    'Conflict',
+    `${describe(entry.target)} was changed by someone else after its snapshot was taken: ${describeForeign(foreign)}`,
+  );
+}
+
+function conflict(reason: string, message: string): Forward {
+  return { kind: 'conflict', reason, message };
+}
+
+function send({ live }: Evidence): Forward {
+  return { kind: 'send', precondition: preconditionOf(live) };
+}

@@ -1,0 +1,32 @@
+// What must hold before any item is applied or taken back: a list that stops at the first reason.
+import type { Failure } from '../model/failure.ts';
+import type { SnapshotEntry } from '../model/snapshot.ts';
+import { holderOf } from '../model/transaction.ts';
+import type { Observation, View } from '../observe/observation.ts';
+import { type LeaseState, leaseState } from './locks.ts';
+
+export type ItemView = Extract<View, { kind: 'item' }>;
+
+export type Guarded =
+  | { readonly kind: 'clear'; readonly entry: SnapshotEntry }
+  | { readonly kind: 'trouble'; readonly what: string; readonly failure: Failure }
+  /** The undo, and with it the change, has lost what it stands on. */
+  | { readonly kind: 'lost'; readonly reason: string; readonly message: string }
+  | { readonly kind: 'lease'; readonly state: Exclude<LeaseState, 'ours'> };
+
+export function guard({ transaction, now }: Observation, view: ItemView, index: number): Guarded {
+  const account = `${transaction.namespace}/${transaction.serviceAccountName}`;
+  if (view.serviceAccount.kind === 'trouble')
+    return { kind: 'trouble', what: 'reading the ServiceAccount', failure: view.serviceAccount.failure };
+  if (view.snapshot.kind === 'trouble') return { kind: 'trouble', what: 'reading the snapshot', failure: view.snapshot.failure };
+  if (view.lease.kind === 'trouble') return { kind: 'trouble', what: 'reading the lock', failure: view.lease.failure };
+  if (view.serviceAccount.kind === 'absent') {
+    return { kind: 'lost', reason: 'ServiceAccountMissing', message: `ServiceAccount ${account} does not exist any more` };
+  }
+  if (view.snapshot.kind === 'broken') return { kind: 'lost', reason: 'SnapshotBroken', message: view.snapshot.message };
+  const entry = view.snapshot.entries[index];
+  if (entry === undefined)
+    return { kind: 'lost', reason: 'SnapshotBroken', message: `the snapshot has no entry for spec.changes[${index}]` };
+  const state = leaseState(view.lease.kind === 'present' ? view.lease.object : undefined, holderOf(transaction), now);
+  return state === 'ours' ? { kind: 'clear', entry } : { kind: 'lease', state };
+}

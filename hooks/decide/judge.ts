@@ -1,0 +1,102 @@
+// Whose work is the live object? Values decide: our change is prior -> expected, theirs is expected -> live. managedFields
+// only help where values cannot tell: a change that changed nothing, and values that a webhook stamped.
+import { contentOf } from '../content/content.ts';
+import { managersOf } from '../content/fields.ts';
+import { type ListKinds, listKindsOf, partsOf, valueAt, withValueAt } from '../content/lists.ts';
+import { type Merge, merge } from '../content/merge.ts';
+import { hasManager, newOwners, ownedBy } from '../content/ownership.ts';
+import { describePath, type Path } from '../content/path.ts';
+import type { Drift } from '../model/item.ts';
+import { equalJson, isObject, type Json, type JsonObject, textAt } from '../model/json.ts';
+import type { SnapshotEntry } from '../model/snapshot.ts';
+
+export interface Managers {
+  readonly forward: string;
+  readonly restore: string;
+}
+
+/** What is known of one item when its live object is judged. */
+export interface Evidence {
+  readonly entry: SnapshotEntry;
+  /** Undefined when the object is not there. */
+  readonly live: JsonObject | undefined;
+  readonly managers: Managers;
+  readonly drift: readonly Drift[];
+  /** Whether the status says that our write took effect. */
+  readonly recorded: boolean;
+}
+
+/** A path that is no longer ours, and who has it. */
+export interface ForeignPath {
+  readonly path: string;
+  readonly manager: string;
+}
+
+/** The live object of an Update or a Patch, taken apart. */
+export interface Attributed {
+  readonly kind: 'untouched' | 'applied' | 'foreign';
+  readonly merge: Merge;
+  readonly kinds: ListKinds;
+  /** The expected state with what the server was seen to have made of it. */
+  readonly written: Json | undefined;
+  readonly foreign: readonly ForeignPath[];
+}
+
+/** Attributes the live object of an Update or a Patch, whose uid is that of the prior state. */
+export function attribute(evidence: Evidence): Attributed {
+  const { entry, live, managers } = evidence;
+  const kinds = listKindsOf(entry.prior, entry.expected, live);
+  const written = writtenState(evidence, kinds);
+  const merged = merge(
+    { prior: content(entry.prior, entry), expected: content(written, entry), live: content(live, entry) },
+    kinds,
+  );
+  const foreign = merged.ours.filter(({ state }) => state === 'foreign').map(({ path }) => foreignPath(live, path));
+  const marked = hasManager(live, [managers.forward, managers.restore]);
+  const byValue = merged.ours.some(({ state }) => state === 'applied');
+  // Server-side apply always leaves an entry: without one, equal values are somebody else's equal change.
+  const proven = entry.type === 'Patch' && !evidence.recorded ? marked : byValue || marked;
+  const kind = foreign.length > 0 ? 'foreign' : proven ? 'applied' : 'untouched';
+  return { kind, merge: merged, kinds, written, foreign };
+}
+
+function content(object: Json | undefined, entry: SnapshotEntry): JsonObject | undefined {
+  return isObject(object) ? contentOf(object, entry.resource) : undefined;
+}
+
+/** expected, plus the drift that was recorded, plus the values that our manager still owns in the live object. */
+export function writtenState({ entry, live, managers, drift }: Evidence, kinds: ListKinds): Json | undefined {
+  const recorded = drift.reduce<Json | undefined>(
+    (state, { path, value }) => withValueAt(state, path, value, kinds),
+    entry.expected,
+  );
+  return ownedBy(live, [managers.forward]).reduce<Json | undefined>((state, path) => {
+    const value = valueAt(live, path, kinds);
+    const isContainer = value === undefined || partsOf(value, path, kinds) !== undefined;
+    return isContainer || equalJson(value, valueAt(state, path, kinds)) ? state : withValueAt(state, path, value, kinds);
+  }, recorded);
+}
+
+export function foreignPath(live: Json | undefined, path: Path): ForeignPath {
+  const owners = managersOf(live).filter((manager) =>
+    [...manager.fields].some((text) => text.startsWith(JSON.stringify(path).slice(0, -1))),
+  );
+  return { path: describePath(path), manager: owners.map((owner) => owner.name).join(', ') || 'unknown' };
+}
+
+/** Those who took a path of our change over since it was made, although its value is still ours. */
+export function takenOver(evidence: Evidence, attributed: Attributed): readonly ForeignPath[] {
+  const applied = attributed.merge.ours.filter(({ state }) => state === 'applied').map(({ path }) => path);
+  const owned = { prior: evidence.entry.prior, expected: evidence.entry.expected, live: evidence.live };
+  const owners = newOwners(owned, applied, [evidence.managers.forward, evidence.managers.restore]);
+  return owners.map(({ path, manager }) => ({ path: describePath(path), manager }));
+}
+
+export function uidOf(object: Json | undefined): string | undefined {
+  return textAt(object, 'metadata', 'uid');
+}
+
+export function describeForeign(paths: readonly ForeignPath[]): string {
+  const shown = paths.slice(0, 5).map(({ path, manager }) => `${path} (by ${manager})`);
+  return shown.join(', ') + (paths.length > shown.length ? ` and ${paths.length - shown.length} more` : '');
+}

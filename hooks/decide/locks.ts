@@ -1,0 +1,78 @@
+// Who may hold what. Leases are advisory; the order of their names and keeping only a contiguous prefix while waiting makes a
+// deadlock impossible.
+
+import { at, type JsonObject, textAt } from '../model/json.ts';
+import { parseTime } from '../model/timeouts.ts';
+import type { LockState, LockView } from '../observe/observation.ts';
+import type { Lock } from '../writes/lease.ts';
+
+/** The `Date` header has a resolution of one second, and so has the time that a Lease was written with. */
+const resolution = 2_000;
+
+export type LeaseState =
+  | 'free'
+  | 'ours'
+  /** Ours, but less than half of its life is left, or none: it is renewed and goes on. */
+  | 'fading'
+  | 'expired'
+  | 'held';
+
+export function leaseState(lease: JsonObject | undefined, holder: string, now: number): LeaseState {
+  if (lease === undefined) return 'free';
+  const heldBy = textAt(lease, 'spec', 'holderIdentity') ?? '';
+  const life = lifeOf(lease);
+  const age = now - (parseTime(textAt(lease, 'spec', 'renewTime')) ?? 0);
+  if (heldBy === holder) return age > life / 2 ? 'fading' : 'ours';
+  return heldBy === '' || age > life + resolution ? 'expired' : 'held';
+}
+
+function lifeOf(lease: JsonObject): number {
+  const seconds = at(lease, 'spec', 'leaseDurationSeconds');
+  return typeof seconds === 'number' ? seconds * 1000 : 0;
+}
+
+/** What taking locks comes to. */
+export type Locking =
+  | { readonly kind: 'held' }
+  | {
+      readonly kind: 'take';
+      readonly create: readonly Lock[];
+      readonly replace: readonly { readonly lock: Lock; readonly lease: JsonObject }[];
+    }
+  /** `release`: those of this call beyond the first one that is held by another. */
+  | { readonly kind: 'blocked'; readonly lock: Lock; readonly holder: string; readonly release: readonly JsonObject[] };
+
+export function judgeLocks(view: LockView, holder: string, now: number): Locking {
+  const states = view.locks.map((lock) => ({ lock, state: stateOf(view.states.get(lock.name), holder, now) }));
+  const blocked = states.findIndex(({ state }) => state === 'held');
+  const blocking = states[blocked];
+  if (blocking !== undefined) {
+    const beyond = states.slice(blocked + 1).filter(({ lock }) => view.acquired.has(lock.name));
+    const lease = objectOf(view.states.get(blocking.lock.name));
+    return {
+      kind: 'blocked',
+      lock: blocking.lock,
+      holder: textAt(lease, 'spec', 'holderIdentity') ?? '',
+      release: beyond.map(({ lock }) => objectOf(view.states.get(lock.name))).filter((held) => held !== undefined),
+    };
+  }
+  const create = states.filter(({ state }) => state === 'free').map(({ lock }) => lock);
+  const replace = states.flatMap(({ lock, state }) => {
+    const lease = objectOf(view.states.get(lock.name));
+    return lease !== undefined && (state === 'expired' || state === 'fading') ? [{ lock, lease }] : [];
+  });
+  return create.length + replace.length === 0 ? { kind: 'held' } : { kind: 'take', create, replace };
+}
+
+function stateOf(state: LockState | undefined, holder: string, now: number): LeaseState {
+  return leaseState(objectOf(state), holder, now);
+}
+
+function objectOf(state: LockState | undefined): JsonObject | undefined {
+  return state?.kind === 'present' ? state.object : undefined;
+}
+
+/** The first lock whose state could not be learned. */
+export function lockTrouble(view: LockView): Extract<LockState, { kind: 'trouble' }> | undefined {
+  return [...view.states.values()].find((state) => state.kind === 'trouble');
+}

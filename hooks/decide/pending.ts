@@ -1,0 +1,36 @@
+// Pending: the checks, then the locks. Nothing is written before every check has passed.
+import { describeFaults, type Fault } from '../checks/fault.ts';
+import type { ItemError } from '../model/item.ts';
+import type { Observation, View } from '../observe/observation.ts';
+import { lockOf } from '../writes/lease.ts';
+import type { Step } from './step.ts';
+import { takeLocks } from './taking.ts';
+import { locked, stopped, waitingForLocks } from './transitions.ts';
+import { become, waitOut } from './waiting.ts';
+
+export function decideBegin(observation: Observation, view: Extract<View, { kind: 'begin' }>): Step {
+  const { status, transaction, now } = observation;
+  if (view.trouble !== undefined) return waitOut(status, 'a check', view.trouble);
+  if (view.faults.length > 0) return refuse(observation, view.faults);
+  return takeLocks(observation, view.locks, {
+    held: () => become(locked(status, transaction, now, leaseNames(view)), 'all locks are held'),
+    waiting: (message) => waitingForLocks(status, transaction, now, message),
+    waitedTooLong: (message) => become(stopped(status, { reason: 'LockHeld', message }, now, new Map()), message),
+    since: status.startedAt,
+  });
+}
+
+// In the order of the changes; the view has them in the order of their names.
+function leaseNames({ locks, targets }: Extract<View, { kind: 'begin' }>): readonly string[] {
+  const known = new Set(locks.locks.map(({ name }) => name));
+  return targets.map((target) => lockOf(target).name).filter((name) => known.has(name));
+}
+
+/** Ends as Failed before anything was written, with all faults. */
+export function refuse({ status, now }: Observation, faults: readonly Fault[]): Step {
+  const message = describeFaults(faults);
+  const errors = new Map<number, ItemError>(
+    faults.flatMap(({ item, reason, message: text }) => (item === undefined ? [] : [[item, { reason, message: text }] as const])),
+  );
+  return become(stopped(status, { reason: faults[0]?.reason ?? 'Invalid', message }, now, errors), message);
+}

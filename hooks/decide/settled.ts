@@ -1,0 +1,51 @@
+// The ends: locks are given back, later requests honoured, and what is deleted is let go.
+
+import type { Request } from '../agenda/agenda.ts';
+import type { Observation, View } from '../observe/observation.ts';
+import { lockOf } from '../writes/lease.ts';
+import type { ItemView } from './guards.ts';
+import type { Step } from './step.ts';
+import { takeLocks } from './taking.ts';
+import { answered, disowned, released, undoingAgain, waitingToUndo } from './transitions.ts';
+import { become, waitOut } from './waiting.ts';
+
+export function decideRelease({ status }: Observation, view: Extract<View, { kind: 'release' }>): Step {
+  if (view.trouble !== undefined) return waitOut(status, 'reading the locks', view.trouble);
+  if (view.leases.length === 0) return become(released(status), 'no lock is held any more');
+  return { kind: 'release', leases: view.leases, because: `${view.leases.length} locks are given back` };
+}
+
+/** An undo that a user asks for, once the locks are held again. */
+export function decideRelock(observation: Observation, view: Extract<View, { kind: 'relock' }>, request: Request): Step {
+  const { status, now } = observation;
+  if (view.snapshot.kind === 'trouble') return waitOut(status, 'reading the snapshot', view.snapshot.failure);
+  if (view.snapshot.kind === 'broken') {
+    const message = `${request.annotation}="${request.value}" has no effect: ${view.snapshot.message}`;
+    return become(answered(status, request, message), message);
+  }
+  const leases = view.snapshot.entries.map(({ target }) => lockOf(target).name);
+  return takeLocks(observation, view.locks, {
+    held: () => become(undoingAgain(status, request, now, leases), 'a rollback was requested and all locks are held'),
+    waiting: (message) => waitingToUndo(status, now, message),
+    waitedTooLong: (message) => {
+      const refused = `${request.annotation}="${request.value}" has no effect: ${message}; set another value to try again`;
+      return become(answered(status, request, refused), refused);
+    },
+    since: status.rollbackStartedAt,
+  });
+}
+
+/** Our entry in the managedFields of a patched object goes with the Transaction. Where it cannot, nothing waits for it. */
+export function decideDisown({ status }: Observation, view: ItemView, index: number): Step {
+  const entry = view.snapshot.kind === 'stored' ? view.snapshot.entries[index] : undefined;
+  const trouble = view.live.kind === 'trouble' && view.live.failure.kind === 'transient' ? view.live.failure : undefined;
+  if (trouble !== undefined) return waitOut(status, 'reading an object that was patched', trouble);
+  if (entry === undefined || view.live.kind !== 'present')
+    return become(disowned(status, index), 'the object is not there to be disowned', 0.001);
+  return { kind: 'disown', index, entry, live: view.live.object, because: 'the Transaction is being deleted' };
+}
+
+export function decideSettle({ status }: Observation, view: Extract<View, { kind: 'settle' }>): Step {
+  if (view.trouble !== undefined) return waitOut(status, 'reading what is left of the Transaction', view.trouble);
+  return { kind: 'settle', leases: view.leases, configMaps: view.configMaps, because: 'the Transaction is being deleted' };
+}

@@ -1,0 +1,68 @@
+// What one call does: a closed union. At most one target is touched by any of them.
+
+import type { Precondition } from '../cluster.ts';
+import type { JsonObject } from '../model/json.ts';
+import type { SnapshotEntry } from '../model/snapshot.ts';
+import type { Status } from '../model/status.ts';
+import type { Prepared } from '../observe/observation.ts';
+import type { Lock } from '../writes/lease.ts';
+import type { Backward } from './backward.ts';
+
+export interface EventNote {
+  readonly type: 'Normal' | 'Warning';
+  readonly reason: string;
+  readonly message: string;
+}
+
+export type Step =
+  /** Nothing is written; the status becomes this one. `resyncAfterSeconds` 0: no further call is needed. */
+  | { readonly kind: 'become'; readonly status: Status; readonly because: string; readonly resyncAfterSeconds: number }
+  /** Reads are missing: observe again within this call. */
+  | { readonly kind: 'look'; readonly because: string; readonly at: 'leases' }
+  | {
+      readonly kind: 'take';
+      readonly create: readonly Lock[];
+      readonly replace: readonly { readonly lock: Lock; readonly lease: JsonObject }[];
+      readonly because: string;
+    }
+  | { readonly kind: 'renew'; readonly leases: readonly JsonObject[]; readonly because: string }
+  /** Gives locks back that this call has taken, and waits. */
+  | {
+      readonly kind: 'yield';
+      readonly leases: readonly JsonObject[];
+      readonly status: Status;
+      readonly because: string;
+      readonly resyncAfterSeconds: number;
+    }
+  | { readonly kind: 'store'; readonly targets: readonly Prepared[]; readonly name: string; readonly because: string }
+  | { readonly kind: 'discard'; readonly configMaps: readonly JsonObject[]; readonly because: string }
+  | {
+      readonly kind: 'apply';
+      readonly index: number;
+      readonly entry: SnapshotEntry;
+      readonly live: JsonObject | undefined;
+      readonly precondition: Precondition | undefined;
+      readonly because: string;
+    }
+  | {
+      readonly kind: 'compensate';
+      readonly index: number;
+      readonly entry: SnapshotEntry;
+      readonly judged: Backward;
+      readonly goneOwners: readonly string[];
+      readonly because: string;
+    }
+  | { readonly kind: 'release'; readonly leases: readonly JsonObject[]; readonly because: string }
+  | {
+      readonly kind: 'disown';
+      readonly index: number;
+      readonly entry: SnapshotEntry;
+      readonly live: JsonObject;
+      readonly because: string;
+    }
+  | {
+      readonly kind: 'settle';
+      readonly leases: readonly JsonObject[];
+      readonly configMaps: readonly JsonObject[];
+      readonly because: string;
+    };

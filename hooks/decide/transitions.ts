@@ -1,0 +1,180 @@
+// Every way in which a status changes, as functions from status to status. The version, the conditions and the rest of what
+// follows from these are added once, in report/.
+import type { Ending, Request } from '../agenda/agenda.ts';
+import type { Item, ItemError } from '../model/item.ts';
+import { mayFollow, type Phase } from '../model/phase.ts';
+import type { Cause, RollbackRef, Status } from '../model/status.ts';
+import type { Transaction } from '../model/transaction.ts';
+
+function to(status: Status, phase: Phase): Status {
+  if (status.phase !== phase && !mayFollow(status.phase, phase)) throw new Error(`no way from ${status.phase} to ${phase}`);
+  return { ...status, phase };
+}
+
+function withItem(status: Status, index: number, change: (item: Item) => Item): Status {
+  return { ...status, items: status.items.map((item, at) => (at === index ? change(item) : item)) };
+}
+
+function handled(status: Status, request: Request | undefined): Status {
+  if (request === undefined) return status;
+  return { ...status, handledAnnotations: { ...status.handledAnnotations, [request.annotation]: request.value } };
+}
+
+/** Begun, and waiting for a lock. */
+export function waitingForLocks(status: Status, transaction: Transaction, now: number, message: string): Status {
+  return { ...status, startedAt: status.startedAt ?? now, specDigest: transaction.specDigest, message };
+}
+
+/** All locks are held. `leases` in the order of the changes. */
+export function locked(status: Status, transaction: Transaction, now: number, leases: readonly string[]): Status {
+  const begun = { ...to(status, 'Preparing'), startedAt: status.startedAt ?? now, specDigest: transaction.specDigest };
+  return { ...withLeases(begun, leases), message: 'all locks are held; the state before the changes is being stored' };
+}
+
+function withLeases(status: Status, leases: readonly string[]): Status {
+  const items = status.items.map((item, index) => {
+    const lockLease = leases[index];
+    return lockLease === undefined ? item : { ...item, lockLease };
+  });
+  return { ...status, items };
+}
+
+/** Prior and expected states are stored; the first change is announced. */
+export function prepared(status: Status, rollbackRef: RollbackRef): Status {
+  const items = status.items.map(
+    (item, index): Item => ({ ...item, progress: { kind: index === 0 ? 'announced' : 'prepared' } }),
+  );
+  return {
+    ...to(status, 'Prepared'),
+    rollbackRef,
+    items,
+    message: `${count(items.length, 'change')} checked, their prior states are stored`,
+  };
+}
+
+export type Applied = Pick<Item, 'uid' | 'tookFieldsFrom' | 'drift'>;
+
+/** One more change has taken effect; the next one is announced. */
+export function applied(status: Status, index: number, facts: Applied, now: number): Status {
+  const done = withItem(status, index, (item) => ({ ...item, ...facts, progress: { kind: 'applied' } }));
+  const total = done.items.length;
+  if (index + 1 === total) return { ...to(done, 'Committed'), completedAt: now, message: allApplied(total) };
+  const announced = withItem(done, index + 1, (item) => ({ ...item, progress: { kind: 'announced' } }));
+  return { ...to(announced, 'Committing'), message: `${index + 1} of ${count(total, 'change')} applied` };
+}
+
+export function allApplied(total: number): string {
+  return total === 1 ? 'the change is applied' : `all ${total} changes are applied`;
+}
+
+/** Ends before anything was applied. */
+export function stopped(status: Status, cause: Ending, now: number, errors: ReadonlyMap<number, ItemError>): Status {
+  const items = status.items.map((item, index): Item => {
+    const error = errors.get(index);
+    return error === undefined ? item : { ...item, error };
+  });
+  const ended = handled({ ...to(status, 'Failed'), items, completedAt: now, startedAt: status.startedAt ?? now }, cause.request);
+  return { ...ended, cause: plain(cause), message: `nothing was applied: ${cause.message}` };
+}
+
+/** The undo begins; `failed` is the change whose failure is the cause. */
+export function undoing(status: Status, cause: Ending, now: number, failed?: number): Status {
+  const marked = failed === undefined ? status : withItem(status, failed, (item) => ({ ...item, error: plain(cause) }));
+  const begun = handled({ ...to(marked, 'RollingBack'), rollbackStartedAt: now }, cause.request);
+  const { completedAt: _ended, ...running } = begun;
+  return { ...running, cause: plain(cause), message: `rolling back: ${cause.message}` };
+}
+
+/** An undo that a user asked for begins, its locks held again: of a Committed one, or once more of a Failed one. */
+export function undoingAgain(status: Status, request: Request, now: number, leases: readonly string[]): Status {
+  const items = status.items.map((item): Item => {
+    if (item.progress.kind !== 'left') return item;
+    const { error: _gone, ...rest } = item;
+    return { ...rest, progress: { kind: item.progress.applied ? 'applied' : 'announced' } };
+  });
+  const message =
+    status.phase === 'Failed' ? (status.cause?.message ?? 'the rollback is tried again') : 'a rollback was requested';
+  const reason = status.phase === 'Failed' ? (status.cause?.reason ?? 'RollbackRequested') : 'RollbackRequested';
+  return undoing(withLeases({ ...status, items }, leases), { reason, message, request }, now);
+}
+
+/** A requested undo waits for its locks, since `rollbackStartedAt`. */
+export function waitingToUndo(status: Status, now: number, message: string): Status {
+  return { ...status, rollbackStartedAt: status.rollbackStartedAt ?? now, message };
+}
+
+/** A request is answered without any effect; the message says why. */
+export function answered(status: Status, request: Request, message: string): Status {
+  const { rollbackStartedAt, ...rest } = handled(status, request);
+  const keeps = status.phase !== 'Committed' && rollbackStartedAt !== undefined;
+  return { ...rest, ...(keeps ? { rollbackStartedAt } : {}), message };
+}
+
+/** Nothing of ours is left of one change. */
+export function restored(status: Status, index: number, now: number, note?: string): Status {
+  const next = withItem(status, index, (item) => ({
+    ...item,
+    progress: { kind: 'restored', applied: item.progress.kind === 'applied' },
+    ...(note === undefined ? {} : { note }),
+  }));
+  return concludedIfJudged(next, now);
+}
+
+/** One change could not be taken back; the undo of the others goes on. */
+export function left(status: Status, index: number, now: number, error: ItemError): Status {
+  return concludedIfJudged(
+    withItem(status, index, (item) => leftItem(item, error)),
+    now,
+  );
+}
+
+function leftItem(item: Item, error: ItemError): Item {
+  return { ...item, error: plain(error), progress: { kind: 'left', applied: item.progress.kind === 'applied' } };
+}
+
+function isToBeJudged({ progress }: Item): boolean {
+  return progress.kind === 'announced' || progress.kind === 'applied';
+}
+
+function concludedIfJudged(status: Status, now: number): Status {
+  return status.items.some(isToBeJudged) ? status : concluded(status, now);
+}
+
+/** The undo ends; what was not judged yet is left, for that reason. */
+export function concluded(status: Status, now: number, unjudged?: ItemError): Status {
+  const items = status.items.map((item) => (unjudged !== undefined && isToBeJudged(item) ? leftItem(item, unjudged) : item));
+  const leftOver = items.filter(({ progress }) => progress.kind === 'left');
+  const undone = items.filter(({ progress }) => progress.kind === 'restored' && progress.applied).length;
+  const why = status.cause?.message ?? '';
+  const ended = { ...status, items, completedAt: now };
+  if (leftOver.length === 0) {
+    return {
+      ...to(ended, 'RolledBack'),
+      message: `${count(undone, 'change')} undone, nothing is left of this Transaction: ${why}`,
+    };
+  }
+  const first = leftOver[0]?.error?.message ?? '';
+  const summary = `${count(undone, 'change')} undone, ${leftOver.length} left as ${leftOver.length === 1 ? 'it is' : 'they are'}`;
+  return {
+    ...to(ended, 'Failed'),
+    message: `${summary}: ${first}; the undo began because ${why}; set tx.janus.io/retry-rollback to try again`,
+  };
+}
+
+/** Our Leases are gone. */
+export function released(status: Status): Status {
+  return { ...status, items: status.items.map(({ lockLease: _gone, ...item }) => item) };
+}
+
+/** Our field manager was taken off the target of a change, at the deletion of the Transaction. */
+export function disowned(status: Status, index: number): Status {
+  return withItem(status, index, (item) => ({ ...item, disowned: true }));
+}
+
+function plain({ reason, message }: Cause): Cause {
+  return { reason, message };
+}
+
+function count(amount: number, noun: string): string {
+  return `${amount} ${noun}${amount === 1 ? '' : 's'}`;
+}

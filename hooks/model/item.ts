@@ -1,0 +1,101 @@
+// Progress of one change. On the wire three booleans and more, as users know them from the status; inside, a union that has
+// only the states which make sense. What cannot be read strictly is corrupt and nothing is done on its word.
+import { at, isList, isObject, type Json, type JsonObject, textAt } from './json.ts';
+
+/** Why an item stands where it stands. `reason` is CamelCase and stable, `message` is for people. */
+export interface ItemError {
+  readonly reason: string;
+  readonly message: string;
+}
+
+/**
+ * - `waiting`: nothing is stored of its prior state.
+ * - `prepared`: prior and expected state are stored.
+ * - `announced`: its write may be sent, or may have been.
+ * - `applied`: its write is known to have taken effect.
+ * - `restored`: judged by the undo, nothing of ours is left; `applied` tells whether there was anything to take back.
+ * - `left`: the undo could not take it back; the error says why.
+ */
+export type Progress =
+  | { readonly kind: 'waiting' | 'prepared' | 'announced' | 'applied' }
+  | { readonly kind: 'restored' | 'left'; readonly applied: boolean };
+
+/** A path where the object as written differs from what the dry run had promised; its value counts as ours. */
+export interface Drift {
+  readonly path: readonly string[];
+  /** Absent when the path was not there. */
+  readonly value?: Json;
+}
+
+export interface Item {
+  readonly progress: Progress;
+  readonly error?: ItemError;
+  readonly lockLease?: string;
+  /** uid of the object that a Create made. */
+  readonly uid?: string;
+  readonly tookFieldsFrom?: readonly string[];
+  /** Sealed where the target is. */
+  readonly drift?: string;
+  readonly disowned?: true;
+  /** What a person should know of it, although it is no error. */
+  readonly note?: string;
+}
+
+const flags = ['prepared', 'announced', 'committed', 'rolledBack', 'left'] as const;
+
+const wireFlags: Readonly<Record<Progress['kind'], readonly (typeof flags)[number][]>> = {
+  waiting: [],
+  prepared: ['prepared'],
+  announced: ['prepared', 'announced'],
+  applied: ['prepared', 'announced', 'committed'],
+  restored: ['prepared', 'announced', 'rolledBack'],
+  left: ['prepared', 'announced', 'left'],
+};
+
+export function encodeItem({ progress, error, ...rest }: Item): JsonObject {
+  const applied = 'applied' in progress && progress.applied ? ['committed'] : [];
+  const set = [...wireFlags[progress.kind], ...applied].map((flag) => [flag, true] as const);
+  return {
+    ...Object.fromEntries(set),
+    ...(error === undefined ? {} : { error: { reason: error.reason, message: error.message } }),
+    ...(rest as JsonObject),
+  };
+}
+
+/** Undefined when the wire form is none that `encodeItem` makes. */
+export function decodeItem(wire: Json | undefined): Item | undefined {
+  if (!isObject(wire)) return undefined;
+  const progress = decodeProgress(wire);
+  if (progress === undefined) return undefined;
+  const managers = at(wire, 'tookFieldsFrom');
+  return {
+    progress,
+    ...decodeError(at(wire, 'error')),
+    ...texts(wire, ['lockLease', 'uid', 'drift', 'note']),
+    ...(isList(managers) ? { tookFieldsFrom: managers.filter((name) => typeof name === 'string') } : {}),
+    ...(at(wire, 'disowned') === true ? { disowned: true as const } : {}),
+  };
+}
+
+function decodeProgress(wire: JsonObject): Progress | undefined {
+  const set = flags.filter((flag) => at(wire, flag) === true);
+  const applied = set.includes('committed');
+  const kind = (Object.keys(wireFlags) as Progress['kind'][]).find((candidate) => {
+    const wanted = wireFlags[candidate];
+    const ends = candidate === 'restored' || candidate === 'left';
+    const rest = ends ? set.filter((flag) => flag !== 'committed') : set;
+    return rest.length === wanted.length && rest.every((flag) => wanted.includes(flag));
+  });
+  if (kind === undefined) return undefined;
+  return kind === 'restored' || kind === 'left' ? { kind, applied } : { kind };
+}
+
+function decodeError(error: Json | undefined): { readonly error?: ItemError } {
+  if (!isObject(error)) return {};
+  return { error: { reason: textAt(error, 'reason') ?? 'Unknown', message: textAt(error, 'message') ?? '' } };
+}
+
+function texts<Key extends string>(wire: JsonObject, keys: readonly Key[]): Partial<Record<Key, string>> {
+  const found = keys.map((key) => [key, textAt(wire, key)] as const).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(found) as Partial<Record<Key, string>>;
+}

@@ -1,0 +1,30 @@
+// The phases of a Transaction and the only ways between them.
+
+export type Phase = 'Pending' | 'Preparing' | 'Prepared' | 'Committing' | 'Committed' | 'RollingBack' | 'RolledBack' | 'Failed';
+
+const next: Readonly<Record<Phase, readonly Phase[]>> = {
+  Pending: ['Preparing', 'Failed'],
+  Preparing: ['Prepared', 'Failed'],
+  Prepared: ['Committing', 'Committed', 'RollingBack'],
+  Committing: ['Committed', 'RollingBack'],
+  Committed: ['RollingBack'],
+  RollingBack: ['RolledBack', 'Failed'],
+  RolledBack: [],
+  Failed: ['RollingBack'],
+};
+
+export const phases = Object.keys(next) as readonly Phase[];
+
+export function isPhase(text: string): text is Phase {
+  return Object.hasOwn(next, text);
+}
+
+/** Whether a Transaction may go from one phase to the other. */
+export function mayFollow(from: Phase, to: Phase): boolean {
+  return next[from].includes(to);
+}
+
+/** Left only by an annotation that a user sets. */
+export function isTerminal(phase: Phase): phase is 'Committed' | 'RolledBack' | 'Failed' {
+  return phase === 'Committed' || phase === 'RolledBack' || phase === 'Failed';
+}

@@ -1,0 +1,138 @@
+// The status of a Transaction, between the wire and the engine.
+import { decodeItem, encodeItem, type Item } from './item.ts';
+import { at, isList, isObject, type Json, type JsonObject, textAt } from './json.ts';
+import { isPhase, type Phase } from './phase.ts';
+import { formatTime, parseTime } from './timeouts.ts';
+
+/** Which ConfigMaps hold the snapshots, and what they must hold. */
+export interface RollbackRef {
+  /** The first ConfigMap. */
+  readonly name: string;
+  /** Over all of them. */
+  readonly digest: string;
+  /** How many ConfigMaps there are. */
+  readonly objects: number;
+}
+
+export interface Condition {
+  readonly type: string;
+  readonly status: 'True' | 'False' | 'Unknown';
+  readonly reason: string;
+  readonly message: string;
+  /** RFC 3339. */
+  readonly lastTransitionTime: string;
+}
+
+/** Times are in ms since the epoch, by the API server's clock. */
+export interface Status {
+  readonly phase: Phase;
+  /** Grows by one with every change of what the CRD's version rule guards; 0 when nothing was stored yet. */
+  readonly version: number;
+  readonly items: readonly Item[];
+  readonly rollbackRef?: RollbackRef;
+  readonly specDigest?: string;
+  readonly startedAt?: number;
+  readonly completedAt?: number;
+  /** Since when the undo runs or, in Committed, since when a requested one waits for its locks. */
+  readonly rollbackStartedAt?: number;
+  readonly message: string;
+  /** The values of the annotations that have taken effect. */
+  readonly handledAnnotations: Readonly<Record<string, string>>;
+  readonly conditions: readonly Condition[];
+  /** Why it was not, or will not be, committed. On the wire it is the condition Succeeded=False. */
+  readonly cause?: Cause;
+}
+
+export interface Cause {
+  readonly reason: string;
+  readonly message: string;
+}
+
+export function emptyStatus(changes: number): Status {
+  const items = Array.from({ length: changes }, (): Item => ({ progress: { kind: 'waiting' } }));
+  return { phase: 'Pending', version: 0, items, message: '', handledAnnotations: {}, conditions: [] };
+}
+
+/** The status as stored; undefined when it is not one that this engine writes. */
+export function decodeStatus(wire: Json | undefined, changes: number): Status | undefined {
+  const phase = textAt(wire, 'phase');
+  if (phase === undefined) return emptyStatus(changes);
+  const items = at(wire, 'items');
+  const version = at(wire, 'version');
+  if (!isPhase(phase) || typeof version !== 'number' || !isList(items) || items.length !== changes) return undefined;
+  const decoded = items.map(decodeItem);
+  if (decoded.some((item) => item === undefined)) return undefined;
+  return {
+    phase,
+    version,
+    items: decoded.filter((item) => item !== undefined),
+    message: textAt(wire, 'message') ?? '',
+    handledAnnotations: decodeHandled(at(wire, 'handledAnnotations')),
+    conditions: decodeConditions(at(wire, 'conditions')),
+    ...decodeRollbackRef(at(wire, 'rollbackRef')),
+    ...decodeCause(decodeConditions(at(wire, 'conditions'))),
+    ...optional('specDigest', textAt(wire, 'specDigest')),
+    ...optional('startedAt', parseTime(textAt(wire, 'startedAt'))),
+    ...optional('completedAt', parseTime(textAt(wire, 'completedAt'))),
+    ...optional('rollbackStartedAt', parseTime(textAt(wire, 'rollbackStartedAt'))),
+  };
+}
+
+function optional<Key extends string, Value>(key: Key, value: Value | undefined): { readonly [name in Key]?: Value } {
+  return value === undefined ? {} : ({ [key]: value } as { readonly [name in Key]?: Value });
+}
+
+function decodeRollbackRef(wire: Json | undefined): { readonly rollbackRef?: RollbackRef } {
+  const [name, digest, objects] = [textAt(wire, 'name'), textAt(wire, 'digest'), at(wire, 'objects')];
+  return name === undefined || digest === undefined || typeof objects !== 'number'
+    ? {}
+    : { rollbackRef: { name, digest, objects } };
+}
+
+function decodeHandled(wire: Json | undefined): Readonly<Record<string, string>> {
+  if (!isObject(wire)) return {};
+  return Object.fromEntries(Object.entries(wire).filter((entry): entry is [string, string] => typeof entry[1] === 'string'));
+}
+
+function decodeConditions(wire: Json | undefined): readonly Condition[] {
+  if (!isList(wire)) return [];
+  return wire.filter(isObject).map((condition) => ({
+    type: textAt(condition, 'type') ?? '',
+    status: (textAt(condition, 'status') ?? 'Unknown') as Condition['status'],
+    reason: textAt(condition, 'reason') ?? '',
+    message: textAt(condition, 'message') ?? '',
+    lastTransitionTime: textAt(condition, 'lastTransitionTime') ?? '',
+  }));
+}
+
+function decodeCause(conditions: readonly Condition[]): { readonly cause?: Cause } {
+  const failed = conditions.find(({ type, status }) => type === 'Succeeded' && status === 'False');
+  return failed === undefined ? {} : { cause: { reason: failed.reason, message: failed.message } };
+}
+
+/** The wire form. Equal statuses have equal wire forms: Metacontroller writes nothing then and wakes nobody. */
+export function encodeStatus(status: Status): JsonObject {
+  const time = (key: 'startedAt' | 'completedAt' | 'rollbackStartedAt'): JsonObject => {
+    const value = status[key];
+    return value === undefined ? {} : { [key]: formatTime(value) };
+  };
+  return {
+    phase: status.phase,
+    version: status.version,
+    items: status.items.map(encodeItem),
+    ...(status.rollbackRef === undefined ? {} : { rollbackRef: { ...status.rollbackRef } }),
+    ...(status.specDigest === undefined ? {} : { specDigest: status.specDigest }),
+    ...time('startedAt'),
+    ...time('completedAt'),
+    ...time('rollbackStartedAt'),
+    message: status.message,
+    progress: progressOf(status),
+    handledAnnotations: { ...status.handledAnnotations },
+    conditions: status.conditions.map((condition) => ({ ...condition })),
+  };
+}
+
+function progressOf({ items }: Status): string {
+  const done = items.filter(({ progress }) => progress.kind === 'applied' || (progress.kind === 'left' && progress.applied));
+  return `${done.length}/${items.length}`;
+}

@@ -1,0 +1,40 @@
+// Durations as Kubernetes writes them ("5m30s"), in ms here, and the defaults of a Transaction.
+
+const units: Readonly<Record<string, number>> = { ns: 1e-6, us: 1e-3, µs: 1e-3, ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
+
+/** Parses a Go duration into ms. Undefined when it is none. Source of the form: Go, time.ParseDuration. */
+export function parseDuration(text: string): number | undefined {
+  if (!/^(\d+(\.\d+)?(ns|us|µs|ms|s|m|h))+$/.test(text) || text.length > 32) return undefined;
+  const parts = text.matchAll(/(\d+(?:\.\d+)?)(ns|us|µs|ms|s|m|h)/g);
+  return parts.reduce((sum, [, amount, unit]) => sum + Number(amount) * (units[unit ?? ''] ?? 0), 0);
+}
+
+/** ms as a person says it: "1m30s". */
+export function formatDuration(milliseconds: number): string {
+  const seconds = Math.round(milliseconds / 1000);
+  const parts = [
+    [Math.floor(seconds / 3600), 'h'],
+    [Math.floor((seconds % 3600) / 60), 'm'],
+    [seconds % 60, 's'],
+  ] as const;
+  return parts.map(([amount, unit]) => (amount === 0 ? '' : `${amount}${unit}`)).join('') || '0s';
+}
+
+/** In ms. The bounds are in the schema of the Transaction. */
+export const defaultTimeouts = { lockTimeout: 300_000, lockWait: 60_000, timeout: 1_800_000 } as const;
+
+/** RFC 3339 in UTC with whole seconds, as `metav1.Time` is written. */
+export function formatTime(milliseconds: number): string {
+  return new Date(milliseconds).toISOString().replace(/\.\d{3}Z$/, 'Z');
+}
+
+/** RFC 3339 with six fraction digits, as `metav1.MicroTime` must be written: the API server refuses three. */
+export function formatMicroTime(milliseconds: number): string {
+  return new Date(milliseconds).toISOString().replace(/(\.\d{3})Z$/, '$1000Z');
+}
+
+/** ms since the epoch, or undefined when the text is no time. */
+export function parseTime(text: string | undefined): number | undefined {
+  const time = text === undefined ? Number.NaN : Date.parse(text);
+  return Number.isNaN(time) ? undefined : time;
+}

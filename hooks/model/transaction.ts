@@ -1,0 +1,124 @@
+// A Transaction as stored, defaults applied. Where its own rules are broken, all faults are told at once (decide/validity.ts).
+import { createHash } from 'node:crypto';
+import { at, canonicalJson, isList, isObject, type Json, type JsonObject, textAt } from './json.ts';
+import { decodeStatus, type Status } from './status.ts';
+import { defaultTimeouts, parseDuration } from './timeouts.ts';
+
+export const group = 'tx.janus.io';
+
+export const annotations = {
+  requestRollback: 'tx.janus.io/request-rollback',
+  retryRollback: 'tx.janus.io/retry-rollback',
+  automaticRollback: 'tx.janus.io/automatic-rollback',
+  allowIrreversible: 'tx.janus.io/allow-irreversible',
+  /** On an object that a Create made and that has no field which could show its manager. */
+  createdBy: 'tx.janus.io/created-by',
+} as const;
+
+/** A target as written: whether an absent namespace means the Transaction's own depends on the kind. */
+export interface Target {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly name: string;
+  readonly namespace?: string;
+}
+
+export type ChangeType = 'Create' | 'Update' | 'Patch' | 'Delete';
+
+export interface Change {
+  readonly type: ChangeType;
+  readonly target: Target;
+  /** An object for all but Delete; checked before anything is done. */
+  readonly content: Json | undefined;
+}
+
+export interface Transaction {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly isBeingDeleted: boolean;
+  readonly annotations: JsonObject;
+  readonly serviceAccountName: string;
+  readonly changes: readonly Change[];
+  /** In ms, like the two below. */
+  readonly lockTimeout: number;
+  readonly lockWait: number;
+  readonly timeout: number;
+  /** In s after the end; undefined keeps the Transaction. */
+  readonly ttlSecondsAfterFinished: number | undefined;
+  /** sha256 of the spec in canonical form. */
+  readonly specDigest: string;
+  /** Undefined when the stored status is not one that this engine writes. */
+  readonly status: Status | undefined;
+}
+
+/** Reads a Transaction as the API server gives it. The schema of the CRD is presumed, nothing beyond it. */
+export function decodeTransaction(object: JsonObject): Transaction {
+  const spec = at(object, 'spec') ?? {};
+  const metadata = at(object, 'metadata');
+  const changes = decodeChanges(at(spec, 'changes'));
+  const found = at(metadata, 'annotations');
+  const ttl = at(spec, 'ttlSecondsAfterFinished');
+  return {
+    namespace: textAt(metadata, 'namespace') ?? '',
+    name: textAt(metadata, 'name') ?? '',
+    uid: textAt(metadata, 'uid') ?? '',
+    isBeingDeleted: textAt(metadata, 'deletionTimestamp') !== undefined,
+    annotations: isObject(found) ? found : {},
+    serviceAccountName: textAt(spec, 'serviceAccountName') ?? '',
+    changes,
+    lockTimeout: duration(spec, 'lockTimeout'),
+    lockWait: duration(spec, 'lockWait'),
+    timeout: duration(spec, 'timeout'),
+    ttlSecondsAfterFinished: typeof ttl === 'number' ? ttl : undefined,
+    specDigest: createHash('sha256').update(canonicalJson(spec)).digest('hex'),
+    status: decodeStatus(at(object, 'status'), changes.length),
+  };
+}
+
+function duration(spec: Json, key: keyof typeof defaultTimeouts): number {
+  return parseDuration(textAt(spec, key) ?? '') ?? defaultTimeouts[key];
+}
+
+function decodeChanges(changes: Json | undefined): readonly Change[] {
+  return isList(changes) ? changes.map(decodeChange) : [];
+}
+
+function decodeChange(change: Json): Change {
+  const target = at(change, 'target');
+  const namespace = textAt(target, 'namespace');
+  return {
+    type: (textAt(change, 'type') ?? '') as ChangeType,
+    target: {
+      apiVersion: textAt(target, 'apiVersion') ?? '',
+      kind: textAt(target, 'kind') ?? '',
+      name: textAt(target, 'name') ?? '',
+      ...(namespace === undefined ? {} : { namespace }),
+    },
+    content: at(change, 'content'),
+  };
+}
+
+/** The value of an annotation, or undefined. */
+export function annotationOf(transaction: Transaction, name: string): string | undefined {
+  return textAt(transaction.annotations, name);
+}
+
+/** How Leases name their holder. */
+export function holderOf(transaction: Pick<Transaction, 'namespace' | 'name' | 'uid'>): string {
+  return `${transaction.namespace}/${transaction.name}/${transaction.uid}`;
+}
+
+const longestManager = 128;
+const uidLength = 8;
+
+/** Our two field managers: of the change, and of its undo (it marks an object as half restored). */
+export function fieldManagers(transaction: Pick<Transaction, 'name' | 'uid'>): {
+  readonly forward: string;
+  readonly restore: string;
+} {
+  const uid = transaction.uid.slice(0, uidLength);
+  const named = (prefix: string): string =>
+    `${prefix}${transaction.name.slice(0, longestManager - prefix.length - uidLength - 1)}-${uid}`;
+  return { forward: named('janus-'), restore: named('janus-restore-') };
+}

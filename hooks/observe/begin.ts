@@ -1,0 +1,190 @@
+// The checks before anything is touched, and what is known of the locks.
+
+import { type Fault, fault } from '../checks/fault.ts';
+import { byName, gapFaults, type Need, needsOf } from '../checks/permissions.ts';
+import { namespaceCreator, type Resolved, resourceFromCreated, targetFaults, targetOf } from '../checks/targets.ts';
+import { staticFaults } from '../checks/validity.ts';
+import type { AccessQuestion, Reader, ResourceAnswer } from '../cluster.ts';
+import type { Failure } from '../model/failure.ts';
+import { textAt } from '../model/json.ts';
+import type { Transaction } from '../model/transaction.ts';
+import { type Lock, leaseLocation, lockOf } from '../writes/lease.ts';
+import { engine, serviceAccountOf } from '../writes/resources.ts';
+import type { LockState, LockView, View } from './observation.ts';
+import { read, readOwnLeases, readServiceAccount } from './read.ts';
+
+/** What earlier attempts within this call have learned. */
+export interface Carry {
+  /** The checks of begin were made in this call, or by an earlier one that is waiting for locks now. */
+  readonly checked: boolean;
+  readonly locks: ReadonlyMap<string, LockState>;
+  readonly acquired: ReadonlySet<string>;
+  /** Names that turned out to be taken: to be read. */
+  readonly taken: ReadonlySet<string>;
+  /** Which of the two snapshot names is used, and whether something was found there. */
+  readonly snapshotName: number;
+  readonly snapshotTaken: boolean;
+  /** A Lease of ours was found to fade: all are to be read, and renewed. */
+  readonly renewing: boolean;
+}
+
+export const emptyCarry: Carry = {
+  checked: false,
+  locks: new Map(),
+  acquired: new Set(),
+  taken: new Set(),
+  snapshotName: 0,
+  snapshotTaken: false,
+  renewing: false,
+};
+
+export interface LockContext {
+  readonly reader: Reader;
+  readonly transaction: Transaction;
+  readonly engineNamespace: string;
+  readonly carry: Carry;
+  /** Whether an earlier call has begun to wait for locks: its checks were made, and it may hold some. */
+  readonly isWaiting: boolean;
+}
+
+export async function observeBegin(context: LockContext): Promise<View> {
+  const none: LockView = { locks: [], states: new Map(), acquired: new Set() };
+  const faults = staticFaults(context.transaction);
+  if (faults.length > 0) return { kind: 'begin', faults, targets: [], locks: none };
+  const targets = await resolveTargets(context.reader, context.transaction);
+  if (targets.trouble !== undefined) return { kind: 'begin', faults: [], trouble: targets.trouble, targets: [], locks: none };
+  const checks = context.carry.checked || context.isWaiting ? noChecks : await checkTargets(context, targets);
+  if (checks.faults.length > 0 || checks.trouble !== undefined) return { kind: 'begin', ...checks, targets: [], locks: none };
+  const locks = await observeLocks(
+    context,
+    targets.resolved.map(({ target }) => lockOf(target)),
+  );
+  return { kind: 'begin', faults: [], targets: targets.resolved.map(({ target }) => target), locks };
+}
+
+interface Checks {
+  readonly faults: readonly Fault[];
+  readonly trouble?: Failure;
+}
+
+const noChecks: Checks = { faults: [] };
+
+export interface Targets extends Checks {
+  readonly resolved: readonly Resolved[];
+}
+
+/** Every target with the resource that serves it. */
+export async function resolveTargets(reader: Reader, transaction: Transaction): Promise<Targets> {
+  const answers = await Promise.all(
+    transaction.changes.map(async ({ target }, index): Promise<ResourceAnswer> => {
+      const created = resourceFromCreated(transaction.changes, index);
+      return created === undefined ? reader.resource(target.apiVersion, target.kind) : { kind: 'ok', resource: created.resource };
+    }),
+  );
+  const failures = answers.flatMap((answer, index) => (answer.kind === 'failed' ? [{ failure: answer.failure, index }] : []));
+  const trouble = failures.find(({ failure }) => failure.kind === 'transient');
+  const unknown = failures.map(({ index }) => unknownKind(transaction, index));
+  const resolved = answers.flatMap((answer, index) => (answer.kind === 'ok' ? resolvedOf(transaction, index, answer) : []));
+  return { resolved, faults: unknown, ...(trouble === undefined ? {} : { trouble: trouble.failure }) };
+}
+
+function unknownKind({ changes }: Transaction, index: number): Fault {
+  const target = changes[index]?.target;
+  return fault(
+    'UnknownKind',
+    `spec.changes[${index}]: the API server knows no kind ${target?.kind} in ${target?.apiVersion}: correct target.apiVersion and target.kind, or install what defines it`,
+    index,
+  );
+}
+
+function resolvedOf(
+  transaction: Transaction,
+  index: number,
+  { resource }: Extract<ResourceAnswer, { kind: 'ok' }>,
+): readonly Resolved[] {
+  const change = transaction.changes[index];
+  if (change === undefined) return [];
+  const target = targetOf(change, resource, transaction);
+  const dependsOn =
+    resourceFromCreated(transaction.changes, index)?.by ?? namespaceCreator(transaction.changes, index, target.namespace);
+  return [{ index, change, target, resource, ...(dependsOn === undefined ? {} : { dependsOn }) }];
+}
+
+async function checkTargets(
+  { reader, transaction, engineNamespace }: LockContext,
+  { resolved, faults }: Targets,
+): Promise<Checks> {
+  const known = [...faults, ...targetFaults(resolved, transaction, engineNamespace)];
+  if (known.length > 0) return { faults: known };
+  const [account, access] = await Promise.all([
+    readServiceAccount(reader, transaction.namespace, transaction.serviceAccountName),
+    reviewAccess(reader, transaction, needsOf(resolved)),
+  ]);
+  if (account.kind === 'trouble') return { faults: [], trouble: account.failure };
+  const name = `${transaction.namespace}/${transaction.serviceAccountName}`;
+  if (account.kind === 'absent') {
+    return {
+      faults: [fault('ServiceAccountMissing', `ServiceAccount ${name} does not exist: create it, then the Transaction again`)],
+    };
+  }
+  return access.kind === 'trouble' ? { faults: [], trouble: access.failure } : { faults: gapFaults(access.gaps, name) };
+}
+
+type Access =
+  | { readonly kind: 'reviewed'; readonly gaps: readonly AccessQuestion[] }
+  | { readonly kind: 'trouble'; readonly failure: Failure };
+
+async function reviewAccess(reader: Reader, transaction: Transaction, needs: readonly Need[]): Promise<Access> {
+  const general = await ask(
+    reader,
+    transaction,
+    needs.map(({ question }) => question),
+  );
+  if (general.kind === 'trouble') return general;
+  const denied = needs.filter(({ question }) => general.gaps.includes(question));
+  const named = denied.flatMap(({ question, by }) => by.map(({ target }) => byName(question, target.name) ?? question));
+  return named.length === 0 ? general : ask(reader, transaction, [...new Set(named)]);
+}
+
+async function ask(reader: Reader, transaction: Transaction, questions: readonly AccessQuestion[]): Promise<Access> {
+  const answers = await Promise.all(questions.map((question) => reader.allowed(question, serviceAccountOf(transaction))));
+  const trouble = answers.find((answer) => answer.kind === 'failed');
+  if (trouble?.kind === 'failed') return { kind: 'trouble', failure: trouble.failure };
+  return { kind: 'reviewed', gaps: questions.filter((_, index) => answers[index]?.kind === 'ok' && !isAllowed(answers[index])) };
+}
+
+function isAllowed(answer: Awaited<ReturnType<Reader['allowed']>> | undefined): boolean {
+  return answer?.kind === 'ok' && answer.allowed;
+}
+
+/**
+ * Locks that turned out to be taken are read; all others are as the carry says, or unknown. Who has been waiting knows what it
+ * holds by its label, and looks at the first lock that it lacks before it tries to take any.
+ */
+export async function observeLocks(context: LockContext, wanted: readonly Lock[]): Promise<LockView> {
+  const { reader, engineNamespace, carry } = context;
+  const locks = [...wanted].sort((left, right) => (left.name < right.name ? -1 : 1));
+  const known = context.isWaiting && carry.locks.size === 0 ? await lookBeforeTrying(context, locks) : carry.locks;
+  const states = await Promise.all(
+    locks.map(async ({ name }): Promise<readonly [string, LockState]> => {
+      if (carry.taken.has(name)) return [name, await read(reader, leaseLocation(name, engineNamespace), engine)];
+      return [name, known.get(name) ?? { kind: 'unknown' }];
+    }),
+  );
+  return { locks, states: new Map(states), acquired: carry.acquired };
+}
+
+async function lookBeforeTrying(context: LockContext, locks: readonly Lock[]): Promise<ReadonlyMap<string, LockState>> {
+  const { reader, transaction, engineNamespace } = context;
+  const own = await readOwnLeases(reader, transaction, engineNamespace);
+  if (own.kind === 'trouble') return new Map([['', own]]);
+  const held = new Map(
+    own.objects.map((object) => [textAt(object, 'metadata', 'name') ?? '', { kind: 'present', object } as const]),
+  );
+  const first = locks.find(({ name }) => !held.has(name));
+  if (first === undefined) return held;
+  return new Map<string, LockState>([
+    ...held,
+    [first.name, await read(reader, leaseLocation(first.name, engineNamespace), engine)],
+  ]);
+}

@@ -1,0 +1,110 @@
+// What must be known to judge one item: its lock, its snapshot, the ServiceAccount, the live object.
+import type { Answer, Reader } from '../cluster.ts';
+import type { Failure } from '../model/failure.ts';
+import { type JsonObject, textAt } from '../model/json.ts';
+import type { Reference } from '../model/reference.ts';
+import type { SnapshotEntry } from '../model/snapshot.ts';
+import type { Status } from '../model/status.ts';
+import type { Transaction } from '../model/transaction.ts';
+import { locationOf } from '../writes/change.ts';
+import { leaseLocation } from '../writes/lease.ts';
+import { engine, serviceAccountOf } from '../writes/resources.ts';
+import { listContents } from './contents.ts';
+import type { Presence, StoredSnapshot, View } from './observation.ts';
+import { ownersOf, presenceOf, read, readServiceAccount } from './read.ts';
+import { readSnapshot, type SnapshotSource } from './snapshot.ts';
+
+export interface ItemContext {
+  readonly source: SnapshotSource;
+  readonly transaction: Transaction;
+  readonly status: Status;
+  readonly engineNamespace: string;
+  readonly index: number;
+  readonly direction: 'forward' | 'backward';
+}
+
+export type ItemView = Extract<View, { kind: 'item' }>;
+
+export async function observeItem(context: ItemContext): Promise<ItemView> {
+  const { source, transaction, status, engineNamespace, index } = context;
+  const lockLease = status.items[index]?.lockLease;
+  const [snapshot, serviceAccount, lease] = await Promise.all([
+    readSnapshot(source, transaction, status.rollbackRef),
+    readServiceAccount(source.reader, transaction.namespace, transaction.serviceAccountName),
+    lockLease === undefined ? absent : read(source.reader, leaseLocation(lockLease, engineNamespace), engine),
+  ]);
+  const base = { kind: 'item', snapshot, serviceAccount, lease, leases: [], contents: [], goneOwners: [] } as const;
+  const entry = entryOf(snapshot, index);
+  if (entry === undefined || serviceAccount.kind !== 'present') return { ...base, live: { kind: 'absent' } };
+  const live = await readLive(source.reader, transaction, entry);
+  return { ...base, live, ...(await readMore(context, entry, live)) };
+}
+
+const absent: Presence = { kind: 'absent' };
+
+export function entryOf(snapshot: StoredSnapshot, index: number): SnapshotEntry | undefined {
+  return snapshot.kind === 'stored' ? snapshot.entries[index] : undefined;
+}
+
+async function readLive(reader: Reader, transaction: Transaction, entry: SnapshotEntry): Promise<Presence> {
+  return presenceOf(await reader.get(locationOf(entry.target, entry.resource), serviceAccountOf(transaction)));
+}
+
+type More = Pick<ItemView, 'contents' | 'goneOwners'> & { readonly contentsTrouble?: Failure; readonly definition?: JsonObject };
+
+async function readMore(context: ItemContext, entry: SnapshotEntry, live: Presence): Promise<Partial<More>> {
+  if (context.direction === 'forward') return readDefinition(context, entry);
+  if (entry.type === 'Create' && live.kind === 'present') return readContents(context, entry, live.object);
+  return entry.type === 'Delete' && live.kind === 'absent' ? { goneOwners: await readGoneOwners(context, entry) } : {};
+}
+
+async function readContents(
+  { source, transaction }: ItemContext,
+  entry: SnapshotEntry,
+  live: JsonObject,
+): Promise<Partial<More>> {
+  const listed = await listContents(source.reader, serviceAccountOf(transaction), entry, live);
+  return listed.kind === 'trouble' ? { contents: [], contentsTrouble: listed.failure } : { contents: listed.objects };
+}
+
+// The CustomResourceDefinition of a kind that an earlier change made: its instances wait until it is served.
+async function readDefinition({ source, transaction, index }: ItemContext, entry: SnapshotEntry): Promise<Partial<More>> {
+  const { plural, group } = entry.resource;
+  const name = `${plural}.${group}`;
+  const by = transaction.changes
+    .slice(0, index)
+    .findIndex(({ type, target }) => type === 'Create' && target.kind === 'CustomResourceDefinition' && target.name === name);
+  const change = transaction.changes[by];
+  if (change === undefined) return {};
+  const resource = {
+    group: 'apiextensions.k8s.io',
+    version: 'v1',
+    plural: 'customresourcedefinitions',
+    kind: 'CustomResourceDefinition',
+    namespaced: false,
+    verbs: [],
+    statusSubresource: true,
+  };
+  const found = await read(source.reader, { resource, name }, serviceAccountOf(transaction));
+  return found.kind === 'present' ? { definition: found.object } : {};
+}
+
+/** uids of owners in the prior state that are no more. Whatever cannot be looked at counts as alive. */
+async function readGoneOwners(
+  { source, transaction }: ItemContext,
+  { prior, target }: SnapshotEntry,
+): Promise<readonly string[]> {
+  const owners = ownersOf(prior);
+  const states = await Promise.all(owners.map((owner) => isGone(source.reader, transaction, owner, target)));
+  return owners.filter((_, index) => states[index]).map((owner) => textAt(owner, 'uid') ?? '');
+}
+
+async function isGone(reader: Reader, transaction: Transaction, owner: JsonObject, target: Reference): Promise<boolean> {
+  const served = await reader.resource(textAt(owner, 'apiVersion') ?? '', textAt(owner, 'kind') ?? '');
+  if (served.kind === 'failed') return served.failure.kind === 'absent';
+  const place = served.resource.namespaced && target.namespace !== undefined ? { namespace: target.namespace } : {};
+  const location = { resource: served.resource, name: textAt(owner, 'name') ?? '', ...place };
+  const answer: Answer = await reader.getMetadata(location, serviceAccountOf(transaction));
+  if (answer.kind === 'failed') return answer.failure.kind === 'absent';
+  return textAt(answer.object, 'metadata', 'uid') !== textAt(owner, 'uid');
+}

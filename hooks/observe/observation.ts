@@ -1,0 +1,109 @@
+// All that a decision may know: a frozen value, the API server's time included.
+
+import type { Agenda } from '../agenda/agenda.ts';
+import type { Fault } from '../checks/fault.ts';
+import type { Resolved } from '../checks/targets.ts';
+import type { Failure } from '../model/failure.ts';
+import type { JsonObject } from '../model/json.ts';
+import type { Reference } from '../model/reference.ts';
+import type { SnapshotEntry } from '../model/snapshot.ts';
+import type { RollbackRef, Status } from '../model/status.ts';
+import type { Transaction } from '../model/transaction.ts';
+import type { Lock } from '../writes/lease.ts';
+
+export type Presence =
+  | { readonly kind: 'present'; readonly object: JsonObject }
+  | { readonly kind: 'absent' }
+  | { readonly kind: 'trouble'; readonly failure: Failure };
+
+/** What this process knows of its own previous call for the same Transaction. */
+export interface Recollection {
+  /** The stored version that the call started from, and the one that it answered. */
+  readonly versions: readonly number[];
+  /** Whether every write of it got a definitive answer: nothing of it can land any more. */
+  readonly definitive: boolean;
+}
+
+/** What is known of a wanted lock; `unknown` ones are tried first and read only when they turn out to be taken. */
+export type LockState = Presence | { readonly kind: 'unknown' };
+
+/** Locks to take, in the order of their names. */
+export interface LockView {
+  readonly locks: readonly Lock[];
+  readonly states: ReadonlyMap<string, LockState>;
+  /** Those that this very call has acquired. */
+  readonly acquired: ReadonlySet<string>;
+}
+
+/** A target before its change: what is there, and what a dry run says would be. */
+export interface Prepared {
+  readonly resolved: Resolved;
+  readonly prior: JsonObject | undefined;
+  readonly expected: JsonObject | undefined;
+  readonly approximate: boolean;
+}
+
+export type StoredSnapshot =
+  | { readonly kind: 'stored'; readonly ref: RollbackRef; readonly entries: readonly SnapshotEntry[] }
+  /** Missing, or not what the status says was stored. */
+  | { readonly kind: 'broken'; readonly message: string }
+  | { readonly kind: 'trouble'; readonly failure: Failure };
+
+export type View =
+  | { readonly kind: 'none' }
+  | {
+      readonly kind: 'begin';
+      readonly faults: readonly Fault[];
+      readonly trouble?: Failure;
+      /** In the order of the changes. */
+      readonly targets: readonly Reference[];
+      readonly locks: LockView;
+    }
+  | { readonly kind: 'relock'; readonly snapshot: StoredSnapshot; readonly locks: LockView }
+  | {
+      readonly kind: 'prepare';
+      readonly faults: readonly Fault[];
+      readonly trouble?: Failure;
+      readonly targets: readonly Prepared[];
+      /** A snapshot of ours that an earlier call has stored. */
+      readonly adopted?: StoredSnapshot;
+      /** Parts of a snapshot that was never completed. */
+      readonly leftovers: readonly JsonObject[];
+      readonly snapshotName: string;
+    }
+  | {
+      readonly kind: 'item';
+      readonly serviceAccount: Presence;
+      readonly snapshot: StoredSnapshot;
+      readonly lease: Presence;
+      /** All our Leases, where they must be renewed. */
+      readonly leases: readonly JsonObject[];
+      readonly live: Presence;
+      readonly contents: readonly string[];
+      readonly contentsTrouble?: Failure;
+      readonly goneOwners: readonly string[];
+      /** The CustomResourceDefinition that an earlier change made for this kind. */
+      readonly definition?: JsonObject;
+    }
+  | { readonly kind: 'release'; readonly leases: readonly JsonObject[]; readonly trouble?: Failure }
+  | {
+      readonly kind: 'settle';
+      readonly leases: readonly JsonObject[];
+      readonly configMaps: readonly JsonObject[];
+      readonly trouble?: Failure;
+    };
+
+export interface Observation {
+  /** ms since the epoch by the API server's clock, of one second's resolution. */
+  readonly now: number;
+  readonly transaction: Transaction;
+  readonly status: Status;
+  readonly agenda: Agenda;
+  readonly engineNamespace: string;
+  readonly recollection: Recollection | undefined;
+  /** How long after the undo began a write of an unknown fate may still land, in ms. */
+  readonly lateWindow: number;
+  readonly view: View;
+  /** The plain text of an item's drift; undefined when it cannot be opened. */
+  readonly openDrift: (drift: string, entry: SnapshotEntry) => string | undefined;
+}

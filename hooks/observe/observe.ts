@@ -1,0 +1,77 @@
+// The reads that what is due needs. Reader only: nothing here changes anything.
+import type { Agenda } from '../agenda/agenda.ts';
+import type { Status } from '../model/status.ts';
+import type { Transaction } from '../model/transaction.ts';
+import { lockOf } from '../writes/lease.ts';
+import { type Carry, observeBegin, observeLocks } from './begin.ts';
+import { observeItem } from './item.ts';
+import type { View } from './observation.ts';
+import { observePrepare } from './prepare.ts';
+import { readOwnLeases } from './read.ts';
+import { readOwnConfigMaps, readSnapshot, type SnapshotSource } from './snapshot.ts';
+
+export interface ObserveContext {
+  readonly source: SnapshotSource;
+  readonly transaction: Transaction;
+  readonly status: Status;
+  readonly engineNamespace: string;
+  readonly carry: Carry;
+}
+
+export function observe(context: ObserveContext, agenda: Agenda): Promise<View> {
+  const { status, carry, transaction, source, engineNamespace } = context;
+  const lock = { reader: source.reader, transaction, engineNamespace, carry };
+  switch (agenda.due) {
+    case 'begin':
+      return observeBegin({ ...lock, isWaiting: status.startedAt !== undefined });
+    case 'prepare':
+      return observePrepare({ ...lock, isWaiting: false }, source);
+    case 'apply':
+      return observeItemAndLocks(context, agenda.index, 'forward');
+    case 'restore':
+      return observeItemAndLocks(context, agenda.index, 'backward');
+    case 'disown':
+      return observeItem({ source, transaction, status, engineNamespace, index: agenda.index, direction: 'forward' });
+    case 'relock':
+      return observeRelock(context);
+    case 'release':
+      return observeRelease(context);
+    case 'settle':
+      return observeSettle(context);
+    default:
+      return Promise.resolve({ kind: 'none' });
+  }
+}
+
+async function observeItemAndLocks(context: ObserveContext, index: number, direction: 'forward' | 'backward'): Promise<View> {
+  const view = await observeItem({ ...context, index, direction });
+  if (!context.carry.renewing) return view;
+  const own = await readOwnLeases(context.source.reader, context.transaction, context.engineNamespace);
+  return own.kind === 'trouble' ? { ...view, lease: own } : { ...view, leases: own.objects };
+}
+
+async function observeRelock(context: ObserveContext): Promise<View> {
+  const { source, transaction, status, engineNamespace, carry } = context;
+  const snapshot = await readSnapshot(source, transaction, status.rollbackRef);
+  const wanted = snapshot.kind === 'stored' ? snapshot.entries.map(({ target }) => lockOf(target)) : [];
+  const isWaiting = status.rollbackStartedAt !== undefined;
+  const locks = await observeLocks({ reader: source.reader, transaction, engineNamespace, carry, isWaiting }, wanted);
+  return { kind: 'relock', snapshot, locks };
+}
+
+async function observeRelease({ source, transaction, engineNamespace }: ObserveContext): Promise<View> {
+  const own = await readOwnLeases(source.reader, transaction, engineNamespace);
+  return own.kind === 'ok' ? { kind: 'release', leases: own.objects } : { kind: 'release', leases: [], trouble: own.failure };
+}
+
+async function observeSettle({ source, transaction, engineNamespace }: ObserveContext): Promise<View> {
+  const [own, stored] = await Promise.all([
+    readOwnLeases(source.reader, transaction, engineNamespace),
+    readOwnConfigMaps(source.reader, transaction),
+  ]);
+  const base = { kind: 'settle', leases: [], configMaps: [] } as const;
+  if (own.kind === 'trouble') return { ...base, trouble: own.failure };
+  return stored.kind === 'trouble'
+    ? { ...base, trouble: stored.failure }
+    : { ...base, leases: own.objects, configMaps: stored.objects };
+}

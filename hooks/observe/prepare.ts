@@ -1,0 +1,166 @@
+// Before anything is changed: every target as it is, and what a dry run as the ServiceAccount says it would become.
+
+import { describeFailure } from '../checks/failures.ts';
+import { type Fault, fault } from '../checks/fault.ts';
+import type { Resolved } from '../checks/targets.ts';
+import type { AccessAnswer } from '../cluster.ts';
+import { asNew } from '../content/content.ts';
+import { isTerminating } from '../content/ownership.ts';
+import type { Failure } from '../model/failure.ts';
+import { at, isList, type JsonObject, textAt, withPath } from '../model/json.ts';
+import { describe, shortHash } from '../model/reference.ts';
+import { isSealed, snapshotFinalizer, snapshotNames } from '../model/snapshot.ts';
+import { fieldManagers, type Transaction } from '../model/transaction.ts';
+import { changeWrite, locationOf } from '../writes/change.ts';
+import { preconditionOf, serviceAccountOf } from '../writes/resources.ts';
+import { type LockContext, resolveTargets } from './begin.ts';
+import type { Prepared, Presence, View } from './observation.ts';
+import { read } from './read.ts';
+import { findSnapshot, type SnapshotSource } from './snapshot.ts';
+
+export async function observePrepare(context: LockContext, source: SnapshotSource): Promise<View> {
+  const names = snapshotNames(context.transaction);
+  const name = names[context.carry.snapshotName === 0 ? 0 : 1];
+  const found = context.carry.snapshotTaken ? await lookForSnapshot(context, source, name) : undefined;
+  if (found === 'foreign') return { ...(await prepareTargets(context)), snapshotName: names[1] };
+  return found ?? { ...(await prepareTargets(context)), snapshotName: name };
+}
+
+async function lookForSnapshot(
+  context: LockContext,
+  source: SnapshotSource,
+  name: string,
+): Promise<PrepareView | 'foreign' | undefined> {
+  const base = { kind: 'prepare', faults: [], targets: [], leftovers: [], snapshotName: name } as const;
+  const found = await findSnapshot(source, context.transaction, name);
+  switch (found.kind) {
+    case 'snapshot':
+      return { ...base, adopted: found.stored };
+    case 'trouble':
+      return { ...base, trouble: found.failure };
+    case 'foreign':
+      return 'foreign';
+    case 'none':
+      return found.leftovers.length === 0 ? undefined : { ...base, leftovers: found.leftovers };
+  }
+}
+
+type PrepareView = Extract<View, { kind: 'prepare' }>;
+
+async function prepareTargets({ reader, transaction }: LockContext): Promise<PrepareView> {
+  const base = { kind: 'prepare', targets: [], leftovers: [], snapshotName: '' } as const;
+  const { resolved, faults, trouble } = await resolveTargets(reader, transaction);
+  if (trouble !== undefined || faults.length > 0) return { ...base, faults, ...(trouble === undefined ? {} : { trouble }) };
+  const judged = await Promise.all(resolved.map((one) => prepareOne({ reader, transaction }, one)));
+  const troubled = judged.find((one) => one.kind === 'trouble');
+  if (troubled?.kind === 'trouble') return { ...base, faults: [], trouble: troubled.failure };
+  const targets = judged.flatMap((one) => (one.kind === 'prepared' ? [one.prepared] : []));
+  return { ...base, faults: judged.flatMap((one) => (one.kind === 'fault' ? [one.fault] : [])), targets };
+}
+
+type Judged =
+  | { readonly kind: 'prepared'; readonly prepared: Prepared }
+  | { readonly kind: 'fault'; readonly fault: Fault }
+  | { readonly kind: 'trouble'; readonly failure: Failure };
+
+type Context = Pick<LockContext, 'reader' | 'transaction'>;
+
+async function prepareOne(context: Context, resolved: Resolved): Promise<Judged> {
+  const { reader, transaction } = context;
+  const found = await read(reader, locationOf(resolved.target, resolved.resource), serviceAccountOf(transaction));
+  if (found.kind === 'trouble') return failed(found.failure, resolved, 'could not be read', transaction);
+  const wrong = existenceFault(resolved, found);
+  if (wrong !== undefined) return { kind: 'fault', fault: wrong };
+  const prior = found.kind === 'present' ? found.object : undefined;
+  if (resolved.dependsOn !== undefined) return approximate(resolved, prior, transaction);
+  return (await probeUndo(context, resolved, prior)) ?? tryChange(context, resolved, prior);
+}
+
+function existenceFault(resolved: Resolved, found: Presence): Fault | undefined {
+  const { index, change, target } = resolved;
+  const name = describe(target);
+  const at = `spec.changes[${index}]: ${name}`;
+  if (change.type === 'Create')
+    return found.kind === 'absent'
+      ? undefined
+      : fault('AlreadyExists', `${at} exists already: use Update or Patch to change it`, index);
+  if (found.kind !== 'present')
+    return fault('NotFound', `${at} does not exist: a ${change.type} needs it; use Create to make it`, index);
+  if (isTerminating(found.object)) return fault('Terminating', `${at} is being deleted: wait until it is gone`, index);
+  if (isSnapshot(found.object)) return fault('Refused', `${at} cannot be a target: it is the snapshot of a Transaction`, index);
+  const wanted = textAt(change.content, 'metadata', 'resourceVersion');
+  const version = textAt(found.object, 'metadata', 'resourceVersion');
+  if (wanted === undefined || change.type === 'Delete' || wanted === version) return undefined;
+  return fault(
+    'ResourceVersion',
+    `${at} has resourceVersion ${version}, content asks for ${wanted}: read it again and renew content`,
+    index,
+  );
+}
+
+function isSnapshot(object: JsonObject): boolean {
+  const finalizers = at(object, 'metadata', 'finalizers');
+  return isList(finalizers) && finalizers.includes(snapshotFinalizer);
+}
+
+// No dry run is possible where the Namespace or the kind is made by an earlier change: what is sent is all that is known.
+function approximate(resolved: Resolved, prior: JsonObject | undefined, transaction: Transaction): Judged {
+  const { change, target, resource } = resolved;
+  const write = changeWrite({ transaction, change, target, resource, prior, live: prior }, preconditionOf(prior));
+  const expected = write.verb === 'delete' ? undefined : write.object;
+  return { kind: 'prepared', prepared: { resolved, prior, expected, approximate: true } };
+}
+
+async function tryChange({ reader, transaction }: Context, resolved: Resolved, prior: JsonObject | undefined): Promise<Judged> {
+  const { change, target, resource } = resolved;
+  const write = changeWrite({ transaction, change, target, resource, prior, live: prior }, preconditionOf(prior));
+  const answer = await reader.dryRun(write);
+  if (answer.kind === 'failed') return failed(answer.failure, resolved, 'is refused by a dry run', transaction);
+  const expected = write.verb === 'delete' ? undefined : answer.object;
+  return { kind: 'prepared', prepared: { resolved, prior, expected, approximate: false } };
+}
+
+// Escalation checks refuse what plain permission allows: whether a role or binding could be put back is tried under another name.
+async function probeUndo(
+  { reader, transaction }: Context,
+  resolved: Resolved,
+  prior: JsonObject | undefined,
+): Promise<Judged | undefined> {
+  const { resource, target } = resolved;
+  if (resource.group !== 'rbac.authorization.k8s.io' || prior === undefined) return undefined;
+  const creating = await mayCreate({ reader, transaction }, resolved);
+  if (creating.kind === 'failed') return failed(creating.failure, resolved, 'could not be probed', transaction);
+  // Without the right to create, a refusal of the probe would say nothing of the update.
+  if (!creating.allowed) return undefined;
+  const name = `janus-probe-${shortHash(target.name)}`;
+  const object = withPath(asNew(prior), ['metadata', 'name'], name);
+  const location = { ...locationOf(target, resource), name };
+  const identity = serviceAccountOf(transaction);
+  const answer = await reader.dryRun({
+    verb: 'create',
+    identity,
+    location,
+    object,
+    fieldManager: fieldManagers(transaction).restore,
+  });
+  return answer.kind === 'failed'
+    ? failed(answer.failure, resolved, 'could not be put back by the ServiceAccount', transaction)
+    : undefined;
+}
+
+async function mayCreate({ reader, transaction }: Context, { change, resource, target }: Resolved): Promise<AccessAnswer> {
+  if (change.type === 'Delete') return { kind: 'ok', allowed: true };
+  const place = target.namespace === undefined ? {} : { namespace: target.namespace };
+  return reader.allowed(
+    { verb: 'create', group: resource.group, resource: resource.plural, ...place },
+    serviceAccountOf(transaction),
+  );
+}
+
+function failed(failure: Failure, resolved: Resolved, what: string, transaction: Transaction): Judged {
+  // Someone wrote between the read and the dry run: read again.
+  if (failure.kind === 'transient' || failure.kind === 'stale') return { kind: 'trouble', failure };
+  const { index, target } = resolved;
+  const detail = describeFailure(failure, isSealed(target, transaction.namespace));
+  return { kind: 'fault', fault: fault(failure.reason, `spec.changes[${index}]: ${describe(target)} ${what}: ${detail}`, index) };
+}

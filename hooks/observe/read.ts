@@ -1,0 +1,44 @@
+// Small reads that several observations share. Reader only.
+import type { Answer, Identity, Location, Reader } from '../cluster.ts';
+import type { Failure } from '../model/failure.ts';
+import { at, isList, isObject, type JsonObject, textAt } from '../model/json.ts';
+import { holderOf, type Transaction } from '../model/transaction.ts';
+import { engine, leases, serviceAccounts, uidLabel } from '../writes/resources.ts';
+import type { Presence } from './observation.ts';
+
+export function presenceOf(answer: Answer): Presence {
+  if (answer.kind === 'ok') return { kind: 'present', object: answer.object };
+  return answer.failure.kind === 'absent' ? { kind: 'absent' } : { kind: 'trouble', failure: answer.failure };
+}
+
+export async function read(reader: Reader, location: Location, identity: Identity): Promise<Presence> {
+  return presenceOf(await reader.get(location, identity));
+}
+
+/** A deleted ServiceAccount can still be impersonated, and rights given to groups still work: its existence must be looked at. */
+export function readServiceAccount(reader: Reader, namespace: string, name: string): Promise<Presence> {
+  return read(reader, { resource: serviceAccounts, namespace, name }, engine);
+}
+
+export type Listed =
+  | { readonly kind: 'ok'; readonly objects: readonly JsonObject[] }
+  | { readonly kind: 'trouble'; readonly failure: Failure };
+
+/** The Leases that carry the label of a Transaction, whole, since their holder is in the spec. */
+export async function readOwnLeases(reader: Reader, transaction: Transaction, engineNamespace: string): Promise<Listed> {
+  const listed = await reader.listMetadata(leases, engineNamespace, engine, { labelSelector: `${uidLabel}=${transaction.uid}` });
+  if (listed.kind === 'failed') return { kind: 'trouble', failure: listed.failure };
+  const names = listed.items.map((item) => textAt(item, 'metadata', 'name') ?? '');
+  const all = await Promise.all(
+    names.map((name) => read(reader, { resource: leases, namespace: engineNamespace, name }, engine)),
+  );
+  const trouble = all.find((one) => one.kind === 'trouble');
+  if (trouble?.kind === 'trouble') return trouble;
+  const objects = all.flatMap((one) => (one.kind === 'present' ? [one.object] : []));
+  return { kind: 'ok', objects: objects.filter((lease) => textAt(lease, 'spec', 'holderIdentity') === holderOf(transaction)) };
+}
+
+export function ownersOf(object: JsonObject | undefined): readonly JsonObject[] {
+  const references = at(object, 'metadata', 'ownerReferences');
+  return isList(references) ? references.filter(isObject) : [];
+}

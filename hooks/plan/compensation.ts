@@ -1,0 +1,131 @@
+// Backward: the only inverse in the code base. Content first, under a manager of its own that marks the object as half
+// restored; then ownership, in a write that changes nothing else. Whoever comes after a crash sees which of the two is missing.
+import type { Precondition, Write } from '../cluster.ts';
+import { asNew, contentOf, withContent, withManagedFields } from '../content/content.ts';
+import { withoutGenerated } from '../content/generated.ts';
+import { type ListKinds, listKindsOf } from '../content/lists.ts';
+import { hasManager, restoredManagers } from '../content/ownership.ts';
+import type { Backward } from '../decide/backward.ts';
+import { at, equalJson, isList, type Json, type JsonObject, textAt, withKey, withPath } from '../model/json.ts';
+import type { SnapshotEntry } from '../model/snapshot.ts';
+import { fieldManagers, type Transaction } from '../model/transaction.ts';
+import { locationOf } from '../writes/change.ts';
+import { preconditionOf, serviceAccountOf } from '../writes/resources.ts';
+import type { Mutation } from './mutation.ts';
+
+export interface Undo {
+  readonly transaction: Transaction;
+  readonly entry: SnapshotEntry;
+  readonly goneOwners: readonly string[];
+}
+
+/** The compensation that a judgement asks for; undefined when it asks for no write. */
+export function compensation(undo: Undo, judged: Backward): Mutation | undefined {
+  switch (judged.kind) {
+    case 'delete':
+      return withPrecondition(judged.live, (precondition) => ({ write: { ...base(undo), verb: 'delete', precondition } }));
+    case 'recreate':
+      return recreate(undo);
+    case 'complete':
+      return completeStatus(undo, judged.live);
+    case 'content':
+      return restoreContent(undo, judged);
+    case 'restored':
+    case 'wait':
+    case 'conflict':
+      return undefined;
+  }
+}
+
+function base({ transaction, entry }: Undo): Pick<Write, 'identity' | 'location'> {
+  return { identity: serviceAccountOf(transaction), location: locationOf(entry.target, entry.resource) };
+}
+
+function withPrecondition(object: JsonObject, make: (precondition: Precondition) => Mutation | undefined): Mutation | undefined {
+  const precondition = preconditionOf(object);
+  return precondition === undefined ? undefined : make(precondition);
+}
+
+function restoreContent(undo: Undo, judged: Extract<Backward, { kind: 'content' }>): Mutation | undefined {
+  const { live, restored, attributed } = judged;
+  const owned = { prior: undo.entry.prior, expected: undo.entry.expected };
+  // Computed from the owners before our own write: the API server may fold old entries together when ours is added.
+  const owners = (object: JsonObject): readonly JsonObject[] =>
+    restoredManagers({ ...owned, live: keepOwners(live, object) }, attributed.kinds, ourManagers(undo));
+  const next = (answer: JsonObject): Mutation | undefined => restoreOwners(undo, answer, owners(answer));
+  if (equalJson(contentOf(live, undo.entry.resource), restored)) return next(live);
+  const object = withContent(live, restored, undo.entry.resource);
+  return withPrecondition(live, (precondition) => ({
+    write: { ...base(undo), verb: 'update', object, precondition, fieldManager: fieldManagers(undo.transaction).restore },
+    next,
+  }));
+}
+
+// The restored values, with the owners from before they were restored.
+function keepOwners(before: JsonObject, restored: JsonObject): JsonObject {
+  const entries = at(before, 'metadata', 'managedFields');
+  return isList(entries) ? withPath(restored, ['metadata', 'managedFields'], entries) : restored;
+}
+
+function ourManagers({ transaction }: Undo): readonly string[] {
+  const { forward, restore } = fieldManagers(transaction);
+  return [forward, restore];
+}
+
+function restoreOwners(undo: Undo, object: JsonObject, owners: readonly JsonObject[]): Mutation | undefined {
+  if (!hasManager(object, ourManagers(undo))) return undefined;
+  return withPrecondition(object, (precondition) => ({
+    write: {
+      ...base(undo),
+      verb: 'update',
+      object: withManagedFields(object, owners),
+      precondition,
+      fieldManager: fieldManagers(undo.transaction).restore,
+    },
+  }));
+}
+
+function recreate(undo: Undo): Mutation | undefined {
+  const { prior } = undo.entry;
+  if (prior === undefined) return undefined;
+  const object = withoutGenerated(withLiveOwners(asNew(prior), undo.goneOwners));
+  const fieldManager = fieldManagers(undo.transaction).restore;
+  return { write: { ...base(undo), verb: 'create', object, fieldManager }, next: (answer) => completeStatus(undo, answer) };
+}
+
+// An owner reference to an object that is gone would get the restored object garbage-collected.
+function withLiveOwners(object: JsonObject, goneOwners: readonly string[]): JsonObject {
+  const references = at(object, 'metadata', 'ownerReferences');
+  if (!isList(references) || goneOwners.length === 0) return object;
+  const kept = references.filter((reference) => !goneOwners.includes(textAt(reference, 'uid') ?? ''));
+  return withPath(object, ['metadata', 'ownerReferences'], kept.length === 0 ? undefined : kept);
+}
+
+function completeStatus(undo: Undo, live: JsonObject): Mutation | undefined {
+  const status = at(undo.entry.prior, 'status');
+  const isDone = !undo.entry.resource.statusSubresource || isAbsentOrEmpty(status) || equalJson(status, at(live, 'status'));
+  if (isDone || status === undefined) return completeOwners(undo, live);
+  return withPrecondition(live, (precondition) => ({
+    write: {
+      ...base(undo),
+      verb: 'update',
+      subresource: 'status',
+      object: withKey(live, 'status', status),
+      precondition,
+      fieldManager: fieldManagers(undo.transaction).restore,
+    },
+    next: (answer) => completeOwners(undo, answer),
+    // Who may restore the object need not be allowed to write its status: its controllers write it anew.
+    otherwise: () => completeOwners(undo, live),
+  }));
+}
+
+function isAbsentOrEmpty(value: Json | undefined): boolean {
+  return value === undefined || equalJson(value, {});
+}
+
+function completeOwners(undo: Undo, live: JsonObject): Mutation | undefined {
+  const { prior } = undo.entry;
+  const kinds: ListKinds = listKindsOf(prior, live);
+  return restoreOwners(undo, live, restoredManagers({ prior, expected: undefined, live }, kinds, ourManagers(undo)));
+}

@@ -1,0 +1,78 @@
+// Step -> writes. Pure, exhaustive: what is performed needs no more judgement.
+import type { Write } from '../cluster.ts';
+import { withManagedFields } from '../content/content.ts';
+import { entryOf, managersOf } from '../content/fields.ts';
+import type { Step } from '../decide/step.ts';
+import type { JsonObject } from '../model/json.ts';
+import type { Packer } from '../model/snapshot.ts';
+import { fieldManagers, type Transaction } from '../model/transaction.ts';
+import type { Observation } from '../observe/observation.ts';
+import { aimOf, changeWrite, locationOf } from '../writes/change.ts';
+import { acquireWrite, releaseWrite, renewWrite, replaceWrite } from '../writes/lease.ts';
+import { preconditionOf, serviceAccountOf } from '../writes/resources.ts';
+import { compensation } from './compensation.ts';
+import type { Mutation, Plan } from './mutation.ts';
+import { discard, storePlan, unprotect } from './snapshot.ts';
+
+export function plan(step: Step, observation: Observation, packer: Packer): Plan {
+  const { transaction, engineNamespace } = observation;
+  switch (step.kind) {
+    case 'become':
+    case 'look':
+      return { kind: 'nothing' };
+    case 'take':
+      return takePlan(step, observation);
+    case 'renew':
+      return parallel(step.leases.map((lease) => renewWrite(lease, observation)));
+    case 'yield':
+    case 'release':
+      return parallel(step.leases.map((lease) => releaseWrite(lease, engineNamespace)));
+    case 'store':
+      return storePlan(transaction, step.targets, step.name, packer);
+    case 'discard':
+      return chain(step.configMaps[0] === undefined ? undefined : discard(step.configMaps[0]));
+    case 'apply':
+      return applyPlan(step, transaction);
+    case 'compensate':
+      return chain(compensation({ transaction, entry: step.entry, goneOwners: step.goneOwners }, step.judged));
+    case 'disown':
+      return chain(disownMutation(step, transaction));
+    case 'settle':
+      return parallel([...step.leases.map((lease) => releaseWrite(lease, engineNamespace)), ...step.configMaps.map(unprotect)]);
+  }
+}
+
+function chain(mutation: Mutation | undefined): Plan {
+  return mutation === undefined ? { kind: 'nothing' } : { kind: 'chain', mutation };
+}
+
+function parallel(writes: readonly (Write | undefined)[]): Plan {
+  const real = writes.filter((write) => write !== undefined);
+  return real.length === 0 ? { kind: 'nothing' } : { kind: 'parallel', writes: real };
+}
+
+function takePlan({ create, replace }: Extract<Step, { kind: 'take' }>, observation: Observation): Plan {
+  return parallel([
+    ...create.map((lock) => acquireWrite(lock, observation)),
+    ...replace.map(({ lock, lease }) => replaceWrite(lock, lease, observation)),
+  ]);
+}
+
+function applyPlan({ entry, live, precondition }: Extract<Step, { kind: 'apply' }>, transaction: Transaction): Plan {
+  const change = transaction.changes[entry.index];
+  if (change === undefined) return { kind: 'nothing' };
+  return chain({ write: changeWrite(aimOf(entry, change, transaction, live), precondition) });
+}
+
+function disownMutation({ entry, live }: Extract<Step, { kind: 'disown' }>, transaction: Transaction): Mutation | undefined {
+  const { forward } = fieldManagers(transaction);
+  const precondition = preconditionOf(live);
+  const managers = managersOf(live);
+  const kept = managers.filter(({ name }) => name !== forward).map(entryOf);
+  if (precondition === undefined || kept.length === managers.length) return undefined;
+  const object: JsonObject = withManagedFields(live, kept.length === 0 ? [{}] : kept);
+  const location = locationOf(entry.target, entry.resource);
+  return {
+    write: { verb: 'update', identity: serviceAccountOf(transaction), location, object, precondition, fieldManager: forward },
+  };
+}

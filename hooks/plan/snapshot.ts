@@ -1,0 +1,95 @@
+// Snapshots as ConfigMaps: written once, the first part (which makes the snapshot complete) last.
+
+import { fault } from '../checks/fault.ts';
+import type { Write } from '../cluster.ts';
+import { at, isList, type JsonObject, textAt, withPath } from '../model/json.ts';
+import {
+  configMapsOf,
+  describeSize,
+  digestOf,
+  distribute,
+  encodeEntry,
+  type Packer,
+  type SnapshotEntry,
+  snapshotFinalizer,
+} from '../model/snapshot.ts';
+import type { RollbackRef } from '../model/status.ts';
+import type { Transaction } from '../model/transaction.ts';
+import type { Prepared } from '../observe/observation.ts';
+import { configMaps, engine, engineManager, preconditionOf } from '../writes/resources.ts';
+import type { Mutation, Plan } from './mutation.ts';
+
+export function storePlan(transaction: Transaction, targets: readonly Prepared[], name: string, packer: Packer): Plan {
+  const entries = targets.map((target) => encodeEntry(entryOf(target), transaction, packer));
+  const parts = distribute(entries);
+  if ('tooLarge' in parts) {
+    const index = Number.parseInt(parts.tooLarge[0], 10);
+    const resolved = targets.find((target) => target.resolved.index === index)?.resolved;
+    const what = resolved === undefined ? `spec.changes[${index}]` : describeSize(resolved.target, parts.tooLarge[1].length);
+    return {
+      kind: 'refused',
+      faults: [
+        fault(
+          'SnapshotTooLarge',
+          `the state of ${what} does not fit into a ConfigMap: change it outside of a Transaction`,
+          index,
+        ),
+      ],
+    };
+  }
+  const writes = configMapsOf(transaction, name, parts.parts).map(
+    (object): Write => ({
+      verb: 'create',
+      identity: engine,
+      location: { resource: configMaps, namespace: transaction.namespace, name: textAt(object, 'metadata', 'name') ?? '' },
+      object,
+      fieldManager: engineManager,
+    }),
+  );
+  return { kind: 'sequence', writes: writes.toReversed() };
+}
+
+function entryOf({ resolved, prior, expected, approximate }: Prepared): SnapshotEntry {
+  const { group, version, plural, kind, namespaced, statusSubresource } = resolved.resource;
+  return {
+    index: resolved.index,
+    type: resolved.change.type,
+    target: resolved.target,
+    resource: { group, version, plural, kind, namespaced, statusSubresource },
+    ...(prior === undefined ? {} : { prior }),
+    ...(expected === undefined ? {} : { expected }),
+    approximate,
+  };
+}
+
+/** What the status shall say of the ConfigMaps that these writes have stored. */
+export function refOf(name: string, writes: readonly Write[]): RollbackRef {
+  const objects = writes.flatMap((write) => (write.verb === 'create' ? [write.object] : []));
+  return { name, digest: digestOf(objects.map((object) => at(object, 'data') ?? {})), objects: objects.length };
+}
+
+/** Takes our finalizer off: the garbage collector may have the ConfigMap now. */
+export function unprotect(configMap: JsonObject): Write | undefined {
+  const precondition = preconditionOf(configMap);
+  const finalizers = at(configMap, 'metadata', 'finalizers');
+  if (precondition === undefined || !isList(finalizers) || !finalizers.includes(snapshotFinalizer)) return undefined;
+  const kept = finalizers.filter((finalizer) => finalizer !== snapshotFinalizer);
+  const object = withPath(configMap, ['metadata', 'finalizers'], kept);
+  return { ...baseOf(configMap), verb: 'update', object, precondition, fieldManager: engineManager };
+}
+
+function baseOf(configMap: JsonObject): Pick<Write, 'identity' | 'location'> {
+  const namespace = textAt(configMap, 'metadata', 'namespace') ?? '';
+  return { identity: engine, location: { resource: configMaps, namespace, name: textAt(configMap, 'metadata', 'name') ?? '' } };
+}
+
+/** Removes a part of a snapshot that was never completed. */
+export function discard(configMap: JsonObject): Mutation | undefined {
+  const write = unprotect(configMap);
+  return write === undefined ? remove(configMap) : { write, next: remove };
+}
+
+function remove(configMap: JsonObject): Mutation | undefined {
+  const precondition = preconditionOf(configMap);
+  return precondition === undefined ? undefined : { write: { ...baseOf(configMap), verb: 'delete', precondition } };
+}

@@ -1,0 +1,57 @@
+// Conditions follow from the rest of the status, all at once, so that they cannot contradict each other or the phase.
+import { holdsLocks } from '../agenda/agenda.ts';
+import { isTerminal, type Phase } from '../model/phase.ts';
+import type { Condition, Status } from '../model/status.ts';
+import { formatTime } from '../model/timeouts.ts';
+
+interface Verdict {
+  readonly status: Condition['status'];
+  readonly reason: string;
+  readonly message: string;
+}
+
+function verdict(status: Condition['status'], reason: string, message = ''): Verdict {
+  return { status, reason, message };
+}
+
+function is(truth: boolean, reason: string, message = ''): Verdict {
+  return verdict(truth ? 'True' : 'False', reason, message);
+}
+
+/** Each condition's verdict; `Ready`, `Reconciling` and `Stalled` are those of kstatus. */
+const verdicts: Readonly<Record<string, (status: Status) => Verdict>> = {
+  Finished: (status) => is(isFinished(status), isTerminal(status.phase) && !isFinished(status) ? 'ReleasingLocks' : status.phase),
+  Succeeded: succeeded,
+  Prepared: (status) => is(status.rollbackRef !== undefined, status.rollbackRef === undefined ? 'NoSnapshot' : 'SnapshotStored'),
+  Committed: (status) => is(status.phase === 'Committed', status.phase),
+  RolledBack: (status) => is(status.phase === 'RolledBack', status.phase),
+  Ready: (status) => is(status.phase === 'Committed', status.phase),
+  Reconciling: (status) => is(!isFinished(status), status.phase),
+  Stalled: (status) => stalled(status),
+};
+
+export const conditionTypes = Object.keys(verdicts);
+
+function isFinished(status: Status): boolean {
+  return isTerminal(status.phase) && !holdsLocks(status);
+}
+
+function succeeded({ phase, cause }: Status): Verdict {
+  if (phase === 'Committed') return verdict('True', 'Committed');
+  const failing: readonly Phase[] = ['RollingBack', 'RolledBack', 'Failed'];
+  return failing.includes(phase) ? verdict('False', cause?.reason ?? phase, cause?.message ?? '') : verdict('Unknown', phase);
+}
+
+function stalled(status: Status): Verdict {
+  const isStalled = isFinished(status) && status.phase !== 'Committed';
+  return is(isStalled, isStalled ? (status.cause?.reason ?? status.phase) : status.phase, isStalled ? status.message : '');
+}
+
+/** The conditions of a status; the time of a transition is kept where the condition's status did not change. */
+export function conditionsOf(status: Status, before: readonly Condition[], now: number): readonly Condition[] {
+  return conditionTypes.flatMap((type) => {
+    const found = verdicts[type]?.(status);
+    const earlier = before.find((condition) => condition.type === type && condition.status === found?.status);
+    return found === undefined ? [] : [{ type, ...found, lastTransitionTime: earlier?.lastTransitionTime ?? formatTime(now) }];
+  });
+}

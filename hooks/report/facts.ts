@@ -1,0 +1,75 @@
+// What is remembered of an applied change: who lost fields to it, and where the server made something else of it than foreseen.
+import { contentOf } from '../content/content.ts';
+import { listKindsOf, valueAt } from '../content/lists.ts';
+import { differences, merge } from '../content/merge.ts';
+import { losers } from '../content/ownership.ts';
+import { uidOf } from '../decide/judge.ts';
+import type { Applied } from '../decide/transitions.ts';
+import { isObject, type Json, type JsonObject } from '../model/json.ts';
+import { isSealed, type Packer, type SnapshotEntry, sealContext } from '../model/snapshot.ts';
+import type { Transaction } from '../model/transaction.ts';
+
+/** Characters of one item's drift in the status, which is stored at every step; beyond it ownership alone must tell. */
+const longestDrift = 1_024;
+
+export interface AppliedContext {
+  readonly transaction: Transaction;
+  readonly packer: Packer;
+}
+
+export function factsOf(
+  entry: SnapshotEntry,
+  before: JsonObject | undefined,
+  answer: JsonObject,
+  context: AppliedContext,
+): Applied {
+  if (entry.type === 'Delete') return {};
+  const uid = entry.type === 'Create' ? uidOf(answer) : undefined;
+  const took = entry.type === 'Patch' ? losers(before, answer) : [];
+  const drift = driftOf(entry, before, answer, context);
+  return {
+    ...(uid === undefined ? {} : { uid }),
+    ...(took.length === 0 ? {} : { tookFieldsFrom: took }),
+    ...(drift === undefined ? {} : { drift }),
+  };
+}
+
+function driftOf(
+  entry: SnapshotEntry,
+  before: JsonObject | undefined,
+  answer: JsonObject,
+  context: AppliedContext,
+): string | undefined {
+  if (entry.approximate || entry.expected === undefined) return undefined;
+  const kinds = listKindsOf(entry.expected, answer);
+  const content = (object: Json | undefined): JsonObject | undefined =>
+    isObject(object) ? contentOf(object, entry.resource) : undefined;
+  // What others changed between the snapshot and our write is theirs, not drift.
+  const foreseen = merge(
+    { prior: content(before), expected: content(entry.prior), live: content(entry.expected) },
+    kinds,
+  ).restored;
+  const paths = differences(foreseen, content(answer), kinds);
+  if (paths.length === 0) return undefined;
+  const values = paths.map((path) => ({ path: [...path], ...present(valueAt(content(answer), path, kinds)) }));
+  const text = JSON.stringify(values);
+  if (text.length > longestDrift) return undefined;
+  return isSealed(entry.target, context.transaction.namespace)
+    ? context.packer.seal(text, driftContext(context.transaction, entry))
+    : text;
+}
+
+function present(value: Json | undefined): { readonly value?: Json } {
+  return value === undefined ? {} : { value };
+}
+
+export function driftContext(transaction: Transaction, entry: SnapshotEntry): string {
+  return `drift/${sealContext(transaction.uid, entry.index, entry.target)}`;
+}
+
+/** The text that `driftOf` made, or undefined. */
+export function openDrift(drift: string, entry: SnapshotEntry, context: AppliedContext): string | undefined {
+  return isSealed(entry.target, context.transaction.namespace)
+    ? context.packer.open(drift, driftContext(context.transaction, entry))
+    : drift;
+}

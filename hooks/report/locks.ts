@@ -1,0 +1,33 @@
+// What trying to take locks comes to.
+import { textAt } from '../model/json.ts';
+import type { LockState } from '../observe/observation.ts';
+import { answer, type Done, held, type Result, stoppedBy } from './result.ts';
+
+/** Taken ones are known now; the names of others' are to be read: then it is decided again. */
+export function takenLocks(done: Done): Result {
+  const { outcome, carry, observation } = done;
+  const locks = new Map<string, LockState>(carry.locks);
+  const acquired = new Set(carry.acquired);
+  const taken = new Set<string>();
+  for (const { write, answer: answered } of outcome) {
+    const { name } = write.location;
+    if (answered.kind === 'ok') {
+      locks.set(name, { kind: 'present', object: answered.object });
+      acquired.add(name);
+    } else if (answered.failure.kind === 'transient') return held(done, 'taking locks');
+    else if (answered.failure.kind === 'refused') {
+      return refused(done, `the Lease ${observation.engineNamespace}/${name} was refused: ${answered.failure.message}`);
+    } else taken.add(name);
+  }
+  return { kind: 'again', carry: { ...carry, checked: true, locks, acquired, taken } };
+}
+
+// A lock that the engine may not take is the operator's to mend; before anything was applied the Transaction ends.
+function refused({ observation }: Done, message: string): Result {
+  if (observation.status.phase === 'Pending') return answer(stoppedBy(observation, message, 'LockRefused'));
+  return answer({ ...observation.status, message: `waiting: ${message}` }, 5);
+}
+
+export function leaseName(object: Parameters<typeof textAt>[0]): string {
+  return textAt(object, 'metadata', 'name') ?? '';
+}

@@ -1,0 +1,79 @@
+// Forward: one write for each type of change.
+import type { Location, Precondition, Write } from '../cluster.ts';
+import { merge } from '../content/merge.ts';
+import { at, isObject, type Json, type JsonObject, textAt, withKey, withPath } from '../model/json.ts';
+import { type Reference, typeMeta } from '../model/reference.ts';
+import type { SnapshotEntry, StoredResource } from '../model/snapshot.ts';
+import { annotations, type Change, fieldManagers, type Transaction } from '../model/transaction.ts';
+import { serviceAccountOf } from './resources.ts';
+
+export function locationOf(target: Reference, resource: StoredResource): Location {
+  const place = { resource: { ...resource, verbs: [] }, name: target.name };
+  return target.namespace === undefined ? place : { ...place, namespace: target.namespace };
+}
+
+/** What a change is sent to: enough to build its write before and after the snapshot. */
+export interface Aim {
+  readonly transaction: Transaction;
+  readonly change: Change;
+  readonly target: Reference;
+  readonly resource: StoredResource;
+  /** The object before the change, as stored in the snapshot. */
+  readonly prior: JsonObject | undefined;
+  /** The object that the write is judged against. */
+  readonly live: JsonObject | undefined;
+}
+
+/** The write of a change. `precondition` is that of `live`; it is absent only for a Create. */
+export function changeWrite(aim: Aim, precondition: Precondition | undefined): Write {
+  const base = { identity: serviceAccountOf(aim.transaction), location: locationOf(aim.target, aim.resource) };
+  const fieldManager = fieldManagers(aim.transaction).forward;
+  if (precondition === undefined) return { ...base, verb: 'create', object: created(aim), fieldManager };
+  switch (aim.change.type) {
+    case 'Create':
+      return { ...base, verb: 'create', object: created(aim), fieldManager };
+    case 'Update':
+      return { ...base, verb: 'update', object: updated(aim), precondition, fieldManager };
+    case 'Patch':
+      return { ...base, verb: 'apply', object: sent(aim), precondition, fieldManager };
+    case 'Delete':
+      return { ...base, verb: 'delete', precondition };
+  }
+}
+
+function sent({ change, target }: Aim): JsonObject {
+  const content = isObject(change.content) ? change.content : {};
+  const metadata = at(content, 'metadata');
+  const place = target.namespace === undefined ? { name: target.name } : { name: target.name, namespace: target.namespace };
+  return { ...content, ...typeMeta(target), metadata: { ...(isObject(metadata) ? metadata : {}), ...place } };
+}
+
+// An object without any field of its own leaves no managed field that could show whose it is.
+function created(aim: Aim): JsonObject {
+  const object = sent(aim);
+  const bare = Object.keys(object).every((key) => ['apiVersion', 'kind', 'metadata'].includes(key));
+  const labelled = Object.keys(at(object, 'metadata') ?? {}).some((key) => !['name', 'namespace'].includes(key));
+  return bare && !labelled ? withPath(object, ['metadata', 'annotations', annotations.createdBy], aim.transaction.uid) : object;
+}
+
+// A PUT replaces everything. Annotations that others have written since the snapshot (controllers do, all the time) are kept
+// where content does not speak of them: nobody's write may get lost between the snapshot and the change.
+function updated(aim: Aim): JsonObject {
+  const object = sent(aim);
+  const annotationsOf = (value: Json | undefined): Json | undefined => at(value, 'metadata', 'annotations');
+  const ours = annotationsOf(object);
+  const merged = merge({ prior: ours, expected: annotationsOf(aim.prior), live: annotationsOf(aim.live) }, new Map());
+  const kept = merged.ours.some(({ state }) => state === 'foreign') ? overlaid(merged.restored, ours) : merged.restored;
+  const resourceVersion = textAt(object, 'metadata', 'resourceVersion');
+  const plain = resourceVersion === undefined ? object : withPath(object, ['metadata', 'resourceVersion'], undefined);
+  const metadata = at(plain, 'metadata');
+  return isObject(metadata) ? withKey(plain, 'metadata', withKey(metadata, 'annotations', kept)) : plain;
+}
+
+function overlaid(below: Json | undefined, above: Json | undefined): Json | undefined {
+  return isObject(below) && isObject(above) ? { ...below, ...above } : above;
+}
+
+export function aimOf(entry: SnapshotEntry, change: Change, transaction: Transaction, live: JsonObject | undefined): Aim {
+  return { transaction, change, target: entry.target, resource: entry.resource, prior: entry.prior, live };
+}

@@ -1,0 +1,41 @@
+// The engine's own kinds, and what its writes have in common.
+import type { Identity, Precondition, Resource } from '../cluster.ts';
+import { isObject, type Json, textAt } from '../model/json.ts';
+import type { Transaction } from '../model/transaction.ts';
+
+const own = { version: 'v1', namespaced: true, statusSubresource: false, verbs: ['get', 'list', 'create', 'update', 'delete'] };
+
+export const configMaps: Resource = { ...own, group: '', plural: 'configmaps', kind: 'ConfigMap' };
+
+export const serviceAccounts: Resource = { ...own, group: '', plural: 'serviceaccounts', kind: 'ServiceAccount' };
+
+export const leases: Resource = { ...own, group: 'coordination.k8s.io', plural: 'leases', kind: 'Lease' };
+
+export const transactions: Resource = {
+  ...own,
+  group: 'tx.janus.io',
+  version: 'v1alpha1',
+  plural: 'transactions',
+  kind: 'Transaction',
+  statusSubresource: true,
+};
+
+/** The identity of the engine itself: for Transactions, Leases, snapshots and ServiceAccounts, never for a target. */
+export const engine: Identity = { kind: 'engine' };
+
+/** Field manager of the engine's own objects. */
+export const engineManager = 'janus-engine';
+
+/** Label of all that belongs to one Transaction. */
+export const uidLabel = 'tx.janus.io/transaction-uid';
+
+/** The identity of every read and write of a target. */
+export function serviceAccountOf(transaction: Transaction): Identity {
+  return { kind: 'serviceAccount', namespace: transaction.namespace, name: transaction.serviceAccountName };
+}
+
+/** The version that was judged; undefined when the object has none (it is not there). */
+export function preconditionOf(object: Json | undefined): Precondition | undefined {
+  const [uid, resourceVersion] = [textAt(object, 'metadata', 'uid'), textAt(object, 'metadata', 'resourceVersion')];
+  return isObject(object) && uid !== undefined && resourceVersion !== undefined ? { uid, resourceVersion } : undefined;
+}
