@@ -1,7 +1,8 @@
 // The port of the engine over the real API server.
 //
 // 1. Nothing is retried here: what a failure means is for the engine to judge.
-// 2. A write is over for certain once `writeTimeout` has passed after it was sent: the API server gives up on it then.
+// 2. A write has no effect once `writeTimeout`, and 3 s for a new connection, have passed since `send`: it is not sent any
+//    more then, and the API server has given up on it.
 import type { AccessAnswer, Answer, Cluster, Failed, Identity, ListAnswer, Write } from '../../hooks/cluster.ts';
 import type { Failure } from '../../hooks/model/failure.ts';
 import { at, isList, isObject, type JsonObject, textAt } from '../../hooks/model/json.ts';
@@ -9,11 +10,12 @@ import { explained } from './apply-refusals.ts';
 import type { Connection } from './connection.ts';
 import { createDiscovery } from './discovery.ts';
 import { collectionPath, objectPath } from './paths.ts';
+import type { PoolOptions } from './pools.ts';
 import { type ApiRequest, metadataListOnly, metadataOnly, requestOfWrite } from './requests.ts';
-import { createTransport, type Received, type Transport, type TransportOptions } from './transport.ts';
+import { createTransport, type Received, type Transport } from './transport.ts';
 
-export interface ClusterOptions extends Partial<TransportOptions> {
-  /** The API server gives up on a write after so many ms. */
+export interface ClusterOptions extends Partial<PoolOptions> {
+  /** A write has no effect later than so many ms after `send`. */
   readonly writeTimeout: number;
 }
 

@@ -3,6 +3,7 @@
 // 1. One writer for all; what waits for it is bounded, and the same sentence about the same Transaction waits once.
 // 2. A sentence that comes again is counted in the Event that tells it already.
 import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Failed, Identity, Resource } from '../../hooks/cluster.ts';
 import type { JsonObject } from '../../hooks/model/json.ts';
 import { collectionPath, objectPath } from './paths.ts';
@@ -72,9 +73,10 @@ export function createStoryteller(transport: Transport): Storyteller {
       writing ??= writeAll();
     },
     async flush(timeout) {
-      const giveUp = AbortSignal.timeout(timeout);
-      const over = new Promise<void>((resolve) => giveUp.addEventListener('abort', () => resolve(), { once: true }));
-      await Promise.race([writing ?? Promise.resolve(), over]);
+      if (writing === undefined) return;
+      const over = new AbortController();
+      await Promise.race([writing, sleep(timeout, undefined, { signal: over.signal })]);
+      over.abort();
     },
   };
 }

@@ -1,6 +1,6 @@
 // From a Write of the port to the one HTTP request that says it. Pure.
 //
-// 1. Every write carries its precondition where the API server looks for it, and `timeout`, after which it has no effect.
+// 1. Every write carries its precondition where the API server looks for it, and a lifetime after which it has no effect.
 // 2. `fieldValidation=Strict`, as kubectl asks for: a misspelt field is refused and named. The default would drop it and
 //    say so in a header that nobody sees; an undo that the API server would cut would then pass for exact.
 // 3. A delete says everything in its body: with a body there, the API server ignores the same words in the query.
@@ -18,10 +18,12 @@ export interface ApiRequest {
   readonly accept?: string;
   readonly contentType?: string;
   readonly body?: JsonObject;
+  /** The request has no effect later than so many ms after it was asked for: the API server gives up on it then. */
+  readonly lifetime?: number;
 }
 
 export interface WriteOptions {
-  /** The API server gives up on the write after so many ms. */
+  /** `lifetime` of the request. */
   readonly timeout: number;
   readonly dryRun: boolean;
 }
@@ -32,14 +34,18 @@ export const metadataListOnly = 'application/json;as=PartialObjectMetadataList;g
 const json = 'application/json';
 
 export function requestOfWrite(write: Write, options: WriteOptions): ApiRequest {
+  return { ...intentOf(write, options.dryRun), lifetime: options.timeout };
+}
+
+function intentOf(write: Write, dryRun: boolean): ApiRequest {
   switch (write.verb) {
     case 'create':
-      return createRequest(write.location, named(write.object, write.location), queryOf(write.fieldManager, options));
+      return createRequest(write.location, named(write.object, write.location), queryOf(write.fieldManager, dryRun));
     case 'update':
       return {
         method: 'PUT',
         path: objectPath(write.location, write.subresource),
-        query: queryOf(write.fieldManager, options),
+        query: queryOf(write.fieldManager, dryRun),
         contentType: json,
         body: conditional(write.object, write.precondition),
       };
@@ -47,12 +53,12 @@ export function requestOfWrite(write: Write, options: WriteOptions): ApiRequest 
       return {
         method: 'PATCH',
         path: objectPath(write.location),
-        query: { ...queryOf(write.fieldManager, options), force: 'true' },
+        query: { ...queryOf(write.fieldManager, dryRun), force: 'true' },
         contentType: 'application/apply-patch+yaml',
         body: conditional(named(write.object, write.location), write.precondition),
       };
     case 'delete':
-      return deleteRequest(write.location, write.precondition, options);
+      return deleteRequest(write.location, write.precondition, dryRun);
     default:
       return write satisfies never;
   }
@@ -67,33 +73,23 @@ function creationPath(location: Location): string | undefined {
   return objectPath(location) === undefined ? undefined : collectionPath(location.resource, location.namespace);
 }
 
-function deleteRequest(location: Location, precondition: Precondition, options: WriteOptions): ApiRequest {
+function deleteRequest(location: Location, precondition: Precondition, dryRun: boolean): ApiRequest {
   return {
     method: 'DELETE',
     path: objectPath(location),
-    query: { timeout: duration(options.timeout) },
     contentType: json,
     body: {
       apiVersion: 'v1',
       kind: 'DeleteOptions',
       preconditions: { uid: precondition.uid, resourceVersion: precondition.resourceVersion },
       propagationPolicy: 'Background',
-      ...(options.dryRun ? { dryRun: ['All'] } : {}),
+      ...(dryRun ? { dryRun: ['All'] } : {}),
     },
   };
 }
 
-function queryOf(fieldManager: string, options: WriteOptions): Readonly<Record<string, string>> {
-  return {
-    fieldManager,
-    fieldValidation: 'Strict',
-    timeout: duration(options.timeout),
-    ...(options.dryRun ? { dryRun: 'All' } : {}),
-  };
-}
-
-function duration(milliseconds: number): string {
-  return milliseconds % 1000 === 0 ? `${milliseconds / 1000}s` : `${milliseconds}ms`;
+function queryOf(fieldManager: string, dryRun: boolean): Readonly<Record<string, string>> {
+  return { fieldManager, fieldValidation: 'Strict', ...(dryRun ? { dryRun: 'All' } : {}) };
 }
 
 // The location, which was checked and locked, names the object; whatever the content says.

@@ -1,27 +1,23 @@
 // One request to the API server, one answer; every trouble is a Failure, nothing is thrown and nothing is retried.
 //
 // 1. One fixed host, no redirects, no proxies: where a request goes never depends on what it carries.
-// 2. A request ends within its time limit, waiting for a free connection included; then it is not sent any more.
+// 2. A request ends within its time limit, waiting for its turn included; then it is not sent any more. One with a
+//    lifetime has no effect later than that after it was asked for, plus what a new connection takes (`connectTimeout`).
 // 3. Bodies are raw JSON both ways and always framed by content-length (a DELETE without it is taken for one without a
 //    body, and its preconditions are ignored).
-import { isDeepStrictEqual } from 'node:util';
-import { type Dispatcher, Pool } from 'undici';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Dispatcher, Pool } from 'undici';
 import type { Failed, Identity } from '../../hooks/cluster.ts';
 import type { Failure } from '../../hooks/model/failure.ts';
 import { isObject, type Json, type JsonObject, parseJson } from '../../hooks/model/json.ts';
-import type { Connection, Credentials, TlsSettings } from './connection.ts';
+import type { Connection, Credentials } from './connection.ts';
 import { failureOfAnswer, failureOfError, type HttpAnswer, notSendable, notSent, unreadable } from './failures.ts';
 import { impersonationHeaders } from './impersonation.ts';
+import { createPools, type PoolOptions } from './pools.ts';
 import type { ApiRequest } from './requests.ts';
+import { createSlots } from './slots.ts';
 
-export interface TransportOptions {
-  /** A request and its answer take at most so many ms. */
-  readonly requestTimeout: number;
-  /** Connections to the API server at the same time; further requests wait for a free one. */
-  readonly connections: number;
-  /** A larger answer is refused. */
-  readonly longestAnswer: number;
-}
+const leastLifetime = 1_000; // less is not worth sending
 
 export interface Received {
   readonly kind: 'ok';
@@ -35,23 +31,33 @@ export interface Transport {
   close(): Promise<void>;
 }
 
-const connectTimeout = 5_000;
-const idleConnectionTimeout = 60_000; // the API server closes idle connections after 90 s; be first, or a request meets the close
-
-export function createTransport(connection: Connection, options: TransportOptions): Transport {
+export function createTransport(connection: Connection, options: PoolOptions): Transport {
   const pools = createPools(connection.server, options);
+  const slots = createSlots(options.connections);
+
+  const send = async (request: ApiRequest, identity: Identity, askedAt: number) => {
+    const credentials = await credentialsOf(connection, options.requestTimeout);
+    if (credentials === undefined)
+      return failed(notSent('CredentialsUnavailable', 'the credentials for the API server cannot be read'));
+    const waited = performance.now() - askedAt;
+    if (waited > longestWait(request, options))
+      return failed(notSent('Busy', 'the request had to wait too long for a free connection to the API server'));
+    const answer = await exchange(pools.poolFor(credentials.tls), {
+      ...wireOf(request, pathOf(connection.server, request, waited)),
+      headers: { ...headersOf(request), ...impersonationHeaders(identity), ...credentials.headers },
+      signal: AbortSignal.timeout(options.requestTimeout - waited),
+    });
+    if (answer.kind === 'failed' && answer.failure.code === 401) connection.refused();
+    return answer;
+  };
+
   return {
     async request(request, identity) {
+      const askedAt = performance.now();
       const refusal = refusalOf(request, identity);
       if (refusal !== undefined) return failed(refusal);
-      const credentials = await credentialsOf(connection);
-      if (credentials === undefined)
-        return failed(notSent('CredentialsUnavailable', 'the credentials for the API server cannot be read'));
-      const wire = { ...wireOf(request, connection.server), signal: AbortSignal.timeout(options.requestTimeout) };
-      const headers = { ...wire.headers, ...impersonationHeaders(identity), ...credentials.headers };
-      const answer = await exchange(pools.poolFor(credentials.tls), { ...wire, headers });
-      if (answer.kind === 'failed' && answer.failure.code === 401) connection.refused();
-      return answer;
+      const release = await slots.take();
+      return send(request, identity, askedAt).finally(release);
     },
     close: () => pools.close(),
   };
@@ -64,9 +70,12 @@ function refusalOf(request: ApiRequest, identity: Identity): Failure | undefined
   return undefined;
 }
 
-function wireOf(request: ApiRequest, server: URL) {
-  const body = request.body === undefined ? null : JSON.stringify(request.body);
-  return { method: request.method, path: pathOf(server, request), headers: headersOf(request), body };
+function longestWait(request: ApiRequest, options: PoolOptions): number {
+  return Math.min(options.requestTimeout, request.lifetime ?? Number.POSITIVE_INFINITY) - leastLifetime;
+}
+
+function wireOf({ method, body }: ApiRequest, path: string) {
+  return { method, path, body: body === undefined ? null : JSON.stringify(body) };
 }
 
 async function exchange(pool: Pool, request: Dispatcher.RequestOptions): Promise<Received | Failed> {
@@ -101,11 +110,14 @@ function parsed(text: string): Json | undefined {
   }
 }
 
-async function credentialsOf(connection: Connection): Promise<Credentials | undefined> {
+async function credentialsOf(connection: Connection, patience: number): Promise<Credentials | undefined> {
+  const over = new AbortController();
   try {
-    return await connection.credentials();
+    return await Promise.race([connection.credentials(), sleep(patience, undefined, { signal: over.signal })]);
   } catch {
     return undefined; // the error may quote what an exec plugin printed, and that may be a token
+  } finally {
+    over.abort();
   }
 }
 
@@ -118,42 +130,9 @@ function firstValues(headers: Readonly<Record<string, string | string[] | undefi
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value[0] : value]));
 }
 
-function pathOf(server: URL, request: ApiRequest): string {
-  const search = new URLSearchParams(request.query).toString();
+// The time already waited is taken off: the API server counts from the arrival.
+function pathOf(server: URL, request: ApiRequest, waited: number): string {
+  const timeout = request.lifetime === undefined ? {} : { timeout: `${Math.floor(request.lifetime - waited)}ms` };
+  const search = new URLSearchParams({ ...request.query, ...timeout }).toString();
   return `${server.pathname.replace(/\/+$/, '')}${request.path}${search === '' ? '' : `?${search}`}`;
-}
-
-interface Pools {
-  poolFor(tls: TlsSettings): Pool;
-  close(): Promise<void>;
-}
-
-// Connections are made with certificates; once these are rotated, new requests take a new pool and the old one drains.
-function createPools(server: URL, options: TransportOptions): Pools {
-  let current: { readonly tls: TlsSettings; readonly pool: Pool } | undefined;
-  return {
-    poolFor(tls) {
-      if (current !== undefined && isDeepStrictEqual(current.tls, tls)) return current.pool;
-      current?.pool.close().catch(() => undefined);
-      current = { tls, pool: createPool(server, tls, options) };
-      return current.pool;
-    },
-    async close() {
-      await current?.pool.close();
-    },
-  };
-}
-
-function createPool(server: URL, tls: TlsSettings, options: TransportOptions): Pool {
-  return new Pool(server.origin, {
-    connect: { ...tls, timeout: connectTimeout, keepAlive: true, keepAliveInitialDelay: 30_000 },
-    connections: options.connections,
-    allowH2: false,
-    pipelining: 1,
-    keepAliveTimeout: idleConnectionTimeout,
-    keepAliveMaxTimeout: idleConnectionTimeout,
-    maxResponseSize: options.longestAnswer,
-    headersTimeout: options.requestTimeout,
-    bodyTimeout: options.requestTimeout,
-  });
 }

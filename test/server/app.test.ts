@@ -179,6 +179,10 @@ t.test('alive is not ready', async (t) => {
   t.equal((await testApp().server.inject('/readyz')).statusCode, 200);
 });
 
+t.test('connections are kept longer than Go keeps them', async (t) => {
+  t.ok(testApp().server.server.keepAliveTimeout >= 95_000);
+});
+
 t.test('shutting down: the step in hand is finished, further calls are asked to come again', async (t) => {
   const { promise: finished, resolve: finish } = Promise.withResolvers<void>();
   const { promise: started, resolve: start } = Promise.withResolvers<void>();
