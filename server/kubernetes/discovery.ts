@@ -41,9 +41,7 @@ export function createDiscovery(ask: Ask, options: DiscoveryOptions = defaults):
     const answer = readGroupVersion(ask, apiVersion);
     if (listings.size >= mostListings) listings.clear();
     listings.set(apiVersion, { readAt: options.monotonic(), answer });
-    void answer.then((outcome) => {
-      if (outcome.kind === 'failed' && outcome.failure.kind !== 'absent') listings.delete(apiVersion);
-    });
+    forgetFailure(listings, apiVersion, answer);
     return answer;
   };
 
@@ -55,6 +53,11 @@ export function createDiscovery(ask: Ask, options: DiscoveryOptions = defaults):
     },
     resources: () => readAll(ask),
   };
+}
+
+function forgetFailure(listings: Map<string, Listing>, apiVersion: string, answer: Promise<ResourcesAnswer>): void {
+  const forget = () => listings.delete(apiVersion);
+  answer.then((outcome) => outcome.kind === 'failed' && outcome.failure.kind !== 'absent' && forget(), forget);
 }
 
 function find(answer: ResourcesAnswer, apiVersion: string, kind: string): ResourceAnswer {

@@ -39,7 +39,7 @@ export function createTransport(connection: Connection, options: PoolOptions): T
     const credentials = await credentialsOf(connection, options.requestTimeout);
     if (credentials === undefined)
       return failed(notSent('CredentialsUnavailable', 'the credentials for the API server cannot be read'));
-    const waited = performance.now() - askedAt;
+    const waited = Math.ceil(performance.now() - askedAt);
     if (waited > longestWait(request, options))
       return failed(notSent('Busy', 'the request had to wait too long for a free connection to the API server'));
     const answer = await exchange(pools.poolFor(credentials.tls), {
@@ -132,7 +132,7 @@ function firstValues(headers: Readonly<Record<string, string | string[] | undefi
 
 // The time already waited is taken off: the API server counts from the arrival.
 function pathOf(server: URL, request: ApiRequest, waited: number): string {
-  const timeout = request.lifetime === undefined ? {} : { timeout: `${Math.floor(request.lifetime - waited)}ms` };
+  const timeout = request.lifetime === undefined ? {} : { timeout: `${request.lifetime - waited}ms` };
   const search = new URLSearchParams({ ...request.query, ...timeout }).toString();
   return `${server.pathname.replace(/\/+$/, '')}${request.path}${search === '' ? '' : `?${search}`}`;
 }
