@@ -1,8 +1,8 @@
 // One request to the API server, one answer; every trouble is a Failure, nothing is thrown and nothing is retried.
 //
 // 1. One fixed host, no redirects, no proxies: where a request goes never depends on what it carries.
-// 2. A request ends within its time limit, waiting for its turn included; then it is not sent any more. One with a
-//    lifetime has no effect later than that after it was asked for, plus what a new connection takes (`connectTimeout`).
+// 2. A request ends within its time limit, and has no effect later than its lifetime, after it was asked for: waiting for
+//    its turn counts. Only a new connection may add to either (`connectTimeout`).
 // 3. Bodies are raw JSON both ways and always framed by content-length (a DELETE without it is taken for one without a
 //    body, and its preconditions are ignored).
 import { setTimeout as sleep } from 'node:timers/promises';

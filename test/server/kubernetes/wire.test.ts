@@ -62,6 +62,7 @@ function detour(meddle: (inbound: Socket, outbound: Socket) => void): Promise<nu
       inbound.on('error', () => outbound.destroy());
       outbound.on('error', () => inbound.destroy());
       inbound.on('close', () => outbound.destroy());
+      t.teardown(() => inbound.destroy());
       meddle(inbound, outbound);
     }),
   );
