@@ -1,0 +1,36 @@
+// Without a Go that can build the control plane the message says what was found and what to do.
+import { spawnSync } from 'node:child_process';
+import { chmodSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { isAtLeast, requiredGo } from './go.ts';
+
+t.test('versions are compared by number', async (t) => {
+  t.ok(isAtLeast('go1.26.0', '1.26.0'));
+  t.ok(isAtLeast('go1.26.8', '1.26.0'));
+  t.ok(isAtLeast('go1.100.0', '1.26.0'));
+  t.ok(isAtLeast('go2', '1.26.0'));
+  t.notOk(isAtLeast('go1.9.7', '1.26.0'));
+  t.notOk(isAtLeast('go1.25.12', '1.26.0'));
+  t.notOk(isAtLeast('', '1.26.0'));
+});
+
+t.test('the least version is that of go.mod', async (t) => {
+  t.match(requiredGo(), /^1\.\d+\.\d+$/);
+});
+
+for (const [reason, script, found] of [
+  ['no Go', undefined, 'none on PATH'],
+  ['an old Go', '#!/bin/sh\necho go1.19.4\n', 'go1.19.4'],
+  ['a Go that may not fetch a newer one', "#!/bin/sh\necho 'go: go.mod requires go >= 1.26.0' >&2\nexit 1\n", 'go.mod requires'],
+] as const) {
+  t.test(`${reason}: what to install`, async (t) => {
+    const directory = t.testdir(script === undefined ? {} : { go: script });
+    if (script !== undefined) chmodSync(join(directory, 'go'), 0o755);
+    const env = { PATH: directory, XDG_CACHE_HOME: join(directory, 'cache') };
+    const { status, stderr } = spawnSync(process.execPath, [join(import.meta.dirname, 'main.ts')], { env, encoding: 'utf8' });
+    t.equal(status, 1);
+    t.ok(stderr.includes(`Go ${requiredGo()} or newer; found: `) && stderr.includes(found), stderr);
+    t.match(stderr, /Install Go from https:\/\/go.dev\/dl\//);
+  });
+}
