@@ -46,7 +46,7 @@ export function buildApp(parts: AppParts): App {
   acceptJson(server);
   server.setErrorHandler(answerError);
   server.setNotFoundHandler(answerUnknown);
-  addHookRoutes(server, { hook, work });
+  addHookRoutes(server, { hook, work, forget: metrics.forget });
   addProbeRoutes(server, { readiness: parts.readiness, metrics, work });
   return {
     server,

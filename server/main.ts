@@ -11,12 +11,15 @@ import { type Config, readConfig } from './config.ts';
 import { createCluster, type KubernetesCluster } from './kubernetes/cluster.ts';
 import { type Connection, loadConnection } from './kubernetes/connection.ts';
 import { createStoryteller, type Storyteller } from './kubernetes/events.ts';
+import { connectTimeout } from './kubernetes/pools.ts';
 import { createSealer, type KeyRing } from './kubernetes/sealer.ts';
 import { ensureSealingKeys, type KeyRingAnswer, readSealingKeys } from './kubernetes/sealing-key.ts';
 import { cachedReadiness } from './routes/probes.ts';
 
-// A call starts no request after the deadline, a write lives for its timeout: together they end with the hook's 30 s.
-const timing: Timing = { stepDeadline: 20_000, writeTimeout: 10_000 };
+// A call starts no request after its deadline. What it started last may still take effect for as long as a write lives, and as
+// a new connection for it takes: the engine judges nothing that may be under way before that.
+const writeLifetime = 10_000;
+const timing: Timing = { stepDeadline: 20_000, writeTimeout: writeLifetime + connectTimeout };
 const keyReadInterval = 60_000;
 const readinessInterval = 5_000;
 const longestDrain = 35_000;
@@ -31,7 +34,7 @@ interface Keys {
 
 async function main(): Promise<void> {
   const { config, connection } = start(process.env);
-  const cluster = createCluster(connection, { writeTimeout: timing.writeTimeout });
+  const cluster = createCluster(connection, { writeTimeout: writeLifetime });
   const story = createStoryteller(cluster.transport);
   const keys: Keys = { latest: undefined };
   const app = buildApp({

@@ -15,6 +15,8 @@ export interface Metrics {
   readonly contentType: string;
   text(): Promise<string>;
   record(report: StepReport & Measures): void;
+  /** The Transaction is no more, whatever phase it was in. */
+  forget(uid: string): void;
 }
 
 const ends: ReadonlySet<string> = new Set(['Committed', 'RolledBack', 'Failed']);
@@ -33,6 +35,9 @@ export function createMetrics(): Metrics {
       if (report.itemCount !== undefined) figures.itemCount.observe(report.itemCount);
       follow(active, report);
       showActive(figures, active);
+    },
+    forget(uid) {
+      if (active.delete(uid)) showActive(figures, active);
     },
   };
 }
@@ -84,9 +89,14 @@ function createFigures(registry: Registry) {
 
 function recordPhase(figures: Figures, report: StepReport & Measures): void {
   if (report.fromPhase === report.toPhase) return;
-  figures.transitions.inc({ from_phase: report.fromPhase, to_phase: report.toPhase });
+  figures.transitions.inc({ from_phase: phaseLabel(report.fromPhase), to_phase: phaseLabel(report.toPhase) });
   if (report.durationSeconds !== undefined && ends.has(report.toPhase))
     figures.duration.observe({ outcome: report.toPhase }, report.durationSeconds);
+}
+
+// A Transaction that was just created has no phase yet.
+function phaseLabel(phase: string): string {
+  return phase === '' ? 'None' : phase;
 }
 
 const outcomes: ReadonlySet<string> = new Set(['done', 'waiting', 'failed']);

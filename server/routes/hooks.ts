@@ -3,7 +3,7 @@
 // Metacontroller decodes answers strictly (one unknown field and it refuses all), stores nothing on 429, and takes any
 // other code for an error with a backoff of up to 1000 s: expected trouble is never answered so.
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import type { Hook, Reply } from '../../hooks/call.ts';
+import type { Call, Hook, Reply } from '../../hooks/call.ts';
 import type { Json, JsonObject } from '../../hooks/model/json.ts';
 import { validateSyncRequest } from '../validation.ts';
 import type { Work } from '../work.ts';
@@ -11,11 +11,18 @@ import type { Work } from '../work.ts';
 export interface HookRoutes {
   readonly hook: Hook;
   readonly work: Work;
+  /** Told once nothing is left to do for a Transaction that is being deleted. */
+  readonly forget: (uid: string) => void;
 }
 
 const secondsUntilOtherReplica = 1;
 
-export function addHookRoutes(server: FastifyInstance, { hook, work }: HookRoutes): void {
+export function addHookRoutes(server: FastifyInstance, { hook, work, forget }: HookRoutes): void {
+  const served = async (call: Call, reply: FastifyReply, finalizing: boolean) => {
+    const result = await work.run(() => hook(call));
+    if (result.kind === 'status' && result.finalized) forget(call.uid);
+    return answer(reply, result, finalizing);
+  };
   for (const path of ['/sync', '/finalize'] as const) {
     server.post(path, async (request, reply) => {
       const validated = validateSyncRequest(request.body as Json | undefined);
@@ -24,7 +31,7 @@ export function addHookRoutes(server: FastifyInstance, { hook, work }: HookRoute
           .code(400)
           .send({ error: 'this is not a call of Metacontroller about a Transaction', faults: validated.faults });
       if (work.draining) return retryLater(reply.header('connection', 'close'), secondsUntilOtherReplica);
-      return answer(reply, await work.run(() => hook(validated.call)), path === '/finalize');
+      return served(validated.call, reply, path === '/finalize');
     });
   }
 }

@@ -3,7 +3,7 @@ import t from 'tap';
 import type { StepReport } from '../../hooks/call.ts';
 import type { Measures } from '../../server/metrics.ts';
 import { cachedReadiness } from '../../server/routes/probes.ts';
-import { report, request, testApp } from './parts.ts';
+import { report, request, rest, testApp } from './parts.ts';
 
 async function figuresAfter(...reports: readonly (StepReport & Measures)[]): Promise<readonly string[]> {
   let next = 0;
@@ -70,7 +70,7 @@ t.test('figures', async (t) => {
     {
       ...report,
       step: 'begin',
-      fromPhase: 'Pending',
+      fromPhase: '',
       toPhase: 'Preparing',
       itemCount: 3,
       locks: [{ operation: 'acquire', result: 'ok' }],
@@ -80,7 +80,7 @@ t.test('figures', async (t) => {
     { ...report, uid: 'other', fromPhase: 'Committing', toPhase: 'Committed', durationSeconds: 0.7 },
   );
   for (const figure of [
-    'janus_transaction_phase_transitions_total{from_phase="Pending",to_phase="Preparing"} 1',
+    'janus_transaction_phase_transitions_total{from_phase="None",to_phase="Preparing"} 1',
     'janus_transaction_phase_transitions_total{from_phase="Committing",to_phase="Committed"} 1',
     'janus_transactions_active{phase="Committing"} 1',
     'janus_item_operations_total{operation="apply",result="done"} 2',
@@ -92,6 +92,15 @@ t.test('figures', async (t) => {
   ])
     t.ok(figures.includes(figure), figure);
   t.notOk(figures.some((line) => line.includes('to_phase="Committing"') && line.includes('from_phase="Committing"')));
+});
+
+t.test('a Transaction is active until nothing is left to do for it', async (t) => {
+  for (const finalized of [false, true]) {
+    const app = testApp({ report, hook: async () => ({ ...rest, finalized }) });
+    await app.server.inject({ method: 'POST', url: '/finalize', payload: request });
+    const { body } = await app.server.inject('/metrics');
+    t.equal(body.includes('janus_transactions_active{phase="Committing"} 1'), !finalized);
+  }
 });
 
 t.test('each app has a registry of its own', async (t) => {
