@@ -1,9 +1,14 @@
 // What a process remembers between calls. Losing it costs time, never correctness.
 
+import type { Clock } from './cluster.ts';
 import type { Recollection } from './observe/observation.ts';
 import type { CachedSnapshot, SnapshotCache } from './observe/snapshot.ts';
 
-interface Remembered extends Recollection {
+interface Remembered {
+  /** The stored version that the last call started from, and the one that it answered. */
+  readonly versions: readonly number[];
+  /** Monotonic ms of the last moment at which a write of an unknown fate may have been sent; undefined when there was none. */
+  readonly uncertainAt: number | undefined;
   /** How many calls in a row met transient trouble. */
   readonly troubles: number;
 }
@@ -30,25 +35,45 @@ function bounded<Value>(most: number): {
   };
 }
 
+/** How a call ended. */
+export interface Ended {
+  readonly versions: readonly number[];
+  /** Whether a write was sent to which no definitive answer came. */
+  readonly isUncertain: boolean;
+  /** Whether the call met transient trouble. */
+  readonly isTroubled: boolean;
+}
+
 export interface Memory {
   readonly snapshots: SnapshotCache;
-  recall(uid: string): Recollection | undefined;
-  /** Returns the pause before the next try, in seconds, when the call met transient trouble. */
-  remember(uid: string, recollection: Recollection, isTroubled: boolean): number;
+  /** Whether everything that was ever sent for this Transaction, stored at that version, is known to have ended. */
+  recall(uid: string, version: number): Recollection;
+  /** Returns the pause before the next try, in seconds, for a call that met transient trouble. */
+  remember(uid: string, ended: Ended): number;
   forget(uid: string): void;
 }
 
 const longestPause = 30;
 
-export function createMemory(random: () => number): Memory {
+/** `lateWindow`: ms after which a write that was sent cannot land any more. */
+export function createMemory(clock: Clock, random: () => number, lateWindow: number): Memory {
   const calls = bounded<Remembered>(mostRemembered);
   const snapshots = bounded<CachedSnapshot>(mostSnapshots);
+  // A version that this process did not answer came about by another one, whose writes are not known here.
+  const uncertainAt = (uid: string, version: number): number | undefined => {
+    const last = calls.get(uid);
+    return version === 0 || last?.versions.includes(version) === true ? last?.uncertainAt : clock.monotonic();
+  };
   return {
     snapshots,
-    recall: (uid) => calls.get(uid),
-    remember: (uid, recollection, isTroubled) => {
+    recall: (uid, version) => {
+      const since = uncertainAt(uid, version);
+      return { isSettled: since === undefined || clock.monotonic() > since + lateWindow };
+    },
+    remember: (uid, { versions, isUncertain, isTroubled }) => {
       const troubles = isTroubled ? (calls.get(uid)?.troubles ?? 0) + 1 : 0;
-      calls.set(uid, { ...recollection, troubles });
+      const since = isUncertain ? clock.monotonic() : uncertainAt(uid, versions[0] ?? 0);
+      calls.set(uid, { versions, uncertainAt: since, troubles });
       // Doubling, with jitter: many Transactions must not come back at once to a server that is just recovering.
       return Math.min(longestPause, 2 ** Math.min(troubles - 1, 10)) * (0.75 + random() / 2);
     },

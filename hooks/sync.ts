@@ -4,10 +4,10 @@
 // Within a call it is looked again when a step only prepared the ground (a lock taken, a Lease renewed) or when the world moved
 // between the look and the write. A target is written at most once: what succeeded ends the call.
 import { agendaOf } from './agenda/agenda.ts';
-import type { Call, EngineParts, Hook, Reply } from './call.ts';
+import type { Call, EngineParts, Hook, Reply, Timing } from './call.ts';
 import { decide } from './decide/decide.ts';
 import { createMemory, createTurns, type Memory } from './memory.ts';
-import { textAt } from './model/json.ts';
+import { at, isObject, type JsonObject, textAt } from './model/json.ts';
 import { encodeStatus, type Status } from './model/status.ts';
 import { decodeTransaction, type Transaction } from './model/transaction.ts';
 import { type Carry, emptyCarry } from './observe/begin.ts';
@@ -30,12 +30,16 @@ const mostLooks = 8;
 const unreadableRetry = 5;
 
 export function createSync(parts: EngineParts): Hook {
-  const memory = createMemory(Math.random);
+  const { cluster, clock, timing } = parts;
+  const memory = createMemory(clock, Math.random, lateWindowOf(timing));
   const inTurn = createTurns();
   return (call) =>
-    inTurn(call.uid, () =>
-      serve({ parts, memory, session: startSession(parts.cluster, parts.clock, parts.timing.stepDeadline) }, call),
-    );
+    inTurn(call.uid, () => serve({ parts, memory, session: startSession(cluster, clock, timing.stepDeadline) }, call));
+}
+
+/** A request may be sent until the deadline, and the API server works on it for its timeout. */
+function lateWindowOf({ stepDeadline, writeTimeout }: Timing): number {
+  return stepDeadline + writeTimeout;
 }
 
 interface Serving {
@@ -49,10 +53,10 @@ async function serve(serving: Serving, call: Call): Promise<Reply> {
   for (let looks = 1; ; looks += 1) {
     const live = await readTransaction(serving, call);
     if (live.kind !== 'live') {
-      await giveBack(serving, carry);
+      if (live.kind === 'gone') await giveBack(serving, carry);
       return live.reply;
     }
-    const taken = await takeStep(serving, live.transaction, live.now, carry);
+    const taken = await takeStep(serving, live, carry);
     if (taken.result.kind === 'answer') return reply(serving, call, taken, taken.result);
     if (looks === mostLooks)
       return reply(serving, call, taken, { kind: 'answer', status: taken.status, resyncAfterSeconds: 1, finalized: false });
@@ -60,15 +64,20 @@ async function serve(serving: Serving, call: Call): Promise<Reply> {
   }
 }
 
-type Live =
-  | { readonly kind: 'live'; readonly transaction: Transaction; readonly now: number }
-  | { readonly kind: 'gone' | 'unreadable'; readonly reply: Reply };
+interface LiveTransaction {
+  readonly kind: 'live';
+  readonly transaction: Transaction;
+  readonly status: Status;
+  readonly now: number;
+}
+
+type Live = LiveTransaction | { readonly kind: 'gone' | 'unreadable'; readonly reply: Reply };
 
 /** The body is a doorbell: its status is given back only where there is no Transaction any more, and never judged. */
 async function readTransaction({ session, memory }: Serving, call: Call): Promise<Live> {
   const answer = await session.cluster.get({ resource: transactions, namespace: call.namespace, name: call.name }, engine);
   if (answer.kind === 'ok' && textAt(answer.object, 'metadata', 'uid') === call.uid) {
-    return { kind: 'live', transaction: decodeTransaction(answer.object), now: answer.serverTime };
+    return liveTransaction(answer.object, answer.serverTime, call);
   }
   if (answer.kind === 'failed' && answer.failure.kind !== 'absent') {
     return { kind: 'unreadable', reply: { kind: 'retry', retryAfterSeconds: unreadableRetry } };
@@ -76,6 +85,18 @@ async function readTransaction({ session, memory }: Serving, call: Call): Promis
   memory.forget(call.uid);
   const { status, children } = call;
   return { kind: 'gone', reply: { kind: 'status', status, children, resyncAfterSeconds: 0, finalized: false } };
+}
+
+// A status that this engine did not write is left as it is, and nothing is done on its word.
+function liveTransaction(object: JsonObject, now: number, { children }: Call): Live {
+  const transaction = decodeTransaction(object);
+  const { status } = transaction;
+  if (status !== undefined) return { kind: 'live', transaction, status, now };
+  const stored = at(object, 'status');
+  return {
+    kind: 'unreadable',
+    reply: { kind: 'status', status: isObject(stored) ? stored : {}, children, resyncAfterSeconds: 0, finalized: false },
+  };
 }
 
 /** Locks that this call has taken for a Transaction that vanished meanwhile. */
@@ -90,15 +111,8 @@ interface Taken extends Answered {
   readonly result: Result;
 }
 
-async function takeStep(
-  { parts, memory, session }: Serving,
-  transaction: Transaction,
-  now: number,
-  carry: Carry,
-): Promise<Taken> {
-  const { status } = transaction;
-  if (status === undefined)
-    throw new Error(`status of Transaction ${transaction.namespace}/${transaction.name} is not one that this engine writes`);
+async function takeStep({ parts, memory, session }: Serving, live: LiveTransaction, carry: Carry): Promise<Taken> {
+  const { transaction, status, now } = live;
   const { engineNamespace, sealer, timing } = parts;
   const agenda = agendaOf({ transaction, status, now });
   const source = { reader: session.cluster, packer: sealer, cache: memory.snapshots };
@@ -110,15 +124,15 @@ async function takeStep(
     status,
     agenda,
     engineNamespace,
-    recollection: memory.recall(transaction.uid),
-    lateWindow: timing.stepDeadline + timing.writeTimeout,
+    recollection: memory.recall(transaction.uid, status.version),
+    lateWindow: lateWindowOf(timing),
     view,
     openDrift: (drift, entry) => openDrift(drift, entry, context),
   };
   const step = decide(observation);
   const planned = plan(step, observation, sealer);
   const outcome = await perform(planned, session.cluster);
-  const result = resultOf(step, { observation, plan: planned, outcome, carry, context });
+  const result = resultOf(step, { observation, plan: planned, outcome, carry, context, isSettled: !session.uncertain() });
   return { observation, step, outcome, status, result };
 }
 
@@ -132,7 +146,7 @@ function reply(
   const status = completed(taken.status, answer.status, now);
   const isTroubled = answer.resyncAfterSeconds < 0;
   const versions = [taken.status.version, status.version];
-  const pause = memory.remember(transaction.uid, { versions, definitive: !session.uncertain() }, isTroubled);
+  const pause = memory.remember(transaction.uid, { versions, isUncertain: session.uncertain(), isTroubled });
   if (answer.finalized) memory.forget(transaction.uid);
   parts.record(reportOf(taken, status));
   return {

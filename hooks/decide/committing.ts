@@ -79,14 +79,14 @@ function byJudgement(observation: Observation, { entry, live }: ForwardEvidence,
       return become(applied(status, entry.index, facts, now), `${entry.type} ${describe(entry.target)} had taken effect already`);
     }
     case 'conflict':
-      return become(undoing(status, judged, now, entry.index), judged.message);
+      return become(undoing(status, judged, now, { index: entry.index, isUntouched: false }), judged.message);
   }
 }
 
 function failedRead({ status, transaction, now }: Observation, entry: SnapshotEntry, failure: Failure): Step {
   if (failure.kind === 'transient') return waitOut(status, `reading ${describe(entry.target)}`, failure);
   const message = `${describe(entry.target)} cannot be read: ${describeFailure(failure, isSealed(entry.target, transaction.namespace))}`;
-  return become(undoing(status, { reason: failure.reason, message }, now, entry.index), message);
+  return become(undoing(status, { reason: failure.reason, message }, now, { index: entry.index, isUntouched: false }), message);
 }
 
 /** ms that a CustomResourceDefinition may take until its kind is served. */

@@ -54,8 +54,7 @@ function takeAgain(observation: Observation, view: ItemView, index: number): Ste
 function awaitLateWrite({ status, recollection, now, lateWindow }: Observation, index: number): Step | undefined {
   if (status.items[index]?.progress.kind !== 'announced') return undefined;
   const isOver = now > (status.rollbackStartedAt ?? now) + lateWindow;
-  const isKnown = recollection?.definitive === true && recollection.versions.includes(status.version);
-  if (isOver || isKnown) return undefined;
+  if (isOver || recollection.isSettled) return undefined;
   return waitFor(
     status,
     `waiting up to ${formatDuration(lateWindow)}: a write of spec.changes[${index}] may still be on its way`,

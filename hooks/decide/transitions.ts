@@ -20,15 +20,20 @@ function handled(status: Status, request: Request | undefined): Status {
   return { ...status, handledAnnotations: { ...status.handledAnnotations, [request.annotation]: request.value } };
 }
 
-/** Begun, and waiting for a lock. */
+/** Begun, but its checks met transient trouble. */
+export function begun(status: Status, now: number): Status {
+  return { ...status, startedAt: status.startedAt ?? now };
+}
+
+/** Its checks are passed, it waits for a lock. */
 export function waitingForLocks(status: Status, transaction: Transaction, now: number, message: string): Status {
   return { ...status, startedAt: status.startedAt ?? now, specDigest: transaction.specDigest, message };
 }
 
 /** All locks are held. `leases` in the order of the changes. */
 export function locked(status: Status, transaction: Transaction, now: number, leases: readonly string[]): Status {
-  const begun = { ...to(status, 'Preparing'), startedAt: status.startedAt ?? now, specDigest: transaction.specDigest };
-  return { ...withLeases(begun, leases), message: 'all locks are held; the state before the changes is being stored' };
+  const passed = { ...to(status, 'Preparing'), startedAt: status.startedAt ?? now, specDigest: transaction.specDigest };
+  return { ...withLeases(passed, leases), message: 'all locks are held; the state before the changes is being stored' };
 }
 
 function withLeases(status: Status, leases: readonly string[]): Status {
@@ -71,18 +76,28 @@ export function allApplied(total: number): string {
 export function stopped(status: Status, cause: Ending, now: number, errors: ReadonlyMap<number, ItemError>): Status {
   const items = status.items.map((item, index): Item => {
     const error = errors.get(index);
-    return error === undefined ? item : { ...item, error };
+    return error === undefined ? item : { ...item, error: plain(error) };
   });
   const ended = handled({ ...to(status, 'Failed'), items, completedAt: now, startedAt: status.startedAt ?? now }, cause.request);
   return { ...ended, cause: plain(cause), message: `nothing was applied: ${cause.message}` };
 }
 
-/** The undo begins; `failed` is the change whose failure is the cause. */
-export function undoing(status: Status, cause: Ending, now: number, failed?: number): Status {
-  const marked = failed === undefined ? status : withItem(status, failed, (item) => ({ ...item, error: plain(cause) }));
-  const begun = handled({ ...to(marked, 'RollingBack'), rollbackStartedAt: now }, cause.request);
-  const { completedAt: _ended, ...running } = begun;
+/** The change whose failure is the cause of an undo; `isUntouched`: it is known to have had, and to get, no effect. */
+export interface FailedChange {
+  readonly index: number;
+  readonly isUntouched: boolean;
+}
+
+export function undoing(status: Status, cause: Ending, now: number, failed?: FailedChange): Status {
+  const marked =
+    failed === undefined ? status : withItem(status, failed.index, (item) => failedItem(item, cause, failed.isUntouched));
+  const started = handled({ ...to(marked, 'RollingBack'), rollbackStartedAt: now }, cause.request);
+  const { completedAt: _ended, ...running } = started;
   return { ...running, cause: plain(cause), message: `rolling back: ${cause.message}` };
+}
+
+function failedItem(item: Item, cause: Cause, isUntouched: boolean): Item {
+  return { ...item, error: plain(cause), progress: isUntouched ? { kind: 'restored', applied: false } : item.progress };
 }
 
 /** An undo that a user asked for begins, its locks held again: of a Committed one, or once more of a Failed one. */
@@ -115,7 +130,7 @@ export function restored(status: Status, index: number, now: number, note?: stri
   const next = withItem(status, index, (item) => ({
     ...item,
     progress: { kind: 'restored', applied: item.progress.kind === 'applied' },
-    ...(note === undefined ? {} : { note }),
+    ...(note === undefined ? {} : { note: shortened(note) }),
   }));
   return concludedIfJudged(next, now);
 }
@@ -171,8 +186,15 @@ export function disowned(status: Status, index: number): Status {
   return withItem(status, index, (item) => ({ ...item, disowned: true }));
 }
 
+/** Longest message of one item in characters: up to 500 of them are written at every step. */
+const longestMessage = 1_000;
+
 function plain({ reason, message }: Cause): Cause {
-  return { reason, message };
+  return { reason, message: shortened(message) };
+}
+
+function shortened(text: string): string {
+  return text.length > longestMessage ? `${text.slice(0, longestMessage - 1)}…` : text;
 }
 
 function count(amount: number, noun: string): string {

@@ -16,12 +16,10 @@ export type Presence =
   | { readonly kind: 'absent' }
   | { readonly kind: 'trouble'; readonly failure: Failure };
 
-/** What this process knows of its own previous call for the same Transaction. */
+/** What this process knows of earlier calls for the same Transaction. */
 export interface Recollection {
-  /** The stored version that the call started from, and the one that it answered. */
-  readonly versions: readonly number[];
-  /** Whether every write of it got a definitive answer: nothing of it can land any more. */
-  readonly definitive: boolean;
+  /** Every write that was sent is known to have ended: none of them can land any more. */
+  readonly isSettled: boolean;
 }
 
 /** What is known of a wanted lock; `unknown` ones are tried first and read only when they turn out to be taken. */
@@ -100,7 +98,7 @@ export interface Observation {
   readonly status: Status;
   readonly agenda: Agenda;
   readonly engineNamespace: string;
-  readonly recollection: Recollection | undefined;
+  readonly recollection: Recollection;
   /** How long after the undo began a write of an unknown fate may still land, in ms. */
   readonly lateWindow: number;
   readonly view: View;

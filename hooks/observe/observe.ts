@@ -23,7 +23,7 @@ export function observe(context: ObserveContext, agenda: Agenda): Promise<View> 
   const lock = { reader: source.reader, transaction, engineNamespace, carry };
   switch (agenda.due) {
     case 'begin':
-      return observeBegin({ ...lock, isWaiting: status.startedAt !== undefined });
+      return observeBegin({ ...lock, isWaiting: status.specDigest !== undefined });
     case 'prepare':
       return observePrepare({ ...lock, isWaiting: false }, source);
     case 'apply':

@@ -12,6 +12,8 @@ import type { Transaction } from '../model/transaction.ts';
 /** Characters of one item's drift in the status, which is stored at every step; beyond it ownership alone must tell. */
 const longestDrift = 1_024;
 
+const mostManagers = 20;
+
 export interface AppliedContext {
   readonly transaction: Transaction;
   readonly packer: Packer;
@@ -29,7 +31,7 @@ export function factsOf(
   const drift = driftOf(entry, before, answer, context);
   return {
     ...(uid === undefined ? {} : { uid }),
-    ...(took.length === 0 ? {} : { tookFieldsFrom: took }),
+    ...(took.length === 0 ? {} : { tookFieldsFrom: took.slice(0, mostManagers) }),
     ...(drift === undefined ? {} : { drift }),
   };
 }

@@ -28,6 +28,8 @@ export interface Done {
   readonly outcome: Outcome;
   readonly carry: Carry;
   readonly context: AppliedContext;
+  /** Every write of this call got a definitive answer. */
+  readonly isSettled: boolean;
 }
 
 export function resultOf(step: Step, done: Done): Result {
@@ -136,7 +138,11 @@ function afterFailure(step: Extract<Step, { kind: 'apply' }>, done: Done, failur
   }
   const detail = describeFailure(failure, isSealed(step.entry.target, observation.transaction.namespace));
   const message = `${step.entry.type} of ${describe(step.entry.target)} was refused: ${detail}`;
-  return answer(undoing(observation.status, { reason: failure.reason, message }, observation.now, step.index));
+  // Refused for good, and nothing else was ever sent for it: there is nothing to take back.
+  const isUntouched = done.isSettled && observation.recollection.isSettled;
+  return answer(
+    undoing(observation.status, { reason: failure.reason, message }, observation.now, { index: step.index, isUntouched }),
+  );
 }
 
 /** ms for which an instance of a kind that was just made may meet 404. */
