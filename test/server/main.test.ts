@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, connect, createServer } from 'node:net';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
@@ -10,7 +10,7 @@ import { request as call } from 'undici';
 import { parse, stringify } from 'yaml';
 import { isObject, parseJson, textAt } from '../../hooks/model/json.ts';
 import { freeNamespace, waitFor } from '../support/client.ts';
-import { connectToCluster } from '../support/install.ts';
+import { connectToCluster, installManifests } from '../support/install.ts';
 import { kubeconfigOfSuite } from './kubernetes/real.ts';
 import { request } from './parts.ts';
 
@@ -120,12 +120,7 @@ t.test('it makes its key, is ready, serves, and ends on SIGTERM once what it has
 });
 
 t.test('while the API server is away it is alive but not ready, asks callers to come again, and recovers', async (t) => {
-  const { hostname, port } = new URL(client.url);
-  const way = createServer((inbound) => {
-    const outbound = connect(Number(port), hostname);
-    inbound.on('error', () => outbound.destroy()).pipe(outbound);
-    outbound.on('error', () => inbound.destroy()).pipe(inbound);
-  });
+  const { server: way } = wayToApiServer();
   way.listen(0, '127.0.0.1');
   await once(way, 'listening');
   const away = (way.address() as AddressInfo).port;
@@ -145,6 +140,55 @@ t.test('while the API server is away it is alive but not ready, asks callers to 
   t.teardown(() => way.close());
   await ready(address);
   hook.process.kill('SIGTERM');
+  t.equal(await hook.ended, 0);
+});
+
+/** A way to the API server that can be closed for a while, connections and what is under way on them kept. */
+function wayToApiServer() {
+  const { hostname, port } = new URL(client.url);
+  const inbounds = new Set<Socket>();
+  let held = false;
+  const server = createServer((inbound) => {
+    const outbound = connect(Number(port), hostname);
+    inbounds.add(inbound);
+    inbound.on('error', () => outbound.destroy()).pipe(outbound);
+    outbound.on('error', () => inbound.destroy()).pipe(inbound);
+    inbound.on('close', () => inbounds.delete(inbound));
+    t.teardown(() => inbound.destroy());
+    if (held) inbound.pause();
+  });
+  const turn = (hold: boolean) => {
+    held = hold;
+    for (const inbound of inbounds)
+      if (hold) inbound.pause();
+      else inbound.resume();
+  };
+  return { server, hold: () => turn(true), release: () => turn(false) };
+}
+
+t.test('a step in hand is finished before the hook ends', async (t) => {
+  await installManifests(client);
+  const way = wayToApiServer();
+  way.server.listen(0, '127.0.0.1');
+  await once(way.server, 'listening');
+  t.teardown(() => way.server.close());
+  const hook = start(settings(kubeconfigVia((way.server.address() as AddressInfo).port)));
+  const address = await addressOf(hook);
+  await ready(address);
+  await get(`${address}/readyz`); // so that the check of the API server is fresh, and its connection idle
+  way.hold();
+  const inHand = post(`${address}/sync`);
+  await waitFor(async () => (await get(`${address}/healthz`)).code === 200, 'the hook to have taken the call');
+  hook.process.kill('SIGTERM');
+  await waitFor(() => hook.output().includes('shutting down'), 'the hook to shut down');
+  const late = await post(`${address}/sync`);
+  t.equal(late.statusCode, 429);
+  await late.body.dump();
+  t.match(await get(`${address}/readyz`), { code: 503, text: /shutting down/ });
+  way.release();
+  const answer = await inHand;
+  t.equal(answer.statusCode, 200);
+  t.match(await answer.body.json(), { status: request.parent.status, children: [] });
   t.equal(await hook.ended, 0);
 });
 
