@@ -48,20 +48,14 @@ interface Serving {
   readonly session: Session;
 }
 
-async function serve(serving: Serving, call: Call): Promise<Reply> {
-  let carry = emptyCarry;
-  for (let looks = 1; ; looks += 1) {
-    const live = await readTransaction(serving, call);
-    if (live.kind !== 'live') {
-      if (live.kind === 'gone') await giveBack(serving, carry);
-      return live.reply;
-    }
-    const taken = await takeStep(serving, live, carry);
-    if (taken.result.kind === 'answer') return reply(serving, call, taken, taken.result);
-    if (looks === mostLooks)
-      return reply(serving, call, taken, { kind: 'answer', status: taken.status, resyncAfterSeconds: 1, finalized: false });
-    carry = taken.result.carry;
-  }
+async function serve(serving: Serving, call: Call, carry = emptyCarry, looks = 1): Promise<Reply> {
+  const live = await readTransaction(serving, call);
+  if (live.kind !== 'live') return withoutTransaction(serving, live, carry);
+  const taken = await takeStep(serving, live, carry);
+  const { result } = taken;
+  if (result.kind === 'answer') return reply(serving, call, taken, result);
+  if (looks < mostLooks) return serve(serving, call, result.carry, looks + 1);
+  return reply(serving, call, taken, { kind: 'answer', status: live.status, resyncAfterSeconds: 1, finalized: false });
 }
 
 interface LiveTransaction {
@@ -99,12 +93,19 @@ function liveTransaction(object: JsonObject, now: number, { children }: Call): L
   };
 }
 
-/** Locks that this call has taken for a Transaction that vanished meanwhile. */
+// Locks that this call has taken for a Transaction that vanished meanwhile are given back.
+async function withoutTransaction(serving: Serving, live: Exclude<Live, LiveTransaction>, carry: Carry): Promise<Reply> {
+  if (live.kind === 'gone') await giveBack(serving, carry);
+  return live.reply;
+}
+
 async function giveBack({ session, parts }: Serving, { locks, acquired }: Carry): Promise<void> {
   const held = [...locks].flatMap(([name, state]) => (state.kind === 'present' && acquired.has(name) ? [state.object] : []));
   const writes = held.map((lease) => releaseWrite(lease, parts.engineNamespace)).filter((write) => write !== undefined);
   await Promise.all(writes.map((write) => session.cluster.send(write)));
 }
+
+type Answering = Extract<Result, { kind: 'answer' }>;
 
 interface Taken extends Answered {
   readonly status: Status;
@@ -136,12 +137,7 @@ async function takeStep({ parts, memory, session }: Serving, live: LiveTransacti
   return { observation, step, outcome, status, result };
 }
 
-function reply(
-  { parts, memory, session }: Serving,
-  call: Call,
-  taken: Taken,
-  answer: Extract<Result, { kind: 'answer' }>,
-): Reply {
+function reply({ parts, memory, session }: Serving, call: Call, taken: Taken, answer: Answering): Reply {
   const { transaction, now } = taken.observation;
   const status = completed(taken.status, answer.status, now);
   const isTroubled = answer.resyncAfterSeconds < 0;

@@ -1,6 +1,7 @@
 // The example of the README: three changes, all applied; then undone on request, to the last managed field.
 import t from 'tap';
-import { must } from '../support/client.ts';
+import { textAt } from '../../hooks/model/json.ts';
+import { must, waitFor } from '../support/client.ts';
 import { comparable, conditionOf, startStage } from '../support/stage.ts';
 
 const deployment = {
@@ -38,6 +39,9 @@ t.test('a Transaction commits, releases its locks and is undone on request', asy
   const paths = ['configmaps/app-config', 'apps/v1/deployments/web-server', 'secrets/old-api-key'].map((suffix) =>
     stage.path(suffix),
   );
+  const isRolledOut = async () =>
+    textAt(must(await client.get(paths[1] ?? '')), 'metadata', 'annotations', 'deployment.kubernetes.io/revision');
+  await waitFor(isRolledOut, 'the Deployment controller to have seen the Deployment');
   const before = await Promise.all(paths.map(async (path) => comparable(must(await client.get(path)), path.includes('secrets'))));
   await stage.transaction('deploy-v2', [
     { type: 'Patch', target: { apiVersion: 'v1', kind: 'ConfigMap', name: 'app-config' }, content: { data: { version: '2' } } },
