@@ -1,0 +1,246 @@
+// Who may import whom, what is pure, and what a file may be named and measure: by reading the sources. Each rule is tried on a
+// made-up source that it must refuse and on one that it must accept, so that it is known to be able to fail.
+import t from 'tap';
+import {
+  adapterSeesThePortOnly,
+  engineStandsAlone,
+  everyFileHasAUnit,
+  filesAreShort,
+  isKnown,
+  known,
+  longestFile,
+  noBarrels,
+  noCycles,
+  noDefaultExports,
+  noJunkDrawers,
+  nothingImportsTests,
+  onlyLeftward,
+  pureIsPure,
+  type Rule,
+  serverSeesTheSeamOnly,
+  theSeamIsTypesOnly,
+  units,
+} from './support/architecture.ts';
+import { codeOf, importsOf, readSources, type Source } from './support/sources.ts';
+
+interface Row {
+  readonly reason: string;
+  readonly rule: Rule;
+  readonly refused: readonly (readonly [path: string, text: string])[];
+  readonly accepted: readonly (readonly [path: string, text: string])[];
+}
+
+const rows: readonly Row[] = [
+  {
+    reason: 'hooks imports nothing from outside but hashing',
+    rule: engineStandsAlone,
+    refused: [
+      ['hooks/model/a.ts', "import { readFileSync } from 'node:fs';"],
+      ['hooks/decide/a.ts', "import type { FastifyInstance } from 'fastify';"],
+      ['hooks/sync.ts', "import { createCluster } from '../server/kubernetes/cluster.ts';"],
+      ['hooks/sync.ts', "const loaded = await import('undici');"],
+    ],
+    accepted: [
+      ['hooks/model/a.ts', "import { createHash } from 'node:crypto';\nimport { b } from './b.ts';"],
+      ['hooks/model/b.ts', "// copied from 'node:fs'\nconst text = `import x from 'fastify'`;"],
+    ],
+  },
+  {
+    reason: 'every file of the engine belongs to a stage',
+    rule: everyFileHasAUnit,
+    refused: [['hooks/elsewhere/a.ts', '']],
+    accepted: [['hooks/plan/a.ts', '']],
+  },
+  {
+    reason: 'imports within hooks go leftward only',
+    rule: onlyLeftward,
+    refused: [
+      ['hooks/model/a.ts', "import { merge } from '../content/merge.ts';"],
+      ['hooks/content/a.ts', "import type { Fault } from '../checks/fault.ts';"],
+      ['hooks/agenda/a.ts', "import type { Write } from '../cluster.ts';"],
+      ['hooks/checks/a.ts', "import { lockOf } from '../writes/lease.ts';"],
+      ['hooks/observe/observation.ts', "import type { Step } from '../decide/step.ts';"],
+      ['hooks/observe/a.ts', "import type { Step } from '../decide/step.ts';"],
+      ['hooks/decide/a.ts', "import { read } from '../observe/read.ts';"],
+      ['hooks/decide/a.ts', "import type { Carry } from '../observe/begin.ts';"],
+      ['hooks/decide/a.ts', "import type { Plan } from '../plan/mutation.ts';"],
+      ['hooks/plan/a.ts', "import { perform } from '../perform/perform.ts';"],
+      ['hooks/perform/a.ts', "import { decide } from '../decide/decide.ts';"],
+      ['hooks/report/a.ts', "import { createSync } from '../sync.ts';"],
+      ['hooks/cluster.ts', "import type { Merge } from './content/merge.ts';"],
+      ['hooks/memory.ts', "import type { Step } from './decide/step.ts';"],
+    ],
+    accepted: [
+      [
+        'hooks/decide/a.ts',
+        "import type { Observation } from '../observe/observation.ts';\nimport { become } from './waiting.ts';",
+      ],
+      ['hooks/observe/a.ts', "import type { View } from './observation.ts';\nimport type { Reader } from '../cluster.ts';"],
+      ['hooks/sync.ts', "import { observe } from './observe/observe.ts';\nimport { perform } from './perform/perform.ts';"],
+    ],
+  },
+  {
+    reason: 'server/kubernetes sees the port and the model only',
+    rule: adapterSeesThePortOnly,
+    refused: [
+      ['server/kubernetes/a.ts', "import type { Change } from '../../hooks/writes/change.ts';"],
+      ['server/kubernetes/a.ts', "import { record } from '../telemetry.ts';"],
+    ],
+    accepted: [
+      [
+        'server/kubernetes/a.ts',
+        "import { request } from 'undici';\nimport type { Cluster } from '../../hooks/cluster.ts';\nimport { parseJson } from '../../hooks/model/json.ts';",
+      ],
+    ],
+  },
+  {
+    reason: 'the server sees no stage of the engine',
+    rule: serverSeesTheSeamOnly,
+    refused: [['server/app.ts', "import { decide } from '../hooks/decide/decide.ts';"]],
+    accepted: [['server/main.ts', "import { createSync } from '../hooks/sync.ts';"]],
+  },
+  {
+    reason: 'nothing imports test/',
+    rule: nothingImportsTests,
+    refused: [['server/app.ts', "import { real } from '../test/server/kubernetes/real.ts';"]],
+    accepted: [['server/app.ts', "import { readConfig } from './config.ts';"]],
+  },
+  {
+    reason: 'no cycles, types included',
+    rule: noCycles,
+    refused: [
+      ['hooks/model/a.ts', "import type { B } from './b.ts';"],
+      ['hooks/model/b.ts', "import { c } from './c.ts';"],
+      ['hooks/model/c.ts', "import { a } from './a.ts';"],
+    ],
+    accepted: [
+      ['hooks/model/a.ts', "import type { B } from './b.ts';\nimport { c } from './c.ts';"],
+      ['hooks/model/b.ts', "import { c } from './c.ts';"],
+      ['hooks/model/c.ts', ''],
+    ],
+  },
+  {
+    reason: 'pure stages have no time, no chance, no waiting and no environment',
+    rule: pureIsPure,
+    refused: [
+      ['hooks/decide/a.ts', 'export async function decide() {}'],
+      ['hooks/decide/b.ts', 'const later: Promise<void> = start();'],
+      ['hooks/plan/a.ts', 'const now = Date.now();'],
+      ['hooks/plan/b.ts', 'const now = new Date();'],
+      ['hooks/report/a.ts', 'const jitter = Math.random();'],
+      ['hooks/model/a.ts', 'const level = process.env.LOG_LEVEL;'],
+      ['hooks/content/a.ts', "console.log('merged');"],
+      ['hooks/observe/observation.ts', 'export const read = async () => undefined;'],
+      ['hooks/checks/a.ts', `const text = \`\${await read()}\`;`],
+    ],
+    accepted: [
+      ['hooks/decide/a.ts', '// await nothing, no Promise, Date.now() neither\nconst text = "async process";'],
+      ['hooks/model/a.ts', 'const day = new Date(milliseconds);\nconst quoted = /async `await`/;'],
+      ['hooks/model/b.ts', `const nested = \`a \${flag ? \`Promise \${name}\` : "await"} process\`;\nconst y = 1;`],
+      ['hooks/observe/read.ts', 'export async function read(): Promise<void> {}'],
+    ],
+  },
+  {
+    reason: 'the port and the seam are declarations only',
+    rule: theSeamIsTypesOnly,
+    refused: [['hooks/cluster.ts', 'export const retries = 3;']],
+    accepted: [['hooks/cluster.ts', 'export interface Reader { get(): Promise<string> }\nexport type Kind = "a";']],
+  },
+  {
+    reason: 'no barrels',
+    rule: noBarrels,
+    refused: [
+      ['hooks/model/a.ts', "export * from './b.ts';"],
+      ['hooks/model/b.ts', "export { c } from './c.ts';"],
+      ['hooks/model/c.ts', "export type { D } from './d.ts';"],
+      ['hooks/model/d.ts', "export {\n  e,\n  f,\n} from './e.ts';"],
+    ],
+    accepted: [['hooks/model/a.ts', 'export const from = { a: 1 };\nexport { from as b };']],
+  },
+  {
+    reason: 'no default exports',
+    rule: noDefaultExports,
+    refused: [
+      ['hooks/model/a.ts', 'export default function a() {}'],
+      ['hooks/model/b.ts', 'const b = 1;\nexport { b as default };'],
+    ],
+    accepted: [['hooks/model/a.ts', '// export default\nexport const standard = 1;']],
+  },
+  {
+    reason: 'no drawers for everything',
+    rule: noJunkDrawers,
+    refused: [
+      ['hooks/utils/a.ts', ''],
+      ['hooks/model/helpers.ts', ''],
+      ['server/common.ts', ''],
+      ['server/string-utils.ts', ''],
+    ],
+    accepted: [['hooks/model/utilisation.ts', '']],
+  },
+  {
+    reason: 'files are short',
+    rule: filesAreShort,
+    refused: [['hooks/model/a.ts', 'x\n'.repeat(longestFile + 1)]],
+    accepted: [['hooks/model/a.ts', 'x\n'.repeat(longestFile)]],
+  },
+];
+
+function sourcesOf(files: readonly (readonly [path: string, text: string])[]): readonly Source[] {
+  return files.map(([path, text]) => ({ path, text }));
+}
+
+/** Rules over one file at a time are tried on each; a cycle takes all of them. */
+function triedOn(row: Row): readonly (readonly Source[])[] {
+  const all = sourcesOf(row.refused);
+  return row.rule === noCycles ? [all] : all.map((source) => [source]);
+}
+
+const sources = readSources('hooks', 'server', 'schemas');
+const found = new Set<string>();
+
+for (const row of rows) {
+  t.test(row.reason, async (t) => {
+    for (const refused of triedOn(row)) {
+      t.ok(
+        row.rule(refused).length > 0,
+        `refuses ${refused.map(({ path, text }) => `${path}: ${text.slice(0, 80)}`).join(' + ')}`,
+      );
+    }
+    t.same(row.rule(sourcesOf(row.accepted)), [], 'accepts what obeys it');
+    const breaches = row.rule(sources);
+    for (const breach of breaches) found.add(breach);
+    t.same(
+      breaches.filter((breach) => !isKnown(breach)),
+      [],
+      'the sources obey it',
+    );
+  });
+}
+
+t.test('what is known to be broken is still broken: else it is to be taken out of the list', async (t) => {
+  t.same(
+    known.filter((start) => ![...found].some((breach) => breach.startsWith(start))),
+    [],
+  );
+});
+
+t.test('the table of stages itself goes leftward', async (t) => {
+  for (const [index, { name, sees }] of units.entries()) {
+    const left = units.slice(0, index).map((unit) => unit.name);
+    t.same(
+      sees.filter((seen) => !left.includes(seen)),
+      [],
+      name,
+    );
+  }
+});
+
+t.test('the sources are found, and so are their imports', async (t) => {
+  t.ok(sources.some(({ path }) => path === 'hooks/sync.ts'));
+  t.ok(sources.some(({ path }) => path === 'server/kubernetes/cluster.ts'));
+  for (const source of sources) {
+    const stated = codeOf(source).match(/^(import|\} from)\b/gm) ?? [];
+    const opened = codeOf(source).match(/^import (type )?\{$/gm) ?? [];
+    t.equal(importsOf(source).length, stated.length - opened.length, `imports of ${source.path}`);
+  }
+});
