@@ -2,6 +2,7 @@
 
 import { describeFailure } from '../checks/failures.ts';
 import { type Fault, fault } from '../checks/fault.ts';
+import { oneWay } from '../checks/one-way.ts';
 import type { Resolved } from '../checks/targets.ts';
 import type { AccessAnswer } from '../cluster.ts';
 import { asNew } from '../content/content.ts';
@@ -10,10 +11,11 @@ import type { Failure } from '../model/failure.ts';
 import { at, isList, type JsonObject, textAt, withPath } from '../model/json.ts';
 import { describe, shortHash } from '../model/reference.ts';
 import { isSealed, snapshotFinalizer, snapshotNames } from '../model/snapshot.ts';
-import { fieldManagers, type Transaction } from '../model/transaction.ts';
+import { annotationOf, annotations, fieldManagers, type Transaction } from '../model/transaction.ts';
 import { changeWrite, locationOf } from '../writes/change.ts';
 import { preconditionOf, serviceAccountOf } from '../writes/resources.ts';
 import { type LockContext, resolveTargets } from './begin.ts';
+import { type Dependents, findDependents, mayOwn } from './dependents.ts';
 import type { Prepared, Presence, View } from './observation.ts';
 import { read } from './read.ts';
 import { findSnapshot, type SnapshotSource } from './snapshot.ts';
@@ -51,11 +53,33 @@ async function prepareTargets({ reader, transaction }: LockContext): Promise<Pre
   const base = { kind: 'prepare', targets: [], leftovers: [], snapshotName: '' } as const;
   const { resolved, faults, trouble } = await resolveTargets(reader, transaction);
   if (trouble !== undefined || faults.length > 0) return { ...base, faults, ...(trouble === undefined ? {} : { trouble }) };
-  const judged = await Promise.all(resolved.map((one) => prepareOne({ reader, transaction }, one)));
-  const troubled = judged.find((one) => one.kind === 'trouble');
+  const mayBreak = annotationOf(transaction, annotations.allowIrreversible) === 'true';
+  const owners = mayBreak ? [] : resolved.filter(mayOwn);
+  const [dependents, ...judged] = await Promise.all([
+    findDependents(reader, serviceAccountOf(transaction), owners),
+    ...resolved.map((one) => prepareOne({ reader, transaction }, one)),
+  ]);
+  const troubled = [dependents, ...judged].find((one) => one.kind === 'trouble');
   if (troubled?.kind === 'trouble') return { ...base, faults: [], trouble: troubled.failure };
   const targets = judged.flatMap((one) => (one.kind === 'prepared' ? [one.prepared] : []));
-  return { ...base, faults: judged.flatMap((one) => (one.kind === 'fault' ? [one.fault] : [])), targets };
+  const refused = judged.flatMap((one) => (one.kind === 'fault' ? [one.fault] : []));
+  return { ...base, faults: [...refused, ...(mayBreak ? [] : irreversibleFaults(targets, dependents))], targets };
+}
+
+function irreversibleFaults(targets: readonly Prepared[], dependents: Dependents): readonly Fault[] {
+  return targets.flatMap((target) => {
+    const { index, change, target: reference } = target.resolved;
+    const why = whyIrreversible(target, dependents);
+    const what = `spec.changes[${index}]: ${change.type} of ${describe(reference)} cannot be undone: ${why}`;
+    const next = `annotate the Transaction with ${annotations.allowIrreversible}=true to do it all the same`;
+    return why === undefined ? [] : [fault('Irreversible', `${what}; ${next}`, index)];
+  });
+}
+
+function whyIrreversible({ resolved, prior, expected }: Prepared, dependents: Dependents): string | undefined {
+  if (resolved.change.type !== 'Delete') return oneWay(prior, expected);
+  const owned = dependents.kind === 'known' ? dependents.byOwner.get(textAt(prior, 'metadata', 'uid') ?? '') : undefined;
+  return owned === undefined ? undefined : `the objects that it owns go with it (${owned.slice(0, 3).join(', ')})`;
 }
 
 type Judged =
