@@ -1,0 +1,104 @@
+// Metacontroller by hand: for a stage without a loop, one call at a time, so that a test can stop a Transaction anywhere.
+import { at, isList, type JsonObject, textAt, withKey } from '../../hooks/model/json.ts';
+import { type Answer, must } from './client.ts';
+import { conditionOf, type Stage, statusOf } from './stage.ts';
+
+export interface Stepped {
+  /** HTTP status of the hook's answer; 0 when there was no Transaction to call for. */
+  readonly code: number;
+  /** As stored; empty once the Transaction is gone. */
+  readonly status: JsonObject;
+  readonly phase: string;
+  readonly resyncAfterSeconds: number;
+  readonly gone: boolean;
+}
+
+/** A guard against hanging: more calls than any Transaction of the tests takes. */
+const mostSteps = 200;
+
+const finalizer = 'metacontroller.io/compositecontroller-stepping';
+
+/** One turn: our finalizer, one call, its status stored, the finalizer removed when the hook says so. */
+export async function step(stage: Stage, name: string): Promise<Stepped> {
+  const path = pathOf(stage, name);
+  const found = await stage.client.get(path);
+  if (found.code === 404) return goneStep;
+  const isDeleted = textAt(must(found), 'metadata', 'deletionTimestamp') !== undefined;
+  if (!isDeleted) await setFinalizer(stage, path, true);
+  const { code, body, text } = await stage.call(name, isDeleted ? '/finalize' : '/sync');
+  if (code !== 200 && code !== 429) throw new Error(`the hook answered ${code}: ${text}`);
+  if (code === 429) return { code, ...standing(await stage.read(name)), resyncAfterSeconds: 1, gone: false };
+  if (at(body, 'finalized') === true) await setFinalizer(stage, path, false);
+  return stored(await storeStatus(stage, name, body), code, body);
+}
+
+const goneStep: Stepped = { code: 0, status: {}, phase: '', resyncAfterSeconds: 0, gone: true };
+
+function stored(answer: Answer, code: number, body: JsonObject): Stepped {
+  if (answer.code === 404) return { ...goneStep, code };
+  const seconds = at(body, 'resyncAfterSeconds');
+  return { code, ...standing(must(answer)), resyncAfterSeconds: typeof seconds === 'number' ? seconds : 0, gone: false };
+}
+
+function standing(transaction: JsonObject): Pick<Stepped, 'status' | 'phase'> {
+  const status = statusOf(transaction);
+  return { status, phase: textAt(status, 'phase') ?? '' };
+}
+
+/** Stores the status of an answer as Metacontroller does: over whatever is there. */
+export async function storeStatus(stage: Stage, name: string, body: JsonObject): Promise<Answer> {
+  const path = pathOf(stage, name);
+  for (;;) {
+    const live = await stage.client.get(path);
+    if (live.code === 404) return live;
+    const generation = at(live.body, 'metadata', 'generation') ?? 0;
+    const status = { ...(at(body, 'status') as JsonObject), observedGeneration: generation };
+    const answer = await stage.client.update(`${path}/status`, withKey(live.body, 'status', status));
+    if (answer.code !== 409) return answer;
+  }
+}
+
+async function setFinalizer({ client }: Stage, path: string, wanted: boolean): Promise<void> {
+  const found = at((await client.get(path)).body, 'metadata', 'finalizers');
+  const names = isList(found) ? found : [];
+  if (names.includes(finalizer) === wanted) return;
+  const finalizers = wanted ? [...names, finalizer] : names.filter((other) => other !== finalizer);
+  const answer = await client.patch(path, { metadata: { finalizers } });
+  if (answer.code !== 404) must(answer);
+}
+
+/** Steps until the phase is that one; never a step further. */
+export function stepUntil(stage: Stage, name: string, phase: string): Promise<Stepped> {
+  return stepTo(stage, name, `${name} to be ${phase}`, (now) => now.phase === phase);
+}
+
+/** Steps until the condition Finished is True. */
+export function stepToEnd(stage: Stage, name: string): Promise<Stepped> {
+  return stepTo(stage, name, `${name} to finish`, ({ status }) => conditionOf(status, 'Finished') === 'True');
+}
+
+/** Steps until the Transaction, which is being deleted, is gone. */
+export function stepUntilGone(stage: Stage, name: string): Promise<Stepped> {
+  return stepTo(stage, name, `${name} to be gone`, ({ gone }) => gone);
+}
+
+async function stepTo(stage: Stage, name: string, what: string, isThere: (now: Stepped) => boolean): Promise<Stepped> {
+  const seen: string[] = [];
+  for (let count = 0; count < mostSteps; count += 1) {
+    const now = await step(stage, name);
+    if (isThere(now)) return now;
+    if (now.gone) break;
+    seen.push(`${now.phase} (${textAt(now.status, 'message')})`);
+    if (now.resyncAfterSeconds > 0) await pause(Math.min(now.resyncAfterSeconds, 0.25));
+  }
+  throw new Error(`waited for ${what}, in vain; the last steps were ${seen.slice(-5).join(', ')}`);
+}
+
+// What the hook waits for happens elsewhere: asking it more often than it wished does no harm.
+function pause(seconds: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, seconds * 1000));
+}
+
+function pathOf({ namespace }: Stage, name: string): string {
+  return `/apis/tx.janus.io/v1alpha1/namespaces/${namespace}/transactions/${name}`;
+}
