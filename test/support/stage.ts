@@ -257,6 +257,11 @@ function describeStatus(status: JsonObject): string {
 // A controller of Kubernetes counts the rollouts of a Deployment here, and an undone one counts too.
 const revision = 'deployment.kubernetes.io/revision';
 
+// The controllers of Kubernetes write status whenever they like, before, during and after a Transaction.
+function isLasting(entry: Json): boolean {
+  return textAt(entry, 'manager') !== 'kube-controller-manager' || textAt(entry, 'subresource') !== 'status';
+}
+
 /**
  * An object as content to compare before and after: less what the API server counts and stamps. `isNew`: it was deleted and
  * created again, so its identity is another.
@@ -267,9 +272,9 @@ export function comparable(object: JsonObject, isNew = false): Json {
   const entries = at(metadata, 'managedFields');
   const unstable = ['resourceVersion', 'generation', 'managedFields', ...(isNew ? ['uid', 'creationTimestamp'] : [])];
   const managedFields = isList(entries)
-    ? entries.map((entry) =>
-        isObject(entry) ? Object.fromEntries(Object.entries(entry).filter(([key]) => key !== 'time')) : entry,
-      )
+    ? entries
+        .filter(isLasting)
+        .map((entry) => (isObject(entry) ? Object.fromEntries(Object.entries(entry).filter(([key]) => key !== 'time')) : entry))
     : [];
   const kept = isObject(metadata) ? Object.entries(metadata).filter(([key]) => !unstable.includes(key)) : [];
   const sorted = managedFields.map((entry) => JSON.stringify(entry)).sort();
