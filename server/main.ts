@@ -5,6 +5,7 @@
 // sealing key is there every call is asked to come again.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EngineParts, Hook, Timing } from '../hooks/call.ts';
+import { sweepLeases } from '../hooks/sweep.ts';
 import { createSync } from '../hooks/sync.ts';
 import { type App, buildApp } from './app.ts';
 import { type Config, readConfig } from './config.ts';
@@ -15,12 +16,14 @@ import { connectTimeout } from './kubernetes/pools.ts';
 import { createSealer, type KeyRing } from './kubernetes/sealer.ts';
 import { ensureSealingKeys, type KeyRingAnswer, readSealingKeys } from './kubernetes/sealing-key.ts';
 import { cachedReadiness } from './routes/probes.ts';
+import { errorFields } from './telemetry.ts';
 
 // A call starts no request after its deadline. What it started last may still take effect for as long as a write lives, and as
 // a new connection for it takes: the engine judges nothing that may be under way before that.
 const writeLifetime = 10_000;
 const timing: Timing = { stepDeadline: 20_000, writeTimeout: writeLifetime + connectTimeout };
 const keyReadInterval = 60_000;
+const sweepInterval = 600_000;
 const readinessInterval = 5_000;
 const longestDrain = 35_000;
 const longestFlush = 2_000;
@@ -47,7 +50,8 @@ async function main(): Promise<void> {
   await listen(app, config);
   const over = new AbortController();
   endOnSignals({ app, story, cluster, over });
-  await keepKeys({ app, cluster, keys, config }, over.signal);
+  const running = { app, cluster, keys, config };
+  await Promise.all([keepKeys(running, over.signal), keepSwept(running, over.signal)]);
 }
 
 async function listen(app: App, { port, host }: Config): Promise<void> {
@@ -104,7 +108,7 @@ function readinessOf(cluster: KubernetesCluster, keys: Keys): () => Promise<stri
   return async () => (keys.latest === undefined ? 'the sealing key is not there yet' : apiServer());
 }
 
-interface KeyParts {
+interface Running {
   readonly app: App;
   readonly cluster: KubernetesCluster;
   readonly keys: Keys;
@@ -112,7 +116,7 @@ interface KeyParts {
 }
 
 // Makes the key once, however long the API server takes, and then follows its rotation.
-async function keepKeys({ app, cluster, keys, config }: KeyParts, over: AbortSignal): Promise<void> {
+async function keepKeys({ app, cluster, keys, config }: Running, over: AbortSignal): Promise<void> {
   let delay = 500;
   while (!over.aborted) {
     const ask = keys.latest === undefined ? ensureSealingKeys : readSealingKeys;
@@ -127,6 +131,19 @@ async function keepKeys({ app, cluster, keys, config }: KeyParts, over: AbortSig
 function tellTrouble(app: App, answer: Exclude<KeyRingAnswer, { kind: 'ok' }>, config: Config): void {
   const { reason, message } = answer.failure;
   app.server.log.warn({ reason, trouble: message, namespace: config.engineNamespace }, 'the sealing key cannot be read');
+}
+
+// Locks that nobody is left to release.
+async function keepSwept({ app, cluster, config }: Running, over: AbortSignal): Promise<void> {
+  while (!over.aborted) {
+    try {
+      const swept = await sweepLeases(cluster, config.engineNamespace);
+      if (swept > 0) app.server.log.info({ swept }, 'expired Leases of Transactions that are no more are deleted');
+    } catch (error) {
+      app.server.log.error(errorFields(error), 'Leases could not be swept');
+    }
+    await sleep(sweepInterval, undefined, { signal: over }).catch(() => undefined);
+  }
 }
 
 interface Ends {

@@ -9,7 +9,7 @@ import t from 'tap';
 import { request as call } from 'undici';
 import { parse, stringify } from 'yaml';
 import { isObject, parseJson, textAt } from '../../hooks/model/json.ts';
-import { freeNamespace, waitFor } from '../support/client.ts';
+import { freeNamespace, must, waitFor } from '../support/client.ts';
 import { connectToCluster, installManifests } from '../support/install.ts';
 import { kubeconfigOfSuite } from './kubernetes/real.ts';
 import { request } from './parts.ts';
@@ -203,6 +203,26 @@ function kubeconfigVia(port: number): string {
   writeFileSync(path, stringify(config), { mode: 0o600 });
   return path;
 }
+
+t.test('expired locks of Transactions that are no more are deleted at the start, others are not', async (t) => {
+  await installManifests(client);
+  const leases = `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases`;
+  const lease = (name: string, renewTime: string) => ({
+    metadata: {
+      name,
+      labels: { 'tx.janus.io/transaction-uid': 'gone' },
+      annotations: { 'tx.janus.io/transaction': `${namespace}/gone` },
+    },
+    spec: { holderIdentity: `${namespace}/gone/gone`, leaseDurationSeconds: 3_600, renewTime },
+  });
+  must(await client.create(leases, lease('janus-lock-expired', '2020-01-01T00:00:00.000000Z')));
+  must(await client.create(leases, lease('janus-lock-alive', '2099-01-01T00:00:00.000000Z')));
+  const hook = start(settings(kubeconfigOfSuite()));
+  await waitFor(async () => (await client.get(`${leases}/janus-lock-expired`)).code === 404, 'the expired Lease to be deleted');
+  t.equal((await client.get(`${leases}/janus-lock-alive`)).code, 200);
+  hook.process.kill('SIGTERM');
+  t.equal(await hook.ended, 0);
+});
 
 t.test('two at once make one key', async (t) => {
   const own = await freeNamespace(client, 'main', t);
