@@ -11,7 +11,7 @@ const engine = client.asServiceAccount(engineNamespace, 'janus');
 
 const everywhere = [
   'transactions.tx.janus.io: get list delete',
-  'configmaps: get create update delete',
+  'configmaps: get list create update delete',
   'serviceaccounts: get impersonate',
   'events: create patch',
 ];

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { parseAllDocuments } from 'yaml';
 import { at, isList, isObject, type Json, type JsonObject, textAt } from '../../hooks/model/json.ts';
-import { type Answer, type Client, connect, must, type Query, waitFor } from './client.ts';
+import { type Answer, type Client, connect, must, type Query, testKubeconfig, waitFor } from './client.ts';
 
 const manifests = new URL('../../manifests/', import.meta.url);
 const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
@@ -10,12 +10,9 @@ const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 /** The namespace of the engine as the shipped manifests have it. */
 export const engineNamespace = 'janus-system';
 
-/** The cluster that the suite runs on. KUBECONFIG is not asked: people have production in it. */
+/** The cluster that the suite runs on. */
 export function connectToCluster(): Client {
-  const kubeconfig = process.env.JANUS_TEST_KUBECONFIG ?? '';
-  if (kubeconfig === '')
-    throw new Error('JANUS_TEST_KUBECONFIG must name the kubeconfig of a cluster for tests: run npm test, which starts one');
-  return connect(kubeconfig);
+  return connect(testKubeconfig());
 }
 
 /** The objects of a manifest, by its path under manifests/. `edit` sees the text first. */
