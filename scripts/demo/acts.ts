@@ -1,0 +1,160 @@
+// The three acts: a Transaction that commits, one that is rolled back, and the first undone on request.
+import type { JsonObject } from '../../hooks/model/json.ts';
+import { at, isList, isObject, textAt } from '../../hooks/model/json.ts';
+import { type Client, must, waitFor } from '../../test/support/client.ts';
+import { applyObject, engineNamespace, readManifest } from '../../test/support/install.ts';
+import { conditionOf } from '../../test/support/stage.ts';
+import type { Checks } from './checks.ts';
+import { follow } from './follow.ts';
+import { compareAgain, imageOf, look, picture, type Shop } from './shop.ts';
+import { explain, heading, literal, print, table } from './terminal.ts';
+import type { World } from './world.ts';
+
+const deployV2 = 'examples/deploy-v2.yaml';
+const deployV3 = '../examples/rollback/deploy-v3.yaml';
+const transactions = '/apis/tx.janus.io/v1alpha1/namespaces/shop/transactions';
+
+export async function commit(world: World, checks: Checks): Promise<void> {
+  const { client } = world;
+  heading('1. All or nothing: all');
+  explain(`Version 2 of a small shop means three changes to three objects. They stand in one Transaction
+    (manifests/examples/deploy-v2.yaml), which Kubernetes stores like any other object. The engine locks the three objects,
+    tries every change as a dry run, stores what it would need to go back, and then makes one change at a time.`);
+  print();
+  literal(await changesOf(deployV2));
+  print();
+  const before = await look(client);
+  table(['OBJECT', 'FIELD', 'BEFORE'], picture(before));
+  print();
+  const { status, phases } = await follow(world, 'deploy-v2', () => create(client, deployV2));
+  print();
+  const after = await look(client);
+  showChanges(before, after);
+  print();
+  checks.that('deploy-v2 is Committed', textAt(status, 'phase') === 'Committed', status);
+  checks.that('its condition Succeeded is True', conditionOf(status, 'Succeeded') === 'True', status);
+  checks.that('it passed through every phase', isInOrder(phases, ['Preparing', 'Prepared', 'Committing', 'Committed']), phases);
+  checkVersion2(checks, after);
+  await checkLocks(checks, client);
+}
+
+export async function rollBack(world: World, checks: Checks): Promise<void> {
+  const { client } = world;
+  heading('2. All or nothing: nothing');
+  explain(`Version 3 (examples/rollback/deploy-v3.yaml) also changes a banner. But there is a change freeze
+    (examples/rollback/change-freeze.yaml): the API server will refuse to change the banner. Its rule spares dry runs, so this
+    shows only when the third change is made, after two are done. The engine must then walk back.`);
+  print();
+  literal(await changesOf(deployV3));
+  print();
+  await freeze(client);
+  const before = await look(client);
+  const { status, phases } = await follow(world, 'deploy-v3', () => create(client, deployV3));
+  print();
+  showChanges(before, await look(client));
+  print();
+  checks.that('deploy-v3 is RolledBack', textAt(status, 'phase') === 'RolledBack', status);
+  checks.that(
+    'two changes had been made before it walked back',
+    isInOrder(phases, ['Prepared', 'Committing', 'RollingBack', 'RolledBack']),
+    phases,
+  );
+  checks.that('its message says why', textAt(status, 'message')?.includes('change freeze') === true, textAt(status, 'message'));
+  await checkAsBefore(checks, client, before);
+  await checkLocks(checks, client);
+}
+
+export async function undo(world: World, checks: Checks, beginning: Shop): Promise<void> {
+  const { client } = world;
+  heading('3. Second thoughts');
+  explain(`A Transaction that is Committed can still be undone, as long as it exists: an annotation asks for it. The patched
+    fields go back to their former values and owners, and the deleted Secret is created again.`);
+  print();
+  literal('kubectl -n shop annotate tx deploy-v2 tx.janus.io/request-rollback=demo');
+  print();
+  const before = await look(client);
+  const { status } = await follow(world, 'deploy-v2', () => requestRollback(client), 'Committed');
+  print();
+  showChanges(before, await look(client));
+  print();
+  checks.that('deploy-v2 is RolledBack', textAt(status, 'phase') === 'RolledBack', status);
+  await checkAsBefore(checks, client, beginning);
+  await checkLocks(checks, client);
+}
+
+async function create(client: Client, path: string): Promise<void> {
+  for (const object of await readManifest(path)) must(await client.create(transactions, object));
+}
+
+async function requestRollback(client: Client): Promise<void> {
+  const annotations = { 'tx.janus.io/request-rollback': 'demo' };
+  must(await client.patch(`${transactions}/deploy-v2`, { metadata: { annotations } }));
+}
+
+async function changesOf(path: string): Promise<string> {
+  const [transaction] = await readManifest(path);
+  const changes = at(transaction, 'spec', 'changes');
+  const lines = (isList(changes) ? changes : []).map((change, index) => {
+    const target = `${textAt(change, 'target', 'kind')} ${textAt(change, 'target', 'name')}`;
+    return `${index + 1}. ${textAt(change, 'type')?.padEnd(6)} ${target.padEnd(22)} ${contentOf(change)}`.trimEnd();
+  });
+  return [`Transaction ${textAt(transaction, 'metadata', 'name')}`, ...lines].join('\n');
+}
+
+function contentOf(change: Parameters<typeof textAt>[0]): string {
+  const [data, containers] = [at(change, 'content', 'data'), at(change, 'content', 'spec', 'template', 'spec', 'containers')];
+  if (isObject(data))
+    return Object.entries(data)
+      .map(([key, value]) => `data.${key}: ${value}`)
+      .join(', ');
+  return isList(containers) ? `image: ${textAt(containers[0], 'image')}` : '';
+}
+
+/** Puts the policy into the cluster; resolves once the API server goes by it, which is tried on a banner elsewhere. */
+async function freeze(client: Client): Promise<void> {
+  for (const object of await readManifest('../examples/rollback/change-freeze.yaml')) must(await applyObject(client, object));
+  const elsewhere = '/api/v1/namespaces/default/configmaps';
+  must(await client.create(elsewhere, { metadata: { name: 'banner' } }));
+  let tries = 0;
+  await waitFor(async () => {
+    tries += 1;
+    return (await client.patch(`${elsewhere}/banner`, { data: { tries: String(tries) } })).code === 422;
+  }, 'the change freeze to be in force');
+  await client.delete(`${elsewhere}/banner`);
+}
+
+function showChanges(before: Shop, after: Shop): void {
+  const now = picture(after);
+  const rows = picture(before).map((row, index) => [...row, now[index]?.[2] ?? '']);
+  table(['OBJECT', 'FIELD', 'BEFORE', 'AFTER'], rows, true);
+}
+
+function checkVersion2(checks: Checks, shop: Shop): void {
+  const config = shop['ConfigMap app-config'];
+  const [version = '', greeting = ''] = [textAt(config, 'data', 'version'), textAt(config, 'data', 'greeting')];
+  const image = imageOf(shop['Deployment web-server']);
+  checks.that('app-config has version 2.0', version === '2.0', version);
+  checks.that('its greeting, which no change names, is untouched', greeting === 'Welcome', greeting);
+  checks.that('web-server has image nginx:1.29', image === 'nginx:1.29', image);
+  checks.that('old-api-key is gone', shop['Secret old-api-key'] === undefined, 'it exists');
+}
+
+async function checkAsBefore(checks: Checks, client: Client, before: Shop): Promise<void> {
+  for (const name of Object.keys(before)) {
+    const { equal, differences } = await compareAgain(client, name, before);
+    const what = before[name] === undefined ? 'is absent, as before' : 'is exactly as before, its managedFields included';
+    checks.that(`${name} ${what}`, equal, differences);
+  }
+}
+
+async function checkLocks(checks: Checks, client: Client): Promise<void> {
+  const { items } = await client.list(`/apis/coordination.k8s.io/v1/namespaces/${engineNamespace}/leases`);
+  const names = items.map((lease: JsonObject) => textAt(lease, 'metadata', 'name'));
+  checks.that('no lock is left', names.length === 0, names);
+}
+
+/** Whether all of `expected` were seen, in this order. */
+function isInOrder(seen: readonly string[], expected: readonly string[]): boolean {
+  const found = seen.filter((phase, index) => expected.includes(phase) && phase !== seen[index - 1]);
+  return found.join() === expected.join();
+}

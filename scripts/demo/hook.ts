@@ -1,0 +1,74 @@
+// The hook as a process of its own, started as in a Pod: server/main.ts, configured by its environment alone, with the
+// rights of the ServiceAccount `janus` as manifests/rbac.yaml grants them.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { parse, stringify } from 'yaml';
+import { textAt } from '../../hooks/model/json.ts';
+import { type Client, must, waitFor } from '../../test/support/client.ts';
+import { engineNamespace } from '../../test/support/install.ts';
+import type { Undo } from './undo.ts';
+
+const root = join(import.meta.dirname, '..', '..');
+const account = `/api/v1/namespaces/${engineNamespace}/serviceaccounts/janus`;
+
+/** Gives the address of the hook once it is ready. `kubeconfig` is the administrator's; the hook's own is put beside it. */
+export async function startHook(client: Client, kubeconfig: string, undo: Undo): Promise<string> {
+  const own = join(dirname(kubeconfig), 'hook.kubeconfig');
+  writeFileSync(own, kubeconfigWith(kubeconfig, await tokenOf(client)), { mode: 0o600 });
+  const { PATH = '', HOME = '' } = process.env;
+  const settings = { PORT: '0', HOST: '127.0.0.1', KUBECONFIG: own, JANUS_NAMESPACE: engineNamespace, LOG_LEVEL: 'info' };
+  // In a process group of its own, so that Ctrl-C ends it in its turn.
+  const child = spawn(process.execPath, ['--import', join(import.meta.dirname, 'end-with-parent.mjs'), 'server/main.ts'], {
+    cwd: root,
+    env: { PATH, HOME, ...settings },
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    detached: true,
+  });
+  undo.add(() => end(child));
+  const said = wordsOf(child);
+  const address = await waitFor(() => {
+    refuseEnded(child, said());
+    return /listening at (http:[^"\s]+)/.exec(said())?.[1];
+  }, 'the hook to listen');
+  await waitFor(async () => (await fetch(`${address}/readyz`)).ok, 'the hook to be ready');
+  return address;
+}
+
+async function tokenOf(client: Client): Promise<string> {
+  const asked = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: { expirationSeconds: 86_400 } };
+  return textAt(must(await client.create(`${account}/token`, asked)), 'status', 'token') ?? '';
+}
+
+interface Kubeconfig {
+  readonly users: readonly { readonly name: string }[];
+}
+
+function kubeconfigWith(kubeconfig: string, token: string): string {
+  const config = parse(readFileSync(kubeconfig, 'utf8')) as Kubeconfig;
+  return stringify({ ...config, users: config.users.map(({ name }) => ({ name, user: { token } })) });
+}
+
+function wordsOf(child: ChildProcess): () => string {
+  let words = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream?.setEncoding('utf8').on('data', (text: string) => {
+      words = (words + text).slice(-20_000);
+    });
+  return () => words;
+}
+
+function refuseEnded({ exitCode }: ChildProcess, words: string): void {
+  if (exitCode !== null) throw new Error(`the hook ended with exit code ${exitCode}; it said:\n${words}`);
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return;
+  const ended = once(child, 'exit');
+  child.kill('SIGTERM');
+  // A step in hand may take its time; a demo has none.
+  const timer = setTimeout(() => child.kill('SIGKILL'), 10_000);
+  await ended;
+  clearTimeout(timer);
+}

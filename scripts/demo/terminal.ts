@@ -1,0 +1,85 @@
+// What the demo prints, and how. Colours only where the terminal takes them (NO_COLOR and FORCE_COLOR are honoured).
+import { styleText } from 'node:util';
+
+type Style = Parameters<typeof styleText>[0];
+
+const width = 78;
+
+function styled(style: Style, text: string): string {
+  return styleText(style, text, { stream: process.stdout });
+}
+
+export function print(text = ''): void {
+  process.stdout.write(`${text}\n`);
+}
+
+export function heading(text: string): void {
+  print();
+  print(styled('bold', text));
+  print(styled('dim', '-'.repeat(text.length)));
+}
+
+/** Plain words for someone who has never seen this; wrapped. */
+export function explain(text: string): void {
+  for (const line of wrapped(text, width)) print(line);
+}
+
+function wrapped(text: string, most: number): readonly string[] {
+  const lines: string[] = [];
+  for (const word of text.split(/\s+/)) {
+    const last = lines.at(-1);
+    if (last === undefined || last.length + 1 + word.length > most) lines.push(word);
+    else lines[lines.length - 1] = `${last} ${word}`;
+  }
+  return lines;
+}
+
+/** A command or file that stands for itself. */
+export function literal(text: string): void {
+  for (const line of text.trimEnd().split('\n')) print(`    ${styled('cyan', line)}`);
+}
+
+/** What is being done, for those who wonder why nothing moves. */
+export function progress(text: string): void {
+  print(styled('dim', `  ${text}`));
+}
+
+const phaseStyles: Readonly<Record<string, Style>> = {
+  Committed: 'green',
+  RolledBack: 'yellow',
+  RollingBack: 'yellow',
+  Failed: 'red',
+};
+
+export interface Moment {
+  readonly seconds: number;
+  readonly phase: string;
+  readonly done: string;
+  readonly message: string;
+}
+
+/** One line of a Transaction's life; what does not fit goes on below, in the same column. */
+export function moment({ seconds, phase, done, message }: Moment): void {
+  const time = `${seconds.toFixed(2)}s`.padStart(8);
+  const start = `${styled('dim', time)}  ${styled(phaseStyles[phase] ?? 'cyan', phase.padEnd(11))}  ${done.padEnd(4)}  `;
+  const indent = time.length + 2 + 11 + 2 + 4 + 2;
+  const [first = '', ...rest] = wrapped(message, Math.max(40, (process.stdout.columns ?? 110) - indent));
+  print(`${start}${first}`);
+  for (const line of rest) print(`${' '.repeat(indent)}${line}`);
+}
+
+/** Columns as wide as their widest cell. A row whose last two cells differ is marked where `marked`. */
+export function table(header: readonly string[], rows: readonly (readonly string[])[], marked = false): void {
+  const widths = header.map((_, column) => Math.max(...[header, ...rows].map((row) => row[column]?.length ?? 0)));
+  const line = (row: readonly string[]): string => `  ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('   ')}`;
+  print(styled('dim', line(header).trimEnd()));
+  for (const row of rows) {
+    const changed = marked && row.at(-1) !== row.at(-2);
+    print(changed ? styled('bold', `${line(row)}   <- changed`) : line(row).trimEnd());
+  }
+}
+
+export function verdict(what: string, holds: boolean, found: string): void {
+  print(`  ${styled(holds ? 'green' : 'red', holds ? 'ok    ' : 'FAILED')}  ${what}`);
+  if (!holds) for (const line of found.split('\n')) print(`          ${line}`);
+}

@@ -1,0 +1,61 @@
+// What is new in a Transaction since the status before, in words. Pure.
+import { at, isList, isObject, type Json, type JsonObject, textAt } from '../../hooks/model/json.ts';
+import { conditionOf } from '../../test/support/stage.ts';
+
+export interface News {
+  readonly phase: string;
+  /** `3/5`, as kubectl shows it. */
+  readonly done: string;
+  /** Empty where nothing is new that a reader would want to know. */
+  readonly message: string;
+}
+
+export function statusIn(transaction: JsonObject): JsonObject {
+  const status = at(transaction, 'status');
+  return isObject(status) ? status : {};
+}
+
+/** `before` is undefined at the first look, which may be at an older Transaction. */
+export function newsOf(transaction: JsonObject, before: JsonObject | undefined): News {
+  const status = statusIn(transaction);
+  const said = before !== undefined && messageIn(before) === messageIn(status) ? '' : messageIn(status);
+  const told = before === undefined ? '' : [...movedItems(transaction, before), ...finished(status, before)].join(', ');
+  return {
+    phase: textAt(status, 'phase') ?? 'Pending',
+    done: textAt(status, 'progress') ?? '',
+    message: said === '' || told === '' ? said + told : `${said} (${told})`,
+  };
+}
+
+function messageIn(status: JsonObject): string {
+  return textAt(status, 'message') ?? 'created, waiting for the engine';
+}
+
+function finished(status: JsonObject, before: JsonObject): readonly string[] {
+  const becameFinished = conditionOf(status, 'Finished') === 'True' && conditionOf(before, 'Finished') !== 'True';
+  return becameFinished ? ['finished: the locks are given back'] : [];
+}
+
+/** The changes that were made or undone. */
+function movedItems(transaction: JsonObject, before: JsonObject): readonly string[] {
+  const [then, now] = [itemsOf(before), itemsOf(statusIn(transaction))];
+  const changes = at(transaction, 'spec', 'changes');
+  if (then.length === 0 || !isList(changes)) return [];
+  return changes.flatMap((change, index) => {
+    const move = moveOf(then[index], now[index]);
+    return move === ''
+      ? []
+      : [`${move}: ${textAt(change, 'type')} ${textAt(change, 'target', 'kind')} ${textAt(change, 'target', 'name')}`];
+  });
+}
+
+function itemsOf(status: JsonObject): readonly Json[] {
+  const items = at(status, 'items');
+  return isList(items) ? items : [];
+}
+
+function moveOf(then: Json | undefined, now: Json | undefined): string {
+  const becameTrue = (mark: string): boolean => at(now, mark) === true && at(then, mark) !== true;
+  if (becameTrue('committed')) return 'made';
+  return becameTrue('rolledBack') && at(then, 'committed') === true ? 'undone' : '';
+}

@@ -1,0 +1,46 @@
+// Everything that the demo needs, started: control plane, manifests, hook, and Metacontroller's loop.
+import { type ControlPlane, startControlPlane } from '../../test/controlplane/start.ts';
+import { type Client, connect } from '../../test/support/client.ts';
+import { installManifests } from '../../test/support/install.ts';
+import { findMetacontroller } from '../../test/support/metacontroller/binary.ts';
+import { type Loop, startLoop } from '../../test/support/metacontroller/loop.ts';
+import { startHook } from './hook.ts';
+import { explain, heading, literal, progress } from './terminal.ts';
+import type { Undo } from './undo.ts';
+
+export interface World {
+  readonly client: Client;
+  readonly kubeconfig: string;
+}
+
+export async function startWorld(undo: Undo): Promise<World> {
+  heading('Getting ready');
+  explain('A Kubernetes control plane of our own on this machine, nothing else: no cluster of yours is touched.');
+  const controlPlane = await openControlPlane(undo);
+  const { kubeconfig } = controlPlane;
+  const client = connect(kubeconfig);
+  undo.add(() => client.close());
+  await installManifests(client);
+  progress('installed from manifests/: the Transaction kind, the namespace janus-system, the rights of the engine');
+  const hookUrl = await startHook(client, kubeconfig, undo);
+  progress(`the hook, server/main.ts, listens at ${hookUrl}`);
+  const loop = await startLoop({ kubeconfig, hookUrl, name: 'janus' });
+  undo.add(() => loop.stop());
+  progress(describeLoop(loop));
+  return { client, kubeconfig };
+}
+
+async function openControlPlane(undo: Undo): Promise<ControlPlane> {
+  const controlPlane = await startControlPlane({ report: progress });
+  undo.add(() => controlPlane.stop());
+  progress(`etcd, kube-apiserver and kube-controller-manager run: ${controlPlane.url}`);
+  progress('there are no nodes, so Deployments are rolled out but their Pods do not run; to look on from another terminal:');
+  literal(`export KUBECONFIG=${controlPlane.kubeconfig}`);
+  return controlPlane;
+}
+
+function describeLoop({ kind }: Loop): string {
+  return kind === 'metacontroller'
+    ? `the loop: the real Metacontroller, ${findMetacontroller()}`
+    : 'the loop: a double of Metacontroller from test/support (METACONTROLLER=<path of the program> would use the real one)';
+}
