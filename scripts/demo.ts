@@ -1,6 +1,7 @@
 // `npm run demo`: the main job, live, on a control plane of its own. Exit code 0 only if the cluster is as announced.
 // `npm run demo -- --keep` leaves it running until Ctrl-C. However it ends, nothing is left behind.
 import { constants } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { commit, rollBack, undo as undoFirst } from './demo/acts.ts';
 import { createChecks } from './demo/checks.ts';
 import { look, openShop } from './demo/shop.ts';
@@ -9,7 +10,8 @@ import { createUndo } from './demo/undo.ts';
 import { startWorld, type World } from './demo/world.ts';
 
 const undo = createUndo();
-let interrupted = false;
+const over = new AbortController();
+let staying = false;
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => void interrupt(signal));
 
 const args = process.argv.slice(2);
@@ -29,7 +31,7 @@ async function main(keep: boolean): Promise<number> {
 
 async function tellFailure(error: unknown): Promise<boolean> {
   // After a signal everything fails, and `interrupt` ends the process.
-  if (interrupted) return new Promise<never>(() => undefined);
+  if (over.signal.aborted) return new Promise<never>(() => undefined);
   process.stderr.write(`\nThe demo failed: ${error instanceof Error ? error.message : String(error)}\n`);
   return false;
 }
@@ -57,6 +59,7 @@ function explainComparison(): void {
     in managedFields; uid and creation time of what was deleted), status, and the rollout number of the Deployment's controller.`);
 }
 
+/** Until a signal comes. */
 async function stay({ kubeconfig }: World): Promise<void> {
   heading('Left running until Ctrl-C');
   explain('In another terminal:');
@@ -68,23 +71,17 @@ kubectl -n shop delete tx deploy-v2
 kubectl apply -f manifests/examples/deploy-v2.yaml
 kubectl -n shop wait --for=condition=Finished tx/deploy-v2
 kubectl -n shop annotate tx deploy-v2 tx.janus.io/request-rollback=again`);
-  await new Promise<void>((resolve) => {
-    goOn = resolve;
-    hold = setInterval(() => undefined, 2 ** 30);
-  });
-  clearInterval(hold);
+  staying = true;
+  await sleep(2 ** 30, undefined, { signal: over.signal }).catch(() => undefined);
 }
-
-let goOn: (() => void) | undefined;
-let hold: NodeJS.Timeout | undefined;
 
 /** Ends the stay, if it has come to that; else everything. */
 async function interrupt(signal: NodeJS.Signals): Promise<void> {
-  if (interrupted) return;
-  interrupted = true;
+  if (over.signal.aborted) return;
+  over.abort();
   print();
   progress(`${signal}: cleaning up`);
-  if (goOn !== undefined) return goOn();
+  if (staying) return;
   await undo.run();
   process.exit(128 + constants.signals[signal]);
 }

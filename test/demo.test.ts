@@ -1,0 +1,135 @@
+// The demo as people run it: it ends with 0 when the cluster is as it says, with something else when not, and leaves nothing.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
+import t, { type Test } from 'tap';
+import { type Client, connect, must, waitFor } from './support/client.ts';
+
+const root = join(import.meta.dirname, '..');
+
+interface Demo {
+  readonly process: ChildProcess;
+  readonly ended: Promise<number | null>;
+  readonly output: () => string;
+  /** Resolves with the line's first group as soon as a line matches. */
+  line(pattern: RegExp, then?: () => void): Promise<string>;
+}
+
+function start(t: Test, command: readonly string[]): Demo {
+  const [file = '', ...args] = command;
+  const { PATH, HOME, XDG_CACHE_HOME, METACONTROLLER } = process.env;
+  const env = { PATH, HOME, XDG_CACHE_HOME, METACONTROLLER };
+  const child = spawn(file, args, { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'] });
+  t.teardown(() => child.kill('SIGKILL'));
+  const lines: string[] = [];
+  const readers = [child.stdout, child.stderr].map((input) => createInterface({ input }));
+  for (const reader of readers) reader.on('line', (line) => lines.push(line));
+  const ended = once(child, 'close').then(([code]) => code as number | null);
+  return {
+    process: child,
+    ended,
+    output: () => lines.join('\n'),
+    line: (pattern, then) =>
+      new Promise((resolve, reject) => {
+        for (const reader of readers)
+          reader.on('line', (line) => {
+            const found = pattern.exec(line);
+            if (found === null) return;
+            then?.();
+            resolve(found[1] ?? '');
+          });
+        void ended.then(() => reject(new Error(`the demo ended without a line like ${pattern}:\n${lines.join('\n')}`)));
+      }),
+  };
+}
+
+const demo = [process.execPath, join(root, 'scripts', 'demo.ts')];
+const kubeconfigLine = /^ +export KUBECONFIG=(\S+)/;
+const hookLine = /server\/main\.ts, listens at (\S+)/;
+
+async function nothingIsLeft(t: Test, kubeconfig: string, hookUrl?: string): Promise<void> {
+  await waitFor(() => !existsSync(dirname(kubeconfig)), `${dirname(kubeconfig)} to be removed`);
+  if (hookUrl !== undefined) await t.rejects(fetch(`${hookUrl}/healthz`), 'the hook is gone');
+}
+
+t.test('npm run demo shows a Transaction that commits, one that is rolled back, and ends with 0', async (t) => {
+  const running = start(t, ['npm', 'run', '--silent', 'demo']);
+  const [kubeconfig, hookUrl] = await Promise.all([running.line(kubeconfigLine), running.line(hookLine)]);
+  t.equal(await running.ended, 0, running.output());
+  const output = running.output();
+  t.match(output, /^ {2}the loop: (a double of Metacontroller|the real Metacontroller)/m, 'it says which loop runs');
+  for (const phase of ['Pending', 'Preparing', 'Prepared', 'Committing', 'Committed', 'RollingBack', 'RolledBack'])
+    t.match(output, new RegExp(`^ +\\d+\\.\\d\\ds {2}${phase} `, 'm'), `${phase} was shown live`);
+  t.match(output, /^ {2}ConfigMap app-config +data\.version +1\.0 +2\.0 +<- changed$/m);
+  t.match(output, /^ {2}ok {6}deploy-v2 is Committed$/m);
+  t.match(output, /^ {2}ok {6}deploy-v3 is RolledBack$/m);
+  t.match(output, /^ {2}ok {6}deploy-v2 is RolledBack$/m);
+  t.match(output, /^All \d\d checks are ok\.$/m);
+  t.notMatch(output, 'FAILED');
+  t.notMatch(output, '\u001b', 'no colours where there is no terminal');
+  await nothingIsLeft(t, kubeconfig, hookUrl);
+});
+
+t.test('a cluster that does not let the first Transaction be undone makes it end with 1', async (t) => {
+  const running = start(t, demo);
+  // Held while the cluster is prepared, which is long before the demo comes to it.
+  const kubeconfig = await running.line(kubeconfigLine, () => running.process.kill('SIGSTOP'));
+  const client = connect(kubeconfig);
+  await refuseVersion1(client);
+  await client.close();
+  running.process.kill('SIGCONT');
+  t.equal(await running.ended, 1, running.output());
+  t.match(running.output(), /^ {2}ok {6}deploy-v3 is RolledBack$/m, 'up to there all was well');
+  t.match(running.output(), /^ {2}FAILED {2}deploy-v2 is RolledBack$/m);
+  t.match(running.output(), /^ {2}FAILED {2}ConfigMap app-config is exactly as before/m);
+  t.match(running.output(), /^ +-.*"version": "1\.0"/m, 'and it says what differs');
+  await nothingIsLeft(t, kubeconfig);
+});
+
+/** From now on no ConfigMap of version 2.0 becomes one of version 1.0. */
+async function refuseVersion1(client: Client): Promise<void> {
+  const metadata = { name: 'no-way-back' };
+  const versionOf = (object: string): string => `${object}.?data.?version.orValue('')`;
+  const expression = `!(${versionOf('oldObject')} == '2.0' && ${versionOf('object')} == '1.0')`;
+  const resourceRules = [{ apiGroups: [''], apiVersions: ['v1'], operations: ['UPDATE'], resources: ['configmaps'] }];
+  const policies = '/apis/admissionregistration.k8s.io/v1/validatingadmissionpolic';
+  const spec = { matchConstraints: { resourceRules }, validations: [{ expression }] };
+  must(await client.create(`${policies}ies`, { metadata, spec }));
+  const binding = { policyName: metadata.name, validationActions: ['Deny'] };
+  must(await client.create(`${policies}ybindings`, { metadata, spec: binding }));
+  const probes = '/api/v1/namespaces/default/configmaps';
+  must(await client.create(probes, { metadata, data: { version: '2.0' } }));
+  await waitFor(async () => {
+    const answer = await client.patch(`${probes}/${metadata.name}`, { data: { version: '1.0' } });
+    if (answer.code === 200) must(await client.patch(`${probes}/${metadata.name}`, { data: { version: '2.0' } }));
+    return answer.code === 422;
+  }, 'the policy to be in force');
+}
+
+t.test('with --keep it stays until Ctrl-C, for kubectl', async (t) => {
+  const running = start(t, [...demo, '--keep']);
+  const [kubeconfig, hookUrl] = await Promise.all([running.line(kubeconfigLine), running.line(hookLine)]);
+  await running.line(/kubectl .* annotate tx deploy-v2 tx\.janus\.io\/request-rollback=again$/);
+  t.ok(existsSync(kubeconfig));
+  t.equal((await fetch(`${hookUrl}/readyz`)).status, 200);
+  running.process.kill('SIGINT');
+  t.equal(await running.ended, 0, running.output());
+  await nothingIsLeft(t, kubeconfig, hookUrl);
+});
+
+t.test('Ctrl-C in the middle leaves nothing', async (t) => {
+  const running = start(t, demo);
+  const interrupt = (): void => void running.process.kill('SIGINT');
+  const [kubeconfig, hookUrl] = await Promise.all([running.line(kubeconfigLine), running.line(hookLine, interrupt)]);
+  t.equal(await running.ended, 130);
+  t.notMatch(running.output(), 'failed');
+  await nothingIsLeft(t, kubeconfig, hookUrl);
+});
+
+t.test('what it does not know it refuses', async (t) => {
+  const running = start(t, [...demo, '--kep']);
+  t.equal(await running.ended, 2);
+  t.match(running.output(), 'expected --keep or nothing, found --kep');
+});
