@@ -61,7 +61,7 @@ export async function startBinary(options: BinaryOptions): Promise<RunningBinary
     `--health-probe-bind-address=127.0.0.1:${health}`,
     `--target-label-selector=${loopLabel}=${options.loop}`,
     '--leader-election=false',
-    '--discovery-interval=5s',
+    '--discovery-interval=1s',
     '--zap-log-level=error',
   ];
   const child = spawn(options.program, flags, {

@@ -18,16 +18,17 @@ import { readEvents } from './watch-stream.ts';
 const kubeconfig = kubeconfigOfTests();
 const client = connect(kubeconfig);
 t.teardown(() => client.close());
+const parentResource = await installParentKind(client, t);
 const good = { code: 200, headers: {}, body: '{"status":{"phase":"Done","version":1},"children":[]}' };
 
 t.test('a program that stops it ends by itself and says nothing, also with a call under way', async (t) => {
-  const { parentResource, create } = await place(t);
+  const { own, create } = await place(t);
   await create('one');
   const program = `
     import { startMetacontroller } from ${JSON.stringify(new URL('double.ts', import.meta.url).href)};
     const called = Promise.withResolvers();
     const fetchHook = ({ signal }) => { called.resolve(); return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))); };
-    const options = { kubeconfig: ${JSON.stringify(kubeconfig)}, hookUrl: 'http://127.0.0.1:1', parentResource: ${JSON.stringify(parentResource)} };
+    const options = { kubeconfig: ${JSON.stringify(kubeconfig)}, hookUrl: 'http://127.0.0.1:1', parentResource: ${JSON.stringify(parentResource)}, ...${JSON.stringify(own)} };
     const double = await startMetacontroller({ ...options, fetchHook });
     await called.promise;
     await double.stop();
@@ -43,13 +44,13 @@ t.test('a program that stops it ends by itself and says nothing, also with a cal
 });
 
 t.test('a call may be made without HTTP, and is recorded', async (t) => {
-  const { parentResource, collection, create } = await place(t);
+  const { own, collection, create } = await place(t);
   const bodies: string[] = [];
   const fetchHook = async ({ body }: { readonly body: string }) => {
     bodies.push(body);
     return good;
   };
-  const double = await startMetacontroller({ kubeconfig, hookUrl: 'http://hook', parentResource, fetchHook });
+  const double = await startMetacontroller({ kubeconfig, hookUrl: 'http://hook', parentResource, ...own, fetchHook });
   t.teardown(() => double.stop());
   const uid = textAt(await create('one'), 'metadata', 'uid');
   await waitFor(async () => phaseOf(await client.get(`${collection}/one`)) === 'Done', 'the status');
@@ -58,36 +59,50 @@ t.test('a call may be made without HTTP, and is recorded', async (t) => {
 });
 
 t.test('starting fails where the API server does not let it look', async (t) => {
-  const { parentResource } = await place(t);
   const stranger = relocated(t, (cluster, user) => [cluster, { ...user, as: 'nobody' }]);
   const starting = startMetacontroller({ kubeconfig: stranger, hookUrl: 'http://hook', parentResource });
   await t.rejects(starting, { name: 'ApiError', code: 403 });
 });
 
-t.test('what changes while the watch is broken is seen by a new LIST; each parent is called again', async (t) => {
-  const { parentResource, collection, create } = await place(t);
-  for (const name of ['changed', 'deleted']) await create(name);
+t.test('what changes while the watch is broken is seen by a new LIST, which brings a call for every parent', async (t) => {
+  const { own, collection, create } = await place(t);
+  const names = ['changed', 'deleted', 'untouched'];
+  for (const name of names) await create(name);
   const relay = await startRelay(t, client.url);
   const throughRelay = relocated(t, (cluster, user) => [{ ...cluster, ...relay.cluster }, user]);
-  const fetchHook = async () => ({ ...good, body: '{"status":{"phase":"Done","version":1},"finalized":false}' });
-  const double = await startMetacontroller({ kubeconfig: throughRelay, hookUrl: 'http://hook', parentResource, fetchHook });
+  const fetchHook = async () => good;
+  const double = await startMetacontroller({
+    kubeconfig: throughRelay,
+    hookUrl: 'http://hook',
+    parentResource,
+    ...own,
+    fetchHook,
+  });
   t.teardown(() => double.stop());
   const callsOf = (name: string): number => double.calls.filter(({ parent }) => parent.name === name).length;
-  await waitFor(async () => phaseOf(await client.get(`${collection}/deleted`)) === 'Done', 'the status');
+  const calledWith = async (name: string): Promise<boolean> => {
+    const { body } = await client.get(`${collection}/${name}`);
+    const version = textAt(body, 'metadata', 'resourceVersion');
+    return phaseOf({ body }) === 'Done' && double.calls.some(({ parent }) => parent.resourceVersion === version);
+  };
+  for (const name of names) await waitFor(() => calledWith(name), `the last call for ${name}`);
+  const before = callsOf('untouched');
 
   relay.cut();
-  const changed = must(await client.patch(`${collection}/changed`, { metadata: { annotations: { a: 'b' } } }));
+  must(await client.patch(`${collection}/changed`, { metadata: { annotations: { a: 'b' } } }));
   must(await client.patch(`${collection}/deleted`, { metadata: { finalizers: null } }));
   must(await client.delete(`${collection}/deleted`));
-  const before = callsOf('deleted');
   relay.mend();
-  const version = textAt(changed, 'metadata', 'resourceVersion') ?? '';
-  await waitFor(() => double.calls.some(({ parent }) => parent.resourceVersion === version), 'a call with the changed parent');
-  t.equal(callsOf('deleted'), before, 'no call for the parent that is gone');
+  await waitFor(() => calledWith('changed'), 'a call with the changed parent');
+  await waitFor(() => callsOf('untouched') > before, 'a call with the parent that is as it was');
+  const calls = callsOf('deleted');
+  must(await client.patch(`${collection}/changed`, { metadata: { annotations: { a: 'c' } } }));
+  await waitFor(() => calledWith('changed'), 'the watch to go on');
+  t.equal(callsOf('deleted'), calls, 'no call any more for the parent that is gone');
 });
 
 t.test('a version too old ends a watch with an error', async (t) => {
-  const { parentResource, create } = await place(t);
+  const { create } = await place(t);
   await create('one');
   const api = await connectAsMetacontroller({ kubeconfig, signal: new AbortController().signal });
   t.teardown(() => api.close());
@@ -96,13 +111,16 @@ t.test('a version too old ends a watch with an error', async (t) => {
 });
 
 async function place(t: Test) {
-  const parentResource = await installParentKind(client, t);
   const { apiVersion } = parentResource;
   const namespace = await freeNamespace(client, 'double', t);
+  // Both: a loop also takes parents of other labels that carry its finalizer.
+  const own = { name: namespace, matchLabels: { loop: namespace } };
   const collection = `/apis/${apiVersion}/namespaces/${namespace}/transactions`;
   const create = async (name: string): Promise<JsonObject> =>
-    must(await client.create(collection, { apiVersion, kind: 'Transaction', metadata: { name }, spec: {} }));
-  return { parentResource, collection, create };
+    must(
+      await client.create(collection, { apiVersion, kind: 'Transaction', metadata: { name, labels: own.matchLabels }, spec: {} }),
+    );
+  return { own, collection, create };
 }
 
 function phaseOf({ body }: { readonly body: JsonObject }): Json | undefined {

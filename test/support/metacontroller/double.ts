@@ -27,7 +27,10 @@ export interface MetacontrollerOptions {
   /** Of the CompositeController, and so of the finalizer; default `janus`. */
   readonly name?: string;
   readonly parentResource?: ParentResource;
-  /** Only parents with these labels are its own, so that several loops can share a cluster. All, when absent. */
+  /**
+   * Only parents with these labels are its own; all, when absent. Loops that share a cluster need other labels and other
+   * names: parents that carry the finalizer of a loop are its own too, and without the labels they get finalized.
+   */
   readonly matchLabels?: Readonly<Record<string, string>>;
   /** How many parents are worked on at once; default 5. */
   readonly workers?: number;

@@ -79,7 +79,10 @@ async function fetchWithin(options: HookClientOptions, request: Omit<HookRequest
   const { signal, timeoutMilliseconds, fetchHook } = options;
   const controller = new AbortController();
   const stop = (): void => controller.abort(signal.reason);
-  const timer = setTimeout(() => controller.abort(new Error('context deadline exceeded')), timeoutMilliseconds);
+  const timer = setTimeout(
+    () => controller.abort(new Error('context deadline exceeded (Client.Timeout exceeded while awaiting headers)')),
+    timeoutMilliseconds,
+  );
   signal.addEventListener('abort', stop, { once: true });
   try {
     return { response: await fetchHook({ ...request, signal: controller.signal }) };

@@ -19,7 +19,7 @@ export function listPath({ apiVersion, resource }: ParentResource): string {
   return `/apis/${apiVersion}/${resource}`;
 }
 
-function objectPath({ apiVersion, resource }: ParentResource, object: JsonObject): string {
+export function objectPath({ apiVersion, resource }: ParentResource, object: JsonObject): string {
   const namespace = encodeURIComponent(textAt(object, 'metadata', 'namespace') ?? '');
   const name = encodeURIComponent(textAt(object, 'metadata', 'name') ?? '');
   return `/apis/${apiVersion}/namespaces/${namespace}/${resource}/${name}`;

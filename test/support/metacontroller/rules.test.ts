@@ -57,11 +57,12 @@ for (const kind of loopKinds) {
       });
       await parent.becomes('answered', (object) => at(object, 'status', 'phase') === 'Second');
       t.match(
-        await parent.warned('deadline exceeded'),
-        /sync hook failed .* http error: Post ".*\/sync": context deadline exceeded/,
+        await parent.warned('http error'),
+        /sync hook failed .* http error: Post ".*\/sync": .*(deadline|Client\.Timeout) exceeded/,
       );
       const [first, second] = await parent.called(2);
-      t.ok((second?.at ?? 0) - (first?.at ?? 0) > 997, 'not before the timeout');
+      // The timeout of 1 s runs from before the call arrives here, which under load may be a while.
+      t.ok((second?.at ?? 0) - (first?.at ?? 0) > 500, 'not before the timeout');
       t.ok(ended > 0, 'the hook saw the call given up');
     });
   });

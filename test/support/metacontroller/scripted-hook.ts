@@ -8,7 +8,7 @@ import { isObject, type JsonObject, parseJson, textAt } from '../../../hooks/mod
 import { type Client, must, type Teardown, waitFor } from '../client.ts';
 import { findMetacontroller } from './binary.ts';
 import type { LoopKind } from './loop.ts';
-import type { ParentResource } from './parents.ts';
+import { listPath, objectPath, type ParentResource } from './parents.ts';
 
 /** Both loops where a real Metacontroller is at hand. */
 export const loopKinds: readonly LoopKind[] = findMetacontroller() === undefined ? ['double'] : ['double', 'metacontroller'];
@@ -90,10 +90,19 @@ export async function installParentKind(client: Client, t: Teardown): Promise<Pa
   const group = `r${randomBytes(4).toString('hex')}.recording.tx.janus.io`;
   const path = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
   must(await client.create(path, parentDefinition(group)));
-  t.teardown(() => client.delete(`${path}/transactions.${group}`));
   const resource = { apiVersion: `${group}/v1`, resource: 'transactions' };
+  t.teardown(async () => {
+    await releaseParents(client, resource);
+    await client.delete(`${path}/transactions.${group}`);
+  });
   await waitFor(async () => (await client.get(`/apis/${group}/v1/transactions`)).code === 200, `${group} to be served`);
   return resource;
+}
+
+// A loop that was stopped leaves its finalizers, and with them neither kind nor namespace would ever go.
+async function releaseParents(client: Client, resource: ParentResource): Promise<void> {
+  for (const parent of (await client.list(listPath(resource))).items)
+    await client.patch(objectPath(resource, parent), { metadata: { finalizers: null } });
 }
 
 const versionRule =
