@@ -91,7 +91,8 @@ function foreignContent(evidence: Evidence): readonly ForeignPath[] {
   const owned = (path: Path): boolean => byKubernetes.some((text) => text.startsWith(JSON.stringify(path).slice(0, -1)));
   const changed = merged.theirs.filter((path) => path.length > 0 && !owned(path));
   // Where no dry run told the defaults, only what another manager has written is foreign.
-  const known = entry.approximate ? changed.filter((path) => foreignPath(live, path).manager !== 'unknown') : changed;
+  const isKnown = (path: Path): boolean => !['unknown', evidence.managers.forward].includes(foreignPath(live, path).manager);
+  const known = entry.approximate ? changed.filter(isKnown) : changed;
   return known.map((path) => foreignPath(live, path));
 }
 

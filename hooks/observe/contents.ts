@@ -53,10 +53,11 @@ async function listOne(reader: Reader, identity: Identity, resource: Resource, n
   return { kind: 'known', objects: foreign.map((item) => `${resource.kind} ${textAt(item, 'metadata', 'name') ?? ''}`) };
 }
 
-// Made by a controller for another object: that one is what counts.
+// Made by a controller for another object: that one is what counts. The Endpoints of a Service have no owner reference.
 function isDerived(item: JsonObject): boolean {
   const owners = at(item, 'metadata', 'ownerReferences');
-  return isList(owners) && owners.length > 0;
+  const keeper = textAt(item, 'metadata', 'labels', 'endpoints.kubernetes.io/managed-by');
+  return (isList(owners) && owners.length > 0) || keeper === 'endpoint-controller';
 }
 
 // What Kubernetes puts into every Namespace by itself.
