@@ -24,10 +24,12 @@ export function mergeOrder(parts: OrderedParts, left: readonly string[]): Merged
   if (parts.kind === 'map') return { elements: left, theirs: false };
   const weReordered = !sameOrder(parts.prior, parts.expected);
   const theyReordered = !sameOrder(parts.expected, parts.live);
-  if (!weReordered) return { elements: weave(theyReordered ? parts.live : parts.prior, parts.live, left), theirs: theyReordered };
-  if (!theyReordered) return { elements: weave(parts.prior, parts.live, left), ours: 'applied', theirs: false };
+  // An order that fits both, since elements are gone, is not our work: nothing of it is left to undo.
   const undone = sameOrder(parts.prior, parts.live);
-  return { elements: weave(parts.live, parts.live, left), ours: undone ? 'untouched' : 'foreign', theirs: !undone };
+  const [restored, kept] = [weave(parts.prior, parts.live, left), weave(parts.live, parts.prior, left)];
+  if (!weReordered) return { elements: theyReordered ? kept : restored, theirs: theyReordered };
+  if (theyReordered && !undone) return { elements: kept, ours: 'foreign', theirs: true };
+  return { elements: restored, ours: undone ? 'untouched' : 'applied', theirs: false };
 }
 
 /** Whether the elements that both have follow one another alike. */

@@ -3,7 +3,7 @@
 import { contentOf } from '../content/content.ts';
 import { managersOf } from '../content/fields.ts';
 import { type ListKinds, listKindsOf, partsOf, valueAt, withValueAt } from '../content/lists.ts';
-import { type Merge, merge } from '../content/merge.ts';
+import { type Merge, merge, type OurPath } from '../content/merge.ts';
 import { hasManager, newOwners, ownedBy } from '../content/ownership.ts';
 import { describePath, type Path } from '../content/path.ts';
 import type { Drift } from '../model/item.ts';
@@ -51,13 +51,19 @@ export function attribute(evidence: Evidence): Attributed {
     { prior: content(entry.prior, entry), expected: content(written, entry), live: content(live, entry) },
     kinds,
   );
-  const foreign = merged.ours.filter(({ state }) => state === 'foreign').map(({ path }) => foreignPath(live, path));
+  const isForeign = ({ path, state }: OurPath): boolean => state === 'foreign' && !isForgottenAnnotation(path, written, kinds);
+  const foreign = merged.ours.filter(isForeign).map(({ path }) => foreignPath(live, path));
   const marked = hasManager(live, [managers.forward, managers.restore]);
   const byValue = merged.ours.some(({ state }) => state === 'applied');
   // Server-side apply always leaves an entry: without one, equal values are somebody else's equal change.
   const proven = entry.type === 'Patch' && !evidence.recorded ? marked : byValue || marked;
   const kind = foreign.length > 0 ? 'foreign' : proven ? 'applied' : 'untouched';
   return { kind, merge: merged, kinds, written, foreign };
+}
+
+// A PUT drops the annotations that its content does not name; controllers write theirs again. Theirs stay, and nobody is wronged.
+function isForgottenAnnotation(path: Path, written: Json | undefined, kinds: ListKinds): boolean {
+  return path[0] === 'f:metadata' && path[1] === 'f:annotations' && valueAt(written, path, kinds) === undefined;
 }
 
 function content(object: Json | undefined, entry: SnapshotEntry): JsonObject | undefined {

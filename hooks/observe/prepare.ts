@@ -89,7 +89,16 @@ type Judged =
 
 type Context = Pick<LockContext, 'reader' | 'transaction'>;
 
-async function prepareOne(context: Context, resolved: Resolved): Promise<Judged> {
+/** Reads of one target in a row, while somebody writes it between the read and the dry run. */
+const mostReads = 20;
+
+async function prepareOne(context: Context, resolved: Resolved, reads = 1): Promise<Judged> {
+  const judged = await readAndTry(context, resolved);
+  const isStale = judged.kind === 'trouble' && judged.failure.kind === 'stale';
+  return isStale && reads < mostReads ? prepareOne(context, resolved, reads + 1) : judged;
+}
+
+async function readAndTry(context: Context, resolved: Resolved): Promise<Judged> {
   const { reader, transaction } = context;
   const found = await read(reader, locationOf(resolved.target, resolved.resource), serviceAccountOf(transaction));
   if (found.kind === 'trouble') return failed(found.failure, resolved, 'could not be read', transaction);
