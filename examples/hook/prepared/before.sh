@@ -1,0 +1,5 @@
+#!/bin/sh
+# Brings the Transaction there, call by call.
+set -e
+../turn.sh hook-prepared
+../turn.sh hook-prepared

@@ -1,0 +1,4 @@
+#!/bin/sh
+# Brings the Transaction there, call by call.
+set -e
+../turn.sh hook-preparing
