@@ -1,0 +1,146 @@
+// What of an object is content, and how content becomes an object to write; and what is generated anew.
+import t from 'tap';
+import {
+  asNew,
+  contentOf,
+  sameManagedFields,
+  withContent,
+  withManagedFields,
+  withoutKeys,
+} from '../../../hooks/content/content.ts';
+import { definitionState } from '../../../hooks/content/definition.ts';
+import { withoutGenerated } from '../../../hooks/content/generated.ts';
+import { equalJson, type JsonObject, parseJson } from '../../../hooks/model/json.ts';
+import { entry, managed } from '../../support/managed-fields.ts';
+
+const byServer: JsonObject = {
+  managedFields: [{ manager: 'kubectl' }],
+  resourceVersion: '5',
+  generation: 2,
+  uid: 'u-1',
+  creationTimestamp: '2026-01-01T00:00:00Z',
+};
+const byPeople: JsonObject = { name: 'web', labels: { a: 'b' }, annotations: {}, finalizers: ['x/y'], ownerReferences: [] };
+const live: JsonObject = {
+  kind: 'Deployment',
+  metadata: { ...byPeople, ...byServer },
+  spec: { replicas: 1 },
+  status: { ready: 1 },
+};
+
+const withStatus = { statusSubresource: true };
+const plain = { statusSubresource: false };
+
+const contents: readonly { reason: string; object: JsonObject; resource: typeof plain; content: JsonObject }[] = [
+  {
+    reason: 'server metadata and status are none',
+    object: live,
+    resource: withStatus,
+    content: { kind: 'Deployment', metadata: byPeople, spec: { replicas: 1 } },
+  },
+  {
+    reason: 'status without a subresource is content',
+    object: live,
+    resource: plain,
+    content: { kind: 'Deployment', metadata: byPeople, spec: { replicas: 1 }, status: { ready: 1 } },
+  },
+  { reason: 'no metadata is empty metadata', object: { a: 1 }, resource: plain, content: { a: 1, metadata: {} } },
+  {
+    reason: 'a key named __proto__ is content',
+    object: parseJson('{"metadata":{"__proto__":{"uid":1}},"data":{"__proto__":"x"}}') as JsonObject,
+    resource: plain,
+    content: parseJson('{"metadata":{"__proto__":{"uid":1}},"data":{"__proto__":"x"}}') as JsonObject,
+  },
+];
+
+for (const { reason, object, resource, content } of contents) {
+  t.test(`content: ${reason}`, async (t) => {
+    t.ok(equalJson(contentOf(object, resource), content), JSON.stringify(contentOf(object, resource)));
+    t.ok(equalJson(contentOf(contentOf(object, resource), resource), contentOf(object, resource)), 'of content is content');
+  });
+}
+
+t.test('content on a live object changes content only', async (t) => {
+  const restored = { kind: 'Deployment', metadata: { name: 'web', labels: { a: 'old' } }, spec: { replicas: 3 } };
+  const object = withContent(live, restored, withStatus);
+  t.same(object, { ...restored, metadata: { ...restored.metadata, ...byServer }, status: { ready: 1 } });
+  t.same(contentOf(object, withStatus), restored);
+  const other = withContent(live, { ...restored, status: { ready: 9 } }, plain);
+  t.same(other.status, { ready: 9 }, 'where status is content it is restored');
+});
+
+t.test('a new object has no trace of the server', async (t) => {
+  t.same(asNew(live), { ...live, metadata: byPeople });
+  t.notOk('metadata' in withoutKeys({ metadata: 1, a: 1 }, ['metadata']));
+});
+
+t.test('ownership is compared whatever the order of the entries', async (t) => {
+  const [one, two] = [entry('a', { 'f:a': {} }), entry('b', { 'f:b': {} })];
+  t.ok(sameManagedFields(managed({}, one, two), managed({}, two, one)));
+  t.notOk(sameManagedFields(managed({}, one), managed({}, two)));
+  t.same(withManagedFields({ metadata: { name: 'x' } }, [one]), { metadata: { name: 'x', managedFields: [one] } });
+});
+
+const generatedLabels = {
+  'controller-uid': 'u',
+  'batch.kubernetes.io/controller-uid': 'u',
+  'job-name': 'j',
+  'batch.kubernetes.io/job-name': 'j',
+};
+const job = (labels: JsonObject, more: JsonObject = {}): JsonObject => ({
+  apiVersion: 'batch/v1',
+  kind: 'Job',
+  metadata: { name: 'j', labels },
+  spec: { selector: { matchLabels: { 'controller-uid': 'u' } }, template: { metadata: { labels }, spec: {} }, ...more },
+});
+
+const generated: readonly { reason: string; object: JsonObject; result: JsonObject }[] = [
+  {
+    reason: 'of a Job the selector and the labels with its uid',
+    object: job({ ...generatedLabels, app: 'x' }),
+    result: {
+      apiVersion: 'batch/v1',
+      kind: 'Job',
+      metadata: { name: 'j', labels: { app: 'x' } },
+      spec: { template: { metadata: { labels: { app: 'x' } }, spec: {} } },
+    },
+  },
+  {
+    reason: 'of a Job without labels of its own',
+    object: job(generatedLabels),
+    result: { apiVersion: 'batch/v1', kind: 'Job', metadata: { name: 'j' }, spec: { template: { metadata: {}, spec: {} } } },
+  },
+  {
+    reason: 'a Job that chose its selector keeps it',
+    object: job({ app: 'x' }, { manualSelector: true }),
+    result: job({ app: 'x' }, { manualSelector: true }),
+  },
+  {
+    reason: 'a kind of the same name elsewhere keeps all',
+    object: { ...job(generatedLabels), apiVersion: 'example.org/v1' },
+    result: { ...job(generatedLabels), apiVersion: 'example.org/v1' },
+  },
+  {
+    reason: 'a Service asks for its old address again',
+    object: { apiVersion: 'v1', kind: 'Service', spec: { clusterIP: '10.0.0.7' } },
+    result: { apiVersion: 'v1', kind: 'Service', spec: { clusterIP: '10.0.0.7' } },
+  },
+];
+
+for (const { reason, object, result } of generated) {
+  t.test(`generated: ${reason}`, async (t) => t.same(withoutGenerated(object), result));
+}
+
+const established = (status: string): JsonObject => ({ type: 'Established', status });
+const definitions: readonly { reason: string; status: JsonObject; is: boolean }[] = [
+  { reason: 'served', status: { conditions: [{ type: 'NamesAccepted', status: 'True' }, established('True')] }, is: true },
+  { reason: 'not yet', status: { conditions: [established('False')] }, is: false },
+  { reason: 'no conditions', status: {}, is: false },
+];
+
+for (const { reason, status, is } of definitions) {
+  t.test(`a definition: ${reason}`, async (t) => {
+    const state = definitionState({ metadata: { creationTimestamp: '1970-01-01T00:00:05Z' }, status });
+    t.same(state, { isEstablished: is, created: 5_000 });
+  });
+}
