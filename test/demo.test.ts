@@ -1,9 +1,10 @@
 // The demo as people run it: it ends with 0 when the cluster is as it says, with something else when not, and leaves nothing.
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { existsSync, readFileSync } from 'node:fs';
+import { delimiter, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { promisify } from 'node:util';
 import t, { type Test } from 'tap';
 import { type Client, connect, must, waitFor } from './support/client.ts';
 
@@ -108,12 +109,29 @@ async function refuseVersion1(client: Client): Promise<void> {
   }, 'the policy to be in force');
 }
 
+const hasKubectl = (process.env.PATH ?? '').split(delimiter).some((folder) => existsSync(join(folder, 'kubectl')));
+const kubectl = hasKubectl ? {} : { skip: 'needs kubectl' };
+
+async function typeTheReadme(t: Test, kubeconfig: string): Promise<void> {
+  const [, commands = ''] = /^## Use\n+```sh\n([\s\S]*?)```/m.exec(readFileSync(join(root, 'README.md'), 'utf8')) ?? [];
+  const env = { PATH: process.env.PATH, HOME: process.env.HOME, KUBECONFIG: kubeconfig };
+  const type = (command: string) => promisify(execFile)('sh', ['-c', command], { cwd: root, env });
+  // The demo has left one of that name, undone.
+  await type('kubectl -n shop delete tx deploy-v2');
+  for (const command of commands.trim().split('\n')) {
+    const { stdout } = await type(command);
+    t.not(stdout, '', command);
+  }
+  await type('kubectl -n shop wait --for=condition=RolledBack --timeout=1m tx/deploy-v2');
+}
+
 t.test('with --keep it stays until Ctrl-C, for kubectl', async (t) => {
   const running = start(t, [...demo, '--keep']);
   const [kubeconfig, hookUrl] = await Promise.all([running.line(kubeconfigLine), running.line(hookLine)]);
   await running.line(/kubectl .* annotate tx deploy-v2 tx\.janus\.io\/request-rollback=again$/);
   t.ok(existsSync(kubeconfig));
   t.equal((await fetch(`${hookUrl}/readyz`)).status, 200);
+  await t.test('what the README says to type works there', kubectl, (t) => typeTheReadme(t, kubeconfig));
   running.process.kill('SIGINT');
   t.equal(await running.ended, 0, running.output());
   await nothingIsLeft(t, kubeconfig, hookUrl);

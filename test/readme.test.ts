@@ -1,0 +1,160 @@
+// What the READMEs name is there, what they list is complete, and their example is the one that the demo runs.
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { parse } from 'yaml';
+import { mostChanges } from '../hooks/checks/validity.ts';
+import { mayFollow, phases } from '../hooks/model/phase.ts';
+import { defaultTimeouts, formatDuration } from '../hooks/model/timeouts.ts';
+import { annotations } from '../hooks/model/transaction.ts';
+import { conditionTypes } from '../hooks/report/conditions.ts';
+import { readConfig } from '../server/config.ts';
+
+const root = join(import.meta.dirname, '..');
+const read = (...path: readonly string[]): string => readFileSync(join(root, ...path), 'utf8');
+const readme = read('README.md');
+const hookReadme = read('examples', 'hook', 'README.md');
+const manifest = JSON.parse(read('package.json'));
+
+/** What is set as code, in the text and in blocks. */
+function codeOf(markdown: string): readonly string[] {
+  return [...markdown.matchAll(/```\w*\n([\s\S]*?)```|`([^`\n]+)`/g)].map(([, block, inline]) => block ?? inline ?? '');
+}
+
+function section(title: string): string {
+  const [, text = ''] = readme.split(`## ${title}\n`);
+  return text.split(/^#+ /m)[0] ?? '';
+}
+
+/** The cells of a table's rows, without its header. */
+function rowsOf(title: string): readonly (readonly string[])[] {
+  const lines = section(title)
+    .split('\n')
+    .filter((line) => line.startsWith('| ') || line.startsWith('|-'));
+  const start = lines.findIndex((line) => line.startsWith('|-')) + 1;
+  return lines.slice(start).map((line) =>
+    line
+      .split('|')
+      .slice(1, -1)
+      .map((cell) => cell.trim()),
+  );
+}
+
+const named = (cell = ''): readonly string[] => [...cell.matchAll(/`([^`:]+)[^`]*`/g)].map(([, name = '']) => name);
+
+for (const [file, text, base] of [
+  ['README.md', readme, root],
+  ['examples/hook/README.md', hookReadme, join(root, 'examples', 'hook')],
+] as const) {
+  t.test(`${file}: the scripts that it names exist`, async (t) => {
+    const scripts = codeOf(text).flatMap((code) => [...code.matchAll(/npm (?:run )?([a-z]+)/g)].map(([, script = '']) => script));
+    t.ok(scripts.length > 0);
+    for (const script of new Set(scripts)) t.type(manifest.scripts[script], 'string', script);
+  });
+
+  t.test(`${file}: the paths that it names exist`, async (t) => {
+    const top = /(?<![\w./-])(?:examples|docs|hooks|manifests|schemas|scripts|server|test)\/[\w./-]*/g;
+    const paths = codeOf(text).flatMap((code) => code.match(top) ?? []);
+    for (const path of new Set(paths)) t.ok(existsSync(join(root, path.replace(/\.$/, ''))), path);
+    const links = [...text.matchAll(/\]\((?!https?:|#)([^)]+)\)/g)].map(([, link = '']) => link);
+    for (const link of links) t.ok(existsSync(join(base, link)), link);
+  });
+
+  t.test(`${file}: the annotations that it names are known`, async (t) => {
+    const found = [...text.matchAll(/tx\.janus\.io\/(?!v1alpha1)[a-z0-9-]+/g)].map(([name]) => name);
+    for (const name of new Set(found)) t.ok((Object.values(annotations) as string[]).includes(name), name);
+  });
+}
+
+t.test('the links within the README have their headings', async (t) => {
+  const headings = [...readme.matchAll(/^#+ (.+)$/gm)].map(([, title = '']) => title.toLowerCase().replaceAll(' ', '-'));
+  for (const [, anchor = ''] of readme.matchAll(/\]\(#([^)]+)\)/g)) t.ok(headings.includes(anchor), anchor);
+});
+
+t.test('the example is that of manifests/examples', async (t) => {
+  const [, example = ''] = /```yaml\n([\s\S]*?)```/.exec(readme) ?? [];
+  t.same(parse(example), parse(read('manifests', 'examples', 'deploy-v2.yaml')));
+});
+
+t.test('each annotation that a user sets is explained', async (t) => {
+  const { createdBy: _ours, ...forUsers } = annotations;
+  t.same(
+    rowsOf('Annotations')
+      .flatMap(([name]) => named(name))
+      .sort(),
+    Object.values(forUsers).sort(),
+  );
+});
+
+t.test('the phases, and what may follow each', async (t) => {
+  const rows = rowsOf('Phases').map(([phase, , next]) => [named(phase)[0], [...named(next)].sort()]);
+  const legal = phases.map((phase) => [phase, phases.filter((next) => mayFollow(phase, next)).sort()]);
+  t.same(rows.toSorted(), legal.toSorted());
+});
+
+t.test('the conditions', async (t) => {
+  t.same(
+    rowsOf('Conditions')
+      .flatMap(([names]) => named(names))
+      .sort(),
+    [...conditionTypes].sort(),
+  );
+});
+
+t.test('the variables of the hook and their defaults', async (t) => {
+  const read = readConfig({ KUBECONFIG: 'file' });
+  t.equal(read.kind, 'ok');
+  const { port, host, engineNamespace, logLevel, bodyLimit } = read.kind === 'ok' ? read.config : ({} as never);
+  t.same(
+    rowsOf('Install').map(([name, fallback]) => [named(name)[0], named(fallback)[0] ?? '']),
+    [
+      ['PORT', String(port)],
+      ['HOST', host],
+      ['KUBECONFIG', ''],
+      ['JANUS_NAMESPACE', engineNamespace],
+      ['LOG_LEVEL', logLevel],
+      ['JANUS_BODY_LIMIT', String(bodyLimit)],
+    ],
+  );
+  const broken = Object.fromEntries(rowsOf('Install').map(([name]) => [named(name)[0], '\n']));
+  const faults = readConfig({ ...broken, KUBECONFIG: '' });
+  t.equal(faults.kind === 'faults' && faults.faults.length, rowsOf('Install').length, 'each of them is read');
+});
+
+t.test('the flags of Metacontroller are those of the component', async (t) => {
+  const flags = (text: string): readonly string[] => [...new Set(text.match(/--[a-z-]+=\d+/g))].sort();
+  t.same(flags(section('Install')), flags(read('manifests', 'tuned-metacontroller', 'kustomization.yaml')));
+});
+
+t.test('the limits', async (t) => {
+  const limits = section('Limits');
+  t.match(limits, `At most ${mostChanges} changes`);
+  for (const [name, milliseconds] of Object.entries(defaultTimeouts))
+    t.match(limits, `\`${name}\` \`${formatDuration(milliseconds)}\``);
+});
+
+t.test('the drawing holds every folder of the engine and of the server', async (t) => {
+  const drawing = codeOf(section('How a call goes'))[0] ?? '';
+  const [inServer = '', inHooks = '', below = ''] = drawing.split(/^(?=hooks\/|server\/ {2}kubernetes)/m);
+  for (const [folder, part] of [
+    ['hooks', inHooks],
+    ['server', `${inServer}${below}`],
+  ] as const) {
+    const folders = readdirSync(join(root, folder), { withFileTypes: true }).filter((entry) => entry.isDirectory());
+    for (const { name } of folders) t.match(part, `${name}/`, `${folder}/${name}`);
+    for (const [, name = ''] of part.matchAll(/^ {9}([a-z]+)\/ /gm)) t.ok(existsSync(join(root, folder, name)), name);
+  }
+});
+
+t.test('the versions that it was tried with', async (t) => {
+  const versions = Object.fromEntries(rowsOf('Tried with').map(([what, version]) => [what, version?.split(/[ (]/)[0]]));
+  const [, kubernetes] = /k8s\.io\/kubernetes v(\S+)/.exec(read('test', 'controlplane', 'go.mod')) ?? [];
+  const [, metacontroller] = /ref=v(\S+)/.exec(read('examples', 'install', 'kustomization.yaml')) ?? [];
+  t.same(versions, { Kubernetes: kubernetes, Metacontroller: metacontroller, Node: manifest.devDependencies.node });
+});
+
+t.test('every example of the hook is in the table of its README', async (t) => {
+  const folders = readdirSync(join(root, 'examples', 'hook'), { withFileTypes: true }).filter((entry) => entry.isDirectory());
+  const listed = [...hookReadme.matchAll(/^\| `([a-z-]+)` \|/gm)].map(([, name]) => name);
+  t.same(listed.toSorted(), folders.map(({ name }) => name).sort());
+});
