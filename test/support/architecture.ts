@@ -38,6 +38,7 @@ export const units: readonly Unit[] = [
   { name: 'observe', holds: folder('hooks/observe'), sees: [...checked, 'observation'], nature: 'effects' },
   { name: 'memory', holds: file('hooks/memory.ts'), sees: [...values, 'observation', 'observe'], nature: 'effects' },
   { name: 'decide', holds: folder('hooks/decide'), sees: [...checked, 'observation'], nature: 'pure' },
+  { name: 'sweep', holds: file('hooks/sweep.ts'), sees: [...values, 'writes', 'decide'], nature: 'effects' },
   { name: 'plan', holds: folder('hooks/plan'), sees: decided, nature: 'pure' },
   { name: 'perform', holds: folder('hooks/perform'), sees: [...values, 'plan'], nature: 'effects' },
   { name: 'report', holds: folder('hooks/report'), sees: [...decided, 'call', 'plan'], nature: 'pure' },
@@ -99,6 +100,8 @@ export const onlyLeftward: Rule = (sources) =>
 
 const kubernetes = folder('server/kubernetes');
 const seam = ['hooks/cluster.ts', 'hooks/call.ts'];
+/** What the server starts. */
+const entrances = ['hooks/sync.ts', 'hooks/sweep.ts'];
 const isModel = folder('hooks/model');
 
 export const adapterSeesThePortOnly: Rule = (sources) =>
@@ -111,8 +114,8 @@ export const adapterSeesThePortOnly: Rule = (sources) =>
 export const serverSeesTheSeamOnly: Rule = (sources) =>
   refuse(
     sources.filter(({ path }) => path.startsWith('server/')),
-    ({ to }) => inHooks(to) && to !== 'hooks/sync.ts' && !seam.includes(to) && !isModel(to),
-    'server/ starts the engine through hooks/sync.ts and sees none of its stages',
+    ({ to }) => inHooks(to) && !entrances.includes(to) && !seam.includes(to) && !isModel(to),
+    `server/ starts the engine through ${entrances.join(' and ')} and sees none of its stages`,
   );
 
 export const nothingImportsTests: Rule = (sources) =>
