@@ -36,6 +36,13 @@ export interface AuditLine {
   readonly outcome: string;
 }
 
+/** One write to a Lease. */
+export interface LockOperation {
+  readonly operation: 'acquire' | 'renew' | 'release';
+  /** `ok`, or the reason of the failure. */
+  readonly result: string;
+}
+
 /** A sentence of the story that `kubectl describe` tells. */
 export interface EventRecord {
   readonly type: 'Normal' | 'Warning';
@@ -58,6 +65,11 @@ export interface StepReport {
   readonly item?: number;
   /** `done`, `waiting`, `failed`, or the reason of the trouble that makes it wait. */
   readonly outcome: string;
+  /** From begin to end, in seconds; in the report of the call that ends the Transaction. */
+  readonly durationSeconds?: number;
+  /** How many changes it has; in the report of the call that begins it. */
+  readonly itemCount?: number;
+  readonly locks: readonly LockOperation[];
   readonly audit: readonly AuditLine[];
   readonly events: readonly EventRecord[];
 }
@@ -66,7 +78,7 @@ export interface StepReport {
 export interface Timing {
   /** No request is sent after so many ms of a call. */
   readonly stepDeadline: number;
-  /** `?timeout=` of every write: the API server gives up on it then. */
+  /** No write has an effect later than so many ms after it was given to the port. */
   readonly writeTimeout: number;
 }
 

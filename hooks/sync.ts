@@ -15,6 +15,7 @@ import type { Observation } from './observe/observation.ts';
 import { observe } from './observe/observe.ts';
 import { type Session, startSession } from './perform/deadline.ts';
 import { perform } from './perform/perform.ts';
+import type { Outcome } from './plan/mutation.ts';
 import { plan } from './plan/plan.ts';
 import { openDrift } from './report/facts.ts';
 import { type Answered, reportOf } from './report/report.ts';
@@ -48,15 +49,26 @@ interface Serving {
   readonly session: Session;
 }
 
-async function serve(serving: Serving, call: Call, carry = emptyCarry, looks = 1): Promise<Reply> {
+/** What a call has come to so far. */
+interface Progress {
+  readonly carry: Carry;
+  readonly looks: number;
+  /** The writes of the looks before this one. */
+  readonly earlier: Outcome;
+}
+
+async function serve(serving: Serving, call: Call, { carry, looks, earlier } = beginning): Promise<Reply> {
   const live = await readTransaction(serving, call);
   if (live.kind !== 'live') return withoutTransaction(serving, live, carry);
-  const taken = await takeStep(serving, live, carry);
+  const last = await takeStep(serving, live, carry);
+  const taken = { ...last, outcome: [...earlier, ...last.outcome] };
   const { result } = taken;
   if (result.kind === 'answer') return reply(serving, call, taken, result);
-  if (looks < mostLooks) return serve(serving, call, result.carry, looks + 1);
+  if (looks < mostLooks) return serve(serving, call, { carry: result.carry, looks: looks + 1, earlier: taken.outcome });
   return reply(serving, call, taken, { kind: 'answer', status: live.status, resyncAfterSeconds: 1, finalized: false });
 }
+
+const beginning: Progress = { carry: emptyCarry, looks: 1, earlier: [] };
 
 interface LiveTransaction {
   readonly kind: 'live';

@@ -21,7 +21,7 @@ import { errorFields } from './telemetry.ts';
 // A call starts no request after its deadline. What it started last may still take effect for as long as a write lives, and as
 // a new connection for it takes: the engine judges nothing that may be under way before that.
 const writeLifetime = 10_000;
-const timing: Timing = { stepDeadline: 20_000, writeTimeout: writeLifetime + connectTimeout };
+const timing: Timing = { stepDeadline: 16_000, writeTimeout: writeLifetime + connectTimeout };
 const keyReadInterval = 60_000;
 const sweepInterval = 600_000;
 const readinessInterval = 5_000;

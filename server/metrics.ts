@@ -2,19 +2,10 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { StepReport } from '../hooks/call.ts';
 
-/** What the figures need beyond a StepReport. Each is counted where the report carries it. */
-export interface Measures {
-  /** From the start of the Transaction to the end of it; in the report of the step that ends it. */
-  readonly durationSeconds?: number;
-  /** Number of changes; in the report of the step that begins the Transaction. */
-  readonly itemCount?: number;
-  readonly locks?: readonly { readonly operation: string; readonly result: string }[];
-}
-
 export interface Metrics {
   readonly contentType: string;
   text(): Promise<string>;
-  record(report: StepReport & Measures): void;
+  record(report: StepReport): void;
   /** The Transaction is no more, whatever phase it was in. */
   forget(uid: string): void;
 }
@@ -87,7 +78,7 @@ function createFigures(registry: Registry) {
   };
 }
 
-function recordPhase(figures: Figures, report: StepReport & Measures): void {
+function recordPhase(figures: Figures, report: StepReport): void {
   if (report.fromPhase === report.toPhase) return;
   figures.transitions.inc({ from_phase: phaseLabel(report.fromPhase), to_phase: phaseLabel(report.toPhase) });
   if (report.durationSeconds !== undefined && ends.has(report.toPhase))
@@ -101,8 +92,8 @@ function phaseLabel(phase: string): string {
 
 const outcomes: ReadonlySet<string> = new Set(['done', 'waiting', 'failed']);
 
-function recordOperations(figures: Figures, report: StepReport & Measures): void {
-  for (const lock of report.locks ?? []) figures.locks.inc({ operation: lock.operation, result: lock.result });
+function recordOperations(figures: Figures, report: StepReport): void {
+  for (const lock of report.locks) figures.locks.inc({ operation: lock.operation, result: lock.result });
   if (report.item === undefined) return;
   figures.items.inc({ operation: report.step, result: outcomes.has(report.outcome) ? report.outcome : 'trouble' });
 }

@@ -3,9 +3,9 @@
 // One immutable ConfigMap, or several where one would be too large. A digest over all entries is kept in the status, so that a
 // second snapshot or an edited one is refused. Secrets, and objects that readers of the Transaction's namespace may not be
 // able to read, are sealed.
-import { createHash } from 'node:crypto';
 import { at, isObject, type Json, type JsonObject, parseJson, textAt } from './json.ts';
-import { describe, identityOf, type Reference, snapshotKey } from './reference.ts';
+import type { Datum, EncodedEntry } from './pieces.ts';
+import { identityOf, type Reference, snapshotKey } from './reference.ts';
 import type { ChangeType, Transaction } from './transaction.ts';
 
 /** How a target is served; the part of a resource that its undo needs when discovery has forgotten the kind. */
@@ -41,9 +41,6 @@ export interface Packer {
 
 export const snapshotFinalizer = 'tx.janus.io/snapshot';
 
-/** Bytes of data in one ConfigMap: the API server's limit is 1 MiB for all values. */
-export const largestObject = 900_000;
-
 const compressAbove = 2_048;
 
 /** Whether readers of the Transaction's namespace must not learn the content of a target. */
@@ -55,14 +52,18 @@ export function sealContext(uid: string, index: number, target: Reference): stri
   return `${uid}/${index}/${identityOf(target)}`;
 }
 
-/** Key and value of an entry in a ConfigMap. */
-export function encodeEntry(entry: SnapshotEntry, transaction: Transaction, packer: Packer): readonly [string, string] {
+/** An entry as text, and its readable name. */
+export function encodeEntry(entry: SnapshotEntry, transaction: Transaction, packer: Packer): EncodedEntry {
   const text = JSON.stringify(entry);
-  const key = `${entry.index}.${snapshotKey(entry.target).replaceAll(/[^\w.-]/g, '-')}`.slice(0, 253);
+  const key = snapshotKey(entry.target).replaceAll(/[^\w.-]/g, '-');
   if (isSealed(entry.target, transaction.namespace)) {
-    return [key, `sealed:${packer.seal(text, sealContext(transaction.uid, entry.index, entry.target))}`];
+    return {
+      index: entry.index,
+      key,
+      text: `sealed:${packer.seal(text, sealContext(transaction.uid, entry.index, entry.target))}`,
+    };
   }
-  return [key, text.length > compressAbove ? `compressed:${packer.compress(text)}` : text];
+  return { index: entry.index, key, text: text.length > compressAbove ? `compressed:${packer.compress(text)}` : text };
 }
 
 /** Undefined when the stored text is not the entry of that change. */
@@ -71,7 +72,8 @@ export function decodeEntry(text: string, index: number, target: Reference, cont
   const wire = plain === undefined ? undefined : parsed(plain);
   const resource = at(wire, 'resource');
   if (at(wire, 'index') !== index || !isObject(resource) || !isObject(wire)) return undefined;
-  return wire as unknown as SnapshotEntry;
+  const entry = wire as unknown as SnapshotEntry;
+  return identityOf(entry.target) === identityOf(target) ? entry : undefined;
 }
 
 export interface EntryContext {
@@ -92,41 +94,6 @@ function parsed(text: string): Json | undefined {
   }
 }
 
-export type EncodedEntry = readonly [key: string, value: string];
-
-/** Distributes entries over ConfigMaps; an entry that fits into none is named. */
-export function distribute(
-  entries: readonly EncodedEntry[],
-): { readonly parts: readonly (readonly EncodedEntry[])[] } | { readonly tooLarge: EncodedEntry } {
-  const parts: EncodedEntry[][] = [[]];
-  let size = 0;
-  for (const entry of entries) {
-    const length = entry[0].length + Buffer.byteLength(entry[1]);
-    if (length > largestObject) return { tooLarge: entry };
-    if (size + length > largestObject) {
-      parts.push([]);
-      size = 0;
-    }
-    parts.at(-1)?.push(entry);
-    size += length;
-  }
-  return { parts };
-}
-
-/** Over the entries of all ConfigMaps, in the order of their keys' indices. */
-export function digestOf(data: readonly Json[]): string {
-  const hash = createHash('sha256');
-  const entries = data.flatMap((part) => (isObject(part) ? Object.entries(part) : []));
-  for (const [key, value] of entries.sort(([left], [right]) => indexOf(left) - indexOf(right))) {
-    hash.update(JSON.stringify([key, value]));
-  }
-  return hash.digest('hex');
-}
-
-function indexOf(key: string): number {
-  return Number.parseInt(key, 10);
-}
-
 export function partName(base: string, part: number): string {
   return part === 0 ? base : `${base}-${part}`;
 }
@@ -142,7 +109,7 @@ export function snapshotNames(transaction: Pick<Transaction, 'name' | 'uid'>): r
 export function configMapsOf(
   transaction: Transaction,
   base: string,
-  parts: readonly (readonly EncodedEntry[])[],
+  parts: readonly (readonly Datum[])[],
 ): readonly JsonObject[] {
   return parts.map((part, index) => ({
     apiVersion: 'v1',
@@ -175,9 +142,4 @@ export function isSnapshotOf(configMap: JsonObject, transaction: Pick<Transactio
 
 export function partsOfSnapshot(first: JsonObject): number {
   return Number.parseInt(textAt(first, 'metadata', 'annotations', 'tx.janus.io/parts') ?? '1', 10);
-}
-
-/** `ConfigMap shop/app-config (1.2 MB)`. */
-export function describeSize(target: Reference, bytes: number): string {
-  return `${describe(target)} (${(bytes / 1_000_000).toFixed(1)} MB)`;
 }

@@ -1,17 +1,10 @@
 // Reading a stored snapshot back. What does not have the digest that the status names is broken, whoever made it so.
 import type { Reader } from '../cluster.ts';
 import type { Failure } from '../model/failure.ts';
-import { at, isObject, type JsonObject, textAt } from '../model/json.ts';
+import { at, type JsonObject, textAt } from '../model/json.ts';
+import { digestOf, textsOf } from '../model/pieces.ts';
 import type { Reference } from '../model/reference.ts';
-import {
-  decodeEntry,
-  digestOf,
-  isSnapshotOf,
-  type Packer,
-  partName,
-  partsOfSnapshot,
-  type SnapshotEntry,
-} from '../model/snapshot.ts';
+import { decodeEntry, isSnapshotOf, type Packer, partName, partsOfSnapshot, type SnapshotEntry } from '../model/snapshot.ts';
 import type { RollbackRef } from '../model/status.ts';
 import type { Transaction } from '../model/transaction.ts';
 import { configMaps, engine, uidLabel } from '../writes/resources.ts';
@@ -97,14 +90,12 @@ async function readParts(reader: Reader, { namespace }: Transaction, base: strin
 /** Puts the parts of a snapshot together; broken when an entry is missing or cannot be opened. */
 function assembled(objects: readonly JsonObject[], name: string, transaction: Transaction, packer: Packer): StoredSnapshot {
   const data = objects.map((object) => at(object, 'data') ?? {});
-  const texts = new Map(
-    data.flatMap((part) => (isObject(part) ? Object.entries(part) : [])).map(([key, value]) => [Number.parseInt(key, 10), value]),
-  );
+  const texts = textsOf(data);
   const entries = transaction.changes.map((change, index) => {
     const text = texts.get(index);
     const target = storedTarget(change.target, transaction);
     const decoded = target.map((candidate) =>
-      typeof text === 'string' ? decodeEntry(text, index, candidate, { uid: transaction.uid, packer }) : undefined,
+      text !== undefined ? decodeEntry(text, index, candidate, { uid: transaction.uid, packer }) : undefined,
     );
     return decoded.find((entry) => entry !== undefined);
   });

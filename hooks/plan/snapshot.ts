@@ -3,41 +3,24 @@
 import { fault } from '../checks/fault.ts';
 import type { Write } from '../cluster.ts';
 import { at, isList, type JsonObject, textAt, withPath } from '../model/json.ts';
-import {
-  configMapsOf,
-  describeSize,
-  digestOf,
-  distribute,
-  encodeEntry,
-  type Packer,
-  type SnapshotEntry,
-  snapshotFinalizer,
-} from '../model/snapshot.ts';
+import { digestOf, distribute } from '../model/pieces.ts';
+import { configMapsOf, encodeEntry, type Packer, type SnapshotEntry, snapshotFinalizer } from '../model/snapshot.ts';
 import type { RollbackRef } from '../model/status.ts';
 import type { Transaction } from '../model/transaction.ts';
 import type { Prepared } from '../observe/observation.ts';
 import { configMaps, engine, engineManager, preconditionOf } from '../writes/resources.ts';
 import type { Mutation, Plan } from './mutation.ts';
 
+/** ConfigMaps of one snapshot: about 58 MB. Beyond it, reading it back at every step would not be reasonable. */
+const mostParts = 64;
+
 export function storePlan(transaction: Transaction, targets: readonly Prepared[], name: string, packer: Packer): Plan {
-  const entries = targets.map((target) => encodeEntry(entryOf(target), transaction, packer));
-  const parts = distribute(entries);
-  if ('tooLarge' in parts) {
-    const index = Number.parseInt(parts.tooLarge[0], 10);
-    const resolved = targets.find((target) => target.resolved.index === index)?.resolved;
-    const what = resolved === undefined ? `spec.changes[${index}]` : describeSize(resolved.target, parts.tooLarge[1].length);
-    return {
-      kind: 'refused',
-      faults: [
-        fault(
-          'SnapshotTooLarge',
-          `the state of ${what} does not fit into a ConfigMap: change it outside of a Transaction`,
-          index,
-        ),
-      ],
-    };
+  const parts = distribute(targets.map((target) => encodeEntry(entryOf(target), transaction, packer)));
+  if (parts.length > mostParts) {
+    const message = `the states of the targets fill ${parts.length} ConfigMaps, at most ${mostParts} are possible: split the Transaction`;
+    return { kind: 'refused', faults: [fault('SnapshotTooLarge', message)] };
   }
-  const writes = configMapsOf(transaction, name, parts.parts).map(
+  const writes = configMapsOf(transaction, name, parts).map(
     (object): Write => ({
       verb: 'create',
       identity: engine,

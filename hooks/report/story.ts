@@ -1,5 +1,5 @@
 // What a call has done, as data: the audit lines and the Events that tell the story of a Transaction.
-import type { AuditLine, EventRecord } from '../call.ts';
+import type { AuditLine, EventRecord, LockOperation } from '../call.ts';
 import type { Item } from '../model/item.ts';
 import { isTerminal } from '../model/phase.ts';
 import { describe } from '../model/reference.ts';
@@ -24,6 +24,17 @@ function auditLine({ write, answer }: Attempt, item: number): AuditLine {
     serviceAccount: identity.kind === 'serviceAccount' ? `${identity.namespace}/${identity.name}` : '',
     outcome: answer.kind === 'ok' ? 'ok' : answer.failure.reason,
   };
+}
+
+const lockOperations = { create: 'acquire', update: 'renew', delete: 'release', apply: 'renew' } as const;
+
+/** One entry for each write to a Lease. */
+export function locksOf(outcome: Outcome): readonly LockOperation[] {
+  const writes = outcome.filter(({ write }) => write.location.resource.kind === 'Lease' && write.identity.kind === 'engine');
+  return writes.map(({ write, answer }) => ({
+    operation: lockOperations[write.verb],
+    result: answer.kind === 'ok' ? 'ok' : answer.failure.reason,
+  }));
 }
 
 /** The Events of a change of status: what has happened, never what may. */

@@ -3,7 +3,7 @@
 // Sealed text is `1.KEY.DATA`: the version of this format, the id of the key, and nonce, ciphertext and tag in base64url.
 // Version, key id and the caller's context are authenticated with it: a sealed text opens only where it was sealed for.
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
-import { gunzipSync, gzipSync } from 'node:zlib';
+import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib';
 import type { Sealer } from '../../hooks/cluster.ts';
 
 /** Keys by id. All of them open; `current` seals. */
@@ -27,22 +27,31 @@ export function createSealer(keyRing: () => KeyRing): Sealer {
       const { current, keys } = keyRing();
       const key = keys.get(current);
       if (key === undefined) throw new Error(`the key ring lacks its own current key "${current}"`);
-      return `${version}.${current}.${encrypt(text, key, additionalData(current, context))}`;
+      return `${version}.${current}.${encrypt(pack(text), key, additionalData(current, context))}`;
     },
     open(sealed, context) {
       const [format, id = '', data = '', ...rest] = sealed.split('.');
       const key = keyRing().keys.get(id);
       if (format !== version || key === undefined || rest.length > 0) return undefined;
-      return decrypt(data, key, additionalData(id, context));
+      const packed = decrypt(data, key, additionalData(id, context));
+      return packed === undefined ? undefined : unpack(packed);
     },
-    compress: (text) => gzipSync(text).toString('base64'),
-    expand,
+    compress: (text) => pack(text).toString('base64'),
+    expand: (compressed) => unpack(Buffer.from(compressed, 'base64')),
   };
 }
 
-function expand(compressed: string): string | undefined {
+// The states before and after a change are nearly equal texts of up to a megabyte: the window must hold both (2^22 bytes), which
+// gzip's (2^15) does not.
+const packing = { params: { [constants.BROTLI_PARAM_QUALITY]: 5, [constants.BROTLI_PARAM_LGWIN]: 22 } };
+
+function pack(text: string): Buffer {
+  return brotliCompressSync(text, packing);
+}
+
+function unpack(packed: Buffer): string | undefined {
   try {
-    return gunzipSync(Buffer.from(compressed, 'base64'), { maxOutputLength: longestExpanded }).toString('utf8');
+    return brotliDecompressSync(packed, { maxOutputLength: longestExpanded }).toString('utf8');
   } catch {
     return undefined;
   }
@@ -52,14 +61,14 @@ function additionalData(id: string, context: string): Buffer {
   return Buffer.from(JSON.stringify([version, id, context]));
 }
 
-function encrypt(text: string, key: Buffer, additional: Buffer): string {
+function encrypt(plain: Buffer, key: Buffer, additional: Buffer): string {
   const nonce = randomBytes(nonceLength);
   const cipher = createCipheriv(algorithm, key, nonce, { authTagLength: tagLength }).setAAD(additional);
-  const parts = [nonce, cipher.update(text, 'utf8'), cipher.final()];
+  const parts = [nonce, cipher.update(plain), cipher.final()];
   return Buffer.concat([...parts, cipher.getAuthTag()]).toString('base64url');
 }
 
-function decrypt(data: string, key: Buffer, additional: Buffer): string | undefined {
+function decrypt(data: string, key: Buffer, additional: Buffer): Buffer | undefined {
   const bytes = Buffer.from(data, 'base64url');
   // Base64 has several spellings of the same bytes; only the one that we write is ours.
   if (bytes.length < nonceLength + tagLength || bytes.toString('base64url') !== data) return undefined;
@@ -68,7 +77,7 @@ function decrypt(data: string, key: Buffer, additional: Buffer): string | undefi
     .setAAD(additional)
     .setAuthTag(bytes.subarray(bytes.length - tagLength));
   try {
-    return Buffer.concat([decipher.update(body), decipher.final()]).toString('utf8');
+    return Buffer.concat([decipher.update(body), decipher.final()]);
   } catch {
     return undefined;
   }

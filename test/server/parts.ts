@@ -62,6 +62,7 @@ export const report: StepReport = {
   toPhase: 'Committing',
   item: 0,
   outcome: 'done',
+  locks: [],
   audit: [
     { item: 0, verb: 'update', resource: 'configmaps', target: 'ConfigMap shop/a', serviceAccount: 'deployer', outcome: 'ok' },
   ],

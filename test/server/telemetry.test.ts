@@ -1,11 +1,10 @@
 // What is told of a step: one log line, one audit line per target write, figures, Events; and what is not: content.
 import t from 'tap';
 import type { StepReport } from '../../hooks/call.ts';
-import type { Measures } from '../../server/metrics.ts';
 import { cachedReadiness } from '../../server/routes/probes.ts';
 import { report, request, rest, testApp } from './parts.ts';
 
-async function figuresAfter(...reports: readonly (StepReport & Measures)[]): Promise<readonly string[]> {
+async function figuresAfter(...reports: readonly StepReport[]): Promise<readonly string[]> {
   let next = 0;
   const app = testApp({
     connectHook: (record) => async () => {

@@ -1,0 +1,73 @@
+// Large texts in the data of several ConfigMaps, and back.
+import { createHash } from 'node:crypto';
+import { isObject, type Json } from './json.ts';
+
+/** Bytes of data in one ConfigMap: the API server's limit is 1 MiB for all values. */
+export const largestObject = 900_000;
+
+export interface EncodedEntry {
+  readonly index: number;
+  readonly key: string;
+  readonly text: string;
+}
+
+export type Datum = readonly [key: string, value: string];
+
+const longestKey = 253;
+
+/** Distributes entries over the data of ConfigMaps; what is longer than one of them holds goes on in the next. */
+export function distribute(entries: readonly EncodedEntry[]): readonly (readonly Datum[])[] {
+  const parts: Datum[][] = [[]];
+  let size = 0;
+  for (const datum of entries.flatMap(piecesOf)) {
+    const length = longestKey + Buffer.byteLength(datum[1]);
+    if (size > 0 && size + length > largestObject) {
+      parts.push([]);
+      size = 0;
+    }
+    parts.at(-1)?.push(datum);
+    size += length;
+  }
+  return parts;
+}
+
+// Sizes are counted in bytes and texts may hold longer characters: a piece of a third of the limit in characters always fits.
+const longestPiece = Math.floor(largestObject / 3) - longestKey;
+
+function piecesOf({ index, key, text }: EncodedEntry): readonly Datum[] {
+  const pieces = Math.max(1, Math.ceil(text.length / longestPiece));
+  return Array.from({ length: pieces }, (_, piece): Datum => {
+    const name = `${index}-${piece}.${key}`.slice(0, longestKey);
+    return [name, text.slice(piece * longestPiece, (piece + 1) * longestPiece)];
+  });
+}
+
+/** The texts of the entries by their index, put together again. */
+export function textsOf(data: readonly Json[]): ReadonlyMap<number, string> {
+  const texts = new Map<number, string>();
+  for (const [key, value] of inOrder(data)) {
+    const index = Number.parseInt(key, 10);
+    texts.set(index, (texts.get(index) ?? '') + (typeof value === 'string' ? value : ''));
+  }
+  return texts;
+}
+
+function inOrder(data: readonly Json[]): readonly (readonly [string, Json])[] {
+  const entries = data.flatMap((part) => (isObject(part) ? Object.entries(part) : []));
+  return entries.sort(([left], [right]) => placeOf(left) - placeOf(right));
+}
+
+/** More pieces than this no entry has: an object is smaller than 2 MB. */
+const mostPieces = 1_000;
+
+function placeOf(key: string): number {
+  const [, index = '', piece = ''] = /^(\d+)-(\d+)\./.exec(key) ?? [];
+  return Number(index) * mostPieces + Number(piece);
+}
+
+/** Over the data of all ConfigMaps of a snapshot. */
+export function digestOf(data: readonly Json[]): string {
+  const hash = createHash('sha256');
+  for (const entry of inOrder(data)) hash.update(JSON.stringify(entry));
+  return hash.digest('hex');
+}
