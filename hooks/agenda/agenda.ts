@@ -65,7 +65,8 @@ function deletion({ transaction, status }: Stored): Agenda | undefined {
   }
   const owned = status.items.findIndex((item, index) => {
     const isPatch = transaction.changes[index]?.type === 'Patch';
-    return isPatch && item.progress.kind === 'applied' && item.disowned === undefined;
+    const mayBeOurs = item.progress.kind === 'applied' || item.progress.kind === 'left';
+    return isPatch && mayBeOurs && item.disowned === undefined;
   });
   return owned >= 0 ? { due: 'disown', index: owned } : { due: 'settle' };
 }
