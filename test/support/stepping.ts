@@ -58,6 +58,11 @@ export async function storeStatus(stage: Stage, name: string, body: JsonObject):
   }
 }
 
+/** Puts the finalizer on, as Metacontroller does before its first call. */
+export function adopt(stage: Stage, name: string): Promise<void> {
+  return setFinalizer(stage, pathOf(stage, name), true);
+}
+
 async function setFinalizer({ client }: Stage, path: string, wanted: boolean): Promise<void> {
   const found = at((await client.get(path)).body, 'metadata', 'finalizers');
   const names = isList(found) ? found : [];
