@@ -28,11 +28,10 @@ function section(title: string): string {
 
 /** The cells of a table's rows, without its header. */
 function rowsOf(title: string): readonly (readonly string[])[] {
-  const lines = section(title)
+  const [, , ...rows] = section(title)
     .split('\n')
-    .filter((line) => line.startsWith('| ') || line.startsWith('|-'));
-  const start = lines.findIndex((line) => line.startsWith('|-')) + 1;
-  return lines.slice(start).map((line) =>
+    .filter((line) => line.startsWith('|'));
+  return rows.map((line) =>
     line
       .split('|')
       .slice(1, -1)
@@ -155,6 +154,6 @@ t.test('the versions that it was tried with', async (t) => {
 
 t.test('every example of the hook is in the table of its README', async (t) => {
   const folders = readdirSync(join(root, 'examples', 'hook'), { withFileTypes: true }).filter((entry) => entry.isDirectory());
-  const listed = [...hookReadme.matchAll(/^\| `([a-z-]+)` \|/gm)].map(([, name]) => name);
+  const listed = [...hookReadme.matchAll(/^\| `([a-z-]+)` +\|/gm)].map(([, name]) => name);
   t.same(listed.toSorted(), folders.map(({ name }) => name).sort());
 });
