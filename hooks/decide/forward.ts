@@ -35,11 +35,12 @@ export function judgeForward(evidence: ForwardEvidence): Forward {
 }
 
 /** Whether the live object is the one that our Create made. */
-export function isOurCreation({ live, managers }: Evidence, transactionUid: string): boolean {
-  return (
-    hasManager(live, [managers.forward, managers.restore]) ||
-    textAt(live, 'metadata', 'annotations', annotations.createdBy) === transactionUid
-  );
+export function isOurCreation(evidence: Evidence, transactionUid: string): boolean {
+  return isMarked(evidence) || textAt(evidence.live, 'metadata', 'annotations', annotations.createdBy) === transactionUid;
+}
+
+function isMarked({ live, managers }: Evidence): boolean {
+  return hasManager(live, [managers.forward, managers.restore]);
 }
 
 function judgeCreate(evidence: ForwardEvidence): Forward {
@@ -55,8 +56,11 @@ function judgeExisting({ entry, live }: Evidence, object: JsonObject | undefined
   return undefined;
 }
 
+// A PUT is whole: where only a part of our values is there and no entry of ours, somebody else has set that part.
 function judgeUpdate(evidence: ForwardEvidence): Forward {
-  if (attribute(evidence).kind === 'applied') return { kind: 'done' };
+  const { kind, merge } = attribute(evidence);
+  const isPart = !isMarked(evidence) && merge.ours.some(({ state }) => state === 'untouched');
+  if (kind === 'applied' && !isPart) return { kind: 'done' };
   return changedConflict(evidence) ?? versionConflict(evidence) ?? send(evidence);
 }
 
