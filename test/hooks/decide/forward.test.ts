@@ -1,0 +1,120 @@
+// Before a change is sent: what is found x type of the change -> it is sent, it is done already, or it is a conflict, and over what.
+import t from 'tap';
+import { type Forward, type ForwardEvidence, judgeForward } from '../../../hooks/decide/forward.ts';
+import { withPath } from '../../../hooks/model/json.ts';
+import type { Change, ChangeType } from '../../../hooks/model/transaction.ts';
+import { entryFor, liveObject, managers } from '../../support/judged-objects.ts';
+import { listed, table } from '../../support/table.ts';
+
+function evidenceOf(type: ChangeType, live: string, content: Change['content'] = {}): ForwardEvidence {
+  const target = { apiVersion: 'v1', kind: 'Widget', name: 'x' };
+  return {
+    entry: entryFor(type),
+    live: liveObject(live, type),
+    change: { type, target, content },
+    uid: 't1',
+    managers,
+    drift: [],
+    recorded: false,
+  };
+}
+
+/** `send`, `done`, or the reason of a conflict with its paths. */
+function told(verdict: Forward): string {
+  if (verdict.kind !== 'conflict') return verdict.kind;
+  const paths = [...verdict.message.matchAll(/([\w.[\]="/]+) \(by [^)]*\)/g)].map(([, path]) => path);
+  return [verdict.reason, ...paths].join(' ');
+}
+
+const rows = table<'found' | 'Update' | 'Patch' | 'Delete'>(`
+found                       | Update                                   | Patch                    | Delete
+before                      | send                                     | send                     | send
+before, resourceVersion moved | send                                   | send                     | send
+before, generation moved    | send                                     | send                     | send
+before, status moved        | send                                     | send                     | send
+before, managedFields moved | send                                     | send                     | send
+before, annotation written  | send                                     | send                     | send
+before, b edited            | Conflict spec.b                          | send                     | Conflict spec.b
+before, field added         | Conflict spec.x                          | send                     | Conflict spec.x
+before, item added          | Conflict spec.items[name=two]            | send                     | Conflict spec.items[name=two]
+before, a edited            | Conflict spec.a                          | Conflict spec.a          | Conflict spec.a
+before, a removed           | Conflict spec.a                          | Conflict spec.a          | Conflict spec.a
+before, a made 2            | Conflict spec.a                          | Conflict spec.a          | Conflict spec.a
+before, a and c made ours   | done                                     | Conflict spec.a spec.c   | Conflict spec.a spec.c
+before, label edited        | Conflict metadata.labels.l               | send                     | Conflict metadata.labels.l
+before, finalizer added     | Conflict metadata.finalizers["f/new"]    | send                     | Conflict metadata.finalizers["f/new"]
+before, owner added         | Conflict metadata.ownerReferences        | send                     | Conflict metadata.ownerReferences
+before, being deleted       | Terminating                              | Terminating              | done
+before, being deleted, b edited | Conflict spec.b                      | Terminating              | done
+before, another uid         | Replaced                                 | Replaced                 | Replaced
+gone                        | Gone                                     | Gone                     | done
+after                       | done                                     | done                     | Conflict spec.a spec.c
+after, status moved         | done                                     | done                     | Conflict spec.a spec.c
+after, b edited             | done                                     | done                     | Conflict spec.a spec.b spec.c
+after, unmarked             | done                                     | Conflict spec.a spec.c   | Conflict spec.a spec.c
+after, a edited             | Conflict spec.a spec.c                   | Conflict spec.a spec.c  | Conflict spec.a spec.c
+after, a shared             | done                                     | done                     | Conflict spec.a spec.c
+`);
+
+for (const { found, ...verdicts } of rows) {
+  for (const type of ['Update', 'Patch', 'Delete'] as const) {
+    t.test(`${type}, found ${found}: ${verdicts[type]}`, async (t) => {
+      const evidence = evidenceOf(type, found);
+      const verdict = judgeForward(evidence);
+      t.equal(told(verdict), verdicts[type]);
+      const metadata = evidence.live?.metadata as { readonly uid: string; readonly resourceVersion: string } | undefined;
+      const { uid, resourceVersion } = metadata ?? {};
+      if (verdict.kind === 'send') t.same(verdict.precondition, { uid, resourceVersion }, 'judged against what was found');
+    });
+  }
+}
+
+const creations = table<'found' | 'verdict'>(`
+found                             | verdict
+gone                              | send
+after                             | done
+after, b edited                   | done
+after, a edited                   | done
+after, marked by annotation       | done
+after, marked as being restored   | done
+after, being deleted              | done
+after, unmarked                   | AlreadyExists
+after, marked by another          | AlreadyExists
+before                            | AlreadyExists
+`);
+
+for (const { found, verdict } of creations) {
+  t.test(`Create, found ${found}: ${verdict}`, async (t) => {
+    const judged = judgeForward(evidenceOf('Create', found));
+    t.equal(told(judged), verdict);
+    if (judged.kind === 'send') t.equal(judged.precondition, undefined, 'absence is the precondition');
+  });
+}
+
+const versions = table<'reason' | 'wanted' | 'found' | 'verdict'>(`
+reason                             | wanted | found                         | verdict
+the version that content asks for  | 7      | before                        | send
+another one                        | 6      | before                        | ResourceVersion
+only status has moved since        | 7      | before, resourceVersion moved | ResourceVersion
+our own write has moved it         | 7      | after, resourceVersion moved  | done
+`);
+
+for (const { reason, wanted, found, verdict } of versions) {
+  t.test(`an Update with a resourceVersion of its own: ${reason}`, async (t) => {
+    const content = withPath({}, ['metadata', 'resourceVersion'], wanted);
+    t.equal(told(judgeForward(evidenceOf('Update', found, content))), verdict);
+  });
+}
+
+t.test('a change that changes nothing is done only when it has left our entry', async (t) => {
+  const entry = { ...entryFor('Patch'), expected: entryFor('Patch').prior ?? {} };
+  const found = (live: string): string => told(judgeForward({ ...evidenceOf('Patch', live), entry }));
+  t.equal(found('before'), 'send');
+  t.equal(found('before, marked as being restored'), 'done');
+});
+
+t.test('a conflict names the object, the paths and who has them', async (t) => {
+  const verdict = judgeForward(evidenceOf('Patch', 'before, a edited'));
+  t.match(verdict, { kind: 'conflict', message: /^Widget shop\/x .*: spec\.a \(by [\w, ]*other\)$/ });
+  t.same(listed(told(verdict)), ['Conflict spec.a']);
+});

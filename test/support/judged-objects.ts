@@ -1,0 +1,141 @@
+// One object in all the states in which it may be found, for the tables of judgement: our change makes `spec.a` 2 and adds
+// `spec.c`; kubectl wrote all the rest, a controller the status. The uid of the object is u1, of the Transaction t1.
+import { at, isList, isObject, type Json, type JsonObject, withPath } from '../../hooks/model/json.ts';
+import type { SnapshotEntry } from '../../hooks/model/snapshot.ts';
+import { annotations, type ChangeType } from '../../hooks/model/transaction.ts';
+import { type EntryExtras, entry, fieldsOf, managed } from './managed-fields.ts';
+
+export const managers = { forward: 'janus-one-t1', restore: 'janus-restore-one-t1' };
+
+const lists = { 'metadata.finalizers': 'set', 'spec.items': ['name'] } as const;
+
+const metadata: JsonObject = {
+  name: 'x',
+  namespace: 'shop',
+  uid: 'u1',
+  resourceVersion: '7',
+  labels: { l: '1' },
+  finalizers: ['f/old'],
+};
+
+export const prior: JsonObject = managed(
+  { apiVersion: 'v1', kind: 'Widget', metadata, spec: { a: 1, b: 1, items: [{ name: 'one', v: 1 }] }, status: { ready: 1 } },
+  entry(
+    'kubectl',
+    fieldsOf(
+      { metadata: { labels: { l: '1' }, finalizers: ['f/old'] }, spec: { a: 1, b: 1, items: [{ name: 'one', v: 1 }] } },
+      lists,
+    ),
+  ),
+  entry('controller', { 'f:status': { 'f:ready': {} } }, { subresource: 'status' }),
+);
+
+function by(type: ChangeType): EntryExtras {
+  return type === 'Patch' ? { operation: 'Apply' } : {};
+}
+
+/** The object as our Update or Patch leaves it. */
+export function changed(type: ChangeType): JsonObject {
+  const values = with_(with_(prior, 'spec.a', 2), 'spec.c', 1);
+  return managed(
+    values,
+    entry(
+      'kubectl',
+      fieldsOf(
+        { metadata: { labels: { l: '1' }, finalizers: ['f/old'] }, spec: { b: 1, items: [{ name: 'one', v: 1 }] } },
+        lists,
+      ),
+    ),
+    entry(managers.forward, { 'f:spec': { 'f:a': {}, 'f:c': {} } }, by(type)),
+    entry('controller', { 'f:status': { 'f:ready': {} } }, { subresource: 'status' }),
+  );
+}
+
+/** The object as our Create makes it. */
+export const created: JsonObject = managed(
+  {
+    apiVersion: 'v1',
+    kind: 'Widget',
+    metadata: { name: 'x', namespace: 'shop', uid: 'u1', resourceVersion: '8' },
+    spec: { a: 2, c: 1 },
+  },
+  entry(managers.forward, fieldsOf({ spec: { a: 2, c: 1 } })),
+);
+
+const target = { apiVersion: 'v1', kind: 'Widget', namespace: 'shop', name: 'x' };
+const resource = { group: '', version: 'v1', plural: 'widgets', kind: 'Widget', namespaced: true, statusSubresource: true };
+
+export function entryFor(type: ChangeType): SnapshotEntry {
+  const base = { index: 0, type, target, resource, approximate: false };
+  if (type === 'Create') return { ...base, expected: created };
+  return type === 'Delete' ? { ...base, prior } : { ...base, prior, expected: changed(type) };
+}
+
+/** A copy with a value at a path with dots; undefined removes it. */
+export function with_(object: JsonObject, path: string, value: Json | undefined): JsonObject {
+  return withPath(object, path.split('.'), value);
+}
+
+function entriesOf(object: JsonObject): readonly JsonObject[] {
+  const entries = at(object, 'metadata', 'managedFields');
+  return isList(entries) ? entries.filter(isObject) : [];
+}
+
+/** Fields of spec that another manager owns too. */
+function shared(object: JsonObject, ...fields: readonly string[]): JsonObject {
+  const owned = Object.fromEntries(fields.map((name) => [`f:${name}`, {}]));
+  return managed(object, ...entriesOf(object), entry('other', { 'f:spec': owned }));
+}
+
+/** Values of spec that another manager has set: who owned them before does so no more. */
+function edited(object: JsonObject, values: JsonObject): JsonObject {
+  const paths = Object.keys(values).map((name) => ['fieldsV1', 'f:spec', `f:${name}`]);
+  const left = entriesOf(object).map((one) => paths.reduce((rest, path) => withPath(rest, path, undefined), one));
+  const written = Object.entries(values).reduce((rest, [name, value]) => with_(rest, `spec.${name}`, value), object);
+  return shared(managed(written, ...left), ...Object.keys(values));
+}
+
+type Edit = (object: JsonObject) => JsonObject;
+
+/** What others may have done to the object meanwhile. `a` and `c` are ours. */
+const edits: Readonly<Record<string, Edit>> = {
+  nothing: (object) => object,
+  'resourceVersion moved': (object) => with_(object, 'metadata.resourceVersion', '99'),
+  'generation moved': (object) => with_(object, 'metadata.generation', 4),
+  'status moved': (object) => with_(object, 'status.ready', 5),
+  'managedFields moved': (object) => shared(object, 'b'),
+  'annotation written': (object) => with_(object, 'metadata.annotations', { n: '1' }),
+  'b edited': (object) => edited(object, { b: 5 }),
+  'field added': (object) => edited(object, { x: 1 }),
+  'item added': (object) =>
+    with_(object, 'spec.items', [
+      { name: 'one', v: 1 },
+      { name: 'two', v: 1 },
+    ]),
+  'a edited': (object) => edited(object, { a: 5 }),
+  'a removed': (object) => with_(edited(object, { a: 5 }), 'spec.a', undefined),
+  'a made 2': (object) => edited(object, { a: 2 }),
+  'a and c made ours': (object) => edited(object, { a: 2, c: 1 }),
+  'a shared': (object) => shared(object, 'a'),
+  'label edited': (object) => with_(object, 'metadata.labels.l', '2'),
+  'finalizer added': (object) => with_(object, 'metadata.finalizers', ['f/old', 'f/new']),
+  'owner added': (object) => with_(object, 'metadata.ownerReferences', [{ uid: 'o1' }]),
+  'being deleted': (object) => with_(object, 'metadata.deletionTimestamp', '2026-01-01T00:00:00Z'),
+  'another uid': (object) => with_(object, 'metadata.uid', 'u2'),
+  'marked by annotation': (object) => with_(managed(object), 'metadata.annotations', { [annotations.createdBy]: 't1' }),
+  'marked by another': (object) => with_(managed(object), 'metadata.annotations', { [annotations.createdBy]: 't2' }),
+  unmarked: (object) => managed(object),
+  'marked as being restored': (object) => managed(object, entry(managers.restore, { 'f:spec': { 'f:a': {} } })),
+};
+
+/** `gone`, or one of `before` and `after` (our change), edited: `after, b edited`. */
+export function liveObject(state: string, type: ChangeType): JsonObject | undefined {
+  if (state === 'gone') return undefined;
+  const [start = '', ...names] = state.split(',').map((part) => part.trim());
+  const first = start === 'after' ? (type === 'Create' ? created : changed(type)) : prior;
+  return names.reduce((object, name) => {
+    const edit = edits[name];
+    if (edit === undefined) throw new Error(`no such edit: ${name}`);
+    return edit(object);
+  }, first);
+}
