@@ -5,7 +5,7 @@
 // sealing key is there every call is asked to come again.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EngineParts, Hook, Timing } from '../hooks/call.ts';
-import { sweepLeases } from '../hooks/sweep.ts';
+import { sweepLeases, sweepSnapshots } from '../hooks/sweep.ts';
 import { createSync } from '../hooks/sync.ts';
 import { type App, buildApp } from './app.ts';
 import { type Config, readConfig } from './config.ts';
@@ -133,14 +133,14 @@ function tellTrouble(app: App, answer: Exclude<KeyRingAnswer, { kind: 'ok' }>, c
   app.server.log.warn({ reason, trouble: message, namespace: config.engineNamespace }, 'the sealing key cannot be read');
 }
 
-// Locks that nobody is left to release.
+// Locks and snapshots that nobody is left to let go.
 async function keepSwept({ app, cluster, config }: Running, over: AbortSignal): Promise<void> {
   while (!over.aborted) {
     try {
-      const swept = await sweepLeases(cluster, config.engineNamespace);
-      if (swept > 0) app.server.log.info({ swept }, 'expired Leases of Transactions that are no more are deleted');
+      const swept = (await sweepLeases(cluster, config.engineNamespace)) + (await sweepSnapshots(cluster));
+      if (swept > 0) app.server.log.info({ swept }, 'what Transactions that are no more have left is gone');
     } catch (error) {
-      app.server.log.error(errorFields(error), 'Leases could not be swept');
+      app.server.log.error(errorFields(error), 'what Transactions that are no more have left could not be swept');
     }
     await sleep(sweepInterval, undefined, { signal: over }).catch(() => undefined);
   }

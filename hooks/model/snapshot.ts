@@ -39,6 +39,9 @@ export interface Packer {
   open(sealed: string, context: string): string | undefined;
 }
 
+/** On Leases and snapshots: `namespace/name` of the Transaction that they belong to. */
+export const transactionAnnotation = 'tx.janus.io/transaction';
+
 export const snapshotFinalizer = 'tx.janus.io/snapshot';
 
 const compressAbove = 2_048;
@@ -118,7 +121,10 @@ export function configMapsOf(
       name: partName(base, index),
       namespace: transaction.namespace,
       labels: { 'app.kubernetes.io/managed-by': 'janus', 'tx.janus.io/transaction-uid': transaction.uid },
-      annotations: { 'tx.janus.io/parts': String(parts.length) },
+      annotations: {
+        'tx.janus.io/parts': String(parts.length),
+        [transactionAnnotation]: `${transaction.namespace}/${transaction.name}`,
+      },
       finalizers: [snapshotFinalizer],
       ownerReferences: [
         {

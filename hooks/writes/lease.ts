@@ -2,6 +2,7 @@
 import type { Location, Write } from '../cluster.ts';
 import { at, isObject, type JsonObject, textAt, withKey } from '../model/json.ts';
 import { describe, lockName, type Reference } from '../model/reference.ts';
+import { transactionAnnotation } from '../model/snapshot.ts';
 import { formatMicroTime } from '../model/timeouts.ts';
 import { holderOf, type Transaction } from '../model/transaction.ts';
 import { engine, engineManager, leases, preconditionOf, uidLabel } from './resources.ts';
@@ -47,7 +48,7 @@ function leaseObject({ name, target }: Lock, { transaction, engineNamespace, now
       labels: { 'app.kubernetes.io/managed-by': 'janus', [uidLabel]: transaction.uid },
       annotations: {
         'tx.janus.io/target': describe(target),
-        'tx.janus.io/transaction': `${transaction.namespace}/${transaction.name}`,
+        [transactionAnnotation]: `${transaction.namespace}/${transaction.name}`,
       },
     },
     spec: {

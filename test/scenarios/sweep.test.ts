@@ -1,0 +1,43 @@
+// What is left when somebody forces the finalizers of a Transaction off: its Leases expire, its snapshot must not keep the
+// namespace for ever. Both are swept.
+import t from 'tap';
+import { at, isList, textAt } from '../../hooks/model/json.ts';
+import { sweepLeases, sweepSnapshots } from '../../hooks/sweep.ts';
+import { createCluster } from '../../server/kubernetes/cluster.ts';
+import { loadConnection } from '../../server/kubernetes/connection.ts';
+import { must, waitFor } from '../support/client.ts';
+import { engineNamespace } from '../support/install.ts';
+import { startStage } from '../support/stage.ts';
+import { stepUntil } from '../support/stepping.ts';
+
+t.test('a Transaction whose finalizers were forced off leaves nothing behind for long', async (t) => {
+  const stage = await startStage(t, { withoutLoop: true });
+  const { client } = stage;
+  const cluster = createCluster(loadConnection({ kubeconfig: stage.kubeconfig }), { writeTimeout: 10_000 });
+  t.teardown(() => cluster.close());
+  must(await client.create(stage.path('configmaps'), { metadata: { name: 'app' }, data: { version: '1' } }));
+  const target = { apiVersion: 'v1', kind: 'ConfigMap', name: 'app' };
+  await stage.transaction('forced', [{ type: 'Patch', target, content: { data: { version: '2' } } }]);
+  await stepUntil(stage, 'forced', 'Prepared');
+  const snapshot = stage.path('configmaps/forced-rollback');
+  await sweepLeases(cluster, engineNamespace);
+  await sweepSnapshots(cluster);
+  t.equal((await stage.leases()).length, 1, 'the Lease of a living Transaction stays');
+  t.ok(isList(at(must(await client.get(snapshot)), 'metadata', 'finalizers')), 'and so does the finalizer of its snapshot');
+
+  const path = `/apis/tx.janus.io/v1alpha1/namespaces/${stage.namespace}/transactions/forced`;
+  must(await client.delete(path));
+  await client.patch(path, { metadata: { finalizers: null } });
+  await waitFor(async () => (await client.get(path)).code === 404, 'the Transaction to be gone');
+  await sweepLeases(cluster, engineNamespace);
+  t.equal((await stage.leases()).length, 1, 'a Lease is swept only when it has expired');
+  const [name = ''] = await stage.leases();
+  const lease = `/apis/coordination.k8s.io/v1/namespaces/${engineNamespace}/leases/${name}`;
+  must(await client.patch(lease, { spec: { renewTime: '2020-01-01T00:00:00.000000Z' } }));
+  await sweepLeases(cluster, engineNamespace);
+  t.same(await stage.leases(), []);
+  await sweepSnapshots(cluster);
+  const isGone = async (): Promise<boolean> => (await client.get(snapshot)).code === 404;
+  await waitFor(isGone, 'the garbage collector to take the snapshot');
+  t.equal(textAt(must(await client.get(stage.path('configmaps/app'))), 'data', 'version'), '1');
+});
