@@ -5,17 +5,18 @@ import type { Observation, View } from '../observe/observation.ts';
 import { lockOf } from '../writes/lease.ts';
 import type { Step } from './step.ts';
 import { takeLocks } from './taking.ts';
-import { begun, locked, stopped, waitingForLocks } from './transitions.ts';
+import { begun, locked, stopped, waitingForLocks, withLeases } from './transitions.ts';
 import { become, waitOut } from './waiting.ts';
 
 export function decideBegin(observation: Observation, view: Extract<View, { kind: 'begin' }>): Step {
   const { status, transaction, now } = observation;
   if (view.trouble !== undefined) return waitOut(begun(status, now), 'a check', view.trouble);
   if (view.faults.length > 0) return refuse(observation, view.faults);
+  const locking = withLeases(status, leaseNames(view));
   return takeLocks(observation, view.locks, {
     held: () => become(locked(status, transaction, now, leaseNames(view)), 'all locks are held'),
-    waiting: (message) => waitingForLocks(status, transaction, now, message),
-    waitedTooLong: (message) => become(stopped(status, { reason: 'LockHeld', message }, now, new Map()), message),
+    waiting: (message) => waitingForLocks(locking, transaction, now, message),
+    waitedTooLong: (message) => become(stopped(locking, { reason: 'LockHeld', message }, now, new Map()), message),
     since: status.startedAt,
   });
 }

@@ -6,7 +6,7 @@ import { lockOf } from '../writes/lease.ts';
 import type { ItemView } from './guards.ts';
 import type { Step } from './step.ts';
 import { takeLocks } from './taking.ts';
-import { answered, disowned, released, undoingAgain, waitingToUndo } from './transitions.ts';
+import { answered, disowned, released, undoingAgain, waitingToUndo, withLeases } from './transitions.ts';
 import { become, waitOut } from './waiting.ts';
 
 export function decideRelease({ status }: Observation, view: Extract<View, { kind: 'release' }>): Step {
@@ -24,12 +24,13 @@ export function decideRelock(observation: Observation, view: Extract<View, { kin
     return become(answered(status, request, message), message);
   }
   const leases = view.snapshot.entries.map(({ target }) => lockOf(target).name);
+  const locking = withLeases(status, leases);
   return takeLocks(observation, view.locks, {
     held: () => become(undoingAgain(status, request, now, leases), 'a rollback was requested and all locks are held'),
-    waiting: (message) => waitingToUndo(status, now, message),
+    waiting: (message) => waitingToUndo(locking, now, message),
     waitedTooLong: (message) => {
       const refused = `${request.annotation}="${request.value}" has no effect: ${message}; set another value to try again`;
-      return become(answered(status, request, refused), refused);
+      return become(answered(locking, request, refused), refused);
     },
     since: status.rollbackStartedAt,
   });

@@ -36,7 +36,8 @@ export function locked(status: Status, transaction: Transaction, now: number, le
   return { ...withLeases(passed, leases), message: 'all locks are held; the state before the changes is being stored' };
 }
 
-function withLeases(status: Status, leases: readonly string[]): Status {
+/** Names the locks that are wanted, held or not: whatever the end is, those that are held are given back. */
+export function withLeases(status: Status, leases: readonly string[]): Status {
   const items = status.items.map((item, index) => {
     const lockLease = leases[index];
     return lockLease === undefined ? item : { ...item, lockLease };
