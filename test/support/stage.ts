@@ -25,6 +25,8 @@ export interface StageOptions {
   readonly withoutLoop?: boolean;
   /** Rights of the ServiceAccount, as rules of a ClusterRole; all by default. */
   readonly rules?: readonly JsonObject[];
+  /** Takes the whole log of the hook, a JSON object a line. */
+  readonly logTo?: { readonly write: (line: string) => void };
 }
 
 export interface Stage {
@@ -129,7 +131,8 @@ async function startHook(t: Test, kubeconfig: string, options: StageOptions, rep
     tell: story.tell,
     readiness: async () => undefined,
     bodyLimit: 8 * 1024 * 1024,
-    logLevel: (process.env.JANUS_TEST_LOG ?? 'fatal') as 'fatal',
+    logLevel: options.logTo === undefined ? ((process.env.JANUS_TEST_LOG ?? 'fatal') as 'fatal') : 'trace',
+    ...(options.logTo && { logTo: options.logTo }),
   });
   await app.server.listen({ host: '127.0.0.1', port: 0 });
   t.teardown(async () => {
