@@ -33,7 +33,10 @@ export type Agenda =
   | { readonly due: 'release' }
   | { readonly due: 'disown'; readonly index: number }
   | { readonly due: 'settle' }
-  | { readonly due: 'rest' };
+  /** The time that a finished Transaction is kept is over. */
+  | { readonly due: 'expire' }
+  /** Nothing, or nothing for so many seconds; 0 for ever. */
+  | { readonly due: 'rest'; readonly seconds: number };
 
 export interface Stored {
   readonly transaction: Transaction;
@@ -131,8 +134,17 @@ function ignored(stored: Stored, annotation: string, message: string): Agenda | 
     : { due: 'ignore', request, message: `${annotation}="${request.value}" has no effect: ${message}` };
 }
 
-function ended({ status }: Stored): Agenda {
-  return { due: holdsLocks(status) ? 'release' : 'rest' };
+function ended(stored: Stored): Agenda {
+  if (holdsLocks(stored.status)) return { due: 'release' };
+  const left = timeToLive(stored);
+  return left === undefined || left > 0 ? { due: 'rest', seconds: left ?? 0 } : { due: 'expire' };
+}
+
+/** Seconds until a finished Transaction shall be deleted; undefined when it is kept. */
+function timeToLive({ transaction, status, now }: Stored): number | undefined {
+  const { ttlSecondsAfterFinished } = transaction;
+  if (ttlSecondsAfterFinished === undefined || status.completedAt === undefined) return undefined;
+  return (status.completedAt - now) / 1000 + ttlSecondsAfterFinished;
 }
 
 export function holdsLocks({ items }: Status): boolean {

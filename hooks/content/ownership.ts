@@ -115,7 +115,8 @@ function foldedFields({ prior, live }: FieldsByVersion): FieldSet {
 function isRestored({ prior, live }: Owned, path: Path, kinds: ListKinds): boolean {
   const before = valueAt(prior, path, kinds);
   const now = valueAt(live, path, kinds);
-  if (before === undefined || now === undefined) return false;
+  // A field that can only be written (stringData of a Secret) is owned without being there, before and now.
+  if (before === undefined || now === undefined) return before === now;
   // A container is owned for its existence; its members are owned, and judged, one by one.
   return equalJson(before, now) || (partsOf(before, path, kinds) !== undefined && partsOf(now, path, kinds) !== undefined);
 }

@@ -21,7 +21,9 @@ export function decide(observation: Observation): Step {
     case 'ignore':
       return become(answered(status, agenda.request, agenda.message), agenda.message);
     case 'rest':
-      return become(status, 'nothing is due');
+      return become(status, 'nothing is due', agenda.seconds);
+    case 'expire':
+      return { kind: 'expire', because: 'spec.ttlSecondsAfterFinished is over' };
     default:
       return decideByView(observation, observation.view);
   }

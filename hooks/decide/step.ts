@@ -52,6 +52,8 @@ export type Step =
       readonly goneOwners: readonly string[];
       readonly because: string;
     }
+  /** Deletes the Transaction itself; letting go of what belongs to it follows as for any deletion. */
+  | { readonly kind: 'expire'; readonly because: string }
   | { readonly kind: 'release'; readonly leases: readonly JsonObject[]; readonly because: string }
   | {
       readonly kind: 'disown';

@@ -36,6 +36,7 @@ export interface Transaction {
   readonly namespace: string;
   readonly name: string;
   readonly uid: string;
+  readonly resourceVersion: string;
   readonly isBeingDeleted: boolean;
   readonly annotations: JsonObject;
   readonly serviceAccountName: string;
@@ -63,6 +64,7 @@ export function decodeTransaction(object: JsonObject): Transaction {
     namespace: textAt(metadata, 'namespace') ?? '',
     name: textAt(metadata, 'name') ?? '',
     uid: textAt(metadata, 'uid') ?? '',
+    resourceVersion: textAt(metadata, 'resourceVersion') ?? '',
     isBeingDeleted: textAt(metadata, 'deletionTimestamp') !== undefined,
     annotations: isObject(found) ? found : {},
     serviceAccountName: textAt(spec, 'serviceAccountName') ?? '',

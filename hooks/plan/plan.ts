@@ -9,7 +9,7 @@ import { fieldManagers, type Transaction } from '../model/transaction.ts';
 import type { Observation } from '../observe/observation.ts';
 import { aimOf, changeWrite, locationOf } from '../writes/change.ts';
 import { acquireWrite, releaseWrite, renewWrite, replaceWrite } from '../writes/lease.ts';
-import { preconditionOf, serviceAccountOf } from '../writes/resources.ts';
+import { engine, preconditionOf, serviceAccountOf, transactions } from '../writes/resources.ts';
 import { compensation } from './compensation.ts';
 import type { Mutation, Plan } from './mutation.ts';
 import { discard, storePlan, unprotect } from './snapshot.ts';
@@ -37,6 +37,8 @@ export function plan(step: Step, observation: Observation, packer: Packer): Plan
       return chain(compensation({ transaction, entry: step.entry, goneOwners: step.goneOwners }, step.judged));
     case 'disown':
       return chain(disownMutation(step, transaction));
+    case 'expire':
+      return chain({ write: expireWrite(transaction) });
     case 'settle':
       return parallel([...step.leases.map((lease) => releaseWrite(lease, engineNamespace)), ...step.configMaps.map(unprotect)]);
   }
@@ -62,6 +64,15 @@ function applyPlan({ entry, live, precondition }: Extract<Step, { kind: 'apply' 
   const change = transaction.changes[entry.index];
   if (change === undefined) return { kind: 'nothing' };
   return chain({ write: changeWrite(aimOf(entry, change, transaction, live), precondition) });
+}
+
+function expireWrite({ namespace, name, uid, resourceVersion }: Transaction): Write {
+  return {
+    verb: 'delete',
+    identity: engine,
+    location: { resource: transactions, namespace, name },
+    precondition: { uid, resourceVersion },
+  };
 }
 
 function disownMutation({ entry, live }: Extract<Step, { kind: 'disown' }>, transaction: Transaction): Mutation | undefined {

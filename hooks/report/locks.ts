@@ -1,7 +1,7 @@
 // What trying to take locks comes to.
 import { textAt } from '../model/json.ts';
 import type { LockState } from '../observe/observation.ts';
-import { answer, type Done, held, type Result, stoppedBy } from './result.ts';
+import { answer, type Done, held, type Result, stoppedBy } from './answer.ts';
 
 /** Taken ones are known now; the names of others' are to be read: then it is decided again. */
 export function takenLocks(done: Done): Result {

@@ -2,35 +2,19 @@
 
 import { describeFailure } from '../checks/failures.ts';
 import { describeFaults } from '../checks/fault.ts';
-import type { Answer, Failed } from '../cluster.ts';
+import type { Answer } from '../cluster.ts';
 import type { Step } from '../decide/step.ts';
-import { applied, disowned, left, prepared, released, restored, stopped, undoing } from '../decide/transitions.ts';
-import { waitOut } from '../decide/waiting.ts';
+import { applied, left, prepared, released, restored, undoing } from '../decide/transitions.ts';
 import type { Failure } from '../model/failure.ts';
 import { textAt } from '../model/json.ts';
 import { describe } from '../model/reference.ts';
 import { isSealed } from '../model/snapshot.ts';
-import type { Status } from '../model/status.ts';
-import type { Carry } from '../observe/begin.ts';
 import type { Observation } from '../observe/observation.ts';
-import type { Attempt, Outcome, Plan } from '../plan/mutation.ts';
 import { refOf } from '../plan/snapshot.ts';
-import { type AppliedContext, factsOf } from './facts.ts';
+import { again, answer, type Done, failuresOf, held, type Result, stoppedBy, transientOf } from './answer.ts';
+import { afterDisown, afterExpiry, afterSettle } from './ends.ts';
+import { factsOf } from './facts.ts';
 import { takenLocks } from './locks.ts';
-
-export type Result =
-  | { readonly kind: 'again'; readonly carry: Carry }
-  | { readonly kind: 'answer'; readonly status: Status; readonly resyncAfterSeconds: number; readonly finalized: boolean };
-
-export interface Done {
-  readonly observation: Observation;
-  readonly plan: Plan;
-  readonly outcome: Outcome;
-  readonly carry: Carry;
-  readonly context: AppliedContext;
-  /** Every write of this call got a definitive answer. */
-  readonly isSettled: boolean;
-}
 
 export function resultOf(step: Step, done: Done): Result {
   if (done.plan.kind === 'refused')
@@ -59,40 +43,11 @@ export function resultOf(step: Step, done: Done): Result {
         : held(done, 'giving locks back');
     case 'disown':
       return afterDisown(step, done);
+    case 'expire':
+      return afterExpiry(done);
     case 'settle':
       return afterSettle(done);
   }
-}
-
-export function answer(status: Status, resyncAfterSeconds = 0, finalized = false): Result {
-  return { kind: 'answer', status, resyncAfterSeconds, finalized };
-}
-
-export function again({ carry }: Done): Result {
-  return { kind: 'again', carry };
-}
-
-function isFailed(attempt: Attempt): attempt is Attempt & { readonly answer: Failed } {
-  return attempt.answer.kind === 'failed';
-}
-
-function failuresOf(outcome: Outcome): readonly Failure[] {
-  return outcome.filter(isFailed).map((attempt) => attempt.answer.failure);
-}
-
-export function transientOf(outcome: Outcome): Failure | undefined {
-  return failuresOf(outcome).find(({ kind }) => kind === 'transient');
-}
-
-/** Transient trouble: phase and items stay, the next call tries again. */
-export function held({ observation, outcome }: Done, what: string): Result {
-  const failure = transientOf(outcome);
-  const step = failure === undefined ? undefined : waitOut(observation.status, what, failure);
-  return step?.kind === 'become' ? answer(step.status, step.resyncAfterSeconds) : answer(observation.status, 1);
-}
-
-export function stoppedBy({ status, now }: Observation, message: string, reason = 'Refused'): Status {
-  return stopped(status, { reason, message }, now, new Map());
 }
 
 function afterRenew(done: Done): Result {
@@ -180,16 +135,4 @@ function afterUndoFailure(step: Extract<Step, { kind: 'compensate' }>, done: Don
   const detail = describeFailure(failure, isSealed(step.entry.target, observation.transaction.namespace));
   const message = `undoing ${step.entry.type} of ${describe(step.entry.target)} was refused: ${detail}`;
   return answer(left(observation.status, step.index, observation.now, { reason: failure.reason, message }));
-}
-
-function afterDisown(step: Extract<Step, { kind: 'disown' }>, done: Done): Result {
-  const [failure] = failuresOf(done.outcome);
-  if (failure?.kind === 'transient') return held(done, 'taking our field manager off');
-  return failure?.kind === 'stale' ? again(done) : answer(disowned(done.observation.status, step.index));
-}
-
-function afterSettle(done: Done): Result {
-  const failures = failuresOf(done.outcome);
-  if (failures.some(({ kind }) => kind === 'transient')) return held(done, 'letting go of the Transaction');
-  return failures.some(({ kind }) => kind === 'stale') ? again(done) : answer(done.observation.status, 0, true);
 }

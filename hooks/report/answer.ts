@@ -1,0 +1,55 @@
+// How a step can come out, and what the ways have in common.
+import type { Failed } from '../cluster.ts';
+import { stopped } from '../decide/transitions.ts';
+import { waitOut } from '../decide/waiting.ts';
+import type { Failure } from '../model/failure.ts';
+import type { Status } from '../model/status.ts';
+import type { Carry } from '../observe/begin.ts';
+import type { Observation } from '../observe/observation.ts';
+import type { Attempt, Outcome, Plan } from '../plan/mutation.ts';
+import type { AppliedContext } from './facts.ts';
+
+export type Result =
+  | { readonly kind: 'again'; readonly carry: Carry }
+  | { readonly kind: 'answer'; readonly status: Status; readonly resyncAfterSeconds: number; readonly finalized: boolean };
+
+export interface Done {
+  readonly observation: Observation;
+  readonly plan: Plan;
+  readonly outcome: Outcome;
+  readonly carry: Carry;
+  readonly context: AppliedContext;
+  /** Every write of this call got a definitive answer. */
+  readonly isSettled: boolean;
+}
+
+export function answer(status: Status, resyncAfterSeconds = 0, finalized = false): Result {
+  return { kind: 'answer', status, resyncAfterSeconds, finalized };
+}
+
+export function again({ carry }: Done): Result {
+  return { kind: 'again', carry };
+}
+
+function isFailed(attempt: Attempt): attempt is Attempt & { readonly answer: Failed } {
+  return attempt.answer.kind === 'failed';
+}
+
+export function failuresOf(outcome: Outcome): readonly Failure[] {
+  return outcome.filter(isFailed).map((attempt) => attempt.answer.failure);
+}
+
+export function transientOf(outcome: Outcome): Failure | undefined {
+  return failuresOf(outcome).find(({ kind }) => kind === 'transient');
+}
+
+/** Transient trouble: phase and items stay, the next call tries again. */
+export function held({ observation, outcome }: Done, what: string): Result {
+  const failure = transientOf(outcome);
+  const step = failure === undefined ? undefined : waitOut(observation.status, what, failure);
+  return step?.kind === 'become' ? answer(step.status, step.resyncAfterSeconds) : answer(observation.status, 1);
+}
+
+export function stoppedBy({ status, now }: Observation, message: string, reason = 'Refused'): Status {
+  return stopped(status, { reason, message }, now, new Map());
+}
