@@ -1,0 +1,72 @@
+// Transactions and statuses for tables: short to write, read by the engine's own decoder.
+import type { Progress } from '../../hooks/model/item.ts';
+import type { JsonObject } from '../../hooks/model/json.ts';
+import type { Phase } from '../../hooks/model/phase.ts';
+import { emptyStatus, type Status } from '../../hooks/model/status.ts';
+import { type ChangeType, decodeTransaction, type Transaction } from '../../hooks/model/transaction.ts';
+
+export const second = 1_000;
+export const minute = 60 * second;
+
+/** 2026-01-01T00:00:00Z: when the Transactions of tables begin. */
+export const start = Date.UTC(2026, 0, 1);
+
+export interface TransactionParts {
+  readonly changes?: readonly JsonObject[];
+  readonly annotations?: JsonObject;
+  readonly spec?: JsonObject;
+  readonly isBeingDeleted?: boolean;
+  readonly namespace?: string;
+  readonly name?: string;
+  readonly uid?: string;
+}
+
+/** A change of the ConfigMap of that name. */
+export function change(type: ChangeType, name: string, more: JsonObject = {}): JsonObject {
+  const content = type === 'Delete' ? {} : { content: { data: { a: '2' } } };
+  return { type, target: { apiVersion: 'v1', kind: 'ConfigMap', name }, ...content, ...more };
+}
+
+/** Two Patches as the ServiceAccount `deployer` in `shop`, unless said otherwise. */
+export function transactionOf(parts: TransactionParts = {}): Transaction {
+  const { annotations = {}, spec = {}, isBeingDeleted = false, namespace = 'shop', name = 'one' } = parts;
+  const changes = parts.changes ?? [change('Patch', 'a'), change('Patch', 'b')];
+  const uid = parts.uid ?? '0a1b2c3d-0000-0000-0000-000000000000';
+  const deletion = isBeingDeleted ? { deletionTimestamp: '2026-01-01T00:00:00Z' } : {};
+  return decodeTransaction({
+    metadata: { namespace, name, uid, annotations, ...deletion },
+    spec: { serviceAccountName: 'deployer', changes, ...spec },
+  });
+}
+
+const progress: Readonly<Record<string, Progress>> = {
+  waiting: { kind: 'waiting' },
+  prepared: { kind: 'prepared' },
+  announced: { kind: 'announced' },
+  applied: { kind: 'applied' },
+  restored: { kind: 'restored', applied: true },
+  untouched: { kind: 'restored', applied: false },
+  left: { kind: 'left', applied: true },
+  stuck: { kind: 'left', applied: false },
+};
+
+/** Items as words: `applied announced`; `untouched` was judged by an undo without having had any effect, `stuck` was left so. */
+export function itemsOf(words: string): Status['items'] {
+  return words.split(' ').map((word) => {
+    const found = progress[word];
+    if (found === undefined) throw new Error(`no such progress: ${word}`);
+    return { progress: found };
+  });
+}
+
+export function wordsOf(items: Status['items']): string {
+  const word = ({ progress: found }: Status['items'][number]): string | undefined =>
+    Object.entries(progress).find(([, candidate]) => JSON.stringify(candidate) === JSON.stringify(found))?.[0];
+  return items.map(word).join(' ');
+}
+
+/** A status of that phase, begun at `start`. */
+export function statusOf(phase: Phase, words: string, more: Partial<Status> = {}): Status {
+  const items = itemsOf(words);
+  return { ...emptyStatus(items.length), phase, items, version: 3, startedAt: start, ...more };
+}
