@@ -10,6 +10,8 @@ import type { Path } from './path.ts';
 export interface OurPath {
   readonly path: Path;
   readonly state: PathState;
+  /** It is the order of the list that we changed: what is in it is somebody else's, or has paths of its own. */
+  readonly isOrder?: true;
 }
 
 export interface Merge {
@@ -107,7 +109,7 @@ function combine(versions: Versions, parts: CommonParts, children: readonly Chil
   const emptied = entries.length === 0 && (versions.prior === undefined || versions.live === undefined);
   return {
     restored: emptied ? undefined : assemble(parts.kind, entries),
-    ours: order.ours === undefined ? ours : [...ours, { path, state: order.ours }],
+    ours: order.ours === undefined ? ours : [...ours, { path, state: order.ours, isOrder: true }],
     theirs: order.theirs ? [...theirs, path] : theirs,
   };
 }

@@ -92,7 +92,10 @@ export function foreignPath(live: Json | undefined, path: Path): ForeignPath {
 
 /** Those who took a path of our change over since it was made, although its value is still ours. */
 export function takenOver(evidence: Evidence, attributed: Attributed): readonly ForeignPath[] {
-  const applied = attributed.merge.ours.filter(({ state }) => state === 'applied').map(({ path }) => path);
+  // Nobody owns the order of a list, and who adds an item to it takes nothing over.
+  const applied = attributed.merge.ours
+    .filter(({ state, isOrder }) => state === 'applied' && isOrder !== true)
+    .map(({ path }) => path);
   const owned = { prior: evidence.entry.prior, expected: evidence.entry.expected, live: evidence.live };
   const owners = newOwners(owned, applied, [evidence.managers.forward, evidence.managers.restore]);
   return owners.map(({ path, manager }) => ({ path: describePath(path), manager }));

@@ -183,3 +183,23 @@ t.test('what Kubernetes itself fills in does not keep an object', async (t) => {
   const byKubernetes = JSON.parse(JSON.stringify(filled).replaceAll('"other"', '"kube-controller-manager"')) as JsonObject;
   t.equal(told(judgeBackward(evidenceOf('Create', byKubernetes, true))), 'delete');
 });
+
+t.test('who adds an item to a list takes nothing over from those who changed its order', async (t) => {
+  const items = (...names: readonly string[]): JsonObject =>
+    with_(
+      prior,
+      'spec.items',
+      names.map((name) => ({ name })),
+    );
+  const owned = (...names: readonly string[]): JsonObject => fieldsOf(items(...names), { 'spec.items': ['name'] });
+  const live = managed(items('two', 'one', 'three'), entry('kubectl', owned('one', 'two')), entry('other', owned('three')));
+  const before = managed(items('one', 'two'), entry('kubectl', owned('one', 'two')));
+  const reordered = {
+    ...entryFor('Update'),
+    prior: before,
+    expected: managed(items('two', 'one'), entry('kubectl', owned('one', 'two'))),
+  };
+  const judged = judgeBackward({ ...evidenceOf('Update', live, true), entry: reordered });
+  t.equal(told(judged), 'content');
+  t.match(judged, { restored: { spec: { items: [{ name: 'one' }, { name: 'three' }, { name: 'two' }] } } });
+});
