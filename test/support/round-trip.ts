@@ -1,0 +1,60 @@
+// A Transaction there and back, a call at a time on a stage without a loop, and what is to be seen of it afterwards.
+import type { Test } from 'tap';
+import { managersOf } from '../../hooks/content/fields.ts';
+import { at, isList, isObject, type JsonObject, textAt, withKey } from '../../hooks/model/json.ts';
+import { must } from './client.ts';
+import { comparable, type Stage, statusOf } from './stage.ts';
+import { stepToEnd } from './stepping.ts';
+
+export const allowIrreversible = { 'tx.janus.io/allow-irreversible': 'true' };
+
+/** Applies the changes; an error where that does not end as Committed. */
+export async function commit(
+  stage: Stage,
+  name: string,
+  changes: readonly JsonObject[],
+  annotations: Readonly<Record<string, string>> = {},
+): Promise<JsonObject> {
+  await stage.transaction(name, changes, { annotations });
+  const { status, phase } = await stepToEnd(stage, name);
+  if (phase !== 'Committed') throw new Error(`expected ${name} to be Committed, it is ${phase}: ${textAt(status, 'message')}`);
+  return status;
+}
+
+/** Undoes a Committed one, and gives the status in which that ends. */
+export async function undo(stage: Stage, name: string): Promise<JsonObject> {
+  await stage.annotate(name, { 'tx.janus.io/request-rollback': 'yes' });
+  return (await stepToEnd(stage, name)).status;
+}
+
+/** Undoes it and requires that nothing is left. */
+export async function undoAll(stage: Stage, name: string): Promise<JsonObject> {
+  const status = await undo(stage, name);
+  if (textAt(status, 'phase') !== 'RolledBack')
+    throw new Error(`expected ${name} to be RolledBack, it is ${textAt(status, 'phase')}: ${textAt(status, 'message')}`);
+  return status;
+}
+
+export function itemsOf(status: JsonObject): readonly JsonObject[] {
+  const items = at(status, 'items');
+  return isList(items) ? items.filter(isObject) : [];
+}
+
+/** Names of the managers of an object. */
+export function managerNames(object: JsonObject): readonly string[] {
+  return managersOf(object).map(({ name }) => name);
+}
+
+/** One more call changes nothing: neither the status nor anything in the cluster, and asks for no other. */
+export async function showAtRest(t: Test, stage: Stage, name: string): Promise<void> {
+  const before = statusOf(await stage.read(name));
+  const { body } = await stage.call(name);
+  t.same(withKey(statusOf(body), 'observedGeneration', at(before, 'observedGeneration')), before, 'the status stays as it is');
+  t.equal(at(body, 'resyncAfterSeconds') ?? 0, 0, 'no other call is asked for');
+  t.same(stage.reports.at(-1)?.audit, [], 'no write is tried');
+}
+
+/** Reads what a path holds, as it is compared. */
+export async function portrait(stage: Stage, path: string, isNew = false): Promise<unknown> {
+  return comparable(must(await stage.client.get(path)), isNew);
+}
