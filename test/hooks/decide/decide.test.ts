@@ -1,0 +1,219 @@
+// Observation -> step, as tables: what is due, what was seen, what is done.
+import t from 'tap';
+import type { Agenda } from '../../../hooks/agenda/agenda.ts';
+import { decide } from '../../../hooks/decide/decide.ts';
+import type { Step } from '../../../hooks/decide/step.ts';
+import type { Failure } from '../../../hooks/model/failure.ts';
+import type { JsonObject } from '../../../hooks/model/json.ts';
+import type { Status } from '../../../hooks/model/status.ts';
+import { formatMicroTime } from '../../../hooks/model/timeouts.ts';
+import { annotations, fieldManagers, holderOf } from '../../../hooks/model/transaction.ts';
+import type { LockView, Observation, Presence, StoredSnapshot, View } from '../../../hooks/observe/observation.ts';
+import { changed, entryFor, prior } from '../../support/judged-objects.ts';
+import { second, start, statusOf, transactionOf, wordsOf } from '../../support/transactions.ts';
+
+const transaction = transactionOf();
+const now = start + 10 * second;
+const transient: Failure = { kind: 'transient', code: 503, reason: 'Unavailable', message: '', fields: [], definitive: true };
+const refused: Failure = { ...transient, kind: 'refused', code: 403, reason: 'Forbidden' };
+const trouble: Presence = { kind: 'trouble', failure: transient };
+const absent: Presence = { kind: 'absent' };
+const request = { annotation: annotations.requestRollback, value: '1' };
+
+function lease(holder: string, age = 0): JsonObject {
+  const spec = { holderIdentity: holder, leaseDurationSeconds: 60, renewTime: formatMicroTime(now - age * second) };
+  return { metadata: { name: 'l', uid: 'l', resourceVersion: '1' }, spec };
+}
+
+function present(object: JsonObject): Presence {
+  return { kind: 'present', object };
+}
+
+function observation(agenda: Agenda, status: Status, view: View, more: Partial<Observation> = {}): Observation {
+  return {
+    now,
+    transaction,
+    status,
+    agenda,
+    engineNamespace: 'janus-system',
+    recollection: { isSettled: true },
+    lateWindow: 30 * second,
+    view,
+    openDrift: (drift) => drift,
+    ...more,
+  };
+}
+
+/** The kind of the step; of one that only changes the status, the phase and items, and when it comes again. */
+function told(step: Step): string {
+  if (step.kind !== 'become' && step.kind !== 'yield') return step.kind;
+  const again = step.resyncAfterSeconds === 0 ? '' : `, again in ${step.resyncAfterSeconds}`;
+  return `${step.kind === 'yield' ? 'yield, ' : ''}${step.status.phase}: ${wordsOf(step.status.items)}${again}`;
+}
+
+const ours = holderOf(transaction);
+const ref = { name: 'one-rollback', digest: 'd', objects: 1 };
+const target = { apiVersion: 'v1', kind: 'ConfigMap', namespace: 'shop', name: 'a' };
+const stored: StoredSnapshot = { kind: 'stored', ref, entries: [entryFor('Patch'), { ...entryFor('Patch'), index: 1 }] };
+
+function locks(state: Presence | { readonly kind: 'unknown' }): LockView {
+  return { locks: [{ name: 'l', target }], states: new Map([['l', state]]), acquired: new Set() };
+}
+
+const begin: Extract<View, { kind: 'begin' }> = { kind: 'begin', faults: [], targets: [], locks: locks({ kind: 'unknown' }) };
+const prepare: Extract<View, { kind: 'prepare' }> = {
+  kind: 'prepare',
+  faults: [],
+  targets: [],
+  leftovers: [],
+  snapshotName: 'one-rollback',
+};
+const fault = { reason: 'Invalid', message: 'wrong', item: 0 };
+const pending = statusOf('Pending', 'waiting waiting');
+const waited = { transaction: transactionOf({ spec: { lockWait: '5s' } }) };
+const hasty = { transaction: transactionOf({ spec: { lockWait: '0s' } }) };
+
+type Row<Seen extends View> = readonly [reason: string, seen: Partial<Seen>, step: string, more?: Partial<Observation>];
+
+function check<Seen extends View>(agenda: Agenda, status: Status, view: Seen, rows: readonly Row<Seen>[]): void {
+  for (const [reason, seen, step, more] of rows) {
+    t.test(`${agenda.due}: ${reason}`, async (t) => {
+      const observed = observation(agenda, status, { ...view, ...seen }, more);
+      t.equal(told(decide(observed)), step);
+      t.same(decide(observed), decide(observed), 'same observation, same step');
+    });
+  }
+}
+
+const other = present(lease('shop/two/u'));
+
+check({ due: 'begin' }, pending, begin, [
+  ['a check could not be made', { trouble: transient }, 'Pending: waiting waiting, again in -1'],
+  ['a check failed', { faults: [fault] }, 'Failed: waiting waiting'],
+  ['locks are wanted', {}, 'take'],
+  ['all are held', { locks: locks(present(lease(ours))) }, 'Preparing: waiting waiting'],
+  ['one is another’s', { locks: locks(other) }, 'yield, Pending: waiting waiting, again in 0.5'],
+  ['waited for lockWait', { locks: locks(other) }, 'Failed: waiting waiting', waited],
+  ['no wish to wait', { locks: locks(other) }, 'Failed: waiting waiting', hasty],
+  ['locks could not be read', { locks: locks(trouble) }, 'Pending: waiting waiting, again in -1'],
+]);
+
+const broken: StoredSnapshot = { kind: 'broken', message: 'gone' };
+const unread: StoredSnapshot = { kind: 'trouble', failure: transient };
+
+check({ due: 'prepare' }, statusOf('Preparing', 'waiting waiting'), prepare, [
+  ['a target could not be read', { trouble: transient }, 'Preparing: waiting waiting, again in -1'],
+  ['a dry run was refused', { faults: [fault] }, 'Failed: waiting waiting'],
+  ['parts of an incomplete snapshot', { leftovers: [{}] }, 'discard'],
+  ['a snapshot of ours is there', { adopted: stored }, 'Prepared: announced prepared'],
+  ['a snapshot of ours is broken', { adopted: broken }, 'Failed: waiting waiting'],
+  ['a snapshot of ours could not be read', { adopted: unread }, 'Preparing: waiting waiting, again in -1'],
+  ['all was read and tried', {}, 'store'],
+]);
+
+const item: Extract<View, { kind: 'item' }> = {
+  kind: 'item',
+  serviceAccount: present({}),
+  snapshot: stored,
+  lease: present(lease(ours)),
+  leases: [],
+  live: present(prior),
+  contents: [],
+  goneOwners: [],
+};
+const unreadable: Presence = { kind: 'trouble', failure: refused };
+const definition = (created: string): JsonObject => ({ metadata: { creationTimestamp: created } });
+const ourManager = fieldManagers(transaction).forward;
+const applied = present(JSON.parse(JSON.stringify(changed('Patch')).replaceAll('janus-one-t1', ourManager)) as JsonObject);
+const committing = statusOf('Committing', 'applied announced');
+
+check({ due: 'apply', index: 1 }, committing, item, [
+  ['as it was', {}, 'apply'],
+  ['our write has taken effect before', { live: applied }, 'Committed: applied applied'],
+  ['the ServiceAccount is gone', { serviceAccount: absent }, 'RollingBack: applied announced'],
+  ['the ServiceAccount could not be read', { serviceAccount: trouble }, 'Committing: applied announced, again in -1'],
+  ['the snapshot is gone', { snapshot: broken }, 'RollingBack: applied announced'],
+  ['the snapshot could not be read', { snapshot: unread }, 'Committing: applied announced, again in -1'],
+  ['the snapshot lacks the entry', { snapshot: { ...stored, entries: [] } }, 'RollingBack: applied announced'],
+  ['the lock could not be read', { lease: trouble }, 'Committing: applied announced, again in -1'],
+  ['the lock is gone', { lease: absent }, 'RollingBack: applied announced'],
+  ['the lock is another’s', { lease: other }, 'RollingBack: applied announced'],
+  ['the lock fades: all are to be read', { lease: present(lease(ours, 40)) }, 'look'],
+  ['the lock has expired but is ours', { lease: present(lease(ours, 4_000)), leases: [lease(ours)] }, 'renew'],
+  ['the target could not be read', { live: trouble }, 'Committing: applied announced, again in -1'],
+  ['the target may not be read any more', { live: unreadable }, 'RollingBack: applied announced'],
+  ['the target is gone', { live: absent }, 'RollingBack: applied announced'],
+  ['others have made our change', { live: present(changed('Update')) }, 'RollingBack: applied announced'],
+  [
+    'its kind is not served yet',
+    { definition: definition('2026-01-01T00:00:00Z') },
+    'Committing: applied announced, again in 0.2',
+  ],
+  ['its kind is not served for too long', { definition: definition('2025-12-31T23:00:00Z') }, 'apply'],
+]);
+
+const unsettled = { recollection: { isSettled: false } };
+const began = { cause: { reason: 'Forbidden', message: 'refused' }, rollbackStartedAt: now - 10 * second };
+const rolling = statusOf('RollingBack', 'applied announced', began);
+
+check({ due: 'restore', index: 1 }, rolling, item, [
+  ['the write in flight had no effect', {}, 'RollingBack: applied untouched'],
+  ['the write in flight has taken effect', { live: applied }, 'compensate'],
+  ['it may still land', {}, 'RollingBack: applied announced, again in 1', unsettled],
+  ['it cannot land any more', {}, 'RollingBack: applied untouched', { ...unsettled, lateWindow: 9 * second }],
+]);
+
+check({ due: 'restore', index: 0 }, statusOf('RollingBack', 'applied untouched', began), item, [
+  ['a recorded change is judged at once', { live: applied }, 'compensate', unsettled],
+  ['others took it back: the end', {}, 'RolledBack: restored untouched'],
+  ['the object is gone: the end', { live: absent }, 'RolledBack: restored untouched'],
+  ['the target could not be read', { live: trouble }, 'RollingBack: applied untouched, again in -1'],
+  ['the target may not be read any more', { live: unreadable }, 'Failed: left untouched'],
+  ['what is inside could not be read', { contentsTrouble: transient }, 'RollingBack: applied untouched, again in -1'],
+  ['the ServiceAccount is gone', { serviceAccount: absent }, 'Failed: left untouched'],
+  ['the snapshot is gone', { snapshot: broken }, 'Failed: left untouched'],
+  ['the snapshot could not be read', { snapshot: unread }, 'RollingBack: applied untouched, again in -1'],
+  ['the lock is gone: taken again', { lease: absent }, 'take'],
+  ['the lock is another’s: waited for', { lease: other }, 'RollingBack: applied untouched, again in 0.5'],
+  ['the lock of another has expired', { lease: present(lease('shop/two/u', 90)) }, 'take'],
+  ['the lock fades', { lease: present(lease(ours, 40)) }, 'look'],
+]);
+
+const committed = statusOf('Committed', 'applied applied');
+const relock: Extract<View, { kind: 'relock' }> = { kind: 'relock', snapshot: stored, locks: locks({ kind: 'unknown' }) };
+
+check({ due: 'relock', request }, committed, relock, [
+  ['locks are wanted', {}, 'take'],
+  ['all are held', { locks: locks(present(lease(ours))) }, 'RollingBack: applied applied'],
+  ['one is another’s', { locks: locks(other) }, 'yield, Committed: applied applied, again in 0.5'],
+  ['no wish to wait', { locks: locks(other) }, 'Committed: applied applied', hasty],
+  ['the snapshot is gone', { snapshot: broken }, 'Committed: applied applied'],
+  ['the snapshot could not be read', { snapshot: unread }, 'Committed: applied applied, again in -1'],
+]);
+
+const cause = { reason: 'Timeout', message: 'too long' };
+const none: View = { kind: 'none' };
+check({ due: 'stop', cause }, pending, none, [['nothing was applied', {}, 'Failed: waiting waiting']]);
+check({ due: 'undo', cause }, committing, none, [['something was applied', {}, 'RollingBack: applied announced']]);
+check({ due: 'conclude', overdue: true }, rolling, none, [['no time is left', {}, 'Failed: left stuck']]);
+check({ due: 'ignore', request, message: 'no' }, committed, none, [['answered', {}, 'Committed: applied applied']]);
+
+const release: Extract<View, { kind: 'release' }> = { kind: 'release', leases: [] };
+check({ due: 'release' }, committed, release, [
+  ['locks are held', { leases: [lease(ours)] }, 'release'],
+  ['no lock is held', {}, 'Committed: applied applied'],
+  ['locks could not be read', { trouble: transient }, 'Committed: applied applied, again in -1'],
+]);
+
+check({ due: 'disown', index: 0 }, committed, item, [
+  ['our entry is taken off', {}, 'disown'],
+  ['the object is gone', { live: absent }, 'Committed: applied applied, again in 0.001'],
+  ['the object could not be read', { live: trouble }, 'Committed: applied applied, again in -1'],
+  ['it may not be read: nothing waits for it', { live: unreadable }, 'Committed: applied applied, again in 0.001'],
+]);
+
+const settle: Extract<View, { kind: 'settle' }> = { kind: 'settle', leases: [], configMaps: [] };
+check({ due: 'settle' }, committed, settle, [
+  ['what is left is let go', {}, 'settle'],
+  ['what is left could not be read', { trouble: transient }, 'Committed: applied applied, again in -1'],
+]);
