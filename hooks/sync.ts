@@ -128,7 +128,7 @@ interface Taken extends Answered {
 async function takeStep({ parts, memory, session }: Serving, live: LiveTransaction, carry: Carry): Promise<Taken> {
   const { transaction, status, now } = live;
   const { engineNamespace, sealer, timing } = parts;
-  const agenda = agendaOf({ transaction, status, now });
+  const agenda = agendaOf({ transaction, status, now, lateWindow: lateWindowOf(timing) });
   const source = { reader: session.cluster, packer: sealer, cache: memory.snapshots };
   const view = await observe({ source, transaction, status, engineNamespace, carry }, agenda);
   const context = { transaction, packer: sealer };

@@ -1,5 +1,6 @@
 // What is due for a Transaction as it is stored: a list of guards, then one answer for each phase. It says which reads are
 // needed; what comes of them is for decide/.
+import type { Item } from '../model/item.ts';
 import type { Phase } from '../model/phase.ts';
 import type { Cause, Status } from '../model/status.ts';
 import { formatDuration } from '../model/timeouts.ts';
@@ -42,6 +43,8 @@ export interface Stored {
   readonly transaction: Transaction;
   readonly status: Status;
   readonly now: number;
+  /** How long after the undo began a write of an unknown fate may still land, in ms. */
+  readonly lateWindow: number;
 }
 
 export function agendaOf(stored: Stored): Agenda {
@@ -55,7 +58,7 @@ const byPhase: Readonly<Record<Phase, (stored: Stored) => Agenda>> = {
   Committing: running,
   RollingBack: undoing,
   Committed: committed,
-  RolledBack: (stored) => ignored(stored, annotations.requestRollback, 'everything is rolled back already') ?? ended(stored),
+  RolledBack: rolledBack,
   Failed: failed,
 };
 
@@ -100,16 +103,28 @@ function running(stored: Stored): Agenda {
     : { due: 'apply', index };
 }
 
-function undoing({ transaction, status, now }: Stored): Agenda {
+function undoing({ transaction, status, now, lateWindow }: Stored): Agenda {
   const index = status.items.findLastIndex(({ progress }) => progress.kind === 'announced' || progress.kind === 'applied');
-  const isOverdue = now > (status.rollbackStartedAt ?? now) + transaction.timeout;
+  // Waiting a late write out is no time of the undo: a short spec.timeout must not end it before it could begin.
+  const patience = transaction.timeout + (status.items.some(wasInFlight) ? lateWindow : 0);
+  const isOverdue = now > (status.rollbackStartedAt ?? now) + patience;
   return index < 0 || isOverdue ? { due: 'conclude', overdue: index >= 0 } : { due: 'restore', index };
+}
+
+/** Announced when the undo began, and not known as applied. */
+function wasInFlight({ progress }: Item): boolean {
+  return progress.kind === 'announced' || ('applied' in progress && !progress.applied);
 }
 
 function committed(stored: Stored): Agenda {
   const request = pending(stored, annotations.requestRollback);
   if (request !== undefined) return { due: 'relock', request };
   return ignored(stored, annotations.retryRollback, 'there is no failed rollback to retry') ?? ended(stored);
+}
+
+function rolledBack(stored: Stored): Agenda {
+  const why = 'everything is rolled back already';
+  return ignored(stored, annotations.requestRollback, why) ?? ignored(stored, annotations.retryRollback, why) ?? ended(stored);
 }
 
 function failed(stored: Stored): Agenda {
