@@ -1,6 +1,6 @@
 // Observation -> step, as tables: what is due, what was seen, what is done.
 import t from 'tap';
-import type { Agenda } from '../../../hooks/agenda/agenda.ts';
+import { type Agenda, holdsLocks } from '../../../hooks/agenda/agenda.ts';
 import { decide } from '../../../hooks/decide/decide.ts';
 import type { Step } from '../../../hooks/decide/step.ts';
 import type { Failure } from '../../../hooks/model/failure.ts';
@@ -9,6 +9,7 @@ import type { Status } from '../../../hooks/model/status.ts';
 import { formatMicroTime } from '../../../hooks/model/timeouts.ts';
 import { annotations, fieldManagers, holderOf } from '../../../hooks/model/transaction.ts';
 import type { LockView, Observation, Presence, StoredSnapshot, View } from '../../../hooks/observe/observation.ts';
+import { lockOf } from '../../../hooks/writes/lease.ts';
 import { changed, entryFor, prior } from '../../support/judged-objects.ts';
 import { second, start, statusOf, transactionOf, wordsOf } from '../../support/transactions.ts';
 
@@ -217,3 +218,11 @@ check({ due: 'settle' }, committed, settle, [
   ['what is left is let go', {}, 'settle'],
   ['what is left could not be read', { trouble: transient }, 'Committed: applied applied, again in -1'],
 ]);
+
+t.test('who gives up waiting for a lock has those locks to give back that were taken meanwhile', async (t) => {
+  const view = { ...begin, targets: [target], locks: { ...locks(other), locks: [lockOf(target)] } };
+  const states = new Map([[lockOf(target).name, other]]);
+  const step = decide(observation({ due: 'begin' }, pending, { ...view, locks: { ...view.locks, states } }, hasty));
+  t.match(step, { kind: 'become', status: { phase: 'Failed', cause: { reason: 'LockHeld' } } });
+  t.ok(step.kind === 'become' && holdsLocks(step.status));
+});
