@@ -1,0 +1,67 @@
+// One more engine beside the stage's own: another replica, one that was started after a crash, one whose calls go wrong. It is
+// called in this process, without a web server between.
+import type { StepReport, Timing } from '../../hooks/call.ts';
+import type { Cluster } from '../../hooks/cluster.ts';
+import { at, isObject, type JsonObject, textAt } from '../../hooks/model/json.ts';
+import { createSync } from '../../hooks/sync.ts';
+import { createCluster, type KubernetesCluster } from '../../server/kubernetes/cluster.ts';
+import { loadConnection } from '../../server/kubernetes/connection.ts';
+import { createSealer } from '../../server/kubernetes/sealer.ts';
+import { ensureSealingKeys } from '../../server/kubernetes/sealing-key.ts';
+import { type Teardown, waitFor } from './client.ts';
+import { engineNamespace } from './install.ts';
+import type { Stage } from './stage.ts';
+
+export interface EngineOptions {
+  readonly wrap?: (cluster: Cluster) => Cluster;
+  readonly timing?: Partial<Timing>;
+  readonly record?: (report: StepReport) => void;
+}
+
+/** Engines over one connection, for one stage. A stage that comes out of it is the same, but is called through that engine. */
+export interface Engines {
+  start(options?: EngineOptions): Stage;
+}
+
+const timing: Timing = { stepDeadline: 20_000, writeTimeout: 10_000 };
+
+export async function openEngines(t: Teardown, stage: Stage, connection: Partial<Timing> = {}): Promise<Engines> {
+  const cluster = createCluster(loadConnection({ kubeconfig: stage.kubeconfig }), { ...timing, ...connection });
+  t.teardown(() => cluster.close());
+  const sealer = await sealerOf(cluster);
+  return {
+    start: ({ wrap = (plain: Cluster) => plain, record = () => undefined, ...options } = {}) => {
+      const hook = createSync({
+        cluster: wrap(cluster),
+        sealer,
+        clock: { monotonic: () => performance.now() },
+        timing: { ...timing, ...connection, ...options.timing },
+        engineNamespace,
+        record,
+      });
+      return { ...stage, call: async (name) => answerOf(await hook(callFor(await stage.read(name)))) };
+    },
+  };
+}
+
+async function sealerOf(cluster: KubernetesCluster): Promise<ReturnType<typeof createSealer>> {
+  const keys = await waitFor(async () => {
+    const answer = await ensureSealingKeys(cluster, engineNamespace);
+    return answer.kind === 'ok' ? answer.keyRing : undefined;
+  }, 'the sealing key');
+  return createSealer(() => keys);
+}
+
+type Hook = ReturnType<typeof createSync>;
+
+function callFor(parent: JsonObject): Parameters<Hook>[0] {
+  const status = at(parent, 'status');
+  const [namespace = '', name = '', uid = ''] = ['namespace', 'name', 'uid'].map((key) => textAt(parent, 'metadata', key));
+  return { namespace, name, uid, status: isObject(status) ? status : {}, children: [] };
+}
+
+function answerOf(reply: Awaited<ReturnType<Hook>>): Awaited<ReturnType<Stage['call']>> {
+  if (reply.kind === 'retry') return { code: 429, body: {}, text: '' };
+  const { status, resyncAfterSeconds, finalized } = reply;
+  return { code: 200, body: { status, children: [], resyncAfterSeconds, finalized }, text: '' };
+}
