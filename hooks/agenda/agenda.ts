@@ -85,19 +85,24 @@ function stopped(stored: Stored): Agenda | undefined {
       cause: { reason: 'RollbackRequested', message: 'stopped on request before anything was applied', request },
     };
   }
-  return overdue(stored) ? { due: 'stop', cause: timeoutCause(stored) } : undefined;
+  if (overdue(stored)) return { due: 'stop', cause: timeoutCause(stored) };
+  // The checks are made once: what they did not see must not follow them.
+  return stored.status.specDigest !== undefined && isAltered(stored) ? { due: 'stop', cause: specChanged } : undefined;
+}
+
+const specChanged: Ending = { reason: 'SpecChanged', message: 'the spec is not the one that was checked' };
+
+function isAltered({ status, transaction }: Stored): boolean {
+  return status.specDigest !== transaction.specDigest;
 }
 
 function running(stored: Stored): Agenda {
-  const { status, transaction } = stored;
   const request = pending(stored, annotations.requestRollback);
   if (request !== undefined)
     return { due: 'undo', cause: { reason: 'RollbackRequested', message: 'a rollback was requested', request } };
   if (overdue(stored)) return { due: 'undo', cause: timeoutCause(stored) };
-  if (status.specDigest !== transaction.specDigest) {
-    return { due: 'undo', cause: { reason: 'SpecChanged', message: 'the spec is not the one that was checked' } };
-  }
-  const index = status.items.findIndex(({ progress }) => progress.kind === 'announced');
+  if (isAltered(stored)) return { due: 'undo', cause: specChanged };
+  const index = stored.status.items.findIndex(({ progress }) => progress.kind === 'announced');
   return index < 0
     ? { due: 'undo', cause: { reason: 'Inconsistent', message: 'no change is announced as the next one' } }
     : { due: 'apply', index };
