@@ -51,7 +51,10 @@ export function attribute(evidence: Evidence): Attributed {
     { prior: content(entry.prior, entry), expected: content(written, entry), live: content(live, entry) },
     kinds,
   );
-  const isForeign = ({ path, state }: OurPath): boolean => state === 'foreign' && !isForgottenAnnotation(path, written, kinds);
+  // What our undo alone owns is its own work, where the API server has made another value of it.
+  const isUndone = (path: Path): boolean => foreignPath(live, path).manager === managers.restore;
+  const isForeign = ({ path, state }: OurPath): boolean =>
+    state === 'foreign' && !isForgottenAnnotation(path, written, kinds) && !isUndone(path);
   const foreign = merged.ours.filter(isForeign).map(({ path }) => foreignPath(live, path));
   const marked = hasManager(live, [managers.forward, managers.restore]);
   const byValue = merged.ours.some(({ state }) => state === 'applied');

@@ -2,6 +2,7 @@
 // restored; then ownership, in a write that changes nothing else. Whoever comes after a crash sees which of the two is missing.
 import type { Precondition, Write } from '../cluster.ts';
 import { asNew, contentOf, withContent, withManagedFields } from '../content/content.ts';
+import { managersOf } from '../content/fields.ts';
 import { withoutGenerated } from '../content/generated.ts';
 import { type ListKinds, listKindsOf } from '../content/lists.ts';
 import { hasManager, restoredManagers } from '../content/ownership.ts';
@@ -73,16 +74,22 @@ function ourManagers({ transaction }: Undo): readonly string[] {
 }
 
 function restoreOwners(undo: Undo, object: JsonObject, owners: readonly JsonObject[]): Mutation | undefined {
-  if (!hasManager(object, ourManagers(undo))) return undefined;
+  const owned = withManagedFields(object, owners);
+  // The API server tracks nothing where nothing is left to track: then our own write has left no entry, and they lack theirs.
+  if (!hasManager(object, ourManagers(undo)) && (isTracked(object) || !isTracked(owned))) return undefined;
   return withPrecondition(object, (precondition) => ({
     write: {
       ...base(undo),
       verb: 'update',
-      object: withManagedFields(object, owners),
+      object: owned,
       precondition,
       fieldManager: fieldManagers(undo.transaction).restore,
     },
   }));
+}
+
+function isTracked(object: JsonObject): boolean {
+  return managersOf(object).some(({ name }) => name !== '');
 }
 
 function recreate(undo: Undo): Mutation | undefined {
