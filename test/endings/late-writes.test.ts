@@ -1,0 +1,110 @@
+// A write that lands late: it was sent, its caller is gone, and an admission webhook kept it waiting until the undo had begun.
+// Nothing of it may be left, and nobody else's work may be lost to it.
+import t, { type Test } from 'tap';
+import { textAt } from '../../hooks/model/json.ts';
+import { must, waitFor } from '../support/client.ts';
+import { type Engines, openEngines } from '../support/engine.ts';
+import { type HeldWrite, type SlowAdmission, startSlowAdmission } from '../support/slow-admission.ts';
+import { type Stage, startStage } from '../support/stage.ts';
+import { step, stepToEnd, stepUntil } from '../support/stepping.ts';
+import { change, createConfigMaps, portraits } from '../support/targets.ts';
+
+const green = { data: { color: 'green', size: 'large' } };
+
+/** The first and the second engine know nothing of each other, as after a crash. */
+interface Late {
+  readonly first: Stage;
+  readonly second: Stage;
+  readonly admission: SlowAdmission;
+  /** Version of the object; undefined while it is not there. */
+  readonly version: (name: string) => Promise<string | undefined>;
+  readonly show: (name: string) => Promise<unknown>;
+}
+
+async function setUp(t: Test): Promise<Late> {
+  const stage = await startStage(t, { withoutLoop: true });
+  const engines: Engines = await openEngines(t, stage, { stepDeadline: 1_000, writeTimeout: 4_000 });
+  const admission = await startSlowAdmission(stage, t);
+  return {
+    first: engines.start(),
+    second: engines.start(),
+    admission,
+    version: async (name) =>
+      textAt((await stage.client.get(stage.path(`configmaps/${name}`))).body, 'metadata', 'resourceVersion'),
+    show: async (name) => (await portraits(stage.client, [stage.path(`configmaps/${name}`)], true))[0],
+  };
+}
+
+t.test('a change lands after its undo has begun', async (t) => {
+  const late = await setUp(t);
+  t.jobs = 4;
+  await Promise.all(['Create', 'Update', 'Patch', 'Delete'].map((type) => t.test(type, (t) => showNothingLeft(t, late, type))));
+});
+
+async function showNothingLeft(t: Test, { first, second, admission, version, show }: Late, type: string): Promise<void> {
+  const name = `late-${type.toLowerCase()}`;
+  if (type !== 'Create') await createConfigMaps(first, [name]);
+  const before = { object: await show(name), version: await version(name) };
+  await first.transaction(name, [change(type, name, type === 'Delete' ? undefined : green)]);
+  await stepUntil(first, name, 'Prepared');
+
+  const held = admission.hold(name);
+  const lost = first.call(name);
+  await held.arrived;
+  await second.annotate(name, { 'tx.janus.io/request-rollback': 'yes' });
+  await stepUntil(second, name, 'RollingBack');
+  t.match((await step(second, name)).status, {
+    phase: 'RollingBack',
+    message: 'waiting up to 5s: a write of spec.changes[0] may still be on its way',
+  });
+  t.equal(await version(name), before.version, 'nothing has landed yet');
+
+  held.release();
+  await lost;
+  t.not(await version(name), before.version, 'it has landed');
+  t.not(textAt(await second.read(name), 'status', 'phase'), 'RolledBack', 'while the undo is under way');
+  t.match((await stepToEnd(second, name)).status, { phase: 'RolledBack' });
+  t.same(await show(name), before.object, 'nothing of it is left');
+}
+
+t.test('what the API server has given up on', async (t) => {
+  const { first, admission, version } = await setUp(t);
+
+  await t.test('has no effect, and is tried again', async (t) => {
+    await createConfigMaps(first, ['abandoned']);
+    await first.transaction('abandoned', [change('Patch', 'abandoned', green)]);
+    await stepUntil(first, 'abandoned', 'Prepared');
+    const before = await version('abandoned');
+    const held = admission.hold('abandoned');
+    const tried = await step(first, 'abandoned');
+    t.match(tried, { phase: 'Prepared', status: { message: /^waiting: Patch of ConfigMap .* failed for now/ } });
+    await held.abandoned;
+    held.release();
+    t.equal(await version('abandoned'), before);
+    t.match((await stepToEnd(first, 'abandoned')).status, { phase: 'Committed' });
+  });
+});
+
+t.test('a write of an undo lands late', async (t) => {
+  const { first, second, admission, show } = await setUp(t);
+
+  await t.test('after another engine has finished the undo, and somebody has gone on', async (t) => {
+    await createConfigMaps(first, ['undone']);
+    const before = await show('undone');
+    await first.transaction('undone', [change('Patch', 'undone', green)]);
+    await stepToEnd(first, 'undone');
+    await first.annotate('undone', { 'tx.janus.io/request-rollback': 'yes' });
+    await stepUntil(first, 'undone', 'RollingBack');
+    const held: HeldWrite = admission.hold('undone');
+    const lost = first.call('undone');
+    await held.arrived;
+    t.match((await stepToEnd(second, 'undone')).status, { phase: 'RolledBack' });
+    t.same(await show('undone'), before);
+    must(await first.client.patch(first.path('configmaps/undone'), { data: { theirs: 'yes' } }));
+    held.release();
+    await lost;
+    await waitFor(async () => (await show('undone')) !== undefined, 'the object to be read');
+    t.match(await show('undone'), { data: { color: 'blue', applied: 'yes', theirs: 'yes' } }, 'theirs is not lost to it');
+    t.notMatch(JSON.stringify(await show('undone')), /janus/, 'nothing of ours is left');
+  });
+});
