@@ -2,9 +2,10 @@
 import { readFileSync } from 'node:fs';
 import t from 'tap';
 import { at, isList, isObject, type Json, textAt } from '../../hooks/model/json.ts';
-import { customResourceDefinition, customResourceDefinitionYaml } from '../../schemas/custom-resource-definition.ts';
+import { customResourceDefinition } from '../../schemas/custom-resource-definition.ts';
 import type { Schema } from '../../schemas/schema.ts';
 import { transaction } from '../../schemas/transaction.ts';
+import { customResourceDefinitionYaml } from '../../scripts/crd-yaml.ts';
 import { freeNamespace, must, waitFor } from '../support/client.ts';
 import { connectToCluster, installManifests } from '../support/install.ts';
 import { sampleSpec, transactionsIn, transactionWith } from './samples.ts';
