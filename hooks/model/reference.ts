@@ -55,7 +55,7 @@ export function lockName(reference: Reference): string {
     .join('-')
     .toLowerCase()
     .replaceAll(/[^a-z0-9.-]/g, '-')
-    .replaceAll(/\.(?=[.-])|(?<=-)\./g, '-');
+    .replaceAll(/[.-]{2,}/g, (run) => '-'.repeat(run.length));
   const cut = readable.slice(0, longestName - 'janus-lock--'.length - hashLength).replace(/[.-]+$/, '');
   return `janus-lock-${cut}-${shortHash(identityOf(reference))}`;
 }
