@@ -73,8 +73,8 @@ export function encodeEntry(entry: SnapshotEntry, transaction: Transaction, pack
 export function decodeEntry(text: string, index: number, target: Reference, context: EntryContext): SnapshotEntry | undefined {
   const plain = unpack(text, sealContext(context.uid, index, target), context.packer);
   const wire = plain === undefined ? undefined : parsed(plain);
-  const resource = at(wire, 'resource');
-  if (at(wire, 'index') !== index || !isObject(resource) || !isObject(wire)) return undefined;
+  const isWhole = isObject(at(wire, 'resource')) && textAt(wire, 'target', 'apiVersion') !== undefined;
+  if (at(wire, 'index') !== index || !isWhole) return undefined;
   const entry = wire as unknown as SnapshotEntry;
   return identityOf(entry.target) === identityOf(target) ? entry : undefined;
 }
