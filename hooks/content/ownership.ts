@@ -30,6 +30,25 @@ export function ownedBy(object: Json | undefined, names: readonly string[]): rea
     .flatMap((manager) => [...manager.fields].map(pathOf));
 }
 
+/** The managers that own a path, something below it, or all of what it lies in. */
+export function ownersAt(object: Json | undefined, path: Path): readonly Manager[] {
+  const managers = managersOf(object);
+  const members = managers.flatMap(({ fields }) => [...fields].map(pathOf));
+  // What has members of its own in any entry is owned by them, one by one; an owner of it owns that it exists.
+  const isWhole = (member: Path): boolean => !members.some((other) => other.length > member.length && isWithin(other, member));
+  const owns = (member: Path): boolean => isWithin(member, path) || (isWithin(path, member) && isWhole(member));
+  return managers.filter(({ fields }) => [...fields].map(pathOf).some(owns));
+}
+
+/**
+ * Whether a value is there that nobody owns: a default, or what an admission policy made of somebody's write. The API server does
+ * not count what admission adds as the writer's. Where nobody owns anything, nothing can be told.
+ */
+export function isUnclaimed(object: Json | undefined, path: Path, kinds: ListKinds): boolean {
+  const isThere = valueAt(object, path, kinds) !== undefined;
+  return isThere && managersOf(object).length > 0 && ownersAt(object, path).length === 0;
+}
+
 /** The managers that own something at or below one of the paths in live and did not in expected: they took it over since. */
 export function newOwners(
   owned: Owned,

@@ -4,7 +4,7 @@ import { managersOf } from '../content/fields.ts';
 import { withoutGenerated } from '../content/generated.ts';
 import { listKindsOf } from '../content/lists.ts';
 import { differences, merge } from '../content/merge.ts';
-import { hasManager, isTerminating } from '../content/ownership.ts';
+import { hasManager, isTerminating, isUnclaimed } from '../content/ownership.ts';
 import type { Path } from '../content/path.ts';
 import { at, isObject, type Json, type JsonObject, withKey } from '../model/json.ts';
 import { describe } from '../model/reference.ts';
@@ -89,7 +89,7 @@ function foreignContent(evidence: Evidence): readonly ForeignPath[] {
     .filter(({ name }) => kubernetesManagers.includes(name))
     .flatMap(({ fields }) => [...fields]);
   const owned = (path: Path): boolean => byKubernetes.some((text) => text.startsWith(JSON.stringify(path).slice(0, -1)));
-  const changed = merged.theirs.filter((path) => path.length > 0 && !owned(path));
+  const changed = merged.theirs.filter((path) => path.length > 0 && !owned(path) && !isUnclaimed(live, path, kinds));
   // Where no dry run told the defaults, only what another manager has written is foreign.
   const isKnown = (path: Path): boolean => !['unknown', evidence.managers.forward].includes(foreignPath(live, path).manager);
   const known = entry.approximate ? changed.filter(isKnown) : changed;
@@ -142,8 +142,9 @@ function judgeStillThere({ entry }: BackwardEvidence, live: JsonObject): Backwar
 function recreatedContent(evidence: BackwardEvidence, live: JsonObject): readonly ForeignPath[] {
   const { prior } = evidence.entry;
   if (prior === undefined) return [];
-  const paths = differences(comparable(prior, evidence), comparable(live, evidence), listKindsOf(prior, live));
-  return paths.map((path) => foreignPath(live, path));
+  const kinds = listKindsOf(prior, live);
+  const paths = differences(comparable(prior, evidence), comparable(live, evidence), kinds);
+  return paths.filter((path) => !isUnclaimed(live, path, kinds)).map((path) => foreignPath(live, path));
 }
 
 function ownersNote({ goneOwners }: BackwardEvidence): { readonly note?: string } {

@@ -4,7 +4,7 @@ import type { Precondition } from '../cluster.ts';
 import { contentOf, withoutKeys } from '../content/content.ts';
 import { listKindsOf } from '../content/lists.ts';
 import { differences } from '../content/merge.ts';
-import { hasManager, isTerminating } from '../content/ownership.ts';
+import { hasManager, isTerminating, isUnclaimed } from '../content/ownership.ts';
 import { at, type JsonObject, textAt, withKey } from '../model/json.ts';
 import { describe } from '../model/reference.ts';
 import { annotations, type Change } from '../model/transaction.ts';
@@ -58,8 +58,8 @@ function judgeExisting({ entry, live }: Evidence, object: JsonObject | undefined
 
 // A PUT is whole: where only a part of our values is there and no entry of ours, somebody else has set that part.
 function judgeUpdate(evidence: ForwardEvidence): Forward {
-  const { kind, merge } = attribute(evidence);
-  const isPart = !isMarked(evidence) && merge.ours.some(({ state }) => state === 'untouched');
+  const { kind, ours } = attribute(evidence);
+  const isPart = !isMarked(evidence) && ours.some(({ state }) => state === 'untouched');
   if (kind === 'applied' && !isPart) return { kind: 'done' };
   return changedConflict(evidence) ?? versionConflict(evidence) ?? send(evidence);
 }
@@ -67,9 +67,7 @@ function judgeUpdate(evidence: ForwardEvidence): Forward {
 function judgePatch(evidence: ForwardEvidence): Forward {
   const attributed = attribute(evidence);
   if (attributed.kind === 'applied') return { kind: 'done' };
-  const moved = attributed.merge.ours
-    .filter(({ state }) => state !== 'untouched')
-    .map(({ path }) => foreignPath(evidence.live, path));
+  const moved = attributed.ours.filter(({ state }) => state !== 'untouched').map(({ path }) => foreignPath(evidence.live, path));
   return moved.length > 0 ? contentConflict(evidence, moved) : (terminatingConflict(evidence) ?? send(evidence));
 }
 
@@ -89,7 +87,8 @@ function changedConflict(evidence: Evidence): Forward | undefined {
   if (live === undefined || entry.prior === undefined) return undefined;
   const kinds = listKindsOf(entry.prior, live);
   const compared = (object: JsonObject): JsonObject => withoutAnnotations(contentOf(object, entry.resource));
-  const paths = differences(compared(entry.prior), compared(live), kinds);
+  const differing = differences(compared(entry.prior), compared(live), kinds);
+  const paths = differing.filter((path) => !isUnclaimed(live, path, kinds));
   if (paths.length === 0) return terminatingConflict(evidence);
   return contentConflict(
     evidence,

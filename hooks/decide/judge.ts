@@ -1,10 +1,9 @@
 // Whose work is the live object? Values decide: our change is prior -> expected, theirs is expected -> live. managedFields
 // only help where values cannot tell: a change that changed nothing, and values that a webhook stamped.
 import { contentOf } from '../content/content.ts';
-import { managersOf } from '../content/fields.ts';
 import { type ListKinds, listKindsOf, partsOf, valueAt, withValueAt } from '../content/lists.ts';
 import { type Merge, merge, type OurPath } from '../content/merge.ts';
-import { hasManager, newOwners, ownedBy } from '../content/ownership.ts';
+import { hasManager, isUnclaimed, newOwners, ownedBy, ownersAt, samePath } from '../content/ownership.ts';
 import { describePath, type Path } from '../content/path.ts';
 import type { Drift } from '../model/item.ts';
 import { equalJson, isObject, type Json, type JsonObject, textAt } from '../model/json.ts';
@@ -36,6 +35,8 @@ export interface ForeignPath {
 export interface Attributed {
   readonly kind: 'untouched' | 'applied' | 'foreign';
   readonly merge: Merge;
+  /** The paths of our change that tell whose work it is: what nobody owns is not among them. */
+  readonly ours: readonly OurPath[];
   readonly kinds: ListKinds;
   /** The expected state with what the server was seen to have made of it. */
   readonly written: Json | undefined;
@@ -46,22 +47,28 @@ export interface Attributed {
 export function attribute(evidence: Evidence): Attributed {
   const { entry, live, managers } = evidence;
   const kinds = listKindsOf(entry.prior, entry.expected, live);
-  const written = writtenState(evidence, kinds);
-  const merged = merge(
-    { prior: content(entry.prior, entry), expected: content(written, entry), live: content(live, entry) },
-    kinds,
-  );
-  // What our undo alone owns is its own work, where the API server has made another value of it.
-  const isUndone = (path: Path): boolean => foreignPath(live, path).manager === managers.restore;
-  const isForeign = ({ path, state }: OurPath): boolean =>
-    state === 'foreign' && !isForgottenAnnotation(path, written, kinds) && !isUndone(path);
-  const foreign = merged.ours.filter(isForeign).map(({ path }) => foreignPath(live, path));
+  const foreseen = writtenState(evidence, kinds);
+  const mergeWith = (written: Json | undefined): Merge =>
+    merge({ prior: content(entry.prior, entry), expected: content(written, entry), live: content(live, entry) }, kinds);
+  const first = mergeWith(foreseen);
+  const unclaimed = unclaimedPaths(first, live, kinds);
+  const written = unclaimed.reduce((state, path) => withValueAt(state, path, valueAt(live, path, kinds), kinds), foreseen);
+  const merged = unclaimed.length === 0 ? first : mergeWith(written);
+  const ours = merged.ours.filter(({ path }) => !unclaimed.some((other) => samePath(path, other)));
+  const isForeign = ({ path, state }: OurPath): boolean => state === 'foreign' && !isForgottenAnnotation(path, written, kinds);
+  const foreign = ours.filter(isForeign).map(({ path }) => foreignPath(live, path));
   const marked = hasManager(live, [managers.forward, managers.restore]);
-  const byValue = merged.ours.some(({ state }) => state === 'applied');
+  const byValue = ours.some(({ state }) => state === 'applied');
   // Server-side apply always leaves an entry: without one, equal values are somebody else's equal change.
   const proven = entry.type === 'Patch' && !evidence.recorded ? marked : byValue || marked;
   const kind = foreign.length > 0 ? 'foreign' : proven ? 'applied' : 'untouched';
-  return { kind, merge: merged, kinds, written, foreign };
+  return { kind, merge: merged, ours, kinds, written, foreign };
+}
+
+// Neither as before nor as expected, and nobody's: stamped at every write, be it ours or another's. It goes back with our change.
+function unclaimedPaths({ ours }: Merge, live: Json | undefined, kinds: ListKinds): readonly Path[] {
+  const values = ours.filter(({ state, isOrder }) => state === 'foreign' && isOrder !== true);
+  return values.map(({ path }) => path).filter((path) => isUnclaimed(live, path, kinds));
 }
 
 // A PUT drops the annotations that its content does not name; controllers write theirs again. Theirs stay, and nobody is wronged.
@@ -87,9 +94,7 @@ export function writtenState({ entry, live, managers, drift }: Evidence, kinds: 
 }
 
 export function foreignPath(live: Json | undefined, path: Path): ForeignPath {
-  const owners = managersOf(live).filter((manager) =>
-    [...manager.fields].some((text) => text.startsWith(JSON.stringify(path).slice(0, -1))),
-  );
+  const owners = ownersAt(live, path);
   return { path: describePath(path), manager: owners.map((owner) => owner.name).join(', ') || 'unknown' };
 }
 

@@ -81,10 +81,14 @@ function entriesOf(object: JsonObject): readonly JsonObject[] {
   return isList(entries) ? entries.filter(isObject) : [];
 }
 
+/** What another manager owns too. */
+function claimed(object: JsonObject, fields: JsonObject): JsonObject {
+  return managed(object, ...entriesOf(object), entry('other', fields));
+}
+
 /** Fields of spec that another manager owns too. */
 function shared(object: JsonObject, ...fields: readonly string[]): JsonObject {
-  const owned = Object.fromEntries(fields.map((name) => [`f:${name}`, {}]));
-  return managed(object, ...entriesOf(object), entry('other', { 'f:spec': owned }));
+  return claimed(object, { 'f:spec': Object.fromEntries(fields.map((name) => [`f:${name}`, {}])) });
 }
 
 /** Values of spec that another manager has set: who owned them before does so no more. */
@@ -93,6 +97,13 @@ function edited(object: JsonObject, values: JsonObject): JsonObject {
   const left = entriesOf(object).map((one) => paths.reduce((rest, path) => withPath(rest, path, undefined), one));
   const written = Object.entries(values).reduce((rest, [name, value]) => with_(rest, `spec.${name}`, value), object);
   return shared(managed(written, ...left), ...Object.keys(values));
+}
+
+/** What admission makes of `spec.a` at every write: it is nobody's. */
+function stamped(object: JsonObject): JsonObject {
+  const path = ['fieldsV1', 'f:spec', 'f:a'];
+  const left = entriesOf(object).map((one) => withPath(one, path, undefined));
+  return with_(managed(object, ...left), 'spec.a', 'stamped');
 }
 
 type Edit = (object: JsonObject) => JsonObject;
@@ -108,18 +119,26 @@ const edits: Readonly<Record<string, Edit>> = {
   'b edited': (object) => edited(object, { b: 5 }),
   'field added': (object) => edited(object, { x: 1 }),
   'item added': (object) =>
-    with_(object, 'spec.items', [
-      { name: 'one', v: 1 },
-      { name: 'two', v: 1 },
-    ]),
+    claimed(
+      with_(object, 'spec.items', [
+        { name: 'one', v: 1 },
+        { name: 'two', v: 1 },
+      ]),
+      { 'f:spec': { 'f:items': { 'k:{"name":"two"}': { '.': {}, 'f:name': {}, 'f:v': {} } } } },
+    ),
   'a edited': (object) => edited(object, { a: 5 }),
   'a removed': (object) => with_(edited(object, { a: 5 }), 'spec.a', undefined),
   'a made 2': (object) => edited(object, { a: 2 }),
   'a and c made ours': (object) => edited(object, { a: 2, c: 1 }),
+  'a stamped': (object) => stamped(object),
   'a shared': (object) => shared(object, 'a'),
-  'label edited': (object) => with_(object, 'metadata.labels.l', '2'),
-  'finalizer added': (object) => with_(object, 'metadata.finalizers', ['f/old', 'f/new']),
-  'owner added': (object) => with_(object, 'metadata.ownerReferences', [{ uid: 'o1' }]),
+  'label edited': (object) => claimed(with_(object, 'metadata.labels.l', '2'), { 'f:metadata': { 'f:labels': { 'f:l': {} } } }),
+  'finalizer added': (object) =>
+    claimed(with_(object, 'metadata.finalizers', ['f/old', 'f/new']), { 'f:metadata': { 'f:finalizers': { 'v:"f/new"': {} } } }),
+  'owner added': (object) =>
+    claimed(with_(object, 'metadata.ownerReferences', [{ uid: 'o1' }]), {
+      'f:metadata': { 'f:ownerReferences': { 'k:{"uid":"o1"}': {} } },
+    }),
   'being deleted': (object) => with_(object, 'metadata.deletionTimestamp', '2026-01-01T00:00:00Z'),
   'another uid': (object) => with_(object, 'metadata.uid', 'u2'),
   'marked by annotation': (object) => with_(managed(object), 'metadata.annotations', { [annotations.createdBy]: 't1' }),

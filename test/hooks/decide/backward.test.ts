@@ -35,6 +35,8 @@ after, b edited              | content                  | content               
 after, field added           | content                  | content                  | content                  | content
 after, item added            | content                  | content                  | content                  | content
 after, label edited          | content                  | content                  | content                  | content
+after, a stamped             | content                  | content                  | content                  | content
+before, a stamped            | restored                 | restored                 | restored                 | restored
 after, finalizer added       | content                  | content                  | content                  | content
 after, being deleted         | content                  | content                  | content                  | content
 after, a edited              | RollbackConflict spec.a  | RollbackConflict spec.a  | RollbackConflict spec.a  | RollbackConflict spec.a
@@ -67,6 +69,7 @@ after, resourceVersion moved    | delete                   | delete
 after, being deleted            | wait                     | wait
 after, field added              | ForeignContent spec.x    | ForeignContent spec.x
 after, a edited                 | ForeignContent spec.a    | ForeignContent spec.a
+after, a stamped                | delete                   | delete
 after, label edited             | ForeignContent metadata.labels.l | ForeignContent metadata.labels.l
 after, unmarked                 | delete                   | restored, noted
 after, marked by annotation     | delete                   | delete
@@ -95,6 +98,7 @@ before, another uid, status moved      | restored
 before, another uid, annotation written | restored
 before, another uid, owner added       | restored
 before, another uid, b edited          | Recreated spec.b
+before, another uid, a stamped         | restored
 before, another uid, label edited      | Recreated metadata.labels.l
 before, another uid, marked as being restored | complete
 `);
@@ -133,20 +137,24 @@ t.test('owners that are gone are dropped, and a person is told', async (t) => {
   t.match(judged, { kind: 'recreate', note: /o1, o2/ });
 });
 
-const drifts = table<'reason' | 'live' | 'drift' | 'verdict'>(`
-reason                                        | live  | drift     | verdict
-as the dry run had promised                   | 2     |           | content
-a webhook made something else of it, recorded | 3     | 3         | content
-and others have overwritten that since        | 5     | 3         | RollbackConflict spec.a
-a webhook took it away, recorded              |       | absent    | content
+const drifts = table<'reason' | 'live' | 'owner' | 'drift' | 'verdict'>(`
+reason                                            | live | owner | drift  | verdict
+as the dry run had promised                       | 2    |       |        | content
+a webhook made something else of it, recorded     | 3    |       | 3      | content
+the same, its record lost                         | 3    |       |        | content
+and others have overwritten that since            | 5    | other | 3      | RollbackConflict spec.a
+and it made something else of another write since | 5    |       | 3      | content
+a webhook took it away, recorded                  |      |       | absent | content
+the same, its record lost: who took it away?      |      |       |        | RollbackConflict spec.a
 `);
 
-for (const { reason, live, drift, verdict } of drifts) {
+for (const { reason, live, owner, drift, verdict } of drifts) {
   t.test(`drift: ${reason}`, async (t) => {
     const value = live === '' ? undefined : Number(live);
     const found = managed(
       with_(liveObject('after', 'Update') ?? {}, 'spec.a', value),
       entry(managers.forward, { 'f:spec': { 'f:c': {} } }),
+      ...(owner === '' ? [] : [entry(owner, { 'f:spec': { 'f:a': {} } })]),
     );
     const path = ['f:spec', 'f:a'];
     const recorded = drift === '' ? [] : [drift === 'absent' ? { path } : { path, value: Number(drift) }];

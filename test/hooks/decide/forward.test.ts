@@ -43,7 +43,8 @@ before, a made 2            | Conflict spec.a                          | Conflic
 before, a and c made ours   | done                                     | Conflict spec.a spec.c   | Conflict spec.a spec.c
 before, label edited        | Conflict metadata.labels.l               | send                     | Conflict metadata.labels.l
 before, finalizer added     | Conflict metadata.finalizers["f/new"]    | send                     | Conflict metadata.finalizers["f/new"]
-before, owner added         | Conflict metadata.ownerReferences        | send                     | Conflict metadata.ownerReferences
+before, owner added         | Conflict metadata.ownerReferences[uid=o1] | send                    | Conflict metadata.ownerReferences[uid=o1]
+before, a stamped           | send                                     | send                     | send
 before, being deleted       | Terminating                              | Terminating              | done
 before, being deleted, b edited | Conflict spec.b                      | Terminating              | done
 before, another uid         | Replaced                                 | Replaced                 | Replaced
@@ -53,6 +54,7 @@ after, status moved         | done                                     | done   
 after, b edited             | done                                     | done                     | Conflict spec.a spec.b spec.c
 after, unmarked             | done                                     | Conflict spec.a spec.c   | Conflict spec.a spec.c
 after, a edited             | Conflict spec.a spec.c                   | Conflict spec.a spec.c  | Conflict spec.a spec.c
+after, a stamped            | done                                     | done                     | Conflict spec.c
 after, a shared             | done                                     | done                     | Conflict spec.a spec.c
 `);
 
