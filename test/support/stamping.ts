@@ -1,0 +1,50 @@
+// An admission policy that stamps ConfigMaps: every write of one whose name ends so gets another value in data.stamp, that of a
+// dry run included. The field manager of the request does not get the stamp: nobody owns it.
+import { at, type JsonObject, withPath } from '../../hooks/model/json.ts';
+import { must, type Teardown, waitFor } from './client.ts';
+import type { Stage } from './stage.ts';
+
+const admission = '/apis/admissionregistration.k8s.io/v1';
+
+/**
+ * Stamps ConfigMaps of the stage's namespace whose name ends so (a snapshot of a Transaction ends otherwise); resolves once that
+ * is in force.
+ */
+export async function stampWritesOf(stage: Stage, suffix: string, t: Teardown): Promise<void> {
+  const { client, namespace, path } = stage;
+  const name = `stamp-${namespace}`;
+  t.teardown(async () => {
+    await client.delete(`${admission}/mutatingadmissionpolicybindings/${name}`);
+    await client.delete(`${admission}/mutatingadmissionpolicies/${name}`);
+  });
+  must(await client.create(`${admission}/mutatingadmissionpolicies`, { metadata: { name }, spec: policy(suffix) }));
+  const matchResources = { namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': namespace } } };
+  must(
+    await client.create(`${admission}/mutatingadmissionpolicybindings`, {
+      metadata: { name },
+      spec: { policyName: name, matchResources },
+    }),
+  );
+  const probe = { metadata: { name: `probe${suffix}` }, data: { a: 'b' } };
+  const isStamped = async (): Promise<boolean> =>
+    at(must(await client.create(path('configmaps'), probe, { dryRun: 'All' })), 'data', 'stamp') !== undefined;
+  await waitFor(isStamped, 'the admission policy to be in force');
+}
+
+function policy(suffix: string): JsonObject {
+  const rule = { apiGroups: [''], apiVersions: ['v1'], resources: ['configmaps'], operations: ['CREATE', 'UPDATE'] };
+  const version = "(oldObject == null ? 'none' : oldObject.metadata.resourceVersion)";
+  const patch = `JSONPatch{op: "add", path: "/data/stamp", value: (request.dryRun == true ? 'tried at ' : 'written at ') + ${version}}`;
+  return {
+    failurePolicy: 'Fail',
+    reinvocationPolicy: 'Never',
+    matchConstraints: { resourceRules: [rule] },
+    matchConditions: [{ name: 'of-the-test', expression: `object.metadata.name.endsWith('${suffix}') && has(object.data)` }],
+    mutations: [{ patchType: 'JSONPatch', jsonPatch: { expression: `[${patch}]` } }],
+  };
+}
+
+/** The object as compared, less what the policy makes anew at every write. */
+export function withoutStamp(shown: unknown): unknown {
+  return withPath(shown as JsonObject, ['data', 'stamp'], undefined);
+}
