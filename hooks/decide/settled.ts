@@ -6,7 +6,7 @@ import { lockOf } from '../writes/lease.ts';
 import type { ItemView } from './guards.ts';
 import type { Step } from './step.ts';
 import { takeLocks } from './taking.ts';
-import { answered, disowned, released, undoingAgain, waitingToUndo, withLeases } from './transitions.ts';
+import { answered, disowned, released, undoingAgain, waitingSince, waitingToUndo, withLeases } from './transitions.ts';
 import { become, waitOut } from './waiting.ts';
 
 export function decideRelease({ status }: Observation, view: Extract<View, { kind: 'release' }>): Step {
@@ -32,7 +32,7 @@ export function decideRelock(observation: Observation, view: Extract<View, { kin
       const refused = `${request.annotation}="${request.value}" has no effect: ${message}; set another value to try again`;
       return become(answered(locking, request, refused), refused);
     },
-    since: status.rollbackStartedAt,
+    since: waitingSince(status),
   });
 }
 

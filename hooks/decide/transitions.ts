@@ -5,6 +5,7 @@ import type { Item, ItemError } from '../model/item.ts';
 import { mayFollow, type Phase } from '../model/phase.ts';
 import type { Cause, RollbackRef, Status } from '../model/status.ts';
 import type { Transaction } from '../model/transaction.ts';
+import { allApplied, count, plain, shortened } from './wording.ts';
 
 function to(status: Status, phase: Phase): Status {
   if (status.phase !== phase && !mayFollow(status.phase, phase)) throw new Error(`no way from ${status.phase} to ${phase}`);
@@ -69,10 +70,6 @@ export function applied(status: Status, index: number, facts: Applied, now: numb
   return { ...to(announced, 'Committing'), message: `${index + 1} of ${count(total, 'change')} applied` };
 }
 
-export function allApplied(total: number): string {
-  return total === 1 ? 'the change is applied' : `all ${total} changes are applied`;
-}
-
 /** Ends before anything was applied. */
 export function stopped(status: Status, cause: Ending, now: number, errors: ReadonlyMap<number, ItemError>): Status {
   const items = status.items.map((item, index): Item => {
@@ -114,16 +111,25 @@ export function undoingAgain(status: Status, request: Request, now: number, leas
   return undoing(withLeases({ ...status, items }, leases), { reason, message, request }, now);
 }
 
-/** A requested undo waits for its locks, since `rollbackStartedAt`. */
+/** Since when a requested undo waits for its locks: after the end. What began before it was an earlier undo. */
+export function waitingSince({ rollbackStartedAt, completedAt }: Status): number | undefined {
+  return rollbackStartedAt !== undefined && rollbackStartedAt > (completedAt ?? 0) ? rollbackStartedAt : undefined;
+}
+
+/** A requested undo waits for its locks. */
 export function waitingToUndo(status: Status, now: number, message: string): Status {
-  return { ...status, rollbackStartedAt: status.rollbackStartedAt ?? now, message };
+  return { ...status, rollbackStartedAt: waitingSince(status) ?? now, message };
+}
+
+function withoutWaiting(status: Status): Status {
+  if (waitingSince(status) === undefined) return status;
+  const { rollbackStartedAt: _over, ...rest } = status;
+  return rest;
 }
 
 /** A request is answered without any effect; the message says why. */
 export function answered(status: Status, request: Request, message: string): Status {
-  const { rollbackStartedAt, ...rest } = handled(status, request);
-  const keeps = status.phase !== 'Committed' && rollbackStartedAt !== undefined;
-  return { ...rest, ...(keeps ? { rollbackStartedAt } : {}), message };
+  return { ...withoutWaiting(handled(status, request)), message };
 }
 
 /** Nothing of ours is left of one change. */
@@ -177,27 +183,12 @@ export function concluded(status: Status, now: number, unjudged?: ItemError): St
   };
 }
 
-/** Our Leases are gone. */
+/** Our Leases are gone; whoever waited for more of them waits no longer. */
 export function released(status: Status): Status {
-  return { ...status, items: status.items.map(({ lockLease: _gone, ...item }) => item) };
+  return withoutWaiting({ ...status, items: status.items.map(({ lockLease: _gone, ...item }) => item) });
 }
 
 /** Our field manager was taken off the target of a change, at the deletion of the Transaction. */
 export function disowned(status: Status, index: number): Status {
   return withItem(status, index, (item) => ({ ...item, disowned: true }));
-}
-
-/** Longest message of one item in characters: up to 500 of them are written at every step. */
-const longestMessage = 1_000;
-
-function plain({ reason, message }: Cause): Cause {
-  return { reason, message: shortened(message) };
-}
-
-function shortened(text: string): string {
-  return text.length > longestMessage ? `${text.slice(0, longestMessage - 1)}…` : text;
-}
-
-function count(amount: number, noun: string): string {
-  return `${amount} ${noun}${amount === 1 ? '' : 's'}`;
 }

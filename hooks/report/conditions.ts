@@ -1,5 +1,6 @@
 // Conditions follow from the rest of the status, all at once, so that they cannot contradict each other or the phase.
 import { holdsLocks } from '../agenda/agenda.ts';
+import { waitingSince } from '../decide/transitions.ts';
 import { isTerminal, type Phase } from '../model/phase.ts';
 import type { Condition, Status } from '../model/status.ts';
 import { formatTime } from '../model/timeouts.ts';
@@ -20,7 +21,7 @@ function is(truth: boolean, reason: string, message = ''): Verdict {
 
 /** Each condition's verdict; `Ready`, `Reconciling` and `Stalled` are those of kstatus. */
 const verdicts: Readonly<Record<string, (status: Status) => Verdict>> = {
-  Finished: (status) => is(isFinished(status), isTerminal(status.phase) && !isFinished(status) ? 'ReleasingLocks' : status.phase),
+  Finished: (status) => is(isFinished(status), finishedReason(status)),
   Succeeded: succeeded,
   Prepared: (status) => is(status.rollbackRef !== undefined, status.rollbackRef === undefined ? 'NoSnapshot' : 'SnapshotStored'),
   Committed: (status) => is(status.phase === 'Committed', status.phase),
@@ -34,6 +35,12 @@ export const conditionTypes = Object.keys(verdicts);
 
 function isFinished(status: Status): boolean {
   return isTerminal(status.phase) && !holdsLocks(status);
+}
+
+// An end that holds locks gives them back, or takes them again for an undo that was asked for.
+function finishedReason(status: Status): string {
+  if (isFinished(status) || !isTerminal(status.phase)) return status.phase;
+  return waitingSince(status) === undefined ? 'ReleasingLocks' : 'WaitingForLocks';
 }
 
 function succeeded({ phase, cause }: Status): Verdict {

@@ -1,0 +1,22 @@
+// Words of the status: short ones, since the status is written at every step.
+import type { Cause } from '../model/status.ts';
+
+/** Longest message of one item in characters: up to 500 of them are written at every step. */
+const longestMessage = 1_000;
+
+/** What is stored of a cause. */
+export function plain({ reason, message }: Cause): Cause {
+  return { reason, message: shortened(message) };
+}
+
+export function shortened(text: string): string {
+  return text.length > longestMessage ? `${text.slice(0, longestMessage - 1)}…` : text;
+}
+
+export function count(amount: number, noun: string): string {
+  return `${amount} ${noun}${amount === 1 ? '' : 's'}`;
+}
+
+export function allApplied(total: number): string {
+  return total === 1 ? 'the change is applied' : `all ${total} changes are applied`;
+}
