@@ -64,8 +64,9 @@ function itemEvents(before: Status, after: Status, { changes }: Transaction): re
   });
 }
 
+// A retry takes up again what was left: nothing has happened to it yet.
 function isMoved(before: Item | undefined, after: Item): boolean {
-  return before?.progress.kind !== after.progress.kind;
+  return before?.progress.kind !== after.progress.kind && before?.progress.kind !== 'left';
 }
 
 function itemEvent({ progress, error }: Item, what: string): readonly EventRecord[] {
