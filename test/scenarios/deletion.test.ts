@@ -149,3 +149,47 @@ async function showClean(t: Test, stage: Stage, name: string): Promise<void> {
   const gone = async (): Promise<boolean> => (await stage.client.get(stage.path(`configmaps/${name}-rollback`))).code === 404;
   t.ok(await waitFor(gone, 'the snapshot to be collected'), 'the snapshot goes with the Transaction');
 }
+
+t.test('the snapshot outlives whatever removes it first', async (t) => {
+  const green = { data: { color: 'green' } };
+  const annotations = { 'tx.janus.io/automatic-rollback': 'true' };
+
+  /** Stops a Transaction with one of two changes applied, has something deleted, and waits until that has reached the snapshot. */
+  async function interrupt(stage: Stage, deleted: string, options: JsonObject): Promise<readonly unknown[]> {
+    const paths = ['a', 'b'].map((name) => stage.path(`configmaps/${name}`));
+    await createConfigMaps(stage, ['a', 'b']);
+    const before = await portraits(stage.client, paths);
+    await stage.transaction('protected', [change('Patch', 'a', green), change('Update', 'b', green)], { annotations });
+    await stepUntil(stage, 'protected', 'Committing');
+    must(await stage.client.delete(deleted, options));
+    const snapshot = async (): Promise<JsonObject> => must(await stage.client.get(stage.path('configmaps/protected-rollback')));
+    await waitFor(async () => at(await snapshot(), 'metadata', 'deletionTimestamp'), 'the snapshot to be wanted gone');
+    return before;
+  }
+
+  await t.test('in the foreground, dependents first', async (t) => {
+    const stage = await startStage(t, { withoutLoop: true });
+    const path = `/apis/tx.janus.io/v1alpha1/namespaces/${stage.namespace}/transactions/protected`;
+    const before = await interrupt(stage, path, { propagationPolicy: 'Foreground' });
+    t.ok((await stepUntilGone(stage, 'protected')).gone);
+    t.same(
+      await portraits(
+        stage.client,
+        ['a', 'b'].map((name) => stage.path(`configmaps/${name}`)),
+      ),
+      before,
+    );
+    await showClean(t, stage, 'protected');
+  });
+
+  await t.test('with its whole namespace', async (t) => {
+    const stage = await startStage(t, { withoutLoop: true });
+    const namespace = `/api/v1/namespaces/${stage.namespace}`;
+    await interrupt(stage, namespace, {});
+    t.ok((await stepUntilGone(stage, 'protected')).gone, 'there is nothing to undo in it, and nothing waits for that');
+    t.same(await stage.leases(), []);
+    t.ok(
+      await waitFor(async () => (await stage.client.get(namespace)).code === 404, 'the namespace to go', { timeoutMs: 120_000 }),
+    );
+  });
+});
