@@ -111,9 +111,10 @@ export function undoingAgain(status: Status, request: Request, now: number, leas
   return undoing(withLeases({ ...status, items }, leases), { reason, message, request }, now);
 }
 
-/** Since when a requested undo waits for its locks: after the end. What began before it was an earlier undo. */
-export function waitingSince({ rollbackStartedAt, completedAt }: Status): number | undefined {
-  return rollbackStartedAt !== undefined && rollbackStartedAt > (completedAt ?? 0) ? rollbackStartedAt : undefined;
+/** Since when a requested undo waits for its locks: after the end. What began before a Failed one ended was an earlier undo. */
+export function waitingSince({ phase, rollbackStartedAt, completedAt }: Status): number | undefined {
+  const isEarlier = phase !== 'Committed' && rollbackStartedAt !== undefined && rollbackStartedAt <= (completedAt ?? 0);
+  return isEarlier ? undefined : rollbackStartedAt;
 }
 
 /** A requested undo waits for its locks. */
