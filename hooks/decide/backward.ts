@@ -105,16 +105,23 @@ function judgeChanged(evidence: BackwardEvidence): Backward {
   const { live, entry, recorded } = evidence;
   const name = describe(entry.target);
   if (live === undefined) return { kind: 'restored', note: `${name} was deleted by someone else since; it was left so` };
-  if (uidOf(live) !== uidOf(entry.prior)) {
-    if (!recorded) return { kind: 'restored', note: `${name} was created again by someone else; it was left alone` };
-    return conflict('Replaced', `${name} was deleted and created again by someone else since`);
-  }
+  if (uidOf(live) === uidOf(entry.prior)) return judgeContent(evidence, live);
+  if (!recorded) return { kind: 'restored', note: `${name} was created again by someone else; it was left alone` };
+  return conflict('Replaced', `${name} was deleted and created again by someone else since`);
+}
+
+function judgeContent(evidence: BackwardEvidence, live: JsonObject): Backward {
+  const { entry, managers } = evidence;
   const attributed = attribute(evidence);
+  // Our restoring write has been here, and it is whole: what differs now was written after it. Only ownership is to go back.
+  if (hasManager(live, [managers.restore]))
+    return { kind: 'content', live, restored: contentOf(live, entry.resource), attributed };
   if (attributed.kind === 'untouched') return { kind: 'restored' };
   const foreign = attributed.kind === 'foreign' ? attributed.foreign : takenOver(evidence, attributed);
+  const name = describe(entry.target);
   if (foreign.length > 0)
     return conflict('RollbackConflict', `${name} was changed by others where we had changed it: ${describeForeign(foreign)}`);
-  const restored = attributed.merge.restored;
+  const { restored } = attributed.merge;
   return isObject(restored) ? { kind: 'content', live, restored, attributed } : { kind: 'restored' };
 }
 

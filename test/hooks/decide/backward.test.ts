@@ -45,6 +45,7 @@ after, a shared              | RollbackConflict spec.a  | RollbackConflict spec.
 after, another uid           | Replaced                 | restored, noted          | Replaced                 | restored, noted
 gone                         | restored, noted          | restored, noted          | restored, noted          | restored, noted
 before, marked as being restored | content              | content                  | content                  | content
+before, marked as being restored, a edited | content    | content                  | content                  | content
 `);
 
 for (const { found, ...verdicts } of changes) {
