@@ -32,12 +32,16 @@ export function ownedBy(object: Json | undefined, names: readonly string[]): rea
 
 /** The managers that own a path, something below it, or all of what it lies in. */
 export function ownersAt(object: Json | undefined, path: Path): readonly Manager[] {
-  const managers = managersOf(object);
-  const members = managers.flatMap(({ fields }) => [...fields].map(pathOf));
-  // What has members of its own in any entry is owned by them, one by one; an owner of it owns that it exists.
+  const owns = ownershipIn(object);
+  return managersOf(object).filter(({ fields }) => [...fields].map(pathOf).some((member) => owns(member, path)));
+}
+
+// What has members of its own in any entry is owned by them, one by one; an owner of it owns that it exists. What has none is
+// owned as a whole (a selector, an atomic list).
+function ownershipIn(object: Json | undefined): (member: Path, path: Path) => boolean {
+  const members = managersOf(object).flatMap(({ fields }) => [...fields].map(pathOf));
   const isWhole = (member: Path): boolean => !members.some((other) => other.length > member.length && isWithin(other, member));
-  const owns = (member: Path): boolean => isWithin(member, path) || (isWithin(path, member) && isWhole(member));
-  return managers.filter(({ fields }) => [...fields].map(pathOf).some(owns));
+  return (member, path) => isWithin(member, path) || (isWithin(path, member) && isWhole(member));
 }
 
 /**
@@ -49,18 +53,19 @@ export function isUnclaimed(object: Json | undefined, path: Path, kinds: ListKin
   return isThere && managersOf(object).length > 0 && ownersAt(object, path).length === 0;
 }
 
-/** The managers that own something at or below one of the paths in live and did not in expected: they took it over since. */
+/** The managers that own one of the paths, or something below it, in live and did not in expected: they took it over since. */
 export function newOwners(
   owned: Owned,
   paths: readonly Path[],
   ourNames: readonly string[],
 ): readonly { path: Path; manager: string }[] {
   const before = fieldsByManager(owned.expected);
+  const owns = ownershipIn(owned.live);
   return managersOf(owned.live)
     .filter((manager) => !ourNames.includes(manager.name) && manager.subresource === '' && manager.name !== ancient)
     .flatMap((manager) => {
       const gained = manager.fields.difference(before.get(managerKey(manager)) ?? noFields);
-      const taken = [...gained].map(pathOf).find((path) => paths.some((ours) => isWithin(path, ours)));
+      const taken = [...gained].map(pathOf).find((path) => paths.some((ours) => owns(path, ours)));
       return taken === undefined ? [] : [{ path: taken, manager: manager.name }];
     });
 }
