@@ -1,19 +1,20 @@
 // Observation -> Step. Pure: no reads, no clock, no log.
+import type { Ending } from '../agenda/agenda.ts';
 import type { Observation, View } from '../observe/observation.ts';
 import { decideApply } from './committing.ts';
-import { decideBegin } from './pending.ts';
+import { decideBegin, ending } from './pending.ts';
 import { decidePrepare } from './preparing.ts';
 import { decideRestore } from './rolling-back.ts';
 import { decideDisown, decideRelease, decideRelock, decideSettle } from './settled.ts';
 import type { Step } from './step.ts';
 import { answered, concluded, stopped, undoing } from './transitions.ts';
-import { become } from './waiting.ts';
+import { become, waitOut } from './waiting.ts';
 
 export function decide(observation: Observation): Step {
   const { agenda, status, now } = observation;
   switch (agenda.due) {
     case 'stop':
-      return become(stopped(status, agenda.cause, now, new Map()), agenda.cause.message);
+      return decideStop(observation, agenda.cause);
     case 'undo':
       return become(undoing(status, agenda.cause, now), agenda.cause.message);
     case 'conclude':
@@ -27,6 +28,13 @@ export function decide(observation: Observation): Step {
     default:
       return decideByView(observation, observation.view);
   }
+}
+
+// From Preparing on the status names the locks, and release follows; before that it cannot.
+function decideStop({ status, now, view }: Observation, cause: Ending): Step {
+  if (view.kind === 'release' && view.trouble !== undefined) return waitOut(status, 'reading the locks', view.trouble);
+  const strays = view.kind === 'release' && status.phase === 'Pending' ? view.leases : [];
+  return ending(stopped(status, cause, now, new Map()), cause.message, strays);
 }
 
 function decideConclude({ status, transaction, now }: Observation, isOverdue: boolean): Step {

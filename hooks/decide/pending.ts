@@ -1,6 +1,8 @@
 // Pending: the checks, then the locks. Nothing is written before every check has passed.
 import { describeFaults, type Fault } from '../checks/fault.ts';
 import type { ItemError } from '../model/item.ts';
+import type { JsonObject } from '../model/json.ts';
+import type { Status } from '../model/status.ts';
 import type { Observation, View } from '../observe/observation.ts';
 import { lockOf } from '../writes/lease.ts';
 import type { Step } from './step.ts';
@@ -11,7 +13,7 @@ import { become, waitOut } from './waiting.ts';
 export function decideBegin(observation: Observation, view: Extract<View, { kind: 'begin' }>): Step {
   const { status, transaction, now } = observation;
   if (view.trouble !== undefined) return waitOut(begun(status, now), 'a check', view.trouble);
-  if (view.faults.length > 0) return refuse(observation, view.faults);
+  if (view.faults.length > 0) return refuse(observation, view.faults, view.strays);
   const locking = withLeases(status, leaseNames(view));
   return takeLocks(observation, view.locks, {
     held: () => become(locked(status, transaction, now, leaseNames(view)), 'all locks are held'),
@@ -28,10 +30,17 @@ function leaseNames({ locks, targets }: Extract<View, { kind: 'begin' }>): reado
 }
 
 /** Ends as Failed before anything was written, with all faults. */
-export function refuse({ status, now }: Observation, faults: readonly Fault[]): Step {
+export function refuse({ status, now }: Observation, faults: readonly Fault[], strays: readonly JsonObject[] = []): Step {
   const message = describeFaults(faults);
   const errors = new Map<number, ItemError>(
     faults.flatMap(({ item, reason, message: text }) => (item === undefined ? [] : [[item, { reason, message: text }] as const])),
   );
-  return become(stopped(status, { reason: faults[0]?.reason ?? 'Invalid', message }, now, errors), message);
+  return ending(stopped(status, { reason: faults[0]?.reason ?? 'Invalid', message }, now, errors), message, strays);
+}
+
+/** Ends before anything was applied; locks that an earlier call has taken and could not tell of are given back. */
+export function ending(status: Status, because: string, strays: readonly JsonObject[]): Step {
+  return strays.length === 0
+    ? become(status, because)
+    : { kind: 'yield', leases: strays, status, because, resyncAfterSeconds: 0 };
 }

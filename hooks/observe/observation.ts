@@ -53,6 +53,8 @@ export type View =
       readonly kind: 'begin';
       readonly faults: readonly Fault[];
       readonly trouble?: Failure;
+      /** Leases of ours that an earlier call has taken, where there are faults. */
+      readonly strays?: readonly JsonObject[];
       /** In the order of the changes. */
       readonly targets: readonly Reference[];
       readonly locks: LockView;

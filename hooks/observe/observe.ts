@@ -18,12 +18,14 @@ export interface ObserveContext {
   readonly carry: Carry;
 }
 
-export function observe(context: ObserveContext, agenda: Agenda): Promise<View> {
+export async function observe(context: ObserveContext, agenda: Agenda): Promise<View> {
   const { status, carry, transaction, source, engineNamespace } = context;
   const lock = { reader: source.reader, transaction, engineNamespace, carry };
   switch (agenda.due) {
     case 'begin':
-      return observeBegin({ ...lock, isWaiting: status.specDigest !== undefined });
+      return withStrays(context, await observeBegin({ ...lock, isWaiting: status.specDigest !== undefined }));
+    case 'stop':
+      return observeRelease(context);
     case 'prepare':
       return observePrepare({ ...lock, isWaiting: false }, source);
     case 'apply':
@@ -39,8 +41,15 @@ export function observe(context: ObserveContext, agenda: Agenda): Promise<View> 
     case 'settle':
       return observeSettle(context);
     default:
-      return Promise.resolve({ kind: 'none' });
+      return { kind: 'none' };
   }
+}
+
+// A Transaction that is refused may hold locks all the same: of a call whose answer was lost.
+async function withStrays(context: ObserveContext, view: View): Promise<View> {
+  if (view.kind !== 'begin' || view.faults.length === 0) return view;
+  const own = await readOwnLeases(context.source.reader, context.transaction, context.engineNamespace);
+  return own.kind === 'trouble' ? { ...view, trouble: own.failure } : { ...view, strays: own.objects };
 }
 
 async function observeItemAndLocks(context: ObserveContext, index: number, direction: 'forward' | 'backward'): Promise<View> {

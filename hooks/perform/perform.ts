@@ -10,7 +10,7 @@ export async function perform(plan: Plan, writer: Writer): Promise<Outcome> {
     case 'chain':
       return performChain(plan.mutation, writer);
     case 'parallel':
-      return Promise.all(plan.writes.map(async (write) => ({ write, answer: await writer.send(write) })));
+      return (await Promise.all(plan.mutations.map((mutation) => performChain(mutation, writer)))).flat();
     case 'sequence':
       return performSequence(plan.writes, writer);
   }

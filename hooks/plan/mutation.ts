@@ -17,7 +17,7 @@ export type Plan =
   | { readonly kind: 'nothing' }
   | { readonly kind: 'chain'; readonly mutation: Mutation }
   /** Independent of each other. */
-  | { readonly kind: 'parallel'; readonly writes: readonly Write[] }
+  | { readonly kind: 'parallel'; readonly mutations: readonly Mutation[] }
   /** In that order, and no further than the first failure. */
   | { readonly kind: 'sequence'; readonly writes: readonly Write[] }
   /** It turned out that the step cannot be made. */

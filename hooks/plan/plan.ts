@@ -12,7 +12,7 @@ import { acquireWrite, releaseWrite, renewWrite, replaceWrite } from '../writes/
 import { engine, preconditionOf, serviceAccountOf, transactions } from '../writes/resources.ts';
 import { compensation } from './compensation.ts';
 import type { Mutation, Plan } from './mutation.ts';
-import { discard, storePlan, unprotect } from './snapshot.ts';
+import { discard, storePlan } from './snapshot.ts';
 
 export function plan(step: Step, observation: Observation, packer: Packer): Plan {
   const { transaction, engineNamespace } = observation;
@@ -40,7 +40,7 @@ export function plan(step: Step, observation: Observation, packer: Packer): Plan
     case 'expire':
       return chain({ write: expireWrite(transaction) });
     case 'settle':
-      return parallel([...step.leases.map((lease) => releaseWrite(lease, engineNamespace)), ...step.configMaps.map(unprotect)]);
+      return settlePlan(step, engineNamespace);
   }
 }
 
@@ -50,7 +50,15 @@ function chain(mutation: Mutation | undefined): Plan {
 
 function parallel(writes: readonly (Write | undefined)[]): Plan {
   const real = writes.filter((write) => write !== undefined);
-  return real.length === 0 ? { kind: 'nothing' } : { kind: 'parallel', writes: real };
+  return real.length === 0 ? { kind: 'nothing' } : { kind: 'parallel', mutations: real.map((write) => ({ write })) };
+}
+
+// The snapshot is deleted, not left to the garbage collector: who orphans the dependents of a Transaction does not mean it.
+function settlePlan({ leases, configMaps }: Extract<Step, { kind: 'settle' }>, engineNamespace: string): Plan {
+  const released = leases.map((lease) => releaseWrite(lease, engineNamespace)).filter((write) => write !== undefined);
+  const discarded = configMaps.map(discard).filter((mutation) => mutation !== undefined);
+  const mutations = [...released.map((write) => ({ write })), ...discarded];
+  return mutations.length === 0 ? { kind: 'nothing' } : { kind: 'parallel', mutations };
 }
 
 function takePlan({ create, replace }: Extract<Step, { kind: 'take' }>, observation: Observation): Plan {

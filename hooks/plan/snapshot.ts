@@ -2,6 +2,7 @@
 
 import { fault } from '../checks/fault.ts';
 import type { Write } from '../cluster.ts';
+import { isTerminating } from '../content/ownership.ts';
 import { at, isList, type JsonObject, textAt, withPath } from '../model/json.ts';
 import { digestOf, distribute } from '../model/pieces.ts';
 import { configMapsOf, encodeEntry, type Packer, type SnapshotEntry, snapshotFinalizer } from '../model/snapshot.ts';
@@ -66,9 +67,10 @@ function baseOf(configMap: JsonObject): Pick<Write, 'identity' | 'location'> {
   return { identity: engine, location: { resource: configMaps, namespace, name: textAt(configMap, 'metadata', 'name') ?? '' } };
 }
 
-/** Removes a part of a snapshot that was never completed. */
+/** Deletes a part of a snapshot, its finalizer first; one that is being deleted already goes with its finalizer. */
 export function discard(configMap: JsonObject): Mutation | undefined {
   const write = unprotect(configMap);
+  if (isTerminating(configMap)) return write === undefined ? undefined : { write };
   return write === undefined ? remove(configMap) : { write, next: remove };
 }
 
