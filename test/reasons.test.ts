@@ -1,0 +1,79 @@
+// docs/reasons.md names every reason that the code can give, and none that it cannot.
+//
+// A reason is a CamelCase text in the sources. Those that are none (kinds of objects, types of changes, values of the API) are
+// listed here; so no new one comes in without a decision.
+import { readFileSync } from 'node:fs';
+import t from 'tap';
+import { readSources } from './support/sources.ts';
+
+const kinds =
+  'ConfigMap CustomResourceDefinition Event Job Lease Namespace PersistentVolume PersistentVolumeClaim Secret ServiceAccount Status Transaction';
+const values = 'Create Update Patch Delete True False Normal Warning Succeeded Established Namespaced Error';
+/** Codes of errors in Node, and what they are called here. */
+const foreign = 'TimeoutError';
+
+const noReasons = new Set([kinds, values, foreign].flatMap((words) => words.split(' ')));
+
+/** Where failures get their names: the engine, and what it is told about the API server. */
+const sources = [
+  ...readSources('hooks'),
+  ...readSources('server/kubernetes').filter(({ path }) => /\/(failures|transport|apply-refusals)\.ts$/.test(path)),
+];
+
+/** Texts and keys of tables such as `Preparing: 'LocksAcquired'`; no types. */
+const words = new Map(
+  sources.flatMap(({ path, text }) =>
+    [...text.matchAll(/'([A-Z][a-z]+(?:[A-Z][a-z]+)*)'/g)].map(([, word = '']) => [word, path]),
+  ),
+);
+
+interface Row {
+  readonly reason: string;
+  readonly meaning: string;
+  readonly next: string;
+}
+
+const rows: readonly Row[] = [
+  ...readFileSync(new URL('../docs/reasons.md', import.meta.url), 'utf8').matchAll(/^\| `(\w+)` \| (.*?) \| (.*?) \|$/gm),
+].map(([, reason = '', meaning = '', next = '']) => ({ reason, meaning, next }));
+
+const documented = rows.map(({ reason }) => reason);
+
+t.test('docs/reasons.md', async (t) => {
+  t.ok(rows.length > 50, 'its tables are found');
+
+  await t.test('has every reason of the code', async (t) => {
+    const missing = [...words].filter(([word]) => !noReasons.has(word) && !documented.includes(word));
+    t.same(missing, [], 'a new reason is to be told, a word that is none to be listed in this test');
+  });
+
+  await t.test('has no reason that the code does not give', async (t) => {
+    t.same(
+      documented.filter((reason) => !words.has(reason)),
+      [],
+    );
+    t.same(
+      documented.filter((reason) => noReasons.has(reason)),
+      [],
+      'nor one that is said here to be none',
+    );
+  });
+
+  await t.test('has each once, with one sentence of what it means and one of what to do', async (t) => {
+    t.same(
+      documented.filter((reason, index) => documented.indexOf(reason) !== index),
+      [],
+    );
+    for (const { reason, meaning, next } of rows) {
+      t.match(meaning, /^[A-Z].*\.$/, `${reason}: what it means`);
+      t.match(next, /^[A-Z].*\.$/, `${reason}: what to do next`);
+    }
+  });
+
+  await t.test('and the words that are no reasons are all in use', async (t) => {
+    t.same(
+      [...noReasons].filter((word) => !sources.some(({ text }) => text.includes(word))),
+      [],
+    );
+  });
+});
