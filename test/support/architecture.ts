@@ -38,8 +38,8 @@ export const units: readonly Unit[] = [
   { name: 'observe', holds: folder('hooks/observe'), sees: [...checked, 'observation'], nature: 'effects' },
   { name: 'memory', holds: file('hooks/memory.ts'), sees: [...values, 'observation', 'observe'], nature: 'effects' },
   { name: 'decide', holds: folder('hooks/decide'), sees: [...checked, 'observation'], nature: 'pure' },
-  { name: 'sweep', holds: file('hooks/sweep.ts'), sees: [...values, 'writes', 'decide'], nature: 'effects' },
   { name: 'plan', holds: folder('hooks/plan'), sees: decided, nature: 'pure' },
+  { name: 'sweep', holds: file('hooks/sweep.ts'), sees: [...values, 'writes', 'decide', 'plan'], nature: 'effects' },
   { name: 'perform', holds: folder('hooks/perform'), sees: [...values, 'plan'], nature: 'effects' },
   { name: 'report', holds: folder('hooks/report'), sees: [...decided, 'call', 'plan'], nature: 'pure' },
   {
