@@ -71,9 +71,13 @@ function unclaimedPaths({ ours }: Merge, live: Json | undefined, kinds: ListKind
   return values.map(({ path }) => path).filter((path) => isUnclaimed(live, path, kinds));
 }
 
+// The API server itself counts in it, at every write of a DaemonSet. Source: k8s.io/kubernetes pkg/apis/apps/v1/conversion.go.
+const counter = 'f:deprecated.daemonset.template.generation';
+
 // A PUT drops the annotations that its content does not name; controllers write theirs again. Theirs stay, and nobody is wronged.
 function isForgottenAnnotation(path: Path, written: Json | undefined, kinds: ListKinds): boolean {
-  return path[0] === 'f:metadata' && path[1] === 'f:annotations' && valueAt(written, path, kinds) === undefined;
+  if (path[0] !== 'f:metadata' || path[1] !== 'f:annotations') return false;
+  return path[2] === counter || valueAt(written, path, kinds) === undefined;
 }
 
 function content(object: Json | undefined, entry: SnapshotEntry): JsonObject | undefined {
