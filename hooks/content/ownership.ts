@@ -46,11 +46,13 @@ function ownershipIn(object: Json | undefined): (member: Path, path: Path) => bo
 
 /**
  * Whether a value is there that nobody owns: a default, or what an admission policy made of somebody's write. The API server does
- * not count what admission adds as the writer's. Where nobody owns anything, nothing can be told.
+ * not count what admission adds as the writer's. Where nobody owns anything, or somebody owns fields under the names that they
+ * have in another version of the API, nothing can be told.
  */
 export function isUnclaimed(object: Json | undefined, path: Path, kinds: ListKinds): boolean {
-  const isThere = valueAt(object, path, kinds) !== undefined;
-  return isThere && managersOf(object).length > 0 && ownersAt(object, path).length === 0;
+  const managers = managersOf(object);
+  const isLegible = managers.length > 0 && managers.every(({ apiVersion }) => apiVersion === textAt(object, 'apiVersion'));
+  return isLegible && valueAt(object, path, kinds) !== undefined && ownersAt(object, path).length === 0;
 }
 
 /** The managers that own one of the paths, or something below it, in live and did not in expected: they took it over since. */
