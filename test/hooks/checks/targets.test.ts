@@ -181,9 +181,9 @@ Create CustomResourceDefinition ws.example.org | get apiextensions.k8s.io/custom
 `);
 for (const row of needs) {
   t.test(`${row.change} needs rights forward and for its undo`, async (t) => {
-    const [type = '', kind = '', place = ''] = row.change.split(' ');
+    const [type = '', ...target] = row.change.split(' ');
     t.same(
-      needsOf([resolved(0, kind, place, {}, type as ChangeType)]).map(({ question }) => told(question)),
+      needsOf([resolved(0, target.join(' '), {}, type as ChangeType)]).map(({ question }) => told(question)),
       listed(row.needs),
     );
   });
