@@ -1,7 +1,8 @@
 // Forward: one write for each type of change.
 import type { Location, Precondition, Write } from '../cluster.ts';
+import { withoutKeys } from '../content/content.ts';
 import { merge } from '../content/merge.ts';
-import { at, isObject, type Json, type JsonObject, textAt, withKey, withPath } from '../model/json.ts';
+import { at, isList, isObject, type Json, type JsonObject, textAt, withKey, withPath } from '../model/json.ts';
 import { type Reference, typeMeta } from '../model/reference.ts';
 import type { SnapshotEntry, StoredResource } from '../model/snapshot.ts';
 import { annotations, type Change, fieldManagers, type Transaction } from '../model/transaction.ts';
@@ -51,9 +52,16 @@ function sent({ change, target }: Aim): JsonObject {
 // An object without any field of its own leaves no managed field that could show whose it is.
 function created(aim: Aim): JsonObject {
   const object = sent(aim);
-  const bare = Object.keys(object).every((key) => ['apiVersion', 'kind', 'metadata'].includes(key));
-  const labelled = Object.keys(at(object, 'metadata') ?? {}).some((key) => !['name', 'namespace'].includes(key));
-  return bare && !labelled ? withPath(object, ['metadata', 'annotations', annotations.createdBy], aim.transaction.uid) : object;
+  const ignored = ['apiVersion', 'kind', 'metadata', ...(aim.resource.statusSubresource ? ['status'] : [])];
+  const metadata = withoutKeys(at(object, 'metadata'), ['name', 'namespace', 'creationTimestamp', 'generation', 'selfLink']);
+  if (leavesFields(withoutKeys(object, ignored)) || leavesFields(metadata)) return object;
+  return withPath(object, ['metadata', 'annotations', annotations.createdBy], aim.transaction.uid);
+}
+
+// The API server drops what is empty before it reckons whose the fields are.
+function leavesFields(value: Json): boolean {
+  if (isList(value)) return value.length > 0;
+  return isObject(value) ? Object.values(value).some(leavesFields) : value !== null;
 }
 
 // A PUT replaces everything. Annotations that others have written since the snapshot (controllers do, all the time) are kept
@@ -71,7 +79,7 @@ function updated(aim: Aim): JsonObject {
 }
 
 function overlaid(below: Json | undefined, above: Json | undefined): Json | undefined {
-  return isObject(below) && isObject(above) ? { ...below, ...above } : above;
+  return isObject(below) ? { ...below, ...(isObject(above) ? above : {}) } : above;
 }
 
 export function aimOf(entry: SnapshotEntry, change: Change, transaction: Transaction, live: JsonObject | undefined): Aim {
