@@ -128,7 +128,8 @@ function judgeContent(evidence: BackwardEvidence, live: JsonObject): Backward {
 function judgeDeleted(evidence: BackwardEvidence): Backward {
   const { live, entry } = evidence;
   if (live === undefined) return { kind: 'recreate', ...ownersNote(evidence) };
-  if (uidOf(live) === uidOf(entry.prior)) return judgeStillThere(evidence, live);
+  if (isTerminating(live)) return awaitGone(entry);
+  if (uidOf(live) === uidOf(entry.prior)) return { kind: 'restored' };
   if (hasManager(live, [evidence.managers.restore])) return { kind: 'complete', live };
   const foreign = recreatedContent(evidence, live);
   if (foreign.length === 0) return { kind: 'restored', ...ownersNote(evidence) };
@@ -138,12 +139,10 @@ function judgeDeleted(evidence: BackwardEvidence): Backward {
   );
 }
 
-function judgeStillThere({ entry }: BackwardEvidence, live: JsonObject): Backward {
-  if (!isTerminating(live) || isTerminating(entry.prior)) return { kind: 'restored' };
-  return {
-    kind: 'wait',
-    message: `${describe(entry.target)} is kept by finalizers while it is being deleted; waiting until it is gone to create it again`,
-  };
+// Be it the one that was deleted here or what somebody has made since: it will not stay.
+function awaitGone({ target }: Evidence['entry']): Backward {
+  const message = `${describe(target)} is kept by finalizers while it is being deleted; waiting until it is gone to create it again`;
+  return { kind: 'wait', message };
 }
 
 function recreatedContent(evidence: BackwardEvidence, live: JsonObject): readonly ForeignPath[] {

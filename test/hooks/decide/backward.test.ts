@@ -99,6 +99,8 @@ before, another uid, status moved      | restored
 before, another uid, annotation written | restored
 before, another uid, owner added       | restored
 before, another uid, b edited          | Recreated spec.b
+before, another uid, being deleted     | wait
+before, another uid, b edited, being deleted | wait
 before, another uid, a stamped         | restored
 before, another uid, label edited      | Recreated metadata.labels.l
 before, another uid, marked as being restored | complete
