@@ -43,7 +43,7 @@ case | phase       | locks | snapshot | Finished         | Succeeded   | Prepare
 3    | Preparing   | held  | none     | F                | U           | F NoSnapshot     | F         | F          | F     | T           | F
 4    | Prepared    | held  | stored   | F                | U           | T SnapshotStored | F         | F          | F     | T           | F
 5    | Committing  | held  | stored   | F                | U           | T SnapshotStored | F         | F          | F     | T           | F
-6    | Committed   | held  | stored   | F ReleasingLocks | T           | T SnapshotStored | T         | F          | T     | T           | F
+6    | Committed   | held  | stored   | F ReleasingLocks | T           | T SnapshotStored | T         | F          | F ReleasingLocks | T           | F
 7    | Committed   | none  | stored   | T                | T           | T SnapshotStored | T         | F          | T     | F           | F
 8    | RollingBack | held  | stored   | F                | F Timeout   | T SnapshotStored | F         | F          | F     | T           | F
 9    | RolledBack  | held  | stored   | F ReleasingLocks | F Timeout   | T SnapshotStored | F         | T          | F     | T           | F
@@ -86,6 +86,7 @@ t.test('no conditions contradict each other', async (t) => {
     const is = Object.fromEntries(conditionsOf(statusFor(row), [], start).map(({ type, status }) => [type, status === 'True']));
     t.notOk(is.Committed && is.RolledBack, 'one end only');
     t.not(is.Finished, is.Reconciling, 'it is finished, or it goes on');
+    t.notOk(is.Ready && is.Reconciling, 'what still goes on is not ready');
     t.notOk(is.Stalled && (is.Reconciling || is.Ready), 'what is stalled neither goes on nor is ready');
     t.equal(is.Succeeded, is.Committed);
   }
