@@ -26,7 +26,7 @@ const verdicts: Readonly<Record<string, (status: Status) => Verdict>> = {
   Prepared: (status) => is(status.rollbackRef !== undefined, status.rollbackRef === undefined ? 'NoSnapshot' : 'SnapshotStored'),
   Committed: (status) => is(status.phase === 'Committed', status.phase),
   RolledBack: (status) => is(status.phase === 'RolledBack', status.phase),
-  Ready: (status) => is(status.phase === 'Committed', status.phase),
+  Ready: (status) => is(status.phase === 'Committed' && isFinished(status), readyReason(status)),
   Reconciling: (status) => is(!isFinished(status), status.phase),
   Stalled: (status) => stalled(status),
 };
@@ -41,6 +41,11 @@ function isFinished(status: Status): boolean {
 function finishedReason(status: Status): string {
   if (isFinished(status) || !isTerminal(status.phase)) return status.phase;
   return waitingSince(status) === undefined ? 'ReleasingLocks' : 'WaitingForLocks';
+}
+
+// In kstatus what still reconciles is not ready.
+function readyReason(status: Status): string {
+  return status.phase === 'Committed' ? finishedReason(status) : status.phase;
 }
 
 function succeeded({ phase, cause }: Status): Verdict {
