@@ -1,11 +1,14 @@
 // What can be said of a Transaction without looking at the cluster. The schema of the CRD says most of it too; the hook is also
 // driven without that schema's rules (an older CRD, a rule beyond CEL's cost), so nothing is presumed.
-import { at, isObject, textAt } from '../model/json.ts';
+import { at, isDeeperThan, isObject, mostLevels, textAt } from '../model/json.ts';
 import { groupOf } from '../model/reference.ts';
 import { annotationOf, annotations, type Change, group, type Transaction } from '../model/transaction.ts';
 import { type Fault, fault } from './fault.ts';
 
 export const mostChanges = 500;
+
+/** Less than what the engine works with, by what lies around content. */
+const mostContentLevels = mostLevels - 10;
 
 const types: readonly string[] = ['Create', 'Update', 'Patch', 'Delete'];
 // Path segments of the API: RBAC names hold `:`, so no stricter. Source: apimachinery, path.IsValidPathSegmentName.
@@ -63,6 +66,8 @@ function targetMessages({ target }: Change): readonly Message[] {
 }
 
 function contentMessages({ type, target, content }: Change): readonly Message[] {
+  if (isDeeperThan(content, mostContentLevels))
+    return [['Invalid', `content is nested deeper than ${mostContentLevels} levels: no object needs that`]];
   if (type === 'Delete') return [];
   if (!isObject(content))
     return [['Invalid', `content must be an object, for ${type} of ${target.kind} ${printable(target.name)}`]];

@@ -31,7 +31,13 @@ const mayLosePrecision = /\d{16}/;
 /** Parses JSON text without losing a digit. Throws SyntaxError as JSON.parse does. */
 export function parseJson(text: string): Json {
   if (!mayLosePrecision.test(text)) return JSON.parse(text) as Json;
-  return (JSON.parse as (text: string, reviver: Reviver) => Json)(text, keepPrecision);
+  try {
+    return (JSON.parse as (text: string, reviver: Reviver) => Json)(text, keepPrecision);
+  } catch (error) {
+    // Nested too deep for a reviver, which goes down by recursion; nobody works with such a value (`isDeeperThan`).
+    if (error instanceof RangeError) return JSON.parse(text) as Json;
+    throw error;
+  }
 }
 
 const keepPrecision: Reviver = (_key, value, context) => {
@@ -49,6 +55,19 @@ export function isList(value: Json | undefined): value is readonly Json[] {
 
 export function isObject(value: Json | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !isRawNumber(value);
+}
+
+/** Maps and lists inside one another that the engine works with: by recursion, so there is an end. */
+export const mostLevels = 500;
+
+/** Whether a value has more levels. Not by recursion: the value may be meant to exhaust the stack. */
+export function isDeeperThan(value: Json | undefined, levels: number): boolean {
+  let level = value === undefined ? [] : [value];
+  for (let depth = 0; level.length > 0; depth += 1) {
+    if (depth > levels) return true;
+    level = level.flatMap((one) => (isList(one) || isObject(one) ? Object.values(one) : []));
+  }
+  return false;
 }
 
 /** The value of an own key; never something inherited, so that `constructor` and `__proto__` are data. */

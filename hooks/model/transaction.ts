@@ -1,6 +1,6 @@
 // A Transaction as stored, defaults applied. Where its own rules are broken, all faults are told at once (decide/validity.ts).
 import { createHash } from 'node:crypto';
-import { at, canonicalJson, isList, isObject, type Json, type JsonObject, textAt } from './json.ts';
+import { at, canonicalJson, isDeeperThan, isList, isObject, type Json, type JsonObject, mostLevels, textAt } from './json.ts';
 import { decodeStatus, type Status } from './status.ts';
 import { defaultTimeouts, parseDuration } from './timeouts.ts';
 
@@ -47,7 +47,7 @@ export interface Transaction {
   readonly timeout: number;
   /** In s after the end; undefined keeps the Transaction. */
   readonly ttlSecondsAfterFinished: number | undefined;
-  /** sha256 of the spec in canonical form. */
+  /** sha256 of the spec in canonical form; empty where it is nested too deep, which the checks refuse. */
   readonly specDigest: string;
   /** Undefined when the stored status is not one that this engine writes. */
   readonly status: Status | undefined;
@@ -73,9 +73,13 @@ export function decodeTransaction(object: JsonObject): Transaction {
     lockWait: duration(spec, 'lockWait'),
     timeout: duration(spec, 'timeout'),
     ttlSecondsAfterFinished: typeof ttl === 'number' ? ttl : undefined,
-    specDigest: createHash('sha256').update(canonicalJson(spec)).digest('hex'),
+    specDigest: digestOf(spec),
     status: decodeStatus(at(object, 'status'), changes.length),
   };
+}
+
+function digestOf(spec: Json): string {
+  return isDeeperThan(spec, mostLevels) ? '' : createHash('sha256').update(canonicalJson(spec)).digest('hex');
 }
 
 function duration(spec: Json, key: keyof typeof defaultTimeouts): number {
