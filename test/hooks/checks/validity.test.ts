@@ -199,3 +199,13 @@ t.test('of secret objects only the reason and the paths of a failure are told', 
   t.equal(describeFailure({ ...failure, message: '' }, false), 'Invalid (data.a)');
   t.ok(describeFailure({ ...failure, message: 'x'.repeat(9_000) }, false).length <= 600);
 });
+
+t.test('content that is nested too deep is refused, not a bug: a Delete too, for the spec has to be read', async (t) => {
+  const nested = (depth: number): Json => parseJson(`${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`);
+  for (const type of ['Create', 'Delete'] as const) {
+    t.same(faultsOf({ changes: [change(type, 'a', { content: nested(400) })] }), []);
+    for (const depth of [600, 3_000, 9_900]) {
+      t.match(faultsOf({ changes: [change(type, 'a', { content: nested(depth) })] }), [/nested deeper than/], `${type} ${depth}`);
+    }
+  }
+});

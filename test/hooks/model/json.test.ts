@@ -5,6 +5,7 @@ import {
   at,
   canonicalJson,
   equalJson,
+  isDeeperThan,
   isObject,
   type Json,
   type JsonObject,
@@ -113,4 +114,14 @@ t.test('no text pollutes what all objects have', async (t) => {
     }),
   );
   t.equal(({} as { readonly polluted?: unknown }).polluted, undefined);
+});
+
+t.test('depth is measured without going down', async (t) => {
+  const nested = (depth: number, leaf: string): Json =>
+    parseJson(`${'[{"a":'.repeat(depth / 2)}${leaf}${'}]'.repeat(depth / 2)}`);
+  t.notOk(isDeeperThan(nested(10, '1'), 10));
+  t.ok(isDeeperThan(nested(10, '1'), 9));
+  t.ok(isDeeperThan(nested(10_000, '9007199254740993'), 500), 'also where a large integer needs the careful parser');
+  t.notOk(isDeeperThan(undefined, 0));
+  t.notOk(isDeeperThan('x', 0));
 });
