@@ -116,13 +116,19 @@ function judgeContent(evidence: BackwardEvidence, live: JsonObject): Backward {
   // Our restoring write has been here, and it is whole: what differs now was written after it. Only ownership is to go back.
   if (hasManager(live, [managers.restore]))
     return { kind: 'content', live, restored: contentOf(live, entry.resource), attributed };
-  if (attributed.kind === 'untouched') return { kind: 'restored' };
+  if (attributed.kind === 'untouched' || isAbsent(evidence, attributed)) return { kind: 'restored' };
   const foreign = attributed.kind === 'foreign' ? attributed.foreign : takenOver(evidence, attributed);
   const name = describe(entry.target);
   if (foreign.length > 0)
     return conflict('RollbackConflict', `${name} was changed by others where we had changed it: ${describeForeign(foreign)}`);
   const { restored } = attributed.merge;
   return isObject(restored) ? { kind: 'content', live, restored, attributed } : { kind: 'restored' };
+}
+
+// Announced, and nothing of it is there: what others have set in its place is theirs. A Patch always leaves our entry.
+function isAbsent({ entry, live, managers, recorded }: Evidence, { ours }: Attributed): boolean {
+  if (recorded || hasManager(live, [managers.forward])) return false;
+  return entry.type === 'Patch' || !ours.some(({ state }) => state === 'applied');
 }
 
 function judgeDeleted(evidence: BackwardEvidence): Backward {

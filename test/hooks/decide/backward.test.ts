@@ -25,7 +25,8 @@ found                        | Update recorded          | Update                
 before                       | restored                 | restored                 | restored                 | restored
 before, status moved         | restored                 | restored                 | restored                 | restored
 before, b edited             | restored                 | restored                 | restored                 | restored
-before, a edited             | RollbackConflict spec.a  | RollbackConflict spec.a  | RollbackConflict spec.a  | RollbackConflict spec.a
+before, a edited             | RollbackConflict spec.a  | restored                 | RollbackConflict spec.a  | restored
+before, a made 2             | RollbackConflict spec.a  | RollbackConflict spec.a  | RollbackConflict spec.a  | restored
 before, a and c made ours    | RollbackConflict spec.a  | RollbackConflict spec.a  | RollbackConflict spec.a  | restored
 after                        | content                  | content                  | content                  | content
 after, unmarked              | content                  | content                  | content                  | restored
