@@ -10,7 +10,7 @@ import { createMemory, createTurns, type Memory } from './memory.ts';
 import { at, isObject, type JsonObject, textAt } from './model/json.ts';
 import { encodeStatus, type Status } from './model/status.ts';
 import { decodeTransaction, type Transaction } from './model/transaction.ts';
-import { type Carry, emptyCarry } from './observe/begin.ts';
+import { type Carry, emptyCarry } from './observe/carry.ts';
 import type { Observation } from './observe/observation.ts';
 import { observe } from './observe/observe.ts';
 import { type Session, startSession } from './perform/deadline.ts';

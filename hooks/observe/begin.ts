@@ -10,33 +10,9 @@ import { textAt } from '../model/json.ts';
 import type { Transaction } from '../model/transaction.ts';
 import { type Lock, leaseLocation, lockOf } from '../writes/lease.ts';
 import { engine, serviceAccountOf } from '../writes/resources.ts';
+import type { Carry } from './carry.ts';
 import type { LockState, LockView, View } from './observation.ts';
 import { read, readOwnLeases, readServiceAccount } from './read.ts';
-
-/** What earlier attempts within this call have learned. */
-export interface Carry {
-  /** The checks of begin were made in this call, or by an earlier one that is waiting for locks now. */
-  readonly checked: boolean;
-  readonly locks: ReadonlyMap<string, LockState>;
-  readonly acquired: ReadonlySet<string>;
-  /** Names that turned out to be taken: to be read. */
-  readonly taken: ReadonlySet<string>;
-  /** Which of the two snapshot names is used, and whether something was found there. */
-  readonly snapshotName: number;
-  readonly snapshotTaken: boolean;
-  /** A Lease of ours was found to fade: all are to be read, and renewed. */
-  readonly renewing: boolean;
-}
-
-export const emptyCarry: Carry = {
-  checked: false,
-  locks: new Map(),
-  acquired: new Set(),
-  taken: new Set(),
-  snapshotName: 0,
-  snapshotTaken: false,
-  renewing: false,
-};
 
 export interface LockContext {
   readonly reader: Reader;

@@ -4,7 +4,7 @@ import { stopped } from '../decide/transitions.ts';
 import { waitOut } from '../decide/waiting.ts';
 import type { Failure } from '../model/failure.ts';
 import type { Status } from '../model/status.ts';
-import type { Carry } from '../observe/begin.ts';
+import type { Carry } from '../observe/carry.ts';
 import type { Observation } from '../observe/observation.ts';
 import type { Attempt, Outcome, Plan } from '../plan/mutation.ts';
 import type { AppliedContext } from './facts.ts';
