@@ -29,7 +29,9 @@ export async function observeBegin(context: LockContext): Promise<View> {
   if (faults.length > 0) return { kind: 'begin', faults, targets: [], locks: none };
   const targets = await resolveTargets(context.reader, context.transaction);
   if (targets.trouble !== undefined) return { kind: 'begin', faults: [], trouble: targets.trouble, targets: [], locks: none };
-  const checks = context.carry.checked || context.isWaiting ? noChecks : await checkTargets(context, targets);
+  // The checks are made once, but a kind that is no longer served has no lock: there is no going on without it.
+  const isChecked = context.carry.checked || context.isWaiting;
+  const checks = isChecked ? { faults: targets.faults } : await checkTargets(context, targets);
   if (checks.faults.length > 0 || checks.trouble !== undefined) return { kind: 'begin', ...checks, targets: [], locks: none };
   const locks = await observeLocks(
     context,
@@ -42,8 +44,6 @@ interface Checks {
   readonly faults: readonly Fault[];
   readonly trouble?: Failure;
 }
-
-const noChecks: Checks = { faults: [] };
 
 export interface Targets extends Checks {
   readonly resolved: readonly Resolved[];
