@@ -1,0 +1,117 @@
+// The API server's audit log, an event of each request that it carried out or refused, sorted by the run that it belongs to:
+// everything in a run is named after it.
+import { closeSync, openSync, readSync } from 'node:fs';
+import { at, isObject, type Json, type JsonObject, parseJson, textAt } from '../../hooks/model/json.ts';
+
+/** The users beside the engine's own that the runs act as. */
+export const users = { controller: 'faults-controller', stranger: 'faults-stranger' } as const;
+
+export type Actor = 'engine' | 'account' | 'stranger' | 'controller';
+
+export interface AuditEvent {
+  readonly actor: Actor;
+  readonly verb: string;
+  /** `configmaps`, `transactions/status` */
+  readonly resource: string;
+  readonly name: string;
+  readonly code: number;
+  readonly fieldManager: string;
+  readonly request: JsonObject;
+  readonly response: JsonObject;
+  /** When the request came and when it was answered, RFC 3339 with microseconds: comparable as text. */
+  readonly received: string;
+  readonly answered: string;
+}
+
+export interface AuditTrail {
+  /** The events of a run so far, in the order of their answers; dry runs are left out. They are handed out once. */
+  take(run: string): readonly AuditEvent[];
+}
+
+const chunk = Buffer.alloc(1 << 20);
+
+export function openAuditTrail(path: string, accountUser: string): AuditTrail {
+  const byRun = new Map<string, AuditEvent[]>();
+  const bytes: { rest: Buffer; position: number } = { rest: Buffer.alloc(0), position: 0 };
+  const file = openSync(path, 'r');
+  process.once('exit', () => closeSync(file));
+  const readOn = (): void => {
+    for (;;) {
+      const count = readSync(file, chunk, 0, chunk.length, bytes.position);
+      if (count === 0) return;
+      bytes.position += count;
+      const text = Buffer.concat([bytes.rest, chunk.subarray(0, count)]);
+      const end = text.lastIndexOf(10) + 1;
+      bytes.rest = Buffer.from(text.subarray(end));
+      for (const line of text.subarray(0, end).toString('utf8').split('\n')) sort(byRun, line, accountUser);
+    }
+  };
+  return {
+    take: (run) => {
+      readOn();
+      const events = byRun.get(run) ?? [];
+      byRun.delete(run);
+      return events;
+    },
+  };
+}
+
+const runName = /\brun\d+\b/;
+
+function sort(byRun: Map<string, AuditEvent[]>, line: string, accountUser: string): void {
+  const run = line === '' ? undefined : runName.exec(line)?.[0];
+  if (run === undefined) return;
+  const event = eventOf(parseJson(line), accountUser);
+  if (event === undefined) return;
+  const events = byRun.get(run);
+  if (events === undefined) byRun.set(run, [event]);
+  else events.push(event);
+}
+
+/** Undefined for a dry run, and for what others than the actors of the runs did. */
+export function eventOf(event: Json, accountUser: string): AuditEvent | undefined {
+  const query = new URLSearchParams((textAt(event, 'requestURI') ?? '').split('?')[1] ?? '');
+  const actor = actorOf(event, accountUser);
+  const request = objectAt(event, 'requestObject');
+  // A DELETE says so in its body, all others in the query.
+  if (query.has('dryRun') || at(request, 'dryRun') !== undefined || actor === undefined) return undefined;
+  const code = at(event, 'responseStatus', 'code');
+  return {
+    actor,
+    ...whereOf(event, request),
+    code: typeof code === 'number' ? code : 0,
+    fieldManager: query.get('fieldManager') ?? '',
+    request,
+    response: objectAt(event, 'responseObject'),
+    received: text(event, 'requestReceivedTimestamp'),
+    answered: text(event, 'stageTimestamp'),
+  };
+}
+
+function whereOf(event: Json, request: JsonObject): Pick<AuditEvent, 'verb' | 'resource' | 'name'> {
+  const subresource = textAt(event, 'objectRef', 'subresource');
+  const resource = textAt(event, 'objectRef', 'resource') ?? '';
+  return {
+    verb: text(event, 'verb'),
+    resource: subresource === undefined ? resource : `${resource}/${subresource}`,
+    name: textAt(event, 'objectRef', 'name') ?? textAt(request, 'metadata', 'name') ?? '',
+  };
+}
+
+function text(event: Json, key: string): string {
+  return textAt(event, key) ?? '';
+}
+
+function objectAt(event: Json, key: string): JsonObject {
+  const object = at(event, key);
+  return isObject(object) ? object : {};
+}
+
+function actorOf(event: Json, accountUser: string): Actor | undefined {
+  if (textAt(event, 'user', 'username') !== 'admin') return undefined;
+  const impersonated = textAt(event, 'impersonatedUser', 'username');
+  if (impersonated === undefined) return 'engine';
+  if (impersonated === users.stranger) return 'stranger';
+  if (impersonated === users.controller) return 'controller';
+  return impersonated === accountUser ? 'account' : undefined;
+}

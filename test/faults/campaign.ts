@@ -1,0 +1,66 @@
+// Runs the cases of a scenario side by side and counts.
+import { type Attempt, attempt } from './attempt.ts';
+import type { Calm, Case, Scenario } from './case.ts';
+import { violations } from './invariants.ts';
+import type { Story } from './stories.ts';
+import type { World } from './world.ts';
+
+export interface Failure {
+  readonly id: string;
+  readonly violations: readonly string[];
+}
+
+export interface Figures {
+  readonly scenario: Scenario;
+  readonly tried: number;
+  readonly survived: number;
+  readonly failures: readonly Failure[];
+  readonly seconds: number;
+}
+
+export interface CampaignOptions {
+  /** Which of the cases; all by default. */
+  readonly select?: (id: string, index: number) => boolean;
+  readonly atOnce?: number;
+  readonly onFailure?: (failure: Failure, attempt: Attempt) => void;
+}
+
+export async function campaign(world: World, scenario: Scenario, options: CampaignOptions = {}): Promise<Figures> {
+  const start = performance.now();
+  const cases: Case[] = [];
+  for (const story of scenario.stories) cases.push(...scenario.casesOf(story, await calm(world, story)));
+  const chosen = cases.filter(({ id }, index) => options.select?.(id, index) ?? true);
+  const failures: Failure[] = [];
+  await sideBySide(chosen, options.atOnce ?? 8, async (one) => {
+    const result = await attempt(world, one.story, one.options, one.judge);
+    if (result.violations.length === 0) return;
+    const failure = { id: one.id, violations: result.violations };
+    failures.push(failure);
+    options.onFailure?.(failure, result);
+  });
+  const seconds = (performance.now() - start) / 1000;
+  return { scenario, tried: chosen.length, survived: chosen.length - failures.length, failures, seconds };
+}
+
+const known = new WeakMap<World, Map<Story, Calm>>();
+
+/** Counts the calls of a story; an error where it does not even hold without faults. */
+async function calm(world: World, story: Story): Promise<Calm> {
+  const counted = known.get(world) ?? new Map<Story, Calm>();
+  known.set(world, counted);
+  const earlier = counted.get(story);
+  if (earlier !== undefined) return earlier;
+  const result = await attempt(world, story, {}, violations);
+  if (result.violations.length > 0) throw new Error(`${story.id} without faults: ${result.violations.join('; ')}`);
+  const counts = { calls: result.evidence.portCalls, hookCalls: result.hookCalls };
+  counted.set(story, counts);
+  return counts;
+}
+
+async function sideBySide<Item>(items: readonly Item[], atOnce: number, work: (item: Item) => Promise<void>): Promise<void> {
+  const queue = items.values();
+  const worker = async (): Promise<void> => {
+    for (const item of queue) await work(item);
+  };
+  await Promise.all(Array.from({ length: atOnce }, worker));
+}

@@ -1,0 +1,144 @@
+// The cases of each scenario: what is tried, one replayable id each (`S02:commit4:17:after`). A fault-free run of the story
+// counts the calls; then every point is tried.
+import { type Calm, type Case, caseOf, type Scenario } from './case.ts';
+import { wrongAnswers } from './errors.ts';
+import type { Evidence } from './evidence.ts';
+import { foreignCases } from './foreign.ts';
+import { violations } from './invariants.ts';
+import type { HookFault } from './run.ts';
+import { commit2, commit4, contention, deleteMidCommit, failAt3, requestRollback, rollback2, type Story } from './stories.ts';
+import { twoEngineCases } from './two-engines.ts';
+
+const five = [commit4, failAt3, requestRollback, deleteMidCommit, contention];
+
+export const scenarios: readonly Scenario[] = [
+  { id: 'S02', what: 'crash before, after and between all calls', stories: five, casesOf: crashes },
+  { id: 'S03', what: 'two faults in one run', stories: [commit2, rollback2], casesOf: pairs },
+  { id: 'S04', what: 'the answer of a write is lost', stories: five, casesOf: lostAnswers },
+  { id: 'S05', what: 'each wrong answer at each call, once', stories: [commit4, requestRollback], casesOf: errors },
+  { id: 'S06', what: 'stale and duplicate calls', stories: five, casesOf: staleCalls },
+  { id: 'S07', what: 'calls that are not made, answers that are not stored', stories: five, casesOf: skips },
+  { id: 'S08', what: 'one step by two engines at once', stories: [commit4, failAt3, requestRollback], casesOf: twoEngineCases },
+  { id: 'S09', what: 'answers are stored late', stories: five, casesOf: lateAnswers },
+  { id: 'S10', what: 'somebody writes between any two calls', stories: [commit4, requestRollback], casesOf: foreignCases },
+];
+
+function crashes(story: Story, { calls, hookCalls }: Calm): readonly Case[] {
+  const atCalls = calls.flatMap(({ number }) =>
+    (['before', 'after'] as const).map((kind) =>
+      caseOf(['S02', story.id, number, kind], story, { faults: new Map([[number, { kind }]]) }),
+    ),
+  );
+  return [...atCalls, ...hookCases(['S02', story.id], story, hookCalls, { kind: 'unstored', crash: true })];
+}
+
+function hookCases(id: readonly string[], story: Story, hookCalls: number, fault: HookFault): readonly Case[] {
+  return upTo(hookCalls).map((number) =>
+    caseOf([...id, `call${number}`, fault.kind.replace(' ', '-')], story, { hookFaults: new Map([[number, fault]]) }),
+  );
+}
+
+function upTo(most: number): readonly number[] {
+  return Array.from({ length: most }, (_, index) => index + 1);
+}
+
+const lateBy = [1, 4, 12];
+
+function lostAnswers(story: Story, { calls }: Calm): readonly Case[] {
+  const writes = calls.filter(({ method }) => method === 'send');
+  return writes.flatMap(({ number }) => [
+    ...(['lost', 'unsent'] as const).map((kind) =>
+      caseOf(['S04', story.id, number, kind], story, { faults: new Map([[number, { kind }]]) }),
+    ),
+    ...lateBy.flatMap((later) =>
+      [false, true].map((crash) =>
+        caseOf(['S04', story.id, number, `late${later}${crash ? '-crash' : ''}`], story, {
+          faults: new Map([[number, { kind: 'late', calls: later, crash }]]),
+        }),
+      ),
+    ),
+  ]);
+}
+
+/** A fault at a write and another one soon after, as numbered in the run as it is then. */
+function pairs(story: Story, { calls }: Calm): readonly Case[] {
+  const writes = calls.filter(({ method }) => method === 'send').map(({ number }) => number);
+  const kinds = [{ kind: 'after' }, { kind: 'unsent' }, { kind: 'late', calls: 6, crash: true }] as const;
+  return writes.flatMap((first) =>
+    kinds.flatMap((one) =>
+      upTo(24).flatMap((distance) =>
+        kinds.map((other) =>
+          caseOf(['S03', story.id, first, one.kind, `+${distance}`, other.kind], story, {
+            faults: new Map([
+              [first, one],
+              [first + distance, other],
+            ]),
+          }),
+        ),
+      ),
+    ),
+  );
+}
+
+function errors(story: Story, { calls }: Calm): readonly Case[] {
+  return calls.flatMap(({ number }) =>
+    wrongAnswers.map(({ id, failure, isTransient }) =>
+      caseOf(
+        ['S05', story.id, number, id],
+        story,
+        { faults: new Map([[number, { kind: 'fails', failure }]]) },
+        isTransient ? violations : anyHonestEnd,
+      ),
+    ),
+  );
+}
+
+/** A definitive refusal may end a Transaction otherwise; what it then says must be so. */
+function anyHonestEnd(evidence: Evidence): readonly string[] {
+  const phases = new Set([...evidence.ends.values()].map((status) => String(status?.phase)));
+  const end = phases.has('RolledBack') || phases.has('Failed') ? 'RolledBack' : evidence.story.end;
+  const data = end === evidence.story.end ? evidence.story.data : undefined;
+  const { data: _given, ...story } = evidence.story;
+  const judged = violations({ ...evidence, story: { ...story, end, ...(data && { data }) } });
+  return phases.has('Failed') ? judged.filter((text) => !text.includes('ends as Failed')) : judged;
+}
+
+function staleCalls(story: Story, { hookCalls }: Calm): readonly Case[] {
+  return [false, true].flatMap((stored) => [
+    caseOf(['S06', story.id, 'every', stored ? 'stored' : 'discarded'], story, { hookFaults: { kind: 'stale', stored } }),
+    ...upTo(hookCalls).map((number) =>
+      caseOf(['S06', story.id, `call${number}`, stored ? 'stored' : 'discarded'], story, {
+        hookFaults: new Map([[number, { kind: 'stale', stored }]]),
+      }),
+    ),
+  ]);
+}
+
+/** Every subset of at most three calls, each of them left out or left without effect on the status. */
+function skips(story: Story, { hookCalls }: Calm): readonly Case[] {
+  const all = upTo(hookCalls);
+  const subsets = all.flatMap((one) => [
+    [one],
+    ...all
+      .filter((two) => two > one)
+      .flatMap((two) => [[one, two], ...all.filter((three) => three > two).map((three) => [one, two, three])]),
+  ]);
+  const kinds = [{ kind: 'skipped' }, { kind: 'unstored', crash: false }] as const;
+  return subsets.flatMap((subset) =>
+    kinds.map((fault) =>
+      caseOf(['S07', story.id, subset.join('+'), fault.kind], story, {
+        hookFaults: new Map(subset.map((number) => [number, fault])),
+      }),
+    ),
+  );
+}
+
+function lateAnswers(story: Story, { hookCalls }: Calm): readonly Case[] {
+  return upTo(hookCalls).flatMap((number) =>
+    [1, 2, 3].map((later) =>
+      caseOf(['S09', story.id, `call${number}`, `late${later}`], story, {
+        hookFaults: new Map([[number, { kind: 'stored late', calls: later }]]),
+      }),
+    ),
+  );
+}

@@ -1,0 +1,174 @@
+// Metacontroller by hand, as wrong as it can be: calls that are doubled, stale or not made, answers that are stored late or never.
+import type { Reply } from '../../hooks/call.ts';
+import { at, equalJson, isObject, type Json, type JsonObject, textAt, withKey } from '../../hooks/model/json.ts';
+import { must } from '../support/client.ts';
+import { advance, Crash, land } from './port.ts';
+import { callFor, type HookFault, type Run, read, startEngine } from './run.ts';
+import { transactionPath } from './stories.ts';
+
+/** A guard against going on for ever; more calls than any run takes. */
+const mostCalls = 160;
+
+/** Calls the hook until every Transaction of the run is at rest and nothing of the story is to come. */
+export async function drive(run: Run): Promise<void> {
+  const names = Object.keys(run.story.transactions(run.names));
+  let awake = names;
+  while (awake.length > 0 || run.lateAnswers.length > 0) {
+    if (run.board.hookCall > mostCalls) throw new Error(`not at rest after ${mostCalls} calls`);
+    const rested = await turns(run, awake);
+    const woken = (await storeLateAnswers(run, awake.length === rested.length)) || (await storyGoesOn(run));
+    awake = woken ? names : awake.filter((name) => !rested.includes(name));
+  }
+  await land(run.world.cluster, run.board, () => true);
+}
+
+/** One turn for each; returns those that are at rest. */
+async function turns(run: Run, names: readonly string[]): Promise<readonly string[]> {
+  const rested: string[] = [];
+  for (const name of names) if (await turn(run, name)) rested.push(name);
+  return rested;
+}
+
+/** One turn of Metacontroller's for one Transaction; true when nothing is to be done for it any more. */
+async function turn(run: Run, name: string): Promise<boolean> {
+  const parent = await read(run, name);
+  if (parent === undefined) return true;
+  run.board.hookCall += 1;
+  const fault = hookFaultOf(run);
+  remember(run, name, parent);
+  if (fault?.kind === 'skipped') {
+    await pass(run, 1);
+    return false;
+  }
+  if (fault?.kind === 'stale') await replay(run, name, fault.stored);
+  const reply = await ring(run, parent);
+  note(run, parent, reply);
+  return reply !== 'crashed' && !(await goesAstray(run, { name, reply, fault })) && (await conclude(run, parent, reply));
+}
+
+function hookFaultOf({ options: { hookFaults }, board }: Run): HookFault | undefined {
+  return hookFaults instanceof Map ? hookFaults.get(board.hookCall) : (hookFaults as HookFault | undefined);
+}
+
+function remember(run: Run, name: string, parent: JsonObject): void {
+  const seen = run.parents.get(name) ?? [];
+  run.parents.set(name, seen);
+  if (!seen.some((other) => equalJson(at(other, 'status'), at(parent, 'status')))) seen.push(parent);
+}
+
+async function replay(run: Run, name: string, isStored: boolean): Promise<void> {
+  for (const parent of (run.parents.get(name) ?? []).slice(0, -1)) {
+    const reply = await ring(run, parent);
+    if (isStored && reply !== 'crashed') await store(run, name, reply);
+  }
+}
+
+/** After a crash of the process another one takes its place. */
+async function ring(run: Run, parent: JsonObject): Promise<Reply | 'crashed'> {
+  try {
+    return await run.engine(callFor(parent));
+  } catch (error) {
+    if (!(error instanceof Crash)) throw error;
+    await Promise.allSettled(run.board.pending);
+    run.engine = startEngine(run.world, run.board);
+    return 'crashed';
+  }
+}
+
+function note(run: Run, parent: JsonObject, reply: Reply | 'crashed'): void {
+  run.hookCalls.push({
+    number: run.board.hookCall,
+    name: textAt(parent, 'metadata', 'name') ?? '',
+    outcome: reply === 'crashed' ? reply : reply.kind,
+    resyncAfterSeconds: reply === 'crashed' ? 0 : pauseOf(reply),
+    portCalls: run.board.calls.length,
+  });
+}
+
+function pauseOf(reply: Reply): number {
+  return reply.kind === 'retry' ? reply.retryAfterSeconds : reply.resyncAfterSeconds;
+}
+
+interface Answered {
+  readonly name: string;
+  readonly reply: Reply;
+  readonly fault: HookFault | undefined;
+}
+
+/** Whether the answer does not come to be stored, or not now. */
+async function goesAstray(run: Run, { name, reply, fault }: Answered): Promise<boolean> {
+  if (fault?.kind === 'unstored' && fault.crash) run.engine = startEngine(run.world, run.board);
+  if (fault?.kind === 'stored late') run.lateAnswers.push({ due: run.board.hookCall + fault.calls, name, reply });
+  return fault?.kind === 'unstored' || fault?.kind === 'stored late';
+}
+
+async function conclude(run: Run, parent: JsonObject, reply: Reply): Promise<boolean> {
+  const before = at(parent, 'status') ?? {};
+  await settle(run, textAt(parent, 'metadata', 'name') ?? '', reply);
+  const pause = pauseOf(reply);
+  if (pause > 0) await pass(run, pause);
+  return pause === 0 && reply.kind === 'status' && equalJson(withObserved(reply.status, before), before);
+}
+
+function withObserved(status: JsonObject, before: Json): JsonObject {
+  const observedGeneration = at(before, 'observedGeneration');
+  return observedGeneration === undefined ? status : { ...status, observedGeneration };
+}
+
+async function settle(run: Run, name: string, reply: Reply): Promise<void> {
+  if (reply.kind === 'status' && reply.finalized) {
+    const path = transactionPath(run.world.namespace, name);
+    const answer = await run.world.controller.patch(path, { metadata: { finalizers: null } });
+    if (answer.code !== 404) must(answer);
+  }
+  await store(run, name, reply);
+}
+
+function pass(run: Run, seconds: number): Promise<void> {
+  return advance(run.world.cluster, run.board, seconds * 1000);
+}
+
+/** As Metacontroller does: over whatever is there; what the CRD refuses is not stored, and the next call heals. */
+export async function store(run: Run, name: string, reply: Reply): Promise<void> {
+  if (reply.kind !== 'status') return;
+  while ((await tryToStore(run, name, reply.status)) === 409);
+}
+
+/** The code of the API server's answer; 0 where there was nothing to store. */
+async function tryToStore(run: Run, name: string, given: JsonObject): Promise<number> {
+  const live = await read(run, name);
+  if (live === undefined) return 0;
+  const status = { ...given, observedGeneration: at(live, 'metadata', 'generation') ?? 0 };
+  if (equalJson(at(live, 'status'), status)) return 0;
+  const path = `${transactionPath(run.world.namespace, name)}/status`;
+  return (await run.world.controller.update(path, withKey(live, 'status', status))).code;
+}
+
+async function storeLateAnswers(run: Run, isLast: boolean): Promise<boolean> {
+  const due = run.lateAnswers.filter((late) => isLast || late.due <= run.board.hookCall);
+  for (const late of due) {
+    run.lateAnswers.splice(run.lateAnswers.indexOf(late), 1);
+    await store(run, late.name, late.reply);
+  }
+  return due.length > 0;
+}
+
+async function storyGoesOn(run: Run): Promise<boolean> {
+  const parent = await read(run, run.names.run);
+  const status = at(parent, 'status');
+  const due = run.story.events.filter((event, index) => !run.happened.has(index) && isObject(status) && event.when(status));
+  for (const event of due) {
+    run.happened.add(run.story.events.indexOf(event));
+    await event.act(run.world, run.names);
+  }
+  return due.length > 0;
+}
+
+/** Deletes the Transactions and lets the engine let go of them, without faults. */
+export async function letGo(run: Run): Promise<void> {
+  const plain: Run = { ...run, options: {}, lateAnswers: [] };
+  for (const name of Object.keys(run.story.transactions(run.names))) {
+    await run.world.controller.delete(transactionPath(run.world.namespace, name));
+    for (let tries = 0; tries < 20 && (await read(run, name)) !== undefined; tries += 1) await turn(plain, name);
+  }
+}

@@ -1,0 +1,58 @@
+// A part of `npm run faults` on every run of the suite: of each scenario so many cases, spread over all of its calls. What was
+// found by the whole of it stands here by name.
+import t from 'tap';
+import { type Attempt, attempt } from './attempt.ts';
+import { campaign } from './campaign.ts';
+import { scenarios } from './cases.ts';
+import { wrongAnswers } from './errors.ts';
+import { violations } from './invariants.ts';
+import type { Board } from './port.ts';
+import { commit4, type Story } from './stories.ts';
+import { openWorld, type World } from './world.ts';
+
+/** Every n-th case is tried here; all of them by `npm run faults`. */
+const shares: Readonly<Record<string, number>> = {
+  S02: 19,
+  S03: 97,
+  S04: 31,
+  S05: 97,
+  S06: 7,
+  S07: 61,
+  S08: 29,
+  S09: 11,
+  S10: 53,
+};
+
+const world = await openWorld();
+t.teardown(() => world.close());
+
+for (const scenario of scenarios) {
+  t.test(`${scenario.id}: ${scenario.what}`, async (t) => {
+    const share = shares[scenario.id] ?? 1;
+    const { tried, failures } = await campaign(world, scenario, { select: (_, index) => index % share === 0, atOnce: 4 });
+    t.not(tried, 0, 'there are cases');
+    t.same(failures, [], `${tried} tried`);
+  });
+}
+
+/** Runs the story with one wrong answer at a call that is known by what went before. */
+async function withAnswer(world: World, story: Story, id: string, isThere: (board: Board) => boolean): Promise<Attempt> {
+  const failure = wrongAnswers.find((one) => one.id === id)?.failure;
+  if (failure === undefined) throw new Error(`no wrong answer ${id}`);
+  const calm = await attempt(world, story, {}, violations);
+  const calls = calm.evidence.portCalls;
+  const number = calls.findIndex((_, index) => isThere({ ...calm.run.board, calls: calls.slice(0, index + 1) })) + 1;
+  return attempt(world, story, { faults: new Map([[number, { kind: 'fails', failure }]]) }, () => []);
+}
+
+t.test('a kind that is no longer served once locks are taken: nothing is changed, and no lock is left', async (t) => {
+  const afterLocks = ({ calls }: Board): boolean =>
+    calls.at(-1)?.method === 'resource' && calls.some(({ what }) => what.startsWith('send create Lease'));
+  const { evidence } = await withAnswer(world, commit4, '404', afterLocks);
+  t.match([...evidence.ends.values()], [{ phase: 'Failed', message: /knows no kind ConfigMap/ }]);
+  t.same(evidence.leftovers, []);
+  t.same(
+    evidence.events.filter(({ actor, verb }) => actor === 'account' && verb !== 'get'),
+    [],
+  );
+});

@@ -1,0 +1,180 @@
+// Every invariant can fail: evidence of a run that keeps them all, and one change of it for each way to break one.
+import t from 'tap';
+import type { JsonObject } from '../../hooks/model/json.ts';
+import type { AuditEvent } from './audit.ts';
+import { eventOf } from './audit.ts';
+import type { Evidence } from './evidence.ts';
+import { invariants, violations } from './invariants.ts';
+import { namesOf } from './names.ts';
+import { commit2, commit4, contention, rollback2 } from './stories.ts';
+
+const names = namesOf(1);
+const forward = 'janus-run1-12345678';
+const restore = 'janus-restore-run1-12345678';
+
+function configMap(name: string, data: JsonObject, managers: readonly string[] = ['gitops']): JsonObject {
+  const managedFields = managers.map((manager) => ({ manager, operation: 'Update' }));
+  return { kind: 'ConfigMap', metadata: { name, uid: `uid-${name}`, resourceVersion: '7', managedFields }, data };
+}
+
+function event(parts: Partial<AuditEvent>): AuditEvent {
+  const [received, answered] = ['2026-01-01T00:00:05Z', '2026-01-01T00:00:06Z'];
+  const common = { actor: 'account', verb: 'update', resource: 'configmaps', name: names.b, code: 200 } as const;
+  return { ...common, fieldManager: '', request: {}, response: {}, received, answered, ...parts };
+}
+
+const versioned = { metadata: { uid: 'uid', resourceVersion: '7' } };
+const snapshot = event({ actor: 'engine', verb: 'create', name: 'run1-rollback', code: 201, answered: '2026-01-01T00:00:02Z' });
+const creation = event({
+  verb: 'create',
+  name: names.a,
+  code: 201,
+  fieldManager: forward,
+  response: configMap(names.a, { made: 'yes' }),
+});
+const green = { color: 'green', size: 'large' };
+const update = event({ request: versioned, fieldManager: forward, response: configMap(names.b, green) });
+
+function statusEvent(status: JsonObject, name = names.run): AuditEvent {
+  return event({ actor: 'controller', resource: 'transactions/status', name, response: { status } });
+}
+
+const committed = {
+  phase: 'Committed',
+  version: 5,
+  items: [],
+  conditions: ['Finished', 'Succeeded', 'Committed', 'Ready'].map((type) => ({ type, status: 'True' })),
+};
+
+const calm: Evidence = {
+  story: commit2,
+  names,
+  events: [snapshot, creation, update, statusEvent(committed)],
+  portCalls: [],
+  hookCalls: [],
+  struckAt: 0,
+  hadHookFaults: false,
+  before: new Map([[names.b, configMap(names.b, { color: 'blue' })]]),
+  after: new Map([
+    [names.a, configMap(names.a, { made: 'yes' })],
+    [names.b, configMap(names.b, green)],
+  ]),
+  ends: new Map([[names.run, committed]]),
+  writesAtRest: [],
+  leftovers: [],
+};
+
+const undone: Evidence = {
+  ...calm,
+  story: rollback2,
+  events: [snapshot],
+  before: new Map([names.b, names.c].map((name) => [name, configMap(name, {})])),
+  after: new Map([names.b, names.c].map((name) => [name, configMap(name, {})])),
+  ends: new Map([[names.run, { phase: 'RolledBack', version: 9, items: [{}, {}] }]]),
+};
+
+t.test('what keeps them all violates none', async (t) => {
+  t.same(violations(calm), []);
+  t.same(violations(undone), []);
+});
+
+const portCall = {
+  number: 1,
+  hookCall: 3,
+  engine: 1,
+  method: 'send',
+  identity: 'serviceAccount',
+  outcome: 'ok',
+  what: '',
+} as const;
+const hookCall = { number: 1, name: names.run, outcome: 'status', resyncAfterSeconds: 0, portCalls: 9 };
+const locked = { ...committed, items: [{ lockLease: 'one' }] };
+
+function writtenBy(...managers: readonly string[]): Evidence {
+  const events = managers.map((manager, index) =>
+    event({ request: versioned, fieldManager: `janus-${manager}-12345678`, response: configMap(names.b, { n: `${index}` }) }),
+  );
+  return { ...calm, story: contention, events };
+}
+
+const broken: readonly (readonly [keyof typeof invariants, string, Evidence])[] = [
+  ['I1 outcome', 'another phase', { ...calm, ends: new Map([[names.run, { phase: 'Failed' }]]) }],
+  ['I1 outcome', 'a change is missing', { ...calm, after: new Map(calm.after).set(names.a, undefined as never) }],
+  ['I1 outcome', 'something is left', { ...undone, after: new Map(undone.after).set(names.b, configMap(names.b, green)) }],
+  ['I1 outcome', 'no one order', { ...writtenBy(), after: new Map([[names.b, configMap(names.b, { last: 'run' })]]) }],
+  [
+    'I1 items',
+    'said to be rolled back',
+    {
+      ...undone,
+      ends: new Map([[names.run, { phase: 'RolledBack', items: [{ rolledBack: true }] }]]),
+      after: new Map(undone.after).set(names.b, configMap(names.b, {}, [forward])),
+    },
+  ],
+  ['I2 snapshot first', 'no snapshot', { ...calm, events: [creation] }],
+  ['I2 snapshot first', 'a late one', { ...calm, events: [creation, { ...snapshot, answered: '2026-01-01T00:00:09Z' }] }],
+  ['I3 preconditions', 'none', { ...calm, events: [{ ...update, request: {} }] }],
+  [
+    'I3 preconditions',
+    'uid only',
+    { ...calm, events: [{ ...update, verb: 'delete', request: { preconditions: { uid: 'a' } } }] },
+  ],
+  ['I4 one write each', 'twice', { ...calm, events: [update, { ...update, response: configMap(names.b, {}) }, update] }],
+  [
+    'I4 one write each',
+    'restored twice',
+    {
+      ...undone,
+      events: [{}, green, {}, green].map((data) =>
+        event({ fieldManager: data === green ? 'janus-run1-12345678' : restore, response: configMap(names.b, data) }),
+      ),
+    },
+  ],
+  ['I5 footprint', 'another object', { ...calm, events: [event({ name: 'run1-other' })] }],
+  ['I5 footprint', 'another lock', { ...calm, events: [event({ actor: 'engine', resource: 'leases', name: 'janus-lock-x' })] }],
+  ['I6 exclusion', 'in turns', writtenBy('run1', 'run1-rival', 'run1')],
+  ['I7 versions', 'falls', { ...calm, events: [statusEvent(committed), statusEvent({ ...committed, version: 4 })] }],
+  ['I7 versions', 'no such way', { ...calm, events: [statusEvent({ phase: 'Pending', version: 1 }), statusEvent(committed)] }],
+  [
+    'I7 versions',
+    'an end is left',
+    { ...calm, events: [statusEvent(committed), statusEvent({ phase: 'RollingBack', version: 6 })] },
+  ],
+  ['I8 one target a call', 'two', { ...calm, portCalls: [names.a, names.b].map((name) => ({ ...portCall, name })) }],
+  ['I9 rest', 'goes on', { ...calm, hookCalls: Array.from({ length: 15 }, () => hookCall) }],
+  ['I9 rest', 'writes', { ...calm, writesAtRest: ['send update ConfigMap run1-b'] }],
+  ['I10 nothing left', 'a Lease', { ...calm, leftovers: ['Lease one is still held'] }],
+  ['I11 identities', 'a target as the engine', { ...calm, events: [{ ...update, actor: 'engine' }] }],
+  ['I11 identities', 'a lock as the account', { ...calm, events: [event({ resource: 'leases' })] }],
+  [
+    'I11 identities',
+    'a lock before its permission',
+    { ...calm, portCalls: [{ ...portCall, name: '', what: 'send create Lease one' }] },
+  ],
+  ['I15 no trace', 'a manager', { ...undone, after: new Map(undone.after).set(names.b, configMap(names.b, {}, [restore])) }],
+  ['I16 conditions', 'finished with locks', { ...calm, events: [statusEvent(locked)] }],
+  ['I16 conditions', 'success in Failed', { ...calm, events: [statusEvent({ ...committed, phase: 'Failed' })] }],
+];
+
+t.test('what breaks one is seen by it', async (t) => {
+  for (const [name, why, evidence] of broken) t.not(invariants[name]?.(evidence).length, 0, `${name}: ${why}`);
+  t.same([...new Set(broken.map(([name]) => name))], Object.keys(invariants), 'each of them can fail');
+});
+
+t.test('the audit log is read for what counts', async (t) => {
+  const line = {
+    verb: 'update',
+    user: { username: 'admin' },
+    impersonatedUser: { username: 'system:serviceaccount:shop:deployer' },
+    objectRef: { resource: 'configmaps', name: 'run1-b' },
+    requestURI: '/api/v1/namespaces/shop/configmaps/run1-b?fieldManager=janus-run1',
+    responseStatus: { code: 200 },
+  };
+  const account = 'system:serviceaccount:shop:deployer';
+  t.match(eventOf(line, account), { actor: 'account', verb: 'update', code: 200, fieldManager: 'janus-run1' });
+  t.match(eventOf({ ...line, impersonatedUser: { username: 'faults-stranger' } }, account), { actor: 'stranger' });
+  t.equal(eventOf({ ...line, requestURI: `${line.requestURI}&dryRun=All` }, account), undefined, 'a dry run is no effect');
+  t.equal(eventOf({ ...line, requestObject: { dryRun: ['All'] } }, account), undefined, 'a DELETE says so in its body');
+  t.equal(eventOf({ ...line, user: { username: 'system:apiserver' } }, account), undefined, 'others are of no interest');
+  t.ok(commit4.data?.(names).has(names.d), 'what is deleted is expected to be gone');
+});

@@ -1,0 +1,27 @@
+// One step by two engines at once: the whole call of the second falls into the gap before each call of the first. Its answer is
+// stored at once, or only after the one of the first, or never.
+import { type Calm, type Case, caseOf } from './case.ts';
+import { store } from './drive.ts';
+import { callFor, type Run, read, startEngine } from './run.ts';
+import type { Story } from './stories.ts';
+
+const storings = ['stored', 'stored-after', 'discarded'] as const;
+
+export function twoEngineCases(story: Story, { calls }: Calm): readonly Case[] {
+  return calls.flatMap(({ number }) =>
+    storings.map((storing) =>
+      caseOf(['S08', story.id, number, storing], story, (run) => ({
+        faults: new Map([[number, { kind: 'gap', act: () => secondEngine(run(), storing) }]]),
+      })),
+    ),
+  );
+}
+
+async function secondEngine(run: Run, storing: (typeof storings)[number]): Promise<void> {
+  const name = run.names.run;
+  const parent = await read(run, name);
+  if (parent === undefined) return;
+  const reply = await startEngine(run.world, run.board)(callFor(parent));
+  if (storing === 'stored') await store(run, name, reply);
+  if (storing === 'stored-after') run.lateAnswers.push({ due: run.board.hookCall, name, reply });
+}
