@@ -51,6 +51,9 @@ Update and Apply of one name are two                  | a:1,b:1       | argo@:a 
 our entries alone: none is left                       | a:1           |                | janus@:a             | a:1           | janus@:a restore:a                 |
 only the restore entry is ours: half restored         | a:1           | kubectl:a      | janus@:a             | a:1           | restore:a                          | kubectl:a
 folded into ancient changes: it goes back             | a:1,b:1       | old:a kubectl:b | old:a kubectl:b janus@:c | a:1,b:1   | ancient-changes:a kubectl:b restore:c | kubectl:b old:a
+what the API server made up at our first apply goes   | a:1           |                | before-first-apply:a janus@:b | a:1  | before-first-apply:a janus@:b restore:b |
+and what others own beside it stays                   | a:1           |                | before-first-apply:a janus@:b | a:1,x:1 | before-first-apply:a janus@:b hpa:x restore:b | hpa:x
+it was there before: it stays                         | a:1           | before-first-apply:a | before-first-apply:a janus@:b | a:1 | before-first-apply:a janus@:b restore:b | before-first-apply:a
 ancient changes from before stay                      | a:1,b:1       | ancient-changes:a kubectl:b | ancient-changes:a kubectl:b janus@:c | a:1,b:1 | ancient-changes:a kubectl:b restore:c | ancient-changes:a kubectl:b
 `);
 
