@@ -13,14 +13,32 @@ import type { Undo } from './undo.ts';
 const root = join(import.meta.dirname, '..', '..');
 const account = `/api/v1/namespaces/${engineNamespace}/serviceaccounts/janus`;
 
-/** Gives the address of the hook once it is ready. `kubeconfig` is the administrator's; the hook's own is put beside it. */
-export async function startHook(client: Client, kubeconfig: string, undo: Undo): Promise<string> {
+export interface RunningHook {
+  readonly address: string;
+  readonly process: ChildProcess;
+}
+
+export interface HookOptions {
+  /** What is run in place of server/main.ts, from the root of the repository. */
+  readonly program?: string;
+  /** Flags of Node. */
+  readonly flags?: readonly string[];
+}
+
+/** Gives the hook once it is ready. `kubeconfig` is the administrator's; the hook's own is put beside it. */
+export async function startHook(
+  client: Client,
+  kubeconfig: string,
+  undo: Undo,
+  { program = 'server/main.ts', flags = [] }: HookOptions = {},
+): Promise<RunningHook> {
   const own = join(dirname(kubeconfig), 'hook.kubeconfig');
   writeFileSync(own, kubeconfigWith(kubeconfig, await tokenOf(client)), { mode: 0o600 });
   const { PATH = '', HOME = '' } = process.env;
   const settings = { PORT: '0', HOST: '127.0.0.1', KUBECONFIG: own, JANUS_NAMESPACE: engineNamespace, LOG_LEVEL: 'info' };
   // In a process group of its own, so that Ctrl-C ends it in its turn.
-  const child = spawn(process.execPath, ['--import', join(import.meta.dirname, 'end-with-parent.mjs'), 'server/main.ts'], {
+  const ending = ['--import', join(import.meta.dirname, 'end-with-parent.mjs')];
+  const child = spawn(process.execPath, [...flags, ...ending, program], {
     cwd: root,
     env: { PATH, HOME, ...settings },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
@@ -33,7 +51,7 @@ export async function startHook(client: Client, kubeconfig: string, undo: Undo):
     return /listening at (http:[^"\s]+)/.exec(said())?.[1];
   }, 'the hook to listen');
   await waitFor(async () => (await fetch(`${address}/readyz`)).ok, 'the hook to be ready');
-  return address;
+  return { address, process: child };
 }
 
 async function tokenOf(client: Client): Promise<string> {

@@ -22,7 +22,7 @@ export async function startWorld(undo: Undo): Promise<World> {
   undo.add(() => client.close());
   await installManifests(client);
   progress('installed from manifests/: the Transaction kind, the namespace janus-system, the rights of the engine');
-  const hookUrl = await startHook(client, kubeconfig, undo);
+  const { address: hookUrl } = await startHook(client, kubeconfig, undo);
   progress(`the hook, server/main.ts, listens at ${hookUrl}`);
   const loop = await startLoop({ kubeconfig, hookUrl, name: 'janus' });
   undo.add(() => loop.stop());

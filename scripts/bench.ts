@@ -1,0 +1,47 @@
+// `npm run bench`: what Transactions cost, on a control plane of its own. One line of JSON per row on standard output as soon
+// as it is measured, then the table. `--rows 10,many` takes only these, also those that are on demand (scripts/bench/rows.ts).
+// `--trace out.html` draws one Transaction on a time line instead; `--profile folder` puts a CPU profile of the hook there.
+import { constants } from 'node:os';
+import { parseArgs } from 'node:util';
+import { comparisons, type Line, lineOf, tableOf } from './bench/figures.ts';
+import { measure } from './bench/measure.ts';
+import { chosenRows, type Row } from './bench/rows.ts';
+import { drawTrace } from './bench/trace.ts';
+import { startWorld } from './bench/world.ts';
+import { createUndo } from './demo/undo.ts';
+
+const undo = createUndo();
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+  process.once(signal, () => void undo.run().then(() => process.exit(128 + constants.signals[signal])));
+
+process.exit(await main());
+
+async function main(): Promise<number> {
+  try {
+    const { values } = parseArgs({
+      options: { rows: { type: 'string' }, trace: { type: 'string' }, profile: { type: 'string' } },
+    });
+    const chosen = chosenRows(values.rows?.split(',') ?? []);
+    await (values.trace === undefined ? run(chosen, values.profile) : drawTrace(undo, values.trace));
+    return 0;
+  } catch (error) {
+    process.stderr.write(`The bench failed: ${error instanceof Error ? error.message : String(error)}\n`);
+    return 1;
+  } finally {
+    await undo.run();
+  }
+}
+
+async function run(chosen: readonly Row[], profile: string | undefined): Promise<void> {
+  const world = await startWorld(undo, { profile });
+  const lines: Line[] = [];
+  for (const row of chosen)
+    for (const figures of await measure(world, row)) {
+      const line = lineOf(figures);
+      lines.push(line);
+      process.stdout.write(`${JSON.stringify(line)}\n`);
+    }
+  const loop = lines[0]?.loop === 'metacontroller' ? 'the real Metacontroller' : 'a double of Metacontroller';
+  process.stdout.write(`\nThrough ${loop}, on an API server of its own:\n\n${tableOf(lines)}\n\n`);
+  for (const sentence of comparisons(lines)) process.stdout.write(`${sentence}\n`);
+}

@@ -1,0 +1,45 @@
+// What a child process has used, as Linux tells it. Elsewhere nothing is known.
+import type { ChildProcess } from 'node:child_process';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+
+const ticksPerSecond = 100; // USER_HZ, the same on every architecture that Node runs on
+
+export interface ChildMeter {
+  /** How many steps it has logged. */
+  steps(): number;
+  /** Milliseconds of CPU since its start. */
+  cpu(): number | undefined;
+  /** MiB, the most since `resetPeak`. */
+  peakMemory(): number | undefined;
+  resetPeak(): void;
+}
+
+export function meterOf(child: ChildProcess): ChildMeter {
+  const folder = `/proc/${child.pid}`;
+  const isKnown = existsSync(`${folder}/stat`);
+  let steps = 0;
+  let rest = '';
+  child.stdout?.on('data', (text: string) => {
+    const lines = (rest + text).split('\n');
+    rest = lines.pop() ?? '';
+    steps += lines.filter((line) => line.includes('"msg":"step"')).length;
+  });
+  return {
+    steps: () => steps,
+    cpu: () => (isKnown ? cpuOf(readFileSync(`${folder}/stat`, 'utf8')) : undefined),
+    peakMemory: () => (isKnown ? peakOf(readFileSync(`${folder}/status`, 'utf8')) : undefined),
+    resetPeak: () => {
+      if (isKnown) writeFileSync(`${folder}/clear_refs`, '5');
+    },
+  };
+}
+
+// The name stands in parentheses and may hold anything; user and system time are the 12th and 13th word after it.
+function cpuOf(stat: string): number {
+  const words = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return ((Number(words[11]) + Number(words[12])) * 1000) / ticksPerSecond;
+}
+
+function peakOf(status: string): number {
+  return Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1]) / 1024;
+}

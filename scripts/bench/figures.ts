@@ -1,0 +1,108 @@
+// What was measured of a row, as a line of JSON and as a line of the table.
+import type { LoopKind } from '../../test/support/metacontroller/loop.ts';
+import type { Requests, sumsOf } from './requests.ts';
+import type { Row } from './rows.ts';
+
+export interface Figures {
+  readonly row: Row;
+  readonly loop: LoopKind;
+  /** Milliseconds of each Transaction, from its creation (its request to be undone) to its end. */
+  readonly times: readonly number[];
+  /** Milliseconds for all of them. */
+  readonly elapsed: number;
+  /** Milliseconds of as many plain apply patches, one after the other, as one Transaction has changes. */
+  readonly limit: number;
+  readonly requests: Requests;
+  readonly sums: ReturnType<typeof sumsOf>;
+  /** Of the hook. */
+  readonly calls: number;
+  /** Milliseconds of the hook's CPU. */
+  readonly cpu: number | undefined;
+  /** MiB at most. */
+  readonly memory: number | undefined;
+  readonly undoOf?: Figures;
+}
+
+export type Line = Readonly<Record<string, unknown>>;
+
+export function lineOf(figures: Figures): Line {
+  const { row, loop, times, elapsed, limit, requests, sums, calls, cpu, memory, undoOf } = figures;
+  const items = row.changes * row.transactions;
+  const each = (count: number): number => rounded(count / items, 2);
+  const time = row.concurrency > 1 ? elapsed / row.transactions : percentile(times, 0.5);
+  return {
+    row: row.name,
+    loop,
+    flags: row.flags,
+    hook: row.hook,
+    items: row.changes,
+    transactions: row.transactions,
+    concurrency: row.concurrency,
+    p50Ms: rounded(percentile(times, 0.5)),
+    p99Ms: rounded(percentile(times, 0.99)),
+    transactionsPerSecond: rounded((row.transactions / elapsed) * 1000, 2),
+    readsPerItem: each(sums.reads),
+    writesPerItem: each(sums.writes),
+    dryRunsPerItem: each(sums.dryRuns),
+    reviewsPerItem: each(sums.reviews),
+    eventsPerItem: each(sums.events),
+    hookCalls: calls,
+    ...(cpu === undefined ? {} : { hookCpuPerCallMs: rounded(cpu / Math.max(1, calls), 2) }),
+    ...(memory === undefined ? {} : { hookPeakMemoryMiB: rounded(memory) }),
+    limitMs: rounded(limit),
+    ratioToLimit: rounded(time / limit, 2),
+    ...(undoOf === undefined ? {} : { ratioToCommit: rounded(percentile(times, 0.5) / percentile(undoOf.times, 0.5), 2) }),
+    requests: Object.fromEntries(requests),
+  };
+}
+
+export function percentile(values: readonly number[], which: number): number {
+  const sorted = values.toSorted((one, other) => one - other);
+  return sorted[Math.max(0, Math.ceil(sorted.length * which) - 1)] ?? Number.NaN;
+}
+
+function rounded(value: number, digits = 1): number {
+  return Number(value.toFixed(digits));
+}
+
+const columns: readonly (readonly [title: string, key: string])[] = [
+  ['row', 'row'],
+  ['hook', 'hook'],
+  ['items', 'items'],
+  ['tx', 'transactions'],
+  ['at once', 'concurrency'],
+  ['p50 ms', 'p50Ms'],
+  ['p99 ms', 'p99Ms'],
+  ['tx/s', 'transactionsPerSecond'],
+  ['reads/item', 'readsPerItem'],
+  ['writes/item', 'writesPerItem'],
+  ['dry runs', 'dryRunsPerItem'],
+  ['reviews', 'reviewsPerItem'],
+  ['calls', 'hookCalls'],
+  ['CPU ms/call', 'hookCpuPerCallMs'],
+  ['peak MiB', 'hookPeakMemoryMiB'],
+  ['limit ms', 'limitMs'],
+  ['ratio', 'ratioToLimit'],
+  ['to commit', 'ratioToCommit'],
+];
+
+export function tableOf(lines: readonly Line[]): string {
+  const cells = [columns.map(([title]) => title), ...lines.map((line) => columns.map(([, key]) => String(line[key] ?? '')))];
+  const widths = columns.map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0)));
+  return cells.map((row) => row.map((cell, column) => cell.padStart(widths[column] ?? 0)).join('  ')).join('\n');
+}
+
+/** What is said of two rows of the same run. */
+export function comparisons(lines: readonly Line[]): readonly string[] {
+  const find = (name: string): Line | undefined => lines.find(({ row }) => row === name);
+  const compared = (name: string, key: string, what: string): readonly string[] => {
+    const [ours, bare] = [find(name)?.[key], find(`bare-${name}`)?.[key]];
+    if (typeof ours !== 'number' || typeof bare !== 'number') return [];
+    return [`${what}, row ${name}: ${rounded(ours / bare, 2)} of that of the bare hook`];
+  };
+  return [
+    ...['3', '10', '100'].flatMap((name) => compared(name, 'p50Ms', 'time')),
+    ...compared('many', 'transactionsPerSecond', 'Transactions per second'),
+    ...['10', 'many'].flatMap((name) => compared(name, 'hookCpuPerCallMs', 'CPU of the hook per call')),
+  ];
+}

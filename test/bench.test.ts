@@ -1,0 +1,30 @@
+// The bench as people run it: each row is a line of JSON with all its figures, and a table follows.
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import t from 'tap';
+
+const root = join(import.meta.dirname, '..');
+const run = (...args: readonly string[]) =>
+  promisify(execFile)('npm', ['run', '--silent', 'bench', '--', ...args], { cwd: root, timeout: 300_000 });
+
+t.test('npm run bench prints the figures of a row', async (t) => {
+  const { stdout } = await run('--rows', 'tiny');
+  const [first = '', ...rest] = stdout.split('\n');
+  const line = JSON.parse(first);
+  t.match(line, { row: 'tiny', loop: /^(double|metacontroller)$/, flags: 'tuned', hook: 'janus', items: 2, transactions: 1 });
+  const measured = ['p50Ms', 'p99Ms', 'transactionsPerSecond', 'readsPerItem', 'writesPerItem', 'limitMs', 'ratioToLimit'];
+  for (const key of measured) t.ok(Number.isFinite(line[key]) && line[key] > 0, `${key}: ${line[key]}`);
+  const onLinux = process.platform === 'linux';
+  for (const key of ['hookCpuPerCallMs', 'hookPeakMemoryMiB']) t.equal(line[key] > 0, onLinux, `${key} is known on Linux only`);
+  t.ok(line.hookCalls >= 5, 'two for the preparation, one for each change, one for the release');
+  t.equal(line.dryRunsPerItem, 1, 'dry runs stand apart');
+  t.ok(line.reviewsPerItem > 0, 'access reviews stand apart');
+  t.equal(line.requests['APPLY configmaps'], 2, 'each change is written once, and what the bench writes does not count');
+  t.equal(line.requests['POST transactions'], undefined, 'what the bench creates does not count');
+  t.match(rest.join('\n'), /^Through (the real Metacontroller|a double of Metacontroller).*\n\n +row +hook +items/m);
+});
+
+t.test('a row that is none is refused', async (t) => {
+  await t.rejects(run('--rows', 'nine'), { code: 1, stderr: /expected rows out of tiny, .*; found nine/ });
+});
