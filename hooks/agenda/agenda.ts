@@ -71,7 +71,7 @@ function deletion({ transaction, status }: Stored): Agenda | undefined {
   }
   const owned = status.items.findIndex((item, index) => {
     const isPatch = transaction.changes[index]?.type === 'Patch';
-    const mayBeOurs = item.progress.kind === 'applied' || item.progress.kind === 'left';
+    const mayBeOurs = ['announced', 'applied', 'left'].includes(item.progress.kind);
     return isPatch && mayBeOurs && item.disowned === undefined;
   });
   return owned >= 0 ? { due: 'disown', index: owned } : { due: 'settle' };

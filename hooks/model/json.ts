@@ -1,7 +1,7 @@
 // Objects as they are: raw JSON from the wire to the wire. Integers above 2^53 are kept as raw JSON
 // (`JSON.rawJSON`), keys such as `__proto__` are ordinary keys, absent and empty are different.
 
-/** An integer or decimal that a double cannot hold, kept as the text it came in. */
+/** An integer that a double cannot hold, kept as the text it came in. (The API server keeps decimals as doubles itself.) */
 export interface RawNumber {
   readonly rawJSON: string;
 }

@@ -1,22 +1,22 @@
 // Before anything is changed: every target as it is, and what a dry run as the ServiceAccount says it would become.
 
+import { stateFault } from '../checks/existence.ts';
 import { describeFailure } from '../checks/failures.ts';
 import { type Fault, fault } from '../checks/fault.ts';
 import { oneWay } from '../checks/one-way.ts';
 import type { Resolved } from '../checks/targets.ts';
 import type { AccessAnswer } from '../cluster.ts';
 import { asNew } from '../content/content.ts';
-import { isTerminating } from '../content/ownership.ts';
 import type { Failure } from '../model/failure.ts';
-import { at, isList, type JsonObject, textAt, withPath } from '../model/json.ts';
+import { type JsonObject, textAt, withPath } from '../model/json.ts';
 import { describe, shortHash } from '../model/reference.ts';
-import { isSealed, snapshotFinalizer, snapshotNames } from '../model/snapshot.ts';
+import { isSealed, snapshotNames } from '../model/snapshot.ts';
 import { annotationOf, annotations, fieldManagers, type Transaction } from '../model/transaction.ts';
 import { changeWrite, locationOf } from '../writes/change.ts';
 import { preconditionOf, serviceAccountOf } from '../writes/resources.ts';
 import { type LockContext, resolveTargets } from './begin.ts';
 import { type Dependents, findDependents, mayOwn } from './dependents.ts';
-import type { Prepared, Presence, View } from './observation.ts';
+import type { Prepared, View } from './observation.ts';
 import { read } from './read.ts';
 import { findSnapshot, type SnapshotSource } from './snapshot.ts';
 
@@ -102,38 +102,11 @@ async function readAndTry(context: Context, resolved: Resolved): Promise<Judged>
   const { reader, transaction } = context;
   const found = await read(reader, locationOf(resolved.target, resolved.resource), serviceAccountOf(transaction));
   if (found.kind === 'trouble') return failed(found.failure, resolved, 'could not be read', transaction);
-  const wrong = existenceFault(resolved, found);
-  if (wrong !== undefined) return { kind: 'fault', fault: wrong };
   const prior = found.kind === 'present' ? found.object : undefined;
+  const wrong = stateFault(resolved, prior);
+  if (wrong !== undefined) return { kind: 'fault', fault: wrong };
   if (resolved.dependsOn !== undefined) return approximate(resolved, prior, transaction);
   return (await probeUndo(context, resolved, prior)) ?? tryChange(context, resolved, prior);
-}
-
-function existenceFault(resolved: Resolved, found: Presence): Fault | undefined {
-  const { index, change, target } = resolved;
-  const name = describe(target);
-  const at = `spec.changes[${index}]: ${name}`;
-  if (change.type === 'Create')
-    return found.kind === 'absent'
-      ? undefined
-      : fault('AlreadyExists', `${at} exists already: use Update or Patch to change it`, index);
-  if (found.kind !== 'present')
-    return fault('NotFound', `${at} does not exist: a ${change.type} needs it; use Create to make it`, index);
-  if (isTerminating(found.object)) return fault('Terminating', `${at} is being deleted: wait until it is gone`, index);
-  if (isSnapshot(found.object)) return fault('Refused', `${at} cannot be a target: it is the snapshot of a Transaction`, index);
-  const wanted = textAt(change.content, 'metadata', 'resourceVersion');
-  const version = textAt(found.object, 'metadata', 'resourceVersion');
-  if (wanted === undefined || change.type === 'Delete' || wanted === version) return undefined;
-  return fault(
-    'ResourceVersion',
-    `${at} has resourceVersion ${version}, content asks for ${wanted}: read it again and renew content`,
-    index,
-  );
-}
-
-function isSnapshot(object: JsonObject): boolean {
-  const finalizers = at(object, 'metadata', 'finalizers');
-  return isList(finalizers) && finalizers.includes(snapshotFinalizer);
 }
 
 // No dry run is possible where the Namespace or the kind is made by an earlier change: what is sent is all that is known.

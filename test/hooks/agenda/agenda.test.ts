@@ -75,7 +75,7 @@ a request that was handled before               | Committing  | applied announce
 a new value of a request                        | Committing  | applied announced      | request=2, done request=1 |        | 1       | undo: RollbackRequested on request
 nothing is announced: corrupt                   | Committing  | applied prepared       |                          |         | 1       | undo: Inconsistent
 deleted while it runs: what is applied stays    | Committing  | applied announced      |                          | yes     | 1       | disown 0
-deleted before anything was applied             | Prepared    | announced prepared     |                          | yes     | 1       | settle
+deleted while the first may be in flight        | Prepared    | announced prepared     |                          | yes     | 1       | disown 0
 deleted while it runs: undone first, as wished  | Committing  | applied announced      | automatic=true           | yes     | 1       | undo: Deleted
 the wish must be said plainly                   | Committing  | applied announced      | automatic=yes            | yes     | 1       | disown 0
 the item in flight is judged first              | RollingBack | applied announced      |                          |         | 1       | restore 1

@@ -1,0 +1,39 @@
+// Whether the object that is there is one that the change can be made to.
+import { isTerminating } from '../content/ownership.ts';
+import { at, isDeeperThan, isList, type JsonObject, mostLevels, textAt } from '../model/json.ts';
+import { describe } from '../model/reference.ts';
+import { snapshotFinalizer } from '../model/snapshot.ts';
+import { type Fault, fault } from './fault.ts';
+import type { Resolved } from './targets.ts';
+
+/** What speaks against the change, given the object as it is; `found` is undefined where there is none. */
+export function stateFault(resolved: Resolved, found: JsonObject | undefined): Fault | undefined {
+  const { index, change, target } = resolved;
+  const name = `spec.changes[${index}]: ${describe(target)}`;
+  if (found === undefined) {
+    if (change.type === 'Create') return undefined;
+    return fault('NotFound', `${name} does not exist: a ${change.type} needs it; use Create to make it`, index);
+  }
+  if (change.type === 'Create') return fault('AlreadyExists', `${name} exists already: use Update or Patch to change it`, index);
+  if (isTerminating(found)) return fault('Terminating', `${name} is being deleted: wait until it is gone`, index);
+  return refusedState(resolved, found, name) ?? versionFault(resolved, found, name);
+}
+
+function refusedState({ index }: Resolved, found: JsonObject, name: string): Fault | undefined {
+  if (isSnapshot(found)) return fault('Refused', `${name} cannot be a target: it is the snapshot of a Transaction`, index);
+  if (!isDeeperThan(found, mostLevels)) return undefined;
+  return fault('Refused', `${name} cannot be a target: it is nested deeper than ${mostLevels} levels`, index);
+}
+
+function isSnapshot(object: JsonObject): boolean {
+  const finalizers = at(object, 'metadata', 'finalizers');
+  return isList(finalizers) && finalizers.includes(snapshotFinalizer);
+}
+
+function versionFault({ index, change }: Resolved, found: JsonObject, name: string): Fault | undefined {
+  const wanted = textAt(change.content, 'metadata', 'resourceVersion');
+  const version = textAt(found, 'metadata', 'resourceVersion');
+  if (wanted === undefined || change.type === 'Delete' || wanted === version) return undefined;
+  const message = `${name} has resourceVersion ${version}, content asks for ${wanted}: read it again and renew content`;
+  return fault('ResourceVersion', message, index);
+}
