@@ -1,0 +1,49 @@
+// Generated round trips on the real API server: random objects and changes, an end at a random place, with random writes of others
+// in between. Then the invariants must hold: RolledBack means as before, nobody else's work is lost, nothing of ours is left.
+//
+// `JANUS_ROUND_TRIPS=1000 npm test -- test/generated` makes a thousand. A failure prints its seed; JANUS_TEST_SEED=<seed of the
+// run> makes the same again, and looks for the smallest case that fails.
+import fc from 'fast-check';
+import t from 'tap';
+import { openEngines } from '../support/engine.ts';
+import { startStage } from '../support/stage.ts';
+import { plan } from './arbitraries.ts';
+import { runPlan } from './run.ts';
+import { installWidgets } from './world.ts';
+
+const roundTrips = Number(process.env.JANUS_ROUND_TRIPS ?? 100);
+const replayed = process.env.JANUS_TEST_SEED;
+const seed = Number(replayed ?? Math.trunc(Math.random() * 2 ** 31));
+const lanes = 4;
+
+interface Failure {
+  readonly failed: boolean;
+  readonly error: string;
+  readonly counterexample: string;
+}
+
+async function failureOf<Case>(property: fc.IAsyncProperty<Case>, settings: fc.Parameters<Case>): Promise<Failure> {
+  const { failed, errorInstance, counterexample } = await fc.check(property, settings);
+  return { failed, error: String(errorInstance ?? 'every one holds'), counterexample: JSON.stringify(counterexample ?? '') };
+}
+
+t.test('round trips', async (t) => {
+  const stage = await startStage(t, { withoutLoop: true });
+  await installWidgets(stage, t);
+  const engines = await openEngines(t, stage, { stepDeadline: 1_000, writeTimeout: 2_000 });
+  let made = 0;
+  t.comment(`seed ${seed}`);
+  t.jobs = lanes;
+  const lane = (number: number): Promise<unknown> =>
+    t.test(`lane ${number} of ${lanes}, JANUS_TEST_SEED=${seed}`, async (t) => {
+      const property = fc.asyncProperty(plan, async (one) => {
+        made += 1;
+        await runPlan(engines, stage, one, `run-${made}`);
+      });
+      const settings = { seed: seed + number, numRuns: Math.ceil(roundTrips / lanes), endOnFailure: replayed === undefined };
+      const { failed, error, counterexample } = await failureOf(property, settings);
+      t.notOk(failed, `${error}\n${counterexample}`);
+    });
+  await Promise.all(Array.from({ length: lanes }, (_, number) => lane(number)));
+  t.ok(made >= roundTrips, `${made} round trips`);
+});

@@ -1,0 +1,227 @@
+// One generated run on the real API server, a call of the hook at a time: forward, to its end, back, and gone.
+import type { Cluster } from '../../hooks/cluster.ts';
+import { at, isList, isObject, type JsonObject, textAt } from '../../hooks/model/json.ts';
+import { must, waitFor } from '../support/client.ts';
+import type { Engines } from '../support/engine.ts';
+import { conditionOf, type Stage, statusOf } from '../support/stage.ts';
+import { adopt, storeStatus } from '../support/stepping.ts';
+import type { Ending, Foreign, Plan, Target } from './arbitraries.ts';
+import { complaintsOfExact, complaintsOfShared, type Leaves, leavesOf, type Seen } from './oracle.ts';
+import { apiVersionOf, collectionOf, type Named, pathOf, writeAs } from './world.ts';
+
+const request = { 'tx.janus.io/request-rollback': 'yes' };
+
+const mostCalls = 120;
+
+interface Running {
+  readonly stage: Stage;
+  readonly plan: Plan;
+  readonly name: string;
+  readonly named: readonly Named[];
+  readonly foreign: readonly Map<string, string>[];
+  calls: number;
+}
+
+/** Throws with what does not hold. */
+export async function runPlan(engines: Engines, stage: Stage, plan: Plan, name: string): Promise<void> {
+  const named = plan.targets.map(({ kind }, index) => {
+    const own = `${name}-${index}`;
+    return { kind, name: own, path: pathOf(stage, kind, own) };
+  });
+  const running: Running = {
+    stage: engines.start({ wrap: refusing(plan.ending, named) }),
+    plan,
+    name,
+    named,
+    foreign: named.map(() => new Map()),
+    calls: 0,
+  };
+  await Promise.all(plan.targets.map((target, index) => makeObject(running, target, index)));
+  const before = await readAll(running);
+  await stage.transaction(
+    name,
+    plan.targets.map((target, index) => changeOf(target, named[index])),
+  );
+  const status = await drive(running);
+  complain([...judge(running, before, await readAll(running), status), ...(await leftovers(running))]);
+  // Addresses of Services are few.
+  await Promise.all(named.map(({ path }) => stage.client.delete(path)));
+}
+
+function complain(complaints: readonly string[]): void {
+  if (complaints.length > 0) throw new Error(complaints.join('\n'));
+}
+
+/** The API server refuses one change for good, although its dry run had passed. */
+function refusing(ending: Ending, named: readonly Named[]): (cluster: Cluster) => Cluster {
+  const refused = ending.kind === 'refused' ? named[ending.change]?.name : undefined;
+  let isOver = refused === undefined;
+  const message = 'refused by the test';
+  const failure = { kind: 'refused', code: 422, reason: 'Invalid', message, fields: [], definitive: true } as const;
+  return (cluster) => ({
+    ...cluster,
+    send: async (write) => {
+      if (isOver || write.location.name !== refused || write.identity.kind === 'engine') return cluster.send(write);
+      isOver = true;
+      return { kind: 'failed', failure };
+    },
+  });
+}
+
+async function makeObject({ stage, named }: Running, { type, kind, origin, history }: Target, index: number): Promise<void> {
+  const one = named[index];
+  if (type === 'Create' || one === undefined) return;
+  const object = {
+    apiVersion: apiVersionOf(kind),
+    kind,
+    ...origin,
+    metadata: { ...(origin.metadata as JsonObject), name: one.name },
+  };
+  must(await stage.client.create(collectionOf(stage, kind), object, { fieldManager: 'creator' }));
+  for (const [number, write] of history.entries()) await writeAs(stage.client, one, write, `author-${number}`);
+}
+
+function changeOf({ type, kind, content }: Target, one: Named | undefined): JsonObject {
+  const target = { apiVersion: apiVersionOf(kind), kind, name: one?.name ?? '' };
+  return type === 'Delete' ? { type, target } : { type, target, content };
+}
+
+function readAll({ stage, named }: Running): Promise<readonly (JsonObject | undefined)[]> {
+  return Promise.all(
+    named.map(async ({ path }) => {
+      const answer = await stage.client.get(path);
+      return answer.code === 404 ? undefined : must(answer);
+    }),
+  );
+}
+
+/** To the end, and where that is a commit, back from it. Gives the last status. */
+async function drive(running: Running): Promise<JsonObject> {
+  const { stage, name, plan } = running;
+  await adopt(stage, name);
+  if (plan.ending.kind === 'stopped') await turns(running, plan.ending.afterCall);
+  if (plan.ending.kind === 'stopped') await stage.annotate(name, request);
+  const status = await toEnd(running);
+  if (textAt(status, 'phase') !== 'Committed') return status;
+  complain(await uncommitted(running));
+  await stage.annotate(name, request);
+  return toEnd(running);
+}
+
+async function turns(running: Running, most: number): Promise<void> {
+  for (let turn = 0; turn < most; turn += 1) await turnOnce(running);
+}
+
+async function toEnd(running: Running): Promise<JsonObject> {
+  for (let turn = 0; turn < mostCalls; turn += 1) {
+    const { status, isAsked } = await turnOnce(running);
+    const isHandled = !isAsked || textAt(status, 'handledAnnotations', 'tx.janus.io/request-rollback') !== undefined;
+    if (conditionOf(status, 'Finished') === 'True' && isHandled) return status;
+  }
+  throw new Error(`no end after ${mostCalls} calls: ${JSON.stringify(statusOf(await running.stage.read(running.name)))}`);
+}
+
+interface Turned {
+  readonly status: JsonObject;
+  readonly isAsked: boolean;
+}
+
+async function turnOnce(running: Running): Promise<Turned> {
+  const { stage, name, plan } = running;
+  for (const [number, one] of plan.foreign.entries()) if (one.afterCall === running.calls) await interfere(running, one, number);
+  running.calls += 1;
+  const { body } = await stage.call(name);
+  const stored = must(await storeStatus(stage, name, body));
+  const seconds = Number(at(body, 'resyncAfterSeconds') ?? 0);
+  if (seconds > 0) await new Promise((resolve) => setTimeout(resolve, Math.min(seconds, 0.1) * 1000));
+  return {
+    status: statusOf(stored),
+    isAsked: textAt(stored, 'metadata', 'annotations', 'tx.janus.io/request-rollback') !== undefined,
+  };
+}
+
+async function interfere({ stage, named, foreign }: Running, write: Foreign, number: number): Promise<void> {
+  const one = named[write.target];
+  const before = one === undefined ? undefined : await stage.client.get(one.path);
+  // What is not there, or on its way out, cannot be written; an apply would make it.
+  if (one === undefined || before?.code !== 200) return;
+  const answer = await writeAs(stage.client, one, write, `foreign-${number}`);
+  if (answer.code !== 200) return;
+  const written = leavesOf({ ...write.content, metadata: (write.content.metadata ?? {}) as JsonObject });
+  const [earlier, now] = [leavesOf(before.body), leavesOf(answer.body)];
+  // With what the API server has added to it: defaults.
+  const added = [...now.keys()].filter((path) => now.get(path) !== earlier.get(path));
+  for (const path of [...written.keys(), ...added]) foreign[write.target]?.set(path, now.get(path) ?? '');
+}
+
+/** I1: Committed means that every change is there. Where others wrote meanwhile, they may have overwritten it. */
+async function uncommitted(running: Running): Promise<readonly string[]> {
+  if (running.plan.foreign.length > 0) return [];
+  const objects = await readAll(running);
+  return running.plan.targets.flatMap(({ type, content }, index) => {
+    const name = running.named[index]?.name ?? '';
+    if (type === 'Delete') return objects[index] === undefined ? [] : [`${name} is there still`];
+    const leaves = leavesOf(objects[index]);
+    const missing = [...leavesOf(content)].filter(([path, value]) => leaves.get(path) !== value);
+    return missing.map(([path, value]) => `${name}${path} is ${leaves.get(path)}, expected ${value}`);
+  });
+}
+
+function judge(
+  { plan, named, foreign }: Running,
+  before: readonly (JsonObject | undefined)[],
+  after: readonly (JsonObject | undefined)[],
+  status: JsonObject,
+): readonly string[] {
+  const items = at(status, 'items');
+  const left = (index: number): boolean => isList(items) && at(items[index], 'left') === true;
+  const isShared = plan.foreign.length > 0;
+  const complaints = named.flatMap(({ name }, index) => {
+    const seen: Seen = {
+      name,
+      before: before[index],
+      after: after[index],
+      mayBeNew: plan.targets[index]?.type === 'Delete',
+      foreign: (foreign[index] ?? new Map()) as Leaves,
+      isLeft: left(index),
+    };
+    return isShared ? complaintsOfShared(seen) : complaintsOfExact(seen);
+  });
+  return [...complaints, ...judgeEnd(status, isShared)];
+}
+
+function judgeEnd(status: JsonObject, isShared: boolean): readonly string[] {
+  const phase = textAt(status, 'phase');
+  const items = at(status, 'items');
+  const isLeft = isList(items) && items.some((item) => at(item, 'left') === true);
+  const isStarted = at(status, 'rollbackRef') !== undefined;
+  const isRight = phase === 'RolledBack' ? !isLeft : phase === 'Failed' && (!isStarted || (isLeft && isShared));
+  return isRight ? [] : [`it ended as ${phase}: ${textAt(status, 'message')}`];
+}
+
+/** I10: once it is deleted nothing of ours is left: no Lease, no snapshot, no finalizer. */
+async function leftovers(running: Running): Promise<readonly string[]> {
+  const { stage, name } = running;
+  const path = `/apis/tx.janus.io/v1alpha1/namespaces/${stage.namespace}/transactions/${name}`;
+  must(await stage.client.delete(path));
+  await waitFor(
+    async () => {
+      if ((await stage.client.get(path)).code === 404) return true;
+      const { body } = await stage.call(name);
+      if (at(body, 'finalized') === true) must(await stage.client.patch(path, { metadata: { finalizers: null } }));
+      else must(await storeStatus(stage, name, body));
+      return false;
+    },
+    `Transaction ${name} to be let go`,
+    { everyMs: 1 },
+  );
+  const leases = (await stage.leases()).filter((lease) => lease.includes(`-${name}-`));
+  const snapshot = await stage.client.get(stage.path(`configmaps/${name}-rollback`));
+  const finalizers = at(snapshot.body, 'metadata', 'finalizers');
+  return [
+    ...leases.map((lease) => `Lease ${lease} is left`),
+    ...(isList(finalizers) && finalizers.some((finalizer) => isObject(finalizer) || finalizer === 'tx.janus.io/snapshot')
+      ? ['the snapshot keeps its finalizer']
+      : []),
+  ];
+}
