@@ -114,6 +114,41 @@ t.test('an undo is a merge', async (t) => {
     t.same(found.map((port) => textAt(port, 'name')).sort(), ['dns', 'metrics']);
   });
 
+  await t.test('lists that a CustomResourceDefinition declares as a map, as a set, as one value', async (t) => {
+    const group = `${stage.namespace}.example.org`;
+    const text = { type: 'string' };
+    const item = { type: 'object', required: ['zone'], properties: { zone: text, size: { type: 'integer', default: 3 } } };
+    const properties = {
+      zones: { type: 'array', 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['zone'], items: item },
+      tags: { type: 'array', 'x-kubernetes-list-type': 'set', items: text },
+      steps: { type: 'array', items: text },
+    };
+    const schema = { openAPIV3Schema: { type: 'object', properties: { spec: { type: 'object', properties } } } };
+    const names = { plural: 'plans', singular: 'plan', kind: 'Plan', listKind: 'PlanList' };
+    const versions = [{ name: 'v1', served: true, storage: true, schema }];
+    const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+    const metadata = { name: `plans.${group}` };
+    must(await client.create(definitions, { metadata, spec: { group, scope: 'Namespaced', names, versions } }));
+    t.teardown(() => client.delete(`${definitions}/plans.${group}`));
+    const plans = path(`${group}/v1/plans`);
+    await waitFor(async () => (await client.get(plans)).code === 200, 'Plans to be served');
+    const kind = { apiVersion: `${group}/v1`, kind: 'Plan' };
+    const before = { zones: [{ zone: 'a' }], tags: ['x'], steps: ['one'] };
+    must(await client.create(plans, { ...kind, metadata: { name: 'plan' }, spec: before }, { fieldManager: 'kubectl-create' }));
+    const ours = { spec: { zones: [{ zone: 'b', size: 9 }], tags: ['y'], steps: ['two'] } };
+    await commit(stage, 'plan', [change('Patch', 'plan', ours, kind)]);
+    const theirs = { ...kind, metadata: { name: 'plan' }, spec: { zones: [{ zone: 'c' }], tags: ['z'] } };
+    must(await client.apply(`${plans}/plan`, theirs, { fieldManager: 'their-tool', force: false }));
+    await undoAll(stage, 'plan');
+    const found = must(await client.get(`${plans}/plan`));
+    t.same(at(found, 'spec', 'zones'), [
+      { zone: 'a', size: 3 },
+      { zone: 'c', size: 3 },
+    ]);
+    t.same([at(found, 'spec', 'tags'), at(found, 'spec', 'steps')], [['x', 'z'], ['one']]);
+    t.same(managerNames(found).toSorted(), ['kubectl-create', 'their-tool']);
+  });
+
   await t.test('a PUT that only removes fields leaves no entry in managedFields', async (t) => {
     const object = { metadata: { name: 'less', labels: { team: 'shop', tier: 'two' } }, data: { one: '1', two: '2' } };
     must(await client.create(path('configmaps'), object, { fieldManager: 'kubectl-create' }));
