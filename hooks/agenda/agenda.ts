@@ -111,7 +111,8 @@ function running(stored: Stored): Agenda {
 function undoing({ transaction, status, now, lateWindow }: Stored): Agenda {
   const index = status.items.findLastIndex(({ progress }) => progress.kind === 'announced' || progress.kind === 'applied');
   // Waiting a late write out is no time of the undo: a short spec.timeout must not end it before it could begin.
-  const patience = transaction.timeout + (status.items.some(wasInFlight) ? lateWindow : 0);
+  const mayWait = status.items.some(wasInFlight) || transaction.changes.some(({ type }) => type === 'Create');
+  const patience = transaction.timeout + (mayWait ? lateWindow : 0);
   const isOverdue = now > (status.rollbackStartedAt ?? now) + patience;
   return index < 0 || isOverdue ? { due: 'conclude', overdue: index >= 0 } : { due: 'restore', index };
 }

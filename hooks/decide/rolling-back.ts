@@ -2,10 +2,10 @@
 import { describeFailure } from '../checks/failures.ts';
 import type { Failure } from '../model/failure.ts';
 import type { Drift, Item } from '../model/item.ts';
-import { isObject, parseJson } from '../model/json.ts';
+import { isObject, parseJson, textAt } from '../model/json.ts';
 import { describe } from '../model/reference.ts';
 import { isSealed, type SnapshotEntry } from '../model/snapshot.ts';
-import { formatDuration } from '../model/timeouts.ts';
+import { formatDuration, parseTime } from '../model/timeouts.ts';
 import { fieldManagers, holderOf } from '../model/transaction.ts';
 import type { Observation } from '../observe/observation.ts';
 import { lockOf } from '../writes/lease.ts';
@@ -20,7 +20,7 @@ import { become, lockPatience, waitFor, waitOut } from './waiting.ts';
 export function decideRestore(observation: Observation, view: ItemView, index: number): Step {
   const guarded = guard(observation, view, index);
   if (guarded.kind !== 'clear') return heldUp(observation, view, guarded, index);
-  return awaitLateWrite(observation, index) ?? decideUndo(observation, view, guarded.entry);
+  return awaitLateWrite(observation, view, guarded.entry) ?? decideUndo(observation, view, guarded.entry);
 }
 
 function heldUp(observation: Observation, view: ItemView, guarded: Exclude<Guarded, { kind: 'clear' }>, index: number): Step {
@@ -50,15 +50,27 @@ function takeAgain(observation: Observation, view: ItemView, index: number): Ste
   return waitFor(status, `waiting to undo: ${describe(entry.target)} is locked by another Transaction`, lockPatience);
 }
 
-/** A write whose fate is unknown may still land: the announced change is judged only when it cannot any more. */
-function awaitLateWrite({ status, recollection, now, lateWindow }: Observation, index: number): Step | undefined {
-  if (status.items[index]?.progress.kind !== 'announced') return undefined;
+/**
+ * A write whose fate is unknown may still land: the announced change is judged only when it cannot any more. So is every Create:
+ * one whose answer was lost has been tried again, and the first try would land once the object is gone. All others name the
+ * version that they replace.
+ */
+function awaitLateWrite(observation: Observation, view: ItemView, { index, type }: SnapshotEntry): Step | undefined {
+  const { status, recollection, lateWindow, now } = observation;
+  const isAnnounced = status.items[index]?.progress.kind === 'announced';
+  const isSafe = !isAnnounced && (type !== 'Create' || isLongThere(observation, view));
   const isOver = now > (status.rollbackStartedAt ?? now) + lateWindow;
-  if (isOver || recollection.isSettled) return undefined;
+  if (isSafe || isOver || recollection.isSettled) return undefined;
   return waitFor(
     status,
     `waiting up to ${formatDuration(lateWindow)}: a write of spec.changes[${index}] may still be on its way`,
   );
+}
+
+// What was created long ago was recorded long ago, and nobody has sent it since.
+function isLongThere({ now, lateWindow }: Observation, { live }: ItemView): boolean {
+  const created = live.kind === 'present' ? parseTime(textAt(live.object, 'metadata', 'creationTimestamp')) : undefined;
+  return created !== undefined && now > created + 2 * lateWindow;
 }
 
 function decideUndo(observation: Observation, view: ItemView, entry: SnapshotEntry): Step {

@@ -164,8 +164,23 @@ check({ due: 'restore', index: 1 }, rolling, item, [
   ['it cannot land any more', {}, 'RollingBack: applied untouched', { ...unsettled, lateWindow: 9 * second }],
 ]);
 
+const creating: StoredSnapshot = { ...stored, entries: stored.entries.map((entry) => ({ ...entry, type: 'Create' })) };
+const made = (creationTimestamp: string): Presence => present({ metadata: { creationTimestamp } });
+
 check({ due: 'restore', index: 0 }, statusOf('RollingBack', 'applied untouched', began), item, [
   ['a recorded change is judged at once', { live: applied }, 'compensate', unsettled],
+  [
+    'an earlier try of a Create may still land',
+    { snapshot: creating, live: made('2025-12-31T23:59:59Z') },
+    'RollingBack: applied untouched, again in 1',
+    unsettled,
+  ],
+  [
+    'a Create of long ago cannot',
+    { snapshot: creating, live: made('2025-12-31T23:00:00Z') },
+    'RolledBack: restored untouched',
+    unsettled,
+  ],
   ['others took it back: the end', {}, 'RolledBack: restored untouched'],
   ['the object is gone: the end', { live: absent }, 'RolledBack: restored untouched'],
   ['the target could not be read', { live: trouble }, 'RollingBack: applied untouched, again in -1'],
