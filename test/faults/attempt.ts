@@ -1,5 +1,6 @@
 // One case: a story with its faults is run to its end, deleted, and judged.
 import { at, type JsonObject, textAt } from '../../hooks/model/json.ts';
+import { sweepSnapshots } from '../../hooks/sweep.ts';
 import { engineNamespace } from '../support/install.ts';
 import { drive, letGo } from './drive.ts';
 import { type Evidence, transactionsOf } from './evidence.ts';
@@ -35,6 +36,7 @@ export async function attempt(
     (error: unknown) => (error instanceof Error ? (error.stack ?? error.message) : String(error)),
   );
   const [portCalls, hookCalls] = [run.board.calls.length, run.board.hookCall];
+  run.board.faults = new Map();
   const after = await targets(run);
   const writesAtRest = await lookAtRest(run);
   const ends = await endsOf(run);
@@ -78,6 +80,8 @@ async function lookAtRest(run: Run): Promise<readonly string[]> {
 }
 
 async function leftoversOf(run: Run): Promise<readonly string[]> {
+  // What lands after its Transaction is gone is for the sweep.
+  await sweepSnapshots(run.world.cluster);
   const [ofTransactions, ofLeases] = await Promise.all([
     Promise.all(transactionsOf(run).map((name) => leftoversOfTransaction(run, name))),
     leasesOf(run),

@@ -1,10 +1,11 @@
 // The cases of each scenario: what is tried, one replayable id each (`S02:commit4:17:after`). A fault-free run of the story
 // counts the calls; then every point is tried.
 import { type Calm, type Case, caseOf, type Scenario } from './case.ts';
-import { wrongAnswers } from './errors.ts';
-import type { Evidence } from './evidence.ts';
+import { type WrongAnswer, wrongAnswers } from './errors.ts';
+import { type Evidence, itemsOf } from './evidence.ts';
 import { foreignCases } from './foreign.ts';
 import { violations } from './invariants.ts';
+import type { PortCall } from './port.ts';
 import type { HookFault } from './run.ts';
 import { commit2, commit4, contention, deleteMidCommit, failAt3, requestRollback, rollback2, type Story } from './stories.ts';
 import { twoEngineCases } from './two-engines.ts';
@@ -42,7 +43,8 @@ function upTo(most: number): readonly number[] {
   return Array.from({ length: most }, (_, index) => index + 1);
 }
 
-const lateBy = [1, 4, 12];
+/** In calls of the port; the last one is after all is over, as far as the time of the write allows. */
+const lateBy = [1, 12, 60, 10_000];
 
 function lostAnswers(story: Story, { calls }: Calm): readonly Case[] {
   const writes = calls.filter(({ method }) => method === 'send');
@@ -66,7 +68,7 @@ function pairs(story: Story, { calls }: Calm): readonly Case[] {
   const kinds = [{ kind: 'after' }, { kind: 'unsent' }, { kind: 'late', calls: 6, crash: true }] as const;
   return writes.flatMap((first) =>
     kinds.flatMap((one) =>
-      upTo(24).flatMap((distance) =>
+      upTo(12).flatMap((distance) =>
         kinds.map((other) =>
           caseOf(['S03', story.id, first, one.kind, `+${distance}`, other.kind], story, {
             faults: new Map([
@@ -81,26 +83,40 @@ function pairs(story: Story, { calls }: Calm): readonly Case[] {
 }
 
 function errors(story: Story, { calls }: Calm): readonly Case[] {
-  return calls.flatMap(({ number }) =>
-    wrongAnswers.map(({ id, failure, isTransient }) =>
-      caseOf(
-        ['S05', story.id, number, id],
-        story,
-        { faults: new Map([[number, { kind: 'fails', failure }]]) },
-        isTransient ? violations : anyHonestEnd,
+  return calls.flatMap((call) =>
+    wrongAnswers
+      .filter((wrong) => isPossible(call, wrong))
+      .map(({ id, failure, isTransient }) =>
+        caseOf(
+          ['S05', story.id, call.number, id],
+          story,
+          { faults: new Map([[call.number, { kind: 'fails', failure }]]) },
+          isTransient ? violations : anyHonestEnd,
+        ),
       ),
-    ),
   );
 }
 
-/** A definitive refusal may end a Transaction otherwise; what it then says must be so. */
+// That something is not there is either true or a lie that nobody can see through; and what only reads conflicts with nothing.
+function isPossible({ method }: PortCall, { failure }: WrongAnswer): boolean {
+  const isWrite = method === 'send' || method === 'dryRun';
+  return isWrite || !(failure.code === 409 || (failure.code === 404 && method.startsWith('get')));
+}
+
+/** A definitive refusal may end a Transaction otherwise; what it then says must be so: all is as before but what is said to be left. */
 function anyHonestEnd(evidence: Evidence): readonly string[] {
-  const phases = new Set([...evidence.ends.values()].map((status) => String(status?.phase)));
-  const end = phases.has('RolledBack') || phases.has('Failed') ? 'RolledBack' : evidence.story.end;
-  const data = end === evidence.story.end ? evidence.story.data : undefined;
+  const [[transaction = '', status] = []] = evidence.ends;
+  const phase = String(status?.phase);
+  if (phase === evidence.story.end) return violations(evidence);
   const { data: _given, ...story } = evidence.story;
-  const judged = violations({ ...evidence, story: { ...story, end, ...(data && { data }) } });
-  return phases.has('Failed') ? judged.filter((text) => !text.includes('ends as Failed')) : judged;
+  const changes =
+    story.transactions(evidence.names)[transaction]?.filter((_, index) => itemsOf(status)[index]?.left !== true) ?? [];
+  const judged = violations({
+    ...evidence,
+    story: { ...story, end: 'RolledBack', transactions: () => ({ [transaction]: changes }) },
+  });
+  const ofTheStory = [...violations(evidence).filter((text) => /^I([2-9]|1[01])\b/.test(text))];
+  return [...judged.filter((text) => !text.includes('ends as Failed') && !/^I([2-9]|1[01])\b/.test(text)), ...ofTheStory];
 }
 
 function staleCalls(story: Story, { hookCalls }: Calm): readonly Case[] {

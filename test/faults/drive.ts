@@ -16,8 +16,9 @@ export async function drive(run: Run): Promise<void> {
   while (awake.length > 0 || run.lateAnswers.length > 0) {
     if (run.board.hookCall > mostCalls) throw new Error(`not at rest after ${mostCalls} calls`);
     const rested = await turns(run, awake);
-    const woken = (await storeLateAnswers(run, awake.length === rested.length)) || (await storyGoesOn(run));
-    awake = woken ? names : awake.filter((name) => !rested.includes(name));
+    const hasStored = await storeLateAnswers(run, awake.length === rested.length);
+    const hasGoneOn = await storyGoesOn(run);
+    awake = hasStored || hasGoneOn ? names : awake.filter((name) => !rested.includes(name));
   }
   await land(run.world.cluster, run.board, () => true);
 }

@@ -6,8 +6,8 @@ import { campaign } from './campaign.ts';
 import { scenarios } from './cases.ts';
 import { wrongAnswers } from './errors.ts';
 import { violations } from './invariants.ts';
-import type { Board } from './port.ts';
-import { commit4, type Story } from './stories.ts';
+import type { Board, Fault } from './port.ts';
+import { commit4, requestRollback, type Story } from './stories.ts';
 import { openWorld, type World } from './world.ts';
 
 /** Every n-th case is tried here; all of them by `npm run faults`. */
@@ -34,6 +34,17 @@ for (const scenario of scenarios) {
     t.same(failures, [], `${tried} tried`);
   });
 }
+
+t.test('the first try of a Create lands late: it does not come back once it is undone', async (t) => {
+  const calm = await attempt(world, requestRollback, {}, violations);
+  const number = calm.evidence.portCalls.findIndex(({ what }) => what === `send create ConfigMap ${calm.run.names.a}`) + 1;
+  for (const crash of [false, true]) {
+    const faults = new Map<number, Fault>([[number, { kind: 'late', calls: 10_000, crash }]]);
+    const { violations: found, evidence } = await attempt(world, requestRollback, { faults });
+    t.match(evidence.portCalls[number - 1], { what: /^send create ConfigMap run\d+-a$/ });
+    t.same(found, [], crash ? 'its process has died' : 'only the answer was lost');
+  }
+});
 
 /** Runs the story with one wrong answer at a call that is known by what went before. */
 async function withAnswer(world: World, story: Story, id: string, isThere: (board: Board) => boolean): Promise<Attempt> {

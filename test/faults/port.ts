@@ -41,7 +41,8 @@ interface LateWrite {
 
 /** What the engines of one run share: the count of calls, the faults, the time, the writes that are still on their way. */
 export interface Board {
-  readonly faults: ReadonlyMap<number, Fault>;
+  /** By number of the call; none strikes any more once the story is over. */
+  faults: ReadonlyMap<number, Fault>;
   readonly calls: PortCall[];
   readonly late: LateWrite[];
   readonly pending: Set<Promise<unknown>>;
