@@ -3,7 +3,7 @@ import { asNew, contentOf, withoutKeys } from '../content/content.ts';
 import { managersOf } from '../content/fields.ts';
 import { withoutGenerated } from '../content/generated.ts';
 import { listKindsOf } from '../content/lists.ts';
-import { differences, merge } from '../content/merge.ts';
+import { differences } from '../content/merge.ts';
 import { hasManager, isTerminating, isUnclaimed } from '../content/ownership.ts';
 import type { Path } from '../content/path.ts';
 import { at, isObject, type Json, type JsonObject, withKey } from '../model/json.ts';
@@ -84,12 +84,12 @@ function foreignContent(evidence: Evidence): readonly ForeignPath[] {
   const written = writtenState(evidence, kinds);
   const ours = (object: Json | undefined): JsonObject | undefined =>
     isObject(object) ? withoutBookkeeping(contentOf(object, entry.resource)) : undefined;
-  const merged = merge({ prior: undefined, expected: ours(written), live: ours(live) }, kinds);
+  const theirs = differences(ours(written), ours(live), kinds);
   const byKubernetes = managersOf(live)
     .filter(({ name }) => kubernetesManagers.includes(name))
     .flatMap(({ fields }) => [...fields]);
   const owned = (path: Path): boolean => byKubernetes.some((text) => text.startsWith(JSON.stringify(path).slice(0, -1)));
-  const changed = merged.theirs.filter((path) => path.length > 0 && !owned(path) && !isUnclaimed(live, path, kinds));
+  const changed = theirs.filter((path) => path.length > 0 && !owned(path) && !isUnclaimed(live, path, kinds));
   // Where no dry run told the defaults, only what another manager has written is foreign.
   const isKnown = (path: Path): boolean => !['unknown', evidence.managers.forward].includes(foreignPath(live, path).manager);
   const known = entry.approximate ? changed.filter(isKnown) : changed;

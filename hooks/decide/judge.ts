@@ -1,8 +1,9 @@
 // Whose work is the live object? Values decide: our change is prior -> expected, theirs is expected -> live. managedFields
 // only help where values cannot tell: a change that changed nothing, and values that a webhook stamped.
 import { contentOf } from '../content/content.ts';
+import { isWithin } from '../content/fields.ts';
 import { type ListKinds, listKindsOf, partsOf, valueAt, withValueAt } from '../content/lists.ts';
-import { type Merge, merge, type OurPath } from '../content/merge.ts';
+import { differences, type Merge, merge, type OurPath } from '../content/merge.ts';
 import { hasManager, isUnclaimed, newOwners, ownedBy, ownersAt, samePath } from '../content/ownership.ts';
 import { describePath, type Path } from '../content/path.ts';
 import type { Drift } from '../model/item.ts';
@@ -51,7 +52,7 @@ export function attribute(evidence: Evidence): Attributed {
   const mergeWith = (written: Json | undefined): Merge =>
     merge({ prior: content(entry.prior, entry), expected: content(written, entry), live: content(live, entry) }, kinds);
   const first = mergeWith(foreseen);
-  const unclaimed = unclaimedPaths(first, live, kinds);
+  const unclaimed = unclaimedPaths(first, foreseen, evidence, kinds);
   const written = unclaimed.reduce((state, path) => withValueAt(state, path, valueAt(live, path, kinds), kinds), foreseen);
   const merged = unclaimed.length === 0 ? first : mergeWith(written);
   const ours = merged.ours.filter(({ path }) => !unclaimed.some((other) => samePath(path, other)));
@@ -65,10 +66,18 @@ export function attribute(evidence: Evidence): Attributed {
   return { kind, merge: merged, ours, kinds, written, foreign };
 }
 
-// Neither as before nor as expected, and nobody's: stamped at every write, be it ours or another's. It goes back with our change.
-function unclaimedPaths({ ours }: Merge, live: Json | undefined, kinds: ListKinds): readonly Path[] {
-  const values = ours.filter(({ state, isOrder }) => state === 'foreign' && isOrder !== true);
-  return values.map(({ path }) => path).filter((path) => isUnclaimed(live, path, kinds));
+// Neither as before nor as expected, and nobody's: stamped at every write, be it ours or another's, or generated (a node port
+// in a list item of ours). It goes back with our change.
+function unclaimedPaths(
+  { ours }: Merge,
+  written: Json | undefined,
+  { entry, live }: Evidence,
+  kinds: ListKinds,
+): readonly Path[] {
+  const foreign = ours.filter(({ state, isOrder }) => state === 'foreign' && isOrder !== true);
+  if (foreign.length === 0) return [];
+  const differing = differences(content(written, entry), content(live, entry), kinds);
+  return differing.filter((path) => foreign.some((one) => isWithin(path, one.path)) && isUnclaimed(live, path, kinds));
 }
 
 // The API server itself counts in it, at every write of a DaemonSet. Source: k8s.io/kubernetes pkg/apis/apps/v1/conversion.go.

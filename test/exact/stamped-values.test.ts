@@ -22,8 +22,8 @@ async function stampOf({ client, path }: Stage, name: string): Promise<string | 
 }
 
 /** As it is now; nothing for what is to be created. */
-async function show(stage: Stage, name: string): Promise<unknown> {
-  const path = stage.path(`configmaps/${name}`);
+async function show(stage: Stage, name: string, plural = 'configmaps'): Promise<unknown> {
+  const path = stage.path(`${plural}/${name}`);
   return (await stage.client.get(path)).code === 404 ? undefined : withoutStamp(await portrait(stage, path));
 }
 
@@ -103,4 +103,26 @@ t.test('values that are stamped at every write', async (t) => {
     t.match(status, { phase: 'Failed', message: /data\.stamp \(by their-tool\)/ });
     t.equal(at(itemsOf(status)[0], 'rolledBack'), undefined);
   });
+});
+
+t.test('node ports are generated at every write: a Service that is ours has others than its dry run', async (t) => {
+  const stage = await startStage(t, { withoutLoop: true });
+  const { client, path } = stage;
+  const service = { apiVersion: 'v1', kind: 'Service' };
+  const spec = (...ports: readonly number[]): JsonObject => ({
+    spec: { type: 'NodePort', selector: { app: 'web' }, ports: ports.map((port) => ({ name: `p${port}`, port })) },
+  });
+
+  for (const type of types)
+    await t.test(`${type}, the answer to its write lost`, async (t) => {
+      const name = `lost-${type}`.toLowerCase();
+      if (type !== 'Create') must(await client.create(path('services'), { ...service, metadata: { name }, ...spec(80) }));
+      const before = await show(stage, name, 'services');
+      await stage.transaction(name, [change(type, name, spec(80, 81), service)]);
+      await stepUntil(stage, name, 'Prepared');
+      await stage.call(name);
+      t.match(await stepToEnd(stage, name), { phase: 'Committed' }, 'it is recognised');
+      await undoAll(stage, name);
+      t.same(await show(stage, name, 'services'), before);
+    });
 });

@@ -215,3 +215,13 @@ t.test('who adds an item to a list takes nothing over from those who changed its
   t.equal(told(judged), 'content');
   t.match(judged, { restored: { spec: { items: [{ name: 'one' }, { name: 'three' }, { name: 'two' }] } } });
 });
+
+t.test('what is generated inside a list item of ours is nobody else’s', async (t) => {
+  const ports = (nodePort: number): JsonObject =>
+    managed(with_(service, 'spec.ports', [{ port: 80, protocol: 'TCP', nodePort }]), ...own);
+  const judged = judgeBackward({
+    ...evidenceOf('Create', ports(31_000), false),
+    entry: { ...entryFor('Create'), expected: ports(30_000) },
+  });
+  t.equal(told(judged), 'delete');
+});
