@@ -90,6 +90,8 @@ export interface ListOptions {
   /** At most so many items; `complete` of the answer tells whether there are more. */
   readonly limit?: number;
   readonly labelSelector?: string;
+  /** Whole objects, where their metadata is not enough. */
+  readonly whole?: boolean;
 }
 
 export interface Reader {

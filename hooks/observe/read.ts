@@ -26,16 +26,11 @@ export type Listed =
 
 /** The Leases that carry the label of a Transaction, whole, since their holder is in the spec. */
 export async function readOwnLeases(reader: Reader, transaction: Transaction, engineNamespace: string): Promise<Listed> {
-  const listed = await reader.listMetadata(leases, engineNamespace, engine, { labelSelector: `${uidLabel}=${transaction.uid}` });
+  const selector = { labelSelector: `${uidLabel}=${transaction.uid}`, whole: true };
+  const listed = await reader.listMetadata(leases, engineNamespace, engine, selector);
   if (listed.kind === 'failed') return { kind: 'trouble', failure: listed.failure };
-  const names = listed.items.map((item) => textAt(item, 'metadata', 'name') ?? '');
-  const all = await Promise.all(
-    names.map((name) => read(reader, { resource: leases, namespace: engineNamespace, name }, engine)),
-  );
-  const trouble = all.find((one) => one.kind === 'trouble');
-  if (trouble?.kind === 'trouble') return trouble;
-  const objects = all.flatMap((one) => (one.kind === 'present' ? [one.object] : []));
-  return { kind: 'ok', objects: objects.filter((lease) => textAt(lease, 'spec', 'holderIdentity') === holderOf(transaction)) };
+  const isOurs = (lease: JsonObject): boolean => textAt(lease, 'spec', 'holderIdentity') === holderOf(transaction);
+  return { kind: 'ok', objects: listed.items.filter(isOurs) };
 }
 
 export function ownersOf(object: JsonObject | undefined): readonly JsonObject[] {

@@ -3,7 +3,7 @@
 // 1. Nothing is retried here: what a failure means is for the engine to judge.
 // 2. A write has no effect once `writeTimeout`, and 3 s for a new connection, have passed since `send`: it is not sent any
 //    more then, and the API server has given up on it.
-import type { AccessAnswer, Answer, Cluster, Failed, Identity, ListAnswer, Write } from '../../hooks/cluster.ts';
+import type { AccessAnswer, Answer, Cluster, Failed, Identity, ListAnswer, Resource, Write } from '../../hooks/cluster.ts';
 import type { Failure } from '../../hooks/model/failure.ts';
 import { at, isList, isObject, type JsonObject, textAt } from '../../hooks/model/json.ts';
 import { explained } from './apply-refusals.ts';
@@ -45,13 +45,15 @@ export function createCluster(connection: Connection, options: ClusterOptions): 
     transport,
     get: (location, identity) => ask({ method: 'GET', path: objectPath(location) }, identity),
     getMetadata: (location, identity) => ask({ method: 'GET', path: objectPath(location), accept: metadataOnly }, identity),
-    async listMetadata(resource, namespace, identity, { limit, labelSelector }) {
+    async listMetadata(resource, namespace, identity, { limit, labelSelector, whole }) {
       const query = {
         ...(limit === undefined ? {} : { limit: String(limit) }),
         ...(labelSelector === undefined ? {} : { labelSelector }),
       };
       const path = collectionPath(resource, namespace);
-      return listOf(await transport.request({ method: 'GET', path, query, accept: metadataListOnly }, identity));
+      if (whole !== true)
+        return listOf(await transport.request({ method: 'GET', path, query, accept: metadataListOnly }, identity));
+      return withKind(listOf(await transport.request({ method: 'GET', path, query }, identity)), resource);
     },
     resource: discovery.resource,
     resources: discovery.resources,
@@ -81,6 +83,13 @@ function listOf(received: Received | Failed): ListAnswer {
     complete: (textAt(received.body, 'metadata', 'continue') ?? '') === '',
     serverTime: received.serverTime,
   };
+}
+
+// The API server says the kind of a list once, not with each item.
+function withKind(list: ListAnswer, { group, version, kind }: Resource): ListAnswer {
+  if (list.kind === 'failed') return list;
+  const apiVersion = group === '' ? version : `${group}/${version}`;
+  return { ...list, items: list.items.map((item) => ({ apiVersion, kind, ...item })) };
 }
 
 function accessReview(resourceAttributes: JsonObject): ApiRequest {

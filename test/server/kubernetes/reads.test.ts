@@ -35,6 +35,8 @@ t.test('lists say whether they are complete', async (t) => {
   t.match(all, { kind: 'ok', complete: true });
   t.same(all.kind === 'ok' && all.items.map((item) => textAt(item, 'metadata', 'name')), ['one', 'three', 'two']);
   t.ok(all.kind === 'ok' && all.items.every((item) => isObject(item) && !('data' in item)));
+  const whole = await cluster.listMetadata(resource, namespace, engine, { labelSelector, whole: true });
+  t.match(whole, { kind: 'ok', items: [{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'one' }, data: Object }] });
   const some = await cluster.listMetadata(resource, namespace, engine, { labelSelector, limit: 2 });
   t.match(some, { kind: 'ok', complete: false, items: { length: 2 } });
   const everywhere = await cluster.listMetadata(resource, undefined, engine, { labelSelector });
