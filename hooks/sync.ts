@@ -130,6 +130,8 @@ async function takeStep({ parts, memory, session }: Serving, live: LiveTransacti
   const { engineNamespace, sealer, timing } = parts;
   const agenda = agendaOf({ transaction, status, now, lateWindow: lateWindowOf(timing) });
   const source = { reader: session.cluster, packer: sealer, cache: memory.snapshots };
+  // Before anything is looked at: what lands after the look is under way until then.
+  const recollection = memory.recall(transaction.uid, status.version);
   const view = await observe({ source, transaction, status, engineNamespace, carry }, agenda);
   const context = { transaction, packer: sealer };
   const observation: Observation = {
@@ -138,7 +140,7 @@ async function takeStep({ parts, memory, session }: Serving, live: LiveTransacti
     status,
     agenda,
     engineNamespace,
-    recollection: memory.recall(transaction.uid, status.version),
+    recollection,
     lateWindow: lateWindowOf(timing),
     view,
     openDrift: (drift, entry) => openDrift(drift, entry, context),

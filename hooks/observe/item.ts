@@ -28,19 +28,27 @@ export type ItemView = Extract<View, { kind: 'item' }>;
 export async function observeItem(context: ItemContext): Promise<ItemView> {
   const { source, transaction, status, engineNamespace, index } = context;
   const lockLease = status.items[index]?.lockLease;
-  const [snapshot, serviceAccount, lease] = await Promise.all([
+  const known = knownEntry(context);
+  const [snapshot, serviceAccount, lease, early] = await Promise.all([
     readSnapshot(source, transaction, status.rollbackRef),
     readServiceAccount(source.reader, transaction.namespace, transaction.serviceAccountName),
     lockLease === undefined ? absent : read(source.reader, leaseLocation(lockLease, engineNamespace), engine),
+    known === undefined ? undefined : readLive(source.reader, transaction, known),
   ]);
   const base = { kind: 'item', snapshot, serviceAccount, lease, leases: [], contents: [], goneOwners: [] } as const;
   const entry = entryOf(snapshot, index);
   if (entry === undefined || serviceAccount.kind !== 'present') return { ...base, live: { kind: 'absent' } };
-  const live = await readLive(source.reader, transaction, entry);
+  const live = early !== undefined && entry === known ? early : await readLive(source.reader, transaction, entry);
   return { ...base, live, ...(await readMore(context, entry, live)) };
 }
 
 const absent: Presence = { kind: 'absent' };
+
+/** The entry as this process has it, so that the target is read at once. It counts only if it is that of the stored snapshot. */
+function knownEntry({ source, transaction, status, index }: ItemContext): SnapshotEntry | undefined {
+  const cached = source.cache.get(transaction.uid);
+  return cached?.digest === status.rollbackRef?.digest ? cached?.entries[index] : undefined;
+}
 
 export function entryOf(snapshot: StoredSnapshot, index: number): SnapshotEntry | undefined {
   return snapshot.kind === 'stored' ? snapshot.entries[index] : undefined;
