@@ -5,7 +5,6 @@
 //    its turn counts. Only a new connection may add to either (`connectTimeout`).
 // 3. Bodies are raw JSON both ways and always framed by content-length (a DELETE without it is taken for one without a
 //    body, and its preconditions are ignored).
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Dispatcher, Pool } from 'undici';
 import type { Failed, Identity } from '../../hooks/cluster.ts';
 import type { Failure } from '../../hooks/model/failure.ts';
@@ -111,13 +110,16 @@ function parsed(text: string): Json | undefined {
 }
 
 async function credentialsOf(connection: Connection, patience: number): Promise<Credentials | undefined> {
-  const over = new AbortController();
+  let timer: NodeJS.Timeout | undefined;
+  const tooLate = new Promise<undefined>((resolve) => {
+    timer = setTimeout(resolve, patience, undefined);
+  });
   try {
-    return await Promise.race([connection.credentials(), sleep(patience, undefined, { signal: over.signal })]);
+    return await Promise.race([connection.credentials(), tooLate]);
   } catch {
     return undefined; // the error may quote what an exec plugin printed, and that may be a token
   } finally {
-    over.abort();
+    clearTimeout(timer);
   }
 }
 
