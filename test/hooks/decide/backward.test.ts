@@ -174,7 +174,12 @@ t.test('what our manager owns is ours, whatever the dry run had promised', async
 const fields = { spec: { ports: [{ port: 80, protocol: 'TCP' }], type: 'ClusterIP' } };
 const own = [entry(managers.forward, fieldsOf(fields, { 'spec.ports': ['port', 'protocol'] }))];
 const service = managed(
-  { kind: 'Service', metadata: { uid: 'u1', resourceVersion: '8' }, spec: { ...fields.spec, clusterIP: '10.0.0.1' } },
+  {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { uid: 'u1', resourceVersion: '8' },
+    spec: { ...fields.spec, clusterIP: '10.0.0.1' },
+  },
   ...own,
 );
 
