@@ -19,6 +19,10 @@ const { values } = parseArgs({
   },
 });
 
+// Interrupted, it finishes what it has begun and tells the figures so far.
+let isInterrupted = false;
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => (isInterrupted = true));
+
 process.exitCode = await main();
 
 async function main(): Promise<number> {
@@ -31,16 +35,18 @@ async function main(): Promise<number> {
   try {
     let [passed, failed] = [0, 0];
     for (const scenario of chosen) {
-      const figures = await campaign(world, scenario, { select: isSelected, atOnce: Number(values.jobs), onFailure: tell });
+      if (isInterrupted) break;
+      const options = { select: isSelected, atOnce: Number(values.jobs), onFailure: tell, isOver: () => isInterrupted };
+      const figures = await campaign(world, scenario, options);
       passed += figures.survived;
       failed += figures.tried - figures.survived;
       const count = figures.failures.reduce((sum, { violations }) => sum + violations.length, 0);
       console.log(
-        `${scenario.id} ${scenario.what}: tried ${figures.tried}, survived ${figures.survived}, violations ${count} (${figures.seconds.toFixed(0)} s)`,
+        `${scenario.id} ${scenario.what}: tried ${figures.tried} of ${figures.cases}, survived ${figures.survived}, violations ${count} (${figures.seconds.toFixed(0)} s)`,
       );
     }
     console.log(`${passed} passed, ${failed} failed`);
-    return passed > 0 && failed === 0 ? 0 : 1;
+    return passed > 0 && failed === 0 && !isInterrupted ? 0 : 1;
   } finally {
     await world.close();
   }

@@ -12,6 +12,8 @@ export interface Failure {
 
 export interface Figures {
   readonly scenario: Scenario;
+  /** How many there are in all. */
+  readonly cases: number;
   readonly tried: number;
   readonly survived: number;
   readonly failures: readonly Failure[];
@@ -22,6 +24,8 @@ export interface CampaignOptions {
   /** Which of the cases; all by default. */
   readonly select?: (id: string, index: number) => boolean;
   readonly atOnce?: number;
+  /** Begins no more cases once this holds; the figures tell how many were tried. */
+  readonly isOver?: () => boolean;
   readonly onFailure?: (failure: Failure, attempt: Attempt) => void;
 }
 
@@ -31,7 +35,10 @@ export async function campaign(world: World, scenario: Scenario, options: Campai
   for (const story of scenario.stories) cases.push(...scenario.casesOf(story, await calm(world, story)));
   const chosen = cases.filter(({ id }, index) => options.select?.(id, index) ?? true);
   const failures: Failure[] = [];
+  let tried = 0;
   await sideBySide(chosen, options.atOnce ?? 8, async (one) => {
+    if (options.isOver?.() === true) return;
+    tried += 1;
     const result = await attempt(world, one.story, one.options, one.judge);
     if (result.violations.length === 0) return;
     const failure = { id: one.id, violations: result.violations };
@@ -39,7 +46,7 @@ export async function campaign(world: World, scenario: Scenario, options: Campai
     options.onFailure?.(failure, result);
   });
   const seconds = (performance.now() - start) / 1000;
-  return { scenario, tried: chosen.length, survived: chosen.length - failures.length, failures, seconds };
+  return { scenario, cases: cases.length, tried, survived: tried - failures.length, failures, seconds };
 }
 
 const known = new WeakMap<World, Map<Story, Calm>>();
