@@ -2,10 +2,11 @@
 // Conflict is about content, never about resourceVersion: controllers write status, annotations and managedFields all the time.
 import type { Precondition } from '../cluster.ts';
 import { contentOf, withoutKeys } from '../content/content.ts';
-import { listKindsOf } from '../content/lists.ts';
+import { type ListKinds, listKindsOf, partsOf, valueAt } from '../content/lists.ts';
 import { differences } from '../content/merge.ts';
 import { hasManager, isTerminating, isUnclaimed } from '../content/ownership.ts';
-import { at, type JsonObject, textAt, withKey } from '../model/json.ts';
+import type { Path } from '../content/path.ts';
+import { at, equalJson, isObject, type Json, type JsonObject, textAt, withKey } from '../model/json.ts';
 import { describe } from '../model/reference.ts';
 import { annotations, type Change } from '../model/transaction.ts';
 import { preconditionOf } from '../writes/resources.ts';
@@ -67,8 +68,30 @@ function judgeUpdate(evidence: ForwardEvidence): Forward {
 function judgePatch(evidence: ForwardEvidence): Forward {
   const attributed = attribute(evidence);
   if (attributed.kind === 'applied') return { kind: 'done' };
-  const moved = attributed.ours.filter(({ state }) => state !== 'untouched').map(({ path }) => foreignPath(evidence.live, path));
-  return moved.length > 0 ? contentConflict(evidence, moved) : (terminatingConflict(evidence) ?? send(evidence));
+  const moved = attributed.ours.filter(({ state }) => state !== 'untouched').map(({ path }) => path);
+  const paths = moved.length > 0 ? moved : overwritten(evidence, attributed.kinds);
+  if (paths.length === 0) return terminatingConflict(evidence) ?? send(evidence);
+  return contentConflict(
+    evidence,
+    paths.map((path) => foreignPath(evidence.live, path)),
+  );
+}
+
+// What content names is written even where it changed nothing when the snapshot was taken: somebody's newer value would be lost.
+function overwritten({ change, entry, live }: ForwardEvidence, kinds: ListKinds): readonly Path[] {
+  const { prior, resource } = entry;
+  if (prior === undefined || live === undefined || !isObject(change.content)) return [];
+  const [before, now] = [contentOf(prior, resource), contentOf(live, resource)];
+  return namedPaths(contentOf(change.content, resource), [], kinds).filter(
+    (path) => !equalJson(valueAt(before, path, kinds), valueAt(now, path, kinds)) && !isUnclaimed(live, path, kinds),
+  );
+}
+
+/** Every value that content sets, by its path. */
+function namedPaths(value: Json, path: Path, kinds: ListKinds): readonly Path[] {
+  const parts = partsOf(value, path, kinds);
+  if (parts === undefined) return [path];
+  return [...parts.entries].flatMap(([element, below]) => namedPaths(below, [...path, element], kinds));
 }
 
 function judgeDelete(evidence: ForwardEvidence): Forward {

@@ -147,7 +147,9 @@ async function interfere({ stage, named, foreign }: Running, write: Foreign, num
   if (one === undefined || before?.code !== 200) return;
   const answer = await writeAs(stage.client, one, write, `foreign-${number}`);
   if (answer.code !== 200) return;
-  const written = leavesOf({ ...write.content, metadata: (write.content.metadata ?? {}) as JsonObject });
+  // An update that sets what is there already leaves no trace; an apply makes a co-owner.
+  const claimed = write.how === 'apply' ? write.content : {};
+  const written = leavesOf({ ...claimed, metadata: (claimed.metadata ?? {}) as JsonObject });
   const [earlier, now] = [leavesOf(before.body), leavesOf(answer.body)];
   // With what the API server has added to it: defaults.
   const added = [...now.keys()].filter((path) => now.get(path) !== earlier.get(path));

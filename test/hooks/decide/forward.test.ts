@@ -120,3 +120,13 @@ t.test('a conflict names the object, the paths and who has them', async (t) => {
   t.match(verdict, { kind: 'conflict', message: /^Widget shop\/x .*: spec\.a \(by [\w, ]*other\)$/ });
   t.same(listed(told(verdict)), ['Conflict spec.a']);
 });
+
+t.test('a Patch that names what somebody has changed since', async (t) => {
+  const named = (live: string, content: Change['content']): string => told(judgeForward(evidenceOf('Patch', live, content)));
+  t.equal(
+    named('before, b edited', { spec: { b: 1 } }),
+    'Conflict spec.b',
+    'is in conflict, although it would have changed nothing',
+  );
+  t.equal(named('before, b edited', { spec: { a: 2 } }), 'send', 'one that does not name it is not');
+});
