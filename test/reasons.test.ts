@@ -34,7 +34,7 @@ interface Row {
 }
 
 const rows: readonly Row[] = [
-  ...readFileSync(new URL('../docs/reasons.md', import.meta.url), 'utf8').matchAll(/^\| `(\w+)` \| (.*?) \| (.*?) \|$/gm),
+  ...readFileSync(new URL('../docs/reasons.md', import.meta.url), 'utf8').matchAll(/^\| `(\w+)` +\| (.*?) +\| (.*?) +\|$/gm),
 ].map(([, reason = '', meaning = '', next = '']) => ({ reason, meaning, next }));
 
 const documented = rows.map(({ reason }) => reason);
