@@ -3,6 +3,7 @@
 //
 // The API server takes a PUT that changes only managedFields as it is.
 import { equalJson, type Json, type JsonObject, textAt } from '../model/json.ts';
+import { formatTime, parseTime } from '../model/timeouts.ts';
 import { entryOf, type FieldSet, isWithin, type Manager, managerKey, managersOf, noFields } from './fields.ts';
 import { type ListKinds, partsOf, valueAt } from './lists.ts';
 import { type Path, pathOf, pathText } from './path.ts';
@@ -92,13 +93,31 @@ export function restoredManagers(owned: Owned, kinds: ListKinds, ourNames: reado
   const folded = foldedFields(versions);
   const known = new Map([...managersOf(owned.prior), ...managersOf(owned.live)].map((manager) => [managerKey(manager), manager]));
   const others = [...known].filter(([, manager]) => !ourNames.includes(manager.name));
-  const restored = others.flatMap(([key, manager]) => {
-    const moved = movedFields(versions, key, manager.name === ancient ? { to: folded } : { from: folded });
-    const back = new Set([...moved.lost].filter((path) => isRestored(owned, pathOf(path), kinds)));
-    const fields = fieldsOf(versions.live, key).difference(moved.gained).union(back);
-    return fields.size === 0 ? [] : [entryOf(withTime({ ...manager, fields }, owned, key))];
+  const moved = others.map(([key, manager]) => {
+    const { lost, gained } = movedFields(versions, key, manager.name === ancient ? { to: folded } : { from: folded });
+    const back = new Set([...lost].filter((path) => isRestored(owned, pathOf(path), kinds)));
+    return { key, manager, gained, back };
   });
-  return restored.length === 0 ? [{}] : restored;
+  const given = moved.reduce<FieldSet>((all, { back }) => all.union(back), noFields);
+  const restored = moved.flatMap(({ key, manager, gained, back }) => {
+    // What was folded away and has become somebody else's since may have been folded again: it stays where it is.
+    const taken = manager.name === ancient ? gained.intersection(given) : gained;
+    const fields = fieldsOf(versions.live, key).difference(taken).union(back);
+    return fields.size === 0 ? [] : [withTime({ ...manager, fields }, owned, key)];
+  });
+  return restored.length === 0 ? [{}] : afterAncient(restored).map(entryOf);
+}
+
+// The API server folds the oldest entries together. Where `ancient-changes` is not itself the oldest of them it folds that entry
+// into itself and drops it, with all that it owns. Source: k8s.io/apimachinery util/managedfields/internal/capmanagers.go.
+function afterAncient(managers: readonly Manager[]): readonly Manager[] {
+  const folded = managers.filter(({ name }) => name === ancient).map(({ time }) => parseTime(time) ?? 0);
+  const oldest = Math.max(...folded) + 1_000;
+  if (folded.length === 0) return managers;
+  return managers.map((manager) => {
+    const isOlder = manager.name !== ancient && manager.operation === 'Update' && (parseTime(manager.time) ?? 0) < oldest;
+    return isOlder ? { ...manager, time: formatTime(oldest) } : manager;
+  });
 }
 
 // What our writes took from a manager and gave to it, the folding into `ancient-changes` included.
