@@ -117,9 +117,13 @@ export function waitingSince({ phase, rollbackStartedAt, completedAt }: Status):
   return isEarlier ? undefined : rollbackStartedAt;
 }
 
+/** Times in the status are whole seconds: what begins in the second of the end counts as begun in the next one. */
+const resolution = 1_000;
+
 /** A requested undo waits for its locks. */
 export function waitingToUndo(status: Status, now: number, message: string): Status {
-  return { ...status, rollbackStartedAt: waitingSince(status) ?? now, message };
+  const afterEnd = Math.max(now, (status.completedAt ?? 0) + resolution);
+  return { ...status, rollbackStartedAt: waitingSince(status) ?? afterEnd, message };
 }
 
 function withoutWaiting(status: Status): Status {

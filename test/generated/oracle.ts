@@ -53,6 +53,10 @@ export interface Seen {
   readonly foreign: Leaves;
   /** The item reports that it was left. */
   readonly isLeft: boolean;
+  /** What the change sets. Where the item was left it stays, over what others had set before the snapshot was taken. */
+  readonly content: Leaves;
+  /** An Update: what its content does not name it has dropped. */
+  readonly replaces: boolean;
 }
 
 /** Nobody else wrote: all is as before, managedFields included. */
@@ -65,9 +69,10 @@ export function complaintsOfExact({ name, before, after, mayBeNew }: Seen): read
 
 /** Others wrote: theirs is there; ours is gone, unless the item says that it was left. */
 export function complaintsOfShared(seen: Seen): readonly string[] {
-  const { name, after, foreign, isLeft } = seen;
+  const { name, after, foreign, isLeft, content, replaces } = seen;
   const leaves = leavesOf(after);
-  const lost = [...foreign].filter(([path, value]) => leaves.get(path) !== value);
+  const isOurs = (path: string): boolean => isLeft && (replaces || content.has(path)) && content.get(path) === leaves.get(path);
+  const lost = [...foreign].filter(([path, value]) => leaves.get(path) !== value && !isOurs(path));
   const theirs = lost.map(([path, value]) => `${name}${path} is ${leaves.get(path)}, somebody else had set it to ${value}`);
   return isLeft ? theirs : [...theirs, ...ours(seen, leaves), ...managers(seen)];
 }

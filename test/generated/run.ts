@@ -186,6 +186,8 @@ function judge(
       mayBeNew: plan.targets[index]?.type === 'Delete',
       foreign: (foreign[index] ?? new Map()) as Leaves,
       isLeft: left(index),
+      content: leavesOf(plan.targets[index]?.content),
+      replaces: plan.targets[index]?.type === 'Update',
     };
     return isShared ? complaintsOfShared(seen) : complaintsOfExact(seen);
   });
