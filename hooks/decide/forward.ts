@@ -59,10 +59,14 @@ function judgeExisting({ entry, live }: Evidence, object: JsonObject | undefined
 
 // A PUT is whole: where only a part of our values is there and no entry of ours, somebody else has set that part.
 function judgeUpdate(evidence: ForwardEvidence): Forward {
-  const { kind, ours } = attribute(evidence);
+  const { kind, ours, foreign } = attribute(evidence);
   const isPart = !isMarked(evidence) && ours.some(({ state }) => state === 'untouched');
   if (kind === 'applied' && !isPart) return { kind: 'done' };
-  return changedConflict(evidence) ?? versionConflict(evidence) ?? send(evidence);
+  const changed = changedConflict(evidence);
+  if (changed !== undefined) return changed;
+  // Annotations that content does not name may move; one that it names, and somebody has set otherwise since, would be lost.
+  if (foreign.length > 0) return contentConflict(evidence, foreign);
+  return versionConflict(evidence) ?? send(evidence);
 }
 
 function judgePatch(evidence: ForwardEvidence): Forward {

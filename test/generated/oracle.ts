@@ -69,10 +69,13 @@ export function complaintsOfExact({ name, before, after, mayBeNew }: Seen): read
 
 /** Others wrote: theirs is there; ours is gone, unless the item says that it was left. */
 export function complaintsOfShared(seen: Seen): readonly string[] {
-  const { name, after, foreign, isLeft, content, replaces } = seen;
+  const { name, before, after, foreign, isLeft, content, replaces } = seen;
   const leaves = leavesOf(after);
   const isOurs = (path: string): boolean => isLeft && (replaces || content.has(path)) && content.get(path) === leaves.get(path);
-  const lost = [...foreign].filter(([path, value]) => leaves.get(path) !== value && !isOurs(path));
+  // A created object is deleted again with the annotations that others have given it: they are no reason to keep it.
+  const isNote = (path: string): boolean =>
+    before === undefined && after === undefined && path.startsWith('.metadata.annotations.');
+  const lost = [...foreign].filter(([path, value]) => leaves.get(path) !== value && !isOurs(path) && !isNote(path));
   const theirs = lost.map(([path, value]) => `${name}${path} is ${leaves.get(path)}, somebody else had set it to ${value}`);
   return isLeft ? theirs : [...theirs, ...ours(seen, leaves), ...managers(seen)];
 }
