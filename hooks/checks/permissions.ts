@@ -1,6 +1,5 @@
 // What the ServiceAccount must be allowed to do, forward and for the undo, asked before a lock is taken.
 import type { AccessQuestion, Resource } from '../cluster.ts';
-import { describe } from '../model/reference.ts';
 import type { ChangeType } from '../model/transaction.ts';
 import { type Fault, fault } from './fault.ts';
 import type { Resolved } from './targets.ts';
@@ -67,8 +66,4 @@ export function gapFaults(gaps: readonly AccessQuestion[], serviceAccount: strin
 function describeQuestion({ verb, group, resource, namespace, name }: AccessQuestion): string {
   const kind = group === '' ? resource : `${resource}.${group}`;
   return `${verb} ${kind}${name === undefined ? '' : ` "${name}"`}${namespace === undefined ? '' : ` in namespace ${namespace}`}`;
-}
-
-export function describeNeed({ by }: Need): string {
-  return by.map(({ target }) => describe(target)).join(', ');
 }

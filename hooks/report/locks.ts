@@ -1,5 +1,3 @@
-// What trying to take locks comes to.
-import { textAt } from '../model/json.ts';
 import type { LockState } from '../observe/observation.ts';
 import { answer, type Done, held, type Result, stoppedBy } from './answer.ts';
 
@@ -26,8 +24,4 @@ export function takenLocks(done: Done): Result {
 function refused({ observation }: Done, message: string): Result {
   if (observation.status.phase === 'Pending') return answer(stoppedBy(observation, message, 'LockRefused'));
   return answer({ ...observation.status, message: `waiting: ${message}` }, 5);
-}
-
-export function leaseName(object: Parameters<typeof textAt>[0]): string {
-  return textAt(object, 'metadata', 'name') ?? '';
 }
