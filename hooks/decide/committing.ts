@@ -7,6 +7,7 @@ import { describe } from '../model/reference.ts';
 import { isSealed, type SnapshotEntry } from '../model/snapshot.ts';
 import { fieldManagers } from '../model/transaction.ts';
 import type { Observation } from '../observe/observation.ts';
+import { driftOf } from './drift.ts';
 import { type Forward, type ForwardEvidence, judgeForward } from './forward.ts';
 import { type Guarded, guard, type ItemView } from './guards.ts';
 import { uidOf } from './judge.ts';
@@ -55,7 +56,7 @@ function decideChange(observation: Observation, view: ItemView, entry: SnapshotE
     change,
     uid: transaction.uid,
     managers: fieldManagers(transaction),
-    drift: [],
+    drift: driftOf(status.items[entry.index], observation, entry),
     recorded: false,
   };
   return byJudgement(observation, evidence, judgeForward(evidence), now);
@@ -77,6 +78,10 @@ function byJudgement(observation: Observation, { entry, live }: ForwardEvidence,
       const uid = uidOf(live);
       const facts = entry.type === 'Create' && uid !== undefined ? { uid } : {};
       return become(applied(status, entry.index, facts, now), `${entry.type} ${describe(entry.target)} had taken effect already`);
+    }
+    case 'amend': {
+      const because = `annotations of ${describe(entry.target)} have changed since its snapshot: they are stored before it is deleted`;
+      return { kind: 'amend', index: entry.index, entry, drift: judged.drift, because };
     }
     case 'conflict':
       return become(undoing(status, judged, now, { index: entry.index, isUntouched: false }), judged.message);

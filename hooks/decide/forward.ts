@@ -6,15 +6,19 @@ import { type ListKinds, listKindsOf, partsOf, valueAt } from '../content/lists.
 import { differences } from '../content/merge.ts';
 import { hasManager, isTerminating, isUnclaimed } from '../content/ownership.ts';
 import type { Path } from '../content/path.ts';
+import { type Drift, encodeDrift } from '../model/item.ts';
 import { at, equalJson, isObject, type Json, type JsonObject, textAt, withKey } from '../model/json.ts';
 import { describe } from '../model/reference.ts';
 import { annotations, type Change } from '../model/transaction.ts';
 import { preconditionOf } from '../writes/resources.ts';
+import { amended, annotationDrift } from './drift.ts';
 import { attribute, describeForeign, type Evidence, type ForeignPath, foreignPath, uidOf } from './judge.ts';
 
 export type Forward =
   | { readonly kind: 'send'; readonly precondition: Precondition | undefined }
   | { readonly kind: 'done' }
+  /** What is about to be deleted has moved since its snapshot, in what makes no conflict: to be stored before it is gone. */
+  | { readonly kind: 'amend'; readonly drift: readonly Drift[] }
   | { readonly kind: 'conflict'; readonly reason: string; readonly message: string };
 
 export interface ForwardEvidence extends Evidence {
@@ -105,7 +109,19 @@ function judgeDelete(evidence: ForwardEvidence): Forward {
   if (replaced !== undefined) return replaced;
   // Kept by finalizers: deleted as far as can be told. Its undo waits until it is gone.
   if (isTerminating(live) && !isTerminating(entry.prior)) return { kind: 'done' };
-  return changedConflict(evidence) ?? send(evidence);
+  return changedConflict(evidence) ?? unstored(evidence) ?? send(evidence);
+}
+
+// Annotations make no conflict, and the snapshot has them as they were: what has been added since would not come back.
+function unstored(evidence: ForwardEvidence): Forward | undefined {
+  const { entry, live, drift } = evidence;
+  if (live === undefined || annotationDrift(amended(entry, drift), live).length === 0) return undefined;
+  const all = annotationDrift(entry, live);
+  if (encodeDrift(all) !== undefined) return { kind: 'amend', drift: all };
+  return contentConflict(
+    evidence,
+    all.map(({ path }) => foreignPath(live, path)),
+  );
 }
 
 /** Everything but annotations (and what is no content) must be as it was. */

@@ -1,8 +1,7 @@
 // RollingBack: one change after the other, the last one first, is taken back or given up with its reason.
 import { describeFailure } from '../checks/failures.ts';
 import type { Failure } from '../model/failure.ts';
-import type { Drift, Item } from '../model/item.ts';
-import { isObject, parseJson, textAt } from '../model/json.ts';
+import { textAt } from '../model/json.ts';
 import { describe } from '../model/reference.ts';
 import { isSealed, type SnapshotEntry } from '../model/snapshot.ts';
 import { formatDuration, parseTime } from '../model/timeouts.ts';
@@ -11,6 +10,7 @@ import type { Observation } from '../observe/observation.ts';
 import { lockOf } from '../writes/lease.ts';
 import { type Backward, judgeBackward } from './backward.ts';
 import { renew } from './committing.ts';
+import { amended, driftOf } from './drift.ts';
 import { type Guarded, guard, type ItemView } from './guards.ts';
 import { judgeLocks } from './locks.ts';
 import type { Step } from './step.ts';
@@ -78,18 +78,20 @@ function decideUndo(observation: Observation, view: ItemView, entry: SnapshotEnt
   const trouble = view.live.kind === 'trouble' ? view.live.failure : view.contentsTrouble;
   if (trouble !== undefined) return failedRead(observation, entry, trouble);
   const item = status.items[entry.index];
+  const drift = driftOf(item, observation, entry);
+  const known = amended(entry, drift);
   const judged = judgeBackward({
-    entry,
+    entry: known,
     live: view.live.kind === 'present' ? view.live.object : undefined,
     managers: fieldManagers(transaction),
-    drift: driftOf(item, observation, entry),
+    drift,
     recorded: item?.progress.kind === 'applied',
     uid: transaction.uid,
     createdUid: item?.uid,
     contents: view.contents,
     goneOwners: view.goneOwners,
   });
-  return byJudgement({ observation, entry, goneOwners: view.goneOwners }, judged, now);
+  return byJudgement({ observation, entry: known, goneOwners: view.goneOwners }, judged, now);
 }
 
 interface Judging {
@@ -114,12 +116,6 @@ function byJudgement({ observation, entry, goneOwners }: Judging, judged: Backwa
     default:
       return { kind: 'compensate', index, entry, judged, goneOwners, because: `undo ${entry.type} of ${describe(entry.target)}` };
   }
-}
-
-function driftOf(item: Item | undefined, { openDrift }: Observation, entry: SnapshotEntry): readonly Drift[] {
-  const text = item?.drift === undefined ? undefined : openDrift(item.drift, entry);
-  const drift = text === undefined ? [] : parseJson(text);
-  return Array.isArray(drift) ? drift.filter(isObject).map((one) => one as unknown as Drift) : [];
 }
 
 function failedRead({ status, transaction, now }: Observation, entry: SnapshotEntry, failure: Failure): Step {

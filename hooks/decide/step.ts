@@ -1,6 +1,7 @@
 // What one call does: a closed union. At most one target is touched by any of them.
 
 import type { Precondition } from '../cluster.ts';
+import type { Drift } from '../model/item.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { SnapshotEntry } from '../model/snapshot.ts';
 import type { Status } from '../model/status.ts';
@@ -42,6 +43,14 @@ export type Step =
       readonly entry: SnapshotEntry;
       readonly live: JsonObject | undefined;
       readonly precondition: Precondition | undefined;
+      readonly because: string;
+    }
+  /** Stores what has changed since the snapshot in an object that is about to be deleted. */
+  | {
+      readonly kind: 'amend';
+      readonly index: number;
+      readonly entry: SnapshotEntry;
+      readonly drift: readonly Drift[];
       readonly because: string;
     }
   | {

@@ -1,6 +1,6 @@
 // Progress of one change. On the wire three booleans and more, as users know them from the status; inside, a union that has
 // only the states which make sense. What cannot be read strictly is corrupt and nothing is done on its word.
-import { at, isList, isObject, type Json, type JsonObject, textAt } from './json.ts';
+import { at, isList, isObject, type Json, type JsonObject, parseJson, textAt } from './json.ts';
 
 /** Why an item stands where it stands. `reason` is CamelCase and stable, `message` is for people. */
 export interface ItemError {
@@ -20,11 +20,28 @@ export type Progress =
   | { readonly kind: 'waiting' | 'prepared' | 'announced' | 'applied' }
   | { readonly kind: 'restored' | 'left'; readonly applied: boolean };
 
-/** A path where the object as written differs from what the dry run had promised; its value counts as ours. */
+/**
+ * A path where the object differs from the snapshot. Of what was written: from what the dry run had promised; its value counts as
+ * ours. Of what is to be deleted: from the prior state; it comes back with it.
+ */
 export interface Drift {
   readonly path: readonly string[];
   /** Absent when the path was not there. */
   readonly value?: Json;
+}
+
+/** Characters of one item's drift in the status, which is stored at every step. */
+const longestDrift = 1_024;
+
+/** Undefined when it is too long to be kept in the status. */
+export function encodeDrift(drift: readonly Drift[]): string | undefined {
+  const text = JSON.stringify(drift);
+  return text.length > longestDrift ? undefined : text;
+}
+
+export function decodeDrift(text: string): readonly Drift[] {
+  const drift = parseJson(text);
+  return isList(drift) ? drift.filter(isObject).map((one) => one as unknown as Drift) : [];
 }
 
 export interface Item {

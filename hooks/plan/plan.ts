@@ -19,6 +19,7 @@ export function plan(step: Step, observation: Observation, packer: Packer): Plan
   switch (step.kind) {
     case 'become':
     case 'look':
+    case 'amend':
       return { kind: 'nothing' };
     case 'take':
       return takePlan(step, observation);

@@ -5,12 +5,10 @@ import { differences, merge } from '../content/merge.ts';
 import { losers } from '../content/ownership.ts';
 import { uidOf } from '../decide/judge.ts';
 import type { Applied } from '../decide/transitions.ts';
+import { type Drift, encodeDrift } from '../model/item.ts';
 import { isObject, type Json, type JsonObject } from '../model/json.ts';
 import { isSealed, type Packer, type SnapshotEntry, sealContext } from '../model/snapshot.ts';
 import type { Transaction } from '../model/transaction.ts';
-
-/** Characters of one item's drift in the status, which is stored at every step; beyond it ownership alone must tell. */
-const longestDrift = 1_024;
 
 const mostManagers = 20;
 
@@ -54,11 +52,14 @@ function driftOf(
   const paths = differences(foreseen, content(answer), kinds);
   if (paths.length === 0) return undefined;
   const values = paths.map((path) => ({ path: [...path], ...present(valueAt(content(answer), path, kinds)) }));
-  const text = JSON.stringify(values);
-  if (text.length > longestDrift) return undefined;
-  return isSealed(entry.target, context.transaction.namespace)
-    ? context.packer.seal(text, driftContext(context.transaction, entry))
-    : text;
+  return storedDrift(values, entry, context);
+}
+
+/** As the item of the status keeps it; undefined when it is too long: then ownership alone must tell. */
+export function storedDrift(drift: readonly Drift[], entry: SnapshotEntry, context: AppliedContext): string | undefined {
+  const text = encodeDrift(drift);
+  if (text === undefined || !isSealed(entry.target, context.transaction.namespace)) return text;
+  return context.packer.seal(text, driftContext(context.transaction, entry));
 }
 
 function present(value: Json | undefined): { readonly value?: Json } {
@@ -69,7 +70,7 @@ export function driftContext(transaction: Transaction, entry: SnapshotEntry): st
   return `drift/${sealContext(transaction.uid, entry.index, entry.target)}`;
 }
 
-/** The text that `driftOf` made, or undefined. */
+/** The text that `storedDrift` made, or undefined. */
 export function openDrift(drift: string, entry: SnapshotEntry, context: AppliedContext): string | undefined {
   return isSealed(entry.target, context.transaction.namespace)
     ? context.packer.open(drift, driftContext(context.transaction, entry))

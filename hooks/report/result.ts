@@ -3,6 +3,7 @@
 import { describeFailure } from '../checks/failures.ts';
 import { describeFaults } from '../checks/fault.ts';
 import type { Answer } from '../cluster.ts';
+import { amending } from '../decide/drift.ts';
 import type { Step } from '../decide/step.ts';
 import { applied, left, prepared, released, restored, undoing } from '../decide/transitions.ts';
 import type { Failure } from '../model/failure.ts';
@@ -13,7 +14,7 @@ import type { Observation } from '../observe/observation.ts';
 import { refOf } from '../plan/snapshot.ts';
 import { again, answer, type Done, failuresOf, held, type Result, stoppedBy, transientOf } from './answer.ts';
 import { afterDisown, afterExpiry, afterSettle } from './ends.ts';
-import { factsOf } from './facts.ts';
+import { factsOf, storedDrift } from './facts.ts';
 import { takenLocks } from './locks.ts';
 
 export function resultOf(step: Step, done: Done): Result {
@@ -35,6 +36,8 @@ export function resultOf(step: Step, done: Done): Result {
       return transientOf(done.outcome) === undefined ? again(done) : held(done, 'discarding an incomplete snapshot');
     case 'apply':
       return afterApply(step, done);
+    case 'amend':
+      return afterAmend(step, done);
     case 'compensate':
       return afterCompensation(step, done);
     case 'release':
@@ -79,6 +82,11 @@ function afterApply(step: Extract<Step, { kind: 'apply' }>, done: Done): Result 
     return answer(applied(observation.status, step.index, facts, observation.now));
   }
   return afterFailure(step, done, last.failure);
+}
+
+function afterAmend(step: Extract<Step, { kind: 'amend' }>, { observation, context }: Done): Result {
+  const drift = storedDrift(step.drift, step.entry, context);
+  return answer(drift === undefined ? observation.status : amending(observation.status, step.index, drift));
 }
 
 // An absent object is judged again; a Create can only miss its Namespace or its kind.

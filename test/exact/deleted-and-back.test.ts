@@ -5,7 +5,7 @@ import { at, type JsonObject, textAt, withPath } from '../../hooks/model/json.ts
 import { must, waitFor } from '../support/client.ts';
 import { commit, itemsOf, managerNames, portrait, undo, undoAll } from '../support/round-trip.ts';
 import { type Stage, startStage } from '../support/stage.ts';
-import { step, stepToEnd } from '../support/stepping.ts';
+import { step, stepToEnd, stepUntil } from '../support/stepping.ts';
 import { change } from '../support/targets.ts';
 
 async function createOwner({ client, path }: Stage, name: string): Promise<JsonObject> {
@@ -118,6 +118,37 @@ t.test('deleted and made again', async (t) => {
     await commit(stage, 'frozen', [change('Delete', 'frozen')]);
     await undoAll(stage, 'frozen');
     t.same(await portrait(stage, path('configmaps/frozen'), true), before);
+  });
+
+  await t.test('an annotation that came after the snapshot is stored before the deletion, and comes back', async (t) => {
+    const where = await createLoaded(stage, 'noted', {});
+    await stage.transaction('noted', [change('Delete', 'noted')]);
+    await stepUntil(stage, 'noted', 'Prepared');
+    must(await client.patch(where, { metadata: { annotations: { 'example.org/late': '1', 'example.org/empty': null } } }));
+    const before = (await portrait(stage, where, true)) as JsonObject;
+    const amended = await step(stage, 'noted');
+    t.equal(amended.phase, 'Prepared', 'nothing is deleted by the call that stores');
+    t.equal((await client.get(where)).code, 200);
+    t.match(textAt(itemsOf(amended.status)[0], 'drift'), /example.org\/late/);
+    t.match(await step(stage, 'noted'), { phase: 'Committed' });
+    t.equal((await client.get(where)).code, 404);
+    await undoAll(stage, 'noted');
+    const { managedFields: _owners, ...content } = before;
+    t.match(await portrait(stage, where, true), content);
+    t.equal(at(must(await client.get(where)), 'metadata', 'annotations', 'example.org/empty'), undefined);
+  });
+
+  await t.test('more annotations than the status can keep are a conflict: nothing is deleted', async (t) => {
+    const where = await createLoaded(stage, 'wordy', {});
+    await stage.transaction('wordy', [change('Delete', 'wordy')]);
+    await stepUntil(stage, 'wordy', 'Prepared');
+    must(await client.patch(where, { metadata: { annotations: { 'example.org/late': 'x'.repeat(2000) } } }));
+    const before = await portrait(stage, where);
+    t.match(await stepToEnd(stage, 'wordy'), {
+      phase: 'RolledBack',
+      status: { message: /metadata.annotations\[example.org\/late\]/ },
+    });
+    t.same(await portrait(stage, where), before);
   });
 
   await t.test('its Namespace is gone: that is told', async (t) => {

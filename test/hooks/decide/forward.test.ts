@@ -1,5 +1,6 @@
 // Before a change is sent: what is found x type of the change -> it is sent, it is done already, or it is a conflict, and over what.
 import t from 'tap';
+import { describePath } from '../../../hooks/content/path.ts';
 import { type Forward, type ForwardEvidence, judgeForward } from '../../../hooks/decide/forward.ts';
 import { withPath } from '../../../hooks/model/json.ts';
 import type { Change, ChangeType } from '../../../hooks/model/transaction.ts';
@@ -19,8 +20,9 @@ function evidenceOf(type: ChangeType, live: string, content: Change['content'] =
   };
 }
 
-/** `send`, `done`, or the reason of a conflict with its paths. */
+/** `send`, `done`, what is to be stored first, or the reason of a conflict with its paths. */
 function told(verdict: Forward): string {
+  if (verdict.kind === 'amend') return ['amend', ...verdict.drift.map(({ path }) => describePath(path))].join(' ');
   if (verdict.kind !== 'conflict') return verdict.kind;
   const paths = [...verdict.message.matchAll(/([\w.[\]="/]+) \(by [^)]*\)/g)].map(([, path]) => path);
   return [verdict.reason, ...paths].join(' ');
@@ -33,7 +35,7 @@ before, resourceVersion moved | send                                   | send   
 before, generation moved    | send                                     | send                     | send
 before, status moved        | send                                     | send                     | send
 before, managedFields moved | send                                     | send                     | send
-before, annotation written  | send                                     | send                     | send
+before, annotation written  | send                                     | send                     | amend metadata.annotations.n
 before, b edited            | Conflict spec.b                          | send                     | Conflict spec.b
 before, field added         | Conflict spec.x                          | send                     | Conflict spec.x
 before, item added          | Conflict spec.items[name=two]            | send                     | Conflict spec.items[name=two]

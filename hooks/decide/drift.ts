@@ -1,0 +1,42 @@
+// Where an object has moved since its snapshot without a conflict, as its item remembers it.
+import { listKindsOf, valueAt, withValueAt } from '../content/lists.ts';
+import { differences } from '../content/merge.ts';
+import { type Drift, decodeDrift, type Item } from '../model/item.ts';
+import { at, isObject, type Json, type JsonObject } from '../model/json.ts';
+import type { SnapshotEntry } from '../model/snapshot.ts';
+import type { Status } from '../model/status.ts';
+import type { Observation } from '../observe/observation.ts';
+
+export function driftOf(item: Item | undefined, { openDrift }: Observation, entry: SnapshotEntry): readonly Drift[] {
+  const text = item?.drift === undefined ? undefined : openDrift(item.drift, entry);
+  return text === undefined ? [] : decodeDrift(text);
+}
+
+/** Where the annotations of a live object differ from those of its prior state. */
+export function annotationDrift({ prior }: SnapshotEntry, live: JsonObject): readonly Drift[] {
+  const kinds = listKindsOf(prior, live);
+  const paths = differences(annotationsOf(prior), annotationsOf(live), kinds);
+  return paths.map((path) => {
+    const value = valueAt(annotationsOf(live), path, kinds);
+    return value === undefined ? { path: [...path] } : { path: [...path], value };
+  });
+}
+
+/** The entry of a Delete with the object as it was when it was deleted: its annotations are the only thing that may have moved. */
+export function amended(entry: SnapshotEntry, drift: readonly Drift[]): SnapshotEntry {
+  const { prior, type } = entry;
+  if (type !== 'Delete' || prior === undefined) return entry;
+  const annotations = drift.filter(({ path }) => path[0] === 'f:metadata' && path[1] === 'f:annotations');
+  const kinds = listKindsOf(prior);
+  const object = annotations.reduce<Json | undefined>((state, { path, value }) => withValueAt(state, path, value, kinds), prior);
+  return isObject(object) ? { ...entry, prior: object } : entry;
+}
+
+/** The status with what has moved in an object that is about to be deleted. */
+export function amending(status: Status, index: number, drift: string): Status {
+  return { ...status, items: status.items.map((item, at) => (at === index ? { ...item, drift } : item)) };
+}
+
+function annotationsOf(object: JsonObject | undefined): JsonObject {
+  return { metadata: { annotations: at(object, 'metadata', 'annotations') ?? {} } };
+}
