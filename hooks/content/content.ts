@@ -1,6 +1,6 @@
 // What of an object is content: what people and tools write, less what the API server writes for itself.
 import type { Resource } from '../cluster.ts';
-import { at, equalJson, isList, isObject, type Json, type JsonObject, withKey, withPath } from '../model/json.ts';
+import { at, isObject, type Json, type JsonObject, withKey, withPath } from '../model/json.ts';
 
 // Set by the API server on every object; never compared, never restored.
 const serverMetadata = [
@@ -45,12 +45,4 @@ export function asNew(prior: JsonObject): JsonObject {
 
 export function withManagedFields(object: JsonObject, managedFields: readonly JsonObject[]): JsonObject {
   return withPath(object, ['metadata', 'managedFields'], managedFields);
-}
-
-export function sameManagedFields(left: JsonObject, right: JsonObject): boolean {
-  const sorted = (object: JsonObject): Json => {
-    const entries = at(object, 'metadata', 'managedFields');
-    return isList(entries) ? entries.map((entry) => JSON.stringify(entry)).sort() : [];
-  };
-  return equalJson(sorted(left), sorted(right));
 }
