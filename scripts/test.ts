@@ -7,6 +7,7 @@ import { join, normalize } from 'node:path';
 import { createInterface } from 'node:readline';
 import { existingClusterFlag, openCluster } from '../test/controlplane/existing.ts';
 import type { ControlPlane } from '../test/controlplane/start.ts';
+import { buildNeeded } from '../test/tools/needed.ts';
 import { type FileResults, fileByFile, noResults, type Results, sum } from './tap-results.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -37,6 +38,7 @@ async function runAll(args: readonly string[]): Promise<Results> {
   if (files.length === 0)
     throw new Error('No test files found: name files or folders that hold *.test.ts, or none for all of test/.');
   await buildTapWithOurPlugins();
+  await buildNeeded(files, (line) => console.error(line));
   const controlPlane = await openCluster(args);
   try {
     const options = args.filter((arg) => arg.startsWith('-') && arg !== existingClusterFlag);

@@ -5,6 +5,8 @@ import { join } from 'node:path';
 import t from 'tap';
 import { isAtLeast, requiredGo } from './go.ts';
 
+const controlPlane = join(import.meta.dirname, '..', 'controlplane');
+
 t.test('versions are compared by number', async (t) => {
   t.ok(isAtLeast('go1.26.0', '1.26.0'));
   t.ok(isAtLeast('go1.26.8', '1.26.0'));
@@ -16,7 +18,7 @@ t.test('versions are compared by number', async (t) => {
 });
 
 t.test('the least version is that of go.mod', async (t) => {
-  t.match(requiredGo(), /^1\.\d+\.\d+$/);
+  t.match(requiredGo(controlPlane), /^1\.\d+\.\d+$/);
 });
 
 for (const [reason, script, found] of [
@@ -28,9 +30,9 @@ for (const [reason, script, found] of [
     const directory = t.testdir(script === undefined ? {} : { go: script });
     if (script !== undefined) chmodSync(join(directory, 'go'), 0o755);
     const env = { PATH: directory, XDG_CACHE_HOME: join(directory, 'cache') };
-    const { status, stderr } = spawnSync(process.execPath, [join(import.meta.dirname, 'main.ts')], { env, encoding: 'utf8' });
+    const { status, stderr } = spawnSync(process.execPath, [join(controlPlane, 'main.ts')], { env, encoding: 'utf8' });
     t.equal(status, 1);
-    t.ok(stderr.includes(`Go ${requiredGo()} or newer; found: `) && stderr.includes(found), stderr);
+    t.ok(stderr.includes(`Go ${requiredGo(controlPlane)} or newer; found: `) && stderr.includes(found), stderr);
     t.match(stderr, /Install Go from https:\/\/go.dev\/dl\//);
   });
 }

@@ -1,12 +1,18 @@
-// The Go toolchain that builds the control plane: is it there, is it new enough, and if not, what to install.
+// The Go toolchain that builds what tests need beside Node: is it there, is it new enough, and if not, what to install.
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 
-/** The module whose `tool` lines are the control plane. */
-export const moduleDirectory = import.meta.dirname;
+/** A folder with go.mod and go.sum, whose `tool` lines say what is built. */
+export interface Module {
+  readonly directory: string;
+  /** What it is to people, as the subject of a sentence: `The control plane for tests`. */
+  readonly title: string;
+  /** What to do where Go cannot be had; a clause. */
+  readonly otherwise?: string;
+}
 
-/** Runs `go` on that module for this machine and nothing else, whatever a surrounding workspace or cross compilation says. */
 export interface GoRun {
   readonly code: number | null;
   readonly stdout: string;
@@ -15,10 +21,15 @@ export interface GoRun {
 
 const environment = { CGO_ENABLED: '0', GOWORK: 'off', GOOS: '', GOARCH: '' };
 
-export function runGo(args: readonly string[], onStderrLine: (line: string) => void = () => undefined): Promise<GoRun> {
+/** Runs `go` in that folder for this machine and nothing else, whatever a surrounding workspace or cross compilation says. */
+export function runGo(
+  module: Module,
+  args: readonly string[],
+  onStderrLine: (line: string) => void = () => undefined,
+): Promise<GoRun> {
   return new Promise((resolve, reject) => {
     const go = spawn('go', args, {
-      cwd: moduleDirectory,
+      cwd: module.directory,
       env: { ...process.env, ...environment },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
@@ -35,7 +46,7 @@ export function runGo(args: readonly string[], onStderrLine: (line: string) => v
       onStderrLine(line);
     });
     go.on('error', (error: NodeJS.ErrnoException) =>
-      reject(error.code === 'ENOENT' ? new Error(goNeeded('none on PATH')) : error),
+      reject(error.code === 'ENOENT' ? new Error(goNeeded(module, 'none on PATH')) : error),
     );
     go.on('close', (code) => {
       process.removeListener('exit', end);
@@ -45,24 +56,25 @@ export function runGo(args: readonly string[], onStderrLine: (line: string) => v
 }
 
 /** The version in go.mod's `go` line: the least that can build the module. */
-export function requiredGo(): string {
-  return /^go (\S+)$/m.exec(readFileSync(`${moduleDirectory}/go.mod`, 'utf8'))?.[1] ?? '1.26.0';
+export function requiredGo(directory: string): string {
+  return /^go (\S+)$/m.exec(readFileSync(join(directory, 'go.mod'), 'utf8'))?.[1] ?? '1.26.0';
 }
 
-function goNeeded(found: string): string {
+function goNeeded({ directory, title, otherwise }: Module, found: string): string {
   return (
-    `The control plane for tests is built by Go ${requiredGo()} or newer; found: ${found}. ` +
-    'Install Go from https://go.dev/dl/ (or let a Go from 1.21 on fetch it: GOTOOLCHAIN=auto), or use a cluster that you have: ' +
-    'KUBECONFIG=… with --use-existing-cluster.'
+    `${title} is built by Go ${requiredGo(directory)} or newer; found: ${found}. ` +
+    'Install Go from https://go.dev/dl/ (or let a Go from 1.21 on fetch it: GOTOOLCHAIN=auto)' +
+    `${otherwise === undefined ? '' : `, or ${otherwise}`}.`
   );
 }
 
 /** Throws, saying what to install, unless a Go that can build the module is on PATH. */
-export async function requireGo(): Promise<void> {
+export async function requireGo(module: Module): Promise<void> {
   // Asked within the module, a Go that may switch toolchains has switched already, and one that may not says why.
-  const asked = await runGo(['env', 'GOVERSION']);
+  const asked = await runGo(module, ['env', 'GOVERSION']);
   const version = asked.stdout.trim();
-  if (asked.code !== 0 || !isAtLeast(version, requiredGo())) throw new Error(goNeeded(version || asked.stderr.trim()));
+  if (asked.code !== 0 || !isAtLeast(version, requiredGo(module.directory)))
+    throw new Error(goNeeded(module, version || asked.stderr.trim()));
 }
 
 /** Compares `go1.26.8`-like versions by their numbers; anything without numbers is too old. */

@@ -1,0 +1,100 @@
+// Builds the `tool` lines of a Go module, once for each content of go.mod, go.sum and flags, into the user's cache. Whoever
+// finds a cache directory finds it whole: it gets its name at the end.
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { type Module, requireGo, runGo } from './go.ts';
+import { openProgress, type Progress } from './progress.ts';
+
+export interface Tools extends Module {
+  /** Begins the name of the cache directory. */
+  readonly name: string;
+  /** What the first build costs, in a clause: `about 6 minutes on 2 cores, plus some 700 MB of module downloads`. */
+  readonly cost: string;
+  /** For `go build`, beside those that make it reproducible. */
+  readonly flags: readonly string[];
+}
+
+export type ReportLine = (line: string) => void;
+
+const commonFlags = ['-trimpath', '-buildvcs=false', '-mod=readonly'];
+
+/** The cache of this version: `$XDG_CACHE_HOME/janus/<name>-<hash>`, by default below `~/.cache`. */
+export function cacheDirectory(tools: Tools, env: NodeJS.ProcessEnv = process.env): string {
+  const hash = createHash('sha256');
+  for (const file of ['go.mod', 'go.sum']) hash.update(readFileSync(join(tools.directory, file))).update('\0');
+  hash.update(JSON.stringify([flagsOf(tools), process.platform, process.arch]));
+  const root = env.XDG_CACHE_HOME || join(homedir(), '.cache');
+  return join(root, 'janus', `${tools.name}-${hash.digest('hex').slice(0, 16)}`);
+}
+
+/**
+ * Gives the directory with the binaries, each named after the folder of its package; builds them when they are not in the
+ * cache. Two builds at once do the work twice; the first to end is used.
+ */
+export async function buildTools(tools: Tools, report: ReportLine): Promise<string> {
+  const directory = cacheDirectory(tools);
+  if (!existsSync(directory)) await build(tools, directory, report);
+  return directory;
+}
+
+function flagsOf({ flags }: Tools): readonly string[] {
+  return [...commonFlags, ...flags];
+}
+
+async function build(tools: Tools, directory: string, report: ReportLine): Promise<void> {
+  await requireGo(tools);
+  report(`${tools.title} is built into ${directory}.`);
+  report(`This happens once: ${tools.cost}; later starts take seconds.`);
+  mkdirSync(join(directory, '..'), { recursive: true });
+  removeAbandoned(directory);
+  const unfinished = mkdtempSync(`${directory}.building-`);
+  const remove = (): void => rmSync(unfinished, { recursive: true, force: true });
+  process.once('exit', remove);
+  const progress = openProgress(report);
+  try {
+    progress.begin('downloading modules');
+    const packages = await countPackages(tools, progress);
+    progress.begin('compiling', packages);
+    await compile(tools, unfinished, progress);
+    publish(unfinished, directory);
+    report(`Built in ${progress.elapsed()}.`);
+  } finally {
+    progress.end();
+    process.removeListener('exit', remove);
+    remove();
+  }
+}
+
+async function countPackages(tools: Tools, progress: Progress): Promise<number> {
+  const listed = await runGo(tools, ['list', '-deps', ...flagsOf(tools), 'tool'], progress.step);
+  if (listed.code !== 0) throw new Error(`${tools.title}: go could not load the modules:\n${lastLines(listed.stderr)}`);
+  return listed.stdout.trim().split('\n').length;
+}
+
+async function compile(tools: Tools, into: string, progress: Progress): Promise<void> {
+  const built = await runGo(tools, ['build', '-v', ...flagsOf(tools), '-o', `${into}/`, 'tool'], progress.step);
+  if (built.code !== 0) throw new Error(`${tools.title}: go could not build it:\n${lastLines(built.stderr)}`);
+}
+
+function publish(unfinished: string, directory: string): void {
+  try {
+    renameSync(unfinished, directory);
+  } catch (error) {
+    if (!existsSync(directory)) throw error;
+  }
+}
+
+/** What builds left behind that were killed more than a day ago. */
+function removeAbandoned(directory: string): void {
+  const parent = join(directory, '..');
+  for (const name of readdirSync(parent).filter((entry) => entry.includes('.building-'))) {
+    const path = join(parent, name);
+    if (Date.now() - statSync(path).mtimeMs > 86_400_000) rmSync(path, { recursive: true, force: true });
+  }
+}
+
+function lastLines(text: string): string {
+  return text.split('\n').slice(-15).join('\n');
+}

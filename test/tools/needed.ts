@@ -1,0 +1,19 @@
+// Which tests need tools of their own beside the control plane. They are built before tap starts: a build takes minutes, which
+// a test file has not, and two files that want the same one would build it twice.
+import type { ReportLine } from './build.ts';
+import { buildPrometheus } from './prometheus/prometheus.ts';
+
+interface Need {
+  /** How the paths of the tests begin. */
+  readonly tests: string;
+  readonly build: (report: ReportLine) => Promise<unknown>;
+}
+
+const needs: readonly Need[] = [{ tests: 'test/monitoring/', build: buildPrometheus }];
+
+/** Builds what these test files need. A tool that cannot be built fails the run: nothing is skipped. */
+export async function buildNeeded(files: readonly string[], report: ReportLine): Promise<void> {
+  for (const { tests, build } of needs) {
+    if (files.some((file) => file.startsWith(tests))) await build(report);
+  }
+}
