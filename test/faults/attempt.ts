@@ -1,12 +1,15 @@
 // One case: a story with its faults is run to its end, deleted, and judged.
-import { at, type JsonObject, textAt } from '../../hooks/model/json.ts';
-import { sweepSnapshots } from '../../hooks/sweep.ts';
+import { at, isList, type JsonObject, textAt } from '../../hooks/model/json.ts';
+import { sweepLeases, sweepSnapshots } from '../../hooks/sweep.ts';
+import { waitFor } from '../support/client.ts';
 import { engineNamespace } from '../support/install.ts';
 import { drive, letGo } from './drive.ts';
-import { type Evidence, transactionsOf } from './evidence.ts';
+import { allTargets, type Evidence, transactionsOf } from './evidence.ts';
 import { violations } from './invariants.ts';
-import { callFor, configMapPath, createRun, finalizersOf, type Run, type RunOptions, read, setUp, targets } from './run.ts';
-import type { Story } from './stories.ts';
+import { configMapPlace } from './places.ts';
+import { laterCluster } from './port.ts';
+import { callFor, createRun, finalizersOf, type Run, type RunOptions, read, setUp, targets } from './run.ts';
+import { homeOf, type Story } from './story.ts';
 import type { World } from './world.ts';
 
 export interface Attempt {
@@ -30,23 +33,27 @@ export async function attempt(
   const given = typeof options === 'function' ? options(() => run) : options;
   const run = createRun(world, story, given);
   await setUp(run);
+  await settled(run);
   const before = await targets(run);
   const failure = await drive(run).then(
     () => undefined,
     (error: unknown) => (error instanceof Error ? (error.stack ?? error.message) : String(error)),
   );
   const [portCalls, hookCalls] = [run.board.calls.length, run.board.hookCall];
-  run.board.faults = new Map();
+  run.board.faultOf = () => undefined;
   const after = await targets(run);
   const writesAtRest = await lookAtRest(run);
   const ends = await endsOf(run);
   const struckAt = run.board.struckAt;
   await letGo(run);
+  const leftovers = await leftoversOf(run);
   const evidence: Evidence = {
     story,
     names: run.names,
     events: world.audit.take(run.names.run),
     portCalls: run.board.calls.slice(0, portCalls),
+    reports: run.board.reports,
+    uids: run.uids,
     hookCalls: run.hookCalls.filter((call) => call.portCalls <= portCalls),
     struckAt,
     hadHookFaults: given.hookFaults !== undefined,
@@ -54,7 +61,7 @@ export async function attempt(
     after,
     ends,
     writesAtRest,
-    leftovers: await leftoversOf(run),
+    leftovers,
   };
   await removeTargets(run);
   const found = [...(failure === undefined ? [] : [`it threw: ${failure}`]), ...judge(evidence)];
@@ -74,39 +81,69 @@ async function lookAtRest(run: Run): Promise<readonly string[]> {
   const from = run.board.calls.length;
   for (const name of transactionsOf(run)) {
     const parent = await read(run, name);
-    if (parent !== undefined) await run.engine(callFor(parent));
+    if (parent !== undefined) await run.engine(callFor(parent, run.board.hookCall));
   }
   return run.board.calls.slice(from).flatMap(({ method, what }) => (method === 'send' ? [what] : []));
 }
 
+/** Kubernetes' own controllers have seen what is new to them. */
+async function settled({ world, story, names }: Run): Promise<void> {
+  if (story.isSlow !== true) return;
+  for (const { kind, path } of allTargets({ story, names }).filter(({ kind }) => kind === 'Deployment')) {
+    const isSeen = async (): Promise<boolean> => {
+      const answer = await world.controller.get(path);
+      return answer.code === 404 || at(answer.body, 'status', 'conditions') !== undefined;
+    };
+    await waitFor(isSeen, `${kind} ${path} to be taken up`);
+  }
+}
+
 async function leftoversOf(run: Run): Promise<readonly string[]> {
-  // What lands after its Transaction is gone is for the sweep.
-  await sweepSnapshots(run.world.cluster);
+  const { cluster } = run.world;
+  // What lands after its Transaction is gone, and what it could not let go of itself, is for the sweep.
+  await sweepSnapshots(cluster);
+  if ((await leasesOf(run)).length > 0) await sweepLeases(laterCluster(cluster, hour), engineNamespace);
   const [ofTransactions, ofLeases] = await Promise.all([
-    Promise.all(transactionsOf(run).map((name) => leftoversOfTransaction(run, name))),
+    Promise.all(transactionsOf(run).map((key) => leftoversOfTransaction(run, key))),
     leasesOf(run),
   ]);
   return [...ofTransactions.flat(), ...ofLeases];
 }
 
-async function leftoversOfTransaction(run: Run, name: string): Promise<readonly string[]> {
+const hour = 3_600_000;
+
+async function leftoversOfTransaction(run: Run, key: string): Promise<readonly string[]> {
+  const { namespace, name } = homeOf(run.names, key);
+  const snapshot = configMapPlace(namespace, `${name}-rollback`).path;
   const found: string[] = [];
-  if ((await read(run, name)) !== undefined) found.push(`Transaction ${name} is still there`);
-  const snapshot = await run.world.controller.get(configMapPath(run, `${name}-rollback`));
-  if (finalizersOf(snapshot.body).length > 0) found.push(`the snapshot of ${name} still has its finalizer`);
+  // What is deleted in the foreground goes once the garbage collector has seen its dependents go.
+  const isGone = async (): Promise<boolean> => (await read(run, key)) === undefined;
+  if (!(await waitFor(isGone, `Transaction ${key} to be gone`).catch(() => false)))
+    found.push(`Transaction ${key} is still there`);
+  if (finalizersOf((await run.world.controller.get(snapshot)).body).length > 0)
+    found.push(`the snapshot of ${key} still has its finalizer`);
   return found;
 }
 
 async function leasesOf(run: Run): Promise<readonly string[]> {
-  const { controller, namespace } = run.world;
-  const { items } = await controller.list(`/apis/coordination.k8s.io/v1/namespaces/${engineNamespace}/leases`);
-  const holders = transactionsOf(run).map((name) => `${namespace}/${name}/`);
+  const { items } = await run.world.controller.list(`/apis/coordination.k8s.io/v1/namespaces/${engineNamespace}/leases`);
+  const holders = transactionsOf(run).map((key) => {
+    const { namespace, name } = homeOf(run.names, key);
+    return `${namespace}/${name}/`;
+  });
   return items
     .filter((lease) => holders.some((holder) => textAt(lease, 'spec', 'holderIdentity')?.startsWith(holder) === true))
     .map((lease) => `Lease ${textAt(lease, 'metadata', 'name')} is still held`);
 }
 
 async function removeTargets(run: Run): Promise<void> {
-  const { a, b, c, d } = run.names;
-  await Promise.all([a, b, c, d].map((name) => run.world.stranger.delete(configMapPath(run, name))));
+  const { stranger } = run.world;
+  await Promise.all(
+    allTargets(run).map(async ({ path }) => {
+      const { code, body } = await stranger.delete(path);
+      if (code === 200 && isList(at(body, 'metadata', 'finalizers')))
+        await stranger.patch(path, { metadata: { finalizers: null } });
+    }),
+  );
+  if (run.story.isAlone === true) await stranger.delete(`/api/v1/namespaces/${run.names.namespace}`);
 }

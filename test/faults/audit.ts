@@ -2,6 +2,7 @@
 // everything in a run is named after it.
 import { closeSync, openSync, readSync } from 'node:fs';
 import { at, isObject, type Json, type JsonObject, parseJson, textAt } from '../../hooks/model/json.ts';
+import { keyOf } from './places.ts';
 
 /** The users beside the engine's own that the runs act as. */
 export const users = { controller: 'faults-controller', stranger: 'faults-stranger' } as const;
@@ -14,6 +15,8 @@ export interface AuditEvent {
   /** `configmaps`, `transactions/status` */
   readonly resource: string;
   readonly name: string;
+  /** Of the object, as `keyOf` has it. */
+  readonly key: string;
   readonly code: number;
   readonly fieldManager: string;
   readonly request: JsonObject;
@@ -30,7 +33,7 @@ export interface AuditTrail {
 
 const chunk = Buffer.alloc(1 << 20);
 
-export function openAuditTrail(path: string, accountUser: string): AuditTrail {
+export function openAuditTrail(path: string): AuditTrail {
   const byRun = new Map<string, AuditEvent[]>();
   const bytes: { rest: Buffer; position: number } = { rest: Buffer.alloc(0), position: 0 };
   const file = openSync(path, 'r');
@@ -43,7 +46,7 @@ export function openAuditTrail(path: string, accountUser: string): AuditTrail {
       const text = Buffer.concat([bytes.rest, chunk.subarray(0, count)]);
       const end = text.lastIndexOf(10) + 1;
       bytes.rest = Buffer.from(text.subarray(end));
-      for (const line of text.subarray(0, end).toString('utf8').split('\n')) sort(byRun, line, accountUser);
+      for (const line of text.subarray(0, end).toString('utf8').split('\n')) sort(byRun, line);
     }
   };
   return {
@@ -58,10 +61,10 @@ export function openAuditTrail(path: string, accountUser: string): AuditTrail {
 
 const runName = /\brun\d+\b/;
 
-function sort(byRun: Map<string, AuditEvent[]>, line: string, accountUser: string): void {
+function sort(byRun: Map<string, AuditEvent[]>, line: string): void {
   const run = line === '' ? undefined : runName.exec(line)?.[0];
   if (run === undefined) return;
-  const event = eventOf(parseJson(line), accountUser);
+  const event = eventOf(parseJson(line));
   if (event === undefined) return;
   const events = byRun.get(run);
   if (events === undefined) byRun.set(run, [event]);
@@ -69,9 +72,9 @@ function sort(byRun: Map<string, AuditEvent[]>, line: string, accountUser: strin
 }
 
 /** Undefined for a dry run, and for what others than the actors of the runs did. */
-export function eventOf(event: Json, accountUser: string): AuditEvent | undefined {
+export function eventOf(event: Json): AuditEvent | undefined {
   const query = new URLSearchParams((textAt(event, 'requestURI') ?? '').split('?')[1] ?? '');
-  const actor = actorOf(event, accountUser);
+  const actor = actorOf(event);
   const request = objectAt(event, 'requestObject');
   // A DELETE says so in its body, all others in the query.
   if (query.has('dryRun') || at(request, 'dryRun') !== undefined || actor === undefined) return undefined;
@@ -88,14 +91,14 @@ export function eventOf(event: Json, accountUser: string): AuditEvent | undefine
   };
 }
 
-function whereOf(event: Json, request: JsonObject): Pick<AuditEvent, 'verb' | 'resource' | 'name'> {
+function whereOf(event: Json, request: JsonObject): Pick<AuditEvent, 'verb' | 'resource' | 'name' | 'key'> {
   const subresource = textAt(event, 'objectRef', 'subresource');
   const resource = textAt(event, 'objectRef', 'resource') ?? '';
-  return {
-    verb: text(event, 'verb'),
-    resource: subresource === undefined ? resource : `${resource}/${subresource}`,
-    name: textAt(event, 'objectRef', 'name') ?? textAt(request, 'metadata', 'name') ?? '',
-  };
+  const name = textAt(event, 'objectRef', 'name') ?? textAt(request, 'metadata', 'name') ?? '';
+  const [group, namespace] = [textAt(event, 'objectRef', 'apiGroup'), textAt(event, 'objectRef', 'namespace')];
+  // The audit log has a Namespace inside itself.
+  const key = keyOf({ group, resource, namespace: resource === 'namespaces' ? undefined : namespace, name });
+  return { verb: text(event, 'verb'), resource: subresource === undefined ? resource : `${resource}/${subresource}`, name, key };
 }
 
 function text(event: Json, key: string): string {
@@ -107,11 +110,11 @@ function objectAt(event: Json, key: string): JsonObject {
   return isObject(object) ? object : {};
 }
 
-function actorOf(event: Json, accountUser: string): Actor | undefined {
+function actorOf(event: Json): Actor | undefined {
   if (textAt(event, 'user', 'username') !== 'admin') return undefined;
   const impersonated = textAt(event, 'impersonatedUser', 'username');
   if (impersonated === undefined) return 'engine';
   if (impersonated === users.stranger) return 'stranger';
   if (impersonated === users.controller) return 'controller';
-  return impersonated === accountUser ? 'account' : undefined;
+  return /^system:serviceaccount:.*:deployer$/.test(impersonated) ? 'account' : undefined;
 }

@@ -2,7 +2,7 @@
 import { type Attempt, attempt } from './attempt.ts';
 import type { Calm, Case, Scenario } from './case.ts';
 import { violations } from './invariants.ts';
-import type { Story } from './stories.ts';
+import type { Story } from './story.ts';
 import type { World } from './world.ts';
 
 export interface Failure {

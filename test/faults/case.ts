@@ -3,7 +3,7 @@ import type { Evidence } from './evidence.ts';
 import { violations } from './invariants.ts';
 import type { PortCall } from './port.ts';
 import type { Run, RunOptions } from './run.ts';
-import type { Story } from './stories.ts';
+import type { Story } from './story.ts';
 
 /** What a run without faults came to. */
 export interface Calm {

@@ -1,20 +1,24 @@
 // Metacontroller by hand, as wrong as it can be: calls that are doubled, stale or not made, answers that are stored late or never.
+import { setTimeout } from 'node:timers/promises';
 import type { Reply } from '../../hooks/call.ts';
 import { at, equalJson, isObject, type Json, type JsonObject, textAt, withKey } from '../../hooks/model/json.ts';
 import { must } from '../support/client.ts';
+import { allTargets } from './evidence.ts';
 import { advance, Crash, land } from './port.ts';
 import { callFor, type HookFault, type Run, read, startEngine } from './run.ts';
-import { transactionPath } from './stories.ts';
+import { pathOfTransaction } from './story.ts';
 
 /** A guard against going on for ever; more calls than any run takes. */
 const mostCalls = 160;
+const mostSlowCalls = 4_000;
 
 /** Calls the hook until every Transaction of the run is at rest and nothing of the story is to come. */
 export async function drive(run: Run): Promise<void> {
   const names = Object.keys(run.story.transactions(run.names));
   let awake = names;
+  const most = (run.story.isSlow === true ? mostSlowCalls : mostCalls) + 4 * allTargets(run).length;
   while (awake.length > 0 || run.lateAnswers.length > 0) {
-    if (run.board.hookCall > mostCalls) throw new Error(`not at rest after ${mostCalls} calls`);
+    if (run.board.hookCall > most) throw new Error(`not at rest after ${most} calls`);
     const rested = await turns(run, awake);
     const hasStored = await storeLateAnswers(run, awake.length === rested.length);
     const hasGoneOn = await storyGoesOn(run);
@@ -42,9 +46,13 @@ async function turn(run: Run, name: string): Promise<boolean> {
     return false;
   }
   if (fault?.kind === 'stale') await replay(run, name, fault.stored);
+  const twin = fault?.kind === 'doubled' ? ring(run, parent) : undefined;
   const reply = await ring(run, parent);
+  await twin;
   note(run, parent, reply);
-  return reply !== 'crashed' && !(await goesAstray(run, { name, reply, fault })) && (await conclude(run, parent, reply));
+  return (
+    reply !== 'crashed' && !(await goesAstray(run, { name, reply, fault })) && (await conclude(run, { name, parent, reply }))
+  );
 }
 
 function hookFaultOf({ options: { hookFaults }, board }: Run): HookFault | undefined {
@@ -67,7 +75,7 @@ async function replay(run: Run, name: string, isStored: boolean): Promise<void> 
 /** After a crash of the process another one takes its place. */
 async function ring(run: Run, parent: JsonObject): Promise<Reply | 'crashed'> {
   try {
-    return await run.engine(callFor(parent));
+    return await run.engine(callFor(parent, run.board.hookCall));
   } catch (error) {
     if (!(error instanceof Crash)) throw error;
     await Promise.allSettled(run.board.pending);
@@ -77,7 +85,10 @@ async function ring(run: Run, parent: JsonObject): Promise<Reply | 'crashed'> {
 }
 
 function note(run: Run, parent: JsonObject, reply: Reply | 'crashed'): void {
+  const status = reply !== 'crashed' && reply.kind === 'status' ? reply.status : {};
   run.hookCalls.push({
+    ahead: run.board.ahead,
+    phase: textAt(status, 'phase') ?? '',
     number: run.board.hookCall,
     name: textAt(parent, 'metadata', 'name') ?? '',
     outcome: reply === 'crashed' ? reply : reply.kind,
@@ -103,9 +114,15 @@ async function goesAstray(run: Run, { name, reply, fault }: Answered): Promise<b
   return fault?.kind === 'unstored' || fault?.kind === 'stored late';
 }
 
-async function conclude(run: Run, parent: JsonObject, reply: Reply): Promise<boolean> {
+interface Concluded {
+  readonly name: string;
+  readonly parent: JsonObject;
+  readonly reply: Reply;
+}
+
+async function conclude(run: Run, { name, parent, reply }: Concluded): Promise<boolean> {
   const before = at(parent, 'status') ?? {};
-  await settle(run, textAt(parent, 'metadata', 'name') ?? '', reply);
+  await settle(run, name, reply);
   const pause = pauseOf(reply);
   if (pause > 0) await pass(run, pause);
   return pause === 0 && reply.kind === 'status' && equalJson(withObserved(reply.status, before), before);
@@ -118,14 +135,15 @@ function withObserved(status: JsonObject, before: Json): JsonObject {
 
 async function settle(run: Run, name: string, reply: Reply): Promise<void> {
   if (reply.kind === 'status' && reply.finalized) {
-    const path = transactionPath(run.world.namespace, name);
+    const path = pathOfTransaction(run.names, name);
     const answer = await run.world.controller.patch(path, { metadata: { finalizers: null } });
     if (answer.code !== 404) must(answer);
   }
   await store(run, name, reply);
 }
 
-function pass(run: Run, seconds: number): Promise<void> {
+async function pass(run: Run, seconds: number): Promise<void> {
+  if (run.story.isSlow === true) return void (await setTimeout(Math.min(seconds * 1000, 100)));
   return advance(run.world.cluster, run.board, seconds * 1000);
 }
 
@@ -141,7 +159,7 @@ async function tryToStore(run: Run, name: string, given: JsonObject): Promise<nu
   if (live === undefined) return 0;
   const status = { ...given, observedGeneration: at(live, 'metadata', 'generation') ?? 0 };
   if (equalJson(at(live, 'status'), status)) return 0;
-  const path = `${transactionPath(run.world.namespace, name)}/status`;
+  const path = `${pathOfTransaction(run.names, name)}/status`;
   return (await run.world.controller.update(path, withKey(live, 'status', status))).code;
 }
 
@@ -169,7 +187,8 @@ async function storyGoesOn(run: Run): Promise<boolean> {
 export async function letGo(run: Run): Promise<void> {
   const plain: Run = { ...run, options: {}, lateAnswers: [] };
   for (const name of Object.keys(run.story.transactions(run.names))) {
-    await run.world.controller.delete(transactionPath(run.world.namespace, name));
-    for (let tries = 0; tries < 20 && (await read(run, name)) !== undefined; tries += 1) await turn(plain, name);
+    await run.world.controller.delete(pathOfTransaction(run.names, name));
+    const most = run.story.isSlow === true ? mostSlowCalls : 20;
+    for (let tries = 0; tries < most && (await read(run, name)) !== undefined; tries += 1) await turn(plain, name);
   }
 }

@@ -1,16 +1,20 @@
 // What is known after a run: every request from the API server's audit log, every call from the wrapper, the objects before
 // and after. The invariants are judged on nothing else.
+import type { StepReport } from '../../hooks/call.ts';
 import { at, isList, isObject, type Json, type JsonObject, textAt } from '../../hooks/model/json.ts';
+import { comparable } from '../support/stage.ts';
 import type { AuditEvent } from './audit.ts';
 import type { Names } from './names.ts';
+import { configMapPlace, type Place, placeOf } from './places.ts';
 import type { PortCall } from './port.ts';
 import type { HookCall } from './run.ts';
-import type { Story } from './stories.ts';
+import { homeOf, type Story } from './story.ts';
 
-export interface Target {
+export interface Target extends Place {
   readonly type: string;
-  readonly name: string;
 }
+
+export type Objects = ReadonlyMap<string, JsonObject | undefined>;
 
 export interface Evidence {
   readonly story: Story;
@@ -18,12 +22,16 @@ export interface Evidence {
   readonly events: readonly AuditEvent[];
   readonly portCalls: readonly PortCall[];
   readonly hookCalls: readonly HookCall[];
+  readonly reports: readonly StepReport[];
+  /** uids of the Transactions, by their keys. */
+  readonly uids: ReadonlyMap<string, string>;
   /** Number of the last port call at which a fault struck. */
   readonly struckAt: number;
   /** Whether faults of the calls of the hook were among those of the run. */
   readonly hadHookFaults: boolean;
-  readonly before: ReadonlyMap<string, JsonObject | undefined>;
-  readonly after: ReadonlyMap<string, JsonObject | undefined>;
+  /** The targets, by their keys; undefined for what is not there. */
+  readonly before: Objects;
+  readonly after: Objects;
   /** Its last status; undefined when the Transaction was gone at the end of the story. */
   readonly ends: ReadonlyMap<string, JsonObject | undefined>;
   /** Port calls that a last call of the hook made beyond reading, once all was at rest. */
@@ -32,19 +40,37 @@ export interface Evidence {
   readonly leftovers: readonly string[];
 }
 
-export function targetsOf({ story, names }: Pick<Evidence, 'story' | 'names'>, transaction: string): readonly Target[] {
+type Told = Pick<Evidence, 'story' | 'names'>;
+
+export function targetsOf({ story, names }: Told, transaction: string): readonly Target[] {
+  const { namespace } = homeOf(names, transaction);
   return (story.transactions(names)[transaction] ?? []).map((change) => ({
     type: textAt(change, 'type') ?? '',
-    name: textAt(change, 'target', 'name') ?? '',
+    ...placeOf(at(change, 'target') as JsonObject, namespace),
   }));
 }
 
-export function transactionsOf({ story, names }: Pick<Evidence, 'story' | 'names'>): readonly string[] {
+export function transactionsOf({ story, names }: Told): readonly string[] {
   return Object.keys(story.transactions(names));
 }
 
-export function allTargets(evidence: Evidence): readonly string[] {
-  return [...new Set(transactionsOf(evidence).flatMap((name) => targetsOf(evidence, name).map((target) => target.name)))];
+/** Each once. */
+export function allTargets(told: Told): readonly Target[] {
+  const targets = transactionsOf(told).flatMap((name) => targetsOf(told, name));
+  return [...new Map(targets.map((target) => [target.key, target])).values()];
+}
+
+export function endOf({ story, names }: Told, transaction: string): string {
+  return story.ends?.(names)[transaction] ?? story.end;
+}
+
+export function isTarget(told: Told, { key }: AuditEvent): boolean {
+  return allTargets(told).some((target) => target.key === key);
+}
+
+/** Of a ConfigMap that the run has by that name. */
+export function configMapKey({ namespace }: Names, name: string): string {
+  return configMapPlace(namespace, name).key;
 }
 
 export function isWrite({ verb }: AuditEvent): boolean {
@@ -64,18 +90,25 @@ export function isEngine({ actor }: AuditEvent): boolean {
   return actor === 'engine' || actor === 'account';
 }
 
-export function writesTo(evidence: Evidence, target: string): readonly AuditEvent[] {
-  return engineWrites(evidence).filter(({ resource, name }) => resource === 'configmaps' && name === target);
+export function writesTo(evidence: Evidence, { key }: Pick<Target, 'key'>): readonly AuditEvent[] {
+  return engineWrites(evidence).filter((event) => event.key === key);
 }
 
 export function isSnapshot({ resource, name }: AuditEvent): boolean {
   return resource === 'configmaps' && /^run\d+(-rival)?-rollback/.test(name);
 }
 
+/** Whether the field manager of a write is one of this Transaction's two. */
+export function isBy({ uids }: Evidence, transaction: string, fieldManager: string): boolean {
+  return fieldManager.startsWith('janus-') && fieldManager.endsWith(`-${(uids.get(transaction) ?? 'none').slice(0, 8)}`);
+}
+
 /** Statuses that were stored for a Transaction, in order. */
-export function storedStatuses({ events }: Evidence, transaction: string): readonly JsonObject[] {
+export function storedStatuses({ events, names }: Evidence, transaction: string): readonly JsonObject[] {
+  const { namespace, name } = homeOf(names, transaction);
+  const { key } = placeOf({ apiVersion: 'tx.janus.io/v1alpha1', kind: 'Transaction', name }, namespace);
   return events
-    .filter((event) => event.resource === 'transactions/status' && event.name === transaction && hasSucceeded(event))
+    .filter((event) => event.resource === 'transactions/status' && event.key === key && hasSucceeded(event))
     .map(({ response }) => at(response, 'status'))
     .filter(isObject);
 }
@@ -83,8 +116,9 @@ export function storedStatuses({ events }: Evidence, transaction: string): reado
 /** What people see of an object: its content without what the API server counts and stamps. */
 export function contentOf(object: JsonObject | undefined): Json {
   if (object === undefined) return null;
+  const { managedFields: _owners, metadata: _stamps, ...content } = comparable(object, true) as JsonObject;
   const [labels, annotations] = [at(object, 'metadata', 'labels') ?? {}, at(object, 'metadata', 'annotations') ?? {}];
-  return { data: at(object, 'data') ?? {}, labels, annotations };
+  return { ...content, labels, annotations };
 }
 
 export function managersIn(object: JsonObject | undefined): readonly string[] {

@@ -7,7 +7,8 @@ import { scenarios } from './cases.ts';
 import { wrongAnswers } from './errors.ts';
 import { violations } from './invariants.ts';
 import type { Board, Fault } from './port.ts';
-import { commit4, requestRollback, type Story } from './stories.ts';
+import { commit4, requestRollback } from './stories.ts';
+import type { Story } from './story.ts';
 import { openWorld, type World } from './world.ts';
 
 /** Every n-th case is tried here; all of them by `npm run faults`. */

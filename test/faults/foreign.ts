@@ -1,55 +1,103 @@
 // Somebody writes between any two calls. What they wrote after the engine had read the object is never lost, and what does not
 // touch the content that we change never stops us.
-import { at, type Json, textAt } from '../../hooks/model/json.ts';
-import { must } from '../support/client.ts';
+import { at, isList, type Json, type JsonObject, textAt } from '../../hooks/model/json.ts';
+import { type Answer, must } from '../support/client.ts';
 import { type Calm, type Case, caseOf } from './case.ts';
-import type { Evidence } from './evidence.ts';
+import { allTargets, contentOf, type Evidence, type Target } from './evidence.ts';
 import { violations } from './invariants.ts';
-import { configMapPath, type Run } from './run.ts';
-import type { Story } from './stories.ts';
+import type { Run } from './run.ts';
+import { base64, type Story } from './story.ts';
 
 type Letter = 'b' | 'c' | 'd';
 
 interface ForeignWrite {
   readonly id: string;
-  readonly patch: Json;
-  /** Where it is found afterwards. */
-  readonly path: readonly string[];
-  readonly value: string;
-  /** What we change ourselves: it is a conflict. */
-  readonly isSameField?: boolean;
+  readonly act: (run: Run, target: Target) => Promise<Answer>;
+  /** What must be there afterwards, where it was written after the engine had first read the object. */
+  readonly isKept: (object: JsonObject | undefined) => boolean;
+  /** It is no content: it neither stops a commit nor an undo. */
+  readonly isNoContent?: boolean;
+  /** For kinds with a status subresource only. */
+  readonly needsStatus?: boolean;
 }
 
+const manager = { fieldManager: 'stranger' };
+
+function patching(patch: (target: Target) => Json, subresource = ''): ForeignWrite['act'] {
+  return ({ world }, target) => world.stranger.patch(target.path + subresource, patch(target), 'merge', manager);
+}
+
+/** What is text in a ConfigMap is base64 in a Secret. */
+function dataOf({ kind }: Target, key: string, value: string): JsonObject {
+  return kind === 'Widget' ? { spec: { [key]: value } } : { data: { [key]: kind === 'Secret' ? base64(value) : value } };
+}
+
+function has(key: string, value: string): ForeignWrite['isKept'] {
+  return (object) =>
+    [textAt(object, 'data', key), textAt(object, 'spec', key)].some((is) => is === value || is === base64(value));
+}
+
+const always = (): boolean => true;
+const annotated = { metadata: { annotations: { theirs: 'yes' } } };
+const finalizer = 'faults.test/theirs';
+
 const writes: readonly ForeignWrite[] = [
-  { id: 'other-field', patch: { data: { theirs: 'yes' } }, path: ['data', 'theirs'], value: 'yes' },
-  { id: 'same-field', patch: { data: { color: 'red' } }, path: ['data', 'color'], value: 'red', isSameField: true },
+  { id: 'other-field', act: patching((target) => dataOf(target, 'theirs', 'yes')), isKept: has('theirs', 'yes') },
+  { id: 'same-field', act: patching((target) => dataOf(target, 'color', 'red')), isKept: has('color', 'red') },
   {
     id: 'annotation',
-    patch: { metadata: { annotations: { theirs: 'yes' } } },
-    path: ['metadata', 'annotations', 'theirs'],
-    value: 'yes',
+    act: patching(() => annotated),
+    isKept: (object) => textAt(object, 'metadata', 'annotations', 'theirs') === 'yes',
+    isNoContent: true,
+  },
+  {
+    id: 'label',
+    act: patching(() => ({ metadata: { labels: { theirs: 'yes' } } })),
+    isKept: (object) => textAt(object, 'metadata', 'labels', 'theirs') === 'yes',
+  },
+  {
+    id: 'status',
+    act: patching(() => ({ status: { theirs: 'yes' } }), '/status'),
+    isKept: always,
+    isNoContent: true,
+    needsStatus: true,
+  },
+  { id: 'no-op', act: putAgain, isKept: always, isNoContent: true },
+  { id: 'delete', act: ({ world }, { path }) => world.stranger.delete(path), isKept: (object) => object === undefined },
+  { id: 'delete-and-create', act: replace, isKept: has('whose', 'theirs') },
+  {
+    id: 'finalizer',
+    act: patching(() => ({ metadata: { finalizers: [finalizer] } })),
+    isKept: (object) => isList(at(object, 'metadata', 'finalizers')),
   },
 ];
 
-export function foreignCases(story: Story, { calls }: Calm): readonly Case[] {
-  return calls.flatMap(({ number }) =>
-    (['b', 'c', 'd'] as const).flatMap((letter) =>
-      writes.map((write) =>
-        caseOf(
-          ['S10', story.id, number, letter, write.id],
-          story,
-          (run) => ({ faults: new Map([[number, { kind: 'gap', act: () => act(run(), letter, write) }]]) }),
-          (evidence) => judge(evidence, { number, letter, write }),
-        ),
-      ),
-    ),
-  );
+async function putAgain({ world: { stranger } }: Run, { path }: Target): Promise<Answer> {
+  const found = await stranger.get(path);
+  return found.code === 200 ? stranger.update(path, found.body, manager) : found;
 }
 
-async function act(run: Run, letter: Letter, { patch }: ForeignWrite): Promise<void> {
-  const path = configMapPath(run, run.names[letter]);
-  const answer = await run.world.stranger.patch(path, patch, 'merge', { fieldManager: 'stranger' });
-  if (answer.code !== 404) must(answer);
+async function replace({ world: { stranger } }: Run, target: Target): Promise<Answer> {
+  const { path, collection, name, kind, reference } = target;
+  const deleted = await stranger.delete(path);
+  if (deleted.code !== 200) return deleted;
+  const object = { apiVersion: reference.apiVersion, kind, metadata: { name }, ...dataOf(target, 'whose', 'theirs') };
+  return stranger.create(collection, object, manager);
+}
+
+/** The stories with Widgets are for what only kinds with a status subresource can show. */
+export function foreignCases(story: Story, { calls }: Calm): readonly Case[] {
+  const isOfWidgets = story.id.includes('widgets');
+  const kinds = writes.filter(
+    ({ id, needsStatus }) => !isOfWidgets || needsStatus === true || id === 'same-field' || id === 'no-op',
+  );
+  return calls.flatMap(({ number }) =>
+    (['b', 'c', 'd'] as const).flatMap((letter) =>
+      kinds
+        .filter(({ needsStatus }) => isOfWidgets || needsStatus !== true)
+        .map((write) => foreignCase(story, { number, letter, write })),
+    ),
+  );
 }
 
 interface Made {
@@ -58,35 +106,47 @@ interface Made {
   readonly write: ForeignWrite;
 }
 
-// What they wrote is part of the state that is to be kept, so the comparisons with the state before leave that object out.
-function judge(evidence: Evidence, made: Made): readonly string[] {
-  const name = evidence.names[made.letter];
-  const others = violations(evidence).filter((text) => !text.startsWith('I1') && !text.startsWith('I4'));
-  return [...others, ...lost(evidence, made, name), ...falseConflicts(evidence, made)];
+function foreignCase(story: Story, made: Made): Case {
+  // Whether it was written at all: what is not there cannot be.
+  let answer: Answer | undefined;
+  const act = async (run: Run): Promise<void> => {
+    answer = await made.write.act(run, targetOf(run, made.letter));
+    if (answer.code !== 404) must(answer);
+  };
+  return caseOf(
+    ['S10', story.id, made.number, made.letter, made.write.id],
+    story,
+    (run) => ({ faults: new Map([[made.number, { kind: 'gap', act: () => act(run()) }]]) }),
+    (evidence) => judge(evidence, made, answer?.code !== 404),
+  );
 }
 
-function lost({ after, events, portCalls }: Evidence, made: Made, name: string): readonly string[] {
-  const { number, write } = made;
-  const wrote = events.some(
-    (event) =>
-      event.actor === 'stranger' &&
-      event.verb === 'patch' &&
-      event.name === name &&
-      event.code === 200 &&
-      event.fieldManager === 'stranger',
-  );
+function targetOf(told: Pick<Evidence, 'story' | 'names'>, letter: Letter): Target {
+  const target = allTargets(told).find(({ name }) => name === told.names[letter]);
+  if (target === undefined) throw new Error(`story ${told.story.id} has no target ${letter}`);
+  return target;
+}
+
+// What they wrote is part of the state that is to be kept, so the comparisons with the state before leave that object out.
+function judge(evidence: Evidence, made: Made, wasWritten: boolean): readonly string[] {
+  const target = targetOf(evidence, made.letter);
+  const others = violations(evidence).filter((text) => !text.startsWith('I1 ') && !text.startsWith('I4'));
+  const untouched = violations(evidence).filter((text) => text.startsWith('I1 ') && made.write.id === 'no-op');
+  return [...others, ...untouched, ...(wasWritten ? lost(evidence, made, target) : []), ...falseConflicts(evidence, made)];
+}
+
+function lost({ after, portCalls }: Evidence, { number, letter, write }: Made, { key, name }: Target): readonly string[] {
   const firstRead = portCalls.find((call) => call.method === 'get' && call.name === name)?.number ?? Number.POSITIVE_INFINITY;
-  // Annotations are no conflict, since controllers write them all the time: one that comes before a Delete goes with the object.
-  if (made.letter === 'd' && write.id === 'annotation') return [];
-  const isKept = textAt(after.get(name), ...write.path) === write.value;
-  return wrote && number > firstRead && !isKept
-    ? [`lost: ${write.id} of ${name} is ${JSON.stringify(at(after.get(name), ...write.path))}`]
+  // What is no content comes to an end with an object that is deleted, and who deletes what we delete has what they want; a
+  // finalizer holds what is deleted.
+  const isEither = letter === 'd' && (write.isNoContent === true || write.id === 'delete' || write.id === 'finalizer');
+  return number > firstRead && !isEither && !write.isKept(after.get(key))
+    ? [`lost: ${write.id} of ${key}, which is ${JSON.stringify(contentOf(after.get(key)))}`]
     : [];
 }
 
-/** An annotation is nobody's content: it neither stops a commit nor an undo. */
 function falseConflicts({ ends, story }: Evidence, { write, letter }: Made): readonly string[] {
-  if (write.id !== 'annotation' || letter === 'd') return [];
+  if (write.isNoContent !== true || (letter === 'd' && write.id === 'annotation')) return [];
   const wrong = [...ends].filter(([, status]) => textAt(status, 'phase') !== story.end);
   return wrong.map(
     ([name, status]) => `false conflict: ${name} ends as ${textAt(status, 'phase')}: ${textAt(status, 'message')}`,

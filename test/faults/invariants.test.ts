@@ -3,12 +3,17 @@ import t from 'tap';
 import type { JsonObject } from '../../hooks/model/json.ts';
 import type { AuditEvent } from './audit.ts';
 import { eventOf } from './audit.ts';
-import type { Evidence } from './evidence.ts';
+import { configMapKey, type Evidence } from './evidence.ts';
 import { invariants, violations } from './invariants.ts';
-import { namesOf } from './names.ts';
+import { forged, forgedStatus } from './invariants-of-secrecy.ts';
+import { canaryOf, namesOf } from './names.ts';
+import { keyOf } from './places.ts';
 import { commit2, commit4, contention, rollback2 } from './stories.ts';
+import { base64 } from './story.ts';
 
-const names = namesOf(1);
+const names = namesOf(1, { namespace: 'shop', elsewhere: 'other' });
+const uid = '12345678-90ab';
+const at = (name: string): string => configMapKey(names, name);
 const forward = 'janus-run1-12345678';
 const restore = 'janus-restore-run1-12345678';
 
@@ -20,7 +25,10 @@ function configMap(name: string, data: JsonObject, managers: readonly string[] =
 function event(parts: Partial<AuditEvent>): AuditEvent {
   const [received, answered] = ['2026-01-01T00:00:05Z', '2026-01-01T00:00:06Z'];
   const common = { actor: 'account', verb: 'update', resource: 'configmaps', name: names.b, code: 200 } as const;
-  return { ...common, fieldManager: '', request: {}, response: {}, received, answered, ...parts };
+  const resource = parts.resource ?? common.resource;
+  const group = resource.startsWith('transactions') ? 'tx.janus.io' : '';
+  const key = keyOf({ group, resource: resource.split('/')[0] ?? '', namespace: 'shop', name: parts.name ?? common.name });
+  return { ...common, key, fieldManager: '', request: {}, response: {}, received, answered, ...parts };
 }
 
 const versioned = { metadata: { uid: 'uid', resourceVersion: '7' } };
@@ -52,12 +60,17 @@ const calm: Evidence = {
   events: [snapshot, creation, update, statusEvent(committed)],
   portCalls: [],
   hookCalls: [],
+  reports: [],
+  uids: new Map([
+    [names.run, uid],
+    [names.rival, 'abcdef01-2345'],
+  ]),
   struckAt: 0,
   hadHookFaults: false,
-  before: new Map([[names.b, configMap(names.b, { color: 'blue' })]]),
+  before: new Map([[at(names.b), configMap(names.b, { color: 'blue' })]]),
   after: new Map([
-    [names.a, configMap(names.a, { made: 'yes' })],
-    [names.b, configMap(names.b, green)],
+    [at(names.a), configMap(names.a, { made: 'yes' })],
+    [at(names.b), configMap(names.b, green)],
   ]),
   ends: new Map([[names.run, committed]]),
   writesAtRest: [],
@@ -68,8 +81,8 @@ const undone: Evidence = {
   ...calm,
   story: rollback2,
   events: [snapshot],
-  before: new Map([names.b, names.c].map((name) => [name, configMap(name, {})])),
-  after: new Map([names.b, names.c].map((name) => [name, configMap(name, {})])),
+  before: new Map([names.b, names.c].map((name) => [at(name), configMap(name, {})])),
+  after: new Map([names.b, names.c].map((name) => [at(name), configMap(name, {})])),
   ends: new Map([[names.run, { phase: 'RolledBack', version: 9, items: [{}, {}] }]]),
 };
 
@@ -87,28 +100,40 @@ const portCall = {
   outcome: 'ok',
   what: '',
 } as const;
-const hookCall = { number: 1, name: names.run, outcome: 'status', resyncAfterSeconds: 0, portCalls: 9 };
+const hookCall = {
+  number: 1,
+  name: names.run,
+  outcome: 'status',
+  resyncAfterSeconds: 0,
+  portCalls: 9,
+  ahead: 0,
+  phase: 'Committed',
+};
 const locked = { ...committed, items: [{ lockLease: 'one' }] };
 
 function writtenBy(...managers: readonly string[]): Evidence {
   const events = managers.map((manager, index) =>
-    event({ request: versioned, fieldManager: `janus-${manager}-12345678`, response: configMap(names.b, { n: `${index}` }) }),
+    event({
+      request: versioned,
+      fieldManager: `janus-${manager}-${manager === 'run1' ? '12345678' : 'abcdef01'}`,
+      response: configMap(names.b, { n: `${index}` }),
+    }),
   );
   return { ...calm, story: contention, events };
 }
 
 const broken: readonly (readonly [keyof typeof invariants, string, Evidence])[] = [
   ['I1 outcome', 'another phase', { ...calm, ends: new Map([[names.run, { phase: 'Failed' }]]) }],
-  ['I1 outcome', 'a change is missing', { ...calm, after: new Map(calm.after).set(names.a, undefined as never) }],
-  ['I1 outcome', 'something is left', { ...undone, after: new Map(undone.after).set(names.b, configMap(names.b, green)) }],
-  ['I1 outcome', 'no one order', { ...writtenBy(), after: new Map([[names.b, configMap(names.b, { last: 'run' })]]) }],
+  ['I1 outcome', 'a change is missing', { ...calm, after: new Map(calm.after).set(at(names.a), undefined as never) }],
+  ['I1 outcome', 'something is left', { ...undone, after: new Map(undone.after).set(at(names.b), configMap(names.b, green)) }],
+  ['I1 outcome', 'no one order', { ...writtenBy(), after: new Map([[at(names.b), configMap(names.b, { last: 'run' })]]) }],
   [
     'I1 items',
     'said to be rolled back',
     {
       ...undone,
       ends: new Map([[names.run, { phase: 'RolledBack', items: [{ rolledBack: true }] }]]),
-      after: new Map(undone.after).set(names.b, configMap(names.b, {}, [forward])),
+      after: new Map(undone.after).set(at(names.b), configMap(names.b, {}, [forward])),
     },
   ],
   ['I2 snapshot first', 'no snapshot', { ...calm, events: [creation] }],
@@ -151,7 +176,11 @@ const broken: readonly (readonly [keyof typeof invariants, string, Evidence])[] 
     'a lock before its permission',
     { ...calm, portCalls: [{ ...portCall, name: '', what: 'send create Lease one' }] },
   ],
-  ['I15 no trace', 'a manager', { ...undone, after: new Map(undone.after).set(names.b, configMap(names.b, {}, [restore])) }],
+  ['I12 secrets', 'a status', { ...calm, events: [statusEvent({ ...committed, message: canaryOf(names) })] }],
+  ['I12 secrets', 'a snapshot', { ...calm, events: [{ ...snapshot, request: { data: { 0: base64(canaryOf(names)) } } }] }],
+  ['I13 doorbell', 'a call', { ...calm, portCalls: [{ ...portCall, name: forged, what: `get Lease ${forged}` }] }],
+  ['I13 doorbell', 'a status', { ...calm, events: [statusEvent(forgedStatus(3))] }],
+  ['I15 no trace', 'a manager', { ...undone, after: new Map(undone.after).set(at(names.b), configMap(names.b, {}, [restore])) }],
   ['I16 conditions', 'finished with locks', { ...calm, events: [statusEvent(locked)] }],
   ['I16 conditions', 'success in Failed', { ...calm, events: [statusEvent({ ...committed, phase: 'Failed' })] }],
 ];
@@ -170,11 +199,10 @@ t.test('the audit log is read for what counts', async (t) => {
     requestURI: '/api/v1/namespaces/shop/configmaps/run1-b?fieldManager=janus-run1',
     responseStatus: { code: 200 },
   };
-  const account = 'system:serviceaccount:shop:deployer';
-  t.match(eventOf(line, account), { actor: 'account', verb: 'update', code: 200, fieldManager: 'janus-run1' });
-  t.match(eventOf({ ...line, impersonatedUser: { username: 'faults-stranger' } }, account), { actor: 'stranger' });
-  t.equal(eventOf({ ...line, requestURI: `${line.requestURI}&dryRun=All` }, account), undefined, 'a dry run is no effect');
-  t.equal(eventOf({ ...line, requestObject: { dryRun: ['All'] } }, account), undefined, 'a DELETE says so in its body');
-  t.equal(eventOf({ ...line, user: { username: 'system:apiserver' } }, account), undefined, 'others are of no interest');
-  t.ok(commit4.data?.(names).has(names.d), 'what is deleted is expected to be gone');
+  t.match(eventOf(line), { actor: 'account', verb: 'update', code: 200, fieldManager: 'janus-run1' });
+  t.match(eventOf({ ...line, impersonatedUser: { username: 'faults-stranger' } }), { actor: 'stranger' });
+  t.equal(eventOf({ ...line, requestURI: `${line.requestURI}&dryRun=All` }), undefined, 'a dry run is no effect');
+  t.equal(eventOf({ ...line, requestObject: { dryRun: ['All'] } }), undefined, 'a DELETE says so in its body');
+  t.equal(eventOf({ ...line, user: { username: 'system:apiserver' } }), undefined, 'others are of no interest');
+  t.ok(commit4.content?.(names).has(names.d), 'what is deleted is expected to be gone');
 });

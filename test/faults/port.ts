@@ -1,6 +1,7 @@
 // The port of the engine with numbered calls, each of which can go wrong: the process dies before or after it, its answer is
 // lost, the write lands later, another answer comes, or somebody acts in the gap before it. The numbers run through all the
 // engines of one run, so that a second engine can be hit as well.
+import type { StepReport } from '../../hooks/call.ts';
 import type { Answer, Cluster, Identity, Write } from '../../hooks/cluster.ts';
 import type { Failure } from '../../hooks/model/failure.ts';
 import { isObject, type Json, textAt } from '../../hooks/model/json.ts';
@@ -13,6 +14,8 @@ export type Fault =
   /** The answer is lost and the write is carried out so many calls later; the process may die as well. */
   | { readonly kind: 'late'; readonly calls: number; readonly crash: boolean }
   | { readonly kind: 'fails'; readonly failure: Failure }
+  /** So much time passes before the API server gets the request, or before the engine gets the answer. */
+  | { readonly kind: 'delay'; readonly milliseconds: number; readonly of: 'request' | 'answer' }
   | { readonly kind: 'gap'; readonly act: () => Promise<unknown> };
 
 /** The process of an engine is gone: nothing it would have done after this happens. */
@@ -41,11 +44,13 @@ interface LateWrite {
 
 /** What the engines of one run share: the count of calls, the faults, the time, the writes that are still on their way. */
 export interface Board {
-  /** By number of the call; none strikes any more once the story is over. */
-  faults: ReadonlyMap<number, Fault>;
+  /** What strikes a call; nothing does any more once the story is over. */
+  faultOf: (call: PortCall) => Fault | undefined;
   readonly calls: PortCall[];
   readonly late: LateWrite[];
   readonly pending: Set<Promise<unknown>>;
+  /** What the engines tell of their calls: the log, the Events and the metrics are made of it. */
+  readonly reports: StepReport[];
   /** ms by which the time of this run is ahead. */
   ahead: number;
   hookCall: number;
@@ -54,8 +59,10 @@ export interface Board {
   struckAt: number;
 }
 
-export function createBoard(faults: ReadonlyMap<number, Fault>): Board {
-  return { faults, calls: [], late: [], pending: new Set(), ahead: 0, hookCall: 0, engines: 0, struckAt: 0 };
+export function createBoard(faults: ReadonlyMap<number, Fault> | Board['faultOf']): Board {
+  const faultOf = typeof faults === 'function' ? faults : ({ number }: PortCall) => faults.get(number);
+  const lists = { calls: [], late: [], pending: new Set<Promise<unknown>>(), reports: [] };
+  return { ...lists, faultOf, ahead: 0, hookCall: 0, engines: 0, struckAt: 0 };
 }
 
 export const noAnswer: Failure = {
@@ -121,7 +128,7 @@ async function sendNumbered(wire: Wire, request: Request): Promise<unknown> {
     outcome: '',
   };
   board.calls.push(call);
-  const fault = board.faults.get(call.number);
+  const fault = board.faultOf(call);
   if (fault !== undefined) board.struckAt = call.number;
   await land(wire.cluster, board, ({ atCall }) => atCall <= call.number);
   const answer = await struck(wire, request, fault);
@@ -146,6 +153,9 @@ async function struck(wire: Wire, { method, args, carryOut }: Request, fault: Fa
       life.gone = true;
       return answer;
     }
+    case 'delay':
+      if (fault.of === 'request') await advance(wire.cluster, board, fault.milliseconds);
+      return carryOut().finally(() => (fault.of === 'answer' ? advance(wire.cluster, board, fault.milliseconds) : undefined));
     case 'fails':
       return { kind: 'failed', failure: fault.failure };
     case 'lost':
@@ -178,6 +188,11 @@ export async function advance(cluster: Cluster, board: Board, milliseconds: numb
   const then = timeOf(board) + milliseconds;
   await land(cluster, board, ({ deadline }) => deadline <= then);
   board.ahead += milliseconds;
+}
+
+/** The same cluster as it will be then, as far as its clock is concerned. */
+export function laterCluster(cluster: Cluster, milliseconds: number): Cluster {
+  return { ...cluster, get: async (...args) => ahead(await cluster.get(...args), milliseconds) as Answer };
 }
 
 function ahead(answer: unknown, milliseconds: number): unknown {

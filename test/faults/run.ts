@@ -1,15 +1,18 @@
 // One run of a story: Metacontroller by hand, the engine called in this process, and a time of its own, so that waiting for a
 // late write takes none of ours.
 import type { Call, Hook, Reply } from '../../hooks/call.ts';
-import { at, isList, isObject, type JsonObject, textAt } from '../../hooks/model/json.ts';
+import { at, isList, type JsonObject, textAt } from '../../hooks/model/json.ts';
 import { createSync } from '../../hooks/sync.ts';
 import { must } from '../support/client.ts';
 import { engineNamespace } from '../support/install.ts';
 import { account, comparable } from '../support/stage.ts';
+import { allTargets, type Objects, type Target } from './evidence.ts';
+import { forgedStatus } from './invariants-of-secrecy.ts';
 import { type Names, namesOf } from './names.ts';
+import { configMapPlace, placeOf } from './places.ts';
 import { type Board, createBoard, type Fault, faultyCluster, timeOf } from './port.ts';
-import { type Story, transactionPath } from './stories.ts';
-import type { World } from './world.ts';
+import { type Given, homeOf, pathOfTransaction, type Story, threeObjects, transactionPath } from './story.ts';
+import { createAccount, type World } from './world.ts';
 
 /** What goes wrong with one call of the hook. */
 export type HookFault =
@@ -19,11 +22,14 @@ export type HookFault =
   | { readonly kind: 'skipped' }
   /** Its answer is stored only after so many more calls. */
   | { readonly kind: 'stored late'; readonly calls: number }
+  /** The same call is made twice at once. */
+  | { readonly kind: 'doubled' }
   /** Before it: calls with each older state of the Transaction, whose answers are stored as well, or are not. */
   | { readonly kind: 'stale'; readonly stored: boolean };
 
 export interface RunOptions {
-  readonly faults?: ReadonlyMap<number, Fault>;
+  /** By the number of the call, or by what is called. */
+  readonly faults?: ReadonlyMap<number, Fault> | Board['faultOf'];
   /** By the number of the call, or for every call. */
   readonly hookFaults?: ReadonlyMap<number, HookFault> | HookFault;
 }
@@ -35,6 +41,10 @@ export interface HookCall {
   readonly resyncAfterSeconds: number;
   /** Number of the last port call before it ended. */
   readonly portCalls: number;
+  /** ms that the time of the run was ahead when it ended. */
+  readonly ahead: number;
+  /** The phase that it answered. */
+  readonly phase: string;
 }
 
 export interface Run {
@@ -44,6 +54,7 @@ export interface Run {
   readonly board: Board;
   readonly options: RunOptions;
   readonly hookCalls: HookCall[];
+  readonly uids: Map<string, string>;
   readonly parents: Map<string, JsonObject[]>;
   readonly happened: Set<number>;
   readonly lateAnswers: { readonly due: number; readonly name: string; readonly reply: Reply }[];
@@ -57,9 +68,10 @@ let count = 0;
 export function createRun(world: World, story: Story, options: RunOptions = {}): Run {
   count += 1;
   const board = createBoard(options.faults ?? new Map());
-  const names = namesOf(count);
+  const homes = story.isAlone === true ? { ...world, namespace: `run${count}` } : world;
+  const names = namesOf(count, homes);
   const engine = startEngine(world, board);
-  const lists = { hookCalls: [], parents: new Map(), happened: new Set<number>(), lateAnswers: [] };
+  const lists = { hookCalls: [], uids: new Map(), parents: new Map(), happened: new Set<number>(), lateAnswers: [] };
   return { world, story, names, board, options, ...lists, engine };
 }
 
@@ -72,57 +84,63 @@ export function startEngine({ cluster, sealer }: World, board: Board): Hook {
     clock: { monotonic: () => timeOf(board) },
     timing,
     engineNamespace,
-    record: () => undefined,
+    record: (report) => board.reports.push(report),
   });
 }
 
-export function configMapPath({ world }: Pick<Run, 'world'>, name: string): string {
-  return `/api/v1/namespaces/${world.namespace}/configmaps/${name}`;
+export function configMapPath({ names }: Pick<Run, 'names'>, name: string): string {
+  return configMapPlace(names.namespace, name).path;
 }
 
 /** The targets and the Transactions are made. */
 export async function setUp(run: Run): Promise<void> {
   const { names, world, story } = run;
-  await Promise.all([names.b, names.c, names.d].map((name) => createTarget(run, name)));
-  for (const [name, changes] of Object.entries(story.transactions(names))) {
+  if (story.isAlone === true) await createHome(run);
+  await Promise.all((story.given ?? threeObjects)(names).map((given) => createObject(run, given)));
+  for (const [key, changes] of Object.entries(story.transactions(names))) {
+    const { namespace, name } = homeOf(names, key);
     const metadata = { name, finalizers: [finalizer], annotations: { ...story.annotations } };
-    const spec = { serviceAccountName: account, changes };
+    const spec = { serviceAccountName: account, changes, ...story.spec };
     const object = { apiVersion: 'tx.janus.io/v1alpha1', kind: 'Transaction', metadata, spec };
-    must(await world.controller.create(transactionPath(world.namespace, name).replace(/\/[^/]+$/, ''), object));
+    const stored = must(await world.controller.create(transactionPath(namespace, name).replace(/\/[^/]+$/, ''), object));
+    run.uids.set(key, textAt(stored, 'metadata', 'uid') ?? '');
   }
 }
 
-async function createTarget(run: Run, name: string): Promise<void> {
-  const { stranger } = run.world;
-  const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, labels: { team: 'shop' } }, data: { color: 'blue' } };
-  const path = configMapPath(run, name);
-  must(await stranger.create(path.replace(/\/[^/]+$/, ''), object, { fieldManager: 'kubectl-create' }));
-  const applied = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data: { applied: 'yes' } };
-  must(await stranger.apply(path, applied, { fieldManager: 'gitops' }));
+async function createHome({ world: { controller }, names: { namespace } }: Run): Promise<void> {
+  must(await controller.create('/api/v1/namespaces', { metadata: { name: namespace } }));
+  await createAccount(controller, namespace);
 }
 
-/** What the targets hold, by name; undefined for what is not there. */
-export async function targets(run: Run): Promise<ReadonlyMap<string, JsonObject | undefined>> {
-  const { a, b, c, d } = run.names;
-  const read = async (name: string): Promise<readonly [string, JsonObject | undefined]> => {
-    const answer = await run.world.controller.get(configMapPath(run, name));
-    return [name, answer.code === 404 ? undefined : must(answer)];
+async function createObject({ world: { stranger }, names }: Run, { object, applied }: Given): Promise<void> {
+  const { path, collection, name } = placeOf(object, names.namespace);
+  must(await stranger.create(collection, object, { fieldManager: 'kubectl-create' }));
+  if (applied === undefined) return;
+  const { apiVersion = 'v1', kind = '' } = object;
+  must(await stranger.apply(path, { apiVersion, kind, metadata: { name }, ...applied }, { fieldManager: 'gitops' }));
+}
+
+/** What is at the places of the targets, by their keys; undefined for what is not there. */
+export async function targets(run: Run): Promise<Objects> {
+  const read = async ({ key, path }: Target): Promise<readonly [string, JsonObject | undefined]> => {
+    const answer = await run.world.controller.get(path);
+    return [key, answer.code === 404 ? undefined : must(answer)];
   };
-  return new Map(await Promise.all([a, b, c, d].map(read)));
+  return new Map(await Promise.all(allTargets(run).map(read)));
 }
 
 export function portrait(object: JsonObject | undefined, isNew: boolean): unknown {
   return object === undefined ? undefined : comparable(object, isNew);
 }
 
-export function callFor(parent: JsonObject): Call {
+/** What of a request is not so must not matter. */
+export function callFor(parent: JsonObject, number: number): Call {
   const [namespace = '', name = '', uid = ''] = ['namespace', 'name', 'uid'].map((key) => textAt(parent, 'metadata', key));
-  const status = at(parent, 'status');
-  return { namespace, name, uid, status: isObject(status) ? status : {}, children: [] };
+  return { namespace, name, uid, status: forgedStatus(number), children: [] };
 }
 
-export async function read(run: Run, name: string): Promise<JsonObject | undefined> {
-  const answer = await run.world.controller.get(transactionPath(run.world.namespace, name));
+export async function read(run: Run, key: string): Promise<JsonObject | undefined> {
+  const answer = await run.world.controller.get(pathOfTransaction(run.names, key));
   return answer.code === 404 ? undefined : must(answer);
 }
 

@@ -1,60 +1,52 @@
 // The base runs: what is changed, what happens besides, and how it must end whatever goes wrong with the engine.
 import { at, type JsonObject, textAt } from '../../hooks/model/json.ts';
-import { must } from '../support/client.ts';
+import { type Client, must } from '../support/client.ts';
 import { change } from '../support/targets.ts';
 import type { Names } from './names.ts';
-import type { World } from './world.ts';
+import { type Story, type StoryEvent, threeObjects, transactionPath } from './story.ts';
+import { widgets } from './widgets.ts';
 
-export interface StoryEvent {
-  /** When it happens: the first time that a status is stored for which this holds. */
-  readonly when: (status: JsonObject) => boolean;
-  readonly act: (world: World, names: Names) => Promise<unknown>;
-}
+export const green = { color: 'green', size: 'large' };
+export const blue = { color: 'blue', applied: 'yes' };
 
-export type EndPhase = 'Committed' | 'RolledBack' | 'gone';
-
-export interface Story {
-  readonly id: string;
-  /** The changes of each of its Transactions, by its name. */
-  readonly transactions: (names: Names) => Readonly<Record<string, readonly JsonObject[]>>;
-  readonly annotations?: Readonly<Record<string, string>>;
-  readonly events: readonly StoryEvent[];
-  readonly end: EndPhase;
-  /** `data` of the targets at the end, undefined for one that is not there; left out: as before. */
-  readonly data?: (names: Names) => ReadonlyMap<string, JsonObject | undefined>;
-}
-
-const green = { color: 'green', size: 'large' };
-const blue = { color: 'blue', applied: 'yes' };
-
-function fourChanges({ a, b, c, d }: Names): readonly JsonObject[] {
+export function fourChanges({ a, b, c, d }: Names): readonly JsonObject[] {
   return [
     change('Create', a, { data: { made: 'yes' } }),
     change('Update', b, { metadata: { labels: { team: 'shop' } }, data: green }),
     change('Patch', c, { data: green }),
-    change('Delete', d),
+    change('Delete', d, undefined, { kind: 'Secret' }),
   ];
 }
 
-function single(changes: (names: Names) => readonly JsonObject[]): Story['transactions'] {
+export function single(changes: (names: Names) => readonly JsonObject[]): Story['transactions'] {
   return (names) => ({ [names.run]: changes(names) });
 }
 
-const isFinished = (phase: string) => (status: JsonObject) =>
+export const isFinished = (phase: string) => (status: JsonObject) =>
   textAt(status, 'phase') === phase && JSON.stringify(at(status, 'items')).includes('lockLease') === false;
 
 const requested = { 'tx.janus.io/request-rollback': 'yes' };
+
+/** Once it is Committed and at rest its undo is asked for. */
+export const askedBack: StoryEvent = {
+  when: isFinished('Committed'),
+  act: ({ controller }, names) => askBack(controller, names),
+};
+
+export async function askBack(controller: Client, { run, namespace }: Names): Promise<void> {
+  must(await controller.patch(transactionPath(namespace, run), { metadata: { annotations: requested } }));
+}
 
 export const commit4: Story = {
   id: 'commit4',
   transactions: single(fourChanges),
   events: [],
   end: 'Committed',
-  data: ({ a, b, c, d }) =>
+  content: ({ a, b, c, d }) =>
     new Map<string, JsonObject | undefined>([
-      [a, { made: 'yes' }],
-      [b, green],
-      [c, { ...blue, ...green }],
+      [a, { data: { made: 'yes' } }],
+      [b, { data: green }],
+      [c, { data: { ...blue, ...green } }],
       [d, undefined],
     ]),
 };
@@ -68,26 +60,20 @@ export const failAt3: Story = {
   events: [
     {
       when: (status) => textAt(status, 'progress') === '1/4',
-      act: async ({ stranger, namespace }, { a }) => {
+      act: async ({ stranger }, { a, namespace }) => {
         const path = `/api/v1/namespaces/${namespace}/configmaps`;
         must(await stranger.create(path, { metadata: { name: a }, data: { whose: 'theirs' } }, { fieldManager: 'stranger' }));
       },
     },
   ],
   end: 'RolledBack',
-  data: ({ a }) => new Map([[a, { whose: 'theirs' }]]),
+  content: ({ a }) => new Map([[a, { data: { whose: 'theirs' } }]]),
 };
 
 export const requestRollback: Story = {
   id: 'request-rollback',
   transactions: single(fourChanges),
-  events: [
-    {
-      when: isFinished('Committed'),
-      act: async ({ controller, namespace }, { run }) =>
-        must(await controller.patch(transactionPath(namespace, run), { metadata: { annotations: requested } })),
-    },
-  ],
+  events: [askedBack],
   end: 'RolledBack',
 };
 
@@ -98,7 +84,7 @@ export const deleteMidCommit: Story = {
   events: [
     {
       when: (status) => textAt(status, 'progress') === '2/4',
-      act: async ({ controller, namespace }, { run }) => must(await controller.delete(transactionPath(namespace, run))),
+      act: async ({ controller }, { run, namespace }) => must(await controller.delete(transactionPath(namespace, run))),
     },
   ],
   end: 'gone',
@@ -120,22 +106,46 @@ export const commit2: Story = {
   transactions: single((names) => fourChanges(names).slice(0, 2)),
   events: [],
   end: 'Committed',
-  data: ({ a, b }) =>
+  content: ({ a, b }) =>
     new Map<string, JsonObject | undefined>([
-      [a, { made: 'yes' }],
-      [b, green],
+      [a, { data: { made: 'yes' } }],
+      [b, { data: green }],
     ]),
 };
 
 export const rollback2: Story = {
   id: 'rollback2',
   transactions: single((names) => fourChanges(names).slice(1, 3)),
-  events: requestRollback.events,
+  events: [askedBack],
   end: 'RolledBack',
 };
 
 export const stories: readonly Story[] = [commit4, failAt3, requestRollback, deleteMidCommit, contention, commit2, rollback2];
 
-export function transactionPath(namespace: string, name: string): string {
-  return `/apis/tx.janus.io/v1alpha1/namespaces/${namespace}/transactions/${name}`;
+function asWidget(given: JsonObject): JsonObject {
+  return { ...widgets.withStatus, metadata: at(given, 'metadata') ?? {}, spec: { color: 'blue' } };
 }
+
+/** The same three changes of objects whose status is a subresource. */
+export const commitWidgets: Story = {
+  id: 'commit-widgets',
+  given: (names) =>
+    threeObjects(names).map(({ object }) => ({ object: asWidget(object), applied: { spec: { applied: 'yes' } } })),
+  transactions: single(({ b, c, d }) => [
+    change('Update', b, { metadata: { labels: { team: 'shop' } }, spec: green }, widgets.withStatus),
+    change('Patch', c, { spec: green }, widgets.withStatus),
+    change('Delete', d, undefined, widgets.withStatus),
+  ]),
+  events: [],
+  end: 'Committed',
+  content: ({ b, c, d }) =>
+    new Map<string, JsonObject | undefined>([
+      [b, { spec: green }],
+      [c, { spec: { ...blue, ...green } }],
+      [d, undefined],
+    ]),
+};
+
+const { content: _committed, ...uncommitted } = commitWidgets;
+
+export const rollbackWidgets: Story = { ...uncommitted, id: 'rollback-widgets', events: [askedBack], end: 'RolledBack' };

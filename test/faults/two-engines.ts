@@ -3,7 +3,7 @@
 import { type Calm, type Case, caseOf } from './case.ts';
 import { store } from './drive.ts';
 import { callFor, type Run, read, startEngine } from './run.ts';
-import type { Story } from './stories.ts';
+import type { Story } from './story.ts';
 
 const storings = ['stored', 'stored-after', 'discarded'] as const;
 
@@ -21,7 +21,7 @@ async function secondEngine(run: Run, storing: (typeof storings)[number]): Promi
   const name = run.names.run;
   const parent = await read(run, name);
   if (parent === undefined) return;
-  const reply = await startEngine(run.world, run.board)(callFor(parent));
+  const reply = await startEngine(run.world, run.board)(callFor(parent, run.board.hookCall));
   if (storing === 'stored') await store(run, name, reply);
   if (storing === 'stored-after') run.lateAnswers.push({ due: run.board.hookCall, name, reply });
 }

@@ -13,9 +13,13 @@ import { type Client, connect, freeNamespace, must, waitFor } from '../support/c
 import { engineNamespace, installManifests } from '../support/install.ts';
 import { account } from '../support/stage.ts';
 import { type AuditTrail, openAuditTrail, users } from './audit.ts';
+import { installWidgets } from './widgets.ts';
 
 export interface World {
+  readonly kubeconfig: string;
   readonly namespace: string;
+  /** A second one. */
+  readonly elsewhere: string;
   readonly cluster: KubernetesCluster;
   readonly sealer: Sealer;
   /** Metacontroller: makes Transactions, stores statuses, removes its finalizer. */
@@ -46,9 +50,10 @@ export async function openWorld(report?: (line: string) => void): Promise<World>
 async function furnish(plane: ControlPlane, close: () => Promise<void>): Promise<World> {
   const client = connect(plane.kubeconfig);
   await installManifests(client);
-  const namespace = await freeNamespace(client, 'faults');
-  must(await client.create(`/api/v1/namespaces/${namespace}/serviceaccounts`, { metadata: { name: account } }));
-  await allowEverything(client, namespace);
+  const [namespace, elsewhere] = [await freeNamespace(client, 'faults'), await freeNamespace(client, 'faults')];
+  for (const home of [namespace, elsewhere]) await createAccount(client, home);
+  await allowEverything(client);
+  await installWidgets(client);
   const connection = loadConnection({ kubeconfig: plane.kubeconfig });
   const cluster = createCluster(connection, { writeTimeout: 10_000 });
   const keys = await waitFor(async () => {
@@ -56,12 +61,14 @@ async function furnish(plane: ControlPlane, close: () => Promise<void>): Promise
     return answer.kind === 'ok' ? answer.keyRing : undefined;
   }, 'the sealing key');
   return {
+    kubeconfig: plane.kubeconfig,
     namespace,
+    elsewhere,
     cluster,
     sealer: createSealer(() => keys),
     controller: client.asUser(users.controller),
     stranger: client.asUser(users.stranger),
-    audit: openAuditTrail(plane.auditLog ?? '', `system:serviceaccount:${namespace}:${account}`),
+    audit: openAuditTrail(plane.auditLog ?? ''),
     close: async () => {
       await cluster.close();
       await client.close();
@@ -70,29 +77,29 @@ async function furnish(plane: ControlPlane, close: () => Promise<void>): Promise
   };
 }
 
-async function allowEverything(client: Client, namespace: string): Promise<void> {
-  const subjects = [
-    { kind: 'ServiceAccount', name: account, namespace },
-    ...Object.values(users).map((name) => ({ kind: 'User', name, apiGroup: 'rbac.authorization.k8s.io' })),
-  ];
-  const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'cluster-admin' };
-  const path = '/apis/rbac.authorization.k8s.io/v1/clusterrolebindings';
-  must(await client.create(path, { metadata: { name: 'faults' }, roleRef, subjects }));
+export async function createAccount(client: Client, namespace: string): Promise<void> {
+  must(await client.create(`/api/v1/namespaces/${namespace}/serviceaccounts`, { metadata: { name: account } }));
 }
 
-const written = [
-  { group: '', resources: ['configmaps'] },
-  { group: 'coordination.k8s.io', resources: ['leases'] },
-  { group: 'tx.janus.io', resources: ['transactions', 'transactions/status'] },
-];
+async function allowEverything(client: Client): Promise<void> {
+  const apiGroup = 'rbac.authorization.k8s.io';
+  const people = Object.values(users).map((name) => ({ kind: 'User', name, apiGroup }));
+  const subjects = [{ kind: 'Group', name: 'system:serviceaccounts', apiGroup }, ...people];
+  const roleRef = { apiGroup, kind: 'ClusterRole', name: 'cluster-admin' };
+  must(await client.create(`/apis/${apiGroup}/v1/clusterrolebindings`, { metadata: { name: 'faults' }, roleRef, subjects }));
+}
 
+// What the engines and the actors of the runs do, all of them as the administrator or impersonated by it. Events, reviews and
+// the harness's own reading are left out.
 const auditPolicy = {
   apiVersion: 'audit.k8s.io/v1',
   kind: 'Policy',
   omitStages: ['RequestReceived'],
   rules: [
-    { level: 'RequestResponse', verbs: ['create', 'update', 'patch', 'delete'], resources: written },
-    { level: 'Metadata', verbs: ['get'], resources: [{ group: '', resources: ['configmaps'] }] },
+    { level: 'None', resources: [{ group: 'authorization.k8s.io' }, { group: '', resources: ['events'] }] },
+    { level: 'RequestResponse', users: ['admin'], verbs: ['create', 'update', 'patch', 'delete'] },
+    { level: 'None', resources: [{ group: 'tx.janus.io' }, { group: 'coordination.k8s.io' }] },
+    { level: 'Metadata', users: ['admin'], verbs: ['get'] },
     { level: 'None' },
   ],
 };

@@ -1,0 +1,45 @@
+// What a Secret held is seen in it alone, and what a request says beside the name of the Transaction steers nothing.
+import type { JsonObject } from '../../hooks/model/json.ts';
+import { allTargets, type Evidence } from './evidence.ts';
+import { canaryOf } from './names.ts';
+import { base64 } from './story.ts';
+
+/** I12: nowhere but in the Secret itself: not in a snapshot, a status, a lock, the log or an Event, as text or in base64. */
+export function secrets(evidence: Evidence): readonly string[] {
+  const canary = canaryOf(evidence.names);
+  const shows = (value: unknown): boolean => {
+    const text = JSON.stringify(value) ?? '';
+    return text.includes(canary) || text.includes(base64(canary));
+  };
+  const own = allTargets(evidence)
+    .filter(({ kind }) => kind === 'Secret')
+    .map(({ key }) => key);
+  const written = evidence.events
+    .filter(({ actor, key, request, response }) => actor !== 'stranger' && !own.includes(key) && shows([request, response]))
+    .map(({ verb, key }) => `a ${verb} of ${key} shows it`);
+  const told = evidence.reports.filter(shows).map(({ step }) => `the report of a ${step} shows it`);
+  return [...written, ...told];
+}
+
+/** What requests of the runs say that is not so. */
+export const forged = 'forged-by-the-body';
+
+/** A status that was never stored, another one in each call. */
+export function forgedStatus(call: number): JsonObject {
+  const phases = ['Pending', 'Prepared', 'Committing', 'Committed', 'RollingBack', 'RolledBack', 'Failed'];
+  const items = [{ lockLease: forged, prepared: true, committed: call % 2 === 0, rolledBack: call % 3 === 0 }];
+  const status = { phase: phases[call % phases.length] ?? '', version: 2_147_483_647, items, message: forged };
+  return { ...status, rollbackRef: { name: forged, digest: forged, objects: 1 }, specDigest: forged };
+}
+
+/** I13: nothing that only the body of a request said was asked for, written or told. */
+export function doorbell({ portCalls, events, reports }: Evidence): readonly string[] {
+  const calls = portCalls.filter(({ what }) => what.includes(forged)).map(({ what }) => `the call ${what} is from the body`);
+  const writes = events
+    .filter((event) => JSON.stringify(event).includes(forged))
+    .map(({ verb, key }) => `${verb} of ${key} has it from the body`);
+  const told = reports
+    .filter((report) => JSON.stringify(report).includes(forged))
+    .map(({ step }) => `the report of a ${step} has it from the body`);
+  return [...calls, ...writes, ...told];
+}

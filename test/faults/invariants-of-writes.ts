@@ -1,0 +1,136 @@
+// What must hold for every write of a run, as the API server's audit log has it.
+import { equalJson, textAt } from '../../hooks/model/json.ts';
+import { lockName } from '../../hooks/model/reference.ts';
+import {
+  allTargets,
+  contentOf,
+  type Evidence,
+  engineWrites,
+  hasSucceeded,
+  isBy,
+  isEngine,
+  isSnapshot,
+  isTarget,
+  isWrite,
+  type Target,
+  targetsOf,
+  transactionsOf,
+  writesTo,
+} from './evidence.ts';
+import { homeOf } from './story.ts';
+
+/** I2: no target is written before its prior state was stored and acknowledged. */
+export function snapshotFirst(evidence: Evidence): readonly string[] {
+  const stored = transactionsOf(evidence).map((transaction) => {
+    const { name } = homeOf(evidence.names, transaction);
+    const creation = engineWrites(evidence).find(
+      (event) => isSnapshot(event) && event.verb === 'create' && event.name.startsWith(`${name}-rollback`),
+    );
+    return { transaction, at: creation?.answered ?? '~' };
+  });
+  return stored.flatMap(({ transaction, at }) =>
+    targetsOf(evidence, transaction)
+      .flatMap((target) => writesTo(evidence, target).filter((event) => isBy(evidence, transaction, event.fieldManager)))
+      .filter(({ received }) => received < at)
+      .map(({ verb, key, received }) => `${verb} of ${key} at ${received}, the snapshot of ${transaction} was stored at ${at}`),
+  );
+}
+
+/** I3: every write of a target names the version that it replaces. */
+export function preconditions(evidence: Evidence): readonly string[] {
+  return evidence.events
+    .filter((event) => isWrite(event) && isEngine(event) && isTarget(evidence, event) && event.verb !== 'create')
+    .filter(({ verb, request }) => {
+      const [uid, resourceVersion] = ['uid', 'resourceVersion'].map((key) =>
+        textAt(request, verb === 'delete' ? 'preconditions' : 'metadata', key),
+      );
+      return uid === undefined || resourceVersion === undefined;
+    })
+    .map(({ verb, key }) => `${verb} of ${key} without uid and resourceVersion`);
+}
+
+/** I4: at most one forward and one restoring write of an item change its content. */
+export function oneWriteEach(evidence: Evidence): readonly string[] {
+  return transactionsOf(evidence).flatMap((transaction) =>
+    targetsOf(evidence, transaction).flatMap((target) => {
+      const writes = contentWrites(evidence, target).filter(
+        ({ fieldManager, verb }) => verb === 'delete' || isBy(evidence, transaction, fieldManager),
+      );
+      const backward = writes.filter(({ isRestoring }) => isRestoring).length;
+      const forward = writes.length - backward;
+      return forward > 1 || backward > 1 ? [`${target.key} was changed ${forward} times and restored ${backward} times`] : [];
+    }),
+  );
+}
+
+interface ContentWrite {
+  readonly verb: string;
+  readonly fieldManager: string;
+  readonly isRestoring: boolean;
+}
+
+// Deletes have no field manager: that of what was created is its undo.
+function contentWrites(evidence: Evidence, { key }: Target): readonly ContentWrite[] {
+  const isCreated = transactionsOf(evidence).some((transaction) =>
+    targetsOf(evidence, transaction).some((target) => target.key === key && target.type === 'Create'),
+  );
+  let content = contentOf(evidence.before.get(key));
+  return evidence.events
+    .filter((event) => event.key === key && isWrite(event) && hasSucceeded(event))
+    .flatMap((event) => {
+      const next = event.verb === 'delete' ? null : contentOf(event.response);
+      const isChange = !equalJson(content, next);
+      content = next;
+      const isRestoring = event.fieldManager.startsWith('janus-restore-') || (event.verb === 'delete' && isCreated);
+      return isChange && isEngine(event) ? [{ verb: event.verb, fieldManager: event.fieldManager, isRestoring }] : [];
+    });
+}
+
+/** I5: written are the targets, their locks and our snapshots only. */
+export function footprint(evidence: Evidence): readonly string[] {
+  const locks = allTargets(evidence).map(({ reference }) => lockName(reference));
+  return engineWrites(evidence)
+    .filter((event) =>
+      event.resource === 'leases' ? !locks.includes(event.name) : !(isTarget(evidence, event) || isSnapshot(event)),
+    )
+    .map(({ verb, resource, key }) => `${verb} of ${resource}: ${key}`);
+}
+
+/** I6: two Transactions never take turns at one target. */
+export function exclusion(evidence: Evidence): readonly string[] {
+  if (transactionsOf(evidence).length < 2) return [];
+  return allTargets(evidence).flatMap((target) => {
+    const writers = writesTo(evidence, target)
+      .filter(({ verb }) => verb !== 'delete')
+      .map(({ fieldManager }) => transactionsOf(evidence).find((transaction) => isBy(evidence, transaction, fieldManager)));
+    const turns = writers.filter((writer, index) => writer !== writers[index - 1]);
+    return turns.length > new Set(turns).size ? [`${target.key} was written in turns by ${turns.join(', ')}`] : [];
+  });
+}
+
+/** I8: one call of the hook changes one target at most. */
+export function oneTargetACall({ portCalls, hadHookFaults }: Evidence): readonly string[] {
+  if (hadHookFaults) return [];
+  const sent = portCalls.filter(
+    ({ method, identity, outcome }) => method === 'send' && identity === 'serviceAccount' && outcome === 'ok',
+  );
+  const byCall = Object.entries(Object.groupBy(sent, ({ hookCall, engine }) => `${hookCall} of engine ${engine}`));
+  return byCall.flatMap(([call, writes = []]) => {
+    const names = new Set(writes.map(({ name }) => name));
+    return names.size > 1 ? [`call ${call} changed ${[...names].join(' and ')}`] : [];
+  });
+}
+
+/** I11: targets are read and written as the ServiceAccount, our own objects as the engine, and locks follow the permissions. */
+export function identities(evidence: Evidence): readonly string[] {
+  const wrong = evidence.events.filter(
+    (event) =>
+      isEngine(event) && (event.actor === 'account' ? isWrite(event) && !isTarget(evidence, event) : isTarget(evidence, event)),
+  );
+  const firstLock = evidence.portCalls.findIndex(({ what }) => what.startsWith('send create Lease'));
+  const asked = evidence.portCalls.slice(0, Math.max(firstLock, 0)).some(({ method }) => method === 'allowed');
+  return [
+    ...wrong.map(({ verb, key, actor }) => `${verb} of ${key} as the ${actor}`),
+    ...(firstLock >= 0 && !asked ? ['a lock was taken before permissions were looked at'] : []),
+  ];
+}
