@@ -125,6 +125,14 @@ t.test('a spec that is not the one that was checked goes no further', async (t) 
   t.equal(altered('Committed', 'applied applied'), 'rest');
 });
 
+t.test('an undo has the whole of its time, however long ago the Transaction began', async (t) => {
+  const [startedAt, rollbackStartedAt] = [start, start + 60 * minute];
+  const status = statusOf('RollingBack', 'applied applied', { startedAt, rollbackStartedAt });
+  const after = (minutes: number): string =>
+    told(agendaOf({ transaction: transactionOf(), status, now: rollbackStartedAt + minutes * minute, lateWindow }));
+  t.same([after(0), after(30), after(31)], ['restore 1', 'restore 1', 'conclude overdue']);
+});
+
 t.test('a Transaction that is new has no time behind it', async (t) => {
   const { startedAt: _none, ...status } = statusOf('Pending', 'waiting waiting');
   t.same(agendaOf({ transaction: transactionOf(), status, now: start + 99 * minute, lateWindow }), { due: 'begin' });

@@ -10,7 +10,7 @@ import { formatMicroTime } from '../../../hooks/model/timeouts.ts';
 import { annotations, fieldManagers, holderOf } from '../../../hooks/model/transaction.ts';
 import type { LockView, Observation, Presence, StoredSnapshot, View } from '../../../hooks/observe/observation.ts';
 import { lockOf } from '../../../hooks/writes/lease.ts';
-import { changed, entryFor, prior } from '../../support/judged-objects.ts';
+import { changed, entryFor, prior, with_ } from '../../support/judged-objects.ts';
 import { second, start, statusOf, transactionOf, wordsOf } from '../../support/transactions.ts';
 
 const transaction = transactionOf();
@@ -126,6 +126,7 @@ const unreadable: Presence = { kind: 'trouble', failure: refused };
 const definition = (created: string): JsonObject => ({ metadata: { creationTimestamp: created } });
 const ourManager = fieldManagers(transaction).forward;
 const applied = present(JSON.parse(JSON.stringify(changed('Patch')).replaceAll('janus-one-t1', ourManager)) as JsonObject);
+const contested = with_(changed('Update'), 'spec.a', 5);
 const committing = statusOf('Committing', 'applied announced');
 
 check({ due: 'apply', index: 1 }, committing, item, [
@@ -152,6 +153,11 @@ check({ due: 'apply', index: 1 }, committing, item, [
   ],
   ['its kind is not served for too long', { definition: definition('2025-12-31T23:00:00Z') }, 'apply'],
 ]);
+
+t.test('all locks are renewed together', async (t) => {
+  const view = { ...item, lease: present(lease(ours, 40)), leases: [lease(ours), lease(ours, 1)] };
+  t.match(decide(observation({ due: 'apply', index: 1 }, committing, view)), { kind: 'renew', leases: view.leases });
+});
 
 const unsettled = { recollection: { isSettled: false } };
 const began = { cause: { reason: 'Forbidden', message: 'refused' }, rollbackStartedAt: now - 10 * second };
@@ -182,6 +188,7 @@ check({ due: 'restore', index: 0 }, statusOf('RollingBack', 'applied untouched',
     unsettled,
   ],
   ['others took it back: the end', {}, 'RolledBack: restored untouched'],
+  ['others have changed the same: the end', { live: present(contested) }, 'Failed: left untouched'],
   ['the object is gone: the end', { live: absent }, 'RolledBack: restored untouched'],
   ['the target could not be read', { live: trouble }, 'RollingBack: applied untouched, again in -1'],
   ['the target may not be read any more', { live: unreadable }, 'Failed: left untouched'],

@@ -99,6 +99,10 @@ t.test('an entry is read only where it belongs', async (t) => {
   t.ok(decodeEntry(text, 0, entry.target, context));
   t.equal(decodeEntry(text, 1, entry.target, context), undefined, 'another index');
   t.equal(decodeEntry(text, 0, { ...entry.target, name: 'b' }, context), undefined, 'another target');
+  const open = entryOf('ConfigMap', 'shop', { data: {} });
+  const { text: readable } = encodeEntry(open, transaction, packer);
+  t.ok(decodeEntry(readable, 0, open.target, context));
+  t.equal(decodeEntry(readable, 0, { ...open.target, name: 'b' }, context), undefined, 'another target, not sealed');
   t.equal(decodeEntry(text, 0, entry.target, { ...context, uid: 'other' }), undefined, 'another Transaction');
   for (const garbage of [
     '',

@@ -1,0 +1,9 @@
+import { calls } from './list/calls.ts';
+import { judgement } from './list/judgement.ts';
+import { locks } from './list/locks.ts';
+import { storage } from './list/snapshots.ts';
+import { undo } from './list/undo.ts';
+import { writes } from './list/writes.ts';
+import type { Sabotage } from './sabotage.ts';
+
+export const sabotages: readonly Sabotage[] = [...writes, ...storage, ...judgement, ...undo, ...locks, ...calls];

@@ -1,0 +1,234 @@
+// Calls that come twice, late or never, and answers of the API server that say little.
+import type { Sabotage } from '../sabotage.ts';
+
+const failures = 'server/kubernetes/failures.ts';
+const failureTests = ['test/server/kubernetes/failures.test.ts'];
+const faults = 'test/faults/faults.test.ts';
+
+export const calls: readonly Sabotage[] = [
+  {
+    name: 'body-trusted',
+    fault: 'the status in the body of a call is judged, not the stored one',
+    edits: [
+      {
+        file: 'hooks/sync.ts',
+        find: 'function liveTransaction(object: JsonObject, now: number, { children }: Call): Live {\n  const transaction = decodeTransaction(object);',
+        replace:
+          'function liveTransaction(object: JsonObject, now: number, { children, status: told }: Call): Live {\n  const transaction = decodeTransaction({ ...object, status: told });',
+      },
+    ],
+    caughtBy: ['test/scenarios/duplicates.test.ts'],
+  },
+  {
+    name: 'unread-is-gone',
+    fault: 'a Transaction that cannot be read counts as gone',
+    edits: [
+      {
+        file: 'hooks/sync.ts',
+        find: "if (answer.kind === 'failed' && answer.failure.kind !== 'absent') {",
+        replace: "if (answer.kind === 'failed' && answer.failure.kind === 'refused') {",
+      },
+    ],
+    caughtBy: ['test/scenarios/failures.test.ts', faults],
+  },
+  {
+    name: 'same-name-other-uid',
+    fault: 'a call for a Transaction that is gone is served with its successor of the same name',
+    edits: [
+      {
+        file: 'hooks/sync.ts',
+        find: "if (answer.kind === 'ok' && textAt(answer.object, 'metadata', 'uid') === call.uid) {",
+        replace: "if (answer.kind === 'ok') {",
+      },
+    ],
+    caughtBy: [
+      'test/scenarios/duplicates.test.ts',
+      'test/scenarios/failures.test.ts',
+      'test/scenarios/deletion.test.ts',
+      'test/support/metacontroller/lifecycle.test.ts',
+    ],
+  },
+  {
+    name: 'version-not-raised',
+    fault: 'the version in the status does not grow: a late answer undoes progress',
+    edits: [
+      {
+        file: 'hooks/report/status.ts',
+        find: 'before.version + 1 : before.version;',
+        replace: 'Math.max(1, before.version) : before.version;',
+      },
+    ],
+    caughtBy: ['test/hooks/report/status.test.ts'],
+  },
+  {
+    name: 'calls-at-once',
+    fault: 'calls for one Transaction run at once in a process',
+    edits: [{ file: 'hooks/memory.ts', find: 'const turn = previous.then(work, work);', replace: 'const turn = work();' }],
+    caughtBy: ['test/scenarios/duplicates.test.ts'],
+  },
+  {
+    name: 'late-window-ignored',
+    fault: 'the undo does not wait for a write that may still land',
+    edits: [
+      {
+        file: 'hooks/decide/rolling-back.ts',
+        find: 'if (isSafe || isOver || recollection.isSettled) return undefined;',
+        replace: 'if (isSafe || isOver || !isSafe) return undefined;',
+      },
+    ],
+    caughtBy: ['test/hooks/decide/decide.test.ts', 'test/endings/late-writes.test.ts'],
+  },
+  {
+    name: 'uncertainty-forgotten',
+    fault: 'the process forgets that a write of its own got no answer',
+    edits: [
+      {
+        file: 'hooks/memory.ts',
+        find: 'const since = isUncertain ? clock.monotonic() :',
+        replace: 'const since = isUncertain ? undefined :',
+      },
+    ],
+    caughtBy: ['test/endings/late-writes.test.ts', faults],
+  },
+  {
+    name: 'other-process-trusted',
+    fault: 'a process takes what another one has left behind for settled',
+    edits: [
+      { file: 'hooks/memory.ts', find: 'last?.uncertainAt : clock.monotonic();', replace: 'last?.uncertainAt : undefined;' },
+    ],
+    caughtBy: ['test/endings/late-writes.test.ts', faults],
+  },
+  {
+    name: 'first-create-forgotten',
+    fault: 'the undo of a creation does not wait for a first try that may still land',
+    edits: [
+      {
+        file: 'hooks/decide/rolling-back.ts',
+        find: "const isSafe = !isAnnounced && (type !== 'Create' || isLongThere(observation, view));",
+        replace: 'const isSafe = !isAnnounced || (isLongThere(observation, view) && type === undefined);',
+      },
+    ],
+    caughtBy: ['test/hooks/decide/decide.test.ts', faults],
+  },
+  {
+    name: 'deadline-unheeded',
+    fault: 'a process that was frozen goes on writing when it wakes up',
+    edits: [
+      {
+        file: 'hooks/perform/deadline.ts',
+        find: 'const send = async (write: Write): Promise<Answer> => {\n    if (isOver()) return outOfTime;',
+        replace: 'const send = async (write: Write): Promise<Answer> => {',
+      },
+    ],
+    caughtBy: ['test/endings/snapshots.test.ts', 'test/endings/late-writes.test.ts', 'test/server/main.test.ts', faults],
+  },
+  {
+    name: 'transient-is-final',
+    fault: 'an overloaded API server counts as a refusal (J21)',
+    edits: [
+      {
+        file: failures,
+        find: "return code >= 500 || [401, 408, 429].includes(code) ? 'transient' : 'refused';",
+        replace: "return code > 500 || [401, 408, 429].includes(code) ? 'transient' : 'refused';",
+      },
+    ],
+    caughtBy: failureTests,
+  },
+  {
+    name: 'refusal-is-transient',
+    fault: 'a refusal for good is tried again until the time is over',
+    edits: [{ file: failures, find: '[401, 408, 429].includes(code)', replace: '[401, 403, 408, 422, 429].includes(code)' }],
+    caughtBy: failureTests,
+  },
+  {
+    name: 'lost-is-definitive',
+    fault: 'an answer that was lost counts as proof that nothing happened',
+    edits: [
+      {
+        file: failures,
+        find: "return { kind: 'transient', code, reason, message, fields: [], definitive: false };",
+        replace: "return { kind: 'transient', code, reason, message, fields: [], definitive: true };",
+      },
+    ],
+    caughtBy: failureTests,
+  },
+  {
+    name: 'transient-apply-undone',
+    fault: 'a change whose answer is lost has the whole taken back',
+    edits: [
+      {
+        file: 'hooks/report/result.ts',
+        find: "if (failure.kind === 'transient') return held(done, `$" + '{step.entry.type} of',
+        replace: "if (failure.kind === 'absent' && failure.code === 0) return held(done, `$" + '{step.entry.type} of',
+      },
+    ],
+    caughtBy: ['test/scenarios/lost-answers.test.ts', faults],
+  },
+  {
+    name: 'request-consumed-early',
+    fault: 'a request counts as handled while its locks are still waited for (J45)',
+    edits: [
+      {
+        file: 'hooks/decide/settled.ts',
+        find: 'waiting: (message) => waitingToUndo(locking, now, message),',
+        replace: 'waiting: (message) => waitingToUndo(answered(locking, request, message), now, message),',
+      },
+    ],
+    caughtBy: ['test/endings/requests.test.ts', 'test/scenarios/locks.test.ts'],
+  },
+  {
+    name: 'next-not-announced',
+    fault: 'the next change is sent before the status announces it: after a crash nobody knows of it',
+    edits: [
+      {
+        file: 'hooks/agenda/agenda.ts',
+        find: "const index = stored.status.items.findIndex(({ progress }) => progress.kind === 'announced');",
+        replace:
+          "const index = stored.status.items.findIndex(({ progress }) => progress.kind === 'announced' || progress.kind === 'prepared');",
+      },
+    ],
+    caughtBy: ['test/hooks/agenda/agenda.test.ts'],
+  },
+  {
+    name: 'spec-unchecked',
+    fault: 'a spec that is not the one that was checked is carried out (J7, J8)',
+    edits: [
+      {
+        file: 'hooks/agenda/agenda.ts',
+        find: 'return status.specDigest !== transaction.specDigest;',
+        replace: "return status.specDigest === '' && transaction.specDigest === '-';",
+      },
+    ],
+    caughtBy: ['test/hooks/agenda/agenda.test.ts'],
+  },
+  {
+    name: 'account-unlooked',
+    fault: 'a ServiceAccount that is gone is impersonated all the same',
+    edits: [
+      {
+        file: 'hooks/decide/guards.ts',
+        find: "if (view.serviceAccount.kind === 'absent') {",
+        replace: "if (view.serviceAccount.kind === 'absent' && account === '') {",
+      },
+    ],
+    caughtBy: ['test/hooks/decide/decide.test.ts'],
+  },
+  {
+    name: 'let-go-too-early',
+    fault: 'the finalizer goes although letting go has failed: locks and snapshots stay behind',
+    edits: [
+      {
+        file: 'hooks/report/ends.ts',
+        find: "if (failures.some(({ kind }) => kind === 'transient')) return held(done, 'letting go of the Transaction');",
+        replace: '',
+      },
+    ],
+    caughtBy: ['test/scenarios/failures.test.ts', 'test/scenarios/deletion.test.ts', faults],
+  },
+  {
+    name: 'same-target-twice',
+    fault: 'one object may be changed twice in a Transaction (J4, J5)',
+    edits: [{ file: 'hooks/checks/targets.ts', find: 'first.set(identityOf(target), earlier ?? index);', replace: '' }],
+    caughtBy: ['test/hooks/checks/targets.test.ts'],
+  },
+];

@@ -1,0 +1,169 @@
+// Whose work the live object is, before a change and before its undo.
+import type { Sabotage } from '../sabotage.ts';
+
+const forward = 'hooks/decide/forward.ts';
+const backward = 'hooks/decide/backward.ts';
+const forwardTests = ['test/hooks/decide/forward.test.ts'];
+const backwardTests = ['test/hooks/decide/backward.test.ts'];
+
+export const judgement: readonly Sabotage[] = [
+  {
+    name: 'own-create-foreign',
+    fault: 'after a crash the object that we created is taken for foreign (J1)',
+    edits: [{ file: forward, find: "if (isOurCreation(evidence, evidence.uid)) return { kind: 'done' };", replace: '' }],
+    caughtBy: forwardTests,
+  },
+  {
+    name: 'own-update-forgotten',
+    fault: 'after a crash our own update is taken for a foreign change (J2)',
+    edits: [{ file: forward, find: "if (kind === 'applied' && !isPart) return { kind: 'done' };", replace: '' }],
+    caughtBy: forwardTests,
+  },
+  {
+    name: 'own-patch-forgotten',
+    fault: 'after a crash our own patch is taken for a foreign change (J2)',
+    edits: [{ file: forward, find: "if (attributed.kind === 'applied') return { kind: 'done' };", replace: '' }],
+    caughtBy: forwardTests,
+  },
+  {
+    name: 'version-is-conflict',
+    fault: 'a change is in conflict as soon as the resourceVersion is another one (J15)',
+    edits: [
+      {
+        file: forward,
+        find: "if (uidOf(live) !== uidOf(entry.prior)) return conflict('Replaced',",
+        replace:
+          "if (textAt(live, 'metadata', 'resourceVersion') !== textAt(entry.prior, 'metadata', 'resourceVersion')) return conflict('Replaced',",
+      },
+    ],
+    caughtBy: forwardTests,
+  },
+  {
+    name: 'status-is-content',
+    fault: 'a status that a controller wrote is a conflict (J14)',
+    edits: [
+      {
+        file: 'hooks/content/content.ts',
+        find: "const plain = resource.statusSubresource ? withKey(object, 'status', undefined) : object;",
+        replace: 'const plain = object;',
+      },
+    ],
+    caughtBy: ['test/hooks/content/content.test.ts', 'test/hooks/decide/forward.test.ts'],
+  },
+  {
+    name: 'edit-before-update',
+    fault: 'an edit between the snapshot and an update or a delete is overwritten (J18)',
+    edits: [
+      {
+        file: forward,
+        find: 'const paths = differing.filter((path) => !isUnclaimed(live, path, kinds));',
+        replace: 'const paths = differing.slice(0, 0);',
+      },
+    ],
+    caughtBy: forwardTests,
+  },
+  {
+    name: 'edit-before-patch',
+    fault: 'an edit between the snapshot and a patch is overwritten (J18)',
+    edits: [
+      {
+        file: forward,
+        find: 'const paths = moved.length > 0 ? moved : overwritten(evidence, attributed.kinds);',
+        replace: 'const paths = overwritten(evidence, attributed.kinds).slice(0, 0);',
+      },
+    ],
+    caughtBy: forwardTests,
+  },
+  {
+    name: 'replaced-unseen',
+    fault: 'an object that was deleted and created again since the snapshot is changed as if it were the same',
+    edits: [
+      {
+        file: forward,
+        find: "if (uidOf(live) !== uidOf(entry.prior)) return conflict('Replaced',",
+        replace: "if (uidOf(live) === '') return conflict('Replaced',",
+      },
+    ],
+    caughtBy: forwardTests,
+  },
+  {
+    name: 'foreign-is-ours',
+    fault: 'a foreign value where we had changed one counts as ours, and the undo erases it (J16)',
+    edits: [
+      {
+        file: 'hooks/content/merge.ts',
+        find: "return { restored: live, ours: [{ path, state: 'foreign' }], theirs: [path] };",
+        replace: "return { restored: prior, ours: [{ path, state: 'applied' }], theirs: [] };",
+      },
+    ],
+    caughtBy: ['test/hooks/content/merge.test.ts'],
+  },
+  {
+    name: 'restore-whole-object',
+    fault: 'the undo puts the whole prior object back, and the edits of others are lost',
+    edits: [
+      {
+        file: backward,
+        find: 'const { restored } = attributed.merge;',
+        replace: 'const restored = entry.prior && contentOf(entry.prior, entry.resource);',
+      },
+    ],
+    caughtBy: backwardTests,
+  },
+  {
+    name: 'taken-over-unseen',
+    fault: 'the undo overwrites values that another manager has taken over',
+    edits: [
+      { file: backward, find: 'attributed.foreign : takenOver(evidence, attributed);', replace: 'attributed.foreign : [];' },
+    ],
+    caughtBy: backwardTests,
+  },
+  {
+    name: 'half-restored-unseen',
+    fault: 'after a crash between the two writes of an undo the second one is forgotten',
+    edits: [{ file: backward, find: 'if (hasManager(live, [managers.restore]))', replace: 'if (managers.restore === "")' }],
+    caughtBy: ['test/hooks/decide/backward.test.ts', 'test/exact/half-restored.test.ts'],
+  },
+  {
+    name: 'foreign-content-deleted',
+    fault: 'the undo of a creation deletes what others have added to the object',
+    edits: [{ file: backward, find: 'if (foreign.length > 0) {', replace: 'if (foreign.length > 1_000) {' }],
+    caughtBy: backwardTests,
+  },
+  {
+    name: 'contents-deleted',
+    fault: 'the undo of a creation deletes a Namespace with what others have put there',
+    edits: [{ file: backward, find: 'if (evidence.contents.length > 0) {', replace: 'if (evidence.contents.length < 0) {' }],
+    caughtBy: backwardTests,
+  },
+  {
+    name: 'foreign-creation-deleted',
+    fault: 'the undo of a creation deletes an object that somebody else has made under that name',
+    edits: [{ file: backward, find: 'if (!ours) return {', replace: 'if (!ours && name === "") return {' }],
+    caughtBy: backwardTests,
+  },
+  {
+    name: 'recreated-is-restored',
+    fault: 'an object that somebody has created again with other content counts as restored (J32)',
+    edits: [
+      {
+        file: backward,
+        find: "if (foreign.length === 0) return { kind: 'restored', ...ownersNote(evidence) };",
+        replace: "if (foreign.length >= 0) return { kind: 'restored', ...ownersNote(evidence) };",
+      },
+    ],
+    caughtBy: backwardTests,
+  },
+  {
+    name: 'terminating-is-gone',
+    fault: 'the undo of a deletion takes an object that is still terminating for one that is there (J32)',
+    edits: [
+      {
+        file: backward,
+        find: 'if (isTerminating(live)) return awaitGone(entry);',
+        replace: "if (isTerminating(live)) return { kind: 'restored' };",
+      },
+    ],
+    caughtBy: backwardTests,
+  },
+];

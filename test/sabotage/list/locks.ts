@@ -1,0 +1,165 @@
+// Who may write, and for how long.
+import type { Sabotage } from '../sabotage.ts';
+
+const lockTests = ['test/hooks/decide/locks.test.ts'];
+const sameNames = ['test/scenarios/contention.test.ts'];
+
+export const locks: readonly Sabotage[] = [
+  {
+    name: 'holder-without-namespace',
+    fault: 'the holder of a lock is the bare name of the Transaction (J23)',
+    edits: [
+      {
+        file: 'hooks/model/transaction.ts',
+        find: "export function holderOf(transaction: Pick<Transaction, 'namespace' | 'name' | 'uid'>): string {",
+        replace:
+          "export function holderOf(transaction: Pick<Transaction, 'namespace' | 'name' | 'uid'>): string {\n  if (transaction.uid !== '') return transaction.name;",
+      },
+    ],
+    caughtBy: ['test/hooks/model/reference.test.ts', ...sameNames],
+  },
+  {
+    name: 'lock-without-group',
+    fault: 'kinds of the same name in two API groups share a lock (J24)',
+    edits: [
+      {
+        file: 'hooks/model/reference.ts',
+        find: 'return [groupOf(reference.apiVersion), reference.kind,',
+        replace: 'return [reference.kind,',
+      },
+    ],
+    caughtBy: ['test/hooks/model/reference.test.ts'],
+  },
+  {
+    name: 'lock-in-own-namespace',
+    fault: 'locks lie in the namespace of the Transaction: two namespaces lock one cluster-scoped object at once (J25)',
+    edits: [
+      {
+        file: 'hooks/sync.ts',
+        find: 'const { engineNamespace, sealer, timing } = parts;',
+        replace: 'const { sealer, timing } = parts;\n  const engineNamespace = transaction.namespace;',
+      },
+    ],
+    caughtBy: sameNames,
+  },
+  {
+    name: 'lock-not-looked-at',
+    fault: 'a change is made without looking whether its lock is still held',
+    edits: [{ file: 'hooks/decide/guards.ts', find: "return state === 'ours' ? {", replace: 'return state !== undefined ? {' }],
+    caughtBy: ['test/hooks/decide/decide.test.ts'],
+  },
+  {
+    name: 'one-lock-renewed',
+    fault: 'only one of the locks is renewed, the others run out (J28)',
+    edits: [
+      {
+        file: 'hooks/decide/committing.ts',
+        find: "{ kind: 'renew', leases: view.leases, because }",
+        replace: "{ kind: 'renew', leases: view.leases.slice(0, 1), because }",
+      },
+    ],
+    caughtBy: ['test/hooks/decide/decide.test.ts', 'test/locks/renewal.test.ts'],
+  },
+  {
+    name: 'release-of-anybodys',
+    fault: 'locks are given back without a look at their holder (J30)',
+    edits: [
+      {
+        file: 'hooks/observe/read.ts',
+        find: 'objects: listed.items.filter(isOurs) }',
+        replace: 'objects: listed.items.filter((lease) => isOurs(lease) || true) }',
+      },
+    ],
+    caughtBy: ['test/scenarios/locks.test.ts', 'test/locks/renewal.test.ts'],
+  },
+  {
+    name: 'takeover-too-early',
+    fault: 'a lock is taken over before it has expired',
+    edits: [{ file: 'hooks/decide/locks.ts', find: 'age > life + resolution', replace: 'age > life / 2' }],
+    caughtBy: lockTests,
+  },
+  {
+    name: 'takeover-unconditional',
+    fault: 'of two that find a lock expired, both take it',
+    edits: [
+      {
+        file: 'hooks/decide/locks.ts',
+        find: "return create.length + replace.length === 0 ? { kind: 'held' } : { kind: 'take', create, replace };",
+        replace: "return create.length === 0 ? { kind: 'held' } : { kind: 'take', create, replace };",
+      },
+    ],
+    caughtBy: lockTests,
+  },
+  {
+    name: 'locks-kept-while-waiting',
+    fault: 'who waits for a lock keeps those beyond it: two wait for each other',
+    edits: [
+      {
+        file: 'hooks/decide/locks.ts',
+        find: 'const beyond = states.slice(blocked + 1).filter(',
+        replace: 'const beyond = states.slice(blocked + 1, 0).filter(',
+      },
+    ],
+    caughtBy: lockTests,
+  },
+  {
+    name: 'locks-unordered',
+    fault: 'locks are taken in the order of the changes: two wait for each other',
+    edits: [
+      {
+        file: 'hooks/observe/begin.ts',
+        find: 'const locks = [...wanted].sort((left, right) => (left.name < right.name ? -1 : 1));',
+        replace: 'const locks = [...wanted];',
+      },
+    ],
+    caughtBy: sameNames,
+  },
+  {
+    name: 'permissions-after-locks',
+    fault: 'locks are taken before permissions are looked at (J31)',
+    edits: [
+      {
+        file: 'hooks/observe/begin.ts',
+        find: 'const isChecked = context.carry.checked || context.isWaiting;',
+        replace: 'const isChecked = !context.carry.checked;',
+      },
+    ],
+    caughtBy: ['test/scenarios/former-faults.test.ts'],
+  },
+  {
+    name: 'undo-rights-unasked',
+    fault: 'permissions are asked for the changes, not for their undo',
+    edits: [
+      {
+        file: 'hooks/checks/permissions.ts',
+        find: '[...forward[change.type], ...undo[change.type]]',
+        replace: 'forward[change.type]',
+      },
+    ],
+    caughtBy: ['test/hooks/checks/targets.test.ts', 'test/scenarios/refusals.test.ts', 'test/scenarios/account.test.ts'],
+  },
+  {
+    name: 'local-clock',
+    fault: 'locks follow the clock of the process, not the API server’s (J30)',
+    edits: [
+      {
+        file: 'server/kubernetes/transport.ts',
+        find: "const serverTime = Date.parse(answer.headers.date ?? '');",
+        replace: 'const serverTime = Date.now();',
+      },
+    ],
+    caughtBy: ['test/locks/server-time.test.ts'],
+  },
+  {
+    name: 'finished-with-locks',
+    fault: 'the condition Finished is True while locks are held',
+    edits: [
+      {
+        file: 'hooks/report/conditions.ts',
+        find: 'return isTerminal(status.phase) && !holdsLocks(status);',
+        replace: 'return isTerminal(status.phase);',
+      },
+    ],
+    caughtBy: ['test/hooks/report/conditions.test.ts'],
+  },
+];

@@ -1,0 +1,143 @@
+// What the undo writes, and what becomes of its failures.
+import type { Sabotage } from '../sabotage.ts';
+
+const compensation = 'hooks/plan/compensation.ts';
+const compensationTests = ['test/hooks/plan/compensation.test.ts'];
+const agenda = 'hooks/agenda/agenda.ts';
+const agendaTests = ['test/hooks/agenda/agenda.test.ts'];
+const result = 'hooks/report/result.ts';
+
+export const undo: readonly Sabotage[] = [
+  {
+    name: 'managed-fields-kept',
+    fault: 'ownership is not put back after the content (J33)',
+    edits: [
+      {
+        file: compensation,
+        find: 'const next = (answer: JsonObject): Mutation | undefined => restoreOwners(undo, answer, owners(answer));',
+        replace: 'const next = (answer: JsonObject): Mutation | undefined => (owners(answer), undefined);',
+      },
+    ],
+    caughtBy: compensationTests,
+  },
+  {
+    name: 'dead-owners-kept',
+    fault: 'what was deleted comes back with an owner that is gone, and is collected',
+    edits: [
+      {
+        file: compensation,
+        find: 'withoutGenerated(withLiveOwners(asNew(prior), undo.goneOwners))',
+        replace: 'withoutGenerated(asNew(prior))',
+      },
+    ],
+    caughtBy: compensationTests,
+  },
+  {
+    name: 'status-not-restored',
+    fault: 'what was deleted comes back without its status',
+    edits: [
+      { file: compensation, find: 'const isDone = !undo.entry.resource.statusSubresource ||', replace: 'const isDone = true ||' },
+    ],
+    caughtBy: compensationTests,
+  },
+  {
+    name: 'in-flight-forgotten',
+    fault: 'the undo passes over the change whose answer was lost (J3)',
+    edits: [
+      {
+        file: agenda,
+        find: "const index = status.items.findLastIndex(({ progress }) => progress.kind === 'announced' || progress.kind === 'applied');",
+        replace: "const index = status.items.findLastIndex(({ progress }) => progress.kind === 'applied');",
+      },
+    ],
+    caughtBy: agendaTests,
+  },
+  {
+    name: 'undo-first-to-last',
+    fault: 'the undo goes from the first change to the last',
+    edits: [{ file: agenda, find: 'status.items.findLastIndex(', replace: 'status.items.findIndex(' }],
+    caughtBy: agendaTests,
+  },
+  {
+    name: 'failed-for-ever',
+    fault: 'a Failed one with something left tries its undo again and again (J38)',
+    edits: [
+      {
+        file: agenda,
+        find: "if (request !== undefined && isLeft) return { due: 'relock', request };",
+        replace:
+          "if (isLeft) return { due: 'relock', request: request ?? { annotation: annotations.retryRollback, value: '' } };",
+      },
+    ],
+    caughtBy: agendaTests,
+  },
+  {
+    name: 'timeout-from-the-start',
+    fault: 'the time of an undo counts from the start of the Transaction (J39)',
+    edits: [
+      {
+        file: agenda,
+        find: 'now > (status.rollbackStartedAt ?? now) + patience',
+        replace: 'now > (status.startedAt ?? now) + patience',
+      },
+    ],
+    caughtBy: agendaTests,
+  },
+  {
+    name: 'conflict-waits',
+    fault: 'a conflict in the undo is waited out in place of being told',
+    edits: [
+      {
+        file: 'hooks/decide/rolling-back.ts',
+        find: 'return become(left(status, index, now, judged), judged.message);',
+        replace: 'return waitFor(status, judged.message);',
+      },
+    ],
+    caughtBy: ['test/hooks/decide/decide.test.ts'],
+  },
+  {
+    name: 'exists-is-restored',
+    fault: 'where the name is taken when a deleted object shall come back, that counts as restored (J32)',
+    edits: [
+      {
+        file: result,
+        find: "if (failure.kind === 'stale' || failure.kind === 'exists' || mayVanish) return again(done);",
+        replace:
+          "if (failure.kind === 'exists') return answer(restored(observation.status, step.index, observation.now));\n  if (failure.kind === 'stale' || mayVanish) return again(done);",
+      },
+    ],
+    caughtBy: ['test/exact/deleted-and-back.test.ts'],
+  },
+  {
+    name: 'deleting-is-deleted',
+    fault: 'the undo of a creation is done as soon as the delete is answered, though finalizers keep the object',
+    edits: [
+      {
+        file: result,
+        find: "if (step.judged.kind === 'delete' && last !== undefined && !isGone(last)) {",
+        replace: "if (step.judged.kind === 'delete' && last === undefined) {",
+      },
+    ],
+    caughtBy: ['test/exact/deleted-kinds.test.ts', 'test/scenarios/containers.test.ts'],
+  },
+  {
+    name: 'refused-undo-retried',
+    fault: 'an undo that is refused for good is tried again for ever',
+    edits: [
+      {
+        file: result,
+        find: 'return answer(left(observation.status, step.index, observation.now, { reason: failure.reason, message }));',
+        replace: 'return answer({ ...observation.status, message }, 1);',
+      },
+    ],
+    caughtBy: ['test/scenarios/account.test.ts', 'test/exact/half-restored.test.ts'],
+  },
+  {
+    name: 'rolled-back-with-leftovers',
+    fault: 'an undo that had to leave something says RolledBack',
+    edits: [
+      { file: 'hooks/decide/transitions.ts', find: 'if (leftOver.length === 0) {', replace: 'if (leftOver.length >= 0) {' },
+    ],
+    caughtBy: ['test/hooks/decide/transitions.test.ts'],
+  },
+];

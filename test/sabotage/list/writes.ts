@@ -1,0 +1,116 @@
+// What is written, and under which condition.
+import type { Sabotage } from '../sabotage.ts';
+
+const requests = 'server/kubernetes/requests.ts';
+const requestTests = ['test/server/kubernetes/requests.test.ts'];
+
+export const writes: readonly Sabotage[] = [
+  {
+    name: 'update-unconditional',
+    fault: 'an update is sent without uid and resourceVersion',
+    edits: [{ file: requests, find: 'body: conditional(write.object, write.precondition)', replace: 'body: write.object' }],
+    caughtBy: requestTests,
+  },
+  {
+    name: 'update-without-uid',
+    fault: 'an update is sent without uid: it would create what has vanished',
+    edits: [
+      {
+        file: requests,
+        find: "const withUid = withPath(object, ['metadata', 'uid'], precondition.uid);",
+        replace: 'const withUid = object;',
+      },
+    ],
+    caughtBy: requestTests,
+  },
+  {
+    name: 'patch-unconditional',
+    fault: 'a patch is sent without uid and resourceVersion',
+    edits: [
+      {
+        file: requests,
+        find: 'body: conditional(named(write.object, write.location), write.precondition)',
+        replace: 'body: named(write.object, write.location)',
+      },
+    ],
+    caughtBy: requestTests,
+  },
+  {
+    name: 'delete-unconditional',
+    fault: 'a delete is sent without preconditions',
+    edits: [
+      {
+        file: requests,
+        find: 'preconditions: { uid: precondition.uid, resourceVersion: precondition.resourceVersion },',
+        replace: '',
+      },
+    ],
+    caughtBy: requestTests,
+  },
+  {
+    name: 'delete-without-uid',
+    fault: 'a delete names the version, but not the uid',
+    edits: [{ file: requests, find: 'preconditions: { uid: precondition.uid, ', replace: 'preconditions: { ' }],
+    caughtBy: requestTests,
+  },
+  {
+    name: 'unframed-delete',
+    fault: 'the body of a request goes out without its length: the API server ignores the preconditions of a delete',
+    edits: [
+      {
+        file: 'server/kubernetes/transport.ts',
+        find: 'body: body === undefined ? null : JSON.stringify(body)',
+        replace: "body: body === undefined || method === 'DELETE' ? null : JSON.stringify(body)",
+      },
+    ],
+    caughtBy: ['test/server/kubernetes/writes.test.ts'],
+  },
+  {
+    name: 'name-from-content',
+    fault: 'an object is written under the name that its content gives (J36)',
+    edits: [{ file: requests, find: "return withPath(object, ['metadata', 'name'], location.name);", replace: 'return object;' }],
+    caughtBy: requestTests,
+  },
+  {
+    name: 'manager-without-uid',
+    fault: 'the field manager lacks the uid of the Transaction (J6)',
+    edits: [
+      {
+        file: 'hooks/model/transaction.ts',
+        find: 'const uid = transaction.uid.slice(0, uidLength);',
+        replace: "const uid = '';",
+      },
+    ],
+    caughtBy: ['test/hooks/model/reference.test.ts'],
+  },
+  {
+    name: 'impersonation-dropped',
+    fault: 'targets are written with the rights of the engine',
+    edits: [
+      {
+        file: 'hooks/writes/resources.ts',
+        find: "return { kind: 'serviceAccount', namespace: transaction.namespace, name: transaction.serviceAccountName };",
+        replace: 'return engine;',
+      },
+    ],
+    caughtBy: ['test/hooks/writes/change.test.ts', 'test/scenarios/account.test.ts'],
+  },
+  {
+    name: 'foreign-annotations-dropped',
+    fault: 'an update drops the annotations that others have written since the snapshot',
+    edits: [
+      {
+        file: 'hooks/writes/change.ts',
+        find: "withKey(plain, 'metadata', withKey(metadata, 'annotations', kept))",
+        replace: 'plain',
+      },
+    ],
+    caughtBy: ['test/hooks/writes/change.test.ts'],
+  },
+  {
+    name: 'numbers-rounded',
+    fault: 'integers above 2^53 are rounded',
+    edits: [{ file: 'hooks/model/json.ts', find: 'JSON.rawJSON(context.source)', replace: 'value' }],
+    caughtBy: ['test/hooks/model/json.test.ts'],
+  },
+];

@@ -1,0 +1,55 @@
+// The list of deliberate faults does not rot: each still applies to the sources, once, and names tests that are there. A few are
+// tried out in full; all of them by `npm run sabotage`.
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { sabotages } from './all.ts';
+import { edited } from './sabotage.ts';
+import { openWorkshop, root } from './workshop.ts';
+
+t.test('every fault can be put in, and says where it must be noticed', async (t) => {
+  t.equal(new Set(sabotages.map(({ name }) => name)).size, sabotages.length, 'no name twice');
+  for (const { name, edits, caughtBy } of sabotages) {
+    t.match(name, /^[a-z]+(-[a-z]+)*$/);
+    for (const edit of edits) t.doesNotThrow(() => edited(readFileSync(join(root, edit.file), 'utf8'), edit), name);
+    t.not(caughtBy.length, 0, `${name} is noticed somewhere`);
+    for (const file of caughtBy) t.ok(existsSync(join(root, file)), `${name}: ${file}`);
+  }
+});
+
+t.test('docs/sabotage.md lists them all, and nothing else', async (t) => {
+  const text = readFileSync(join(root, 'docs', 'sabotage.md'), 'utf8');
+  const listed = [...text.matchAll(/^- `([a-z-]+)`: (.+)$/gm)].map(([, name, fault]) => `${name}: ${fault}`);
+  t.same(
+    listed,
+    sabotages.map(({ name, fault }) => `${name}: ${fault}`),
+  );
+});
+
+t.test('a find that is not there, or twice, is no edit', async (t) => {
+  const edit = { file: 'a.ts', find: 'one', replace: 'two' };
+  t.throws(() => edited('none', { ...edit, find: 'some' }), /a.ts holds 0 times/);
+  t.throws(() => edited('one one', edit), /a.ts holds 2 times/);
+  t.throws(() => edited('one', { ...edit, replace: 'one' }), /changes nothing/);
+  t.equal(edited('one $& more', { ...edit, replace: '$&' }), '$& $& more');
+});
+
+/** One test each that needs no control plane. */
+const tried = [
+  'update-unconditional',
+  'own-create-foreign',
+  'restore-whole-object',
+  'managed-fields-kept',
+  'in-flight-forgotten',
+];
+
+t.test('a few of them', async (t) => {
+  const workshop = openWorkshop(undefined);
+  t.teardown(() => workshop.close());
+  for (const sabotage of sabotages.filter(({ name }) => tried.includes(name))) {
+    const [file = ''] = sabotage.caughtBy;
+    const verdict = await workshop.sabotaged(sabotage);
+    t.match(verdict, { isPassed: false, file }, `${sabotage.name} is caught`);
+    t.match(verdict?.failure, `${file} > `, `by ${verdict?.failure}`);
+  }
+});
