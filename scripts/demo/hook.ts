@@ -2,16 +2,13 @@
 // rights of the ServiceAccount `janus` as manifests/rbac.yaml grants them.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { parse, stringify } from 'yaml';
-import { textAt } from '../../hooks/model/json.ts';
-import { type Client, must, waitFor } from '../../test/support/client.ts';
+import { type Client, waitFor } from '../../test/support/client.ts';
+import { writeEngineKubeconfig } from '../../test/support/engine-identity.ts';
 import { engineNamespace } from '../../test/support/install.ts';
 import type { Undo } from './undo.ts';
 
 const root = join(import.meta.dirname, '..', '..');
-const account = `/api/v1/namespaces/${engineNamespace}/serviceaccounts/janus`;
 
 export interface RunningHook {
   readonly address: string;
@@ -33,7 +30,7 @@ export async function startHook(
   { program = 'server/main.ts', flags = [] }: HookOptions = {},
 ): Promise<RunningHook> {
   const own = join(dirname(kubeconfig), 'hook.kubeconfig');
-  writeFileSync(own, kubeconfigWith(kubeconfig, await tokenOf(client)), { mode: 0o600 });
+  await writeEngineKubeconfig(client, kubeconfig, own);
   const { PATH = '', HOME = '' } = process.env;
   const settings = { PORT: '0', HOST: '127.0.0.1', KUBECONFIG: own, JANUS_NAMESPACE: engineNamespace, LOG_LEVEL: 'info' };
   // In a process group of its own, so that Ctrl-C ends it in its turn.
@@ -52,20 +49,6 @@ export async function startHook(
   }, 'the hook to listen');
   await waitFor(async () => (await fetch(`${address}/readyz`)).ok, 'the hook to be ready');
   return { address, process: child };
-}
-
-async function tokenOf(client: Client): Promise<string> {
-  const asked = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: { expirationSeconds: 86_400 } };
-  return textAt(must(await client.create(`${account}/token`, asked)), 'status', 'token') ?? '';
-}
-
-interface Kubeconfig {
-  readonly users: readonly { readonly name: string }[];
-}
-
-function kubeconfigWith(kubeconfig: string, token: string): string {
-  const config = parse(readFileSync(kubeconfig, 'utf8')) as Kubeconfig;
-  return stringify({ ...config, users: config.users.map(({ name }) => ({ name, user: { token } })) });
 }
 
 function wordsOf(child: ChildProcess): () => string {

@@ -85,7 +85,7 @@ t.test('a frozen engine', async (t) => {
     wake();
     t.same((await sleeping).body.finalized, false, 'there is nothing to finalize any more');
     t.match(must(await stage.client.get(stage.path('configmaps/b0'))), { data: { color: 'blue' } }, 'it writes no target');
-    const cluster = createCluster(loadConnection({ kubeconfig: stage.kubeconfig }), { writeTimeout: 10_000 });
+    const cluster = createCluster(loadConnection({ kubeconfig: stage.engineKubeconfig }), { writeTimeout: 10_000 });
     t.teardown(() => cluster.close());
     await waitFor(async () => {
       await sweepSnapshots(cluster);

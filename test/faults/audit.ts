@@ -2,6 +2,7 @@
 // everything in a run is named after it.
 import { closeSync, openSync, readSync } from 'node:fs';
 import { at, isObject, type Json, type JsonObject, parseJson, textAt } from '../../hooks/model/json.ts';
+import { engineUser } from '../support/engine-identity.ts';
 import { keyOf } from './places.ts';
 
 /** The users beside the engine's own that the runs act as. */
@@ -111,10 +112,11 @@ function objectAt(event: Json, key: string): JsonObject {
 }
 
 function actorOf(event: Json): Actor | undefined {
-  if (textAt(event, 'user', 'username') !== 'admin') return undefined;
   const impersonated = textAt(event, 'impersonatedUser', 'username');
-  if (impersonated === undefined) return 'engine';
+  if (textAt(event, 'user', 'username') === engineUser) {
+    if (impersonated === undefined) return 'engine';
+    return /^system:serviceaccount:.*:deployer$/.test(impersonated) ? 'account' : undefined;
+  }
   if (impersonated === users.stranger) return 'stranger';
-  if (impersonated === users.controller) return 'controller';
-  return /^system:serviceaccount:.*:deployer$/.test(impersonated) ? 'account' : undefined;
+  return impersonated === users.controller ? 'controller' : undefined;
 }

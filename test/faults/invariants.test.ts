@@ -1,6 +1,7 @@
 // Every invariant can fail: evidence of a run that keeps them all, and one change of it for each way to break one.
 import t from 'tap';
 import type { JsonObject } from '../../hooks/model/json.ts';
+import { engineUser } from '../support/engine-identity.ts';
 import type { AuditEvent } from './audit.ts';
 import { eventOf } from './audit.ts';
 import { configMapKey, type Evidence } from './evidence.ts';
@@ -193,14 +194,15 @@ t.test('what breaks one is seen by it', async (t) => {
 t.test('the audit log is read for what counts', async (t) => {
   const line = {
     verb: 'update',
-    user: { username: 'admin' },
+    user: { username: engineUser },
     impersonatedUser: { username: 'system:serviceaccount:shop:deployer' },
     objectRef: { resource: 'configmaps', name: 'run1-b' },
     requestURI: '/api/v1/namespaces/shop/configmaps/run1-b?fieldManager=janus-run1',
     responseStatus: { code: 200 },
   };
   t.match(eventOf(line), { actor: 'account', verb: 'update', code: 200, fieldManager: 'janus-run1' });
-  t.match(eventOf({ ...line, impersonatedUser: { username: 'faults-stranger' } }), { actor: 'stranger' });
+  const stranger = { user: { username: 'admin' }, impersonatedUser: { username: 'faults-stranger' } };
+  t.match(eventOf({ ...line, ...stranger }), { actor: 'stranger' });
   t.equal(eventOf({ ...line, requestURI: `${line.requestURI}&dryRun=All` }), undefined, 'a dry run is no effect');
   t.equal(eventOf({ ...line, requestObject: { dryRun: ['All'] } }), undefined, 'a DELETE says so in its body');
   t.equal(eventOf({ ...line, user: { username: 'system:apiserver' } }), undefined, 'others are of no interest');

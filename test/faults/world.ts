@@ -10,6 +10,7 @@ import { createSealer } from '../../server/kubernetes/sealer.ts';
 import { ensureSealingKeys } from '../../server/kubernetes/sealing-key.ts';
 import { type ControlPlane, startControlPlane } from '../controlplane/start.ts';
 import { type Client, connect, freeNamespace, must, waitFor } from '../support/client.ts';
+import { writeEngineKubeconfig } from '../support/engine-identity.ts';
 import { engineNamespace, installManifests } from '../support/install.ts';
 import { account } from '../support/stage.ts';
 import { type AuditTrail, openAuditTrail, users } from './audit.ts';
@@ -40,22 +41,22 @@ export async function openWorld(report?: (line: string) => void): Promise<World>
     rmSync(directory, { recursive: true, force: true });
   };
   try {
-    return await furnish(plane, close);
+    return await furnish(plane, join(directory, 'engine.kubeconfig'), close);
   } catch (error) {
     await close();
     throw error;
   }
 }
 
-async function furnish(plane: ControlPlane, close: () => Promise<void>): Promise<World> {
+async function furnish(plane: ControlPlane, engine: string, close: () => Promise<void>): Promise<World> {
   const client = connect(plane.kubeconfig);
   await installManifests(client);
   const [namespace, elsewhere] = [await freeNamespace(client, 'faults'), await freeNamespace(client, 'faults')];
   for (const home of [namespace, elsewhere]) await createAccount(client, home);
   await allowEverything(client);
   await installWidgets(client);
-  const connection = loadConnection({ kubeconfig: plane.kubeconfig });
-  const cluster = createCluster(connection, { writeTimeout: 10_000 });
+  await writeEngineKubeconfig(client, plane.kubeconfig, engine);
+  const cluster = createCluster(loadConnection({ kubeconfig: engine }), { writeTimeout: 10_000 });
   const keys = await waitFor(async () => {
     const answer = await ensureSealingKeys(cluster, engineNamespace);
     return answer.kind === 'ok' ? answer.keyRing : undefined;

@@ -13,7 +13,7 @@ import { stepUntil } from '../support/stepping.ts';
 t.test('a Transaction whose finalizers were forced off leaves nothing behind for long', async (t) => {
   const stage = await startStage(t, { withoutLoop: true });
   const { client } = stage;
-  const cluster = createCluster(loadConnection({ kubeconfig: stage.kubeconfig }), { writeTimeout: 10_000 });
+  const cluster = createCluster(loadConnection({ kubeconfig: stage.engineKubeconfig }), { writeTimeout: 10_000 });
   t.teardown(() => cluster.close());
   must(await client.create(stage.path('configmaps'), { metadata: { name: 'app' }, data: { version: '1' } }));
   const target = { apiVersion: 'v1', kind: 'ConfigMap', name: 'app' };

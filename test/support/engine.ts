@@ -26,7 +26,7 @@ export interface Engines {
 const timing: Timing = { stepDeadline: 20_000, writeTimeout: 10_000 };
 
 export async function openEngines(t: Teardown, stage: Stage, connection: Partial<Timing> = {}): Promise<Engines> {
-  const cluster = createCluster(loadConnection({ kubeconfig: stage.kubeconfig }), { ...timing, ...connection });
+  const cluster = createCluster(loadConnection({ kubeconfig: stage.engineKubeconfig }), { ...timing, ...connection });
   t.teardown(() => cluster.close());
   const sealer = await sealerOf(cluster);
   return {

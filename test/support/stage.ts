@@ -13,6 +13,7 @@ import { createStoryteller } from '../../server/kubernetes/events.ts';
 import { createSealer } from '../../server/kubernetes/sealer.ts';
 import { ensureSealingKeys } from '../../server/kubernetes/sealing-key.ts';
 import { type Client, connect, freeNamespace, must, type Patience, testKubeconfig, waitFor } from './client.ts';
+import { engineKubeconfig } from './engine-identity.ts';
 import { engineNamespace, installManifests } from './install.ts';
 import { type Loop, type LoopOptions, startLoop } from './metacontroller/loop.ts';
 
@@ -31,7 +32,10 @@ export interface StageOptions {
 
 export interface Stage {
   readonly client: Client;
+  /** The administrator's, as `client` uses it. */
   readonly kubeconfig: string;
+  /** That of the ServiceAccount of the engine, with the rights of manifests/rbac.yaml. */
+  readonly engineKubeconfig: string;
   readonly namespace: string;
   readonly hookUrl: string;
   /** Label that the loop looks for; `transaction` sets it. */
@@ -79,7 +83,8 @@ export async function startStage(t: Test, options: StageOptions = {}): Promise<S
   const namespace = await freeNamespace(client, 'stage', t);
   await createAccount(client, namespace, options.rules ?? everything, t);
   const reports: StepReport[] = [];
-  const hookUrl = await startHook(t, kubeconfig, options, reports);
+  const engine = await engineKubeconfig(t, client, kubeconfig);
+  const hookUrl = await startHook(t, engine, options, reports);
   const label = { 'test.janus.io/stage': randomBytes(6).toString('hex') };
   const loop =
     options.withoutLoop === true
@@ -87,7 +92,7 @@ export async function startStage(t: Test, options: StageOptions = {}): Promise<S
       : await startLoop({ kubeconfig, hookUrl, name: namespace, matchLabels: label, ...options.loop });
   t.teardown(() => loop?.stop());
   t.teardown(() => removeTransactions(client, namespace, loop));
-  return stageOf({ client, kubeconfig, namespace, hookUrl, label, reports, loop });
+  return stageOf({ client, kubeconfig, engineKubeconfig: engine, namespace, hookUrl, label, reports, loop });
 }
 
 const everything: readonly JsonObject[] = [{ apiGroups: ['*'], resources: ['*'], verbs: ['*'] }];
@@ -172,7 +177,7 @@ async function leasesOf(client: Client, namespace: string): Promise<readonly str
   return own.map((lease) => textAt(lease, 'metadata', 'name') ?? '');
 }
 
-type Parts = Pick<Stage, 'client' | 'kubeconfig' | 'namespace' | 'hookUrl' | 'label' | 'reports' | 'loop'>;
+type Parts = Pick<Stage, 'client' | 'kubeconfig' | 'engineKubeconfig' | 'namespace' | 'hookUrl' | 'label' | 'reports' | 'loop'>;
 
 function stageOf(parts: Parts): Stage {
   const { client, namespace, label, hookUrl } = parts;

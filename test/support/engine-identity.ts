@@ -1,0 +1,39 @@
+// Who the engine is in tests: the ServiceAccount of manifests/rbac.yaml, by a token, with the rights that are shipped and no
+// others. What a scenario does as an administrator, it does by the test's own client.
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parse, stringify } from 'yaml';
+import { textAt } from '../../hooks/model/json.ts';
+import { type Client, must, type Teardown } from './client.ts';
+import { engineNamespace } from './install.ts';
+
+/** Its name for the API server, as audit logs have it. */
+export const engineUser = `system:serviceaccount:${engineNamespace}:janus`;
+
+const account = `/api/v1/namespaces/${engineNamespace}/serviceaccounts/janus`;
+
+/** The path of a kubeconfig of the engine, for the cluster of an administrator's; it is gone with the test. */
+export async function engineKubeconfig(t: Teardown, client: Client, kubeconfig: string): Promise<string> {
+  const directory = mkdtempSync(join(tmpdir(), 'janus-engine-'));
+  t.teardown(() => rmSync(directory, { recursive: true, force: true }));
+  const path = join(directory, 'kubeconfig');
+  await writeEngineKubeconfig(client, kubeconfig, path);
+  return path;
+}
+
+export async function writeEngineKubeconfig(client: Client, kubeconfig: string, path: string): Promise<void> {
+  const config = parse(readFileSync(kubeconfig, 'utf8')) as Kubeconfig;
+  const token = await tokenOf(client);
+  const users = config.users.map(({ name }) => ({ name, user: { token } }));
+  writeFileSync(path, stringify({ ...config, users }), { mode: 0o600 });
+}
+
+interface Kubeconfig {
+  readonly users: readonly { readonly name: string }[];
+}
+
+async function tokenOf(client: Client): Promise<string> {
+  const asked = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: { expirationSeconds: 86_400 } };
+  return textAt(must(await client.create(`${account}/token`, asked)), 'status', 'token') ?? '';
+}
