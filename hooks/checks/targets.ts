@@ -4,7 +4,6 @@ import { at, isList, isObject, type Json, textAt } from '../model/json.ts';
 import { describe, groupOf, identityOf, type Reference, versionOf } from '../model/reference.ts';
 import { type Change, group, type Transaction } from '../model/transaction.ts';
 import { type Fault, fault } from './fault.ts';
-import { refusedGroups } from './validity.ts';
 
 /** A change whose target is known to the API server, or will be through an earlier change. */
 export interface Resolved {
@@ -124,15 +123,18 @@ function refusalReason(
   engineNamespace: string,
 ): string | undefined {
   const isCore = (kind: string): boolean => resource.group === '' && target.kind === kind;
-  if (refusedGroups.includes(resource.group)) return `the kinds of ${resource.group} steer Transactions themselves`;
   if (target.namespace === engineNamespace) return `it is in ${engineNamespace}, the namespace of the engine`;
   if (isCore('Namespace') && target.name === engineNamespace) return 'it is the namespace of the engine';
   if (isCore('Namespace') && target.name === transaction.namespace) return 'the Transaction lives in it';
   if (isCore('ServiceAccount') && target.namespace === transaction.namespace && target.name === transaction.serviceAccountName) {
     return 'the Transaction acts as it';
   }
+  if (eventGroups.includes(resource.group) && target.kind === 'Event')
+    return 'Events tell what happened, and expire by themselves';
   return ownParts(target, resource);
 }
+
+const eventGroups: readonly string[] = ['', 'events.k8s.io'];
 
 function ownParts(target: Reference, resource: Resource): string | undefined {
   const isOwn = target.name.endsWith(`.${group}`) || /^janus(-|$)/.test(target.name);

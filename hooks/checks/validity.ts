@@ -10,6 +10,9 @@ export const mostChanges = 500;
 /** Less than what the engine works with, by what lies around content. */
 const mostContentLevels = mostLevels - 10;
 
+/** Groups whose objects steer this engine or its caller: refused by group, whatever is served. */
+const refusedGroups: readonly string[] = [group, 'metacontroller.k8s.io'];
+
 const types: readonly string[] = ['Create', 'Update', 'Patch', 'Delete'];
 // Path segments of the API: RBAC names hold `:`, so no stricter. Source: apimachinery, path.IsValidPathSegmentName.
 const segment = /^(?!\.{1,2}$)[^/%\p{Cc}\s]{1,253}$/u;
@@ -36,10 +39,11 @@ function printable(text: string): string {
 }
 
 function changeFaults(change: Change, index: number, transaction: Transaction): readonly Fault[] {
+  const wrongType = typeMessages(change);
   const messages = [
-    ...typeMessages(change),
+    ...wrongType,
     ...targetMessages(change),
-    ...contentMessages(change),
+    ...(wrongType.length > 0 ? [] : contentMessages(change)),
     ...irreversibleMessages(change, transaction),
   ];
   return messages.map(([reason, message]) => fault(reason, `spec.changes[${index}]: ${message}`, index));
@@ -62,6 +66,9 @@ function targetMessages({ target }: Change): readonly Message[] {
   if (target.namespace !== undefined && !dnsLabel.test(target.namespace)) {
     messages.push(['Invalid', `target.namespace "${printable(target.namespace)}" is not a name that a Namespace can have`]);
   }
+  const targetGroup = groupOf(target.apiVersion);
+  if (refusedGroups.includes(targetGroup))
+    messages.push(['Refused', `the kinds of ${targetGroup} steer Transactions themselves: they cannot be targets`]);
   return messages;
 }
 
@@ -121,6 +128,3 @@ function irreversibleMessages({ type, target }: Change, transaction: Transaction
     ],
   ];
 }
-
-/** Groups whose objects steer this engine or its caller. */
-export const refusedGroups: readonly string[] = [group, 'metacontroller.k8s.io'];

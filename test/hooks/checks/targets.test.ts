@@ -25,8 +25,7 @@ ClusterRole                    | rbac.authorization.k8s.io clusterroles!
 Role                           | rbac.authorization.k8s.io roles
 CustomResourceDefinition       | apiextensions.k8s.io customresourcedefinitions!
 ValidatingAdmissionPolicy      | admissionregistration.k8s.io validatingadmissionpolicies!
-Transaction                    | tx.janus.io transactions
-CompositeController            | metacontroller.k8s.io compositecontrollers!
+Event                          | events.k8s.io events
 Widget                         | example.org widgets
 `);
 
@@ -72,9 +71,6 @@ Namespace janus-system                            | Refused
 ServiceAccount deployer                           | Refused
 ServiceAccount other                              |
 ServiceAccount elsewhere/deployer                 |
-Transaction two                                   | Refused
-Transaction elsewhere/two                         | Refused
-CompositeController janus                         | Refused
 CustomResourceDefinition transactions.tx.janus.io | Refused
 CustomResourceDefinition widgets.example.org      |
 ClusterRole janus                                 | Refused
@@ -84,6 +80,7 @@ ClusterRole system:node                           |
 Role janus-reader                                 |
 ValidatingAdmissionPolicy janus-impersonation     | Refused
 TokenReview x                                     | Refused
+Event app.1                                       | Refused
 Widget janus                                      |
 `);
 

@@ -71,6 +71,14 @@ for (const row of targets) {
   });
 }
 
+for (const apiVersion of ['tx.janus.io/v1alpha1', 'tx.janus.io/v9', 'metacontroller.k8s.io/v1alpha1']) {
+  t.test(`${apiVersion} is refused as a target, whatever the kind and whether it is served`, async (t) => {
+    const found = faultsOf(withTarget({ apiVersion, kind: 'Anything' }));
+    t.equal(found.length, 1);
+    t.match(found[0], /^Refused: spec\.changes\[0\]: the kinds of \S+ steer Transactions themselves/);
+  });
+}
+
 t.test('lengths', async (t) => {
   const bad = (target: JsonObject): boolean => faultsOf(withTarget(target)).length > 0;
   t.notOk(bad({ name: 'x'.repeat(253) }));
@@ -132,6 +140,13 @@ for (const { content, ...verdicts } of contents) {
       t.match(found[0], new RegExp(`^Invalid: spec\\.changes\\[0\\]: content.*${verdicts[type]}`));
     });
   }
+}
+
+for (const type of ['Apply', '', 'create', 'constructor', '__proto__', 'toString']) {
+  t.test(`the type "${type}" is none`, async (t) => {
+    const found = faultsOf({ changes: [{ ...change('Create', 'a'), type }] });
+    t.same(found, [`Invalid: spec.changes[0]: type "${type}" is none of Create, Update, Patch, Delete`]);
+  });
 }
 
 t.test('content is needed, but for a Delete, where it does not count', async (t) => {
