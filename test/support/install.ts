@@ -21,11 +21,15 @@ export async function readManifest(path: string, edit = (text: string): string =
   return documents.map((document) => document.toJS() as Json).filter(isObject);
 }
 
-/** Installs the CRD, the namespace of the engine and its RBAC; resolves once Transactions can be written. */
+/** Installs the CRD, the namespace of the engine, its RBAC and the admission policies; resolves once Transactions can be written, and the engine has its rights. */
 export async function installManifests(client: Client): Promise<void> {
   await installCrd(client);
-  for (const path of ['namespace.yaml', 'rbac.yaml'])
+  for (const path of ['namespace.yaml', 'rbac.yaml', 'admission.yaml'])
     for (const object of await readManifest(path)) must(await applyObject(client, object));
+  const engine = client.asServiceAccount(engineNamespace, 'janus');
+  const leases = `/apis/coordination.k8s.io/v1/namespaces/${engineNamespace}/leases`;
+  for (const path of ['/apis/tx.janus.io/v1alpha1/transactions', leases])
+    await waitFor(async () => (await engine.get(path, { limit: 1 })).code === 200, `the engine to be allowed to list ${path}`);
 }
 
 /** Installs the CRD; resolves once the API server serves it. */

@@ -1,0 +1,79 @@
+// Transactions that are not stored: the engine is given them by its port, as if the definition of Transactions in the cluster had
+// no rules. Everything else is the real API server. The status lies with the ghost, as Metacontroller would store it.
+import { randomUUID } from 'node:crypto';
+import type { Cluster, Write } from '../../hooks/cluster.ts';
+import { at, isObject, type JsonObject, textAt, withKey } from '../../hooks/model/json.ts';
+import { createSync } from '../../hooks/sync.ts';
+import { createCluster } from '../../server/kubernetes/cluster.ts';
+import { loadConnection } from '../../server/kubernetes/connection.ts';
+import { createSealer } from '../../server/kubernetes/sealer.ts';
+import type { Teardown } from '../support/client.ts';
+import { engineNamespace } from '../support/install.ts';
+import { conditionOf, type Stage } from '../support/stage.ts';
+
+export interface GhostRun {
+  /** The status with which it is at rest. */
+  readonly status: JsonObject;
+  /** Reason of the condition Succeeded. */
+  readonly reason: string;
+  readonly writes: readonly Write[];
+}
+
+/** Runs a Transaction of that name, spec and those annotations to its end. */
+export type RunGhost = (name: string, spec: JsonObject, annotations: JsonObject) => Promise<GhostRun>;
+
+/** More calls than a Transaction that is refused takes. */
+const mostCalls = 20;
+
+const keys = { current: 'a', keys: new Map([['a', Buffer.alloc(32)]]) };
+
+export function openGhosts(t: Teardown, { engineKubeconfig, namespace }: Stage): RunGhost {
+  const ghosts = new Map<string, JsonObject>();
+  const writes = new Map<string, Write[]>();
+  const cluster = createCluster(loadConnection({ kubeconfig: engineKubeconfig }), { writeTimeout: 10_000 });
+  t.teardown(() => cluster.close());
+  const hook = createSync({
+    cluster: haunted(cluster, ghosts, writes),
+    sealer: createSealer(() => keys),
+    clock: { monotonic: () => performance.now() },
+    timing: { stepDeadline: 20_000, writeTimeout: 10_000 },
+    engineNamespace,
+    record: () => undefined,
+  });
+  return async (name, spec, annotations) => {
+    const uid = randomUUID();
+    const metadata = { namespace, name, uid, resourceVersion: '1', annotations };
+    ghosts.set(name, { apiVersion: 'tx.janus.io/v1alpha1', kind: 'Transaction', metadata, spec });
+    writes.set(uid, []);
+    for (let calls = 0; calls < mostCalls; calls += 1) {
+      const reply = await hook({ namespace, name, uid, status: {}, children: [] });
+      if (reply.kind === 'retry') continue;
+      ghosts.set(name, withKey(ghosts.get(name) ?? {}, 'status', reply.status));
+      if (conditionOf(reply.status, 'Finished') === 'True') return ended(reply.status, writes.get(uid) ?? []);
+    }
+    throw new Error(`${name} is not at rest after ${mostCalls} calls: ${JSON.stringify(at(ghosts.get(name), 'status'))}`);
+  };
+}
+
+function ended(status: JsonObject, writes: readonly Write[]): GhostRun {
+  const conditions = at(status, 'conditions');
+  const found = Array.isArray(conditions) ? conditions.find((one) => isObject(one) && one.type === 'Succeeded') : undefined;
+  return { status, reason: textAt(found, 'reason') ?? '', writes };
+}
+
+/** A write belongs to the ghost whose uid stands in it: Leases and snapshots carry it, targets as the field manager. */
+function haunted(cluster: Cluster, ghosts: ReadonlyMap<string, JsonObject>, writes: ReadonlyMap<string, Write[]>): Cluster {
+  return {
+    ...cluster,
+    get: async (location, identity) => {
+      const ghost = location.resource.kind === 'Transaction' ? ghosts.get(location.name) : undefined;
+      return ghost === undefined ? cluster.get(location, identity) : { kind: 'ok', object: ghost, serverTime: Date.now() };
+    },
+    send: (write) => {
+      const text = JSON.stringify(write);
+      const owner = [...writes.keys()].find((uid) => text.includes(uid) || text.includes(uid.slice(0, 8)));
+      writes.get(owner ?? '')?.push(write);
+      return cluster.send(write);
+    },
+  };
+}
