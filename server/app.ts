@@ -1,8 +1,12 @@
 // The web server around the engine. It never listens by itself: main.ts does, tests use `inject()`.
+import { Server as TlsServer } from 'node:tls';
 import { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest, fastify, LogController } from 'fastify';
 import type { Hook, StepReport } from '../hooks/call.ts';
-import { parseJson } from '../hooks/model/json.ts';
+import { type Access, guardCalls } from './access/guard.ts';
+import type { TlsMaterial } from './access/tls.ts';
+import { acceptJson } from './body.ts';
 import type { LogLevel } from './config.ts';
+import { limitConnections } from './connections.ts';
 import { createMetrics } from './metrics.ts';
 import { addHookRoutes } from './routes/hooks.ts';
 import { addProbeRoutes, type Readiness } from './routes/probes.ts';
@@ -15,6 +19,7 @@ export interface AppParts {
   /** Takes the sentences for Events. */
   readonly tell: Tell;
   readonly readiness: Readiness;
+  readonly access: Access;
   readonly bodyLimit: number;
   readonly logLevel: LogLevel;
   /** Takes the log, one JSON object a line; standard output without one. */
@@ -23,33 +28,37 @@ export interface AppParts {
 
 export interface App {
   readonly server: FastifyInstance;
+  /** What new connections see from now on; idle ones are closed, so that none goes on with what it was shown before. */
+  renewTls(material: TlsMaterial): void;
   /** Readiness fails, no call is started any more; resolves when the calls under way are answered and the server is closed. */
   drain(): Promise<void>;
 }
 
 const keepAliveTimeout = 100_000; // longer than the 90 s for which Go uses a connection again, or it meets our close
-const receiveTimeout = 20_000;
+const receiveTimeout = 10_000; // for a whole request, of which the network of a cluster takes milliseconds
+const receiveCheckInterval = 1_000;
+const handshakeTimeout = 5_000;
 
 export function buildApp(parts: AppParts): App {
-  const server = fastify({
-    bodyLimit: parts.bodyLimit,
-    keepAliveTimeout,
-    requestTimeout: receiveTimeout,
-    forceCloseConnections: 'idle',
-    logController: new LogController({ disableRequestLogging: true }),
-    logger: { level: parts.logLevel, base: null, timestamp: isoTime, ...(parts.logTo && { stream: parts.logTo }) },
-    frameworkErrors: answerError,
-  });
+  const server = createServer(parts);
   const work = createWork();
   const metrics = createMetrics();
   const hook = parts.connectHook(createRecord({ log: server.log, metrics, tell: parts.tell }));
   acceptJson(server);
   server.setErrorHandler(answerError);
   server.setNotFoundHandler(answerUnknown);
-  addHookRoutes(server, { hook, work, forget: metrics.forget });
+  const admitted = limitConnections(server.server);
+  server.register(async (scope) => {
+    await guardCalls(scope, parts.access, admitted);
+    addHookRoutes(scope, { hook, work, forget: metrics.forget });
+  });
   addProbeRoutes(server, { readiness: parts.readiness, metrics, work });
   return {
     server,
+    renewTls(material) {
+      if (server.server instanceof TlsServer) server.server.setSecureContext(material);
+      server.server.closeIdleConnections();
+    },
     async drain() {
       await work.drain();
       await server.close();
@@ -57,25 +66,30 @@ export function buildApp(parts: AppParts): App {
   };
 }
 
+function createServer({ bodyLimit, logLevel, logTo, access: { tls } }: AppParts): FastifyInstance {
+  const options = {
+    bodyLimit,
+    keepAliveTimeout,
+    requestTimeout: receiveTimeout,
+    forceCloseConnections: 'idle',
+    logController: new LogController({ disableRequestLogging: true }),
+    logger: { level: logLevel, base: null, timestamp: isoTime, ...(logTo && { stream: logTo }) },
+    frameworkErrors: answerError,
+  } as const;
+  const http = { connectionsCheckingInterval: receiveCheckInterval };
+  if (tls === undefined) return fastify({ ...options, http });
+  // Without a good certificate a connection is taken all the same: probes have none, and the guard asks for it.
+  const https = { ...tls, ...http, handshakeTimeout, requestCert: tls.ca !== undefined, rejectUnauthorized: false };
+  return fastify({ ...options, https }) as unknown as FastifyInstance;
+}
+
 function isoTime(): string {
   return `,"time":"${new Date().toISOString()}"`;
 }
 
-// Fastify's own parser refuses the key `__proto__`, which objects may have, and rounds integers above 2^53.
-function acceptJson(server: FastifyInstance): void {
-  server.removeAllContentTypeParsers();
-  server.addContentTypeParser('application/json', { parseAs: 'string' }, (_request, body, done) => {
-    try {
-      done(null, parseJson(body.toString()));
-    } catch {
-      done(Object.assign(new Error('not JSON'), { statusCode: 400 }));
-    }
-  });
-}
-
 const errorsByCode: Readonly<Record<number, string>> = {
   400: 'the request cannot be read: expected one JSON object',
-  413: 'the request body is too large',
+  413: 'the request body is too large, in bytes, in levels or in values',
   415: 'expected content-type application/json',
 };
 

@@ -3,27 +3,24 @@
 //
 // It listens before the API server answers, so that a Pod is alive though not ready while the cluster is away; until the
 // sealing key is there every call is asked to come again.
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { EngineParts, Hook, Timing } from '../hooks/call.ts';
-import { sweepLeases, sweepSnapshots } from '../hooks/sweep.ts';
 import { createSync } from '../hooks/sync.ts';
+import type { Parsed } from './access/files.ts';
+import { type OpenAccess, openAccess } from './access/open.ts';
 import { type App, buildApp } from './app.ts';
 import { type Config, readConfig } from './config.ts';
 import { createCluster, type KubernetesCluster } from './kubernetes/cluster.ts';
 import { type Connection, loadConnection } from './kubernetes/connection.ts';
 import { createStoryteller, type Storyteller } from './kubernetes/events.ts';
 import { connectTimeout } from './kubernetes/pools.ts';
-import { createSealer, type KeyRing } from './kubernetes/sealer.ts';
-import { ensureSealingKeys, type KeyRingAnswer, readSealingKeys } from './kubernetes/sealing-key.ts';
+import { createSealer } from './kubernetes/sealer.ts';
 import { cachedReadiness } from './routes/probes.ts';
-import { errorFields } from './telemetry.ts';
+import { type Keys, keepUp } from './upkeep.ts';
 
 // A call starts no request after its deadline. What it started last may still take effect for as long as a write lives, and as
 // a new connection for it takes: the engine judges nothing that may be under way before that.
 const writeLifetime = 10_000;
 const timing: Timing = { stepDeadline: 16_000, writeTimeout: writeLifetime + connectTimeout };
-const keyReadInterval = 60_000;
-const sweepInterval = 600_000;
 const readinessInterval = 5_000;
 const longestDrain = 35_000;
 const longestFlush = 2_000;
@@ -31,12 +28,8 @@ const secondsUntilKey = 5;
 
 const clock = { monotonic: () => performance.now() };
 
-interface Keys {
-  latest: KeyRing | undefined;
-}
-
 async function main(): Promise<void> {
-  const { config, connection } = start(process.env);
+  const { config, connection, opened } = start(process.env, process.argv.slice(2));
   const cluster = createCluster(connection, { writeTimeout: writeLifetime });
   const story = createStoryteller(cluster.transport);
   const keys: Keys = { latest: undefined };
@@ -44,14 +37,15 @@ async function main(): Promise<void> {
     connectHook: (record) => hookOf({ cluster, keys, engineNamespace: config.engineNamespace, record }),
     tell: story.tell,
     readiness: readinessOf(cluster, keys),
+    access: opened.access,
     bodyLimit: config.bodyLimit,
     logLevel: config.logLevel,
   });
   await listen(app, config);
+  if (opened.access.acceptsToken === undefined) app.server.log.warn('no token is asked for: whoever reaches this port may call');
   const over = new AbortController();
   endOnSignals({ app, story, cluster, over });
-  const running = { app, cluster, keys, config };
-  await Promise.all([keepKeys(running, over.signal), keepSwept(running, over.signal)]);
+  await keepUp({ app, cluster, keys, opened, engineNamespace: config.engineNamespace }, over.signal);
 }
 
 async function listen(app: App, { port, host }: Config): Promise<void> {
@@ -68,21 +62,25 @@ function refuse(faults: readonly string[]): never {
   process.exit(1);
 }
 
-function start(environment: NodeJS.ProcessEnv): { readonly config: Config; readonly connection: Connection } {
-  const read = readConfig(environment);
-  const connected = connect(environment);
-  if (read.kind === 'ok' && connected.kind === 'ok') return { config: read.config, connection: connected.connection };
-  return refuse([read, connected].flatMap((result) => (result.kind === 'faults' ? result.faults : [])));
+interface Start {
+  readonly config: Config;
+  readonly connection: Connection;
+  readonly opened: OpenAccess;
 }
 
-type Connected =
-  | { readonly kind: 'ok'; readonly connection: Connection }
-  | { readonly kind: 'faults'; readonly faults: readonly string[] };
+function start(environment: NodeJS.ProcessEnv, flags: readonly string[]): Start {
+  const read = readConfig(environment, flags);
+  const connected = connect(environment);
+  const opened: Parsed<OpenAccess> = read.kind === 'ok' ? openAccess(read.config) : { kind: 'faults', faults: [] };
+  if (read.kind === 'ok' && connected.kind === 'ok' && opened.kind === 'ok')
+    return { config: read.config, connection: connected.value, opened: opened.value };
+  return refuse([read, connected, opened].flatMap((result) => (result.kind === 'faults' ? result.faults : [])));
+}
 
-function connect({ KUBECONFIG = '', KUBERNETES_SERVICE_HOST = '' }: NodeJS.ProcessEnv): Connected {
+function connect({ KUBECONFIG = '', KUBERNETES_SERVICE_HOST = '' }: NodeJS.ProcessEnv): Parsed<Connection> {
   if (KUBECONFIG === '' && KUBERNETES_SERVICE_HOST === '') return { kind: 'faults', faults: [] };
   try {
-    return { kind: 'ok', connection: loadConnection(KUBECONFIG === '' ? {} : { kubeconfig: KUBECONFIG }) };
+    return { kind: 'ok', value: loadConnection(KUBECONFIG === '' ? {} : { kubeconfig: KUBECONFIG }) };
   } catch (error) {
     return { kind: 'faults', faults: [`KUBECONFIG: ${error instanceof Error ? error.message : 'cannot be used'}`] };
   }
@@ -106,44 +104,6 @@ function readinessOf(cluster: KubernetesCluster, keys: Keys): () => Promise<stri
   const ask = async () => ((await cluster.trouble()) === undefined ? undefined : 'the API server does not answer');
   const apiServer = cachedReadiness(ask, readinessInterval, clock.monotonic);
   return async () => (keys.latest === undefined ? 'the sealing key is not there yet' : apiServer());
-}
-
-interface Running {
-  readonly app: App;
-  readonly cluster: KubernetesCluster;
-  readonly keys: Keys;
-  readonly config: Config;
-}
-
-// Makes the key once, however long the API server takes, and then follows its rotation.
-async function keepKeys({ app, cluster, keys, config }: Running, over: AbortSignal): Promise<void> {
-  let delay = 500;
-  while (!over.aborted) {
-    const ask = keys.latest === undefined ? ensureSealingKeys : readSealingKeys;
-    const answer = await ask(cluster, config.engineNamespace);
-    if (answer.kind === 'ok') keys.latest = answer.keyRing;
-    else tellTrouble(app, answer, config);
-    delay = keys.latest === undefined ? Math.min(delay * 2, 30_000) : keyReadInterval;
-    await sleep(delay, undefined, { signal: over }).catch(() => undefined);
-  }
-}
-
-function tellTrouble(app: App, answer: Exclude<KeyRingAnswer, { kind: 'ok' }>, config: Config): void {
-  const { reason, message } = answer.failure;
-  app.server.log.warn({ reason, trouble: message, namespace: config.engineNamespace }, 'the sealing key cannot be read');
-}
-
-// Locks and snapshots that nobody is left to let go.
-async function keepSwept({ app, cluster, config }: Running, over: AbortSignal): Promise<void> {
-  while (!over.aborted) {
-    try {
-      const swept = (await sweepLeases(cluster, config.engineNamespace)) + (await sweepSnapshots(cluster));
-      if (swept > 0) app.server.log.info({ swept }, 'what Transactions that are no more have left is gone');
-    } catch (error) {
-      app.server.log.error(errorFields(error), 'what Transactions that are no more have left could not be swept');
-    }
-    await sleep(sweepInterval, undefined, { signal: over }).catch(() => undefined);
-  }
 }
 
 interface Ends {

@@ -101,7 +101,7 @@ t.test('the conditions', async (t) => {
 });
 
 t.test('the variables of the hook and their defaults', async (t) => {
-  const read = readConfig({ KUBECONFIG: 'file' });
+  const read = readConfig({ KUBECONFIG: 'file' }, ['--insecure']);
   t.equal(read.kind, 'ok');
   const { port, host, engineNamespace, logLevel, bodyLimit } = read.kind === 'ok' ? read.config : ({} as never);
   t.same(
@@ -113,6 +113,10 @@ t.test('the variables of the hook and their defaults', async (t) => {
       ['JANUS_NAMESPACE', engineNamespace],
       ['LOG_LEVEL', logLevel],
       ['JANUS_BODY_LIMIT', String(bodyLimit)],
+      ['JANUS_TOKEN_DIRECTORY', ''],
+      ['JANUS_TLS_CERTIFICATE', ''],
+      ['JANUS_TLS_KEY', ''],
+      ['JANUS_TLS_CLIENT_AUTHORITY', ''],
     ],
   );
   const broken = Object.fromEntries(rowsOf('Install').map(([name]) => [named(name)[0], '\n']));

@@ -2,6 +2,7 @@
 
 import { startControlPlane } from '../../test/controlplane/start.ts';
 import { type Client, connect, must } from '../../test/support/client.ts';
+import { hookToken } from '../../test/support/hook-token.ts';
 import { installManifests } from '../../test/support/install.ts';
 import { type LoopKind, startLoop } from '../../test/support/metacontroller/loop.ts';
 import { startHook } from '../demo/hook.ts';
@@ -79,7 +80,14 @@ function enginesOf(parts: Starting): World['engine'] {
     const { address, meter } = await starting;
     const limits = flags === 'default' ? { workers: 5, qps: 5, burst: 10 } : {};
     const { kubeconfig, undo } = parts;
-    const loop = await startLoop({ kubeconfig, hookUrl: address, name: label, matchLabels: { [loopLabel]: label }, ...limits });
+    const loop = await startLoop({
+      kubeconfig,
+      hookUrl: address,
+      token: hookToken,
+      name: label,
+      matchLabels: { [loopLabel]: label },
+      ...limits,
+    });
     undo.add(() => loop.stop());
     return { meter, loop: loop.kind, label };
   };

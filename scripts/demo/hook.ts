@@ -1,10 +1,12 @@
 // The hook as a process of its own, started as in a Pod: server/main.ts, configured by its environment alone, with the
-// rights of the ServiceAccount `janus` as manifests/rbac.yaml grants them.
+// rights of the ServiceAccount `janus` as manifests/rbac.yaml grants them, and a token that callers must send.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type Client, waitFor } from '../../test/support/client.ts';
 import { writeEngineKubeconfig } from '../../test/support/engine-identity.ts';
+import { hookToken } from '../../test/support/hook-token.ts';
 import { engineNamespace } from '../../test/support/install.ts';
 import type { Undo } from './undo.ts';
 
@@ -32,7 +34,14 @@ export async function startHook(
   const own = join(dirname(kubeconfig), 'hook.kubeconfig');
   await writeEngineKubeconfig(client, kubeconfig, own);
   const { PATH = '', HOME = '' } = process.env;
-  const settings = { PORT: '0', HOST: '127.0.0.1', KUBECONFIG: own, JANUS_NAMESPACE: engineNamespace, LOG_LEVEL: 'info' };
+  const settings = {
+    PORT: '0',
+    HOST: '127.0.0.1',
+    KUBECONFIG: own,
+    JANUS_NAMESPACE: engineNamespace,
+    JANUS_TOKEN_DIRECTORY: tokenBeside(kubeconfig),
+    LOG_LEVEL: 'info',
+  };
   // In a process group of its own, so that Ctrl-C ends it in its turn.
   const ending = ['--import', join(import.meta.dirname, 'end-with-parent.mjs')];
   const child = spawn(process.execPath, [...flags, ...ending, program], {
@@ -49,6 +58,14 @@ export async function startHook(
   }, 'the hook to listen');
   await waitFor(async () => (await fetch(`${address}/readyz`)).ok, 'the hook to be ready');
   return { address, process: child };
+}
+
+/** The token of callers as a mounted Secret shows it. */
+function tokenBeside(kubeconfig: string): string {
+  const directory = join(dirname(kubeconfig), 'hook-token');
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  writeFileSync(join(directory, 'current'), hookToken, { mode: 0o600 });
+  return directory;
 }
 
 function wordsOf(child: ChildProcess): () => string {

@@ -1,6 +1,7 @@
 // Everything that the demo needs, started: control plane, manifests, hook, and Metacontroller's loop.
 import { type ControlPlane, startControlPlane } from '../../test/controlplane/start.ts';
 import { type Client, connect } from '../../test/support/client.ts';
+import { hookToken } from '../../test/support/hook-token.ts';
 import { installManifests } from '../../test/support/install.ts';
 import { findMetacontroller } from '../../test/support/metacontroller/binary.ts';
 import { type Loop, startLoop } from '../../test/support/metacontroller/loop.ts';
@@ -24,7 +25,7 @@ export async function startWorld(undo: Undo): Promise<World> {
   progress('installed from manifests/: the Transaction kind, the namespace janus-system, the rights of the engine');
   const { address: hookUrl } = await startHook(client, kubeconfig, undo);
   progress(`the hook, server/main.ts, listens at ${hookUrl}`);
-  const loop = await startLoop({ kubeconfig, hookUrl, name: 'janus' });
+  const loop = await startLoop({ kubeconfig, hookUrl, token: hookToken, name: 'janus' });
   undo.add(() => loop.stop());
   progress(describeLoop(loop));
   return { client, kubeconfig };

@@ -10,6 +10,7 @@ import { parseAllDocuments } from 'yaml';
 import { at, isList, isObject, type Json, type JsonObject, textAt, withKey } from '../../hooks/model/json.ts';
 import { phases } from '../../hooks/model/phase.ts';
 import { must } from '../support/client.ts';
+import { hookToken } from '../support/hook-token.ts';
 import { applyObject, engineNamespace } from '../support/install.ts';
 import { callHook, startStage } from '../support/stage.ts';
 
@@ -87,7 +88,7 @@ async function take(step: string, namespace: string): Promise<void> {
 /** The answer to request.json: by curl.sh where curl is there. */
 async function ask(folder: string, uid: string): Promise<string> {
   if (hasCurl) {
-    const env = { PATH: process.env.PATH, HOOK: hookUrl, TRANSACTION_UID: uid };
+    const env = { PATH: process.env.PATH, HOOK: hookUrl, HOOK_TOKEN: hookToken, TRANSACTION_UID: uid };
     return (await run('sh', ['curl.sh'], { cwd: folder, env })).stdout;
   }
   const request = JSON.parse(text(folder, 'request.json').replace('{uid}', uid)) as JsonObject;
@@ -136,7 +137,13 @@ for (const phase of ['RolledBack', 'Failed'])
     const folder = copyFor(t, 'by-hand', folderOf(phase));
     const namespace = `by-hand-${folderOf(phase)}`;
     t.teardown(() => remove(namespace));
-    const env = { PATH: process.env.PATH, HOME: process.env.HOME, KUBECONFIG: stage.kubeconfig, HOOK: hookUrl };
+    const env = {
+      PATH: process.env.PATH,
+      HOME: process.env.HOME,
+      KUBECONFIG: stage.kubeconfig,
+      HOOK: hookUrl,
+      HOOK_TOKEN: hookToken,
+    };
     await run('kubectl', ['apply', '-f', 'objects.yaml'], { cwd: folder, env });
     await run('./before.sh', [], { cwd: folder, env });
     const uid = textAt(must(await client.get(transactionPath(namespace))), 'metadata', 'uid');

@@ -5,6 +5,7 @@ import t from 'tap';
 import { at, isObject, type JsonObject, parseJson, textAt } from '../../hooks/model/json.ts';
 import { dialect } from '../../schemas/schema.ts';
 import { syncResponse } from '../../schemas/sync-response.ts';
+import { isWithinBounds } from '../../server/body.ts';
 import { request, rest, type TestApp, testApp } from './parts.ts';
 
 const json = { 'content-type': 'application/json' };
@@ -122,7 +123,13 @@ const broken: readonly (readonly [
   ['no body', '', json, 400, 'the request cannot be read: expected one JSON object'],
   ['no JSON', '<hunter2/>', json, 400, 'the request cannot be read: expected one JSON object'],
   ['another content type', 'a=b', { 'content-type': 'text/plain' }, 415, 'expected content-type application/json'],
-  ['too much', `{"x":"${'x'.repeat(1024 * 1024)}"}`, json, 413, 'the request body is too large'],
+  [
+    'too much',
+    `{"x":"${'x'.repeat(1024 * 1024)}"}`,
+    json,
+    413,
+    'the request body is too large, in bytes, in levels or in values',
+  ],
 ];
 
 for (const [because, payload, headers, code, error] of broken)
@@ -132,17 +139,37 @@ for (const [because, payload, headers, code, error] of broken)
     t.same(answer.json(), { error });
   });
 
+/** A call whose parent has a status nested so deep. */
+const nested = (levels: number, value = '1'): string =>
+  JSON.stringify(request).replace('{"phase":"Prepared"}', `${'{"a":'.repeat(levels)}${value}${'}'.repeat(levels)}`);
+
+const huge: readonly (readonly [because: string, body: string, code: number])[] = [
+  ['lists without end', '['.repeat(500_000), 413],
+  ['objects without end', nested(100_000), 413],
+  ['lists of large integers without end', '[1234567890123456789,'.repeat(40_000), 413],
+  ['quotation marks that hide nothing', `{"\\"":${'['.repeat(20_000)}`, 413],
+  ['as deep as the API server stores, if it is a call', nested(10_000), 200],
+  ['that, with an integer that needs care', nested(10_000, '9007199254740993'), 200],
+  ['as deep as the API server stores, but no call', `${'['.repeat(10_000)}${']'.repeat(10_000)}`, 400],
+  ['brackets in text', JSON.stringify({ ...request, more: '[{,:"'.repeat(150_000) }), 200],
+];
+
 t.test('a body nested without end is refused, and the next call is served', async (t) => {
   const app = testApp();
-  for (const body of [
-    '['.repeat(500_000),
-    `${'[1234567890123456789,'.repeat(40_000)}`,
-    `${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`,
-  ]) {
-    const answer = await post(app, '/sync', body);
-    t.equal(answer.statusCode, 400);
+  for (const [because, body, code] of huge) {
+    t.equal((await post(app, '/sync', body)).statusCode, code, because);
+    t.equal((await post(app, '/sync', request)).statusCode, 200);
   }
-  t.equal((await post(app, '/sync', request)).statusCode, 200);
+});
+
+t.test('a body is refused for what it holds before that takes memory', async (t) => {
+  const inBounds = (text: string): boolean => isWithinBounds(Buffer.from(text));
+  const keys = (count: number): string => `{${Array.from({ length: count }, (_, index) => `"${index}":1`).join()}}`;
+  t.ok(inBounds(keys(500_000)));
+  t.notOk(inBounds(keys(1_000_000)));
+  t.notOk(inBounds(`[${'{},'.repeat(1_000_000)}{}]`));
+  t.ok(inBounds(`[${'0,'.repeat(1_000_000)}0]`), 'more than the API server stores of the smallest values');
+  t.ok(inBounds('"not closed \\'), 'text that does not end is for the parser to refuse');
 });
 
 t.test('a bug is a 500 that says nothing, and a log line that quotes nothing', async (t) => {

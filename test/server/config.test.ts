@@ -2,7 +2,7 @@
 import t from 'tap';
 import { type Environment, readConfig } from '../../server/config.ts';
 
-const enough: Environment = { KUBECONFIG: '/etc/kubeconfig' };
+const enough: Environment = { KUBECONFIG: '/etc/kubeconfig', JANUS_TOKEN_DIRECTORY: '/etc/token' };
 const mebibyte = 1024 * 1024;
 
 t.test('what is not said has a default', async (t) => {
@@ -15,6 +15,7 @@ t.test('what is not said has a default', async (t) => {
       engineNamespace: 'janus-system',
       logLevel: 'info',
       bodyLimit: 8 * mebibyte,
+      tokenDirectory: '/etc/token',
     },
   });
 });
@@ -27,17 +28,50 @@ t.test('what is said is taken', async (t) => {
     JANUS_NAMESPACE: 'engine',
     LOG_LEVEL: 'debug',
     JANUS_BODY_LIMIT: String(mebibyte),
+    JANUS_TOKEN_DIRECTORY: '/run/token',
+    JANUS_TLS_CERTIFICATE: '/run/tls.crt',
+    JANUS_TLS_KEY: '/run/tls.key',
+    JANUS_TLS_CLIENT_AUTHORITY: '/run/ca.crt',
   };
   t.match(readConfig(environment), {
-    config: { port: 9000, host: '::1', kubeconfig: 'a:b', engineNamespace: 'engine', logLevel: 'debug', bodyLimit: mebibyte },
+    config: {
+      port: 9000,
+      host: '::1',
+      kubeconfig: 'a:b',
+      engineNamespace: 'engine',
+      logLevel: 'debug',
+      bodyLimit: mebibyte,
+      tokenDirectory: '/run/token',
+      tls: { certificate: '/run/tls.crt', key: '/run/tls.key', clientAuthority: '/run/ca.crt' },
+    },
   });
 });
 
 t.test('inside a Pod no kubeconfig is needed', async (t) => {
-  const result = readConfig({ KUBERNETES_SERVICE_HOST: '10.0.0.1' });
+  const result = readConfig({ ...enough, KUBECONFIG: '', KUBERNETES_SERVICE_HOST: '10.0.0.1' });
   t.equal(result.kind, 'ok');
   t.notOk(result.kind === 'ok' && 'kubeconfig' in result.config);
 });
+
+t.test('no token only when that is said', async (t) => {
+  const { JANUS_TOKEN_DIRECTORY: _, ...withoutToken } = enough;
+  const told = {
+    kind: 'faults',
+    faults: [/^JANUS_TOKEN_DIRECTORY: expected the folder of the token .* found nothing; .*--insecure/],
+  };
+  t.match(readConfig(withoutToken), told);
+  t.match(readConfig({ ...withoutToken, JANUS_TOKEN_DIRECTORY: '' }), told);
+  const open = readConfig(withoutToken, ['--insecure']);
+  t.ok(open.kind === 'ok' && open.config.tokenDirectory === undefined);
+});
+
+const flagged: readonly (readonly [reason: string, flags: readonly string[], fault: string])[] = [
+  ['not both', ['--insecure'], 'JANUS_TOKEN_DIRECTORY: expected nothing beside --insecure, found "/etc/token"'],
+  ['a flag is spelt right', ['--unsecure'], '--unsecure: expected no flag but --insecure'],
+];
+
+for (const [reason, flags, fault] of flagged)
+  t.test(`flags: ${reason}`, async (t) => t.same(readConfig(enough, flags), { kind: 'faults', faults: [fault] }));
 
 t.test('an empty variable counts as absent', async (t) => {
   t.match(readConfig({ ...enough, PORT: '', LOG_LEVEL: '' }), { config: { port: 8080, logLevel: 'info' } });
@@ -70,6 +104,13 @@ const refused: readonly (readonly [reason: string, environment: Environment, fau
     { JANUS_BODY_LIMIT: '10' },
     'JANUS_BODY_LIMIT: expected an integer from 1048576 to 268435456',
   ],
+  ['a path has no line breaks', { JANUS_TOKEN_DIRECTORY: 'a\nb' }, 'JANUS_TOKEN_DIRECTORY: expected a path, found "a\\nb"'],
+  [
+    'a certificate has a key',
+    { JANUS_TLS_CERTIFICATE: 'a' },
+    'JANUS_TLS_KEY: expected the path of a PEM file, as TLS is asked for',
+  ],
+  ['a key has a certificate', { JANUS_TLS_KEY: 'a' }, 'JANUS_TLS_CERTIFICATE: expected the path of a PEM file'],
   ['a cluster is named', { KUBECONFIG: '' }, 'KUBECONFIG: expected the path of a kubeconfig file, found nothing'],
 ];
 
@@ -83,7 +124,15 @@ for (const [reason, environment, fault] of refused)
   });
 
 t.test('all faults are told at once', async (t) => {
-  const result = readConfig({ PORT: 'x', HOST: ' ', JANUS_NAMESPACE: '_', LOG_LEVEL: 'x', JANUS_BODY_LIMIT: 'x' });
+  const result = readConfig({
+    PORT: 'x',
+    HOST: ' ',
+    JANUS_NAMESPACE: '_',
+    LOG_LEVEL: 'x',
+    JANUS_BODY_LIMIT: 'x',
+    JANUS_TLS_CLIENT_AUTHORITY: 'x',
+  });
   const names = result.kind === 'faults' ? result.faults.map((fault) => fault.slice(0, fault.indexOf(':'))) : [];
-  t.same(names, ['PORT', 'HOST', 'JANUS_NAMESPACE', 'LOG_LEVEL', 'JANUS_BODY_LIMIT', 'KUBECONFIG']);
+  const expected = ['PORT', 'HOST', 'JANUS_NAMESPACE', 'LOG_LEVEL', 'JANUS_BODY_LIMIT', 'KUBECONFIG', 'JANUS_TOKEN_DIRECTORY'];
+  t.same(names, [...expected, 'JANUS_TLS_CERTIFICATE', 'JANUS_TLS_KEY']);
 });

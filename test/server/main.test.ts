@@ -1,67 +1,25 @@
 // The hook as a process: what stops it from starting, how it waits for a cluster that is away, how it ends.
-import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
-import { request as call } from 'undici';
 import { parse, stringify } from 'yaml';
 import { isObject, parseJson, textAt } from '../../hooks/model/json.ts';
 import { freeNamespace, must, waitFor } from '../support/client.ts';
+import { type Environment, freeFolder, get, hookEnvironment, post, ready, startHookProcess } from '../support/hook-process.ts';
+import { callHeaders } from '../support/hook-token.ts';
 import { connectToCluster, installManifests } from '../support/install.ts';
 import { kubeconfigOfSuite } from './kubernetes/real.ts';
 import { request } from './parts.ts';
 
-const root = new URL('../../', import.meta.url).pathname;
 const client = connectToCluster();
-const directory = mkdtempSync(join(tmpdir(), 'janus-main-'));
-t.teardown(async () => {
-  rmSync(directory, { recursive: true });
-  await client.close();
-});
+const directory = freeFolder(t);
+t.teardown(() => client.close());
 const namespace = await freeNamespace(client, 'main', t);
 
-interface Hook {
-  readonly process: ChildProcess;
-  readonly ended: Promise<number | null>;
-  readonly output: () => string;
-  readonly errors: () => string;
-}
-
-function start(environment: Readonly<Record<string, string>>, command = [process.execPath, 'server/main.ts']): Hook {
-  const [file = '', ...args] = command;
-  const { PATH = '', HOME = '' } = process.env;
-  const child = spawn(file, args, { cwd: root, env: { PATH, HOME, ...environment }, stdio: ['ignore', 'pipe', 'pipe'] });
-  let output = '';
-  let errors = '';
-  child.stdout.on('data', (bytes) => {
-    output += String(bytes);
-  });
-  child.stderr.on('data', (bytes) => {
-    errors += String(bytes);
-  });
-  const ended = once(child, 'close').then(([code]) => code as number | null);
-  t.teardown(() => child.kill('SIGKILL'));
-  return { process: child, ended, output: () => output, errors: () => errors };
-}
-
-const settings = (kubeconfig: string) => ({ PORT: '0', HOST: '127.0.0.1', KUBECONFIG: kubeconfig, JANUS_NAMESPACE: namespace });
-
-async function addressOf(hook: Hook): Promise<string> {
-  return waitFor(() => /listening at (http:[^"]+)/.exec(hook.output())?.[1], `the hook to listen; it said ${hook.errors()}`);
-}
-
-async function get(url: string): Promise<{ readonly code: number; readonly text: string }> {
-  const answer = await call(url);
-  return { code: answer.statusCode, text: await answer.body.text() };
-}
-
-const post = (url: string) =>
-  call(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(request) });
-
-const ready = (address: string) => waitFor(async () => (await get(`${address}/readyz`)).code === 200, 'the hook to be ready');
+const settings = (kubeconfig: string) => hookEnvironment(t, kubeconfig, namespace);
+const start = (environment: Environment, command?: readonly string[]) => startHookProcess(t, environment, command);
 
 t.test('npm start with a bad environment tells every fault and exits with 1', async (t) => {
   const hook = start({ PORT: 'http', LOG_LEVEL: 'loud', JANUS_NAMESPACE: 'Janus', KUBECONFIG: join(directory, 'none') }, [
@@ -71,11 +29,12 @@ t.test('npm start with a bad environment tells every fault and exits with 1', as
   ]);
   t.equal(await hook.ended, 1);
   t.equal(hook.output(), '');
-  t.same(hook.errors().trim().split('\n').slice(-5), [
+  t.same(hook.errors().trim().split('\n').slice(-6), [
     'The hook cannot start:',
     '- PORT: expected an integer from 0 to 65535, found "http"',
     '- JANUS_NAMESPACE: expected the name of a namespace, found "Janus"',
     '- LOG_LEVEL: expected one of fatal, error, warn, info, debug, trace, silent, found "loud"',
+    '- JANUS_TOKEN_DIRECTORY: expected the folder of the token that callers must send, found nothing; docs/access.md says how to make one, and the flag --insecure lets anybody call',
     `- KUBECONFIG: the file ${join(directory, 'none')} cannot be used (ENOENT)`,
   ]);
 });
@@ -92,20 +51,23 @@ t.test('a port that is taken', async (t) => {
 
 t.test('it makes its key, is ready, serves, and ends on SIGTERM once what it has begun is answered', async (t) => {
   const hook = start(settings(kubeconfigOfSuite()));
-  const address = await addressOf(hook);
+  const address = await hook.address();
   await ready(address);
   t.equal((await client.get(`/api/v1/namespaces/${namespace}/secrets/janus-sealing-key`)).code, 200);
   t.equal((await get(`${address}/healthz`)).code, 200);
   t.match((await get(`${address}/metrics`)).text, 'janus_transactions_active');
-  const answer = await post(`${address}/sync`);
+  const answer = await post(`${address}/sync`, request);
   t.ok([200, 429].includes(answer.statusCode), 'a Transaction that is not there is no error');
   await answer.body.dump();
 
   const half = connect(Number(new URL(address).port), '127.0.0.1');
   const body = JSON.stringify(request);
+  const headers = Object.entries(callHeaders)
+    .map(([name, value]) => `${name}: ${value}`)
+    .join('\r\n');
   const received: Buffer[] = [];
   half.on('data', (bytes) => received.push(bytes));
-  half.write(`POST /sync HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n`);
+  half.write(`POST /sync HTTP/1.1\r\nhost: a\r\n${headers}\r\ncontent-length: ${body.length}\r\n\r\n`);
   half.write(body.slice(0, 10));
   await waitFor(async () => (await get(`${address}/healthz`)).code === 200, 'the hook to have taken the first half');
   hook.process.kill('SIGTERM');
@@ -127,10 +89,10 @@ t.test('while the API server is away it is alive but not ready, asks callers to 
   await new Promise((resolve) => way.close(resolve));
 
   const hook = start(settings(kubeconfigVia(away)));
-  const address = await addressOf(hook);
+  const address = await hook.address();
   t.same(await get(`${address}/readyz`), { code: 503, text: '{"ok":false,"reason":"the sealing key is not there yet"}' });
   t.equal((await get(`${address}/healthz`)).code, 200);
-  const answer = await post(`${address}/sync`);
+  const answer = await post(`${address}/sync`, request);
   t.equal(answer.statusCode, 429);
   t.equal(answer.headers['retry-after'], '5');
   await answer.body.dump();
@@ -173,15 +135,15 @@ t.test('a step in hand is finished before the hook ends', async (t) => {
   await once(way.server, 'listening');
   t.teardown(() => way.server.close());
   const hook = start(settings(kubeconfigVia((way.server.address() as AddressInfo).port)));
-  const address = await addressOf(hook);
+  const address = await hook.address();
   await ready(address);
   await get(`${address}/readyz`); // so that the check of the API server is fresh, and its connection idle
   way.hold();
-  const inHand = post(`${address}/sync`);
+  const inHand = post(`${address}/sync`, request);
   await waitFor(async () => (await get(`${address}/healthz`)).code === 200, 'the hook to have taken the call');
   hook.process.kill('SIGTERM');
   await waitFor(() => hook.output().includes('shutting down'), 'the hook to shut down');
-  const late = await post(`${address}/sync`);
+  const late = await post(`${address}/sync`, request);
   t.equal(late.statusCode, 429);
   await late.body.dump();
   t.match(await get(`${address}/readyz`), { code: 503, text: /shutting down/ });
@@ -227,7 +189,7 @@ t.test('expired locks of Transactions that are no more are deleted at the start,
 t.test('two at once make one key', async (t) => {
   const own = await freeNamespace(client, 'main', t);
   const hooks = [1, 2].map(() => start({ ...settings(kubeconfigOfSuite()), JANUS_NAMESPACE: own }));
-  await Promise.all(hooks.map(async (hook) => ready(await addressOf(hook))));
+  await Promise.all(hooks.map(async (hook) => ready(await hook.address())));
   const { items } = await client.list(`/api/v1/namespaces/${own}/secrets`);
   t.same(
     items.map((item) => textAt(item, 'metadata', 'name')),

@@ -3,6 +3,7 @@ import type { Call, Hook, Reply, StepReport } from '../../hooks/call.ts';
 import { type JsonObject, parseJson } from '../../hooks/model/json.ts';
 import { type App, type AppParts, buildApp } from '../../server/app.ts';
 import type { Tell } from '../../server/telemetry.ts';
+import { anybody } from '../support/hook-token.ts';
 
 export interface TestApp extends App {
   readonly calls: readonly Call[];
@@ -35,6 +36,7 @@ export function testApp({ hook = async () => rest, report, ...parts }: TestParts
     },
     tell: (sentence) => sentences.push(sentence),
     readiness: async () => undefined,
+    access: anybody,
     bodyLimit: 1024 * 1024,
     logLevel: 'info',
     logTo: { write: (line) => lines.push(parseJson(line) as JsonObject) },

@@ -14,6 +14,7 @@ import { createSealer } from '../../server/kubernetes/sealer.ts';
 import { ensureSealingKeys } from '../../server/kubernetes/sealing-key.ts';
 import { type Client, connect, freeNamespace, must, type Patience, testKubeconfig, waitFor } from './client.ts';
 import { engineKubeconfig } from './engine-identity.ts';
+import { byToken, callHeaders, hookToken } from './hook-token.ts';
 import { engineNamespace, installManifests } from './install.ts';
 import { type Loop, type LoopOptions, startLoop } from './metacontroller/loop.ts';
 
@@ -89,7 +90,7 @@ export async function startStage(t: Test, options: StageOptions = {}): Promise<S
   const loop =
     options.withoutLoop === true
       ? undefined
-      : await startLoop({ kubeconfig, hookUrl, name: namespace, matchLabels: label, ...options.loop });
+      : await startLoop({ kubeconfig, hookUrl, token: hookToken, name: namespace, matchLabels: label, ...options.loop });
   t.teardown(() => loop?.stop());
   t.teardown(() => removeTransactions(client, namespace, loop));
   return stageOf({ client, kubeconfig, engineKubeconfig: engine, namespace, hookUrl, label, reports, loop });
@@ -135,6 +136,7 @@ async function startHook(t: Test, kubeconfig: string, options: StageOptions, rep
       }),
     tell: story.tell,
     readiness: async () => undefined,
+    access: byToken,
     bodyLimit: 8 * 1024 * 1024,
     logLevel: options.logTo === undefined ? ((process.env.JANUS_TEST_LOG ?? 'fatal') as 'fatal') : 'trace',
     ...(options.logTo && { logTo: options.logTo }),
@@ -232,8 +234,7 @@ export async function callHook(
   path: string,
   request: JsonObject,
 ): Promise<{ readonly code: number; readonly body: JsonObject; readonly text: string }> {
-  const headers = { 'content-type': 'application/json' };
-  const response = await fetch(`${hookUrl}${path}`, { method: 'POST', headers, body: JSON.stringify(request) });
+  const response = await fetch(`${hookUrl}${path}`, { method: 'POST', headers: callHeaders, body: JSON.stringify(request) });
   const text = await response.text();
   const body = JSON.parse(text === '' ? '{}' : text) as Json;
   return { code: response.status, body: isObject(body) ? body : {}, text };

@@ -1,0 +1,55 @@
+// Files that are replaced while the hook runs, as mounted Secrets are: read again, taken when they have changed and are good.
+import { readFileSync } from 'node:fs';
+
+/** Text by path; a file that cannot be read is not in it. */
+export type Files = ReadonlyMap<string, string>;
+
+export type Parsed<Value> =
+  | { readonly kind: 'ok'; readonly value: Value }
+  | { readonly kind: 'faults'; readonly faults: readonly string[] };
+
+export interface Source<Value> {
+  readonly paths: readonly string[];
+  readonly parse: (files: Files) => Parsed<Value>;
+}
+
+export interface Followed<Value> {
+  /** What was last good. */
+  readonly value: Value;
+  /** Reads the files; undefined where they are as they were the last time. */
+  readAgain(): Parsed<Value> | undefined;
+}
+
+/** Reads for the first time: then there is no good value to go on with. */
+export function follow<Value>({ paths, parse }: Source<Value>): Parsed<Followed<Value>> {
+  let seen = read(paths);
+  const first = parse(seen);
+  if (first.kind === 'faults') return first;
+  let { value } = first;
+  const followed: Followed<Value> = {
+    get value() {
+      return value;
+    },
+    readAgain() {
+      const found = read(paths);
+      if (paths.every((path) => found.get(path) === seen.get(path))) return undefined;
+      seen = found;
+      const parsed = parse(found);
+      if (parsed.kind === 'ok') value = parsed.value;
+      return parsed;
+    },
+  };
+  return { kind: 'ok', value: followed };
+}
+
+function read(paths: readonly string[]): Files {
+  return new Map(paths.flatMap((path) => entryOf(path)));
+}
+
+function entryOf(path: string): readonly (readonly [string, string])[] {
+  try {
+    return [[path, readFileSync(path, 'utf8')]];
+  } catch {
+    return [];
+  }
+}

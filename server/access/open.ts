@@ -1,0 +1,50 @@
+// What the configuration says of callers, read from its files, and followed while the hook runs.
+import type { FastifyBaseLogger } from 'fastify';
+import type { Config } from '../config.ts';
+import { type Followed, follow, type Parsed } from './files.ts';
+import type { Access } from './guard.ts';
+import { parseTls, pathsOf, type TlsMaterial } from './tls.ts';
+import { parseTokens, type Tokens, tokenPaths } from './tokens.ts';
+
+export interface OpenAccess {
+  readonly access: Access;
+  /** Reads the files again: good ones are taken, with others the hook goes on as before and says so once. */
+  readAgain(log: FastifyBaseLogger, renewTls: (material: TlsMaterial) => void): void;
+}
+
+type Followers = Partial<Record<'tokens', Followed<Tokens>> & Record<'certificates', Followed<TlsMaterial>>>;
+
+export function openAccess({ tokenDirectory, tls }: Pick<Config, 'tokenDirectory' | 'tls'>): Parsed<OpenAccess> {
+  const paths = tokenDirectory === undefined ? undefined : tokenPaths(tokenDirectory);
+  const tokens = paths && follow<Tokens>({ paths, parse: (files) => parseTokens(paths, files) });
+  const certificates = tls && follow<TlsMaterial>({ paths: pathsOf(tls), parse: (files) => parseTls(tls, files) });
+  const faults = [tokens, certificates].flatMap((result) => (result?.kind === 'faults' ? result.faults : []));
+  if (faults.length > 0) return { kind: 'faults', faults };
+  return {
+    kind: 'ok',
+    value: accessOf({
+      ...(tokens?.kind === 'ok' && { tokens: tokens.value }),
+      ...(certificates?.kind === 'ok' && { certificates: certificates.value }),
+    }),
+  };
+}
+
+function accessOf({ tokens, certificates }: Followers): OpenAccess {
+  return {
+    access: {
+      acceptsToken: tokens && ((token) => tokens.value.accepts(token)),
+      tls: certificates?.value,
+    },
+    readAgain(log, renewTls) {
+      const newTokens = tokens?.readAgain();
+      if (newTokens?.kind === 'ok') log.info({ accepted: newTokens.value.count }, 'the tokens of callers were read again');
+      const newCertificates = certificates?.readAgain();
+      if (newCertificates?.kind === 'ok') {
+        renewTls(newCertificates.value);
+        log.info('the certificates were read again');
+      }
+      for (const result of [newTokens, newCertificates])
+        if (result?.kind === 'faults') log.warn({ faults: result.faults }, 'what callers must show has changed and is not taken');
+    },
+  };
+}

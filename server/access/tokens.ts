@@ -1,0 +1,51 @@
+// The tokens of which callers must send one. Kept as digests, compared in constant time, never shown.
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { join } from 'node:path';
+import type { Files, Parsed } from './files.ts';
+
+export interface Tokens {
+  readonly count: number;
+  accepts(token: string): boolean;
+}
+
+const shortest = 32;
+const longest = 1024;
+
+// What RFC 6750 lets a bearer token be. Metacontroller trims what surrounds it, so we do.
+const shape = /^[A-Za-z0-9._~+/-]+=*$/;
+
+export function tokenPaths(directory: string): readonly [current: string, previous: string] {
+  return [join(directory, 'current'), join(directory, 'previous')];
+}
+
+/** `previous` may be absent; while it is there it is accepted as well as `current`. */
+export function parseTokens([currentPath, previousPath]: readonly [string, string], files: Files): Parsed<Tokens> {
+  const [current, previous] = [files.get(currentPath), files.get(previousPath)];
+  const faults = [
+    ...(current === undefined
+      ? [`${currentPath}: expected a token, found no file that can be read`]
+      : faultsOf(currentPath, current)),
+    ...(previous === undefined ? [] : faultsOf(previousPath, previous)),
+  ];
+  if (faults.length > 0) return { kind: 'faults', faults };
+  const digests = [current, previous].filter((text) => text !== undefined).map((text) => digestOf(text.trim()));
+  return { kind: 'ok', value: { count: digests.length, accepts: (token) => isAmong(digests, digestOf(token)) } };
+}
+
+function faultsOf(path: string, text: string): readonly string[] {
+  const { length } = text.trim();
+  if (length < shortest || length > longest)
+    return [`${path}: expected a token of ${shortest} to ${longest} characters, found ${length}`];
+  return shape.test(text.trim())
+    ? []
+    : [`${path}: expected a token of letters, digits and -._~+/ with = at its end only, found others`];
+}
+
+function digestOf(token: string): Buffer {
+  return createHash('sha256').update(token).digest();
+}
+
+// All are compared, so that the time tells neither which one it was nor how much of it was right.
+function isAmong(digests: readonly Buffer[], digest: Buffer): boolean {
+  return digests.map((one) => timingSafeEqual(one, digest)).includes(true);
+}
