@@ -1,0 +1,81 @@
+// Requests about nobody that can be, or that is.
+import fc from 'fast-check';
+import type { JsonObject } from '../../../hooks/model/json.ts';
+import { anyText, around, control, label } from '../chance.ts';
+import { anyJson, anyObject, type BadBody, type Requests, text, without } from './sent.ts';
+
+export function nobody({ parent: live, call, about, withMetadata, beside }: Requests): readonly BadBody[] {
+  return [
+    { name: 'without a parent', sent: anyObject.map((parts) => text(without(parts, 'parent'))), code: 400 },
+    { name: 'a parent of another kind', sent: about(label.map((kind) => ({ kind }))), code: 400 },
+    {
+      name: 'a parent of another group',
+      sent: about(label.map((group) => ({ apiVersion: `${group}.example.org/v1` }))),
+      code: 400,
+    },
+    {
+      name: 'identity missing',
+      sent: fc
+        .tuple(live, fc.constantFrom('name', 'namespace', 'uid'))
+        .map(([parent, key]) => text(call({ ...parent, metadata: without(parent.metadata as JsonObject, key) }))),
+      code: 400,
+    },
+    {
+      name: 'identity of another type',
+      sent: withMetadata(
+        fc
+          .tuple(
+            fc.constantFrom('name', 'namespace', 'uid'),
+            fc.oneof(fc.integer(), fc.boolean(), fc.constant(null), fc.array(label), anyObject),
+          )
+          .map(([key, value]) => ({ [key]: value }) as JsonObject),
+      ),
+      code: 400,
+    },
+    {
+      name: 'a name that is a path',
+      sent: withMetadata(
+        around(label, fc.constantFrom('/', '%2f', '/../', '?', '#', ':', 'A', '\r\n', 'é')).map((name) => ({ name })),
+      ),
+      code: 400,
+    },
+    {
+      name: 'a namespace that is a path',
+      sent: withMetadata(
+        around(label, fc.constantFrom('/', '.', '%2e', '/../', '?', ':', '\r\n')).map((namespace) => ({ namespace })),
+      ),
+      code: 400,
+    },
+    { name: 'a uid with control characters', sent: withMetadata(around(label, control).map((uid) => ({ uid }))), code: 400 },
+    {
+      name: 'a status that is no object',
+      sent: about(fc.oneof(anyText, fc.integer(), fc.array(anyJson)).map((status) => ({ status }))),
+      code: 400,
+    },
+    {
+      name: 'children that are none',
+      sent: beside(
+        fc.oneof(anyText, fc.integer(), fc.array(anyJson), fc.constant({ 'ConfigMap.v1': [] })).map((children) => ({ children })),
+      ),
+      code: 400,
+    },
+    {
+      name: 'finalizing that is neither true nor false',
+      sent: beside(fc.oneof(anyText, fc.integer(), fc.constant(null)).map((finalizing) => ({ finalizing }))),
+      code: 400,
+    },
+    {
+      name: 'a name that nobody has',
+      sent: fc.tuple(withMetadata(label.map((name) => ({ name: `x-${name}` }))), fc.nat()).map(([sent]) => sent),
+      code: 200,
+      answer: 'own',
+    },
+    {
+      name: 'a namespace that nobody has',
+      sent: withMetadata(label.map((namespace) => ({ namespace: `x-${namespace}` }))),
+      code: 200,
+      answer: 'own',
+    },
+    { name: 'the uid of another', sent: withMetadata(fc.uuid().map((uid) => ({ uid }))), code: 200, answer: 'own' },
+  ];
+}
