@@ -10,7 +10,7 @@ import { createSealer } from '../../server/kubernetes/sealer.ts';
 import { ensureSealingKeys } from '../../server/kubernetes/sealing-key.ts';
 import { type ControlPlane, startControlPlane } from '../controlplane/start.ts';
 import { type Client, connect, freeNamespace, must, waitFor } from '../support/client.ts';
-import { writeEngineKubeconfig } from '../support/engine-identity.ts';
+import { engineUser, writeEngineKubeconfig } from '../support/engine-identity.ts';
 import { engineNamespace, installManifests } from '../support/install.ts';
 import { account } from '../support/stage.ts';
 import { type AuditTrail, openAuditTrail, users } from './audit.ts';
@@ -90,17 +90,17 @@ async function allowEverything(client: Client): Promise<void> {
   must(await client.create(`/apis/${apiGroup}/v1/clusterrolebindings`, { metadata: { name: 'faults' }, roleRef, subjects }));
 }
 
-// What the engines and the actors of the runs do, all of them as the administrator or impersonated by it. Events, reviews and
-// the harness's own reading are left out.
+// What the engines and the actors of the runs do, as the administrator, as the engine, or impersonated by one of them.
+// Events, reviews and the harness's own reading are left out.
 const auditPolicy = {
   apiVersion: 'audit.k8s.io/v1',
   kind: 'Policy',
   omitStages: ['RequestReceived'],
   rules: [
     { level: 'None', resources: [{ group: 'authorization.k8s.io' }, { group: '', resources: ['events'] }] },
-    { level: 'RequestResponse', users: ['admin'], verbs: ['create', 'update', 'patch', 'delete'] },
+    { level: 'RequestResponse', users: ['admin', engineUser], verbs: ['create', 'update', 'patch', 'delete'] },
     { level: 'None', resources: [{ group: 'tx.janus.io' }, { group: 'coordination.k8s.io' }] },
-    { level: 'Metadata', users: ['admin'], verbs: ['get'] },
+    { level: 'Metadata', users: ['admin', engineUser], verbs: ['get'] },
     { level: 'None' },
   ],
 };
