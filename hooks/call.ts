@@ -50,6 +50,27 @@ export interface EventRecord {
   readonly message: string;
 }
 
+/** What became of one change. */
+export interface ItemOperation {
+  readonly operation: 'prepare' | 'commit' | 'rollback';
+  readonly result: 'success' | 'conflict' | 'error';
+}
+
+/** What has happened once the status of an answer is stored; until then it may come to nothing, or be answered again. */
+export interface Stored {
+  readonly fromPhase: string;
+  readonly toPhase: string;
+  /** In seconds, where an end is reached: from the beginning, or from the beginning of the undo. */
+  readonly durationSeconds?: number;
+  /** In seconds, where locks are held at last, or given up. */
+  readonly lockWaitSeconds?: number;
+  /** How many changes the Transaction has, where it begins. */
+  readonly itemCount?: number;
+  readonly items: readonly ItemOperation[];
+  /** The reason of each change that met the work of somebody else. */
+  readonly conflicts: readonly string[];
+}
+
 /** What one call did, as data: the log line, the counters and the Events are made from it by the server. */
 export interface StepReport {
   readonly namespace: string;
@@ -65,10 +86,12 @@ export interface StepReport {
   readonly item?: number;
   /** `done`, `waiting`, `failed`, or the reason of the trouble that makes it wait. */
   readonly outcome: string;
-  /** From begin to end, in seconds; in the report of the call that ends the Transaction. */
-  readonly durationSeconds?: number;
-  /** How many changes it has; in the report of the call that begins it. */
-  readonly itemCount?: number;
+  /** When, in ms since the epoch, by the API server's clock. */
+  readonly at: number;
+  /** The version of the status that was found, and of the one that is answered: greater if anything is to be stored. */
+  readonly foundVersion: number;
+  readonly version: number;
+  readonly stored: Stored;
   readonly locks: readonly LockOperation[];
   readonly audit: readonly AuditLine[];
   readonly events: readonly EventRecord[];

@@ -28,6 +28,20 @@ const columns: readonly Column[] = [
     jsonPath: '.status.conditions[?(@.type=="Succeeded")].status',
     priority: 1,
   },
+  {
+    name: 'Since',
+    type: 'string',
+    description: 'Since when it has been under way, or at rest.',
+    jsonPath: '.status.conditions[?(@.type=="Reconciling")].lastTransitionTime',
+    priority: 1,
+  },
+  {
+    name: 'Left',
+    type: 'string',
+    description: 'Why the first of the changes that the undo left could not be undone.',
+    jsonPath: '.status.items[?(@.left)].error.reason',
+    priority: 1,
+  },
   { name: 'Message', type: 'string', description: 'What is going on.', jsonPath: '.status.message', priority: 1 },
 ];
 

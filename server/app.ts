@@ -7,7 +7,7 @@ import type { TlsMaterial } from './access/tls.ts';
 import { acceptJson } from './body.ts';
 import type { LogLevel } from './config.ts';
 import { limitConnections } from './connections.ts';
-import { createMetrics } from './metrics.ts';
+import { createMetrics, type Metrics } from './metrics.ts';
 import { addHookRoutes } from './routes/hooks.ts';
 import { addProbeRoutes, type Readiness } from './routes/probes.ts';
 import { createRecord, errorFields, type Tell } from './telemetry.ts';
@@ -20,6 +20,8 @@ export interface AppParts {
   readonly tell: Tell;
   readonly readiness: Readiness;
   readonly access: Access;
+  /** Figures that others count into as well; its own without any. */
+  readonly metrics?: Metrics;
   readonly bodyLimit: number;
   readonly logLevel: LogLevel;
   /** Takes the log, one JSON object a line; standard output without one. */
@@ -42,15 +44,16 @@ const handshakeTimeout = 5_000;
 export function buildApp(parts: AppParts): App {
   const server = createServer(parts);
   const work = createWork();
-  const metrics = createMetrics();
+  const metrics = parts.metrics ?? createMetrics();
   const hook = parts.connectHook(createRecord({ log: server.log, metrics, tell: parts.tell }));
   acceptJson(server);
   server.setErrorHandler(answerError);
   server.setNotFoundHandler(answerUnknown);
   const admitted = limitConnections(server.server);
   server.register(async (scope) => {
+    countCalls(scope, metrics);
     await guardCalls(scope, parts.access, admitted);
-    addHookRoutes(scope, { hook, work, forget: metrics.forget });
+    addHookRoutes(scope, { hook, work, lost: metrics.lost });
   });
   addProbeRoutes(server, { readiness: parts.readiness, metrics, work });
   return {
@@ -81,6 +84,13 @@ function createServer({ bodyLimit, logLevel, logTo, access: { tls } }: AppParts)
   // Without a good certificate a connection is taken all the same: probes have none, and the guard asks for it.
   const https = { ...tls, ...http, handshakeTimeout, requestCert: tls.ca !== undefined, rejectUnauthorized: false };
   return fastify({ ...options, https }) as unknown as FastifyInstance;
+}
+
+function countCalls(server: FastifyInstance, metrics: Metrics): void {
+  server.addHook('onResponse', async ({ routeOptions }, { statusCode, elapsedTime }) => {
+    const path = routeOptions.url ?? '';
+    if (path === '/sync' || path === '/finalize') metrics.hookRequest({ path, code: statusCode, seconds: elapsedTime / 1000 });
+  });
 }
 
 function isoTime(): string {

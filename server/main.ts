@@ -9,11 +9,13 @@ import type { Parsed } from './access/files.ts';
 import { type OpenAccess, openAccess } from './access/open.ts';
 import { type App, buildApp } from './app.ts';
 import { type Config, readConfig } from './config.ts';
+import { createCensus } from './kubernetes/census.ts';
 import { createCluster, type KubernetesCluster } from './kubernetes/cluster.ts';
 import { type Connection, loadConnection } from './kubernetes/connection.ts';
 import { createStoryteller, type Storyteller } from './kubernetes/events.ts';
 import { connectTimeout } from './kubernetes/pools.ts';
 import { createSealer } from './kubernetes/sealer.ts';
+import { createMetrics } from './metrics.ts';
 import { cachedReadiness } from './routes/probes.ts';
 import { type Keys, keepUp } from './upkeep.ts';
 
@@ -30,7 +32,9 @@ const clock = { monotonic: () => performance.now() };
 
 async function main(): Promise<void> {
   const { config, connection, opened } = start(process.env, process.argv.slice(2));
-  const cluster = createCluster(connection, { writeTimeout: writeLifetime });
+  const metrics = createMetrics(clock.monotonic);
+  const cluster = createCluster(connection, { writeTimeout: writeLifetime, observe: metrics.apiRequest });
+  metrics.take(createCensus(cluster.transport, config.engineNamespace));
   const story = createStoryteller(cluster.transport);
   const keys: Keys = { latest: undefined };
   const app = buildApp({
@@ -38,6 +42,7 @@ async function main(): Promise<void> {
     tell: story.tell,
     readiness: readinessOf(cluster, keys),
     access: opened.access,
+    metrics,
     bodyLimit: config.bodyLimit,
     logLevel: config.logLevel,
   });

@@ -1,111 +1,85 @@
-// The figures of the engine for Prometheus, on a registry of its own. Labels are words of ours only, never names or content.
-import { Counter, Gauge, Histogram, Registry } from 'prom-client';
-import type { StepReport } from '../hooks/call.ts';
+// The figures of the engine for Prometheus, on a registry of its own.
+//
+// 1. What a status says counts once that status is stored (see ledger.ts); requests and calls count when they are made.
+// 2. What there is now comes from the API server at scrape (see scrape.ts). Where it does not answer in time these gauges are
+//    absent, and a counter says so: an old figure would pass for a new one.
+import { collectDefaultMetrics, Registry } from 'prom-client';
+import type { StepReport, Stored } from '../hooks/call.ts';
+import { createFigures, type Figures } from './figures.ts';
+import type { Census } from './kubernetes/census.ts';
+import type { RequestFact } from './kubernetes/observed.ts';
+import { createLedger } from './ledger.ts';
+import { createScrape, type Scrape } from './scrape.ts';
+
+export interface HookFact {
+  readonly path: string;
+  readonly code: number;
+  readonly seconds: number;
+}
 
 export interface Metrics {
   readonly contentType: string;
   text(): Promise<string>;
   record(report: StepReport): void;
-  /** The Transaction is no more, whatever phase it was in. */
-  forget(uid: string): void;
+  /** Nobody was there to hear the latest answer about this Transaction. */
+  lost(uid: string): void;
+  hookRequest(fact: HookFact): void;
+  apiRequest(fact: RequestFact): void;
+  /** Where to take from what there is now. */
+  take(census: Census): void;
 }
 
-const ends: ReadonlySet<string> = new Set(['Committed', 'RolledBack', 'Failed']);
-const mostActive = 10_000;
+/** Gauges of prom-client that are named as counters are, which promtool refuses. */
+const misnamed = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total'];
 
-export function createMetrics(): Metrics {
+export function createMetrics(monotonic: () => number = () => performance.now()): Metrics {
   const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  for (const name of misnamed) registry.removeSingleMetric(name);
   const figures = createFigures(registry);
-  const active = new Map<string, string>();
+  const ledger = createLedger(monotonic);
+  const count = (stored: Stored) => countStored(figures, stored);
+  let scrape: Scrape | undefined;
   return {
     contentType: registry.contentType,
-    text: () => registry.metrics(),
+    async text() {
+      await scrape?.();
+      return registry.metrics();
+    },
     record(report) {
-      recordPhase(figures, report);
-      recordOperations(figures, report);
-      if (report.itemCount !== undefined) figures.itemCount.observe(report.itemCount);
-      follow(active, report);
-      showActive(figures, active);
+      const stored = ledger.enter(report);
+      if (stored !== undefined) count(stored);
+      for (const { operation, result } of report.locks) figures.locks.inc({ operation, result: lockResult(result) });
     },
-    forget(uid) {
-      if (active.delete(uid)) showActive(figures, active);
+    lost: ledger.lost,
+    hookRequest({ path, code, seconds }) {
+      figures.hookRequests.inc({ path, code });
+      figures.hookDuration.observe({ path }, seconds);
+    },
+    apiRequest({ verb, outcome, seconds }) {
+      figures.apiRequests.inc({ verb, outcome });
+      figures.apiDuration.observe({ verb }, seconds);
+    },
+    take(census) {
+      scrape = createScrape({ figures, ledger, census, monotonic, count });
     },
   };
 }
 
-type Figures = ReturnType<typeof createFigures>;
-
-function createFigures(registry: Registry) {
-  const registers = [registry];
-  return {
-    transitions: new Counter({
-      name: 'janus_transaction_phase_transitions_total',
-      help: 'Transactions that went from one phase to another',
-      labelNames: ['from_phase', 'to_phase'],
-      registers,
-    }),
-    duration: new Histogram({
-      name: 'janus_transaction_duration_seconds',
-      help: 'Time from the start of a Transaction to its end',
-      labelNames: ['outcome'],
-      buckets: [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800],
-      registers,
-    }),
-    active: new Gauge({
-      name: 'janus_transactions_active',
-      help: 'Transactions that this process saw last in a phase that is not an end',
-      labelNames: ['phase'],
-      registers,
-    }),
-    items: new Counter({
-      name: 'janus_item_operations_total',
-      help: 'Steps that were about one change, by what became of them',
-      labelNames: ['operation', 'result'],
-      registers,
-    }),
-    locks: new Counter({
-      name: 'janus_lock_operations_total',
-      help: 'What was done to Leases, by what became of it',
-      labelNames: ['operation', 'result'],
-      registers,
-    }),
-    itemCount: new Histogram({
-      name: 'janus_transaction_item_count',
-      help: 'Number of changes of a Transaction',
-      buckets: [1, 2, 5, 10, 20, 50, 100, 200, 500],
-      registers,
-    }),
-  };
+function countStored(figures: Figures, stored: Stored): void {
+  const { fromPhase, toPhase, durationSeconds, itemCount, lockWaitSeconds } = stored;
+  if (fromPhase !== toPhase) figures.transitions.inc({ from_phase: fromPhase, to_phase: toPhase });
+  if (durationSeconds !== undefined) figures.duration.observe({ outcome: toPhase }, durationSeconds);
+  if (itemCount !== undefined) figures.itemCount.observe(itemCount);
+  if (lockWaitSeconds !== undefined) figures.lockWait.observe(lockWaitSeconds);
+  for (const { operation, result } of stored.items) figures.items.inc({ operation, result });
+  for (const reason of stored.conflicts) figures.conflicts.inc({ reason });
 }
 
-function recordPhase(figures: Figures, report: StepReport): void {
-  if (report.fromPhase === report.toPhase) return;
-  figures.transitions.inc({ from_phase: phaseLabel(report.fromPhase), to_phase: phaseLabel(report.toPhase) });
-  if (report.durationSeconds !== undefined && ends.has(report.toPhase))
-    figures.duration.observe({ outcome: report.toPhase }, report.durationSeconds);
-}
+// Another was faster: somebody else's lock, or a lock that has moved meanwhile.
+const conflicts: ReadonlySet<string> = new Set(['AlreadyExists', 'Conflict', 'NotFound']);
 
-// A Transaction that was just created has no phase yet.
-function phaseLabel(phase: string): string {
-  return phase === '' ? 'None' : phase;
-}
-
-const outcomes: ReadonlySet<string> = new Set(['done', 'waiting', 'failed']);
-
-function recordOperations(figures: Figures, report: StepReport): void {
-  for (const lock of report.locks) figures.locks.inc({ operation: lock.operation, result: lock.result });
-  if (report.item === undefined) return;
-  figures.items.inc({ operation: report.step, result: outcomes.has(report.outcome) ? report.outcome : 'trouble' });
-}
-
-function follow(active: Map<string, string>, report: StepReport): void {
-  active.delete(report.uid);
-  if (report.toPhase !== '' && !ends.has(report.toPhase)) active.set(report.uid, report.toPhase);
-  const oldest = active.keys().next();
-  if (active.size > mostActive && !oldest.done) active.delete(oldest.value);
-}
-
-function showActive(figures: Figures, active: ReadonlyMap<string, string>): void {
-  figures.active.reset();
-  for (const phase of active.values()) figures.active.inc({ phase });
+function lockResult(result: string): string {
+  if (result === 'ok') return 'success';
+  return conflicts.has(result) ? 'conflict' : 'error';
 }

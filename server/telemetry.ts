@@ -3,11 +3,12 @@
 // 1. Messages are constant; what varies stands in fields. Content of objects is in neither.
 // 2. Telling never fails a call: whatever goes wrong here is logged and forgotten.
 import type { FastifyBaseLogger } from 'fastify';
-import type { AuditLine, EventRecord, StepReport } from '../hooks/call.ts';
+import type { AuditLine, StepReport } from '../hooks/call.ts';
+import type { Sentence } from './kubernetes/events.ts';
 import type { Metrics } from './metrics.ts';
 
-/** A sentence of the story, and about whom. */
-export type Tell = (sentence: EventRecord & { readonly namespace: string; readonly name: string; readonly uid: string }) => void;
+/** Takes a sentence of the story. */
+export type Tell = (sentence: Sentence) => void;
 
 export interface TelemetryParts {
   readonly log: FastifyBaseLogger;
@@ -18,15 +19,18 @@ export interface TelemetryParts {
 export function createRecord({ log, metrics, tell }: TelemetryParts): (report: StepReport) => void {
   return (report) => {
     try {
-      const { namespace, name, uid } = report;
       log.info(stepFields(report), 'step');
       for (const line of report.audit) log.info(auditFields(report, line), 'target write');
-      for (const event of report.events) tell({ ...event, namespace, name, uid });
+      for (const sentence of sentencesOf(report)) tell(sentence);
       metrics.record(report);
     } catch (error) {
       log.error(errorFields(error), 'a report could not be recorded');
     }
   };
+}
+
+function sentencesOf({ namespace, name, uid, at, version, events }: StepReport): readonly Sentence[] {
+  return events.map((event, index) => ({ ...event, namespace, name, uid, at, place: [version, index] }));
 }
 
 function stepFields(report: StepReport) {

@@ -4,7 +4,9 @@ import type { Step } from '../decide/step.ts';
 import type { Status } from '../model/status.ts';
 import type { Observation } from '../observe/observation.ts';
 import type { Outcome } from '../plan/mutation.ts';
-import { auditOf, eventsOf, hasEnded, locksOf } from './story.ts';
+import { auditOf, locksOf } from './audit.ts';
+import { storedOf } from './counts.ts';
+import { eventsOf } from './story.ts';
 
 export interface Answered {
   readonly observation: Observation;
@@ -13,7 +15,7 @@ export interface Answered {
 }
 
 export function reportOf({ observation, step, outcome }: Answered, after: Status): StepReport {
-  const { transaction, status, agenda } = observation;
+  const { transaction, status, agenda, now } = observation;
   const item = 'index' in agenda ? agenda.index : undefined;
   const failed = outcome.at(-1)?.answer;
   return {
@@ -26,15 +28,12 @@ export function reportOf({ observation, step, outcome }: Answered, after: Status
     toPhase: after.phase,
     ...(item === undefined ? {} : { item }),
     outcome: failed?.kind === 'failed' ? failed.failure.reason : 'done',
-    ...durationOf(status, after),
-    ...(status.version === 0 ? { itemCount: transaction.changes.length } : {}),
+    at: now,
+    foundVersion: status.version,
+    version: after.version,
+    stored: storedOf(status, after, now),
     locks: locksOf(outcome),
     audit: auditOf(outcome, item),
     events: eventsOf(status, after, transaction),
   };
-}
-
-function durationOf(before: Status, after: Status): Pick<StepReport, 'durationSeconds'> {
-  if (!hasEnded(before, after) || after.completedAt === undefined) return {};
-  return { durationSeconds: (after.completedAt - (after.startedAt ?? after.completedAt)) / 1000 };
 }

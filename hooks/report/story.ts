@@ -1,67 +1,30 @@
-// What a call has done, as data: the audit lines and the Events that tell the story of a Transaction.
-import type { AuditLine, EventRecord, LockOperation } from '../call.ts';
+// The story of a Transaction as Events: what `kubectl describe` tells. What has happened, never what may.
+//
+// 1. Few: beyond ten changes one Event tells of a tenth of them, and of the objects that an undo leaves the first ten are told.
+// 2. They follow from the two statuses alone, so that a call that comes again tells the same.
+import type { EventRecord } from '../call.ts';
+import { waitingSince } from '../decide/transitions.ts';
+import { count } from '../decide/wording.ts';
 import type { Item } from '../model/item.ts';
-import { isTerminal } from '../model/phase.ts';
 import { describe } from '../model/reference.ts';
 import type { Status } from '../model/status.ts';
 import type { Transaction } from '../model/transaction.ts';
-import type { Attempt, Outcome } from '../plan/mutation.ts';
+import { conflictReasons, newErrors } from './counts.ts';
 
-/** One line for each write to a target; the engine's own objects are not targets. */
-export function auditOf(outcome: Outcome, item: number | undefined): readonly AuditLine[] {
-  return outcome.filter(({ write }) => write.identity.kind === 'serviceAccount').map((attempt) => auditLine(attempt, item ?? -1));
+/** Told one by one up to so many, in so many parts beyond. */
+const mostParts = 10;
+
+interface Move {
+  readonly before: Status;
+  readonly after: Status;
+  readonly transaction: Transaction;
 }
 
-function auditLine({ write, answer }: Attempt, item: number): AuditLine {
-  const { identity, location, verb } = write;
-  const subresource = write.verb === 'update' && write.subresource !== undefined ? `/${write.subresource}` : '';
-  const group = location.resource.group === '' ? '' : `.${location.resource.group}`;
-  return {
-    item,
-    verb,
-    resource: `${location.resource.plural}${group}${subresource}`,
-    target: location.namespace === undefined ? location.name : `${location.namespace}/${location.name}`,
-    serviceAccount: identity.kind === 'serviceAccount' ? `${identity.namespace}/${identity.name}` : '',
-    outcome: answer.kind === 'ok' ? 'ok' : answer.failure.reason,
-  };
-}
-
-const lockOperations = { create: 'acquire', update: 'renew', delete: 'release', apply: 'renew' } as const;
-
-/** One entry for each write to a Lease. */
-export function locksOf(outcome: Outcome): readonly LockOperation[] {
-  const writes = outcome.filter(({ write }) => write.location.resource.kind === 'Lease' && write.identity.kind === 'engine');
-  return writes.map(({ write, answer }) => ({
-    operation: lockOperations[write.verb],
-    result: answer.kind === 'ok' ? 'ok' : answer.failure.reason,
-  }));
-}
-
-/** The Events of a change of status: what has happened, never what may. */
+/** The Events of a change of status, in their order. */
 export function eventsOf(before: Status, after: Status, transaction: Transaction): readonly EventRecord[] {
-  return [...itemEvents(before, after, transaction), ...phaseEvents(before, after)];
-}
-
-function phaseEvents(before: Status, after: Status): readonly EventRecord[] {
-  if (before.phase === after.phase) return [];
-  const failed = after.phase === 'RollingBack' || after.phase === 'Failed';
-  return [{ type: failed ? 'Warning' : 'Normal', reason: phaseReasons[after.phase] ?? after.phase, message: after.message }];
-}
-
-const phaseReasons: Readonly<Record<string, string>> = {
-  Preparing: 'LocksAcquired',
-  Committing: 'Committing',
-  RollingBack: 'RollbackStarted',
-};
-
-function itemEvents(before: Status, after: Status, { changes }: Transaction): readonly EventRecord[] {
-  const moved = after.items
-    .map((item, index) => ({ item, index }))
-    .filter(({ item, index }) => isMoved(before.items[index], item));
-  return moved.flatMap(({ item, index }): readonly EventRecord[] => {
-    const change = changes[index];
-    return change === undefined ? [] : itemEvent(item, `${change.type} ${describe(change.target)}`);
-  });
+  const move = { before, after, transaction };
+  const moved = after.items.flatMap((item, index) => (isMoved(before.items[index], item) ? [index] : []));
+  return [...lockWaiting(move), ...moved.flatMap((index) => changeEvents(move, index)), ...phaseEvents(move)];
 }
 
 // A retry takes up again what was left: nothing has happened to it yet.
@@ -69,20 +32,115 @@ function isMoved(before: Item | undefined, after: Item): boolean {
   return before?.progress.kind !== after.progress.kind && before?.progress.kind !== 'left';
 }
 
-function itemEvent({ progress, error }: Item, what: string): readonly EventRecord[] {
-  switch (progress.kind) {
+/** Told once, as it begins: the status names whom it waits for now. */
+function lockWaiting({ before, after }: Move): readonly EventRecord[] {
+  const wantsLocks = ({ items }: Status): boolean => items.some(({ lockLease }) => lockLease !== undefined);
+  const begins =
+    before.phase === 'Pending'
+      ? !wantsLocks(before) && wantsLocks(after)
+      : waitingSince(before) === undefined && isAwaited(after);
+  return begins && before.phase === after.phase ? [normal('LockWaiting', after.message)] : [];
+}
+
+function isAwaited(status: Status): boolean {
+  const isAtRest = status.phase === 'Committed' || status.phase === 'Failed';
+  return isAtRest && waitingSince(status) !== undefined;
+}
+
+function changeEvents(move: Move, index: number): readonly EventRecord[] {
+  switch (move.after.items[index]?.progress.kind) {
     case 'applied':
-      return [{ type: 'Normal', reason: 'ChangeApplied', message: what }];
+      return appliedEvents(move, index);
     case 'restored':
-      return progress.applied ? [{ type: 'Normal', reason: 'ChangeRestored', message: `undone: ${what}` }] : [];
+      return restoredEvents(move, index);
     case 'left':
-      return [{ type: 'Warning', reason: 'RollbackConflict', message: error?.message ?? what }];
+      return [...leftEvents(move, index), ...restoredEvents(move, index)];
     default:
       return [];
   }
 }
 
-/** Whether a call has ended the Transaction. */
-export function hasEnded(before: Status, after: Status): boolean {
-  return before.phase !== after.phase && isTerminal(after.phase);
+/** The indexes that are told of together with this one. */
+function partOf(index: number, total: number): { readonly first: number; readonly last: number } {
+  const size = Math.ceil(total / mostParts);
+  const first = index - (index % size);
+  return { first, last: Math.min(first + size, total) - 1 };
+}
+
+function appliedEvents({ after, transaction }: Move, index: number): readonly EventRecord[] {
+  const total = after.items.length;
+  const { first, last } = partOf(index, total);
+  if (index !== last) return [];
+  const indexes = Array.from({ length: last - first + 1 }, (_, at) => first + at);
+  return [normal('ChangeApplied', nameOfChanges(transaction, indexes, index))];
+}
+
+// An undo walks backwards: a part is told of at its first change.
+function restoredEvents({ after, transaction }: Move, index: number): readonly EventRecord[] {
+  const { first, last } = partOf(index, after.items.length);
+  if (index !== first) return [];
+  const indexes = after.items.flatMap(({ progress }, at) =>
+    at >= first && at <= last && progress.kind === 'restored' && progress.applied ? [at] : [],
+  );
+  return indexes.length === 0
+    ? []
+    : [normal('ChangeRestored', `undone: ${nameOfChanges(transaction, indexes, indexes[0] ?? 0)}`)];
+}
+
+function nameOfChanges(transaction: Transaction, indexes: readonly number[], latest: number): string {
+  const [first = 0, last = 0] = [indexes[0], indexes.at(-1)];
+  if (first === last) return nameOfChange(transaction, latest);
+  const gap = last - first + 1 - indexes.length;
+  const numbers = `changes ${first + 1} to ${last + 1}${gap === 0 ? '' : ` (all but ${gap})`}`;
+  return `${numbers}, the last of them ${nameOfChange(transaction, latest)}`;
+}
+
+function nameOfChange({ changes }: Transaction, index: number): string {
+  const change = changes[index];
+  const what = change === undefined ? '' : ` (${change.type} ${describe(change.target)})`;
+  return `change ${index + 1} of ${changes.length}${what}`;
+}
+
+function leftEvents({ after, transaction }: Move, index: number): readonly EventRecord[] {
+  const { error } = after.items[index] ?? {};
+  const told = after.items.filter(({ progress }) => progress.kind === 'left').length;
+  if (told > mostParts) return [];
+  const reason = error === undefined || conflictReasons.has(error.reason) ? 'RollbackConflict' : error.reason;
+  return [warning(reason, `${nameOfChange(transaction, index)}: ${error?.message ?? 'it could not be undone'}`)];
+}
+
+function phaseEvents(move: Move): readonly EventRecord[] {
+  const { before, after } = move;
+  if (before.phase === after.phase) return [];
+  switch (after.phase) {
+    case 'Preparing':
+      return [normal('LocksAcquired', `${count(after.items.length, 'lock')} held`)];
+    case 'RollingBack':
+      return rollbackStarted(move);
+    case 'Failed':
+      return [warning('Failed', after.message)];
+    case 'Committing':
+      return [];
+    default:
+      return [normal(after.phase, after.message)];
+  }
+}
+
+function rollbackStarted({ before, after, transaction }: Move): readonly EventRecord[] {
+  const failed = newErrors(before, after).map(({ index, error }) =>
+    warning('ChangeFailed', `${nameOfChange(transaction, index)}: ${error.message}`),
+  );
+  const applied = after.items.filter(({ progress }) => progress.kind === 'applied').length;
+  const why = failed.length === 0 && after.cause !== undefined ? `: ${after.cause.message}` : '';
+  const started = `${count(applied, 'applied change')} to undo${why}`;
+  const isWanted = after.cause?.reason === 'RollbackRequested';
+  return [...failed, (isWanted ? normal : warning)('RollbackStarted', started)];
+}
+
+function normal(reason: string, message: string): EventRecord {
+  return { type: 'Normal', reason, message };
+}
+
+function warning(reason: string, message: string): EventRecord {
+  return { type: 'Warning', reason, message };
 }

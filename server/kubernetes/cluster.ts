@@ -9,6 +9,7 @@ import { at, isList, isObject, type JsonObject, textAt } from '../../hooks/model
 import { explained } from './apply-refusals.ts';
 import type { Connection } from './connection.ts';
 import { createDiscovery } from './discovery.ts';
+import { observed, type RequestFact } from './observed.ts';
 import { collectionPath, objectPath } from './paths.ts';
 import type { PoolOptions } from './pools.ts';
 import { type ApiRequest, metadataListOnly, metadataOnly, requestOfWrite } from './requests.ts';
@@ -17,6 +18,8 @@ import { createTransport, type Received, type Transport } from './transport.ts';
 export interface ClusterOptions extends Partial<PoolOptions> {
   /** A write has no effect later than so many ms after `send`. */
   readonly writeTimeout: number;
+  /** Told of every request. */
+  readonly observe?: (fact: RequestFact) => void;
 }
 
 export interface KubernetesCluster extends Cluster {
@@ -35,7 +38,8 @@ const graceAfterWrite = 2_000; // so that the API server's own word on a write i
 
 export function createCluster(connection: Connection, options: ClusterOptions): KubernetesCluster {
   const requestTimeout = options.writeTimeout + graceAfterWrite;
-  const transport = createTransport(connection, { connections, longestAnswer, requestTimeout, ...options });
+  const plain = createTransport(connection, { connections, longestAnswer, requestTimeout, ...options });
+  const transport = options.observe === undefined ? plain : observed(plain, options.observe);
   const discovery = createDiscovery((request) => transport.request(request, engine));
   const ask = async (request: ApiRequest, identity: Identity) => answerOf(await transport.request(request, identity));
   const write = (intent: Write, dryRun: boolean) =>

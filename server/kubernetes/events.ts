@@ -1,13 +1,15 @@
 // The story of a Transaction as Events, for `kubectl describe`. Best effort: telling never delays a step or fails it.
 //
-// 1. One writer for all; what waits for it is bounded, and the same sentence about the same Transaction waits once.
-// 2. A sentence that comes again is counted in the Event that tells it already.
-import { randomBytes } from 'node:crypto';
+// 1. The name of an Event follows from what it tells, so that the same is there once, however often and by whomever it is told.
+// 2. Within a second, which is the resolution of Events, their names are in the order of the story.
+// 3. One writer for all; what waits for it is bounded.
+import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Failed, Identity, Resource } from '../../hooks/cluster.ts';
+import type { Identity, Resource } from '../../hooks/cluster.ts';
 import type { JsonObject } from '../../hooks/model/json.ts';
-import { collectionPath, objectPath } from './paths.ts';
-import type { Received, Transport } from './transport.ts';
+import { formatTime } from '../../hooks/model/timeouts.ts';
+import { collectionPath } from './paths.ts';
+import type { Transport } from './transport.ts';
 
 /** One sentence about one Transaction. */
 export interface Sentence {
@@ -17,6 +19,10 @@ export interface Sentence {
   readonly type: 'Normal' | 'Warning';
   readonly reason: string;
   readonly message: string;
+  /** When, in ms since the epoch, by the API server's clock. */
+  readonly at: number;
+  /** Its place in the story: the version of the status that it tells of, and the place within that. */
+  readonly place: readonly [version: number, index: number];
 }
 
 export interface Storyteller {
@@ -26,19 +32,7 @@ export interface Storyteller {
   flush(timeout: number): Promise<void>;
 }
 
-interface Noted {
-  readonly sentence: Sentence;
-  readonly times: number;
-}
-
-interface Told {
-  readonly event: string;
-  readonly times: number;
-  readonly first: string;
-}
-
 const mostNoted = 1_000;
-const mostTold = 5_000;
 const longestMessage = 1_000;
 const engine: Identity = { kind: 'engine' };
 const events: Resource = {
@@ -47,29 +41,29 @@ const events: Resource = {
   plural: 'events',
   kind: 'Event',
   namespaced: true,
-  verbs: ['create', 'patch'],
+  verbs: ['create'],
   statusSubresource: false,
 };
 
 export function createStoryteller(transport: Transport): Storyteller {
-  const noted = new Map<string, Noted>();
-  const told = new Map<string, Told>();
+  const noted = new Map<string, Sentence>();
   let writing: Promise<void> | undefined;
 
   const writeAll = async () => {
     for (let next = firstOf(noted); next !== undefined; next = firstOf(noted)) {
-      const [key, note] = next;
-      noted.delete(key);
-      remember(told, key, await write(transport, note, told.get(key)));
+      const [name, sentence] = next;
+      noted.delete(name);
+      // There already, or refused: either way there is nothing to be done.
+      await transport.request(creation(name, sentence), engine);
     }
     writing = undefined;
   };
 
   return {
     tell(sentence) {
-      const key = JSON.stringify([sentence.uid, sentence.type, sentence.reason, sentence.message]);
-      noted.set(key, { sentence, times: (noted.get(key)?.times ?? 0) + 1 });
-      dropOldest(noted, mostNoted);
+      noted.set(eventName(sentence), sentence);
+      const oldest = noted.keys().next();
+      if (noted.size > mostNoted && !oldest.done) noted.delete(oldest.value);
       writing ??= writeAll();
     },
     async flush(timeout) {
@@ -81,60 +75,36 @@ export function createStoryteller(transport: Transport): Storyteller {
   };
 }
 
-function firstOf(noted: ReadonlyMap<string, Noted>): readonly [string, Noted] | undefined {
+function firstOf(noted: ReadonlyMap<string, Sentence>): readonly [string, Sentence] | undefined {
   const { done, value } = noted.entries().next();
   return done ? undefined : value;
 }
 
-function remember(told: Map<string, Told>, key: string, result: Told | undefined): void {
-  told.delete(key);
-  if (result !== undefined) told.set(key, result);
-  dropOldest(told, mostTold);
+function creation(name: string, sentence: Sentence) {
+  return {
+    method: 'POST',
+    path: collectionPath(events, sentence.namespace),
+    contentType: 'application/json',
+    body: eventOf(name, sentence),
+  } as const;
 }
 
-function dropOldest(map: Map<string, unknown>, most: number): void {
-  const oldest = map.keys().next();
-  if (map.size > most && !oldest.done) map.delete(oldest.value);
+/** `deploy-v2.00007-1.3f9a2c1b`: the Transaction, the place in the story, a hash of the rest. */
+function eventName({ name, uid, reason, message, place: [version, index] }: Sentence): string {
+  const hash = createHash('sha256')
+    .update(JSON.stringify([uid, reason, message]))
+    .digest('hex')
+    .slice(0, 10);
+  const suffix = `${String(version).padStart(5, '0')}-${index}.${hash}`;
+  return `${name.slice(0, 253 - suffix.length - 1).replace(/[.-]+$/, '')}.${suffix}`;
 }
 
-async function write(transport: Transport, note: Noted, before: Told | undefined): Promise<Told | undefined> {
-  if (before === undefined) return create(transport, note);
-  const times = before.times + note.times;
-  const counted = await count(transport, note.sentence, { ...before, times });
-  if (counted.kind === 'ok') return { ...before, times };
-  return counted.failure.kind === 'absent' ? create(transport, note) : undefined;
-}
-
-async function create(transport: Transport, { sentence, times }: Noted): Promise<Told | undefined> {
-  const told = { event: eventName(sentence.name), times, first: new Date().toISOString().replace(/\.\d+Z$/, 'Z') };
-  const answer = await transport.request(
-    {
-      method: 'POST',
-      path: collectionPath(events, sentence.namespace),
-      contentType: 'application/json',
-      body: eventOf(sentence, told),
-    },
-    engine,
-  );
-  return answer.kind === 'ok' ? told : undefined;
-}
-
-function count(transport: Transport, sentence: Sentence, told: Told): Promise<Received | Failed> {
-  const path = objectPath({ resource: events, namespace: sentence.namespace, name: told.event });
-  const body = { count: told.times, lastTimestamp: new Date().toISOString().replace(/\.\d+Z$/, 'Z') };
-  return transport.request({ method: 'PATCH', path, contentType: 'application/merge-patch+json', body }, engine);
-}
-
-function eventName(transaction: string): string {
-  const suffix = randomBytes(8).toString('hex');
-  return `${transaction.slice(0, 253 - suffix.length - 1).replace(/[.-]+$/, '')}.${suffix}`;
-}
-
-function eventOf(sentence: Sentence, told: Told): JsonObject {
+function eventOf(name: string, sentence: Sentence): JsonObject {
+  const at = formatTime(sentence.at);
   return {
     apiVersion: 'v1',
     kind: 'Event',
-    metadata: { name: told.event, namespace: sentence.namespace },
+    metadata: { name, namespace: sentence.namespace },
     involvedObject: {
       apiVersion: 'tx.janus.io/v1alpha1',
       kind: 'Transaction',
@@ -146,8 +116,8 @@ function eventOf(sentence: Sentence, told: Told): JsonObject {
     reason: sentence.reason,
     message: sentence.message.slice(0, longestMessage),
     source: { component: 'janus' },
-    count: told.times,
-    firstTimestamp: told.first,
-    lastTimestamp: told.first,
+    count: 1,
+    firstTimestamp: at,
+    lastTimestamp: at,
   };
 }

@@ -11,16 +11,16 @@ import type { Work } from '../work.ts';
 export interface HookRoutes {
   readonly hook: Hook;
   readonly work: Work;
-  /** Told once nothing is left to do for a Transaction that is being deleted. */
-  readonly forget: (uid: string) => void;
+  /** Told when nobody is there any more to hear the answer about a Transaction. */
+  readonly lost: (uid: string) => void;
 }
 
 const secondsUntilOtherReplica = 1;
 
-export function addHookRoutes(server: FastifyInstance, { hook, work, forget }: HookRoutes): void {
+export function addHookRoutes(server: FastifyInstance, { hook, work, lost }: HookRoutes): void {
   const served = async (call: Call, reply: FastifyReply, finalizing: boolean) => {
     const result = await work.run(() => hook(call));
-    if (result.kind === 'status' && result.finalized) forget(call.uid);
+    if (reply.raw.destroyed) lost(call.uid);
     return answer(reply, result, finalizing);
   };
   for (const path of ['/sync', '/finalize'] as const) {

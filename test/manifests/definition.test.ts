@@ -47,7 +47,11 @@ t.test('kubectl get shows the columns', async (t) => {
     version: 3,
     progress: '3/5',
     message: 'applying ConfigMap shop/app-config next',
-    conditions: [{ type: 'Succeeded', status: 'Unknown' }],
+    conditions: [
+      { type: 'Succeeded', status: 'Unknown' },
+      { type: 'Reconciling', status: 'True', lastTransitionTime: '2026-01-01T00:00:00Z' },
+    ],
+    items: [{ committed: true }, { left: true, error: { reason: 'RollbackConflict', message: '' } }, { left: true }],
   };
   must(await client.patch(`${path}/sample/status`, { status }));
   const accept = { accept: 'application/json;as=Table;v=v1;g=meta.k8s.io' };
@@ -61,11 +65,16 @@ t.test('kubectl get shows the columns', async (t) => {
     ['Age', 0],
     ['ServiceAccount', 1],
     ['Succeeded', 1],
+    ['Since', 1],
+    ['Left', 1],
     ['Message', 1],
   ]);
   const rows = at(table, 'rows');
   const [name, phase, done, , ...wide] = (isList(rows) && (at(rows[0], 'cells') as readonly string[])) || [];
-  t.same([name, phase, done, ...wide], ['sample', 'Committing', '3/5', 'deploy-sa', 'Unknown', status.message]);
+  t.same(
+    [name, phase, done, ...wide],
+    ['sample', 'Committing', '3/5', 'deploy-sa', 'Unknown', '2026-01-01T00:00:00Z', 'RollbackConflict', status.message],
+  );
 });
 
 t.test('short names and category', async (t) => {

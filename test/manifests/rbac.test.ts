@@ -13,7 +13,7 @@ const everywhere = [
   'transactions.tx.janus.io: get list delete',
   'configmaps: get list create update delete',
   'serviceaccounts: get impersonate',
-  'events: create patch',
+  'events: create',
 ];
 
 const inItsNamespace = [

@@ -64,6 +64,15 @@ export const report: StepReport = {
   toPhase: 'Committing',
   item: 0,
   outcome: 'done',
+  at: Date.UTC(2026, 0, 1),
+  foundVersion: 3,
+  version: 4,
+  stored: {
+    fromPhase: 'Prepared',
+    toPhase: 'Committing',
+    items: [{ operation: 'commit', result: 'success' }],
+    conflicts: [],
+  },
   locks: [],
   audit: [
     { item: 0, verb: 'update', resource: 'configmaps', target: 'ConfigMap shop/a', serviceAccount: 'deployer', outcome: 'ok' },

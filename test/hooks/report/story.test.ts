@@ -1,10 +1,10 @@
-// What a call has done, as data: Events of a change of status, audit lines and lock operations of what was sent.
+// The Events of a change of status.
 import t from 'tap';
-import type { Answer, Write } from '../../../hooks/cluster.ts';
 import type { Phase } from '../../../hooks/model/phase.ts';
-import { auditOf, eventsOf, hasEnded, locksOf } from '../../../hooks/report/story.ts';
+import type { Status } from '../../../hooks/model/status.ts';
+import { eventsOf } from '../../../hooks/report/story.ts';
 import { table } from '../../support/table.ts';
-import { start, statusOf, transactionOf } from '../../support/transactions.ts';
+import { change, itemsOf, second, start, statusOf, transactionOf } from '../../support/transactions.ts';
 
 const rows = table<'reason' | 'from' | 'items' | 'to' | 'then' | 'events'>(`
 reason                            | from        | items               | to          | then                | events
@@ -12,7 +12,7 @@ nothing happened                  | Committing  | applied announced   | Committi
 waiting is no news                | Pending     | waiting waiting     | Pending     | waiting waiting     |
 locks are taken                   | Pending     | waiting waiting     | Preparing   | waiting waiting     | LocksAcquired
 snapshots are stored              | Preparing   | waiting waiting     | Prepared    | announced prepared  | Prepared
-the first is applied              | Prepared    | announced prepared  | Committing  | applied announced   | ChangeApplied, Committing
+the first is applied              | Prepared    | announced prepared  | Committing  | applied announced   | ChangeApplied
 the last is applied               | Committing  | applied announced   | Committed   | applied applied     | ChangeApplied, Committed
 it is undone                      | Committing  | applied announced   | RollingBack | applied announced   | RollbackStarted!
 one never had an effect           | RollingBack | applied announced   | RollingBack | applied untouched   |
@@ -31,50 +31,76 @@ for (const { reason, from, items, to, then, events } of rows) {
   });
 }
 
-t.test('a Transaction has ended when an end is reached, not while it stays there', async (t) => {
-  const ended = (from: Phase, to: Phase): boolean => hasEnded(statusOf(from, 'applied'), statusOf(to, 'applied'));
-  t.ok(ended('Committing', 'Committed'));
-  t.notOk(ended('Committed', 'Committed'));
-  t.notOk(ended('Committed', 'RollingBack'));
+const told = (before: Status, after: Status, transaction = transactionOf()): readonly string[] =>
+  eventsOf(before, after, transaction).map(({ type, reason, message }) => `${type} ${reason}: ${message}`);
+
+t.test('waiting for locks is told once, as it begins', async (t) => {
+  const pending = statusOf('Pending', 'waiting waiting');
+  const waiting = {
+    ...pending,
+    items: pending.items.map((item) => ({ ...item, lockLease: 'janus-lock-a' })),
+    message: 'waiting: ConfigMap shop/a is locked by Transaction shop/other',
+  };
+  t.same(told(pending, waiting), ['Normal LockWaiting: waiting: ConfigMap shop/a is locked by Transaction shop/other']);
+  t.same(told(waiting, { ...waiting, message: 'waiting: ConfigMap shop/b is locked by Transaction shop/other' }), []);
+  const committed = { ...statusOf('Committed', 'applied applied'), completedAt: start };
+  const wanted = { ...committed, rollbackStartedAt: start + second, message: 'waiting' };
+  t.same(told(committed, wanted), ['Normal LockWaiting: waiting']);
+  t.same(told(wanted, { ...wanted, message: 'waiting still' }), []);
+  t.same(told(wanted, committed), []);
 });
 
-const resource = {
-  group: 'apps',
-  version: 'v1',
-  plural: 'deployments',
-  kind: 'Deployment',
-  namespaced: true,
-  verbs: [],
-  statusSubresource: true,
-};
-const location = { resource, namespace: 'shop', name: 'web' };
-const account = { kind: 'serviceAccount', namespace: 'shop', name: 'deployer' } as const;
-const precondition = { uid: 'u', resourceVersion: '1' };
-const content = { data: { password: 'canary' } };
-const ok: Answer = { kind: 'ok', object: content, serverTime: start };
-const refused: Answer = {
-  kind: 'failed',
-  failure: { kind: 'refused', code: 422, reason: 'Invalid', message: 'canary is wrong', fields: [], definitive: true },
-};
-const update: Write = { verb: 'update', identity: account, location, object: content, precondition, fieldManager: 'm' };
-
-t.test('one audit line for each write to a target, never content', async (t) => {
-  const lease = { ...location, resource: { ...resource, group: 'coordination.k8s.io', plural: 'leases', kind: 'Lease' } };
-  const outcome = [
-    { write: { verb: 'delete', identity: { kind: 'engine' }, location: lease, precondition } as const, answer: ok },
-    { write: update, answer: ok },
-    { write: { ...update, subresource: 'status' } as const, answer: refused },
-  ];
-  const lines = auditOf(outcome, 3);
-  const line = {
-    item: 3,
-    verb: 'update',
-    resource: 'deployments.apps',
-    target: 'shop/web',
-    serviceAccount: 'shop/deployer',
-    outcome: 'ok',
+t.test('a failed change is told before the undo, which is no news then but in its size', async (t) => {
+  const error = { reason: 'Invalid', message: 'Patch of ConfigMap shop/b was refused' };
+  const before = statusOf('Committing', 'applied announced');
+  const [first = { progress: { kind: 'applied' } }, second = first] = itemsOf('applied untouched');
+  const after: Status = { ...statusOf('RollingBack', 'applied untouched'), cause: error, items: [first, { ...second, error }] };
+  t.same(told(before, after), [
+    'Warning ChangeFailed: change 2 of 2 (Patch ConfigMap b): Patch of ConfigMap shop/b was refused',
+    'Warning RollbackStarted: 1 applied change to undo',
+  ]);
+  const asked: Status = {
+    ...statusOf('RollingBack', 'applied applied'),
+    cause: { reason: 'RollbackRequested', message: 'a rollback was requested' },
   };
-  t.same(lines, [line, { ...line, resource: 'deployments.apps/status', outcome: 'Invalid' }]);
-  t.notOk(JSON.stringify(lines).includes('canary'));
-  t.same(locksOf(outcome), [{ operation: 'release', result: 'ok' }]);
+  t.same(told(statusOf('Committed', 'applied applied'), asked), [
+    'Normal RollbackStarted: 2 applied changes to undo: a rollback was requested',
+  ]);
+});
+
+t.test('a hundred changes are told of in ten parts, forth and back', async (t) => {
+  const total = 95;
+  const many = transactionOf({ changes: Array.from({ length: total }, (_, index) => change('Patch', `c${index + 1}`)) });
+  const words = (done: number, word: string, rest: string): string =>
+    Array.from({ length: total }, (_, index) => (index < done ? word : rest)).join(' ');
+  const forth = Array.from({ length: total }, (_, done) =>
+    told(
+      statusOf('Committing', words(done, 'applied', 'announced')),
+      statusOf('Committing', words(done + 1, 'applied', 'announced')),
+      many,
+    ),
+  ).flat();
+  t.equal(forth.length, 10);
+  t.equal(forth[1], 'Normal ChangeApplied: changes 11 to 20, the last of them change 20 of 95 (Patch ConfigMap c20)');
+  t.equal(forth[9], 'Normal ChangeApplied: changes 91 to 95, the last of them change 95 of 95 (Patch ConfigMap c95)');
+  const back = Array.from({ length: total }, (_, undone) => total - undone).flatMap((done) =>
+    told(
+      statusOf('RollingBack', words(done, 'applied', 'restored')),
+      statusOf('RollingBack', words(done - 1, 'applied', 'restored')),
+      many,
+    ),
+  );
+  t.equal(back.length, 10);
+  t.equal(back[0], 'Normal ChangeRestored: undone: changes 91 to 95, the last of them change 91 of 95 (Patch ConfigMap c91)');
+});
+
+t.test('of many that are left the first ten are told', async (t) => {
+  const total = 30;
+  const many = transactionOf({ changes: Array.from({ length: total }, (_, index) => change('Patch', `c${index + 1}`)) });
+  const items = (done: number): string =>
+    Array.from({ length: total }, (_, index) => (index < done ? 'applied' : 'left')).join(' ');
+  const events = Array.from({ length: total }, (_, left) => total - left).flatMap((done) =>
+    told(statusOf('RollingBack', items(done)), statusOf('RollingBack', items(done - 1)), many),
+  );
+  t.equal(events.length, 10);
 });

@@ -1,0 +1,93 @@
+// What a change of status comes to in figures. It counts once the status is stored, and follows from the two statuses alone.
+import type { ItemOperation, Stored } from '../call.ts';
+import { waitingSince } from '../decide/transitions.ts';
+import type { Item, ItemError } from '../model/item.ts';
+import { isTerminal, type Phase } from '../model/phase.ts';
+import type { Status } from '../model/status.ts';
+
+/** Reasons that say: somebody else has been at the object. */
+export const conflictReasons: ReadonlySet<string> = new Set([
+  'Conflict',
+  'Gone',
+  'Replaced',
+  'RollbackConflict',
+  'ForeignContent',
+  'NotEmpty',
+  'Recreated',
+]);
+
+export interface NewError {
+  readonly index: number;
+  readonly error: ItemError;
+}
+
+/** The errors of changes that were not there before. */
+export function newErrors(before: Status, after: Status): readonly NewError[] {
+  return after.items.flatMap(({ error }, index) =>
+    error === undefined || before.items[index]?.error !== undefined ? [] : [{ index, error }],
+  );
+}
+
+export function storedOf(before: Status, after: Status, now: number): Stored {
+  return {
+    fromPhase: before.phase,
+    toPhase: after.phase,
+    ...durationOf(before, after),
+    ...lockWaitOf(before, after, now),
+    ...(before.version === 0 ? { itemCount: after.items.length } : {}),
+    items: [...doneOperations(before, after), ...failedOperations(before, after)],
+    conflicts: newErrors(before, after).flatMap(({ error }) => (conflictReasons.has(error.reason) ? [error.reason] : [])),
+  };
+}
+
+function durationOf(before: Status, after: Status): Pick<Stored, 'durationSeconds'> {
+  if (!hasEnded(before, after) || after.completedAt === undefined) return {};
+  const began = before.phase === 'RollingBack' ? after.rollbackStartedAt : after.startedAt;
+  return { durationSeconds: (after.completedAt - (began ?? after.completedAt)) / 1000 };
+}
+
+/** Whether an end is reached. */
+export function hasEnded(before: Status, after: Status): boolean {
+  return before.phase !== after.phase && isTerminal(after.phase);
+}
+
+const begins: ReadonlySet<string> = new Set<Phase>(['Pending', 'Committed', 'Failed']);
+
+// Locks are taken on the way from Pending to Preparing, and from an end into an undo.
+function lockWaitOf(before: Status, after: Status, now: number): Pick<Stored, 'lockWaitSeconds'> {
+  const isTaken = begins.has(before.phase) && (after.phase === 'Preparing' || after.phase === 'RollingBack');
+  const isGivenUp = before.phase === 'Pending' && after.cause?.reason === 'LockHeld';
+  if (!isTaken && !isGivenUp) return {};
+  const since = (before.phase === 'Pending' ? before.startedAt : waitingSince(before)) ?? now;
+  return { lockWaitSeconds: Math.max(0, now - since) / 1000 };
+}
+
+function doneOperations(before: Status, after: Status): readonly ItemOperation[] {
+  return after.items.flatMap(({ progress }, index) => {
+    const earlier = before.items[index]?.progress.kind;
+    const operation = earlier === progress.kind ? undefined : doneOperation(earlier, progress);
+    return operation === undefined ? [] : [{ operation, result: 'success' }];
+  });
+}
+
+// A retry takes up again what was left: nothing has happened to it yet.
+function doneOperation(
+  earlier: Item['progress']['kind'] | undefined,
+  progress: Item['progress'],
+): ItemOperation['operation'] | undefined {
+  if (earlier === 'waiting') return 'prepare';
+  if (progress.kind === 'restored') return progress.applied ? 'rollback' : undefined;
+  return progress.kind === 'applied' && earlier !== 'left' ? 'commit' : undefined;
+}
+
+function failedOperations(before: Status, after: Status): readonly ItemOperation[] {
+  return newErrors(before, after).map(({ index, error }) => ({
+    operation: failedOperation(before, after.items[index]),
+    result: conflictReasons.has(error.reason) ? 'conflict' : 'error',
+  }));
+}
+
+function failedOperation(before: Status, item: Item | undefined): ItemOperation['operation'] {
+  if (before.phase === 'Pending' || before.phase === 'Preparing') return 'prepare';
+  return item?.progress.kind === 'left' ? 'rollback' : 'commit';
+}

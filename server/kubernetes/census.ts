@@ -1,0 +1,116 @@
+// What there is in the cluster, in figures: Transactions under way by phase, what undos have left, locks.
+import type { Identity, Resource } from '../../hooks/cluster.ts';
+import { at, textAt } from '../../hooks/model/json.ts';
+import { isPhase, isTerminal, phases } from '../../hooks/model/phase.ts';
+import { objectPath } from './paths.ts';
+import { type List, type Page, type Row, readPage, secondsOfAge } from './tables.ts';
+import type { Transport } from './transport.ts';
+
+export interface UnderWay {
+  readonly count: number;
+  /** Seconds for which the oldest has been under way; 0 without any. */
+  readonly oldest: number;
+}
+
+export interface TransactionCensus {
+  /** Every phase that is not an end. */
+  readonly byPhase: ReadonlyMap<string, UnderWay>;
+  /** Failed ones of which something is left, by the reason of the first that is. */
+  readonly left: ReadonlyMap<string, number>;
+}
+
+interface Subject {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+}
+
+/** Each gives undefined when the API server does not answer. */
+export interface Census {
+  transactions(): Promise<TransactionCensus | undefined>;
+  locks(): Promise<UnderWay | undefined>;
+  /** The version of a Transaction's status; `gone` when there is no such Transaction any more. */
+  version(of: Subject): Promise<number | 'gone' | undefined>;
+}
+
+const engine: Identity = { kind: 'engine' };
+const namespaced = { namespaced: true, verbs: ['list'], version: 'v1', statusSubresource: false };
+const leases: Resource = { ...namespaced, group: 'coordination.k8s.io', plural: 'leases', kind: 'Lease' };
+const transactions: Resource = {
+  ...namespaced,
+  group: 'tx.janus.io',
+  version: 'v1alpha1',
+  plural: 'transactions',
+  kind: 'Transaction',
+};
+
+export function createCensus(transport: Transport, engineNamespace: string): Census {
+  return {
+    async transactions() {
+      const seen = { byPhase: new Map(unfinished.map((phase) => [phase, none])), left: new Map<string, number>() };
+      const isComplete = await eachRow(transport, { resource: transactions, namespace: undefined }, (row, now) =>
+        seeTransaction(seen, row, now),
+      );
+      return isComplete ? seen : undefined;
+    },
+    async locks() {
+      let found = none;
+      const list = { resource: leases, namespace: engineNamespace, labelSelector: 'tx.janus.io/transaction-uid' };
+      const isComplete = await eachRow(transport, list, (row) => {
+        found = withOneMore(found, secondsOfAge(row.cell('Age')) ?? 0);
+      });
+      return isComplete ? found : undefined;
+    },
+    version: (of) => storedVersion(transport, of),
+  };
+}
+
+async function storedVersion(transport: Transport, { namespace, name, uid }: Subject): Promise<number | 'gone' | undefined> {
+  const path = objectPath({ resource: transactions, namespace, name });
+  const answer = await transport.request({ method: 'GET', path }, engine);
+  if (answer.kind === 'failed') return answer.failure.kind === 'absent' ? 'gone' : undefined;
+  if (textAt(answer.body, 'metadata', 'uid') !== uid) return 'gone';
+  const version = at(answer.body, 'status', 'version');
+  return typeof version === 'number' ? version : 0;
+}
+
+const unfinished = phases.filter((phase) => !isTerminal(phase));
+const none: UnderWay = { count: 0, oldest: 0 };
+
+/** ms; a scrape does not wait longer. */
+const longestRead = 8_000;
+
+/** Whether all pages were read. */
+async function eachRow(transport: Transport, list: List, see: (row: Row, now: number) => void): Promise<boolean> {
+  const deadline = performance.now() + longestRead;
+  for (let next: string | undefined; next !== ''; ) {
+    const page: Page | { readonly kind: 'failed' } = await readPage(transport, list, next);
+    if (page.kind === 'failed' || performance.now() > deadline) return false;
+    for (const row of page.rows) see(row, page.serverTime);
+    next = page.next;
+  }
+  return true;
+}
+
+interface Seen {
+  readonly byPhase: Map<string, UnderWay>;
+  readonly left: Map<string, number>;
+}
+
+// One that nobody has looked at yet has no status.
+function seeTransaction({ byPhase, left }: Seen, row: Row, now: number): void {
+  const phase = row.cell('Phase') || 'Pending';
+  if (!isPhase(phase)) return;
+  const reason = row.cell('Left');
+  if (phase === 'Failed' && reason !== '') left.set(reason, (left.get(reason) ?? 0) + 1);
+  if (!isTerminal(phase)) byPhase.set(phase, withOneMore(byPhase.get(phase) ?? none, secondsUnderWay(row, now)));
+}
+
+function secondsUnderWay(row: Row, now: number): number {
+  const since = Date.parse(row.cell('Since'));
+  return Number.isNaN(since) ? (secondsOfAge(row.cell('Age')) ?? 0) : Math.max(0, now - since) / 1000;
+}
+
+function withOneMore({ count, oldest }: UnderWay, age: number): UnderWay {
+  return { count: count + 1, oldest: Math.max(oldest, age) };
+}

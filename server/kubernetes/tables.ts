@@ -1,0 +1,72 @@
+// Lists as the API server prints them: a few words a row instead of whole objects, so that ten thousand of them can be counted.
+import type { Failed, Identity, Resource } from '../../hooks/cluster.ts';
+import { at, isList, type Json, textAt } from '../../hooks/model/json.ts';
+import { collectionPath } from './paths.ts';
+import { failed, type Transport } from './transport.ts';
+
+export interface Row {
+  /** What stands in the column of that name; empty where there is none. */
+  cell(column: string): string;
+}
+
+export interface Page {
+  readonly kind: 'ok';
+  readonly rows: readonly Row[];
+  /** Asks for the next page; empty on the last one. */
+  readonly next: string;
+  /** By the API server's clock. */
+  readonly serverTime: number;
+}
+
+export interface List {
+  readonly resource: Resource;
+  readonly namespace: string | undefined;
+  readonly labelSelector?: string;
+}
+
+const engine: Identity = { kind: 'engine' };
+const accept = 'application/json;as=Table;g=meta.k8s.io;v=v1';
+const rowsOfPage = '500';
+
+export async function readPage(transport: Transport, list: List, next = ''): Promise<Page | Failed> {
+  const query = {
+    limit: rowsOfPage,
+    includeObject: 'None',
+    ...(list.labelSelector === undefined ? {} : { labelSelector: list.labelSelector }),
+    ...(next === '' ? {} : { continue: next }),
+  };
+  const path = collectionPath(list.resource, list.namespace);
+  const answer = await transport.request({ method: 'GET', path, query, accept }, engine);
+  if (answer.kind === 'failed') return failed(answer.failure);
+  const columns = listAt(at(answer.body, 'columnDefinitions')).map((column) => textAt(column, 'name') ?? '');
+  return {
+    kind: 'ok',
+    rows: listAt(at(answer.body, 'rows')).map((row) => rowOf(columns, listAt(at(row, 'cells')))),
+    next: textAt(answer.body, 'metadata', 'continue') ?? '',
+    serverTime: answer.serverTime,
+  };
+}
+
+function rowOf(columns: readonly string[], cells: readonly Json[]): Row {
+  return {
+    cell: (column) => {
+      const value = cells[columns.indexOf(column)];
+      return typeof value === 'string' ? value : '';
+    },
+  };
+}
+
+function listAt(value: Json | undefined): readonly Json[] {
+  return isList(value) ? value : [];
+}
+
+const units: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400, y: 31_536_000 };
+
+/** Seconds of an age as the API server prints it (`45s`, `5m10s`, `3d4h`); undefined when it is none. */
+export function secondsOfAge(text: string): number | undefined {
+  if (!/^(\d+[smhdy])+$/.test(text)) return undefined;
+  return [...text.matchAll(/(\d+)([smhdy])/g)].reduce(
+    (sum, [, amount, unit = 's']) => sum + Number(amount) * (units[unit] ?? 0),
+    0,
+  );
+}
