@@ -1,7 +1,7 @@
 // From the body of a request to a Call. The schema is compiled once; what is wrong is told by path and rule, never by value.
 import { Ajv, type ErrorObject } from 'ajv';
 import type { Call } from '../hooks/call.ts';
-import { at, isObject, type Json, type JsonObject, textAt } from '../hooks/model/json.ts';
+import { at, isDeeperThan, isObject, type Json, type JsonObject, mostLevels, textAt } from '../hooks/model/json.ts';
 import { dialect } from '../schemas/schema.ts';
 import { syncRequest } from '../schemas/sync-request.ts';
 
@@ -19,8 +19,20 @@ const conforms = new Ajv({ ...dialect, allErrors: true }).compile(syncRequest);
 const mostFaults = 10;
 
 export function validateSyncRequest(body: Json | undefined): Validated {
-  if (conforms(body)) return { kind: 'ok', call: callOf(body as Json) };
+  if (conforms(body)) {
+    const deep = depthFaults(body as Json);
+    return deep.length > 0 ? { kind: 'faults', faults: deep } : { kind: 'ok', call: callOf(body as Json) };
+  }
   return { kind: 'faults', faults: (conforms.errors ?? []).slice(0, mostFaults).map(faultOf) };
+}
+
+// What is given back is written again by recursion. No status of ours, and no object, is as deep.
+function depthFaults(body: Json): readonly Fault[] {
+  const echoed = [
+    ['/parent/status', at(body, 'parent', 'status')],
+    ['/children', at(body, 'children')],
+  ] as const;
+  return echoed.filter(([, value]) => isDeeperThan(value, mostLevels)).map(([path]) => ({ path, rule: 'depth' }));
 }
 
 function faultOf(error: ErrorObject): Fault {

@@ -6,6 +6,7 @@ import t, { type Test } from 'tap';
 import { Client } from 'undici';
 import type { Cluster } from '../../hooks/cluster.ts';
 import { at, type Json, type JsonObject, parseJson, textAt } from '../../hooks/model/json.ts';
+import { callHeaders } from '../support/hook-token.ts';
 import { callHook, type Stage, startStage } from '../support/stage.ts';
 import { stepToEnd } from '../support/stepping.ts';
 import { change, createConfigMaps } from '../support/targets.ts';
@@ -40,7 +41,7 @@ interface Answered {
 
 // A client of one's own, since others put a path in order before they send it.
 async function send(hook: Client, { method = 'POST', path = '/sync', headers = {}, body }: Sent): Promise<Answered> {
-  const answer = await hook.request({ path, method, headers: { 'content-type': 'application/json', ...headers }, body });
+  const answer = await hook.request({ path, method, headers: { ...callHeaders, ...headers }, body });
   return { code: answer.statusCode, text: await answer.body.text() };
 }
 

@@ -76,6 +76,16 @@ export function nobody({ parent: live, call, about, withMetadata, beside }: Requ
       code: 200,
       answer: 'own',
     },
+    {
+      name: 'a status as deep as a body may be',
+      sent: fc.tuple(live, fc.integer({ min: 5_000, max: 10_050 })).map(([parent, levels]) => {
+        const metadata = { ...(parent.metadata as JsonObject), name: 'nobody' };
+        const body = JSON.stringify(call({ ...parent, metadata, status: 'here' }));
+        return { body: body.replace('"here"', `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`) };
+      }),
+      code: 400,
+      most: 10,
+    },
     { name: 'the uid of another', sent: withMetadata(fc.uuid().map((uid) => ({ uid }))), code: 200, answer: 'own' },
   ];
 }

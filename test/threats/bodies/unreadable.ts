@@ -40,6 +40,12 @@ export function unreadable({ whole }: Requests): readonly BadBody[] {
       most: 3,
     },
     {
+      name: 'too deep',
+      sent: fc.integer({ min: 10_200, max: 1_000_000 }).map((levels) => ({ body: '['.repeat(levels) })),
+      code: 413,
+      most: 20,
+    },
+    {
       name: 'no object',
       sent: fc.oneof(fc.constantFrom<Json>(null, true, 0, 'text', []), fc.array(anyJson)).map(text),
       code: 400,
