@@ -16,7 +16,7 @@ const mostSlowCalls = 4_000;
 export async function drive(run: Run): Promise<void> {
   const names = Object.keys(run.story.transactions(run.names));
   let awake = names;
-  const most = (run.story.isSlow === true ? mostSlowCalls : mostCalls) + 4 * allTargets(run).length;
+  const most = mostCallsOf(run);
   while (awake.length > 0 || run.lateAnswers.length > 0) {
     if (run.board.hookCall > most) throw new Error(`not at rest after ${most} calls`);
     const rested = await turns(run, awake);
@@ -25,6 +25,11 @@ export async function drive(run: Run): Promise<void> {
     awake = hasStored || hasGoneOn ? names : awake.filter((name) => !rested.includes(name));
   }
   await land(run.world.cluster, run.board, () => true);
+}
+
+function mostCallsOf({ story, names }: Run): number {
+  const usual = story.isSlow === true ? mostSlowCalls : mostCalls;
+  return (story.mostCalls ?? usual) + 4 * allTargets({ story, names }).length;
 }
 
 /** One turn for each; returns those that are at rest. */

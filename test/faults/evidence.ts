@@ -95,7 +95,7 @@ export function writesTo(evidence: Evidence, { key }: Pick<Target, 'key'>): read
 }
 
 export function isSnapshot({ resource, name }: AuditEvent): boolean {
-  return resource === 'configmaps' && /^run\d+(-rival)?-rollback/.test(name);
+  return resource === 'configmaps' && /^run\d+(-\w+)?-rollback/.test(name);
 }
 
 /** Whether the field manager of a write is one of this Transaction's two. */

@@ -32,6 +32,8 @@ export interface RunOptions {
   readonly faults?: ReadonlyMap<number, Fault> | Board['faultOf'];
   /** By the number of the call, or for every call. */
   readonly hookFaults?: ReadonlyMap<number, HookFault> | HookFault;
+  /** The engine that is called until it dies; one of the run's own by default. */
+  readonly engine?: Hook;
 }
 
 export interface HookCall {
@@ -70,7 +72,7 @@ export function createRun(world: World, story: Story, options: RunOptions = {}):
   const board = createBoard(options.faults ?? new Map());
   const homes = story.isAlone === true ? { ...world, namespace: `run${count}` } : world;
   const names = namesOf(count, homes);
-  const engine = startEngine(world, board);
+  const engine = options.engine ?? startEngine(world, board);
   const lists = { hookCalls: [], uids: new Map(), parents: new Map(), happened: new Set<number>(), lateAnswers: [] };
   return { world, story, names, board, options, ...lists, engine };
 }

@@ -33,6 +33,8 @@ export interface Story {
   readonly content?: (names: Names) => ReadonlyMap<string, JsonObject | undefined>;
   /** It has a namespace for itself. */
   readonly isAlone?: boolean;
+  /** A guard against going on for ever, where it takes more calls than others. */
+  readonly mostCalls?: number;
   /** Kubernetes' own controllers take part, so time passes as it does. */
   readonly isSlow?: boolean;
 }

@@ -64,7 +64,7 @@ export const calls: readonly Sabotage[] = [
     name: 'calls-at-once',
     fault: 'calls for one Transaction run at once in a process',
     edits: [{ file: 'hooks/memory.ts', find: 'const turn = previous.then(work, work);', replace: 'const turn = work();' }],
-    caughtBy: ['test/scenarios/duplicates.test.ts'],
+    caughtBy: ['test/hooks/memory.test.ts', 'test/scenarios/duplicates.test.ts'],
   },
   {
     name: 'late-window-ignored',
@@ -88,7 +88,7 @@ export const calls: readonly Sabotage[] = [
         replace: 'const since = isUncertain ? undefined :',
       },
     ],
-    caughtBy: ['test/endings/late-writes.test.ts', faults],
+    caughtBy: ['test/hooks/memory.test.ts', 'test/endings/late-writes.test.ts', faults],
   },
   {
     name: 'other-process-trusted',
@@ -96,7 +96,7 @@ export const calls: readonly Sabotage[] = [
     edits: [
       { file: 'hooks/memory.ts', find: 'last?.uncertainAt : clock.monotonic();', replace: 'last?.uncertainAt : undefined;' },
     ],
-    caughtBy: ['test/endings/late-writes.test.ts', faults],
+    caughtBy: ['test/hooks/memory.test.ts', 'test/endings/late-writes.test.ts', faults],
   },
   {
     name: 'first-create-forgotten',
@@ -120,7 +120,13 @@ export const calls: readonly Sabotage[] = [
         replace: 'const send = async (write: Write): Promise<Answer> => {',
       },
     ],
-    caughtBy: ['test/endings/snapshots.test.ts', 'test/endings/late-writes.test.ts', 'test/server/main.test.ts', faults],
+    caughtBy: [
+      'test/hooks/perform/deadline.test.ts',
+      'test/endings/snapshots.test.ts',
+      'test/endings/late-writes.test.ts',
+      'test/server/main.test.ts',
+      faults,
+    ],
   },
   {
     name: 'transient-is-final',
@@ -162,7 +168,7 @@ export const calls: readonly Sabotage[] = [
         replace: "if (failure.kind === 'absent' && failure.code === 0) return held(done, `$" + '{step.entry.type} of',
       },
     ],
-    caughtBy: ['test/scenarios/lost-answers.test.ts', faults],
+    caughtBy: ['test/hooks/report/result.test.ts', 'test/scenarios/lost-answers.test.ts', faults],
   },
   {
     name: 'request-consumed-early',
@@ -223,7 +229,7 @@ export const calls: readonly Sabotage[] = [
         replace: '',
       },
     ],
-    caughtBy: ['test/scenarios/failures.test.ts', 'test/scenarios/deletion.test.ts', faults],
+    caughtBy: ['test/hooks/report/result.test.ts', 'test/scenarios/failures.test.ts', 'test/scenarios/deletion.test.ts', faults],
   },
   {
     name: 'same-target-twice',

@@ -28,7 +28,7 @@ export const storage: readonly Sabotage[] = [
         replace: "  if (failure === undefined || failure.kind === 'transient') {\n    const writes = plan.kind",
       },
     ],
-    caughtBy: ['test/scenarios/failures.test.ts', 'test/faults/faults.test.ts'],
+    caughtBy: ['test/hooks/report/result.test.ts', 'test/scenarios/failures.test.ts', 'test/faults/faults.test.ts'],
   },
   {
     name: 'foreign-snapshot-adopted',

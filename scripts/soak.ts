@@ -1,0 +1,94 @@
+// `npm run soak`: eight Transactions at once over twelve shared objects, while processes die, answers are lost, come late or twice,
+// and strangers write. After each seed the invariants are judged from the audit log and the objects. `--seeds 2000 --from 1`
+// says how many; `--seed 17` is one of them, with every call. The last line is `N passed, N failed`. `--steady 1000` shows in place
+// of that what one engine keeps in memory over so many Transactions.
+import { parseArgs } from 'node:util';
+import { openWorld } from '../test/faults/world.ts';
+import { runSeed, type SeedResult } from '../test/soak/soak.ts';
+import { runSteadily, weight } from '../test/soak/steady.ts';
+
+const { values } = parseArgs({
+  options: {
+    seeds: { type: 'string', default: '100' },
+    from: { type: 'string', default: '1' },
+    seed: { type: 'string' },
+    jobs: { type: 'string', default: '4' },
+    steady: { type: 'string' },
+  },
+});
+
+/** A new control plane after so many seeds: what it stores, and its audit log, would fill the disk. */
+const seedsOfAWorld = 100;
+
+// Interrupted, it finishes what it has begun and tells the figures so far.
+let isInterrupted = false;
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => (isInterrupted = true));
+
+process.exitCode = values.steady === undefined ? await main() : await steady(Number(values.steady));
+
+async function main(): Promise<number> {
+  const from = Number(values.seed ?? values.from);
+  const count = values.seed === undefined ? Number(values.seeds) : 1;
+  const seeds = Array.from({ length: count }, (_, index) => from + index);
+  const results: SeedResult[] = [];
+  for (let first = 0; first < seeds.length && !isInterrupted; first += seedsOfAWorld) {
+    results.push(...(await inOneWorld(seeds.slice(first, first + seedsOfAWorld))));
+    console.log(figuresOf(results));
+  }
+  const failed = results.filter(({ violations }) => violations.length > 0).length;
+  console.log(`${results.length - failed} passed, ${failed} failed`);
+  return results.length > 0 && failed === 0 && !isInterrupted ? 0 : 1;
+}
+
+async function steady(count: number): Promise<number> {
+  const world = await openWorld();
+  try {
+    const mebibytes = await runSteadily(world, count, (line) => console.log(line));
+    const grown = (mebibytes.at(-1) ?? 0) - (mebibytes[0] ?? 0);
+    console.log(`heap grew by ${grown.toFixed(1)} MiB from the first tenth to the last of ${count} Transactions`);
+    return 0;
+  } finally {
+    await world.close();
+  }
+}
+
+async function inOneWorld(seeds: readonly number[]): Promise<readonly SeedResult[]> {
+  const world = await openWorld();
+  const results: SeedResult[] = [];
+  const queue = seeds.values();
+  const worker = async (): Promise<void> => {
+    for (const seed of queue) {
+      if (isInterrupted) return;
+      const result = await runSeed(world, seed);
+      tell(result);
+      // Thousands of them would weigh more than what is measured.
+      results.push({ ...result, calls: [] });
+    }
+  };
+  try {
+    await Promise.all(Array.from({ length: Number(values.jobs) }, worker));
+  } finally {
+    await world.close();
+  }
+  return results;
+}
+
+function tell({ seed, violations, calls }: SeedResult): void {
+  if (values.seed !== undefined) for (const call of calls) console.log(`    ${call}`);
+  if (violations.length === 0) return;
+  console.log(`FAILED seed ${seed}\n${violations.map((text) => `    ${text}`).join('\n')}`);
+  console.log(`    again: npm run soak -- --seed ${seed}`);
+}
+
+function figuresOf(results: readonly SeedResult[]): string {
+  const sum = (of: (result: SeedResult) => number): number => results.reduce((total, result) => total + of(result), 0);
+  const most = (of: (result: SeedResult) => number): number => Math.max(...results.map(of));
+  const phases = [...new Set(results.flatMap(({ ends }) => Object.keys(ends)))].sort();
+  const ends = phases.map((phase) => `${sum((result) => result.ends[phase] ?? 0)} ${phase}`).join(', ');
+  return [
+    `${results.length} seeds, ${sum(({ faults }) => faults)} faults, ${sum(({ portCalls }) => portCalls)} calls of the API server`,
+    `Transactions: ${ends}`,
+    `most steps of one Transaction ${most(({ mostSteps }) => mostSteps)}, with its waiting ${most(({ mostCalls }) => mostCalls)}`,
+    `violations ${sum(({ violations }) => violations.length)}; ${weight()}`,
+  ].join('; ');
+}

@@ -1,0 +1,119 @@
+// What a step and the answers of the API server come to, as tables: done, judged anew, waited for, or given up.
+import t from 'tap';
+import type { Answer, Write } from '../../../hooks/cluster.ts';
+import type { Backward } from '../../../hooks/decide/backward.ts';
+import type { Step } from '../../../hooks/decide/step.ts';
+import type { FailureKind } from '../../../hooks/model/failure.ts';
+import type { Status } from '../../../hooks/model/status.ts';
+import { emptyCarry } from '../../../hooks/observe/carry.ts';
+import type { Observation } from '../../../hooks/observe/observation.ts';
+import type { Done } from '../../../hooks/report/answer.ts';
+import { resultOf } from '../../../hooks/report/result.ts';
+import { entryFor, prior } from '../../support/judged-objects.ts';
+import { start, statusOf, transactionOf, wordsOf } from '../../support/transactions.ts';
+
+const transaction = transactionOf();
+const packer = { compress: String, expand: String, seal: String, open: String };
+const entry = { ...entryFor('Patch'), index: 1 };
+const created = { ...entryFor('Create'), index: 1 };
+const deleted = { ...entryFor('Delete'), index: 1 };
+const resource = { ...entry.resource, verbs: [] };
+const location = { resource, namespace: 'shop', name: 'x' };
+const account = { kind: 'serviceAccount', namespace: 'shop', name: 'deployer' } as const;
+const write: Write = { verb: 'delete', identity: account, location, precondition: { uid: 'u1', resourceVersion: '7' } };
+
+function failed(kind: FailureKind): Answer {
+  return { kind: 'failed', failure: { kind, code: 0, reason: kind, message: '', fields: [], definitive: kind !== 'transient' } };
+}
+
+const gone: Answer = { kind: 'ok', object: { apiVersion: 'v1', kind: 'Status' }, serverTime: start };
+const there: Answer = { kind: 'ok', object: prior, serverTime: start };
+
+function doneWith(status: Status, answer: Answer, plan: Done['plan'] = { kind: 'nothing' }): Done {
+  const observation: Observation = {
+    now: start,
+    transaction,
+    status,
+    agenda: { due: 'begin' },
+    engineNamespace: 'janus-system',
+    recollection: { isSettled: true },
+    lateWindow: 30_000,
+    view: { kind: 'none' },
+    openDrift: (drift) => drift,
+  };
+  const context = { transaction, packer };
+  return { observation, plan, outcome: [{ write, answer }], carry: emptyCarry, context, isSettled: true };
+}
+
+/** `again`, or the phase, the items and when it comes again; `done` where the Transaction may go. */
+function told(step: Step, done: Done): string {
+  const result = resultOf(step, done);
+  if (result.kind === 'again') return 'again';
+  const { phase, items } = result.status;
+  const pause = result.resyncAfterSeconds === 0 ? '' : `, again in ${result.resyncAfterSeconds}`;
+  return `${phase}: ${wordsOf(items)}${pause}${result.finalized ? ', done' : ''}`;
+}
+
+type Row = readonly [reason: string, step: Step, answer: Answer, result: string];
+
+function check(status: Status, rows: readonly Row[]): void {
+  for (const [reason, step, answer, result] of rows) {
+    t.test(`${step.kind}: ${reason}`, async (t) => t.equal(told(step, doneWith(status, answer)), result));
+  }
+}
+
+const because = '';
+const patch: Step = { kind: 'apply', index: 1, entry, live: prior, precondition: undefined, because };
+const create: Step = { ...patch, entry: created, live: undefined };
+
+check(statusOf('Committing', 'applied announced'), [
+  ['it took effect', patch, there, 'Committed: applied applied'],
+  ['something else was written meanwhile', patch, failed('stale'), 'again'],
+  ['the object is gone', patch, failed('absent'), 'again'],
+  ['an object of that name was made meanwhile', create, failed('exists'), 'again'],
+  ['its answer is lost, or says that there is no time', patch, failed('transient'), 'Committing: applied announced, again in -1'],
+  ['it is refused for good', patch, failed('refused'), 'RollingBack: applied untouched'],
+  ['its Namespace is gone', create, failed('absent'), 'RollingBack: applied untouched'],
+]);
+
+function compensate(judged: Backward, of = entry): Step {
+  return { kind: 'compensate', index: 1, entry: of, judged, goneOwners: [], because };
+}
+
+const restore = compensate({ kind: 'complete', live: prior });
+const remove = compensate({ kind: 'delete', live: prior }, created);
+const recreate = compensate({ kind: 'recreate' }, deleted);
+
+check(statusOf('RollingBack', 'applied applied'), [
+  ['it took effect', restore, there, 'RollingBack: applied restored'],
+  ['what was created is gone', remove, gone, 'RollingBack: applied restored'],
+  ['what was created is kept by finalizers: not gone yet', remove, there, 'RollingBack: applied applied, again in 0.2'],
+  ['something else was written meanwhile', restore, failed('stale'), 'again'],
+  ['the object is gone', restore, failed('absent'), 'again'],
+  ['an object of that name was made meanwhile', recreate, failed('exists'), 'again'],
+  ['its Namespace is gone', recreate, failed('absent'), 'RollingBack: applied left'],
+  ['its answer is lost', restore, failed('transient'), 'RollingBack: applied applied, again in -1'],
+  ['it is refused for good', restore, failed('refused'), 'RollingBack: applied left'],
+]);
+
+const store: Step = { kind: 'store', targets: [], name: 'one-rollback', because };
+
+check(statusOf('Preparing', 'waiting waiting'), [
+  ['it is stored', store, there, 'Prepared: announced prepared'],
+  ['its answer is lost', store, failed('transient'), 'Preparing: waiting waiting, again in -1'],
+  ['something lies there', store, failed('exists'), 'again'],
+  ['it is refused for good', store, failed('refused'), 'Failed: waiting waiting'],
+]);
+
+const release: Step = { kind: 'release', leases: [], because };
+const settle: Step = { kind: 'settle', leases: [], configMaps: [], because };
+
+check(statusOf('Committed', 'applied applied'), [
+  ['locks are given back', release, gone, 'Committed: applied applied'],
+  ['they may not be', release, failed('transient'), 'Committed: applied applied, again in -1'],
+  ['a successor has them', release, failed('stale'), 'Committed: applied applied'],
+  ['all is let go', settle, gone, 'Committed: applied applied, done'],
+  ['it was not there any more', settle, failed('absent'), 'Committed: applied applied, done'],
+  ['its answer is lost', settle, failed('transient'), 'Committed: applied applied, again in -1'],
+  ['something was written meanwhile', settle, failed('stale'), 'again'],
+]);

@@ -1,0 +1,186 @@
+// What must hold of a seed: the invariants of the fault campaign, and what can only be said where many share objects. All of it is
+// reckoned from the audit log and from the objects, none of it with the code of the engine.
+import { at, type JsonObject, textAt } from '../../hooks/model/json.ts';
+import { type Evidence, isSnapshot, itemsOf, managersIn, targetsOf, transactionsOf } from '../faults/evidence.ts';
+import { nothingLeft } from '../faults/invariants.ts';
+import { doorbell, secrets } from '../faults/invariants-of-secrecy.ts';
+import { conditionsAgree, versionsRise } from '../faults/invariants-of-status.ts';
+import { footprint, identities, preconditions, snapshotFirst } from '../faults/invariants-of-writes.ts';
+import type { Leaves } from '../generated/oracle.ts';
+import { type History, historiesOf, holderIdentity, type Written } from './history.ts';
+
+type Judge = (evidence: Evidence, histories: readonly History[]) => readonly string[];
+
+const judges: Readonly<Record<string, Judge>> = {
+  'I1 outcome': endsAreTrue,
+  'I1 undo': undoIsExact,
+  'I2 snapshot first': snapshotFirst,
+  'I3 preconditions': preconditions,
+  'I3 lost update': nothingOverwritten,
+  'I4 one write each': oneWriteEach,
+  'I5 footprint': footprint,
+  'I6 exclusion': lockIsHeld,
+  'I7 versions': versionsRise,
+  'I9 rest': ({ writesAtRest }) => writesAtRest.map((what) => `at rest: ${what}`),
+  'I10 nothing left': nothingLeft,
+  'I11 identities': identities,
+  'I12 secrets': secrets,
+  'I13 doorbell': doorbell,
+  'I15 no trace': noTrace,
+  'I16 conditions': conditionsAgree,
+};
+
+/** All violations, each named by its invariant. */
+export function judgeSoak(evidence: Evidence): readonly string[] {
+  const histories = historiesOf(evidence);
+  return Object.entries(judges).flatMap(([name, judge]) => judge(evidence, histories).map((text) => `${name}: ${text}`));
+}
+
+/** The two writes of one Transaction to one object that changed its content. */
+function pairsOf(evidence: Evidence, { writes, target }: History) {
+  return transactionsOf(evidence)
+    .filter((transaction) => targetsOf(evidence, transaction).some(({ key }) => key === target.key))
+    .map((transaction) => {
+      const own = writes.filter(({ by }) => by === transaction);
+      const [forward, backward] = [own.filter((write) => !write.isRestoring), own.filter((write) => write.isRestoring)];
+      return { transaction, forward, backward };
+    });
+}
+
+function oneWriteEach(evidence: Evidence, histories: readonly History[]): readonly string[] {
+  return histories.flatMap((history) =>
+    pairsOf(evidence, history)
+      .filter(({ forward, backward }) => forward.length > 1 || backward.length > 1)
+      .map(
+        ({ transaction, forward, backward }) =>
+          `${history.target.key} was changed ${forward.length} times and restored ${backward.length} times by ${transaction}`,
+      ),
+  );
+}
+
+function lockIsHeld(evidence: Evidence, histories: readonly History[]): readonly string[] {
+  return histories.flatMap(({ target, writes }) =>
+    writes
+      .filter(({ by, holder }) => by !== undefined && holder !== holderIdentity(evidence, by))
+      .map(({ verb, by, holder }) => `${verb} of ${target.key} by ${by} while its lock was held by ${holder ?? 'nobody'}`),
+  );
+}
+
+/** The undo gives what was before, and what others have set since: both at every single field. */
+function undoIsExact(evidence: Evidence, histories: readonly History[]): readonly string[] {
+  return histories.flatMap((history) =>
+    pairsOf(evidence, history).flatMap(({ transaction, forward: [made], backward: [undone] }) => {
+      if (undone === undefined) return [];
+      if (made === undefined) return [`${history.target.key} was restored by ${transaction}, which had not changed it`];
+      return inexact(made, undone).map((text) => `${history.target.key}${text}`);
+    }),
+  );
+}
+
+function inexact(made: Written, undone: Written): readonly string[] {
+  const [prior, expected, live, restored] = [made.before, made.after, undone.before, undone.after];
+  // Annotations of others are no reason to keep what was created.
+  if (restored === undefined) {
+    const isLost = (path: string): boolean => !isAnnotation(path) && valueAt(live, path) !== valueAt(expected, path);
+    const lost = [...(live ?? [])].map(([path]) => path).filter(isLost);
+    return prior === undefined ? lost.map((path) => `${path} was set by others, and deleted`) : [' was deleted by the undo'];
+  }
+  const paths = new Set([prior, expected, live, restored].flatMap((leaves) => [...(leaves?.keys() ?? [])]));
+  return [...paths].flatMap((path) => {
+    const isTheirs = live !== undefined && valueAt(live, path) !== valueAt(expected, path);
+    const wanted = isTheirs ? valueAt(live, path) : valueAt(prior, path);
+    const found = valueAt(restored, path);
+    return found === wanted ? [] : [`${path} was restored to ${found}, expected ${wanted}`];
+  });
+}
+
+function valueAt(leaves: Leaves | undefined, path: string): string | undefined {
+  return leaves?.get(path);
+}
+
+function isAnnotation(path: string): boolean {
+  return path.startsWith('.metadata.annotations.');
+}
+
+/** What somebody wrote after the snapshot was stored is not overwritten by the change. */
+function nothingOverwritten(evidence: Evidence, histories: readonly History[]): readonly string[] {
+  return histories.flatMap((history) =>
+    pairsOf(evidence, history).flatMap(({ transaction, forward: [made] }) => {
+      if (made === undefined) return [];
+      const stored = evidence.events.findIndex(
+        (event) => isSnapshot(event) && event.verb === 'create' && event.code === 201 && event.name === `${transaction}-rollback`,
+      );
+      const since = history.writes.filter((write) => write.at > stored && write.at < made.at);
+      const [first] = since;
+      if (stored < 0 || first === undefined) return [];
+      return overwritten(first.before, made).map(
+        (path) => `${history.target.key}${path} was ${valueAt(made.before, path)}, written after the snapshot of ${transaction}`,
+      );
+    }),
+  );
+}
+
+// Annotations that an update or a delete does not speak of are nobody's content.
+function overwritten(snapshot: Leaves | undefined, made: Written): readonly string[] {
+  const moved = new Set([...(snapshot?.keys() ?? []), ...(made.before?.keys() ?? [])]);
+  return [...moved].filter(
+    (path) =>
+      valueAt(snapshot, path) !== valueAt(made.before, path) &&
+      valueAt(made.after, path) !== valueAt(made.before, path) &&
+      !(isAnnotation(path) && made.after === undefined),
+  );
+}
+
+/** What the statuses say of each change is what the audit log says. */
+function endsAreTrue(evidence: Evidence, histories: readonly History[]): readonly string[] {
+  return [...evidence.ends].flatMap(([transaction, status]) => {
+    if (status === undefined) return [];
+    const targets = targetsOf(evidence, transaction);
+    return itemsOf(status).flatMap((item, index) => {
+      const history = histories.find(({ target }) => target.key === targets[index]?.key);
+      if (history === undefined) return [];
+      const { forward, backward } = pairsOf(evidence, history).find((pair) => pair.transaction === transaction) ?? {
+        forward: [],
+        backward: [],
+      };
+      const wrong = wrongItem(textAt(status, 'phase') ?? '', item, { forward, backward, isAlone: isAlone(history, transaction) });
+      return wrong === undefined ? [] : [`${transaction}, ${history.target.key}: ${wrong}`];
+    });
+  });
+}
+
+interface Seen {
+  readonly forward: readonly Written[];
+  readonly backward: readonly Written[];
+  /** Nobody else wrote to the object at all: what somebody else undid or did before needs no write of ours. */
+  readonly isAlone: boolean;
+}
+
+function isAlone({ writes }: History, transaction: string): boolean {
+  return writes.every(({ by }) => by === transaction);
+}
+
+function wrongItem(phase: string, item: JsonObject, { forward, backward, isAlone }: Seen): string | undefined {
+  const [isMade, isUndone] = [forward.length > 0, backward.length > 0];
+  const isThere = isMade && !isUndone && isAlone;
+  const rules: readonly (readonly [phase: string, isBroken: boolean, text: string])[] = [
+    ['Committed', !isMade && isAlone, 'it is said to be applied, and nothing was written'],
+    ['Committed', isUndone, 'it is said to be applied, and was taken back'],
+    ['RolledBack', isThere, 'it is said to be undone, and is still there'],
+    ['Failed', isThere && at(item, 'left') !== true, 'it is not said to be left, and is still there'],
+  ];
+  if (!rules.some(([known]) => known === phase)) return `it rests in ${phase}`;
+  return rules.find(([of, isBroken]) => of === phase && isBroken)?.[2];
+}
+
+/** No field manager of a Transaction is left on an object that it has taken its change back from. */
+function noTrace(evidence: Evidence): readonly string[] {
+  return [...evidence.ends].flatMap(([transaction, status]) => {
+    const uid = (evidence.uids.get(transaction) ?? '').slice(0, 8);
+    return itemsOf(status).flatMap((item, index) => {
+      const key = targetsOf(evidence, transaction)[index]?.key ?? '';
+      const left = managersIn(evidence.after.get(key)).filter((name) => name.startsWith('janus-') && name.endsWith(`-${uid}`));
+      return at(item, 'rolledBack') === true && left.length > 0 ? [`${key} has ${left.join(', ')} still`] : [];
+    });
+  });
+}

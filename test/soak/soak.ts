@@ -1,0 +1,76 @@
+// Runs seeds: eight Transactions at once over twelve shared objects, while nearly everything goes wrong.
+import { at, isList, type JsonObject, textAt } from '../../hooks/model/json.ts';
+import { attempt } from '../faults/attempt.ts';
+import type { Run } from '../faults/run.ts';
+import type { World } from '../faults/world.ts';
+import { judgeSoak } from './judge.ts';
+import { planOf } from './plan.ts';
+import { troubleOf } from './trouble.ts';
+
+export interface SeedResult {
+  readonly seed: number;
+  readonly violations: readonly string[];
+  readonly portCalls: number;
+  /** Calls of the hook that did not only wait, of the Transaction that had most. */
+  readonly mostSteps: number;
+  /** Of the same, with the waiting. */
+  readonly mostCalls: number;
+  readonly faults: number;
+  /** How many Transactions ended in each phase, and why. */
+  readonly ends: Readonly<Record<string, number>>;
+  readonly seconds: number;
+  /** For a replay: every call of the API server. */
+  readonly calls: readonly string[];
+}
+
+/** Beyond this a Transaction of at most four changes is going round in circles, whatever struck it. */
+const mostSteps = 80;
+
+export async function runSeed(world: World, seed: number): Promise<SeedResult> {
+  const start = performance.now();
+  let faults = 0;
+  const { story } = planOf(seed);
+  const options = (run: () => Run) => {
+    const trouble = troubleOf(seed, run);
+    const { faults: strike } = trouble;
+    if (typeof strike !== 'function') return trouble;
+    const counted: typeof strike = (call) => {
+      const fault = strike(call);
+      if (fault !== undefined) faults += 1;
+      return fault;
+    };
+    return { ...trouble, faults: counted };
+  };
+  const { evidence, violations, portCalls } = await attempt(world, story, options, judgeSoak);
+  const steps = mostOf(evidence.hookCalls.filter(({ resyncAfterSeconds }) => resyncAfterSeconds === 0));
+  const hot = steps > mostSteps ? [`I9 rest: ${steps} steps of one Transaction, at most ${mostSteps} expected`] : [];
+  return {
+    seed,
+    violations: [...violations, ...hot],
+    portCalls,
+    mostSteps: steps,
+    mostCalls: mostOf(evidence.hookCalls),
+    faults,
+    ends: counted([...evidence.ends.values()].map(endOf)),
+    seconds: (performance.now() - start) / 1000,
+    calls: evidence.portCalls.map(
+      ({ number, hookCall, engine, what, outcome }) => `${number} [call ${hookCall}, engine ${engine}] ${what}: ${outcome}`,
+    ),
+  };
+}
+
+/** `Failed (LockHeld)` */
+function endOf(status: JsonObject | undefined): string {
+  const conditions = at(status, 'conditions');
+  const succeeded = isList(conditions) ? conditions.find((one) => textAt(one, 'type') === 'Succeeded') : undefined;
+  const phase = textAt(status, 'phase') ?? 'gone';
+  return phase === 'gone' || phase === 'Committed' ? phase : `${phase} (${textAt(succeeded, 'reason')})`;
+}
+
+function mostOf(calls: readonly { readonly name: string }[]): number {
+  return Math.max(0, ...Object.values(counted(calls.map(({ name }) => name))));
+}
+
+function counted(words: readonly string[]): Readonly<Record<string, number>> {
+  return Object.fromEntries(Object.entries(Object.groupBy(words, (word) => word)).map(([word, all = []]) => [word, all.length]));
+}

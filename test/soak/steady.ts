@@ -1,0 +1,42 @@
+// What an engine keeps in memory: one and the same serves many Transactions, one after the other, each from its creation until it is
+// gone.
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { createSync } from '../../hooks/sync.ts';
+import { attempt } from '../faults/attempt.ts';
+import { requestRollback } from '../faults/stories.ts';
+import type { World } from '../faults/world.ts';
+import { engineNamespace } from '../support/install.ts';
+
+setFlagsFromString('--expose_gc');
+const collect = runInNewContext('gc') as () => void;
+
+/** Gives the heap in MiB after each tenth of them, garbage collected. */
+export async function runSteadily(world: World, count: number, tell: (line: string) => void): Promise<readonly number[]> {
+  const engine = createSync({
+    cluster: world.cluster,
+    sealer: world.sealer,
+    clock: { monotonic: () => performance.now() },
+    timing: { stepDeadline: 20_000, writeTimeout: 10_000 },
+    engineNamespace,
+    record: () => undefined,
+  });
+  const heaps: number[] = [];
+  for (let done = 1; done <= count; done += 1) {
+    await attempt(world, requestRollback, { engine });
+    if (done % Math.max(1, Math.floor(count / 10)) !== 0) continue;
+    heaps.push(heapOf());
+    tell(`${done} Transactions: ${weight()}`);
+  }
+  return heaps;
+}
+
+function heapOf(): number {
+  collect();
+  return process.memoryUsage().heapUsed / 2 ** 20;
+}
+
+/** Of this process, in words. */
+export function weight(): string {
+  return `heap ${heapOf().toFixed(1)} MiB, process ${Math.round(process.memoryUsage().rss / 2 ** 20)} MiB`;
+}
