@@ -139,9 +139,12 @@ for (const [because, payload, headers, code, error] of broken)
     t.same(answer.json(), { error });
   });
 
-/** A call whose parent has a status nested so deep. */
-const nested = (levels: number, value = '1'): string =>
-  JSON.stringify(request).replace('{"phase":"Prepared"}', `${'{"a":'.repeat(levels)}${value}${'}'.repeat(levels)}`);
+/** A call whose parent has a field nested so deep. */
+const nested = (levels: number, value = '1', field = 'spec'): string =>
+  JSON.stringify({ ...request, parent: { ...request.parent, [field]: 'deep' } }).replace(
+    '"deep"',
+    `${'{"a":'.repeat(levels)}${value}${'}'.repeat(levels)}`,
+  );
 
 const huge: readonly (readonly [because: string, body: string, code: number])[] = [
   ['lists without end', '['.repeat(500_000), 413],
@@ -150,6 +153,7 @@ const huge: readonly (readonly [because: string, body: string, code: number])[] 
   ['quotation marks that hide nothing', `{"\\"":${'['.repeat(20_000)}`, 413],
   ['as deep as the API server stores, if it is a call', nested(10_000), 200],
   ['that, with an integer that needs care', nested(10_000, '9007199254740993'), 200],
+  ['that, but in the status, which is given back', nested(10_000, '1', 'status'), 400],
   ['as deep as the API server stores, but no call', `${'['.repeat(10_000)}${']'.repeat(10_000)}`, 400],
   ['brackets in text', JSON.stringify({ ...request, more: '[{,:"'.repeat(150_000) }), 200],
 ];
