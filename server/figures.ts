@@ -137,13 +137,14 @@ function censusFigures(registers: Registry[]) {
 
 type Counting = ReturnType<typeof transactionFigures> & ReturnType<typeof workFigures>;
 
-function startAtZero({ transitions, duration, items, locks, scrapeErrors }: Counting): void {
+function startAtZero({ transitions, duration, items, locks, hookRequests, scrapeErrors }: Counting): void {
   for (const [from_phase, to_phase] of pairs(phases, phases).filter(([from, to]) => mayFollow(from, to)))
     transitions.inc({ from_phase, to_phase }, 0);
   for (const outcome of phases.filter(isTerminal)) duration.zero({ outcome });
   const results = ['success', 'conflict', 'error'];
   for (const [operation, result] of pairs(['prepare', 'commit', 'rollback'], results)) items.inc({ operation, result }, 0);
   for (const [operation, result] of pairs(['acquire', 'renew', 'release'], results)) locks.inc({ operation, result }, 0);
+  for (const path of ['/sync', '/finalize']) hookRequests.inc({ path, code: 200 }, 0);
   for (const source of sources) scrapeErrors.inc({ source }, 0);
 }
 

@@ -94,6 +94,7 @@ t.test('calls count by path and code, other requests do not', async (t) => {
   const lines = (await linesOf(metrics)).filter((line) => line.startsWith('janus_hook_requests_total'));
   t.same(lines, [
     'janus_hook_requests_total{path="/sync",code="200"} 1',
+    'janus_hook_requests_total{path="/finalize",code="200"} 0',
     'janus_hook_requests_total{path="/finalize",code="400"} 1',
   ]);
 });
