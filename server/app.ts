@@ -79,7 +79,12 @@ function createServer({ bodyLimit, logLevel, logTo, access: { tls } }: AppParts)
     logger: { level: logLevel, base: null, timestamp: isoTime, ...(logTo && { stream: logTo }) },
     frameworkErrors: answerError,
   } as const;
-  const http = { connectionsCheckingInterval: receiveCheckInterval };
+  // Both: Node takes the shorter one for the headers, whichever it is.
+  const http = {
+    headersTimeout: receiveTimeout,
+    requestTimeout: receiveTimeout,
+    connectionsCheckingInterval: receiveCheckInterval,
+  };
   if (tls === undefined) return fastify({ ...options, http });
   // Without a good certificate a connection is taken all the same: probes have none, and the guard asks for it.
   const https = { ...tls, ...http, handshakeTimeout, requestCert: tls.ca !== undefined, rejectUnauthorized: false };

@@ -214,6 +214,11 @@ t.test('connections are kept longer than Go keeps them', async (t) => {
   t.ok(testApp().server.server.keepAliveTimeout >= 95_000);
 });
 
+t.test('a request has ten seconds to arrive, its headers no more', async (t) => {
+  const { headersTimeout, requestTimeout } = testApp().server.server;
+  t.same([headersTimeout, requestTimeout], [10_000, 10_000]);
+});
+
 t.test('shutting down: the step in hand is finished, further calls are asked to come again', async (t) => {
   const { promise: finished, resolve: finish } = Promise.withResolvers<void>();
   const { promise: started, resolve: start } = Promise.withResolvers<void>();
