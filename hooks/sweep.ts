@@ -20,9 +20,18 @@ export function sweepLeases(cluster: Cluster, engineNamespace: string): Promise<
   });
 }
 
-/** Takes our finalizer off snapshots whose Transaction does not exist, so that they can be collected; gives how many. */
-export function sweepSnapshots(cluster: Cluster): Promise<number> {
-  return sweep(cluster, configMaps, undefined, async (item) => {
+/**
+ * Takes our finalizer off snapshots whose Transaction does not exist, so that they can be collected; gives how many. Looks into
+ * these namespaces, or into all where none is named.
+ */
+export async function sweepSnapshots(cluster: Cluster, namespaces: readonly string[] = []): Promise<number> {
+  let swept = 0;
+  for (const namespace of namespaces.length === 0 ? [undefined] : namespaces) swept += await sweepSnapshotsIn(cluster, namespace);
+  return swept;
+}
+
+function sweepSnapshotsIn(cluster: Cluster, within: string | undefined): Promise<number> {
+  return sweep(cluster, configMaps, within, async (item) => {
     const [namespace = '', name = ''] = [textAt(item, 'metadata', 'namespace'), textAt(item, 'metadata', 'name')];
     const found = await cluster.get({ resource: configMaps, namespace, name }, engine);
     const write = found.kind === 'ok' ? unprotect(found.object) : undefined;

@@ -123,6 +123,7 @@ const methods: Readonly<Record<string, string>> = {
   '/healthz': 'GET, HEAD',
   '/readyz': 'GET, HEAD',
   '/metrics': 'GET, HEAD',
+  '/openapi.json': 'GET, HEAD',
 };
 
 function answerUnknown(request: FastifyRequest, reply: FastifyReply): FastifyReply {

@@ -12,6 +12,8 @@ export interface Config {
   readonly kubeconfig?: string;
   /** Where Leases and the sealing key live: the same for every hook of a cluster. */
   readonly engineNamespace: string;
+  /** The namespaces whose Transactions are served, where the engine may look into no others; none for all of them. */
+  readonly namespaces: readonly string[];
   readonly logLevel: LogLevel;
   /** Longest request body in bytes. A Transaction of 1.5 MiB may grow to several times that as escaped JSON. */
   readonly bodyLimit: number;
@@ -48,11 +50,13 @@ interface Rule<Value> {
 const mebibyte = 1024 * 1024;
 
 const path = matching('', 'a path', /^\P{Cc}+$/u);
+const namespace = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 
 const rules = {
   PORT: integer(8080, 0, 65_535),
   HOST: matching('0.0.0.0', 'an address or a host name', /^[A-Za-z0-9.:_-]+$/),
-  JANUS_NAMESPACE: matching('janus-system', 'the name of a namespace', /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/),
+  JANUS_NAMESPACE: matching('janus-system', 'the name of a namespace', namespace),
+  JANUS_NAMESPACES: namespaces(),
   LOG_LEVEL: level('info'),
   JANUS_BODY_LIMIT: integer(8 * mebibyte, mebibyte, 256 * mebibyte),
   JANUS_TOKEN_DIRECTORY: path,
@@ -76,6 +80,7 @@ export function readConfig(environment: Environment, flags: readonly string[] = 
     host: read('HOST', rules.HOST),
     ...present({ kubeconfig: environment.KUBECONFIG ?? '' }),
     engineNamespace: read('JANUS_NAMESPACE', rules.JANUS_NAMESPACE),
+    namespaces: read('JANUS_NAMESPACES', rules.JANUS_NAMESPACES),
     logLevel: read('LOG_LEVEL', rules.LOG_LEVEL),
     bodyLimit: read('JANUS_BODY_LIMIT', rules.JANUS_BODY_LIMIT),
     ...present({ tokenDirectory: read('JANUS_TOKEN_DIRECTORY', rules.JANUS_TOKEN_DIRECTORY) }),
@@ -138,6 +143,17 @@ function integer(fallback: number, least: number, most: number): Rule<number> {
 
 function matching(fallback: string, expected: string, pattern: RegExp): Rule<string> {
   return { fallback, expected, parse: (text) => (pattern.test(text) ? text : undefined) };
+}
+
+function namespaces(): Rule<readonly string[]> {
+  return {
+    fallback: [],
+    expected: 'names of namespaces with commas between them',
+    parse: (text) => {
+      const names = text.split(',').map((name) => name.trim());
+      return names.every((name) => namespace.test(name)) ? [...new Set(names)] : undefined;
+    },
+  };
 }
 
 function level(fallback: LogLevel): Rule<LogLevel> {

@@ -50,7 +50,10 @@ async function main(): Promise<void> {
   if (opened.access.acceptsToken === undefined) app.server.log.warn('no token is asked for: whoever reaches this port may call');
   const over = new AbortController();
   endOnSignals({ app, story, cluster, over });
-  await keepUp({ app, cluster, keys, opened, engineNamespace: config.engineNamespace }, over.signal);
+  await keepUp(
+    { app, cluster, keys, opened, engineNamespace: config.engineNamespace, namespaces: config.namespaces },
+    over.signal,
+  );
 }
 
 async function listen(app: App, { port, host }: Config): Promise<void> {

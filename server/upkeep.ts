@@ -19,6 +19,8 @@ export interface Running {
   readonly keys: Keys;
   readonly opened: OpenAccess;
   readonly engineNamespace: string;
+  /** The namespaces that are served; none for all. */
+  readonly namespaces: readonly string[];
 }
 
 const keyReadInterval = 60_000;
@@ -53,10 +55,10 @@ function tellTrouble(app: App, answer: Exclude<KeyRingAnswer, { kind: 'ok' }>, n
 }
 
 // Locks and snapshots that nobody is left to let go.
-async function keepSwept({ app, cluster, engineNamespace }: Running, over: AbortSignal): Promise<void> {
+async function keepSwept({ app, cluster, engineNamespace, namespaces }: Running, over: AbortSignal): Promise<void> {
   while (!over.aborted) {
     try {
-      const swept = (await sweepLeases(cluster, engineNamespace)) + (await sweepSnapshots(cluster));
+      const swept = (await sweepLeases(cluster, engineNamespace)) + (await sweepSnapshots(cluster, namespaces));
       if (swept > 0) app.server.log.info({ swept }, 'what Transactions that are no more have left is gone');
     } catch (error) {
       app.server.log.error(errorFields(error), 'what Transactions that are no more have left could not be swept');

@@ -111,6 +111,7 @@ t.test('the variables of the hook and their defaults', async (t) => {
       ['HOST', host],
       ['KUBECONFIG', ''],
       ['JANUS_NAMESPACE', engineNamespace],
+      ['JANUS_NAMESPACES', ''],
       ['LOG_LEVEL', logLevel],
       ['JANUS_BODY_LIMIT', String(bodyLimit)],
       ['JANUS_TOKEN_DIRECTORY', ''],

@@ -1,6 +1,7 @@
-// GET /healthz (the process answers), /readyz (it can work) and /metrics.
+// GET /healthz (the process answers), /readyz (it can work), /metrics, and /openapi.json: what the hook takes and answers.
 import type { FastifyInstance } from 'fastify';
 import type { Metrics } from '../metrics.ts';
+import { openApiDocument } from '../openapi.ts';
 import type { Work } from '../work.ts';
 
 /** Why the hook cannot work now, in words for people; undefined when it can. */
@@ -19,6 +20,8 @@ export function addProbeRoutes(server: FastifyInstance, { readiness, metrics, wo
     return obstacle === undefined ? { ok: true } : reply.code(503).send({ ok: false, reason: obstacle });
   });
   server.get('/metrics', async (_request, reply) => reply.type(metrics.contentType).send(await metrics.text()));
+  // Made when it is asked for: hardly anybody does, so nothing is kept.
+  server.get('/openapi.json', async () => openApiDocument());
 }
 
 /** Asks at most once in so many ms, however many probes come. */

@@ -1,6 +1,7 @@
 // Which tests need tools of their own beside the control plane. They are built before tap starts: a build takes minutes, which
 // a test file has not, and two files that want the same one would build it twice.
 import type { ReportLine } from './build.ts';
+import { buildPackaging } from './packaging/packaging.ts';
 import { buildPrometheus } from './prometheus/prometheus.ts';
 
 interface Need {
@@ -9,7 +10,10 @@ interface Need {
   readonly build: (report: ReportLine) => Promise<unknown>;
 }
 
-const needs: readonly Need[] = [{ tests: 'test/monitoring/', build: buildPrometheus }];
+const needs: readonly Need[] = [
+  { tests: 'test/monitoring/', build: buildPrometheus },
+  { tests: 'test/packaging/', build: buildPackaging },
+];
 
 /** Builds what these test files need. A tool that cannot be built fails the run: nothing is skipped. */
 export async function buildNeeded(files: readonly string[], report: ReportLine): Promise<void> {

@@ -1,0 +1,103 @@
+// The interface of the hook as an OpenAPI document, from the constants that validate.
+import type { Schema } from '../schemas/schema.ts';
+import { syncRequest } from '../schemas/sync-request.ts';
+import { reportedStatus, syncResponse } from '../schemas/sync-response.ts';
+import { version } from '../schemas/transaction.ts';
+
+const json = (schema: Schema) => ({ 'application/json': { schema } });
+const reference = (name: string) => ({ $ref: `#/components/schemas/${name}` }) as Schema;
+
+const error: Schema = {
+  type: 'object',
+  required: ['error'],
+  additionalProperties: false,
+  properties: {
+    error: { type: 'string' },
+    faults: {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['path', 'rule'],
+        additionalProperties: false,
+        properties: { path: { type: 'string' }, rule: { type: 'string' } },
+      },
+    },
+  },
+};
+
+const probe: Schema = {
+  type: 'object',
+  required: ['ok'],
+  additionalProperties: false,
+  properties: { ok: { type: 'boolean' }, reason: { type: 'string' } },
+};
+
+// An empty status is that of a Transaction that was gone before anything was done for it.
+const response: Schema = { ...syncResponse, properties: { ...syncResponse.properties, status: reference('Status') } };
+const status: Schema = { anyOf: [reportedStatus, { type: 'object', maxProperties: 0 }] };
+
+const refusal = (description: string) => ({ description, content: json(reference('Error')) });
+
+function call(operationId: string, summary: string) {
+  return {
+    operationId,
+    summary,
+    security: [{ token: [] }],
+    requestBody: { required: true, content: json(reference('SyncRequest')) },
+    responses: {
+      200: { description: 'The new status, which Metacontroller stores.', content: json(reference('SyncResponse')) },
+      400: refusal('Not a call about a Transaction.'),
+      401: refusal('No token that is known.'),
+      413: refusal('Too large.'),
+      415: refusal('Not JSON.'),
+      429: {
+        ...refusal('Nothing to store; call again later.'),
+        headers: { 'Retry-After': { schema: { type: 'integer', minimum: 1 } } },
+      },
+      500: refusal('A fault of the hook.'),
+    },
+  };
+}
+
+function probed(operationId: string, summary: string, more: object = {}) {
+  const responses = { 200: { description: 'Yes.', content: json(probe) }, ...more };
+  return { operationId, summary, responses };
+}
+
+function text(operationId: string, summary: string, type: string) {
+  return {
+    operationId,
+    summary,
+    responses: { 200: { description: summary, content: { [type]: { schema: { type: 'string' } } } } },
+  };
+}
+
+/** OpenAPI 3.1, whose schemas are JSON Schema as they stand. */
+export function openApiDocument() {
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Janus on Metacontroller',
+      version,
+      description: 'The webhook that Metacontroller calls for each Transaction.',
+    },
+    paths: {
+      '/sync': { post: call('sync', 'Take the next step of a Transaction.') },
+      '/finalize': { post: call('finalize', 'Take the next step of a Transaction that is being deleted.') },
+      '/healthz': { get: probed('healthz', 'Does the process answer?') },
+      '/readyz': { get: probed('readyz', 'Can it work?', { 503: { description: 'No, and why.', content: json(probe) } }) },
+      '/metrics': { get: text('metrics', 'Figures for Prometheus.', 'text/plain') },
+      '/openapi.json': {
+        get: {
+          operationId: 'openapi',
+          summary: 'This document.',
+          responses: { 200: { description: 'This document.', content: json({ type: 'object' }) } },
+        },
+      },
+    },
+    components: {
+      securitySchemes: { token: { type: 'http', scheme: 'bearer' } },
+      schemas: { SyncRequest: syncRequest, SyncResponse: response, Status: status, Error: error },
+    },
+  };
+}

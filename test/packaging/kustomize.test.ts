@@ -1,0 +1,74 @@
+// Every way of installing renders, and the API server accepts each object of it strictly.
+import t from 'tap';
+import { at, isList, type JsonObject, textAt } from '../../hooks/model/json.ts';
+import { applyObject, connectToCluster, installManifests } from '../support/install.ts';
+import { controllerDefinitions } from '../support/metacontroller/controller-crds.ts';
+import { inShort, openKustomize } from './kustomize.ts';
+
+const client = connectToCluster();
+t.teardown(() => client.close());
+await installManifests(client);
+for (const definition of controllerDefinitions)
+  await client.create('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', definition);
+for (const name of ['team-a', 'team-b', 'metacontroller']) {
+  await client.create('/api/v1/namespaces', { metadata: { name } });
+  t.teardown(() => client.delete(`/api/v1/namespaces/${name}`));
+}
+const render = await openKustomize(t);
+const base = render('manifests').map(inShort);
+const wide = ['ClusterRole janus', 'ClusterRoleBinding janus'];
+const served = ['team-a', 'team-b'].flatMap((name) => [`Role ${name}/janus`, `RoleBinding ${name}/janus`]);
+const metacontroller = render('test/fixtures/metacontroller/install').map(inShort);
+
+for (const [folder, expected] of [
+  ['manifests', base],
+  ['examples/namespaced', [...base.filter((name) => !wide.includes(name)), ...served]],
+  ['examples/install', [...base, ...metacontroller]],
+  ['examples/kind', [...base, ...metacontroller]],
+] as const)
+  t.test(`kubectl apply -k ${folder}`, async (t) => {
+    const objects = render(folder);
+    t.same(objects.map(inShort).sort(), [...expected].sort());
+    for (const object of objects) {
+      const answer = await applyObject(client, object, { dryRun: 'All', fieldValidation: 'Strict' });
+      t.equal(answer.code < 300, true, `${inShort(object)}: ${textAt(answer.body, 'message') ?? 'accepted'}`);
+    }
+  });
+
+const one = (folder: string, name: string): JsonObject => render(folder).find((object) => inShort(object) === name) ?? {};
+
+t.test('with the tuned flags, and without', async (t) => {
+  const flags = (folder: string) =>
+    at(one(folder, 'StatefulSet metacontroller/metacontroller'), 'spec', 'template', 'spec', 'containers');
+  const tuned = ['--workers=50', '--client-go-qps=1000', '--client-go-burst=2000'];
+  t.match(flags('examples/install'), [{ args: [/zap/, /discovery/, ...tuned] }]);
+  t.notMatch(JSON.stringify(flags('test/fixtures/metacontroller/install')), '--workers');
+});
+
+t.test('in listed namespaces: no right in the whole cluster, and a list of ServiceAccounts that is never empty', async (t) => {
+  const objects = render('examples/namespaced');
+  const bindings = objects.filter(({ kind }) => kind === 'ClusterRoleBinding');
+  t.same(bindings, []);
+  for (const name of ['team-a', 'team-b']) {
+    const rules = at(one('examples/namespaced', `Role ${name}/janus`), 'rules');
+    const impersonation = (isList(rules) ? rules : []).filter((rule) => JSON.stringify(rule).includes('impersonate'));
+    t.match(impersonation, [{ resources: ['serviceaccounts'], resourceNames: ['deployer'] }]);
+  }
+  const environment = at(one('examples/namespaced', 'Deployment janus-system/janus'), 'spec', 'template', 'spec', 'containers');
+  t.match(JSON.stringify(environment), '{"name":"JANUS_NAMESPACES","value":"team-a,team-b"}');
+});
+
+t.test('the rights in a listed namespace are those of the cluster-wide install, but for the names', async (t) => {
+  const rulesOf = (name: string, folder: string): string[] => {
+    const rules = at(one(folder, name), 'rules');
+    return (isList(rules) ? rules : [])
+      .map((rule) => JSON.stringify({ ...(rule as JsonObject), resourceNames: undefined }))
+      .sort();
+  };
+  t.same(rulesOf('Role team-a/janus', 'examples/namespaced'), rulesOf('ClusterRole janus', 'manifests'));
+});
+
+t.test('a namespace whose ServiceAccounts nobody has named yet lets the engine act as none', async (t) => {
+  const [role] = render('manifests/served-namespace').filter(({ kind }) => kind === 'Role');
+  t.match(at(role, 'rules'), [{ resourceNames: ['NAME-THEM'], verbs: ['get', 'impersonate'] }]);
+});
