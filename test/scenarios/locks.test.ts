@@ -114,6 +114,18 @@ t.test('locks', async (t) => {
     t.same(await show('e0', 'e1'), before);
   });
 
+  await t.test('a lock that names another holder at the end is not given back in its place', async (t) => {
+    await createConfigMaps(stage, ['h0', 'h1']);
+    await stage.transaction('careful', paint('red', 'h0', 'h1'));
+    await stepUntil(stage, 'careful', 'Committed');
+    const { path } = await leaseOf(stage, 'h1');
+    must(await stage.client.patch(path, { spec: { holderIdentity: `${stage.namespace}/somebody/else` } }));
+    t.match((await stepToEnd(stage, 'careful')).status, { phase: 'Committed' });
+    t.equal(await holderOf(stage, 'h1'), 'somebody');
+    await t.rejects(leaseOf(stage, 'h0'), 'its own is given back');
+    must(await stage.client.delete(path));
+  });
+
   await t.test('a lock that is lost in an undo is waited for, and the undo goes on', async (t) => {
     await createConfigMaps(stage, ['f0', 'f1']);
     const [, untouched] = await show('f0', 'f1');

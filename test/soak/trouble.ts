@@ -17,20 +17,22 @@ const troubledPortCalls = 1_500;
 const troubledHookCalls = 250;
 
 /** How often something strikes: one call in so many. */
-const every = { portCall: 25, hookCall: 5 };
+const every = { portCall: 40, targetCall: 6, hookCall: 6 };
 
 export function troubleOf(seed: number, run: () => Run): RunOptions {
   const callSecond = secondEngine(run);
-  const gap = (chance: Chance): Promise<void> => {
+  const gap = (chance: Chance, call: PortCall): Promise<void> => {
     const dice = chance.next();
-    if (dice < 0.45) return strangerWrites(run(), chance);
+    if (dice < 0.45) return strangerWrites(run(), chance, call);
     return dice < 0.75 ? callSecond(chance) : mindChanges(run(), chance);
   };
   return {
     faults: (call) => {
       const chance = chanceOf(seed, 4, call.number);
-      if (call.number > troubledPortCalls || !chance.happens(1 / every.portCall)) return undefined;
-      return portFault(chance, call, () => gap(chance));
+      // Targets are touched by few of the calls, and most is at stake there.
+      const often = call.identity === 'serviceAccount' && call.method !== 'allowed' ? every.targetCall : every.portCall;
+      if (call.number > troubledPortCalls || !chance.happens(1 / often)) return undefined;
+      return portFault(chance, call, () => gap(chance, call));
     },
     hookFaults: hookFaultsOf(seed),
   };
@@ -112,8 +114,11 @@ function hookFaultsOf(seed: number): ReadonlyMap<number, HookFault> {
   );
 }
 
-async function strangerWrites(run: Run, chance: Chance): Promise<void> {
-  const { kind, path } = chance.oneOf(allTargets(run));
+// Mostly to the object that the call is about: right before it is read, tried or written.
+async function strangerWrites(run: Run, chance: Chance, call: PortCall): Promise<void> {
+  const all = allTargets(run);
+  const at = all.filter(({ name }) => name === call.name);
+  const { kind, path } = chance.oneOf(at.length > 0 && chance.happens(0.8) ? at : all);
   const { stranger } = run.world;
   const [dice, value] = [chance.next(), `theirs${chance.below(1_000)}`];
   if (dice < 0.08 && kind !== 'Deployment') {

@@ -1,0 +1,129 @@
+// The judge of the soak can tell what is wrong: the history of one object that is as it must be, and one change of it for each way
+// to break it.
+import t from 'tap';
+import type { JsonObject } from '../../hooks/model/json.ts';
+import { lockName } from '../../hooks/model/reference.ts';
+import type { AuditEvent } from '../faults/audit.ts';
+import { configMapKey, type Evidence } from '../faults/evidence.ts';
+import { namesOf } from '../faults/names.ts';
+import { keyOf } from '../faults/places.ts';
+import type { Story } from '../faults/story.ts';
+import { judgeSoak } from './judge.ts';
+
+const names = namesOf(1, { namespace: 'shop', elsewhere: 'other' });
+const [one, two] = ['11111111-aaaa', '22222222-bbbb'];
+const key = configMapKey(names, names.b);
+const lock = lockName({ apiVersion: 'v1', kind: 'ConfigMap', namespace: 'shop', name: names.b });
+const versioned = { metadata: { uid: 'uid', resourceVersion: '7' } };
+
+function object(data: JsonObject): JsonObject {
+  return { kind: 'ConfigMap', metadata: { name: names.b, uid: 'u' }, data };
+}
+
+function event(parts: Partial<AuditEvent>): AuditEvent {
+  const { resource = 'configmaps', name = names.b } = parts;
+  const common = { actor: 'account', verb: 'update', resource, name, code: 200, fieldManager: '' } as const;
+  const times = { received: '2026-01-01T00:00:05Z', answered: '2026-01-01T00:00:06Z' };
+  return {
+    ...common,
+    ...times,
+    key: keyOf({ group: '', resource, namespace: 'shop', name }),
+    request: {},
+    response: {},
+    ...parts,
+  };
+}
+
+const stored = event({ actor: 'engine', verb: 'create', name: `${names.run}-rollback`, code: 201, received: '1', answered: '2' });
+
+function held(uid: string, name = names.run): AuditEvent {
+  const response = { spec: { holderIdentity: `shop/${name}/${uid}` } };
+  return event({ actor: 'engine', verb: 'update', resource: 'leases', name: lock, response });
+}
+
+function wrote(data: JsonObject, more: Partial<AuditEvent> = {}): AuditEvent {
+  return event({ request: versioned, response: object(data), fieldManager: 'janus-run1-11111111', ...more });
+}
+
+const undid = (data: JsonObject): AuditEvent => wrote(data, { fieldManager: 'janus-restore-run1-11111111' });
+const stranger = (data: JsonObject): AuditEvent => wrote(data, { actor: 'stranger', fieldManager: 'stranger' });
+
+const target = { apiVersion: 'v1', kind: 'ConfigMap', name: names.b };
+const story: Story = {
+  id: 'judged',
+  transactions: () => ({ [names.run]: [{ type: 'Patch', target }], [names.rival]: [{ type: 'Patch', target }] }),
+  events: [],
+  end: 'Committed',
+};
+
+function evidence(events: readonly AuditEvent[], phase: string, after: JsonObject, item: JsonObject = {}): Evidence {
+  return {
+    story,
+    names,
+    events,
+    portCalls: [],
+    hookCalls: [],
+    reports: [],
+    uids: new Map([
+      [names.run, one],
+      [names.rival, two],
+    ]),
+    struckAt: 0,
+    hadHookFaults: true,
+    before: new Map([[key, object({ a: '1' })]]),
+    after: new Map([[key, after]]),
+    ends: new Map([[names.run, { phase, items: [item] }]]),
+    writesAtRest: [],
+    leftovers: [],
+  };
+}
+
+function told(events: readonly AuditEvent[], phase: string, after = object({}), item: JsonObject = {}): readonly string[] {
+  return judgeSoak(evidence([stored, held(one), ...events], phase, after, item));
+}
+
+const changed = wrote({ a: '2' });
+
+t.test('what is as it must be', async (t) => {
+  t.same(told([changed], 'Committed'), []);
+  t.same(told([changed, undid({ a: '1' })], 'RolledBack'), []);
+  t.same(told([changed, stranger({ a: '2', b: '1' }), undid({ a: '1', b: '1' })], 'RolledBack'), [], 'theirs stays');
+  t.same(told([stranger({ a: '1', b: '1' }), wrote({ a: '2', b: '1' })], 'Committed'), [], 'theirs is elsewhere');
+  t.same(told([changed], 'Failed', object({}), { left: true }), [], 'it says that it is left');
+});
+
+const ours = { ...object({}), metadata: { managedFields: [{ manager: 'janus-run1-11111111' }] } };
+
+const broken: readonly (readonly [reason: string, found: RegExp, told: readonly string[]])[] = [
+  [
+    'theirs is lost by an undo',
+    /I1 undo: .*data\.b was restored to undefined/,
+    told([changed, stranger({ a: '2', b: '1' }), undid({ a: '1' })], 'RolledBack'),
+  ],
+  [
+    'ours stays after an undo',
+    /I1 undo: .*data\.a was restored to "2"/,
+    told([changed, undid({ a: '2', c: '1' })], 'RolledBack'),
+  ],
+  ['it is restored without having been changed', /I1 undo: .*had not changed it/, told([undid({ a: '0' })], 'RolledBack')],
+  ['theirs is overwritten', /I3 lost update: .*data\.a was "9"/, told([stranger({ a: '9' }), changed], 'Committed')],
+  ['no version is named', /I3 preconditions/, told([wrote({ a: '2' }, { request: {} })], 'Committed')],
+  ['it is changed twice', /I4 one write each/, told([changed, wrote({ a: '3' })], 'Committed')],
+  ['another one has the lock', /I6 exclusion: .*held by shop\/run1-rival/, told([held(two, names.rival), changed], 'Committed')],
+  ['nobody has the lock', /I6 exclusion: .*held by nobody/, judgeSoak(evidence([stored, changed], 'Committed', object({})))],
+  ['it is said to be applied, and is not', /I1 outcome: .*nothing was written/, told([], 'Committed')],
+  ['it is said to be applied, and was taken back', /I1 outcome: .*taken back/, told([changed, undid({ a: '1' })], 'Committed')],
+  ['it is said to be undone, and is not', /I1 outcome: .*still there/, told([changed], 'RolledBack')],
+  ['it is left, and that is not said', /I1 outcome: .*not said to be left/, told([changed], 'Failed')],
+  ['it rests too early', /I1 outcome: .*rests in Committing/, told([changed], 'Committing')],
+  ['our manager is left', /I15 no trace/, told([changed, undid({ a: '1' })], 'RolledBack', ours, { rolledBack: true })],
+];
+
+for (const [reason, found, violations] of broken) {
+  t.test(reason, async (t) =>
+    t.ok(
+      violations.some((text) => found.test(text)),
+      `${found} in ${violations.join('; ')}`,
+    ),
+  );
+}
