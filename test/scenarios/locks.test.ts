@@ -115,14 +115,14 @@ t.test('locks', async (t) => {
   });
 
   await t.test('a lock that names another holder at the end is not given back in its place', async (t) => {
-    await createConfigMaps(stage, ['h0', 'h1']);
-    await stage.transaction('careful', paint('red', 'h0', 'h1'));
+    await createConfigMaps(stage, ['i0', 'i1']);
+    await stage.transaction('careful', paint('red', 'i0', 'i1'));
     await stepUntil(stage, 'careful', 'Committed');
-    const { path } = await leaseOf(stage, 'h1');
+    const { path } = await leaseOf(stage, 'i1');
     must(await stage.client.patch(path, { spec: { holderIdentity: `${stage.namespace}/somebody/else` } }));
     t.match((await stepToEnd(stage, 'careful')).status, { phase: 'Committed' });
-    t.equal(await holderOf(stage, 'h1'), 'somebody');
-    await t.rejects(leaseOf(stage, 'h0'), 'its own is given back');
+    t.equal(await holderOf(stage, 'i1'), 'somebody');
+    await t.rejects(leaseOf(stage, 'i0'), 'its own is given back');
     must(await stage.client.delete(path));
   });
 
