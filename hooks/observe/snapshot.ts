@@ -103,7 +103,11 @@ function assembled(objects: readonly JsonObject[], name: string, transaction: Tr
   if (broken >= 0) {
     return {
       kind: 'broken',
-      message: `snapshot ${transaction.namespace}/${name} has no readable entry for spec.changes[${broken}]`,
+      message:
+        `snapshot ${transaction.namespace}/${name} has no readable entry for spec.changes[${broken}]: ` +
+        (texts.get(broken)?.startsWith('sealed:') === true
+          ? 'somebody changed it, or the key that sealed it is no longer in the Secret of the engine'
+          : 'somebody changed it'),
     };
   }
   const ref = { name, digest: digestOf(data), objects: objects.length };
