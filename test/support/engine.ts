@@ -1,7 +1,7 @@
 // One more engine beside the stage's own: another replica, one that was started after a crash, one whose calls go wrong. It is
 // called in this process, without a web server between.
 import type { StepReport, Timing } from '../../hooks/call.ts';
-import type { Cluster } from '../../hooks/cluster.ts';
+import type { Cluster, Sealer } from '../../hooks/cluster.ts';
 import { at, isObject, type JsonObject, textAt } from '../../hooks/model/json.ts';
 import { createSync } from '../../hooks/sync.ts';
 import { createCluster, type KubernetesCluster } from '../../server/kubernetes/cluster.ts';
@@ -16,6 +16,8 @@ export interface EngineOptions {
   readonly wrap?: (cluster: Cluster) => Cluster;
   readonly timing?: Partial<Timing>;
   readonly record?: (report: StepReport) => void;
+  /** In place of one with the key of the suite's cluster. */
+  readonly sealer?: Sealer;
 }
 
 /** Engines over one connection, for one stage. A stage that comes out of it is the same, but is called through that engine. */
@@ -28,9 +30,9 @@ const timing: Timing = { stepDeadline: 20_000, writeTimeout: 10_000 };
 export async function openEngines(t: Teardown, stage: Stage, connection: Partial<Timing> = {}): Promise<Engines> {
   const cluster = createCluster(loadConnection({ kubeconfig: stage.engineKubeconfig }), { ...timing, ...connection });
   t.teardown(() => cluster.close());
-  const sealer = await sealerOf(cluster);
+  const common = await sealerOf(cluster);
   return {
-    start: ({ wrap = (plain: Cluster) => plain, record = () => undefined, ...options } = {}) => {
+    start: ({ wrap = (plain: Cluster) => plain, record = () => undefined, sealer = common, ...options } = {}) => {
       const hook = createSync({
         cluster: wrap(cluster),
         sealer,
