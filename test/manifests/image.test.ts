@@ -21,6 +21,13 @@ t.test('it runs as a user without rights, from dependencies whose scripts were n
   t.match(dockerfile, /npm ci --omit=dev --ignore-scripts/);
 });
 
+t.test('what is installed with Node and not needed to run is not in it', async (t) => {
+  const [, , last = ''] = dockerfile.split(/^FROM /m).slice(1);
+  t.match(last, /^scratch\nCOPY --from=runtime \/ \/\n/);
+  for (const path of ['lib/node_modules', 'bin/npm', 'bin/npx', 'bin/corepack', 'bin/yarn'])
+    t.match(dockerfile, `/usr/local/${path}`);
+});
+
 t.test('.dockerignore lets in what is copied, and nothing else', async (t) => {
   const admitted = read('.dockerignore')
     .split('\n')

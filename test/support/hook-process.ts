@@ -5,7 +5,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { request } from 'undici';
-import { type Teardown, waitFor } from './client.ts';
+import { type Patience, type Teardown, waitFor } from './client.ts';
 import { callHeaders, hookToken } from './hook-token.ts';
 
 const root = new URL('../../', import.meta.url).pathname;
@@ -21,6 +21,9 @@ export interface HookProcess {
 }
 
 export type Environment = Readonly<Record<string, string>>;
+
+/** A start reads hundreds of files: a second on an idle machine, more than a minute on one that is busy with other tests. */
+const slow: Patience = { timeoutMs: 300_000 };
 
 export function startHookProcess(
   t: Teardown,
@@ -41,7 +44,7 @@ export function startHookProcess(
   const ended = once(child, 'close').then(([code]) => code as number | null);
   t.teardown(() => child.kill('SIGKILL'));
   const address = (): Promise<string> =>
-    waitFor(() => /listening at (https?:[^"]+)/.exec(output)?.[1], `the hook to listen; it said ${errors}`);
+    waitFor(() => /listening at (https?:[^"]+)/.exec(output)?.[1], `the hook to listen; it said ${errors}`, slow);
   return { process: child, ended, output: () => output, errors: () => errors, address };
 }
 
@@ -69,7 +72,7 @@ export function post(url: string, body: unknown, headers: Readonly<Record<string
 }
 
 export async function ready(address: string): Promise<string> {
-  await waitFor(async () => (await get(`${address}/readyz`)).code === 200, 'the hook to be ready');
+  await waitFor(async () => (await get(`${address}/readyz`)).code === 200, 'the hook to be ready', slow);
   return address;
 }
 
