@@ -3,7 +3,7 @@
 //
 // `JANUS_FUZZ_TRANSACTIONS=5000 npm test -- test/threats/bad-transactions.test.ts` makes five thousand; JANUS_TEST_SEED other ones.
 import t, { type Test } from 'tap';
-import { type JsonObject, textAt } from '../../hooks/model/json.ts';
+import { at, isList, isObject, type Json, type JsonObject, textAt, withPath } from '../../hooks/model/json.ts';
 import { type Client, must, waitFor } from '../support/client.ts';
 import { engineNamespace } from '../support/install.ts';
 import { type Stage, startStage } from '../support/stage.ts';
@@ -26,7 +26,19 @@ function casesOf(kind: BadTransaction, count: number): readonly Case[] {
   const specs = sample(kind.spec, kind.name, count);
   const annotations = kind.annotations === undefined ? [] : sample(kind.annotations, `${kind.name}, annotated`, count);
   const own = kind.name.replaceAll(/[^a-z0-9]+/gi, '-').toLowerCase();
-  return specs.map((spec, index) => ({ name: `${own.slice(0, 40)}-${index}`, spec, annotations: annotations[index] ?? {} }));
+  return specs.map((spec, index) => {
+    const name = `${own.slice(0, 40)}-${index}`;
+    return { name, spec: withOwnTargets(spec, name), annotations: annotations[index] ?? {} };
+  });
+}
+
+/** They run beside each other, and shall not wait for each other's locks. */
+function withOwnTargets(spec: JsonObject, name: string): JsonObject {
+  const changes = at(spec, 'changes');
+  if (!isList(changes)) return spec;
+  const own = (change: Json): Json =>
+    isObject(change) && textAt(change, 'target', 'name') === 'fuzzed' ? withPath(change, ['target', 'name'], name) : change;
+  return { ...spec, changes: changes.map(own) };
 }
 
 /** What the API server says to it; empty where it is admitted. */
