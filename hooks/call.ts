@@ -103,6 +103,11 @@ export interface Timing {
   readonly stepDeadline: number;
   /** No write has an effect later than so many ms after it was given to the port. */
   readonly writeTimeout: number;
+  /**
+   * A ServiceAccount, or a snapshot that was verified, counts as being there for so many ms after it was seen. Without it both are
+   * looked at before every step.
+   */
+  readonly sighting?: number;
 }
 
 export interface EngineParts {

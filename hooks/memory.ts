@@ -2,6 +2,7 @@
 
 import type { Clock } from './cluster.ts';
 import type { Recollection } from './observe/observation.ts';
+import type { Sightings } from './observe/sightings.ts';
 import type { CachedSnapshot, SnapshotCache } from './observe/snapshot.ts';
 
 interface Remembered {
@@ -13,25 +14,43 @@ interface Remembered {
   readonly troubles: number;
 }
 
-/** Entries beyond this are forgotten, the oldest first. */
 const mostRemembered = 10_000;
-const mostSnapshots = 64;
+/** Characters of all snapshots; as objects they take several times that in bytes. */
+const mostSnapshots = 8_000_000;
 
-function bounded<Value>(most: number): {
+interface Bounded<Value> {
   get(key: string): Value | undefined;
   set(key: string, value: Value): void;
   delete(key: string): void;
-} {
-  const entries = new Map<string, Value>();
+}
+
+/** Forgets what was not used for the longest time once all weigh more than `most`; each weighs 1 unless `weigh` says otherwise. */
+function bounded<Value>(most: number, weigh: (value: Value) => number = () => 1): Bounded<Value> {
+  const entries = new Map<string, { readonly value: Value; readonly weight: number }>();
+  let total = 0;
+  const remove = (key: string): void => {
+    total -= entries.get(key)?.weight ?? 0;
+    entries.delete(key);
+  };
   return {
-    get: (key) => entries.get(key),
-    set: (key, value) => {
+    get: (key) => {
+      const found = entries.get(key);
+      if (found === undefined) return undefined;
       entries.delete(key);
-      entries.set(key, value);
-      const oldest = entries.size > most ? entries.keys().next() : undefined;
-      if (oldest?.done === false) entries.delete(oldest.value);
+      entries.set(key, found);
+      return found.value;
     },
-    delete: (key) => void entries.delete(key),
+    set: (key, value) => {
+      remove(key);
+      const weight = weigh(value);
+      entries.set(key, { value, weight });
+      total += weight;
+      for (const oldest of entries.keys()) {
+        if (total <= most) break;
+        remove(oldest);
+      }
+    },
+    delete: remove,
   };
 }
 
@@ -46,6 +65,7 @@ export interface Ended {
 
 export interface Memory {
   readonly snapshots: SnapshotCache;
+  readonly sightings: Sightings;
   /** Whether everything that was ever sent for this Transaction, stored at that version, is known to have ended. */
   recall(uid: string, version: number): Recollection;
   /** Returns the pause before the next try, in seconds, for a call that met transient trouble. */
@@ -55,10 +75,16 @@ export interface Memory {
 
 const longestPause = 30;
 
-/** `lateWindow`: ms after which a write that was sent cannot land any more. */
-export function createMemory(clock: Clock, random: () => number, lateWindow: number): Memory {
+export interface Spans {
+  /** ms after which a write that was sent cannot land any more. */
+  readonly lateWindow: number;
+  /** ms for which what was seen to be there counts as being there. */
+  readonly sighting: number;
+}
+
+export function createMemory(clock: Clock, random: () => number, { lateWindow, sighting }: Spans): Memory {
   const calls = bounded<Remembered>(mostRemembered);
-  const snapshots = bounded<CachedSnapshot>(mostSnapshots);
+  const snapshots = bounded<CachedSnapshot>(mostSnapshots, ({ size }) => size);
   // A version that this process did not answer came about by another one, whose writes are not known here.
   const uncertainAt = (uid: string, version: number): number | undefined => {
     const last = calls.get(uid);
@@ -66,6 +92,7 @@ export function createMemory(clock: Clock, random: () => number, lateWindow: num
   };
   return {
     snapshots,
+    sightings: createSightings(clock, sighting),
     recall: (uid, version) => {
       const since = uncertainAt(uid, version);
       return { isSettled: since === undefined || clock.monotonic() > since + lateWindow };
@@ -80,6 +107,21 @@ export function createMemory(clock: Clock, random: () => number, lateWindow: num
     forget: (uid) => {
       calls.delete(uid);
       snapshots.delete(uid);
+    },
+  };
+}
+
+function createSightings(clock: Clock, span: number): Sightings {
+  const seen = bounded<number>(mostRemembered);
+  return {
+    async look(key, ask) {
+      const at = clock.monotonic();
+      const last = seen.get(key);
+      if (last !== undefined && at < last + span) return { kind: 'present', object: {} };
+      const found = await ask();
+      if (found.kind === 'present') seen.set(key, at);
+      else seen.delete(key);
+      return found;
     },
   };
 }

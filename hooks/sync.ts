@@ -8,11 +8,13 @@ import type { Call, EngineParts, Hook, Reply, Timing } from './call.ts';
 import { decide } from './decide/decide.ts';
 import { createMemory, createTurns, type Memory } from './memory.ts';
 import { at, isObject, type JsonObject, textAt } from './model/json.ts';
+import { isTerminal } from './model/phase.ts';
 import { encodeStatus, type Status } from './model/status.ts';
 import { decodeTransaction, type Transaction } from './model/transaction.ts';
 import { type Carry, emptyCarry } from './observe/carry.ts';
 import type { Observation } from './observe/observation.ts';
 import { observe } from './observe/observe.ts';
+import { type SnapshotSource, verified } from './observe/snapshot.ts';
 import { type Session, startSession } from './perform/deadline.ts';
 import { perform } from './perform/perform.ts';
 import type { Outcome } from './plan/mutation.ts';
@@ -33,7 +35,7 @@ const unreadableRetry = 5;
 
 export function createSync(parts: EngineParts): Hook {
   const { cluster, clock, timing } = parts;
-  const memory = createMemory(clock, Math.random, lateWindowOf(timing));
+  const memory = createMemory(clock, Math.random, { lateWindow: lateWindowOf(timing), sighting: timing.sighting ?? 0 });
   const inTurn = createTurns();
   return (call) =>
     inTurn(call.uid, () => serve({ parts, memory, session: startSession(cluster, clock, timing.stepDeadline) }, call));
@@ -129,10 +131,10 @@ async function takeStep({ parts, memory, session }: Serving, live: LiveTransacti
   const { transaction, status, now } = live;
   const { engineNamespace, sealer, timing } = parts;
   const agenda = agendaOf({ transaction, status, now, lateWindow: lateWindowOf(timing) });
-  const source = { reader: session.cluster, packer: sealer, cache: memory.snapshots };
+  const source = { reader: session.cluster, packer: sealer, cache: memory.snapshots, sightings: memory.sightings };
   // Before anything is looked at: what lands after the look is under way until then.
   const recollection = memory.recall(transaction.uid, status.version);
-  const view = await observe({ source, transaction, status, engineNamespace, carry }, agenda);
+  const view = await observe({ source, transaction, status, engineNamespace, carry, recollection }, agenda);
   const context = { transaction, packer: sealer };
   const observation: Observation = {
     now,
@@ -149,7 +151,15 @@ async function takeStep({ parts, memory, session }: Serving, live: LiveTransacti
   const planned = plan(step, observation, sealer);
   const outcome = await perform(planned, session.cluster);
   const result = resultOf(step, { observation, plan: planned, outcome, carry, context, isSettled: !session.uncertain() });
+  if (step.kind === 'store') keepStored(source, transaction, result, outcome);
   return { observation, step, outcome, status, result };
+}
+
+// What was just stored need not be read back by the next call. The first ConfigMap was written last.
+function keepStored(source: SnapshotSource, transaction: Transaction, result: Result, outcome: Outcome): void {
+  const ref = result.kind === 'answer' ? result.status.rollbackRef : undefined;
+  const objects = outcome.flatMap(({ answer }) => (answer.kind === 'ok' ? [answer.object] : []));
+  if (ref !== undefined) verified(source, transaction, ref, objects.toReversed());
 }
 
 function reply({ parts, memory, session }: Serving, call: Call, taken: Taken, answer: Answering): Reply {
@@ -159,6 +169,7 @@ function reply({ parts, memory, session }: Serving, call: Call, taken: Taken, an
   const versions = [taken.status.version, status.version];
   const pause = memory.remember(transaction.uid, { versions, isUncertain: session.uncertain(), isTroubled });
   if (answer.finalized) memory.forget(transaction.uid);
+  if (isTerminal(status.phase)) memory.snapshots.delete(transaction.uid);
   parts.record(reportOf(taken, status));
   return {
     kind: 'status',

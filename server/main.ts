@@ -22,7 +22,9 @@ import { type Keys, keepUp } from './upkeep.ts';
 // A call starts no request after its deadline. What it started last may still take effect for as long as a write lives, and as
 // a new connection for it takes: the engine judges nothing that may be under way before that.
 const writeLifetime = 10_000;
-const timing: Timing = { stepDeadline: 16_000, writeTimeout: writeLifetime + connectTimeout };
+// The API server itself takes the token of a ServiceAccount that was deleted for up to 10 s more.
+const sighting = 1_000;
+const timing: Timing = { stepDeadline: 16_000, writeTimeout: writeLifetime + connectTimeout, sighting };
 const readinessInterval = 5_000;
 const longestDrain = 35_000;
 const longestFlush = 2_000;

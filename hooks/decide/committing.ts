@@ -59,7 +59,10 @@ function decideChange(observation: Observation, view: ItemView, entry: SnapshotE
     drift: driftOf(status.items[entry.index], observation, entry),
     recorded: false,
   };
-  return byJudgement(observation, evidence, judgeForward(evidence), now);
+  const judged = judgeForward(evidence);
+  if (view.isAssumed && judged.kind !== 'send')
+    return { kind: 'look', at: 'target', because: `${describe(entry.target)} must be read to be judged` };
+  return byJudgement(observation, evidence, judged, now);
 }
 
 function byJudgement(observation: Observation, { entry, live }: ForwardEvidence, judged: Forward, now: number): Step {

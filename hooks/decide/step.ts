@@ -19,7 +19,7 @@ export type Step =
   /** Nothing is written; the status becomes this one. `resyncAfterSeconds` 0: no further call is needed. */
   | { readonly kind: 'become'; readonly status: Status; readonly because: string; readonly resyncAfterSeconds: number }
   /** Reads are missing: observe again within this call. */
-  | { readonly kind: 'look'; readonly because: string; readonly at: 'leases' }
+  | { readonly kind: 'look'; readonly because: string; readonly at: 'leases' | 'target' }
   | {
       readonly kind: 'take';
       readonly create: readonly Lock[];

@@ -14,6 +14,8 @@ export interface Carry {
   readonly snapshotTaken: boolean;
   /** A Lease of ours was found to fade: all are to be read, and renewed. */
   readonly renewing: boolean;
+  /** The target is read: its state before the change was relied on, and is not what is there. */
+  readonly readsTarget: boolean;
 }
 
 export const emptyCarry: Carry = {
@@ -24,4 +26,5 @@ export const emptyCarry: Carry = {
   snapshotName: 0,
   snapshotTaken: false,
   renewing: false,
+  readsTarget: false,
 };

@@ -21,6 +21,11 @@ export interface ItemContext {
   readonly engineNamespace: string;
   readonly index: number;
   readonly direction: 'forward' | 'backward';
+  /**
+   * Whether the state before the change may stand for the live object: its version goes with the write, which the API server
+   * refuses where anything has moved; then, and where no write follows, it is read.
+   */
+  readonly mayAssume: boolean;
 }
 
 export type ItemView = Extract<View, { kind: 'item' }>;
@@ -29,17 +34,37 @@ export async function observeItem(context: ItemContext): Promise<ItemView> {
   const { source, transaction, status, engineNamespace, index } = context;
   const lockLease = status.items[index]?.lockLease;
   const known = knownEntry(context);
+  const assumed = assumedLive(context, known);
   const [snapshot, serviceAccount, lease, early] = await Promise.all([
     readSnapshot(source, transaction, status.rollbackRef),
-    readServiceAccount(source.reader, transaction.namespace, transaction.serviceAccountName),
+    lookForAccount(source, transaction),
     lockLease === undefined ? absent : read(source.reader, leaseLocation(lockLease, engineNamespace), engine),
-    known === undefined ? undefined : readLive(source.reader, transaction, known),
+    assumed ?? (known && readLive(source.reader, transaction, known)),
   ]);
   const base = { kind: 'item', snapshot, serviceAccount, lease, leases: [], contents: [], goneOwners: [] } as const;
   const entry = entryOf(snapshot, index);
   if (entry === undefined || serviceAccount.kind !== 'present') return { ...base, live: { kind: 'absent' } };
   const live = early !== undefined && entry === known ? early : await readLive(source.reader, transaction, entry);
-  return { ...base, live, ...(await readMore(context, entry, live)) };
+  return { ...base, live, ...markIf(live === assumed), ...(await readMore(context, entry, live)) };
+}
+
+function markIf(isAssumed: boolean): Pick<ItemView, 'isAssumed'> {
+  return isAssumed ? { isAssumed } : {};
+}
+
+function lookForAccount(
+  { reader, sightings }: SnapshotSource,
+  { namespace, serviceAccountName }: Transaction,
+): Promise<Presence> {
+  return sightings.look(`account ${namespace}/${serviceAccountName}`, () =>
+    readServiceAccount(reader, namespace, serviceAccountName),
+  );
+}
+
+// Not where something is known to have moved since the snapshot, or was not known when it was taken.
+function assumedLive({ mayAssume, status, index }: ItemContext, known: SnapshotEntry | undefined): Presence | undefined {
+  if (!mayAssume || known === undefined || known.approximate || status.items[index]?.drift !== undefined) return undefined;
+  return known.prior === undefined ? { kind: 'absent' } : { kind: 'present', object: known.prior };
 }
 
 const absent: Presence = { kind: 'absent' };

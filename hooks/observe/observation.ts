@@ -79,6 +79,8 @@ export type View =
       /** All our Leases, where they must be renewed. */
       readonly leases: readonly JsonObject[];
       readonly live: Presence;
+      /** `live` was not read, it is the state before the change: only a write that is bound to its version may follow. */
+      readonly isAssumed?: true;
       readonly contents: readonly string[];
       readonly contentsTrouble?: Failure;
       readonly goneOwners: readonly string[];

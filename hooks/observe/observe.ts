@@ -5,8 +5,8 @@ import type { Transaction } from '../model/transaction.ts';
 import { lockOf } from '../writes/lease.ts';
 import { observeBegin, observeLocks } from './begin.ts';
 import type { Carry } from './carry.ts';
-import { observeItem } from './item.ts';
-import type { View } from './observation.ts';
+import { type ItemContext, observeItem } from './item.ts';
+import type { Recollection, View } from './observation.ts';
 import { observePrepare } from './prepare.ts';
 import { readOwnLeases } from './read.ts';
 import { readOwnConfigMaps, readSnapshot, type SnapshotSource } from './snapshot.ts';
@@ -17,6 +17,7 @@ export interface ObserveContext {
   readonly status: Status;
   readonly engineNamespace: string;
   readonly carry: Carry;
+  readonly recollection: Recollection;
 }
 
 export async function observe(context: ObserveContext, agenda: Agenda): Promise<View> {
@@ -30,11 +31,24 @@ export async function observe(context: ObserveContext, agenda: Agenda): Promise<
     case 'prepare':
       return observePrepare({ ...lock, isWaiting: false }, source);
     case 'apply':
-      return observeItemAndLocks(context, agenda.index, 'forward');
+      // A write of an unknown fate may have changed it.
+      return observeItemAndLocks(context, {
+        index: agenda.index,
+        direction: 'forward',
+        mayAssume: context.recollection.isSettled && !carry.readsTarget,
+      });
     case 'restore':
-      return observeItemAndLocks(context, agenda.index, 'backward');
+      return observeItemAndLocks(context, { index: agenda.index, direction: 'backward', mayAssume: false });
     case 'disown':
-      return observeItem({ source, transaction, status, engineNamespace, index: agenda.index, direction: 'forward' });
+      return observeItem({
+        source,
+        transaction,
+        status,
+        engineNamespace,
+        index: agenda.index,
+        direction: 'forward',
+        mayAssume: false,
+      });
     case 'relock':
       return observeRelock(context);
     case 'release':
@@ -53,8 +67,11 @@ async function withStrays(context: ObserveContext, view: View): Promise<View> {
   return own.kind === 'trouble' ? { ...view, trouble: own.failure } : { ...view, strays: own.objects };
 }
 
-async function observeItemAndLocks(context: ObserveContext, index: number, direction: 'forward' | 'backward'): Promise<View> {
-  const view = await observeItem({ ...context, index, direction });
+async function observeItemAndLocks(
+  context: ObserveContext,
+  which: Pick<ItemContext, 'index' | 'direction' | 'mayAssume'>,
+): Promise<View> {
+  const view = await observeItem({ ...context, ...which });
   if (!context.carry.renewing) return view;
   const own = await readOwnLeases(context.source.reader, context.transaction, context.engineNamespace);
   return own.kind === 'trouble' ? { ...view, lease: own } : { ...view, leases: own.objects };

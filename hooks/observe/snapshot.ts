@@ -10,11 +10,13 @@ import type { Transaction } from '../model/transaction.ts';
 import { configMaps, engine, uidLabel } from '../writes/resources.ts';
 import type { Presence, StoredSnapshot } from './observation.ts';
 import { presenceOf, read } from './read.ts';
+import type { Sightings } from './sightings.ts';
 
 /** Snapshots that were read and verified in this process, by Transaction uid: they are immutable, so only their presence is read again. */
 export interface SnapshotCache {
   get(uid: string): CachedSnapshot | undefined;
   set(uid: string, snapshot: CachedSnapshot): void;
+  delete(uid: string): void;
 }
 
 export interface CachedSnapshot {
@@ -22,12 +24,15 @@ export interface CachedSnapshot {
   /** uid and resourceVersion of each ConfigMap, as verified. */
   readonly versions: readonly string[];
   readonly entries: readonly SnapshotEntry[];
+  /** Characters of the entries. */
+  readonly size: number;
 }
 
 export interface SnapshotSource {
   readonly reader: Reader;
   readonly packer: Packer;
   readonly cache: SnapshotCache;
+  readonly sightings: Sightings;
 }
 
 /** The snapshot that the status of a Transaction names. */
@@ -39,35 +44,49 @@ export async function readSnapshot(
   if (ref === undefined) return { kind: 'broken', message: 'the status names no snapshot' };
   const cached = source.cache.get(transaction.uid);
   const known = cached?.digest === ref.digest ? cached : undefined;
-  if (known !== undefined && (await isUnchanged(source.reader, transaction, ref, known.versions))) {
+  if (known !== undefined && (await isStillThere(source, transaction, ref, known.versions))) {
     return { kind: 'stored', ref, entries: known.entries };
   }
   const parts = await readParts(source.reader, transaction, ref.name, ref.objects);
   if (parts.kind !== 'parts') return parts;
-  const stored = assembled(parts.objects, ref.name, transaction, source.packer);
-  if (stored.kind === 'stored' && stored.ref.digest !== ref.digest) {
+  return verified(source, transaction, ref, parts.objects);
+}
+
+/** The snapshot in these ConfigMaps, in the order of their names, if it is the one that `ref` names: then it is kept in memory. */
+export function verified(
+  { packer, cache }: Pick<SnapshotSource, 'packer' | 'cache'>,
+  transaction: Transaction,
+  ref: RollbackRef,
+  objects: readonly JsonObject[],
+): StoredSnapshot {
+  const stored = assembled(objects, ref.name, transaction, packer);
+  if (stored.kind !== 'stored') return stored;
+  const { entries } = stored;
+  if (stored.ref.digest !== ref.digest) {
     return {
       kind: 'broken',
       message: `snapshot ${transaction.namespace}/${ref.name} is not the one that was stored: its digest differs`,
     };
   }
-  if (stored.kind === 'stored') {
-    source.cache.set(transaction.uid, { digest: ref.digest, versions: parts.objects.map(versionOf), entries: stored.entries });
-  }
+  const size = JSON.stringify(entries).length;
+  cache.set(transaction.uid, { digest: ref.digest, versions: objects.map(versionOf), entries, size });
   return stored;
 }
 
-async function isUnchanged(
-  reader: Reader,
-  { namespace }: Transaction,
+async function isStillThere(
+  { reader, sightings }: SnapshotSource,
+  { uid, namespace }: Transaction,
   ref: RollbackRef,
   versions: readonly string[],
 ): Promise<boolean> {
   const names = Array.from({ length: ref.objects }, (_, part) => partName(ref.name, part));
-  const found = await Promise.all(
-    names.map(async (name) => presenceOf(await reader.getMetadata({ resource: configMaps, namespace, name }, engine))),
+  const looks = names.map((name, part) =>
+    sightings.look(`snapshot ${uid} ${versions[part]}`, async (): Promise<Presence> => {
+      const found = presenceOf(await reader.getMetadata({ resource: configMaps, namespace, name }, engine));
+      return found.kind === 'present' && versionOf(found.object) !== versions[part] ? { kind: 'absent' } : found;
+    }),
   );
-  return found.every((part, index) => part.kind === 'present' && versionOf(part.object) === versions[index]);
+  return (await Promise.all(looks)).every(({ kind }) => kind === 'present');
 }
 
 function versionOf(object: JsonObject): string {

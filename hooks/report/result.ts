@@ -25,7 +25,7 @@ export function resultOf(step: Step, done: Done): Result {
     case 'yield':
       return answer(step.status, step.resyncAfterSeconds);
     case 'look':
-      return { kind: 'again', carry: { ...done.carry, renewing: true } };
+      return { kind: 'again', carry: { ...done.carry, ...(step.at === 'leases' ? { renewing: true } : { readsTarget: true }) } };
     case 'take':
       return takenLocks(done);
     case 'renew':
@@ -94,7 +94,7 @@ function afterFailure(step: Extract<Step, { kind: 'apply' }>, done: Done, failur
   const { observation } = done;
   const isToBeJudged =
     failure.kind === 'stale' || failure.kind === 'exists' || (failure.kind === 'absent' && step.entry.type !== 'Create');
-  if (isToBeJudged) return again(done);
+  if (isToBeJudged) return { kind: 'again', carry: { ...done.carry, readsTarget: true } };
   if (failure.kind === 'transient') return held(done, `${step.entry.type} of ${describe(step.entry.target)}`);
   if (failure.kind === 'absent' && isYoungDefinition(observation)) {
     return answer({ ...observation.status, message: `waiting until the API server serves ${step.entry.target.kind}` }, 0.2);
