@@ -3,7 +3,8 @@
 
 import type { RequestOptions } from 'node:https';
 import { delimiter } from 'node:path';
-import { KubeConfig } from '@kubernetes/client-node';
+import type { KubeConfig as Config } from '@kubernetes/client-node';
+import { KubeConfig } from './kube-config.ts';
 
 /** What a TLS connection is made with. A change (a rotated certificate) asks for new connections. */
 export interface TlsSettings {
@@ -24,11 +25,19 @@ export interface Connection {
   readonly server: URL;
   /** The credentials to use now. Rejects when they cannot be had (an exec plugin failed, a file is gone). */
   credentials(): Promise<Credentials>;
+  /** The same, where they are at hand. */
+  known(): Credentials | undefined;
   /** To be called on 401: the next credentials are read anew. */
   refused(): void;
 }
 
 const longestUse = 5_000;
+
+interface Current {
+  readonly until: number;
+  readonly credentials: Promise<Credentials>;
+  known: Credentials | undefined;
+}
 
 /**
  * The connection that a kubeconfig describes (several paths as kubectl joins them), or the Pod's own without one. Throws
@@ -37,7 +46,7 @@ const longestUse = 5_000;
 export function loadConnection(source: { readonly kubeconfig?: string }): Connection {
   const load = () => loadKubeConfig(source.kubeconfig);
   const server = serverOf(load());
-  let current: { readonly until: number; readonly credentials: Promise<Credentials> } | undefined;
+  let current: Current | undefined;
   let config = load();
   let reload = false;
   const renew = async () => {
@@ -49,13 +58,19 @@ export function loadConnection(source: { readonly kubeconfig?: string }): Connec
     server,
     credentials() {
       if (current !== undefined && performance.now() < current.until) return current.credentials;
-      const credentials = renew();
-      current = { until: performance.now() + longestUse, credentials };
-      credentials.catch(() => {
-        current = undefined;
-      });
-      return credentials;
+      const asked: Current = { until: performance.now() + longestUse, credentials: renew(), known: undefined };
+      current = asked;
+      asked.credentials.then(
+        (credentials) => {
+          asked.known = credentials;
+        },
+        () => {
+          current = undefined;
+        },
+      );
+      return asked.credentials;
     },
+    known: () => (current !== undefined && performance.now() < current.until ? current.known : undefined),
     refused() {
       current = undefined;
       reload = true;
@@ -63,7 +78,7 @@ export function loadConnection(source: { readonly kubeconfig?: string }): Connec
   };
 }
 
-function loadKubeConfig(kubeconfig: string | undefined): KubeConfig {
+function loadKubeConfig(kubeconfig: string | undefined): Config {
   const config = new KubeConfig();
   if (kubeconfig === undefined) {
     config.loadFromCluster();
@@ -77,7 +92,7 @@ function loadKubeConfig(kubeconfig: string | undefined): KubeConfig {
 }
 
 // A parser's own message quotes the file, and the file holds tokens.
-function loadFile(config: KubeConfig, path: string): KubeConfig {
+function loadFile(config: Config, path: string): Config {
   try {
     config.loadFromFile(path);
     return config;
@@ -87,7 +102,7 @@ function loadFile(config: KubeConfig, path: string): KubeConfig {
   }
 }
 
-function serverOf(config: KubeConfig): URL {
+function serverOf(config: Config): URL {
   const cluster = config.getCurrentCluster();
   if (cluster === null) throw new Error(`the kubeconfig has no cluster for its current context "${config.getCurrentContext()}"`);
   if (cluster.proxyUrl !== undefined)
@@ -100,7 +115,7 @@ function serverOf(config: KubeConfig): URL {
 }
 
 // client-node fills request options; the agent among them is for Node's own client, which frames bodies of DELETE badly.
-async function credentialsOf(config: KubeConfig): Promise<Credentials> {
+async function credentialsOf(config: Config): Promise<Credentials> {
   const options: RequestOptions = {};
   await config.applyToHTTPSOptions(options);
   const { ca, cert, key, servername, rejectUnauthorized } = options;

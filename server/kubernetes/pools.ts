@@ -27,9 +27,10 @@ export function createPools(server: URL, options: PoolOptions): Pools {
   let current: { readonly tls: TlsSettings; readonly pool: Pool } | undefined;
   return {
     poolFor(tls) {
-      if (current !== undefined && isDeepStrictEqual(current.tls, tls)) return current.pool;
-      current?.pool.close().catch(() => undefined);
-      current = { tls, pool: createPool(server, tls, options) };
+      if (current?.tls === tls) return current.pool;
+      const isSame = current !== undefined && isDeepStrictEqual(current.tls, tls);
+      if (!isSame) current?.pool.close().catch(() => undefined);
+      current = { tls, pool: isSame && current !== undefined ? current.pool : createPool(server, tls, options) };
       return current.pool;
     },
     async close() {

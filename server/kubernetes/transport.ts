@@ -35,7 +35,7 @@ export function createTransport(connection: Connection, options: PoolOptions): T
   const slots = createSlots(options.connections);
 
   const send = async (request: ApiRequest, identity: Identity, askedAt: number) => {
-    const credentials = await credentialsOf(connection, options.requestTimeout);
+    const credentials = connection.known() ?? (await credentialsOf(connection, options.requestTimeout));
     if (credentials === undefined)
       return failed(notSent('CredentialsUnavailable', 'the credentials for the API server cannot be read'));
     const waited = Math.ceil(performance.now() - askedAt);
@@ -79,22 +79,20 @@ function wireOf({ method, body }: ApiRequest, path: string) {
 
 async function exchange(pool: Pool, request: Dispatcher.RequestOptions): Promise<Received | Failed> {
   try {
-    const response = await pool.request(request);
-    return received({
-      code: response.statusCode,
-      headers: firstValues(response.headers),
-      body: parsed(await response.body.text()),
-    });
+    const { statusCode: code, headers, body } = await pool.request(request);
+    return received(code, headers, parsed(await body.text()));
   } catch (error) {
     return failed(failureOfError(error));
   }
 }
 
-function received(answer: HttpAnswer): Received | Failed {
-  if (answer.code < 200 || answer.code > 299) return failed(failureOfAnswer(answer));
-  const serverTime = Date.parse(answer.headers.date ?? '');
-  if (!isObject(answer.body) || Number.isNaN(serverTime)) return failed(unreadable(answer.code));
-  return { kind: 'ok', body: answer.body, serverTime };
+type Headers = Readonly<Record<string, string | string[] | undefined>>;
+
+function received(code: number, headers: Headers, body: Json | undefined): Received | Failed {
+  if (code < 200 || code > 299) return failed(failureOfAnswer({ code, headers: firstValues(headers), body }));
+  const serverTime = Date.parse(String(headers.date));
+  if (!isObject(body) || Number.isNaN(serverTime)) return failed(unreadable(code));
+  return { kind: 'ok', body, serverTime };
 }
 
 export function failed(failure: Failure): Failed {
@@ -128,13 +126,14 @@ function headersOf(request: ApiRequest): Record<string, string> {
   return request.contentType === undefined ? headers : { ...headers, 'content-type': request.contentType };
 }
 
-function firstValues(headers: Readonly<Record<string, string | string[] | undefined>>): HttpAnswer['headers'] {
+function firstValues(headers: Headers): HttpAnswer['headers'] {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value[0] : value]));
 }
 
 // The time already waited is taken off: the API server counts from the arrival.
 function pathOf(server: URL, request: ApiRequest, waited: number): string {
   const timeout = request.lifetime === undefined ? {} : { timeout: `${request.lifetime - waited}ms` };
-  const search = new URLSearchParams({ ...request.query, ...timeout }).toString();
-  return `${server.pathname.replace(/\/+$/, '')}${request.path}${search === '' ? '' : `?${search}`}`;
+  const path = `${server.pathname.replace(/\/+$/, '')}${request.path}`;
+  if (request.query === undefined && request.lifetime === undefined) return path;
+  return `${path}?${new URLSearchParams({ ...request.query, ...timeout })}`;
 }
