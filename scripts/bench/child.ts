@@ -7,6 +7,8 @@ const ticksPerSecond = 100; // USER_HZ, the same on every architecture that Node
 export interface ChildMeter {
   /** How many steps it has logged. */
   steps(): number;
+  /** Resolves once it has logged so many. */
+  reached(steps: number): Promise<void>;
   /** Milliseconds of CPU since its start. */
   cpu(): number | undefined;
   /** MiB, the most since `resetPeak`. */
@@ -19,13 +21,16 @@ export function meterOf(child: ChildProcess): ChildMeter {
   const isKnown = existsSync(`${folder}/stat`);
   let steps = 0;
   let rest = '';
+  const waiting = new Map<() => void, number>();
   child.stdout?.on('data', (text: string) => {
     const lines = (rest + text).split('\n');
     rest = lines.pop() ?? '';
     steps += lines.filter((line) => line.includes('"msg":"step"')).length;
+    for (const [resolve, wanted] of waiting) if (steps >= wanted) resolve();
   });
   return {
     steps: () => steps,
+    reached: (wanted) => new Promise((resolve) => waiting.set(resolve, wanted)),
     cpu: () => (isKnown ? cpuOf(readFileSync(`${folder}/stat`, 'utf8')) : undefined),
     peakMemory: () => (isKnown ? peakOf(readFileSync(`${folder}/status`, 'utf8')) : undefined),
     resetPeak: () => {

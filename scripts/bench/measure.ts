@@ -7,7 +7,7 @@ import type { Row } from './rows.ts';
 import { account, loopLabel, namespace, type World } from './world.ts';
 
 const configMaps = `/api/v1/namespaces/${namespace}/configmaps`;
-const transactions = `/apis/tx.janus.io/v1alpha1/namespaces/${namespace}/transactions`;
+export const transactions = `/apis/tx.janus.io/v1alpha1/namespaces/${namespace}/transactions`;
 const atOnce = 16;
 
 export async function measure(world: World, row: Row): Promise<readonly Figures[]> {
@@ -116,7 +116,7 @@ function transactionOf(row: Row, label: string, which: number, names: readonly s
   };
 }
 
-async function inParallel<Item>(items: readonly Item[], most: number, work: (item: Item) => Promise<void>): Promise<void> {
+export async function inParallel<Item>(items: readonly Item[], most: number, work: (item: Item) => Promise<void>): Promise<void> {
   const left = items.values();
   const worker = async (): Promise<void> => {
     for (const item of left) await work(item);

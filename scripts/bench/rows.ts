@@ -15,6 +15,8 @@ export interface Row {
   readonly flags: Flags;
   /** Each is undone again, which is measured beside. */
   readonly undo?: boolean;
+  /** Beside many finished ones (scripts/bench/finished.ts), which also measures itself. */
+  readonly finished?: boolean;
   /** Only if named by `--rows`. */
   readonly onDemand?: boolean;
 }
@@ -37,6 +39,7 @@ export const rows: readonly Row[] = [
   { ...one, name: 'many', changes: 3, transactions: 100, concurrency: 100 },
   { ...one, name: 'thousand', changes: 3, transactions: 1000, concurrency: 1000, onDemand: true },
   { ...one, name: '500', changes: 500, onDemand: true },
+  { ...one, name: 'finished', changes: 3, finished: true, onDemand: true },
   { ...one, name: 'default-flags', changes: 3, transactions: 3, flags: 'default', onDemand: true },
 ];
 

@@ -19,6 +19,8 @@ export interface Engine {
   readonly meter: ChildMeter;
   readonly loop: LoopKind;
   readonly label: string;
+  /** Of the hook. */
+  readonly address: string;
 }
 
 export interface World {
@@ -89,7 +91,7 @@ function enginesOf(parts: Starting): World['engine'] {
       ...limits,
     });
     undo.add(() => loop.stop());
-    return { meter, loop: loop.kind, label };
+    return { meter, loop: loop.kind, label, address };
   };
   return (kind, flags) => {
     const label = `${kind}-${flags}`;
