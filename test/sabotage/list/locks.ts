@@ -144,7 +144,7 @@ export const locks: readonly Sabotage[] = [
     edits: [
       {
         file: 'server/kubernetes/transport.ts',
-        find: "const serverTime = Date.parse(answer.headers.date ?? '');",
+        find: 'const serverTime = Date.parse(String(headers.date));',
         replace: 'const serverTime = Date.now();',
       },
     ],

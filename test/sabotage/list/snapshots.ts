@@ -49,8 +49,8 @@ export const storage: readonly Sabotage[] = [
     edits: [
       {
         file: 'hooks/observe/snapshot.ts',
-        find: "if (stored.kind === 'stored' && stored.ref.digest !== ref.digest) {",
-        replace: "if (stored.kind === 'stored' && stored.ref.digest === '') {",
+        find: 'if (stored.ref.digest !== ref.digest) {',
+        replace: "if (stored.ref.digest === '') {",
       },
     ],
     caughtBy: snapshots,
