@@ -43,6 +43,7 @@ function bounded<Value>(most: number, weigh: (value: Value) => number = () => 1)
     set: (key, value) => {
       remove(key);
       const weight = weigh(value);
+      if (weight > most) return;
       entries.set(key, { value, weight });
       total += weight;
       for (const oldest of entries.keys()) {

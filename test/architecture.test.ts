@@ -223,7 +223,7 @@ t.test('the sources are found, and so are their imports', async (t) => {
   t.ok(sources.some(({ path }) => path === 'hooks/sync.ts'));
   t.ok(sources.some(({ path }) => path === 'server/kubernetes/cluster.ts'));
   for (const source of sources) {
-    const stated = codeOf(source).match(/^(import|\} from)\b/gm) ?? [];
+    const stated = codeOf(source).match(/^(import|\} from)\b|\bawait import\(/gm) ?? [];
     const opened = codeOf(source).match(/^import (type )?\{$/gm) ?? [];
     t.equal(importsOf(source).length, stated.length - opened.length, `imports of ${source.path}`);
   }

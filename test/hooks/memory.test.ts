@@ -1,6 +1,8 @@
-// What a process remembers: of writes whose fate is not known, of troubles in a row; and turns, one call at a time for each key.
+// What a process remembers: of writes whose fate is not known, of troubles in a row, of what it saw to be there, of snapshots; and
+// turns, one call at a time for each key.
 import t from 'tap';
 import { createMemory, createTurns, type Ended, type Memory } from '../../hooks/memory.ts';
+import type { Presence } from '../../hooks/observe/observation.ts';
 
 const lateWindow = 30_000;
 
@@ -13,7 +15,7 @@ interface Remembering {
 
 function remembering(): Remembering {
   let now = 1_000;
-  const memory = createMemory({ monotonic: () => now }, () => 0.5, lateWindow);
+  const memory = createMemory({ monotonic: () => now }, () => 0.5, { lateWindow, sighting: 0 });
   return {
     memory,
     pass: (milliseconds) => {
@@ -90,4 +92,57 @@ t.test('turns', async (t) => {
   t.same(log.slice(3), ['first ends', 'second begins', 'second ends']);
   await t.rejects(inTurn('a', () => Promise.reject(new Error('a bug'))));
   t.equal(await inTurn('a', async () => 'goes on'), 'goes on', 'a call that failed holds nobody up');
+});
+
+let now = 0;
+const memoryOf = (sighting: number) => createMemory({ monotonic: () => now }, () => 0.5, { lateWindow, sighting });
+
+const present: Presence = { kind: 'present', object: {} };
+const absent: Presence = { kind: 'absent' };
+
+t.test('what was seen to be there is not asked for again for a moment', async (t) => {
+  const answers: Presence[] = [present, absent, absent, present, present];
+  const { sightings } = memoryOf(1000);
+  const look = async (at: number, key = 'account') => {
+    now = at;
+    const left = answers.length;
+    const found = await sightings.look(key, async () => answers.shift() ?? absent);
+    return `${found.kind}${answers.length < left ? ', asked' : ''}`;
+  };
+  t.equal(await look(0), 'present, asked');
+  t.equal(await look(999), 'present');
+  t.equal(await look(999, 'another'), 'absent, asked', 'each for itself');
+  t.equal(await look(1000), 'absent, asked', 'counted from when it was asked for');
+  t.equal(await look(1001), 'present, asked', 'what is not there is asked for each time');
+  t.equal(await look(2000), 'present');
+  t.equal(await look(2001), 'present, asked');
+});
+
+t.test('without a span it is asked for each time', async (t) => {
+  const { sightings } = memoryOf(0);
+  let asked = 0;
+  const ask = async () => {
+    asked += 1;
+    return present;
+  };
+  await sightings.look('account', ask);
+  await sightings.look('account', ask);
+  t.equal(asked, 2);
+});
+
+t.test('of the snapshots those that were used last are kept, up to a size in all', async (t) => {
+  const { snapshots } = memoryOf(0);
+  const half = { digest: '', versions: [], entries: [], size: 4_000_000 };
+  const kept = () => ['a', 'b', 'c', 'large'].filter((uid) => snapshots.get(uid) !== undefined).join(' ');
+  snapshots.set('a', half);
+  snapshots.set('b', half);
+  t.equal(kept(), 'a b');
+  snapshots.get('a');
+  snapshots.set('c', half);
+  t.equal(kept(), 'a c', 'b was not used for the longest time');
+  snapshots.set('c', { ...half, size: 1 });
+  snapshots.set('b', { ...half, size: 3_999_999 });
+  t.equal(kept(), 'a b c', 'what takes the place of another counts once');
+  snapshots.set('large', { ...half, size: 8_000_001 });
+  t.equal(kept(), 'a b c', 'one that is too large is not kept, and costs the others nothing');
 });
