@@ -1,5 +1,6 @@
 // A control plane for the bench alone, with hooks as processes of their own and loops over the Transactions labelled for them.
 
+import manifest from '../../package.json' with { type: 'json' };
 import { startControlPlane } from '../../test/controlplane/start.ts';
 import { type Client, connect, must } from '../../test/support/client.ts';
 import { hookToken } from '../../test/support/hook-token.ts';
@@ -10,6 +11,9 @@ import type { Undo } from '../demo/undo.ts';
 import { type ChildMeter, meterOf } from './child.ts';
 import { type Followed, followTransactions } from './followed.ts';
 import type { Flags, HookKind } from './rows.ts';
+
+/** Node's flags in `npm start`. */
+const startFlags = manifest.scripts.start.split(' ').filter((word) => word.startsWith('--'));
 
 export const namespace = 'bench';
 export const account = 'deployer';
@@ -103,7 +107,7 @@ function enginesOf(parts: Starting): World['engine'] {
 
 async function startKind(kind: HookKind, { client, kubeconfig, undo, options }: Starting) {
   const profiling = options.profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${options.profile}`];
-  const how = kind === 'bare' ? { program: 'scripts/bench/bare-hook.ts' } : { flags: profiling };
+  const how = kind === 'bare' ? { program: 'scripts/bench/bare-hook.ts' } : { flags: [...startFlags, ...profiling] };
   const hook = await startHook(client, kubeconfig, undo, how);
   const address = (await options.between?.(hook.address)) ?? hook.address;
   return { address, meter: meterOf(hook.process) };
