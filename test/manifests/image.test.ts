@@ -1,6 +1,6 @@
 // The image, as far as it can be judged without a container engine: what the Dockerfile copies is all that the hook needs.
 import { spawnSync } from 'node:child_process';
-import { cpSync, globSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { cpSync, existsSync, globSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
@@ -43,11 +43,17 @@ t.test('what is copied, with the dependencies, is a program', async (t) => {
   symlinkSync(join(root, 'node_modules'), join(directory, 'node_modules'));
   const { status, stdout, stderr } = spawnSync(process.execPath, ['server/main.ts'], {
     cwd: directory,
-    env: { PORT: 'none' },
+    env: { PORT: 'none', NODE_COMPILE_CACHE: join(directory, '.compiled') },
     encoding: 'utf8',
   });
   t.equal(status, 1);
   t.match(stdout + stderr, /PORT/, 'it runs as far as finding its configuration wrong');
+  t.ok(existsSync(join(directory, '.compiled')), 'which is enough for the image to hold it compiled');
+});
+
+t.test('it is started as by npm start', async (t) => {
+  const [, command = '[]'] = /^CMD (.+)$/m.exec(dockerfile) ?? [];
+  t.equal(JSON.parse(command).join(' '), manifest.scripts.start);
 });
 
 t.test('what it imports is among the dependencies that are installed', async (t) => {
