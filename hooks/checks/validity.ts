@@ -7,6 +7,11 @@ import { type Fault, fault } from './fault.ts';
 
 export const mostChanges = 500;
 
+/** Bytes of an object that etcd stores by default, less what stands in metadata. */
+const largestStored = 1_500_000;
+/** Bytes that the status may come to take: of its own, and for each change its lock, its error or what the server made of it. */
+const statusSize = { own: 100_000, change: 800 } as const;
+
 /** Less than what the engine works with, by what lies around content. */
 const mostContentLevels = mostLevels - 10;
 
@@ -31,7 +36,16 @@ export function staticFaults(transaction: Transaction): readonly Fault[] {
   if (!dnsName.test(serviceAccountName)) {
     all.push(fault('Invalid', `spec.serviceAccountName "${printable(serviceAccountName)}" is not the name of a ServiceAccount`));
   }
+  all.push(...sizeFaults(transaction));
   return [...all, ...changes.slice(0, mostChanges).flatMap((change, index) => changeFaults(change, index, transaction))];
+}
+
+// The status is stored in the same object: without room for it the Transaction could begin, and never tell how far it is.
+function sizeFaults({ size, changes }: Transaction): readonly Fault[] {
+  const most = largestStored - statusSize.own - statusSize.change * changes.length;
+  if (size <= most) return [];
+  const message = `spec and annotations take ${size} bytes, at most ${most} leave room for the status of ${changes.length} changes: split the Transaction`;
+  return [fault('TransactionTooLarge', message)];
 }
 
 function printable(text: string): string {

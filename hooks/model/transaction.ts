@@ -49,6 +49,8 @@ export interface Transaction {
   readonly ttlSecondsAfterFinished: number | undefined;
   /** sha256 of the spec in canonical form; empty where it is nested too deep, which the checks refuse. */
   readonly specDigest: string;
+  /** Bytes of the spec and the annotations, as they are stored. */
+  readonly size: number;
   /** Undefined when the stored status is not one that this engine writes. */
   readonly status: Status | undefined;
 }
@@ -58,7 +60,7 @@ export function decodeTransaction(object: JsonObject): Transaction {
   const spec = at(object, 'spec') ?? {};
   const metadata = at(object, 'metadata');
   const changes = decodeChanges(at(spec, 'changes'));
-  const found = at(metadata, 'annotations');
+  const annotated = annotationsOf(metadata);
   const ttl = at(spec, 'ttlSecondsAfterFinished');
   return {
     namespace: textAt(metadata, 'namespace') ?? '',
@@ -66,20 +68,28 @@ export function decodeTransaction(object: JsonObject): Transaction {
     uid: textAt(metadata, 'uid') ?? '',
     resourceVersion: textAt(metadata, 'resourceVersion') ?? '',
     isBeingDeleted: textAt(metadata, 'deletionTimestamp') !== undefined,
-    annotations: isObject(found) ? found : {},
+    annotations: annotated,
     serviceAccountName: textAt(spec, 'serviceAccountName') ?? '',
     changes,
     lockTimeout: duration(spec, 'lockTimeout'),
     lockWait: duration(spec, 'lockWait'),
     timeout: duration(spec, 'timeout'),
     ttlSecondsAfterFinished: typeof ttl === 'number' ? ttl : undefined,
-    specDigest: digestOf(spec),
+    ...measured(spec, annotated),
     status: decodeStatus(at(object, 'status'), changes.length),
   };
 }
 
-function digestOf(spec: Json): string {
-  return isDeeperThan(spec, mostLevels) ? '' : createHash('sha256').update(canonicalJson(spec)).digest('hex');
+function annotationsOf(metadata: Json | undefined): JsonObject {
+  const found = at(metadata, 'annotations');
+  return isObject(found) ? found : {};
+}
+
+function measured(spec: Json, annotated: JsonObject): Pick<Transaction, 'specDigest' | 'size'> {
+  if (isDeeperThan(spec, mostLevels)) return { specDigest: '', size: 0 };
+  const text = canonicalJson(spec);
+  const size = Buffer.byteLength(text) + Buffer.byteLength(JSON.stringify(annotated));
+  return { specDigest: createHash('sha256').update(text).digest('hex'), size };
 }
 
 function duration(spec: Json, key: keyof typeof defaultTimeouts): number {

@@ -168,6 +168,14 @@ t.test('the number and the type of changes', async (t) => {
   }
 });
 
+t.test('a spec that leaves no room for the status', async (t) => {
+  const withContent = (length: number): TransactionParts => ({
+    changes: [change('Patch', 'a', { content: { data: { long: 'x'.repeat(length) } } })],
+  });
+  t.same(faultsOf(withContent(1_300_000)), []);
+  t.match(faultsOf(withContent(1_450_000)), [/TransactionTooLarge: spec and annotations take 1450\d{3} bytes, at most 1399200 /]);
+});
+
 const irreversible = table<'apiVersion' | 'kind' | 'is'>(`
 apiVersion              | kind                     | is
 v1                      | ConfigMap                | reversible
