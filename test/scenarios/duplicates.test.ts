@@ -1,26 +1,13 @@
 // Metacontroller calls again with a parent out of its cache that is older than what it has just stored: recorded from the real
 // one. Such a call, and one whose answer is lost, makes no write that a single call would not have made.
 import t from 'tap';
-import type { Cluster, Write } from '../../hooks/cluster.ts';
 import { type JsonObject, textAt, withPath } from '../../hooks/model/json.ts';
 import { must } from '../support/client.ts';
 import { readRecordings } from '../support/metacontroller/recordings.ts';
+import { noting } from '../support/noted-writes.ts';
 import { callHook, type Stage, startStage, statusOf } from '../support/stage.ts';
 import { step, stepToEnd, storeStatus } from '../support/stepping.ts';
 import { change, createConfigMaps, portraits } from '../support/targets.ts';
-
-/** Notes every write that took effect, as `create leases`. */
-function noting(writes: string[]): (cluster: Cluster) => Cluster {
-  const describe = ({ verb, location }: Write): string => `${verb} ${location.resource.plural} ${location.name}`;
-  return (cluster) => ({
-    ...cluster,
-    send: async (write) => {
-      const answer = await cluster.send(write);
-      if (answer.kind === 'ok') writes.push(describe(write));
-      return answer;
-    },
-  });
-}
 
 const names = ['a', 'b', 'c', 'd'];
 
