@@ -19,6 +19,8 @@ const { values } = parseArgs({
 let isInterrupted = false;
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => (isInterrupted = true));
 
+const soundness = new Map<string, Promise<Verdict>>();
+
 process.exitCode = await main();
 
 async function main(): Promise<number> {
@@ -58,8 +60,6 @@ async function judged(sabotage: Sabotage, workshop: Workshop): Promise<{ readonl
     ? { isCaught: true, told: `caught by ${verdict.failure}` }
     : { isCaught: false, told: `FAILED without any fault: ${plain.failure}` };
 }
-
-const soundness = new Map<string, Promise<Verdict>>();
 
 /** A test that fails without any fault would seem to catch them all. */
 function withoutFault(file: string, workshop: Workshop): Promise<Verdict> {

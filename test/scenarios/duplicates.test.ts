@@ -95,6 +95,19 @@ t.test('a duplicate call with an outdated parent, as recorded', async (t) => {
     await stepToEnd(stage, 'lost');
   });
 
+  await t.test('about a former Transaction of the same name, does nothing for its successor', async (t) => {
+    writes.length = 0;
+    await setUp(stage, 'successor');
+    const former = withPath(await stage.read('successor'), ['metadata', 'uid'], '00000000-0000-0000-0000-000000000000');
+    for (const path of ['/sync', '/finalize'] as const) {
+      const { code, body } = await callHook(stage.hookUrl, path, outdatedCall(former));
+      t.match({ code, body }, { code: 200, body: { status: {}, resyncAfterSeconds: 0 } });
+      t.not(body.finalized, true, 'Metacontroller would fail to take its finalizer off');
+    }
+    t.same(writes, []);
+    await stepToEnd(stage, 'successor');
+  });
+
   await t.test('many at once take one step each, if any', async (t) => {
     writes.length = 0;
     await setUp(stage, 'crowd');

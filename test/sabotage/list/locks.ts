@@ -70,7 +70,7 @@ export const locks: readonly Sabotage[] = [
         replace: 'objects: listed.items.filter((lease) => isOurs(lease) || true) }',
       },
     ],
-    caughtBy: ['test/scenarios/locks.test.ts', 'test/locks/renewal.test.ts'],
+    caughtBy: ['test/scenarios/locks.test.ts'],
   },
   {
     name: 'takeover-too-early',

@@ -106,7 +106,7 @@ export const undo: readonly Sabotage[] = [
           "if (failure.kind === 'exists') return answer(restored(observation.status, step.index, observation.now));\n  if (failure.kind === 'stale' || mayVanish) return again(done);",
       },
     ],
-    caughtBy: ['test/hooks/report/result.test.ts', 'test/exact/deleted-and-back.test.ts'],
+    caughtBy: ['test/hooks/report/result.test.ts'],
   },
   {
     name: 'deleting-is-deleted',
@@ -130,7 +130,7 @@ export const undo: readonly Sabotage[] = [
         replace: 'return answer({ ...observation.status, message }, 1);',
       },
     ],
-    caughtBy: ['test/hooks/report/result.test.ts', 'test/scenarios/account.test.ts', 'test/exact/half-restored.test.ts'],
+    caughtBy: ['test/hooks/report/result.test.ts'],
   },
   {
     name: 'rolled-back-with-leftovers',
