@@ -25,8 +25,8 @@ async function storyOf(name: string, end: string): Promise<readonly string[]> {
 }
 
 /** The Events as kubectl describes them. */
-function described(name: string): string {
-  const { output } = type(`kubectl -n ${namespace} describe tx ${name}`, '.', { KUBECONFIG: stage.kubeconfig });
+async function described(name: string): Promise<string> {
+  const { output } = await type(`kubectl -n ${namespace} describe tx ${name}`, '.', { KUBECONFIG: stage.kubeconfig });
   return output.split('\nEvents:')[1] ?? output;
 }
 
@@ -62,7 +62,7 @@ t.test('committed, then undone on request', async (t) => {
     'Normal RolledBack: 3 changes undone, nothing is left of this Transaction: a rollback was requested',
   ]);
   t.notMatch(story.join('\n'), canary);
-  if (hasKubectl()) t.ok(agrees(described('release'), story), described('release'));
+  if (hasKubectl()) t.ok(agrees(await described('release'), story), await described('release'));
 });
 
 t.test('a change fails, an undo is in conflict', async (t) => {
@@ -115,8 +115,8 @@ t.test('who waits says so once, whoever is called and how often', async (t) => {
   t.equal(story.length, 5);
 });
 
-t.test('a hundred changes are told in a page', async (t) => {
-  const names = Array.from({ length: 100 }, (_, index) => `many-${index + 1}`);
+t.test('many changes are told in a page', async (t) => {
+  const names = Array.from({ length: 25 }, (_, index) => `many-${index + 1}`);
   const created = names.map((name) => ({
     type: 'Create',
     target: { apiVersion: 'v1', kind: 'ConfigMap', name },
@@ -125,9 +125,9 @@ t.test('a hundred changes are told in a page', async (t) => {
   await stage.transaction('many', created);
   await stepUntil(stage, 'many', 'Committed');
   const story = await storyOf('many', 'Committed');
-  t.equal(story.length, 13);
-  t.equal(story[3], 'Normal ChangeApplied: changes 11 to 20, the last of them change 20 of 100 (Create ConfigMap many-20)');
+  t.equal(story.length, 12);
+  t.equal(story[3], 'Normal ChangeApplied: changes 4 to 6, the last of them change 6 of 25 (Create ConfigMap many-6)');
   const { items } = await client.list(stage.path('events'), { fieldSelector: 'involvedObject.name=many' });
   t.ok(items.every((event) => at(event, 'count') === 1));
-  if (hasKubectl()) t.ok(agrees(described('many'), story));
+  if (hasKubectl()) t.ok(agrees(await described('many'), story));
 });

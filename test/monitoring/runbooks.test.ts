@@ -1,0 +1,139 @@
+// docs/runbooks.md, followed on the real control plane: the commands as they stand there, by kubectl. Where there is no kubectl
+// the requests that they come to are sent to the API server.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import { at, textAt } from '../../hooks/model/json.ts';
+import { must, waitFor } from '../support/client.ts';
+import { engineNamespace } from '../support/install.ts';
+import { hasKubectl, type } from '../support/kubectl.ts';
+import { type Stage, startStage } from '../support/stage.ts';
+import { stepToEnd, stepUntil } from '../support/stepping.ts';
+import { change, createConfigMaps } from '../support/targets.ts';
+import { readShipped } from './shipped.ts';
+
+const isTyped = hasKubectl();
+
+/** The commands of a section, each block by itself. */
+function blocksOf(title: string): readonly string[] {
+  const [, section = ''] = readShipped('docs/runbooks.md').split(`\n## ${title}\n`);
+  const [text = ''] = section.split('\n## ');
+  if (!text.includes('**(followed)**')) throw new Error(`the section ${title} does not say that it is followed`);
+  return [...text.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, block = '']) => block);
+}
+
+interface Following {
+  readonly stage: Stage;
+  readonly name: string;
+  readonly folder: string;
+}
+
+/** Types a block, or does the same without kubectl; gives what it printed. */
+async function follow(
+  t: Test,
+  { stage, name, folder }: Following,
+  block: string,
+  byApi: () => Promise<unknown>,
+): Promise<string> {
+  if (!isTyped) {
+    await byApi();
+    return '';
+  }
+  const { code, output } = await type(block, folder, { KUBECONFIG: stage.kubeconfig, NAMESPACE: stage.namespace, NAME: name });
+  t.equal(code, 0, output);
+  return output;
+}
+
+const nothing = async (): Promise<void> => undefined;
+
+/** Metacontroller, back again: takes the steps once the annotation is there. */
+async function goOnOnce(stage: Stage, name: string, annotation: string): Promise<void> {
+  const isAsked = async (): Promise<boolean> => at(await stage.read(name), 'metadata', 'annotations', annotation) !== undefined;
+  await waitFor(isAsked, `the annotation ${annotation}`);
+  await stepToEnd(stage, name);
+}
+
+function meddle({ client, path }: Stage, name: string, color: string): Promise<unknown> {
+  return client.patch(path(`configmaps/${name}`), { data: { color } }, 'merge', { fieldManager: 'their-tool' });
+}
+
+const red = { data: { color: 'red' } };
+
+t.test('the runbooks name only sections and reasons that there are', async (t) => {
+  const text = readShipped('docs/runbooks.md');
+  const anchors = [...text.matchAll(/^## (.+)$/gm)].map(([, title = '']) => title.toLowerCase().replaceAll(' ', '-'));
+  for (const [, anchor = ''] of text.matchAll(/\]\(#([^)]+)\)/g)) t.ok(anchors.includes(anchor), anchor);
+  const reasons = readShipped('docs/reasons.md');
+  for (const reason of ['RollbackConflict', 'ForeignContent', 'NotEmpty', 'Recreated', 'RollbackTimeout', 'SnapshotBroken'])
+    t.ok(text.includes(reason) && reasons.includes(`| \`${reason}\``), reason);
+});
+
+t.test('JanusTransactionStuck: it is looked at, stopped and undone', async (t) => {
+  const stage = await startStage(t, { withoutLoop: true });
+  const following = { stage, name: 'stuck', folder: t.testdir({}) };
+  const [look = '', stop = ''] = blocksOf('JanusTransactionStuck');
+  await createConfigMaps(stage, ['a', 'b']);
+  await stage.transaction('stuck', [change('Patch', 'a', red), change('Patch', 'b', red)]);
+  await stepUntil(stage, 'stuck', 'Committing');
+  const looked = await follow(t, following, look, nothing);
+  if (isTyped) t.match(looked, /1 of 2 changes applied/);
+  const stopped = follow(t, following, stop, () => stage.annotate('stuck', { 'tx.janus.io/request-rollback': '1' }));
+  await Promise.all([stopped, goOnOnce(stage, 'stuck', 'tx.janus.io/request-rollback')]);
+  t.equal(textAt(await stage.read('stuck'), 'status', 'phase'), 'RolledBack');
+  t.equal(textAt(must(await stage.client.get(stage.path('configmaps/a'))), 'data', 'color'), 'blue');
+});
+
+t.test('JanusRollbackConflict: what is left is found, put right, and the undo ends', async (t) => {
+  const stage = await startStage(t, { withoutLoop: true });
+  const following = { stage, name: 'conflict', folder: t.testdir({}) };
+  const [look = '', retry = ''] = blocksOf('JanusRollbackConflict');
+  await createConfigMaps(stage, ['a', 'b']);
+  await stage.transaction('conflict', [change('Patch', 'a', red), change('Patch', 'b', red)]);
+  await stepUntil(stage, 'conflict', 'Committing');
+  await meddle(stage, 'a', 'green');
+  await meddle(stage, 'b', 'green');
+  t.equal((await stepToEnd(stage, 'conflict')).phase, 'Failed');
+  const looked = await follow(t, following, look, nothing);
+  if (isTyped) t.match(looked, /^RollbackConflict: .*data\.color \(by their-tool\)/);
+  await meddle(stage, 'a', 'blue');
+  const retried = follow(t, following, retry, () => stage.annotate('conflict', { 'tx.janus.io/retry-rollback': '1' }));
+  await Promise.all([retried, goOnOnce(stage, 'conflict', 'tx.janus.io/retry-rollback')]);
+  t.equal(textAt(await stage.read('conflict'), 'status', 'phase'), 'RolledBack');
+});
+
+t.test('A Transaction that cannot finalize: the glass is broken, nothing of it stays but what was applied', async (t) => {
+  const stage = await startStage(t, { withoutLoop: true });
+  const { client, path } = stage;
+  const following = { stage, name: 'orphan', folder: t.testdir({}) };
+  const [breakGlass = ''] = blocksOf('A Transaction that cannot finalize');
+  await createConfigMaps(stage, ['a', 'b']);
+  await stage.transaction('orphan', [change('Patch', 'a', red), change('Patch', 'b', red)]);
+  await stepUntil(stage, 'orphan', 'Committing');
+  t.equal((await stage.leases()).length, 2);
+  await follow(t, following, breakGlass, () => breakByApi(stage, 'orphan'));
+  const transaction = `/apis/tx.janus.io/v1alpha1/namespaces/${stage.namespace}/transactions/orphan`;
+  await waitFor(async () => (await client.get(transaction)).code === 404, 'the Transaction to be gone');
+  await waitFor(async () => (await client.get(path('configmaps/orphan-rollback'))).code === 404, 'its snapshot to be gone');
+  t.same(await stage.leases(), []);
+  t.equal(textAt(must(await client.get(path('configmaps/a'))), 'data', 'color'), 'red', 'what was applied stays');
+  if (!isTyped) return;
+  const kept = (file: string): string => readFileSync(join(following.folder, file), 'utf8');
+  t.match(kept('orphan-transaction.yaml'), /phase: Committing/);
+  t.match(kept('orphan-snapshots.yaml'), /name: orphan-rollback/);
+});
+
+/** What the commands come to. */
+async function breakByApi({ client, namespace, path, read, leases }: Stage, name: string): Promise<void> {
+  const selector = { labelSelector: `tx.janus.io/transaction-uid=${textAt(await read(name), 'metadata', 'uid')}` };
+  const transaction = `/apis/tx.janus.io/v1alpha1/namespaces/${namespace}/transactions/${name}`;
+  const finalizers = { metadata: { finalizers: null } };
+  await client.delete(transaction);
+  await client.patch(transaction, finalizers);
+  for (const snapshot of (await client.list(path('configmaps'), selector)).items) {
+    const own = path(`configmaps/${textAt(snapshot, 'metadata', 'name')}`);
+    await client.patch(own, finalizers);
+    await client.delete(own);
+  }
+  for (const lease of await leases())
+    await client.delete(`/apis/coordination.k8s.io/v1/namespaces/${engineNamespace}/leases/${lease}`);
+}
