@@ -41,6 +41,11 @@ async function run(chosen: readonly Row[], profile: string | undefined): Promise
       lines.push(line);
       process.stdout.write(`${JSON.stringify(line)}\n`);
     }
+  tell(lines, world.starts);
+}
+
+function tell(lines: readonly Line[], starts: readonly Line[]): void {
+  for (const line of starts) process.stdout.write(`${JSON.stringify(line)}\n`);
   const loop = lines[0]?.loop === 'metacontroller' ? 'the real Metacontroller' : 'a double of Metacontroller';
   process.stdout.write(`\nThrough ${loop}, on an API server of its own:\n\n${tableOf(lines)}\n\n`);
   for (const sentence of comparisons(lines)) process.stdout.write(`${sentence}\n`);

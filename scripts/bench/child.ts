@@ -11,6 +11,8 @@ export interface ChildMeter {
   reached(steps: number): Promise<void>;
   /** Milliseconds of CPU since its start. */
   cpu(): number | undefined;
+  /** MiB now. */
+  memory(): number | undefined;
   /** MiB, the most since `resetPeak`. */
   peakMemory(): number | undefined;
   resetPeak(): void;
@@ -32,7 +34,8 @@ export function meterOf(child: ChildProcess): ChildMeter {
     steps: () => steps,
     reached: (wanted) => new Promise((resolve) => waiting.set(resolve, wanted)),
     cpu: () => (isKnown ? cpuOf(readFileSync(`${folder}/stat`, 'utf8')) : undefined),
-    peakMemory: () => (isKnown ? peakOf(readFileSync(`${folder}/status`, 'utf8')) : undefined),
+    memory: () => (isKnown ? Math.round(mebibytesOf('VmRSS', `${folder}/status`)) : undefined),
+    peakMemory: () => (isKnown ? mebibytesOf('VmHWM', `${folder}/status`) : undefined),
     resetPeak: () => {
       if (isKnown) writeFileSync(`${folder}/clear_refs`, '5');
     },
@@ -45,6 +48,6 @@ function cpuOf(stat: string): number {
   return ((Number(words[11]) + Number(words[12])) * 1000) / ticksPerSecond;
 }
 
-function peakOf(status: string): number {
-  return Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1]) / 1024;
+function mebibytesOf(what: string, file: string): number {
+  return Number(new RegExp(`^${what}:\\s+(\\d+) kB$`, 'm').exec(readFileSync(file, 'utf8'))?.[1]) / 1024;
 }

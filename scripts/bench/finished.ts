@@ -2,6 +2,7 @@
 // hook once for each.
 import { at, type JsonObject } from '../../hooks/model/json.ts';
 import { must } from '../../test/support/client.ts';
+import { hookToken } from '../../test/support/hook-token.ts';
 import { startLoop } from '../../test/support/metacontroller/loop.ts';
 import { type Line, lineOf } from './figures.ts';
 import { inParallel, measure, transactions } from './measure.ts';
@@ -44,6 +45,7 @@ async function restart(world: World): Promise<Line> {
   const loop = await startLoop({
     kubeconfig: world.kubeconfig,
     hookUrl: address,
+    token: hookToken,
     name: label,
     matchLabels: { [loopLabel]: label },
   });

@@ -1,5 +1,9 @@
 // A control plane for the bench alone, with hooks as processes of their own and loops over the Transactions labelled for them.
 
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import manifest from '../../package.json' with { type: 'json' };
 import { startControlPlane } from '../../test/controlplane/start.ts';
 import { type Client, connect, must } from '../../test/support/client.ts';
@@ -9,8 +13,12 @@ import { type LoopKind, startLoop } from '../../test/support/metacontroller/loop
 import { startHook } from '../demo/hook.ts';
 import type { Undo } from '../demo/undo.ts';
 import { type ChildMeter, meterOf } from './child.ts';
+import type { Line } from './figures.ts';
 import { type Followed, followTransactions } from './followed.ts';
 import type { Flags, HookKind } from './rows.ts';
+
+const root = join(import.meta.dirname, '..', '..');
+const server = 'server/main.ts';
 
 /** Node's flags in `npm start`. */
 const startFlags = manifest.scripts.start.split(' ').filter((word) => word.startsWith('--'));
@@ -33,6 +41,8 @@ export interface World {
   readonly followed: Followed;
   /** The audit log, if asked for. */
   readonly auditLog: string | undefined;
+  /** What it took to start each hook that was used. */
+  readonly starts: Line[];
   /** Started on first use. */
   engine(hook: HookKind, flags: Flags): Promise<Engine>;
 }
@@ -55,8 +65,9 @@ export async function startWorld(undo: Undo, options: WorldOptions = {}): Promis
   await createAccount(client);
   const followed = await followTransactions(kubeconfig);
   undo.add(() => followed.stop());
-  const engines = enginesOf({ client, kubeconfig, undo, options });
-  return { client, kubeconfig, followed, auditLog, engine: engines };
+  const starts: Line[] = [];
+  const engine = enginesOf({ client, kubeconfig, undo, options, starts });
+  return { client, kubeconfig, followed, auditLog, starts, engine };
 }
 
 async function createAccount(client: Client): Promise<void> {
@@ -75,6 +86,7 @@ interface Starting {
   readonly kubeconfig: string;
   readonly undo: Undo;
   readonly options: WorldOptions;
+  readonly starts: Line[];
 }
 
 function enginesOf(parts: Starting): World['engine'] {
@@ -105,10 +117,22 @@ function enginesOf(parts: Starting): World['engine'] {
   };
 }
 
-async function startKind(kind: HookKind, { client, kubeconfig, undo, options }: Starting) {
+// Compiled beforehand, as in the image: without configuration the program ends after it was loaded.
+function compile(program: string, undo: Undo): Readonly<Record<string, string>> {
+  const folder = mkdtempSync(join(tmpdir(), 'janus-bench-compiled-'));
+  undo.add(async () => rmSync(folder, { recursive: true, force: true }));
+  const environment = { NODE_COMPILE_CACHE: folder };
+  if (program === server) spawnSync(process.execPath, [server], { cwd: root, env: environment, stdio: 'ignore' });
+  return environment;
+}
+
+async function startKind(kind: HookKind, { client, kubeconfig, undo, options, starts }: Starting) {
   const profiling = options.profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${options.profile}`];
-  const how = kind === 'bare' ? { program: 'scripts/bench/bare-hook.ts' } : { flags: [...startFlags, ...profiling] };
-  const hook = await startHook(client, kubeconfig, undo, how);
+  const program = kind === 'bare' ? 'scripts/bench/bare-hook.ts' : server;
+  const flags = kind === 'bare' ? startFlags : [...startFlags, ...profiling];
+  const hook = await startHook(client, kubeconfig, undo, { program, flags, environment: compile(program, undo) });
   const address = (await options.between?.(hook.address)) ?? hook.address;
-  return { address, meter: meterOf(hook.process) };
+  const meter = meterOf(hook.process);
+  starts.push({ row: 'start', hook: kind, readyMs: Math.round(hook.readyAfter), cpuMs: meter.cpu(), memoryMiB: meter.memory() });
+  return { address, meter };
 }

@@ -15,6 +15,8 @@ const root = join(import.meta.dirname, '..', '..');
 export interface RunningHook {
   readonly address: string;
   readonly process: ChildProcess;
+  /** Milliseconds from its start until it was ready. */
+  readonly readyAfter: number;
 }
 
 export interface HookOptions {
@@ -22,6 +24,8 @@ export interface HookOptions {
   readonly program?: string;
   /** Flags of Node. */
   readonly flags?: readonly string[];
+  /** More variables of its environment. */
+  readonly environment?: Readonly<Record<string, string>>;
 }
 
 /** Gives the hook once it is ready. `kubeconfig` is the administrator's; the hook's own is put beside it. */
@@ -29,7 +33,7 @@ export async function startHook(
   client: Client,
   kubeconfig: string,
   undo: Undo,
-  { program = 'server/main.ts', flags = [] }: HookOptions = {},
+  { program = 'server/main.ts', flags = [], environment = {} }: HookOptions = {},
 ): Promise<RunningHook> {
   const own = join(dirname(kubeconfig), 'hook.kubeconfig');
   await writeEngineKubeconfig(client, kubeconfig, own);
@@ -44,9 +48,10 @@ export async function startHook(
   };
   // In a process group of its own, so that Ctrl-C ends it in its turn.
   const ending = ['--import', join(import.meta.dirname, 'end-with-parent.mjs')];
+  const begin = performance.now();
   const child = spawn(process.execPath, [...flags, ...ending, program], {
     cwd: root,
-    env: { PATH, HOME, ...settings },
+    env: { PATH, HOME, ...environment, ...settings },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     detached: true,
   });
@@ -57,7 +62,7 @@ export async function startHook(
     return /listening at (http:[^"\s]+)/.exec(said())?.[1];
   }, 'the hook to listen');
   await waitFor(async () => (await fetch(`${address}/readyz`)).ok, 'the hook to be ready');
-  return { address, process: child };
+  return { address, process: child, readyAfter: performance.now() - begin };
 }
 
 /** The token of callers as a mounted Secret shows it. */

@@ -43,7 +43,7 @@ function createPool(server: URL, tls: TlsSettings, options: PoolOptions): Pool {
   return new Pool(server.origin, {
     connect: { ...tls, timeout: connectTimeout, keepAlive: true, keepAliveInitialDelay: 30_000 },
     connections: options.connections,
-    allowH2: false,
+    allowH2: false, // with it, undici 8 ends the process when the API server says GOAWAY
     pipelining: 1,
     keepAliveTimeout: idleConnectionTimeout,
     keepAliveMaxTimeout: idleConnectionTimeout,
