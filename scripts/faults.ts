@@ -2,10 +2,9 @@
 // scenario; the last line is `N passed, N failed`. `--scenario S02` (or S02,S04) and `--story commit4` narrow it,
 // `--every 10 --seed 3` tries every tenth case from the third on, `--replay S02:commit4:17:after` one case with all its calls.
 import { parseArgs } from 'node:util';
-import type { Attempt } from '../test/faults/attempt.ts';
 import { campaign, type Failure } from '../test/faults/campaign.ts';
-import type { Scenario } from '../test/faults/case.ts';
-import { scenarios } from '../test/faults/cases.ts';
+import type { Outcome, Scenario } from '../test/faults/case.ts';
+import { scenarios } from '../test/faults/scenarios.ts';
 import { openWorld } from '../test/faults/world.ts';
 
 const { values } = parseArgs({
@@ -58,8 +57,16 @@ function chosenScenarios(): readonly Scenario[] {
   const story = replayedStory ?? values.story;
   return scenarios
     .filter(({ id }) => ids === undefined || ids.includes(id))
-    .map((scenario) => ({ ...scenario, stories: scenario.stories.filter(({ id }) => story === undefined || id === story) }))
-    .filter(({ stories }) => stories.length > 0);
+    .flatMap((scenario) => (story === undefined ? [scenario] : narrowed(scenario, story)));
+}
+
+function narrowed(scenario: Scenario, story: string): readonly Scenario[] {
+  if ('stories' in scenario) {
+    const stories = scenario.stories.filter(({ id }) => id === story);
+    return stories.length === 0 ? [] : [{ ...scenario, stories }];
+  }
+  const cases = scenario.cases.filter(({ id }) => id.split(':')[1] === story);
+  return cases.length === 0 ? [] : [{ ...scenario, cases }];
 }
 
 function isSelected(id: string, index: number): boolean {
@@ -67,10 +74,10 @@ function isSelected(id: string, index: number): boolean {
   return index % Number(values.every) === Number(values.seed) % Number(values.every);
 }
 
-function tell({ id, violations }: Failure, { evidence }: Attempt): void {
+function tell({ id, violations }: Failure, { evidence }: Outcome): void {
   console.log(`FAILED ${id}\n${violations.map((text) => `    ${text}`).join('\n')}`);
   console.log(`    again: npm run faults -- --replay ${id}`);
   if (values.replay === undefined) return;
-  for (const { number, hookCall, what, outcome } of evidence.portCalls)
+  for (const { number, hookCall, what, outcome } of evidence?.portCalls ?? [])
     console.log(`    ${number} [call ${hookCall}] ${what}: ${outcome}`);
 }

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { scenarios } from './faults/cases.ts';
+import { scenarios } from './faults/scenarios.ts';
 
 const root = join(import.meta.dirname, '..');
 const text = readFileSync(join(root, 'docs', 'guarantees.md'), 'utf8');

@@ -3,7 +3,7 @@ import { at, isList, type JsonObject, textAt } from '../../hooks/model/json.ts';
 import { sweepLeases, sweepSnapshots } from '../../hooks/sweep.ts';
 import { waitFor } from '../support/client.ts';
 import { engineNamespace } from '../support/install.ts';
-import { drive, letGo } from './drive.ts';
+import { drive, letGo, wokenOf } from './drive.ts';
 import { allTargets, type Evidence, transactionsOf } from './evidence.ts';
 import { violations } from './invariants.ts';
 import { configMapPlace } from './places.ts';
@@ -79,7 +79,7 @@ async function endsOf(run: Run): Promise<ReadonlyMap<string, JsonObject | undefi
 /** One more call when all is over: nothing may be written. */
 async function lookAtRest(run: Run): Promise<readonly string[]> {
   const from = run.board.calls.length;
-  for (const name of transactionsOf(run)) {
+  for (const name of wokenOf(run)) {
     const parent = await read(run, name);
     if (parent !== undefined) await run.engine(callFor(parent, run.board.hookCall));
   }

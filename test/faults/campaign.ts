@@ -1,6 +1,6 @@
 // Runs the cases of a scenario side by side and counts.
-import { type Attempt, attempt } from './attempt.ts';
-import type { Calm, Case, Scenario } from './case.ts';
+import { attempt } from './attempt.ts';
+import type { Calm, Case, Outcome, Scenario } from './case.ts';
 import { violations } from './invariants.ts';
 import type { Story } from './story.ts';
 import type { World } from './world.ts';
@@ -26,20 +26,19 @@ export interface CampaignOptions {
   readonly atOnce?: number;
   /** Begins no more cases once this holds; the figures tell how many were tried. */
   readonly isOver?: () => boolean;
-  readonly onFailure?: (failure: Failure, attempt: Attempt) => void;
+  readonly onFailure?: (failure: Failure, outcome: Outcome) => void;
 }
 
 export async function campaign(world: World, scenario: Scenario, options: CampaignOptions = {}): Promise<Figures> {
   const start = performance.now();
-  const cases: Case[] = [];
-  for (const story of scenario.stories) cases.push(...scenario.casesOf(story, await calm(world, story)));
+  const cases = await casesOf(world, scenario);
   const chosen = cases.filter(({ id }, index) => options.select?.(id, index) ?? true);
   const failures: Failure[] = [];
   let tried = 0;
   await sideBySide(chosen, options.atOnce ?? 8, async (one) => {
     if (options.isOver?.() === true) return;
     tried += 1;
-    const result = await attempt(world, one.story, one.options, one.judge);
+    const result = await one.attempt(world);
     if (result.violations.length === 0) return;
     const failure = { id: one.id, violations: result.violations };
     failures.push(failure);
@@ -47,6 +46,13 @@ export async function campaign(world: World, scenario: Scenario, options: Campai
   });
   const seconds = (performance.now() - start) / 1000;
   return { scenario, cases: cases.length, tried, survived: tried - failures.length, failures, seconds };
+}
+
+async function casesOf(world: World, scenario: Scenario): Promise<readonly Case[]> {
+  if ('cases' in scenario) return scenario.cases;
+  const cases: Case[] = [];
+  for (const story of scenario.stories) cases.push(...scenario.casesOf(story, await calm(world, story)));
+  return cases;
 }
 
 const known = new WeakMap<World, Map<Story, Calm>>();

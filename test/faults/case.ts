@@ -1,9 +1,11 @@
 // One thing to try, and what it belongs to.
+import { attempt } from './attempt.ts';
 import type { Evidence } from './evidence.ts';
 import { violations } from './invariants.ts';
 import type { PortCall } from './port.ts';
 import type { Run, RunOptions } from './run.ts';
 import type { Story } from './story.ts';
+import type { World } from './world.ts';
 
 /** What a run without faults came to. */
 export interface Calm {
@@ -11,20 +13,39 @@ export interface Calm {
   readonly hookCalls: number;
 }
 
-export interface Case {
-  readonly id: string;
-  readonly story: Story;
-  readonly options: RunOptions | ((run: () => Run) => RunOptions);
-  readonly judge?: (evidence: Evidence) => readonly string[];
+export interface Outcome {
+  readonly violations: readonly string[];
+  /** Absent where there is no run to it. */
+  readonly evidence?: Evidence;
 }
 
-export interface Scenario {
+export interface Case {
+  /** `S02:commit4:17:after`; what stands between the first two colons is the story, or what else the cases are grouped by. */
+  readonly id: string;
+  readonly attempt: (world: World) => Promise<Outcome>;
+}
+
+interface Titled {
   readonly id: string;
   readonly what: string;
+}
+
+/** Faults at every call of some stories, once it is known how many those are. */
+export interface CountedScenario extends Titled {
   readonly stories: readonly Story[];
   readonly casesOf: (story: Story, calm: Calm) => readonly Case[];
 }
 
-export function caseOf(id: readonly (string | number)[], story: Story, options: Case['options'], judge = violations): Case {
-  return { id: id.join(':'), story, options, judge };
+export interface ListedScenario extends Titled {
+  readonly cases: readonly Case[];
+}
+
+export type Scenario = CountedScenario | ListedScenario;
+
+export type Options = RunOptions | ((run: () => Run) => RunOptions);
+
+export type Judge = (evidence: Evidence) => readonly string[];
+
+export function caseOf(id: readonly (string | number)[], story: Story, options: Options, judge: Judge = violations): Case {
+  return { id: id.join(':'), attempt: (world) => attempt(world, story, options, judge) };
 }

@@ -3,26 +3,27 @@ import { setTimeout } from 'node:timers/promises';
 import type { Reply } from '../../hooks/call.ts';
 import { at, equalJson, isObject, type Json, type JsonObject, textAt, withKey } from '../../hooks/model/json.ts';
 import { must } from '../support/client.ts';
-import { allTargets } from './evidence.ts';
+import { allTargets, transactionsOf } from './evidence.ts';
 import { advance, Crash, land } from './port.ts';
-import { callFor, type HookFault, type Run, read, startEngine } from './run.ts';
+import { callFor, type HookFault, type Run, type RunOptions, read, startEngine } from './run.ts';
 import { pathOfTransaction } from './story.ts';
 
 /** A guard against going on for ever; more calls than any run takes. */
 const mostCalls = 160;
-const mostSlowCalls = 4_000;
+const mostSlowCalls = 900;
 
 /** Calls the hook until every Transaction of the run is at rest and nothing of the story is to come. */
 export async function drive(run: Run): Promise<void> {
-  const names = Object.keys(run.story.transactions(run.names));
-  let awake = names;
+  let awake = wokenOf(run);
   const most = mostCallsOf(run);
   while (awake.length > 0 || run.lateAnswers.length > 0) {
     if (run.board.hookCall > most) throw new Error(`not at rest after ${most} calls`);
+    const known = wokenOf(run);
     const rested = await turns(run, awake);
     const hasStored = await storeLateAnswers(run, awake.length === rested.length);
     const hasGoneOn = await storyGoesOn(run);
-    awake = hasStored || hasGoneOn ? names : awake.filter((name) => !rested.includes(name));
+    const woken = wokenOf(run).filter((name) => !known.includes(name));
+    awake = hasStored || hasGoneOn ? wokenOf(run) : [...awake.filter((name) => !rested.includes(name)), ...woken];
   }
   await land(run.world.cluster, run.board, () => true);
 }
@@ -32,15 +33,23 @@ function mostCallsOf({ story, names }: Run): number {
   return (story.mostCalls ?? usual) + 4 * allTargets({ story, names }).length;
 }
 
+export function wokenOf(run: Run): readonly string[] {
+  return transactionsOf(run).filter((name) => !run.asleep.has(name));
+}
+
 /** One turn for each; returns those that are at rest. */
 async function turns(run: Run, names: readonly string[]): Promise<readonly string[]> {
   const rested: string[] = [];
-  for (const name of names) if (await turn(run, name)) rested.push(name);
+  const take = async (name: string): Promise<void> => {
+    if (await turn(run, name)) rested.push(name);
+  };
+  if (isFault(run.options.hookFaults, 'with others')) await Promise.all(names.map(take));
+  else for (const name of names) await take(name);
   return rested;
 }
 
 /** One turn of Metacontroller's for one Transaction; true when nothing is to be done for it any more. */
-async function turn(run: Run, name: string): Promise<boolean> {
+export async function turn(run: Run, name: string): Promise<boolean> {
   const parent = await read(run, name);
   if (parent === undefined) return true;
   run.board.hookCall += 1;
@@ -58,6 +67,10 @@ async function turn(run: Run, name: string): Promise<boolean> {
   return (
     reply !== 'crashed' && !(await goesAstray(run, { name, reply, fault })) && (await conclude(run, { name, parent, reply }))
   );
+}
+
+function isFault(faults: RunOptions['hookFaults'], kind: HookFault['kind']): boolean {
+  return faults !== undefined && 'kind' in faults && faults.kind === kind;
 }
 
 function hookFaultOf({ options: { hookFaults }, board }: Run): HookFault | undefined {

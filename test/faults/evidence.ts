@@ -116,8 +116,8 @@ export function storedStatuses({ events, names }: Evidence, transaction: string)
 /** What people see of an object: its content without what the API server counts and stamps. */
 export function contentOf(object: JsonObject | undefined): Json {
   if (object === undefined) return null;
-  const { managedFields: _owners, metadata: _stamps, ...content } = comparable(object, true) as JsonObject;
-  const [labels, annotations] = [at(object, 'metadata', 'labels') ?? {}, at(object, 'metadata', 'annotations') ?? {}];
+  const { managedFields: _owners, metadata, ...content } = comparable(object, true) as JsonObject;
+  const [labels, annotations] = [at(metadata, 'labels') ?? {}, at(metadata, 'annotations') ?? {}];
   return { ...content, labels, annotations };
 }
 

@@ -1,6 +1,7 @@
 // What must hold for every write of a run, as the API server's audit log has it.
 import { equalJson, textAt } from '../../hooks/model/json.ts';
 import { lockName } from '../../hooks/model/reference.ts';
+import type { AuditEvent } from './audit.ts';
 import {
   allTargets,
   contentOf,
@@ -63,14 +64,12 @@ export function oneWriteEach(evidence: Evidence): readonly string[] {
   );
 }
 
-interface ContentWrite {
-  readonly verb: string;
-  readonly fieldManager: string;
+type ContentWrite = Pick<AuditEvent, 'verb' | 'fieldManager' | 'received'> & {
   readonly isRestoring: boolean;
-}
+};
 
-// Deletes have no field manager: that of what was created is its undo.
-function contentWrites(evidence: Evidence, { key }: Target): readonly ContentWrite[] {
+/** Writes of the engine that change what a target holds. Deletes have no field manager: that of what was created is its undo. */
+export function contentWrites(evidence: Evidence, { key }: Target): readonly ContentWrite[] {
   const isCreated = transactionsOf(evidence).some((transaction) =>
     targetsOf(evidence, transaction).some((target) => target.key === key && target.type === 'Create'),
   );
@@ -82,7 +81,7 @@ function contentWrites(evidence: Evidence, { key }: Target): readonly ContentWri
       const isChange = !equalJson(content, next);
       content = next;
       const isRestoring = event.fieldManager.startsWith('janus-restore-') || (event.verb === 'delete' && isCreated);
-      return isChange && isEngine(event) ? [{ verb: event.verb, fieldManager: event.fieldManager, isRestoring }] : [];
+      return isChange && isEngine(event) ? [{ ...event, isRestoring }] : [];
     });
 }
 
@@ -96,11 +95,11 @@ export function footprint(evidence: Evidence): readonly string[] {
     .map(({ verb, resource, key }) => `${verb} of ${resource}: ${key}`);
 }
 
-/** I6: two Transactions never take turns at one target. */
+/** I6: two Transactions never take turns at one target. (What is left of a deleted one among its managers may go at any time.) */
 export function exclusion(evidence: Evidence): readonly string[] {
   if (transactionsOf(evidence).length < 2) return [];
   return allTargets(evidence).flatMap((target) => {
-    const writers = writesTo(evidence, target)
+    const writers = contentWrites(evidence, target)
       .filter(({ verb }) => verb !== 'delete')
       .map(({ fieldManager }) => transactionsOf(evidence).find((transaction) => isBy(evidence, transaction, fieldManager)));
     const turns = writers.filter((writer, index) => writer !== writers[index - 1]);

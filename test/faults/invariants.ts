@@ -1,11 +1,12 @@
 // I1 to I16: what must hold after every run, whatever went wrong in it. Each gives its violations in words. (I14 is another name
 // of I13.)
-import { canonicalJson, isObject, type Json, type JsonObject, textAt } from '../../hooks/model/json.ts';
+import { at, canonicalJson, isObject, type Json, type JsonObject, textAt } from '../../hooks/model/json.ts';
 import {
   allTargets,
   configMapKey,
   type Evidence,
   endOf,
+  isBy,
   itemsOf,
   managersIn,
   type Target,
@@ -32,6 +33,8 @@ export const outcome: Invariant = (evidence) => [...endsAsItMust(evidence), ...o
 
 const endsAsItMust: Invariant = (evidence) =>
   [...evidence.ends].flatMap(([name, status]) => {
+    const sleeps = evidence.story.asleep?.(evidence.names).includes(name) === true;
+    if (sleeps && textAt(status, 'phase') === undefined) return [];
     const [is, wanted] = [status === undefined ? 'gone' : textAt(status, 'phase'), endOf(evidence, name)];
     return is === wanted ? [] : [`${name} ends as ${is}, not as ${wanted}: ${textAt(status, 'message') ?? ''}`];
   });
@@ -39,6 +42,7 @@ const endsAsItMust: Invariant = (evidence) =>
 const objectsAreTrue: Invariant = (evidence) => {
   const given = evidence.story.content?.(evidence.names);
   if (evidence.story.id === 'contention') return oneOrder(evidence);
+  if (evidence.story.isShared === true) return patchesAreTrue(evidence);
   return allTargets(evidence).flatMap((target) =>
     given?.has(target.name) === true ? hasContent(evidence, target, given.get(target.name)) : isAsBefore(evidence, target),
   );
@@ -74,7 +78,42 @@ function uidOf(object: JsonObject | undefined): string | undefined {
   return textAt(object, 'metadata', 'uid');
 }
 
-// Two Transactions over the same two objects: the last one has written both.
+/** What a Transaction that only patches says of its end is so, whatever others have written. */
+export function patchesAreTrue(evidence: Evidence): readonly string[] {
+  return [...evidence.ends].flatMap(([transaction, status]) =>
+    patchesOf(evidence, transaction)
+      .filter((_, index) => itemsOf(status)[index]?.left !== true)
+      .filter((patched) => isThere(evidence, patched) !== (textAt(status, 'phase') === 'Committed'))
+      .map(({ key }) => `${key} does not agree with ${transaction}, which is ${textAt(status, 'phase')}`),
+  );
+}
+
+function isThere({ after }: Evidence, { key, content }: Patched): boolean {
+  const object = after.get(key);
+  return object !== undefined && contains(object, content);
+}
+
+interface Patched {
+  readonly key: string;
+  readonly content: JsonObject;
+}
+
+function patchesOf(evidence: Evidence, transaction: string): readonly Patched[] {
+  const changes = evidence.story.transactions(evidence.names)[transaction] ?? [];
+  return targetsOf(evidence, transaction).map(({ key }, index) => ({
+    key,
+    content: at(changes[index], 'content') as JsonObject,
+  }));
+}
+
+function contains(object: JsonObject, content: JsonObject): boolean {
+  return Object.entries(content).every(([key, value]) => {
+    const found: Json = object[key] ?? null;
+    return isObject(value) && isObject(found) ? contains(found, value) : found === value;
+  });
+}
+
+// Two Transactions that set the same field of the same two objects: the last one has written both.
 function oneOrder({ after, names }: Evidence): readonly string[] {
   const [first, second] = [names.b, names.c].map((name) => textAt(after.get(configMapKey(names, name)), 'data', 'last'));
   return first !== undefined && first === second ? [] : [`${names.b} was written last by ${first}, ${names.c} by ${second}`];
@@ -107,7 +146,7 @@ export const itemsAreTrue: Invariant = (evidence) =>
   [...evidence.ends].flatMap(([transaction, status]) =>
     itemsOf(status).flatMap((item, index) => {
       const key = targetsOf(evidence, transaction)[index]?.key ?? '';
-      const isLeftBehind = managersIn(evidence.after.get(key)).some((manager) => manager.startsWith('janus-'));
+      const isLeftBehind = managersIn(evidence.after.get(key)).some((manager) => isBy(evidence, transaction, manager));
       return item.rolledBack === true && isLeftBehind ? [`${key} is said to be rolled back, and is still ours`] : [];
     }),
   );

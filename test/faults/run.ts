@@ -24,6 +24,8 @@ export type HookFault =
   | { readonly kind: 'stored late'; readonly calls: number }
   /** The same call is made twice at once. */
   | { readonly kind: 'doubled' }
+  /** The calls for all Transactions are made at once. */
+  | { readonly kind: 'with others' }
   /** Before it: calls with each older state of the Transaction, whose answers are stored as well, or are not. */
   | { readonly kind: 'stale'; readonly stored: boolean };
 
@@ -59,6 +61,7 @@ export interface Run {
   readonly uids: Map<string, string>;
   readonly parents: Map<string, JsonObject[]>;
   readonly happened: Set<number>;
+  readonly asleep: Set<string>;
   readonly lateAnswers: { readonly due: number; readonly name: string; readonly reply: Reply }[];
   engine: Hook;
 }
@@ -73,7 +76,8 @@ export function createRun(world: World, story: Story, options: RunOptions = {}):
   const homes = story.isAlone === true ? { ...world, namespace: `run${count}` } : world;
   const names = namesOf(count, homes);
   const engine = options.engine ?? startEngine(world, board);
-  const lists = { hookCalls: [], uids: new Map(), parents: new Map(), happened: new Set<number>(), lateAnswers: [] };
+  const asleep = new Set(story.asleep?.(names));
+  const lists = { asleep, hookCalls: [], uids: new Map(), parents: new Map(), happened: new Set<number>(), lateAnswers: [] };
   return { world, story, names, board, options, ...lists, engine };
 }
 
@@ -114,9 +118,10 @@ async function createHome({ world: { controller }, names: { namespace } }: Run):
   await createAccount(controller, namespace);
 }
 
-async function createObject({ world: { stranger }, names }: Run, { object, applied }: Given): Promise<void> {
+async function createObject({ world: { stranger }, names }: Run, { object, applied, since }: Given): Promise<void> {
   const { path, collection, name } = placeOf(object, names.namespace);
   must(await stranger.create(collection, object, { fieldManager: 'kubectl-create' }));
+  await since?.(stranger);
   if (applied === undefined) return;
   const { apiVersion = 'v1', kind = '' } = object;
   must(await stranger.apply(path, { apiVersion, kind, metadata: { name }, ...applied }, { fieldManager: 'gitops' }));

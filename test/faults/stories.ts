@@ -98,6 +98,7 @@ export const contention: Story = {
   }),
   events: [],
   end: 'Committed',
+  isShared: true,
 };
 
 /** Two changes, for faults in pairs. */
@@ -119,8 +120,6 @@ export const rollback2: Story = {
   events: [askedBack],
   end: 'RolledBack',
 };
-
-export const stories: readonly Story[] = [commit4, failAt3, requestRollback, deleteMidCommit, contention, commit2, rollback2];
 
 function asWidget(given: JsonObject): JsonObject {
   return { ...widgets.withStatus, metadata: at(given, 'metadata') ?? {}, spec: { color: 'blue' } };

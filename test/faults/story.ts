@@ -1,5 +1,6 @@
 // What a story is: the objects there are, what is changed, what happens besides, and how it must end.
 import type { JsonObject } from '../../hooks/model/json.ts';
+import type { Client } from '../support/client.ts';
 import { canaryOf, type Names } from './names.ts';
 import type { World } from './world.ts';
 
@@ -15,6 +16,8 @@ export type EndPhase = 'Committed' | 'RolledBack' | 'Failed' | 'gone';
 export interface Given {
   readonly object: JsonObject;
   readonly applied?: JsonObject;
+  /** What else was done to it. */
+  readonly since?: (client: Client) => Promise<void>;
 }
 
 export interface Story {
@@ -31,6 +34,10 @@ export interface Story {
   readonly ends?: (names: Names) => Readonly<Record<string, EndPhase>>;
   /** What targets hold at the end, by name, undefined for one that is not there; left out: as before. */
   readonly content?: (names: Names) => ReadonlyMap<string, JsonObject | undefined>;
+  /** Its Transactions patch objects that they share: each must hold what the committed ones have set. */
+  readonly isShared?: boolean;
+  /** Transactions that are not called before somebody wakes them. */
+  readonly asleep?: (names: Names) => readonly string[];
   /** It has a namespace for itself. */
   readonly isAlone?: boolean;
   /** A guard against going on for ever, where it takes more calls than others. */

@@ -6,19 +6,20 @@ import { callFor, type Run, read, startEngine } from './run.ts';
 import type { Story } from './story.ts';
 
 const storings = ['stored', 'stored-after', 'discarded'] as const;
+type Storing = (typeof storings)[number];
 
 export function twoEngineCases(story: Story, { calls }: Calm): readonly Case[] {
   return calls.flatMap(({ number }) =>
     storings.map((storing) =>
       caseOf(['S08', story.id, number, storing], story, (run) => ({
-        faults: new Map([[number, { kind: 'gap', act: () => secondEngine(run(), storing) }]]),
+        faults: new Map([[number, { kind: 'gap', act: () => secondEngine(run(), run().names.run, storing) }]]),
       })),
     ),
   );
 }
 
-async function secondEngine(run: Run, storing: (typeof storings)[number]): Promise<void> {
-  const name = run.names.run;
+/** A whole call for that Transaction, by another engine. */
+export async function secondEngine(run: Run, name: string, storing: Storing): Promise<void> {
   const parent = await read(run, name);
   if (parent === undefined) return;
   const reply = await startEngine(run.world, run.board)(callFor(parent, run.board.hookCall));

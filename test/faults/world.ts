@@ -9,10 +9,11 @@ import { loadConnection } from '../../server/kubernetes/connection.ts';
 import { createSealer } from '../../server/kubernetes/sealer.ts';
 import { ensureSealingKeys } from '../../server/kubernetes/sealing-key.ts';
 import { type ControlPlane, startControlPlane } from '../controlplane/start.ts';
+import { installWidgets as installGenerated } from '../generated/world.ts';
 import { type Client, connect, freeNamespace, must, waitFor } from '../support/client.ts';
 import { engineUser, writeEngineKubeconfig } from '../support/engine-identity.ts';
 import { engineNamespace, installManifests } from '../support/install.ts';
-import { account } from '../support/stage.ts';
+import { account, pathIn } from '../support/stage.ts';
 import { type AuditTrail, openAuditTrail, users } from './audit.ts';
 import { installWidgets } from './widgets.ts';
 
@@ -55,6 +56,7 @@ async function furnish(plane: ControlPlane, engine: string, close: () => Promise
   for (const home of [namespace, elsewhere]) await createAccount(client, home);
   await allowEverything(client);
   await installWidgets(client);
+  await installGenerated({ client, path: (suffix) => pathIn(namespace, suffix) }, { teardown: () => undefined });
   await writeEngineKubeconfig(client, plane.kubeconfig, engine);
   const cluster = createCluster(loadConnection({ kubeconfig: engine }), { writeTimeout: 10_000 });
   const keys = await waitFor(async () => {

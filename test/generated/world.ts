@@ -40,7 +40,7 @@ const definition = {
 };
 
 /** Installs the kind; resolves once its objects can be written, server-side apply included. */
-export async function installWidgets({ client, path }: Stage, t: Teardown): Promise<void> {
+export async function installWidgets({ client, path }: Pick<Stage, 'client' | 'path'>, t: Teardown): Promise<void> {
   t.teardown(() => client.delete(`${definitions}/widgets.${group}`));
   must(await client.create(definitions, definition));
   const probe = path(`${group}/v1/widgets/probe`);

@@ -240,7 +240,7 @@ export async function callHook(
   return { code: response.status, body: isObject(body) ? body : {}, text };
 }
 
-function pathIn(namespace: string, suffix: string): string {
+export function pathIn(namespace: string, suffix: string): string {
   const [group, version, ...rest] = suffix.split('/');
   const isCore = !/^v\d/.test(version ?? '');
   return isCore

@@ -1,0 +1,52 @@
+// The process dies, an answer is lost, or a write lands late: at every call, and in pairs.
+import { type Calm, type Case, caseOf } from './case.ts';
+import { hookCases, upTo } from './hook-faults.ts';
+import type { Story } from './story.ts';
+
+export function crashes(id: string, story: Story, { calls, hookCalls }: Calm): readonly Case[] {
+  const atCalls = calls.flatMap(({ number }) =>
+    (['before', 'after'] as const).map((kind) =>
+      caseOf([id, story.id, number, kind], story, { faults: new Map([[number, { kind }]]) }),
+    ),
+  );
+  return [...atCalls, ...hookCases([id, story.id], story, hookCalls, { kind: 'unstored', crash: true })];
+}
+
+/** In calls of the port; the last one is after all is over, as far as the time of the write allows. */
+const lateBy = [1, 12, 60, 10_000];
+
+export function lostAnswers(id: string, story: Story, { calls }: Calm): readonly Case[] {
+  const writes = calls.filter(({ method }) => method === 'send');
+  return writes.flatMap(({ number }) => [
+    ...(['lost', 'unsent'] as const).map((kind) =>
+      caseOf([id, story.id, number, kind], story, { faults: new Map([[number, { kind }]]) }),
+    ),
+    ...lateBy.flatMap((later) =>
+      [false, true].map((crash) =>
+        caseOf([id, story.id, number, `late${later}${crash ? '-crash' : ''}`], story, {
+          faults: new Map([[number, { kind: 'late', calls: later, crash }]]),
+        }),
+      ),
+    ),
+  ]);
+}
+
+/** A fault at a write and another one soon after, as numbered in the run as it is then. */
+export function pairs(story: Story, { calls }: Calm): readonly Case[] {
+  const writes = calls.filter(({ method }) => method === 'send').map(({ number }) => number);
+  const kinds = [{ kind: 'after' }, { kind: 'unsent' }, { kind: 'late', calls: 6, crash: true }] as const;
+  return writes.flatMap((first) =>
+    kinds.flatMap((one) =>
+      upTo(12).flatMap((distance) =>
+        kinds.map((other) =>
+          caseOf(['S03', story.id, first, one.kind, `+${distance}`, other.kind], story, {
+            faults: new Map([
+              [first, one],
+              [first + distance, other],
+            ]),
+          }),
+        ),
+      ),
+    ),
+  );
+}

@@ -1,0 +1,128 @@
+// A Transaction goes while it is in each of its phases, in each of the ways in which one can go: nothing of the engine's is left,
+// nothing hangs, and what was applied is undone first, where there is anybody who may undo it.
+import { textAt } from '../../hooks/model/json.ts';
+import { type Client, must, waitFor } from '../support/client.ts';
+import { account } from '../support/stage.ts';
+import { change } from '../support/targets.ts';
+import { type Case, caseOf } from './case.ts';
+import type { Evidence } from './evidence.ts';
+import { violations } from './invariants.ts';
+import type { Names } from './names.ts';
+import { configMapPlace } from './places.ts';
+import { askBack, askedBack, commit4, fourChanges, green } from './stories.ts';
+import { type Story, type StoryEvent, transactionPath } from './story.ts';
+import type { World } from './world.ts';
+
+type Act = StoryEvent['act'];
+type When = StoryEvent['when'];
+
+const isIn =
+  (phase: string): When =>
+  (status) =>
+    textAt(status, 'phase') === phase;
+
+/** How a phase is reached, beside by going on. */
+const ways: Readonly<Record<string, readonly StoryEvent[]>> = {
+  Pending: [],
+  Preparing: [],
+  Prepared: [],
+  Committing: [],
+  Committed: [],
+  RollingBack: [askedBack],
+  RolledBack: [askedBack],
+  Failed: [{ when: isIn('Committed'), act: spoilAndAskBack }],
+};
+
+/** What somebody has changed since cannot be undone. */
+async function spoilAndAskBack({ stranger, controller }: World, names: Names): Promise<void> {
+  const { path } = configMapPlace(names.namespace, names.c);
+  must(await stranger.patch(path, { data: { color: 'violet' } }, 'merge', { fieldManager: 'stranger' }));
+  await askBack(controller, names);
+}
+
+const cascade =
+  (propagationPolicy: string): Act =>
+  ({ controller }, { namespace, run }) =>
+    controller.delete(transactionPath(namespace, run), { propagationPolicy });
+
+const kinds: Readonly<Record<string, Act>> = {
+  background: cascade('Background'),
+  foreground: cascade('Foreground'),
+  orphan: cascade('Orphan'),
+  namespace: deleteNamespace,
+  'account-gone': deleteAccount,
+  'forced-off': forceOff,
+};
+
+async function deleteNamespace({ controller }: World, { namespace, run }: Names): Promise<void> {
+  must(await controller.delete(`/api/v1/namespaces/${namespace}`));
+  const isReached = async (): Promise<boolean> => isDeleted(controller, transactionPath(namespace, run));
+  await waitFor(isReached, `the deletion of ${namespace} to reach its Transaction`);
+}
+
+async function isDeleted(controller: Client, path: string): Promise<boolean> {
+  const { code, body } = await controller.get(path);
+  return code === 404 || textAt(body, 'metadata', 'deletionTimestamp') !== undefined;
+}
+
+async function deleteAccount({ controller }: World, { namespace, run }: Names): Promise<void> {
+  must(await controller.delete(`/api/v1/namespaces/${namespace}/serviceaccounts/${account}`));
+  must(await controller.delete(transactionPath(namespace, run)));
+}
+
+async function forceOff({ controller }: World, { namespace, run }: Names): Promise<void> {
+  const path = transactionPath(namespace, run);
+  must(await controller.patch(path, { metadata: { finalizers: null } }));
+  await controller.delete(path);
+}
+
+/** Another one holds the lock of an object that this one wants too: only then is there a status of a Pending one. */
+function held(story: Story): Story {
+  const holder = ({ c }: Names): readonly ReturnType<typeof change>[] => [change('Patch', c, { data: { held: 'yes' } })];
+  return {
+    ...story,
+    transactions: (names) => ({ [names.rival]: holder(names), [names.run]: fourChanges(names) }),
+    ends: ({ rival }) => ({ [rival]: 'Committed' }),
+  };
+}
+
+function storyOf(phase: string, kind: string): Story {
+  const story: Story = {
+    id: `${phase}-${kind}`,
+    transactions: commit4.transactions,
+    annotations: { 'tx.janus.io/automatic-rollback': 'true' },
+    events: [...(ways[phase] ?? []), { when: isIn(phase), act: kinds[kind] ?? cascade('Background') }],
+    end: 'gone',
+    isAlone: kind === 'namespace' || kind === 'account-gone',
+    isSlow: kind === 'namespace',
+  };
+  return phase === 'Pending' ? held(story) : story;
+}
+
+export const deletionCases: readonly Case[] = Object.keys(ways).flatMap((phase) =>
+  Object.keys(kinds).map((kind) =>
+    caseOf(['S13', phase, kind], storyOf(phase, kind), {}, (evidence) => judge(evidence, phase, kind)),
+  ),
+);
+
+// A namespace takes its objects along; without the account, or without a finalizer to wait for, nobody undoes what is applied.
+function judge(evidence: Evidence, phase: string, kind: string): readonly string[] {
+  const isUndone = !['namespace', 'account-gone', 'forced-off'].includes(kind);
+  const others = violations(evidence).filter((text) => text.includes(' ends as ') || !/^I(1|4|15) /.test(text));
+  const told = kind === 'namespace' ? others.filter((text) => !text.includes('rival ends as')) : others;
+  return isUndone && phase !== 'Pending' ? [...told, ...objectsAre(evidence, phase)] : told;
+}
+
+/** Committed ones stay, Failed ones leave what could not be undone, all else is undone. */
+function objectsAre(evidence: Evidence, phase: string): readonly string[] {
+  const { names } = evidence;
+  if (phase === 'Committed')
+    return violations({ ...evidence, story: { ...evidence.story, content: commit4.content } as Story }).filter(isOfObjects);
+  const left = phase === 'Failed' ? [names.c] : [];
+  const spoiled = new Map(left.map((name) => [name, { data: { ...green, applied: 'yes', color: 'violet' } }]));
+  return violations({ ...evidence, story: { ...evidence.story, content: () => spoiled } }).filter(isOfObjects);
+}
+
+function isOfObjects(text: string): boolean {
+  return text.startsWith('I1 outcome') && !text.includes(' ends as ');
+}

@@ -1,0 +1,102 @@
+// Generated objects and changes, as test/generated has them, with a crash, a lost or a late answer somewhere: all is as before
+// at the end, managedFields included.
+import fc from 'fast-check';
+import { at, type JsonObject, textAt } from '../../hooks/model/json.ts';
+import { type Ending, type Plan, plan, type Target } from '../generated/arbitraries.ts';
+import { apiVersionOf, writeAs } from '../generated/world.ts';
+import { change } from '../support/targets.ts';
+import { attempt } from './attempt.ts';
+import type { Case } from './case.ts';
+import { wrongAnswers } from './errors.ts';
+import { type Evidence, itemsOf } from './evidence.ts';
+import { honestEnd } from './honest.ts';
+import type { Names } from './names.ts';
+import { placeOf } from './places.ts';
+import type { Fault, PortCall } from './port.ts';
+import { askBack, askedBack, single } from './stories.ts';
+import type { Given, Story, StoryEvent } from './story.ts';
+
+export const generatedCases: readonly Case[] = Array.from({ length: 1000 }, (_, seed) => ({
+  id: `S17:${seed}`,
+  attempt: (world) => {
+    const [one = { targets: [], ending: { kind: 'stopped', afterCall: 0 }, foreign: [] }] = fc.sample<Plan>(plan, {
+      seed,
+      numRuns: 1,
+    });
+    return attempt(world, storyOf(one, seed), (run) => ({ faults: faultsOf(one, seed, () => run().names) }), judge);
+  },
+}));
+
+function storyOf({ targets, ending }: Plan, seed: number): Story {
+  return {
+    id: `generated-${seed}`,
+    given: (names) =>
+      targets.flatMap((target, index) => (target.type === 'Create' ? [] : [givenOf(target, nameOf(names, index), names)])),
+    transactions: single((names) => targets.map((target, index) => changeOf(target, nameOf(names, index)))),
+    events: [askedBack, ...stopOf(ending)],
+    end: 'RolledBack',
+  };
+}
+
+function nameOf({ run }: Names, index: number): string {
+  return `${run}-${index}`;
+}
+
+function givenOf({ kind, origin, history }: Target, name: string, { namespace }: Names): Given {
+  const object = {
+    ...origin,
+    apiVersion: apiVersionOf(kind),
+    kind,
+    metadata: { ...(at(origin, 'metadata') as JsonObject), name },
+  };
+  const { path } = placeOf(object, namespace);
+  return {
+    object,
+    since: async (client) => {
+      for (const [number, write] of history.entries()) await writeAs(client, { path, kind, name }, write, `author-${number}`);
+    },
+  };
+}
+
+function changeOf({ type, kind, content }: Target, name: string): JsonObject {
+  return change(type, name, type === 'Delete' ? undefined : content, { apiVersion: apiVersionOf(kind), kind });
+}
+
+/** Its undo is asked for after so many calls. */
+function stopOf(ending: Ending): readonly StoryEvent[] {
+  if (ending.kind !== 'stopped') return [];
+  let calls = 0;
+  const when = (): boolean => {
+    calls += 1;
+    return calls > ending.afterCall;
+  };
+  return [{ when, act: ({ controller }, names) => askBack(controller, names) }];
+}
+
+const strikes: readonly Fault[] = [
+  { kind: 'after' },
+  { kind: 'lost' },
+  { kind: 'unsent' },
+  { kind: 'late', calls: 12, crash: true },
+  { kind: 'late', calls: 60, crash: false },
+];
+
+/** A fault at one of the first hundred calls, and the refusal of the change that the plan wants refused. */
+function faultsOf({ ending }: Plan, seed: number, names: () => Names): (call: PortCall) => Fault | undefined {
+  const refusal = wrongAnswers.find(({ id }) => id === '422')?.failure;
+  let isRefused = ending.kind !== 'refused';
+  return ({ number, method, identity, name }) => {
+    if (!isRefused && refusal !== undefined && ending.kind === 'refused' && method === 'send' && identity === 'serviceAccount') {
+      isRefused = name === nameOf(names(), ending.change);
+      if (isRefused) return { kind: 'fails', failure: refusal };
+    }
+    return number === 1 + ((seed * 37) % 100) ? strikes[seed % strikes.length] : undefined;
+  };
+}
+
+/** Nobody else writes, so there is nothing that may be left. */
+function judge(evidence: Evidence): readonly string[] {
+  const status = evidence.ends.get(evidence.names.run);
+  const left = itemsOf(status).filter((item) => item.left === true);
+  return [...honestEnd(evidence), ...(left.length > 0 ? [`${left.length} changes are left: ${textAt(status, 'message')}`] : [])];
+}

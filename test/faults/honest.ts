@@ -1,0 +1,28 @@
+// Where a Transaction may end otherwise than its story, what it then says must be so.
+import { textAt } from '../../hooks/model/json.ts';
+import { type Evidence, itemsOf } from './evidence.ts';
+import { violations } from './invariants.ts';
+import { commit4 } from './stories.ts';
+import type { EndPhase, Story } from './story.ts';
+
+const aboutTheEnd = /^I1 |^I15 /;
+
+/** Committed: all is there. RolledBack: all is as before. Failed: all is as before but the items that are said to be left. */
+export function honestEnd(evidence: Evidence): readonly string[] {
+  const [[transaction = '', status] = []] = evidence.ends;
+  const phase = textAt(status, 'phase') ?? 'gone';
+  if (phase === evidence.story.end) return violations(evidence);
+  const others = violations(evidence).filter((text) => !aboutTheEnd.test(text));
+  const changes = evidence.story.transactions(evidence.names)[transaction] ?? [];
+  const judged = changes.filter((_, index) => itemsOf(status)[index]?.left !== true);
+  const told = { ...storyEnding(evidence.story, phase), transactions: () => ({ [transaction]: judged }) };
+  const items = itemsOf(status).filter(({ left }) => left !== true);
+  const ends = new Map([[transaction, { ...status, items }]]);
+  return [...others, ...violations({ ...evidence, story: told, ends }).filter((text) => aboutTheEnd.test(text))];
+}
+
+function storyEnding(story: Story, phase: string): Story {
+  const { content: _other, ...without } = story;
+  const content = phase === 'Committed' ? (story.content ?? commit4.content) : undefined;
+  return { ...without, end: phase as EndPhase, ...(content && { content }) };
+}

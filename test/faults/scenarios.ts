@@ -1,0 +1,86 @@
+// All scenarios of the campaign: of each what is tried, one replayable id a case (`S02:commit4:17:after`). Where faults go through
+// all calls, a run without faults counts those.
+
+import { badInputCases } from './bad-input.ts';
+import type { CountedScenario, Scenario } from './case.ts';
+import { containerCases, containers } from './containers.ts';
+import { crashes, lostAnswers, pairs } from './crashes.ts';
+import { deletionCases } from './deletions.ts';
+import { foreignCases } from './foreign.ts';
+import { generatedCases } from './generated.ts';
+import { lateAnswers, skips, staleCalls } from './hook-faults.ts';
+import { elsewhereCases, limitCases } from './listed.ts';
+import { lockCases, takenOver, takeoverCases } from './locks.ts';
+import { matrixCases } from './matrix.ts';
+import { oneWayCases } from './one-way.ts';
+import { overlapCases, overlaps } from './overlaps.ts';
+import {
+  commit2,
+  commit4,
+  commitWidgets,
+  contention,
+  deleteMidCommit,
+  failAt3,
+  requestRollback,
+  rollback2,
+  rollbackWidgets,
+} from './stories.ts';
+import { twoEngineCases } from './two-engines.ts';
+import { everWrong, onceWrong } from './wrong-answers.ts';
+
+const five = [commit4, failAt3, requestRollback, deleteMidCommit, contention];
+const two = [commit4, requestRollback];
+
+const counted: readonly CountedScenario[] = [
+  {
+    id: 'S02',
+    what: 'crash before, after and between all calls',
+    stories: five,
+    casesOf: (story, calm) => crashes('S02', story, calm),
+  },
+  { id: 'S03', what: 'two faults in one run', stories: [commit2, rollback2], casesOf: pairs },
+  { id: 'S04', what: 'the answer of a write is lost', stories: five, casesOf: (story, calm) => lostAnswers('S04', story, calm) },
+  {
+    id: 'S05',
+    what: 'each wrong answer at each call, once and for ever',
+    stories: two,
+    casesOf: (story, calm) => [...onceWrong(story, calm), ...everWrong(story, calm)],
+  },
+  { id: 'S06', what: 'stale and duplicate calls', stories: five, casesOf: staleCalls },
+  { id: 'S07', what: 'calls that are not made, answers that are not stored', stories: five, casesOf: skips },
+  { id: 'S08', what: 'one step by two engines at once', stories: [commit4, failAt3, requestRollback], casesOf: twoEngineCases },
+  { id: 'S09', what: 'answers are stored late', stories: five, casesOf: lateAnswers },
+  {
+    id: 'S10',
+    what: 'somebody writes between any two calls',
+    stories: [...two, commitWidgets, rollbackWidgets],
+    casesOf: foreignCases,
+  },
+  { id: 'S11', what: 'Transactions over the same objects', stories: overlaps, casesOf: overlapCases },
+  {
+    id: 'S12',
+    what: 'locks that expire, vanish, are taken over; a process that stands still',
+    stories: [...two, ...takenOver],
+    casesOf: (story, calm) => (takenOver.includes(story) ? takeoverCases(story, calm) : lockCases(story, calm)),
+  },
+];
+
+const containersWithFaults: CountedScenario = {
+  id: 'S15',
+  what: 'a Namespace and its contents, a definition and its instances, the same object twice',
+  stories: containers,
+  casesOf: containerCases,
+};
+
+export const scenarios: readonly Scenario[] = [
+  { id: 'S01', what: 'types of change, there and absent, of eight kinds', cases: matrixCases },
+  ...counted,
+  { id: 'S13', what: 'deletion in each phase, in each way', cases: deletionCases },
+  { id: 'S14', what: 'bad input', cases: badInputCases },
+  containersWithFaults,
+  { id: 'S16', what: 'what cannot be undone', cases: oneWayCases },
+  { id: 'S17', what: 'generated objects and changes, undone, with a fault', cases: generatedCases },
+  { id: 'S18', what: 'snapshots and statuses of released versions (none is released yet)', cases: [] },
+  { id: 'S23', what: 'faults found in an earlier implementation: tests that show they are not here', cases: elsewhereCases },
+  { id: 'S24', what: 'limits of size', cases: limitCases },
+];

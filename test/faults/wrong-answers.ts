@@ -1,0 +1,79 @@
+// Each wrong answer at each call, once or for ever. A transient one changes nothing about the end as long as there is time.
+import { type Calm, type Case, caseOf } from './case.ts';
+import { type WrongAnswer, wrongAnswers } from './errors.ts';
+import type { Evidence } from './evidence.ts';
+import { honestEnd } from './honest.ts';
+import { violations } from './invariants.ts';
+import type { Fault, PortCall } from './port.ts';
+import type { Run } from './run.ts';
+import type { Story } from './story.ts';
+
+export function onceWrong(story: Story, { calls }: Calm): readonly Case[] {
+  return calls.flatMap((call) =>
+    wrongAnswers
+      .filter((wrong) => isPossible(call, wrong))
+      .map(({ id, failure, isTransient }) =>
+        caseOf(
+          ['S05', story.id, call.number, id],
+          story,
+          { faults: new Map([[call.number, { kind: 'fails', failure }]]) },
+          isTransient ? violations : honestEnd,
+        ),
+      ),
+  );
+}
+
+// That something is not there is either true or a lie that nobody can see through; and what only reads conflicts with nothing.
+function isPossible({ method }: PortCall, { failure }: WrongAnswer): boolean {
+  const isWrite = method === 'send' || method === 'dryRun';
+  return isWrite || !(failure.code === 409 || (failure.code === 404 && method.startsWith('get')));
+}
+
+/** Of the story for ever: short times, so that the end comes soon. */
+export const patience = { timeout: '2m', lockWait: '2m' };
+const timeout = 120_000;
+
+/** After so long the API server is well again, so that the rest can be seen: nothing but reading is possible without it. */
+const healing = 600_000;
+
+/** Of calls that are made again and again the first one is enough. */
+export function everWrong(story: Story, { calls }: Calm): readonly Case[] {
+  const patient = { ...story, spec: patience };
+  const first = calls.filter(({ what }, index) => calls.findIndex((call) => call.what === what) === index);
+  return first.flatMap((call) =>
+    wrongAnswers
+      .filter((wrong) => isPossible(call, wrong))
+      .map((wrong) =>
+        caseOf(
+          ['S05', story.id, call.number, wrong.id, 'ever'],
+          patient,
+          (run) => ({ faults: forEver(call.number, wrong, run) }),
+          (evidence) => [...honestEnd(evidence), ...(wrong.isTransient ? hasty(evidence) : [])],
+        ),
+      ),
+  );
+}
+
+/** From that call on, all calls for the same. */
+function forEver(number: number, { failure }: WrongAnswer, run: () => Run): (call: PortCall) => Fault | undefined {
+  let broken: string | undefined;
+  return (call) => {
+    if (call.number === number) broken = call.what;
+    const isBroken = call.what === broken && run().board.ahead < healing;
+    return isBroken ? { kind: 'fails', failure } : undefined;
+  };
+}
+
+/** Given up before its time: what is transient must be tried again until then. */
+function hasty({ hookCalls }: Evidence): readonly string[] {
+  const committed = hookCalls.find(({ phase }) => phase === 'Committed');
+  const undoing = hookCalls.find(({ phase }) => phase === 'RollingBack');
+  const failed = hookCalls.find(({ phase }) => phase === 'Failed');
+  const given = [
+    ...(undoing !== undefined && committed === undefined ? [{ ...undoing, since: 0 }] : []),
+    ...(failed === undefined ? [] : [{ ...failed, since: undoing?.ahead ?? 0 }]),
+  ];
+  return given
+    .filter(({ ahead, since }) => ahead - since < timeout - 10_000)
+    .map(({ phase, ahead, since }) => `gave up after ${(ahead - since) / 1000} s of ${timeout / 1000} s: ${phase}`);
+}
