@@ -6,10 +6,12 @@ import type { Sightings } from './observe/sightings.ts';
 import type { CachedSnapshot, SnapshotCache } from './observe/snapshot.ts';
 
 interface Remembered {
-  /** The stored version that the last call started from, and the one that it answered. */
-  readonly versions: readonly number[];
   /** Monotonic ms of the last moment at which a write of an unknown fate may have been sent; undefined when there was none. */
-  readonly uncertainAt: number | undefined;
+  readonly uncertainAt?: number | undefined;
+  /** Monotonic ms of the first sight of its undo: whoever began a change had not seen it then. */
+  readonly undoSeenAt?: number | undefined;
+  /** It was changed from beginning to end by this process alone. */
+  readonly isAlone?: boolean;
   /** How many calls in a row met transient trouble. */
   readonly troubles: number;
 }
@@ -55,9 +57,15 @@ function bounded<Value>(most: number, weigh: (value: Value) => number = () => 1)
   };
 }
 
+/** What a Transaction was found to be at. */
+export interface Found {
+  /** Nothing was ever sent to its targets. */
+  readonly isNew: boolean;
+  readonly isBeingUndone: boolean;
+}
+
 /** How a call ended. */
 export interface Ended {
-  readonly versions: readonly number[];
   /** Whether a write was sent to which no definitive answer came. */
   readonly isUncertain: boolean;
   /** Whether the call met transient trouble. */
@@ -67,8 +75,12 @@ export interface Ended {
 export interface Memory {
   readonly snapshots: SnapshotCache;
   readonly sightings: Sightings;
-  /** Whether everything that was ever sent for this Transaction, stored at that version, is known to have ended. */
-  recall(uid: string, version: number): Recollection;
+  /** To be called before anything is looked at: what lands after the look is under way until then. */
+  recall(uid: string, found: Found): Recollection;
+  /** Others may have sent writes until now. */
+  doubt(uid: string): void;
+  /** All was sent by this process, and none of it is of unknown fate any longer than it knows. */
+  trust(uid: string): void;
   /** Returns the pause before the next try, in seconds, for a call that met transient trouble. */
   remember(uid: string, ended: Ended): number;
   forget(uid: string): void;
@@ -86,22 +98,30 @@ export interface Spans {
 export function createMemory(clock: Clock, random: () => number, { lateWindow, sighting }: Spans): Memory {
   const calls = bounded<Remembered>(mostRemembered);
   const snapshots = bounded<CachedSnapshot>(mostSnapshots, ({ size }) => size);
-  // A version that this process did not answer came about by another one, whose writes are not known here.
-  const uncertainAt = (uid: string, version: number): number | undefined => {
-    const last = calls.get(uid);
-    return version === 0 || last?.versions.includes(version) === true ? last?.uncertainAt : clock.monotonic();
-  };
+  const isPast = (moment: number): boolean => clock.monotonic() > moment + lateWindow;
+  // What this process does not remember, another one may have served.
+  const recalled = (uid: string): Remembered => calls.get(uid) ?? { troubles: 0, uncertainAt: clock.monotonic() };
   return {
     snapshots,
     sightings: createSightings(clock, sighting),
-    recall: (uid, version) => {
-      const since = uncertainAt(uid, version);
-      return { isSettled: since === undefined || clock.monotonic() > since + lateWindow };
+    recall: (uid, { isNew, isBeingUndone }) => {
+      const known = calls.get(uid) ?? (isNew ? { troubles: 0 } : recalled(uid));
+      const undoSeenAt = known.undoSeenAt ?? (isBeingUndone ? clock.monotonic() : undefined);
+      calls.set(uid, { ...known, undoSeenAt });
+      return {
+        isSettled: known.uncertainAt === undefined || isPast(known.uncertainAt),
+        isUndoOld: undoSeenAt !== undefined && isPast(undoSeenAt),
+      };
     },
-    remember: (uid, { versions, isUncertain, isTroubled }) => {
-      const troubles = isTroubled ? (calls.get(uid)?.troubles ?? 0) + 1 : 0;
-      const since = isUncertain ? clock.monotonic() : uncertainAt(uid, versions[0] ?? 0);
-      calls.set(uid, { versions, uncertainAt: since, troubles });
+    doubt: (uid) => {
+      const known = recalled(uid);
+      if (known.isAlone !== true) calls.set(uid, { ...known, uncertainAt: clock.monotonic() });
+    },
+    trust: (uid) => calls.set(uid, { ...recalled(uid), isAlone: true }),
+    remember: (uid, { isUncertain, isTroubled }) => {
+      const known = recalled(uid);
+      const troubles = isTroubled ? known.troubles + 1 : 0;
+      calls.set(uid, { ...known, troubles, ...(isUncertain && { uncertainAt: clock.monotonic() }) });
       // Doubling, with jitter: many Transactions must not come back at once to a server that is just recovering.
       return Math.min(longestPause, 2 ** Math.min(troubles - 1, 10)) * (0.75 + random() / 2);
     },

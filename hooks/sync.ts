@@ -6,7 +6,8 @@
 import { agendaOf } from './agenda/agenda.ts';
 import type { Call, EngineParts, Hook, Reply, Timing } from './call.ts';
 import { decide } from './decide/decide.ts';
-import { createMemory, createTurns, type Memory } from './memory.ts';
+import { testimonyOf } from './decide/testimony.ts';
+import { createMemory, createTurns, type Found, type Memory } from './memory.ts';
 import { at, isObject, type JsonObject, textAt } from './model/json.ts';
 import { isTerminal } from './model/phase.ts';
 import { encodeStatus, type Status } from './model/status.ts';
@@ -37,8 +38,9 @@ export function createSync(parts: EngineParts): Hook {
   const { cluster, clock, timing } = parts;
   const memory = createMemory(clock, Math.random, { lateWindow: lateWindowOf(timing), sighting: timing.sighting ?? 0 });
   const inTurn = createTurns();
+  const server = crypto.randomUUID();
   return (call) =>
-    inTurn(call.uid, () => serve({ parts, memory, session: startSession(cluster, clock, timing.stepDeadline) }, call));
+    inTurn(call.uid, () => serve({ parts, server, memory, session: startSession(cluster, clock, timing.stepDeadline) }, call));
 }
 
 /** A request may be sent until the deadline, and the API server works on it for its timeout. */
@@ -48,6 +50,8 @@ function lateWindowOf({ stepDeadline, writeTimeout }: Timing): number {
 
 interface Serving {
   readonly parts: EngineParts;
+  /** Names this process in the Leases of the targets that it changes. */
+  readonly server: string;
   readonly memory: Memory;
   readonly session: Session;
 }
@@ -127,13 +131,12 @@ interface Taken extends Answered {
   readonly result: Result;
 }
 
-async function takeStep({ parts, memory, session }: Serving, live: LiveTransaction, carry: Carry): Promise<Taken> {
+async function takeStep({ parts, server, memory, session }: Serving, live: LiveTransaction, carry: Carry): Promise<Taken> {
   const { transaction, status, now } = live;
   const { engineNamespace, sealer, timing } = parts;
   const agenda = agendaOf({ transaction, status, now, lateWindow: lateWindowOf(timing) });
   const source = { reader: session.cluster, packer: sealer, cache: memory.snapshots, sightings: memory.sightings };
-  // Before anything is looked at: what lands after the look is under way until then.
-  const recollection = memory.recall(transaction.uid, status.version);
+  const recollection = memory.recall(transaction.uid, foundAt(status));
   const view = await observe({ source, transaction, status, engineNamespace, carry, recollection }, agenda);
   const context = { transaction, packer: sealer };
   const observation: Observation = {
@@ -142,6 +145,7 @@ async function takeStep({ parts, memory, session }: Serving, live: LiveTransacti
     status,
     agenda,
     engineNamespace,
+    server,
     recollection,
     lateWindow: lateWindowOf(timing),
     view,
@@ -150,6 +154,9 @@ async function takeStep({ parts, memory, session }: Serving, live: LiveTransacti
   const step = decide(observation);
   const planned = plan(step, observation, sealer);
   const outcome = await perform(planned, session.cluster);
+  const testimony = testimonyOf(step, observation);
+  if (testimony === 'others') memory.doubt(transaction.uid);
+  if (testimony === 'alone') memory.trust(transaction.uid);
   const result = resultOf(step, { observation, plan: planned, outcome, carry, context, isSettled: !session.uncertain() });
   if (step.kind === 'store') keepStored(source, transaction, result, outcome);
   return { observation, step, outcome, status, result };
@@ -162,12 +169,15 @@ function keepStored(source: SnapshotSource, transaction: Transaction, result: Re
   if (ref !== undefined) verified(source, transaction, ref, objects.toReversed());
 }
 
+function foundAt({ version, phase }: Status): Found {
+  return { isNew: version === 0, isBeingUndone: phase === 'RollingBack' };
+}
+
 function reply({ parts, memory, session }: Serving, call: Call, taken: Taken, answer: Answering): Reply {
   const { transaction, now } = taken.observation;
   const status = completed(taken.status, answer.status, now);
   const isTroubled = answer.resyncAfterSeconds < 0;
-  const versions = [taken.status.version, status.version];
-  const pause = memory.remember(transaction.uid, { versions, isUncertain: session.uncertain(), isTroubled });
+  const pause = memory.remember(transaction.uid, { isUncertain: session.uncertain(), isTroubled });
   if (answer.finalized) memory.forget(transaction.uid);
   if (isTerminal(status.phase)) memory.snapshots.delete(transaction.uid);
   parts.record(reportOf(taken, status));

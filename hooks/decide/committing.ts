@@ -3,10 +3,12 @@
 import { describeFailure } from '../checks/failures.ts';
 import { definitionState } from '../content/definition.ts';
 import type { Failure } from '../model/failure.ts';
+import type { JsonObject } from '../model/json.ts';
 import { describe } from '../model/reference.ts';
 import { isSealed, type SnapshotEntry } from '../model/snapshot.ts';
 import { fieldManagers } from '../model/transaction.ts';
 import type { Observation } from '../observe/observation.ts';
+import { isSignedBy } from '../writes/lease.ts';
 import { driftOf } from './drift.ts';
 import { type Forward, type ForwardEvidence, judgeForward } from './forward.ts';
 import { type Guarded, guard, type ItemView } from './guards.ts';
@@ -17,7 +19,12 @@ import { become, waitFor, waitOut } from './waiting.ts';
 
 export function decideApply(observation: Observation, view: ItemView, index: number): Step {
   const guarded = guard(observation, view, index);
-  return guarded.kind === 'clear' ? decideChange(observation, view, guarded.entry) : heldUp(observation, view, guarded, index);
+  if (guarded.kind !== 'clear') return heldUp(observation, view, guarded, index);
+  return isSignedBy(observation.server, guarded.lease) ? decideChange(observation, view, guarded.entry) : sign(guarded.lease);
+}
+
+function sign(lease: JsonObject): Step {
+  return { kind: 'renew', leases: [lease], because: 'another process has served this change before' };
 }
 
 function heldUp(observation: Observation, view: ItemView, guarded: Exclude<Guarded, { kind: 'clear' }>, index: number): Step {

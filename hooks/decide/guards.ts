@@ -1,14 +1,15 @@
 // What must hold before any item is applied or taken back: a list that stops at the first reason.
 import type { Failure } from '../model/failure.ts';
+import type { JsonObject } from '../model/json.ts';
 import type { SnapshotEntry } from '../model/snapshot.ts';
 import { holderOf } from '../model/transaction.ts';
-import type { Observation, View } from '../observe/observation.ts';
+import type { Observation, Presence, View } from '../observe/observation.ts';
 import { type LeaseState, leaseState } from './locks.ts';
 
 export type ItemView = Extract<View, { kind: 'item' }>;
 
 export type Guarded =
-  | { readonly kind: 'clear'; readonly entry: SnapshotEntry }
+  | { readonly kind: 'clear'; readonly entry: SnapshotEntry; readonly lease: JsonObject }
   | { readonly kind: 'trouble'; readonly what: string; readonly failure: Failure }
   /** The undo, and with it the change, has lost what it stands on. */
   | { readonly kind: 'lost'; readonly reason: string; readonly message: string }
@@ -27,6 +28,14 @@ export function guard({ transaction, now }: Observation, view: ItemView, index: 
   const entry = view.snapshot.entries[index];
   if (entry === undefined)
     return { kind: 'lost', reason: 'SnapshotBroken', message: `the snapshot has no entry for spec.changes[${index}]` };
-  const state = leaseState(view.lease.kind === 'present' ? view.lease.object : undefined, holderOf(transaction), now);
-  return state === 'ours' ? { kind: 'clear', entry } : { kind: 'lease', state };
+  return guardLock(view.lease, leaseStateOf(view.lease, holderOf(transaction), now), entry);
+}
+
+function leaseStateOf(lease: Presence, holder: string, now: number): LeaseState {
+  return leaseState(lease.kind === 'present' ? lease.object : undefined, holder, now);
+}
+
+function guardLock(lease: Presence, state: LeaseState, entry: SnapshotEntry): Guarded {
+  if (state !== 'ours') return { kind: 'lease', state };
+  return lease.kind === 'present' ? { kind: 'clear', entry, lease: lease.object } : { kind: 'lease', state: 'free' };
 }

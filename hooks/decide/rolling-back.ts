@@ -7,7 +7,7 @@ import { isSealed, type SnapshotEntry } from '../model/snapshot.ts';
 import { formatDuration, parseTime } from '../model/timeouts.ts';
 import { fieldManagers, holderOf } from '../model/transaction.ts';
 import type { Observation } from '../observe/observation.ts';
-import { lockOf } from '../writes/lease.ts';
+import { isSignedBy, lockOf } from '../writes/lease.ts';
 import { type Backward, judgeBackward } from './backward.ts';
 import { renew } from './committing.ts';
 import { amended, driftOf } from './drift.ts';
@@ -20,7 +20,7 @@ import { become, lockPatience, waitFor, waitOut } from './waiting.ts';
 export function decideRestore(observation: Observation, view: ItemView, index: number): Step {
   const guarded = guard(observation, view, index);
   if (guarded.kind !== 'clear') return heldUp(observation, view, guarded, index);
-  return awaitLateWrite(observation, view, guarded.entry) ?? decideUndo(observation, view, guarded.entry);
+  return awaitLateWrite(observation, view, guarded) ?? decideUndo(observation, view, guarded.entry);
 }
 
 function heldUp(observation: Observation, view: ItemView, guarded: Exclude<Guarded, { kind: 'clear' }>, index: number): Step {
@@ -51,16 +51,20 @@ function takeAgain(observation: Observation, view: ItemView, index: number): Ste
 }
 
 /**
- * A write whose fate is unknown may still land: the announced change is judged only when it cannot any more. So is every Create:
- * one whose answer was lost has been tried again, and the first try would land once the object is gone. All others name the
- * version that they replace.
+ * A write whose fate is unknown, be it of this process or of another, may still land: the announced change is judged only when
+ * it cannot any more. So is every Create: one whose answer was lost has been tried again, and the first try would land once the
+ * object is gone. All others name the version that they replace.
  */
-function awaitLateWrite(observation: Observation, view: ItemView, { index, type }: SnapshotEntry): Step | undefined {
-  const { status, recollection, lateWindow, now } = observation;
+function awaitLateWrite(
+  observation: Observation,
+  view: ItemView,
+  { entry: { index, type }, lease }: Extract<Guarded, { kind: 'clear' }>,
+): Step | undefined {
+  const { status, recollection, lateWindow, server } = observation;
   const isAnnounced = status.items[index]?.progress.kind === 'announced';
   const isSafe = !isAnnounced && (type !== 'Create' || isLongThere(observation, view));
-  const isOver = now > (status.rollbackStartedAt ?? now) + lateWindow;
-  if (isSafe || isOver || recollection.isSettled) return undefined;
+  const isSettled = recollection.isSettled && isSignedBy(server, lease);
+  if (isSafe || isSettled || recollection.isUndoOld) return undefined;
   return waitFor(
     status,
     `waiting up to ${formatDuration(lateWindow)}: a write of spec.changes[${index}] may still be on its way`,

@@ -18,8 +18,10 @@ export type Presence =
 
 /** What this process knows of earlier calls for the same Transaction. */
 export interface Recollection {
-  /** Every write that was sent is known to have ended: none of them can land any more. */
+  /** Every write of this process is known to have ended, and so is every one of those whose Leases it has signed over. */
   readonly isSettled: boolean;
+  /** It has seen the undo for so long that no change which anybody began before can land any more. */
+  readonly isUndoOld: boolean;
 }
 
 /** What is known of a wanted lock; `unknown` ones are tried first and read only when they turn out to be taken. */
@@ -102,8 +104,10 @@ export interface Observation {
   readonly status: Status;
   readonly agenda: Agenda;
   readonly engineNamespace: string;
+  /** Names this process among all that serve. */
+  readonly server: string;
   readonly recollection: Recollection;
-  /** How long after the undo began a write of an unknown fate may still land, in ms. */
+  /** How long a write of an unknown fate may still land, in ms. */
   readonly lateWindow: number;
   readonly view: View;
   /** The plain text of an item's drift; undefined when it cannot be opened. */

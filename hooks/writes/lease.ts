@@ -1,11 +1,21 @@
 // Locks as Lease objects in the engine's namespace. Times follow the API server's clock, never this machine's.
+//
+// A Lease is signed by the process that served its target last. Nobody changes a target under the signature of another: so who
+// finds its own knows that no other process has a write to this target on its way.
 import type { Location, Write } from '../cluster.ts';
-import { at, isObject, type JsonObject, textAt, withKey } from '../model/json.ts';
+import { at, isObject, type JsonObject, textAt, withKey, withPath } from '../model/json.ts';
 import { describe, lockName, type Reference } from '../model/reference.ts';
 import { transactionAnnotation } from '../model/snapshot.ts';
 import { formatMicroTime } from '../model/timeouts.ts';
 import { holderOf, type Transaction } from '../model/transaction.ts';
 import { engine, engineManager, leases, preconditionOf, uidLabel } from './resources.ts';
+
+const signature = 'tx.janus.io/served-by';
+
+/** Whether the process `server` has served the target of this Lease last. */
+export function isSignedBy(server: string, lease: JsonObject): boolean {
+  return textAt(lease, 'metadata', 'annotations', signature) === server;
+}
 
 /** One lock that is wanted. */
 export interface Lock {
@@ -25,6 +35,8 @@ export interface LeaseContext {
   readonly transaction: Transaction;
   readonly engineNamespace: string;
   readonly now: number;
+  /** Names this process among all that serve. */
+  readonly server: string;
 }
 
 export function acquireWrite(lock: Lock, context: LeaseContext): Write {
@@ -37,7 +49,7 @@ export function acquireWrite(lock: Lock, context: LeaseContext): Write {
   };
 }
 
-function leaseObject({ name, target }: Lock, { transaction, engineNamespace, now }: LeaseContext): JsonObject {
+function leaseObject({ name, target }: Lock, { transaction, engineNamespace, now, server }: LeaseContext): JsonObject {
   const time = formatMicroTime(now);
   return {
     apiVersion: 'coordination.k8s.io/v1',
@@ -49,6 +61,7 @@ function leaseObject({ name, target }: Lock, { transaction, engineNamespace, now
       annotations: {
         'tx.janus.io/target': describe(target),
         [transactionAnnotation]: `${transaction.namespace}/${transaction.name}`,
+        [signature]: server,
       },
     },
     spec: {
@@ -76,15 +89,16 @@ export function replaceWrite(lock: Lock, lease: JsonObject, context: LeaseContex
       };
 }
 
-export function renewWrite(lease: JsonObject, { engineNamespace, now }: LeaseContext): Write | undefined {
+export function renewWrite(lease: JsonObject, { engineNamespace, now, server }: LeaseContext): Write | undefined {
   const precondition = preconditionOf(lease);
   const spec = at(lease, 'spec');
   if (precondition === undefined || !isObject(spec)) return undefined;
+  const signed = withPath(lease, ['metadata', 'annotations', signature], server);
   return {
     verb: 'update',
     identity: engine,
     location: leaseLocation(textAt(lease, 'metadata', 'name') ?? '', engineNamespace),
-    object: withKey(lease, 'spec', { ...spec, renewTime: formatMicroTime(now) }),
+    object: withKey(signed, 'spec', { ...spec, renewTime: formatMicroTime(now) }),
     precondition,
     fieldManager: engineManager,
   };

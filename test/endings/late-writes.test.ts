@@ -67,6 +67,26 @@ async function showNothingLeft(t: Test, { first, second, admission, version, sho
   t.same(await show(name), before.object, 'nothing of it is left');
 }
 
+t.test('two replicas: the one that undoes it has served every call but the one whose write is still on its way', async (t) => {
+  const { first, second, admission, version, show } = await setUp(t);
+  await createConfigMaps(first, ['replicas']);
+  const before = { object: await show('replicas'), version: await version('replicas') };
+  await first.transaction('replicas', [change('Patch', 'replicas', green)]);
+  await stepUntil(second, 'replicas', 'Prepared');
+  const held = admission.hold('replicas');
+  const lost = first.call('replicas');
+  await held.arrived;
+  await second.annotate('replicas', { 'tx.janus.io/request-rollback': 'yes' });
+  await stepUntil(second, 'replicas', 'RollingBack');
+  t.match((await step(second, 'replicas')).status, { phase: 'RollingBack', message: /may still be on its way/ });
+  t.equal(await version('replicas'), before.version, 'nothing has landed yet');
+  held.release();
+  await lost;
+  t.not(await version('replicas'), before.version, 'it has landed');
+  t.match((await stepToEnd(second, 'replicas')).status, { phase: 'RolledBack' });
+  t.same(await show('replicas'), before.object, 'nothing of it is left');
+});
+
 t.test('what the API server has given up on', async (t) => {
   const { first, admission, version } = await setUp(t);
 

@@ -21,9 +21,11 @@ const trouble: Presence = { kind: 'trouble', failure: transient };
 const absent: Presence = { kind: 'absent' };
 const request = { annotation: annotations.requestRollback, value: '1' };
 
-function lease(holder: string, age = 0): JsonObject {
+const us = 'this process';
+
+function lease(holder: string, age = 0, server = us): JsonObject {
   const spec = { holderIdentity: holder, leaseDurationSeconds: 60, renewTime: formatMicroTime(now - age * second) };
-  return { metadata: { name: 'l', uid: 'l', resourceVersion: '1' }, spec };
+  return { metadata: { name: 'l', uid: 'l', resourceVersion: '1', annotations: { 'tx.janus.io/served-by': server } }, spec };
 }
 
 function present(object: JsonObject): Presence {
@@ -37,7 +39,8 @@ function observation(agenda: Agenda, status: Status, view: View, more: Partial<O
     status,
     agenda,
     engineNamespace: 'janus-system',
-    recollection: { isSettled: true },
+    server: us,
+    recollection: { isSettled: true, isUndoOld: false },
     lateWindow: 30 * second,
     view,
     openDrift: (drift) => drift,
@@ -129,8 +132,11 @@ const applied = present(JSON.parse(JSON.stringify(changed('Patch')).replaceAll('
 const contested = with_(changed('Update'), 'spec.a', 5);
 const committing = statusOf('Committing', 'applied announced');
 
+const replica = present(lease(ours, 0, 'another process'));
+
 check({ due: 'apply', index: 1 }, committing, item, [
   ['as it was', {}, 'apply'],
+  ['another process has served it', { lease: replica }, 'renew'],
   ['our write has taken effect before', { live: applied }, 'Committed: applied applied'],
   ['the ServiceAccount is gone', { serviceAccount: absent }, 'RollingBack: applied announced'],
   ['the ServiceAccount could not be read', { serviceAccount: trouble }, 'Committing: applied announced, again in -1'],
@@ -159,7 +165,8 @@ t.test('all locks are renewed together', async (t) => {
   t.match(decide(observation({ due: 'apply', index: 1 }, committing, view)), { kind: 'renew', leases: view.leases });
 });
 
-const unsettled = { recollection: { isSettled: false } };
+const unsettled = { recollection: { isSettled: false, isUndoOld: false } };
+const old = { isSettled: false, isUndoOld: true };
 const began = { cause: { reason: 'Forbidden', message: 'refused' }, rollbackStartedAt: now - 10 * second };
 const rolling = statusOf('RollingBack', 'applied announced', began);
 
@@ -167,7 +174,8 @@ check({ due: 'restore', index: 1 }, rolling, item, [
   ['the write in flight had no effect', {}, 'RollingBack: applied untouched'],
   ['the write in flight has taken effect', { live: applied }, 'compensate'],
   ['it may still land', {}, 'RollingBack: applied announced, again in 1', unsettled],
-  ['it cannot land any more', {}, 'RollingBack: applied untouched', { ...unsettled, lateWindow: 9 * second }],
+  ['one of another process may still land', { lease: replica }, 'RollingBack: applied announced, again in 1'],
+  ['no change can land any more', { lease: replica }, 'RollingBack: applied untouched', { recollection: old }],
 ]);
 
 const creating: StoredSnapshot = { ...stored, entries: stored.entries.map((entry) => ({ ...entry, type: 'Create' })) };
