@@ -111,8 +111,11 @@ export interface Reader {
 }
 
 export interface Writer {
-  /** Performs one write. For a delete, `object` is the API server's answer (the object, or a Status). */
-  send(write: Write): Promise<Answer>;
+  /**
+   * Performs one write. For a delete, `object` is the API server's answer (the object, or a Status). `isLate` is asked once more
+   * when its head is sent: if so, the write is not completed and has no effect.
+   */
+  send(write: Write, isLate?: () => boolean): Promise<Answer>;
 }
 
 export interface Cluster extends Reader, Writer {}

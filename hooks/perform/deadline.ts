@@ -25,7 +25,7 @@ export function startSession(cluster: Cluster, clock: Clock, milliseconds: numbe
   let uncertain = false;
   const send = async (write: Write): Promise<Answer> => {
     if (isOver()) return outOfTime;
-    const answer = await cluster.send(write);
+    const answer = await cluster.send(write, isOver);
     uncertain ||= answer.kind === 'failed' && !answer.failure.definitive;
     return answer;
   };

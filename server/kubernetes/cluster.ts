@@ -9,6 +9,7 @@ import { at, isList, isObject, type JsonObject, textAt } from '../../hooks/model
 import { explained } from './apply-refusals.ts';
 import type { Connection } from './connection.ts';
 import { createDiscovery } from './discovery.ts';
+import type { IsLate } from './head-first.ts';
 import { observed, type RequestFact } from './observed.ts';
 import { collectionPath, objectPath } from './paths.ts';
 import type { PoolOptions } from './pools.ts';
@@ -41,9 +42,10 @@ export function createCluster(connection: Connection, options: ClusterOptions): 
   const plain = createTransport(connection, { connections, longestAnswer, requestTimeout, ...options });
   const transport = options.observe === undefined ? plain : observed(plain, options.observe);
   const discovery = createDiscovery((request) => transport.request(request, engine));
-  const ask = async (request: ApiRequest, identity: Identity) => answerOf(await transport.request(request, identity));
-  const write = (intent: Write, dryRun: boolean) =>
-    ask(requestOfWrite(intent, { timeout: options.writeTimeout, dryRun }), intent.identity);
+  const ask = async (request: ApiRequest, identity: Identity, isLate?: IsLate) =>
+    answerOf(await transport.request(request, identity, isLate));
+  const write = (intent: Write, dryRun: boolean, isLate?: IsLate) =>
+    ask(requestOfWrite(intent, { timeout: options.writeTimeout, dryRun }), intent.identity, isLate);
   const tryOut = (intent: Write) => write(intent, true);
   return {
     transport,
@@ -65,7 +67,7 @@ export function createCluster(connection: Connection, options: ClusterOptions): 
       return accessOf(await transport.request(accessReview({ ...question }), identity));
     },
     dryRun: async (intent) => explained(intent, await tryOut(intent), tryOut),
-    send: async (intent) => explained(intent, await write(intent, false), tryOut),
+    send: async (intent, isLate) => explained(intent, await write(intent, false, isLate), tryOut),
     async trouble() {
       const answer = await transport.request({ method: 'GET', path: '/version' }, engine);
       return answer.kind === 'failed' ? answer.failure : undefined;

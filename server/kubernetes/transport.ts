@@ -3,7 +3,9 @@
 // 1. One fixed host, no redirects, no proxies: where a request goes never depends on what it carries.
 // 2. A request ends within its time limit, and has no effect later than its lifetime, after it was asked for: waiting for
 //    its turn counts. Only a new connection may add to either (`connectTimeout`).
-// 3. Bodies are raw JSON both ways and always framed by content-length (a DELETE without it is taken for one without a
+// 3. A write is completed only if it is not late once its head is on its way. The API server counts its lifetime from the head,
+//    so one that a frozen process sends when it wakes up has no effect, wherever it was frozen.
+// 4. Bodies are raw JSON both ways and always framed by content-length (a DELETE without it is taken for one without a
 //    body, and its preconditions are ignored).
 import type { Dispatcher, Pool } from 'undici';
 import type { Failed, Identity } from '../../hooks/cluster.ts';
@@ -11,6 +13,7 @@ import type { Failure } from '../../hooks/model/failure.ts';
 import { isObject, type Json, type JsonObject, parseJson } from '../../hooks/model/json.ts';
 import type { Connection, Credentials } from './connection.ts';
 import { failureOfAnswer, failureOfError, type HttpAnswer, notSendable, notSent, unreadable } from './failures.ts';
+import { headFirst, type IsLate } from './head-first.ts';
 import { impersonationHeaders } from './impersonation.ts';
 import { createPools, type PoolOptions } from './pools.ts';
 import type { ApiRequest } from './requests.ts';
@@ -25,16 +28,23 @@ export interface Received {
 }
 
 export interface Transport {
-  request(request: ApiRequest, identity: Identity): Promise<Received | Failed>;
+  /** `isLate` is asked once the head of the request is sent: if so, the request is cut off, and has no effect. */
+  request(request: ApiRequest, identity: Identity, isLate?: IsLate): Promise<Received | Failed>;
   /** Closes the connections once the requests under way are answered. */
   close(): Promise<void>;
+}
+
+interface Asked {
+  readonly request: ApiRequest;
+  readonly identity: Identity;
+  readonly isLate: IsLate | undefined;
 }
 
 export function createTransport(connection: Connection, options: PoolOptions): Transport {
   const pools = createPools(connection.server, options);
   const slots = createSlots(options.connections);
 
-  const send = async (request: ApiRequest, identity: Identity, askedAt: number) => {
+  const send = async ({ request, identity, isLate }: Asked, askedAt: number) => {
     const credentials = connection.known() ?? (await credentialsOf(connection, options.requestTimeout));
     if (credentials === undefined)
       return failed(notSent('CredentialsUnavailable', 'the credentials for the API server cannot be read'));
@@ -42,8 +52,9 @@ export function createTransport(connection: Connection, options: PoolOptions): T
     if (waited > longestWait(request, options))
       return failed(notSent('Busy', 'the request had to wait too long for a free connection to the API server'));
     const answer = await exchange(pools.poolFor(credentials.tls), {
-      ...wireOf(request, pathOf(connection.server, request, waited)),
-      headers: { ...headersOf(request), ...impersonationHeaders(identity), ...credentials.headers },
+      method: request.method,
+      path: pathOf(connection.server, request, waited),
+      ...framed(request, isLate, { ...headersOf(request), ...impersonationHeaders(identity), ...credentials.headers }),
       signal: AbortSignal.timeout(options.requestTimeout - waited),
     });
     if (answer.kind === 'failed' && answer.failure.code === 401) connection.refused();
@@ -51,12 +62,12 @@ export function createTransport(connection: Connection, options: PoolOptions): T
   };
 
   return {
-    async request(request, identity) {
+    async request(request, identity, isLate) {
       const askedAt = performance.now();
       const refusal = refusalOf(request, identity);
       if (refusal !== undefined) return failed(refusal);
       const release = await slots.take();
-      return send(request, identity, askedAt).finally(release);
+      return send({ request, identity, isLate }, askedAt).finally(release);
     },
     close: () => pools.close(),
   };
@@ -73,8 +84,10 @@ function longestWait(request: ApiRequest, options: PoolOptions): number {
   return Math.min(options.requestTimeout, request.lifetime ?? Number.POSITIVE_INFINITY) - leastLifetime;
 }
 
-function wireOf({ method, body }: ApiRequest, path: string) {
-  return { method, path, body: body === undefined ? null : JSON.stringify(body) };
+function framed({ body }: ApiRequest, isLate: IsLate | undefined, headers: Readonly<Record<string, string>>) {
+  if (body === undefined || isLate === undefined) return { headers, body: body === undefined ? null : JSON.stringify(body) };
+  const bytes = Buffer.from(JSON.stringify(body));
+  return { headers: { ...headers, 'content-length': String(bytes.length) }, body: headFirst(bytes, isLate) };
 }
 
 async function exchange(pool: Pool, request: Dispatcher.RequestOptions): Promise<Received | Failed> {

@@ -53,6 +53,28 @@ t.test('update: a vanished object is not created again', async (t) => {
   t.equal((await cluster.get(location, engine)).kind, 'failed');
 });
 
+t.test('a write that is late when its head is sent is not completed, and has no effect', async (t) => {
+  const stored = await create(cluster, configMap('late'), namespace);
+  const fresh = configMap('too-late');
+  const location = await locationOf(cluster, stored, namespace);
+  const known = { identity: engine, location, precondition: versionOf(stored), fieldManager };
+  const change = withPath(stored, ['data', 'a'], '2');
+  const patch = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'late' }, data: { a: '3' } };
+  const writes: readonly Write[] = [
+    { verb: 'create', identity: engine, location: await locationOf(cluster, fresh, namespace), object: fresh, fieldManager },
+    { verb: 'update', object: change, ...known },
+    { verb: 'apply', object: patch, ...known },
+    { verb: 'delete', ...known },
+  ];
+  for (const write of writes) {
+    const late = await cluster.send(write, () => true);
+    t.match(failureOf(late), { kind: 'transient', reason: 'Timeout', definitive: false }, write.verb);
+  }
+  t.same(objectOf(await cluster.get(location, engine)), stored, 'it is as it was');
+  t.equal((await client.get(`/api/v1/namespaces/${namespace}/configmaps/too-late`)).code, 404);
+  for (const write of writes.slice(0, 2)) t.equal((await cluster.send(write, () => false)).kind, 'ok', `in time: ${write.verb}`);
+});
+
 t.test('apply: takes fields by force, under preconditions', async (t) => {
   const stored = await create(cluster, configMap('applied', { a: '1', b: '1' }), namespace);
   const location = await locationOf(cluster, stored, namespace);
