@@ -1,14 +1,15 @@
 // What is left when somebody forces the finalizers of a Transaction off: its Leases expire, its snapshot must not keep the
 // namespace for ever. Both are swept.
 import t from 'tap';
-import { at, isList, textAt } from '../../hooks/model/json.ts';
+import { at, isList, type JsonObject, textAt } from '../../hooks/model/json.ts';
 import { sweepLeases, sweepSnapshots } from '../../hooks/sweep.ts';
 import { createCluster } from '../../server/kubernetes/cluster.ts';
 import { loadConnection } from '../../server/kubernetes/connection.ts';
 import { must, waitFor } from '../support/client.ts';
 import { engineNamespace } from '../support/install.ts';
 import { startStage } from '../support/stage.ts';
-import { stepUntil } from '../support/stepping.ts';
+import { stepToEnd, stepUntil } from '../support/stepping.ts';
+import { change, createConfigMaps } from '../support/targets.ts';
 
 t.test('a Transaction whose finalizers were forced off leaves nothing behind for long', async (t) => {
   const stage = await startStage(t, { withoutLoop: true });
@@ -40,4 +41,28 @@ t.test('a Transaction whose finalizers were forced off leaves nothing behind for
   const isGone = async (): Promise<boolean> => (await client.get(snapshot)).code === 404;
   await waitFor(isGone, 'the garbage collector to take the snapshot');
   t.equal(textAt(must(await client.get(stage.path('configmaps/app'))), 'data', 'version'), '1');
+});
+
+t.test('a Lease that came to be after its Transaction had given its locks back', async (t) => {
+  const stage = await startStage(t, { withoutLoop: true });
+  const { client } = stage;
+  const cluster = createCluster(loadConnection({ kubeconfig: stage.kubeconfig }), { writeTimeout: 10_000 });
+  t.teardown(() => cluster.close());
+  await createConfigMaps(stage, ['late']);
+  await stage.transaction('late', [change('Patch', 'late', { data: { color: 'green' } })], { spec: { lockTimeout: '1h' } });
+  await stepUntil(stage, 'late', 'Prepared');
+  const leases = `/apis/coordination.k8s.io/v1/namespaces/${engineNamespace}/leases`;
+  const [name = ''] = await stage.leases();
+  const { metadata, spec } = must(await client.get(`${leases}/${name}`));
+  await stepToEnd(stage, 'late');
+  t.same(await stage.leases(), []);
+
+  const { labels = {}, annotations = {} } = metadata as JsonObject;
+  must(await client.create(leases, { metadata: { name, labels, annotations }, spec: spec ?? {} }));
+  await sweepLeases(cluster, engineNamespace);
+  t.same(await stage.leases(), [name], 'a call that takes the locks anew may be about to tell of it');
+  const renewTime = new Date(Date.now() - 180_000).toISOString().replace('Z', '000Z');
+  must(await client.patch(`${leases}/${name}`, { spec: { renewTime } }));
+  await sweepLeases(cluster, engineNamespace);
+  t.same(await stage.leases(), []);
 });

@@ -39,7 +39,7 @@ export const units: readonly Unit[] = [
   { name: 'memory', holds: file('hooks/memory.ts'), sees: [...values, 'observation', 'observe'], nature: 'effects' },
   { name: 'decide', holds: folder('hooks/decide'), sees: [...checked, 'observation'], nature: 'pure' },
   { name: 'plan', holds: folder('hooks/plan'), sees: decided, nature: 'pure' },
-  { name: 'sweep', holds: file('hooks/sweep.ts'), sees: [...values, 'writes', 'decide', 'plan'], nature: 'effects' },
+  { name: 'sweep', holds: file('hooks/sweep.ts'), sees: [...values, 'agenda', 'writes', 'decide', 'plan'], nature: 'effects' },
   { name: 'perform', holds: folder('hooks/perform'), sees: [...values, 'plan'], nature: 'effects' },
   { name: 'report', holds: folder('hooks/report'), sees: [...decided, 'call', 'plan'], nature: 'pure' },
   {
