@@ -36,7 +36,7 @@ async function main(): Promise<void> {
   const { config, connection, opened } = start(process.env, process.argv.slice(2));
   const metrics = createMetrics(clock.monotonic);
   const cluster = createCluster(connection, { writeTimeout: writeLifetime, observe: metrics.apiRequest });
-  metrics.take(createCensus(cluster.transport, config.engineNamespace));
+  metrics.take(createCensus(cluster.transport, config));
   const story = createStoryteller(cluster.transport);
   const keys: Keys = { latest: undefined };
   const app = buildApp({

@@ -1,5 +1,5 @@
 // What there is in the cluster, in figures: Transactions under way by phase, what undos have left, locks.
-import type { Identity, Resource } from '../../hooks/cluster.ts';
+import type { Failed, Identity, Resource } from '../../hooks/cluster.ts';
 import { at, textAt } from '../../hooks/model/json.ts';
 import { isPhase, isTerminal, phases } from '../../hooks/model/phase.ts';
 import { objectPath } from './paths.ts';
@@ -44,19 +44,25 @@ const transactions: Resource = {
   kind: 'Transaction',
 };
 
-export function createCensus(transport: Transport, engineNamespace: string): Census {
+export interface Places {
+  readonly engineNamespace: string;
+  /** The namespaces that are served; none for all. */
+  readonly namespaces: readonly string[];
+}
+
+export function createCensus(transport: Transport, { engineNamespace, namespaces }: Places): Census {
+  const served = namespaces.length === 0 ? [undefined] : namespaces;
   return {
     async transactions() {
       const seen = { byPhase: new Map(unfinished.map((phase) => [phase, none])), left: new Map<string, number>() };
-      const isComplete = await eachRow(transport, { resource: transactions, namespace: undefined }, (row, now) =>
-        seeTransaction(seen, row, now),
-      );
+      const lists = served.map((namespace) => ({ resource: transactions, namespace }));
+      const isComplete = await eachRow(transport, lists, (row, now) => seeTransaction(seen, row, now));
       return isComplete ? seen : undefined;
     },
     async locks() {
       let found = none;
       const list = { resource: leases, namespace: engineNamespace, labelSelector: 'tx.janus.io/transaction-uid' };
-      const isComplete = await eachRow(transport, list, (row) => {
+      const isComplete = await eachRow(transport, [list], (row) => {
         found = withOneMore(found, secondsOfAge(row.cell('Age')) ?? 0);
       });
       return isComplete ? found : undefined;
@@ -81,15 +87,23 @@ const none: UnderWay = { count: 0, oldest: 0 };
 const longestRead = 8_000;
 
 /** Whether all pages were read. */
-async function eachRow(transport: Transport, list: List, see: (row: Row, now: number) => void): Promise<boolean> {
+async function eachRow(transport: Transport, lists: readonly List[], see: (row: Row, now: number) => void): Promise<boolean> {
   const deadline = performance.now() + longestRead;
-  for (let next: string | undefined; next !== ''; ) {
-    const page: Page | { readonly kind: 'failed' } = await readPage(transport, list, next);
+  for await (const page of pagesOf(transport, lists)) {
     if (page.kind === 'failed' || performance.now() > deadline) return false;
     for (const row of page.rows) see(row, page.serverTime);
-    next = page.next;
   }
   return true;
+}
+
+async function* pagesOf(transport: Transport, lists: readonly List[]): AsyncGenerator<Page | Failed> {
+  for (const list of lists) {
+    for (let next: string | undefined; next !== ''; ) {
+      const page: Page | Failed = await readPage(transport, list, next);
+      yield page;
+      next = page.kind === 'ok' ? page.next : '';
+    }
+  }
 }
 
 interface Seen {
