@@ -4,8 +4,11 @@
 import { parseArgs } from 'node:util';
 import { campaign, type Failure } from '../test/faults/campaign.ts';
 import type { Outcome, Scenario } from '../test/faults/case.ts';
+import { processCampaign } from '../test/faults/processes/campaign.ts';
+import type { ProcessScenario } from '../test/faults/processes/case.ts';
+import { processScenarios } from '../test/faults/processes/scenarios.ts';
 import { scenarios } from '../test/faults/scenarios.ts';
-import { openWorld } from '../test/faults/world.ts';
+import { openWorld, type World } from '../test/faults/world.ts';
 
 const { values } = parseArgs({
   options: {
@@ -24,28 +27,47 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => 
 
 process.exitCode = await main();
 
+interface Counted {
+  readonly cases: number;
+  readonly tried: number;
+  readonly survived: number;
+  readonly failures: readonly Failure[];
+  readonly seconds: number;
+}
+
 async function main(): Promise<number> {
-  const chosen = chosenScenarios();
-  if (chosen.length === 0) {
-    console.error(`No such scenario or story; there are ${scenarios.map(({ id }) => id).join(', ')}.`);
+  const [chosen, withProcesses] = [chosenScenarios(), chosenProcessScenarios()];
+  if (chosen.length + withProcesses.length === 0) {
+    const ids = [...scenarios, ...processScenarios].map(({ id }) => id);
+    console.error(`No such scenario or story; there are ${ids.join(', ')}.`);
     return 1;
   }
+  const sums = { passed: 0, failed: 0 };
+  const options = { select: isSelected, atOnce: Number(values.jobs), isOver: () => isInterrupted };
+  await inWorld(chosen, sums, (world, one) => campaign(world, one, { ...options, onFailure: tell }));
+  await inWorld(withProcesses, sums, (world, one) => processCampaign(world, one, { ...options, onFailure: tellFailure }));
+  console.log(`${sums.passed} passed, ${sums.failed} failed`);
+  return sums.passed > 0 && sums.failed === 0 && !isInterrupted ? 0 : 1;
+}
+
+async function inWorld<One extends { readonly id: string; readonly what: string }>(
+  chosen: readonly One[],
+  sums: { passed: number; failed: number },
+  run: (world: World, one: One) => Promise<Counted>,
+): Promise<void> {
+  if (chosen.length === 0 || isInterrupted) return;
   const world = await openWorld();
   try {
-    let [passed, failed] = [0, 0];
-    for (const scenario of chosen) {
+    for (const one of chosen) {
       if (isInterrupted) break;
-      const options = { select: isSelected, atOnce: Number(values.jobs), onFailure: tell, isOver: () => isInterrupted };
-      const figures = await campaign(world, scenario, options);
-      passed += figures.survived;
-      failed += figures.tried - figures.survived;
-      const count = figures.failures.reduce((sum, { violations }) => sum + violations.length, 0);
+      const { cases, tried, survived, failures, seconds } = await run(world, one);
+      sums.passed += survived;
+      sums.failed += tried - survived;
+      const count = failures.reduce((sum, { violations }) => sum + violations.length, 0);
       console.log(
-        `${scenario.id} ${scenario.what}: tried ${figures.tried} of ${figures.cases}, survived ${figures.survived}, violations ${count} (${figures.seconds.toFixed(0)} s)`,
+        `${one.id} ${one.what}: tried ${tried} of ${cases}, survived ${survived}, violations ${count} (${seconds.toFixed(0)} s)`,
       );
     }
-    console.log(`${passed} passed, ${failed} failed`);
-    return passed > 0 && failed === 0 && !isInterrupted ? 0 : 1;
   } finally {
     await world.close();
   }
@@ -69,14 +91,27 @@ function narrowed(scenario: Scenario, story: string): readonly Scenario[] {
   return cases.length === 0 ? [] : [{ ...scenario, cases }];
 }
 
+/** `--scenario S20` means all that begin so. */
+function chosenProcessScenarios(): readonly ProcessScenario[] {
+  if (values.story !== undefined) return [];
+  const wanted = values.replay === undefined ? values.scenario?.split(',') : [values.replay];
+  return processScenarios.filter(
+    ({ id }) => wanted === undefined || wanted.some((one) => id === one || id.startsWith(`${one}:`) || one.startsWith(`${id}:`)),
+  );
+}
+
 function isSelected(id: string, index: number): boolean {
   if (values.replay !== undefined) return id === values.replay;
   return index % Number(values.every) === Number(values.seed) % Number(values.every);
 }
 
-function tell({ id, violations }: Failure, { evidence }: Outcome): void {
+function tellFailure({ id, violations }: Failure): void {
   console.log(`FAILED ${id}\n${violations.map((text) => `    ${text}`).join('\n')}`);
   console.log(`    again: npm run faults -- --replay ${id}`);
+}
+
+function tell(failure: Failure, { evidence }: Outcome): void {
+  tellFailure(failure);
   if (values.replay === undefined) return;
   for (const { number, hookCall, what, outcome } of evidence?.portCalls ?? [])
     console.log(`    ${number} [call ${hookCall}] ${what}: ${outcome}`);

@@ -2,7 +2,7 @@
 // rights of the ServiceAccount `janus` as manifests/rbac.yaml grants them, and a token that callers must send.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type Client, waitFor } from '../../test/support/client.ts';
 import { writeEngineKubeconfig } from '../../test/support/engine-identity.ts';
@@ -24,11 +24,11 @@ export interface HookOptions {
   readonly program?: string;
   /** Flags of Node. */
   readonly flags?: readonly string[];
-  /** More variables of its environment. */
+  /** More variables of its environment, or others. */
   readonly environment?: Readonly<Record<string, string>>;
 }
 
-/** Gives the hook once it is ready. `kubeconfig` is the administrator's; the hook's own is put beside it. */
+/** Gives the hook once it is ready. `kubeconfig` is the administrator's; the hook's own is put beside it, if it has none yet. */
 export async function startHook(
   client: Client,
   kubeconfig: string,
@@ -36,7 +36,7 @@ export async function startHook(
   { program = 'server/main.ts', flags = [], environment = {} }: HookOptions = {},
 ): Promise<RunningHook> {
   const own = join(dirname(kubeconfig), 'hook.kubeconfig');
-  await writeEngineKubeconfig(client, kubeconfig, own);
+  if (!existsSync(own)) await writeEngineKubeconfig(client, kubeconfig, own);
   const { PATH = '', HOME = '' } = process.env;
   const settings = {
     PORT: '0',
@@ -51,7 +51,7 @@ export async function startHook(
   const begin = performance.now();
   const child = spawn(process.execPath, [...flags, ...ending, program], {
     cwd: root,
-    env: { PATH, HOME, ...environment, ...settings },
+    env: { PATH, HOME, ...settings, ...environment },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     detached: true,
   });
@@ -68,6 +68,7 @@ export async function startHook(
 /** The token of callers as a mounted Secret shows it. */
 function tokenBeside(kubeconfig: string): string {
   const directory = join(dirname(kubeconfig), 'hook-token');
+  if (existsSync(directory)) return directory;
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   writeFileSync(join(directory, 'current'), hookToken, { mode: 0o600 });
   return directory;

@@ -20,9 +20,9 @@ const verbs: Readonly<Record<Method, string>> = {
 
 export function observed(transport: Transport, observe: (fact: RequestFact) => void): Transport {
   return {
-    async request(request, identity) {
+    async request(request, identity, isLate) {
       const began = performance.now();
-      const answer = await transport.request(request, identity);
+      const answer = await transport.request(request, identity, isLate);
       observe({
         verb: verbs[request.method],
         outcome: outcomeOf(answer),

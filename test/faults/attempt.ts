@@ -21,6 +21,9 @@ export interface Attempt {
   readonly hookCalls: number;
 }
 
+/** What is needed of a run to look at its objects. */
+type Told = Pick<Run, 'world' | 'names' | 'story'>;
+
 export type Judge = (evidence: Evidence) => readonly string[];
 
 /** `options` may need the run: what acts in a gap acts in it. */
@@ -68,7 +71,7 @@ export async function attempt(
   return { run, evidence, violations: found, portCalls, hookCalls };
 }
 
-async function endsOf(run: Run): Promise<ReadonlyMap<string, JsonObject | undefined>> {
+export async function endsOf(run: Told): Promise<ReadonlyMap<string, JsonObject | undefined>> {
   const entries = transactionsOf(run).map(async (name) => [name, await read(run, name)] as const);
   const found = await Promise.all(entries);
   return new Map(
@@ -98,7 +101,7 @@ async function settled({ world, story, names }: Run): Promise<void> {
   }
 }
 
-async function leftoversOf(run: Run): Promise<readonly string[]> {
+export async function leftoversOf(run: Told): Promise<readonly string[]> {
   const { cluster } = run.world;
   // What lands after its Transaction is gone, and what it could not let go of itself, is for the sweep.
   await sweepSnapshots(cluster);
@@ -112,7 +115,7 @@ async function leftoversOf(run: Run): Promise<readonly string[]> {
 
 const hour = 3_600_000;
 
-async function leftoversOfTransaction(run: Run, key: string): Promise<readonly string[]> {
+async function leftoversOfTransaction(run: Told, key: string): Promise<readonly string[]> {
   const { namespace, name } = homeOf(run.names, key);
   const snapshot = configMapPlace(namespace, `${name}-rollback`).path;
   const found: string[] = [];
@@ -125,7 +128,7 @@ async function leftoversOfTransaction(run: Run, key: string): Promise<readonly s
   return found;
 }
 
-async function leasesOf(run: Run): Promise<readonly string[]> {
+async function leasesOf(run: Told): Promise<readonly string[]> {
   const { items } = await run.world.controller.list(`/apis/coordination.k8s.io/v1/namespaces/${engineNamespace}/leases`);
   const holders = transactionsOf(run).map((key) => {
     const { namespace, name } = homeOf(run.names, key);
@@ -136,7 +139,7 @@ async function leasesOf(run: Run): Promise<readonly string[]> {
     .map((lease) => `Lease ${textAt(lease, 'metadata', 'name')} is still held`);
 }
 
-async function removeTargets(run: Run): Promise<void> {
+export async function removeTargets(run: Told): Promise<void> {
   const { stranger } = run.world;
   await Promise.all(
     allTargets(run).map(async ({ path }) => {

@@ -102,7 +102,7 @@ export function configMapPath({ names }: Pick<Run, 'names'>, name: string): stri
 export async function setUp(run: Run): Promise<void> {
   const { names, world, story } = run;
   if (story.isAlone === true) await createHome(run);
-  await Promise.all((story.given ?? threeObjects)(names).map((given) => createObject(run, given)));
+  await createTargets(run);
   for (const [key, changes] of Object.entries(story.transactions(names))) {
     const { namespace, name } = homeOf(names, key);
     const metadata = { name, finalizers: [finalizer], annotations: { ...story.annotations } };
@@ -113,12 +113,19 @@ export async function setUp(run: Run): Promise<void> {
   }
 }
 
+export async function createTargets(run: Pick<Run, 'world' | 'names' | 'story'>): Promise<void> {
+  await Promise.all((run.story.given ?? threeObjects)(run.names).map((given) => createObject(run, given)));
+}
+
 async function createHome({ world: { controller }, names: { namespace } }: Run): Promise<void> {
   must(await controller.create('/api/v1/namespaces', { metadata: { name: namespace } }));
   await createAccount(controller, namespace);
 }
 
-async function createObject({ world: { stranger }, names }: Run, { object, applied, since }: Given): Promise<void> {
+async function createObject(
+  { world: { stranger }, names }: Pick<Run, 'world' | 'names'>,
+  { object, applied, since }: Given,
+): Promise<void> {
   const { path, collection, name } = placeOf(object, names.namespace);
   must(await stranger.create(collection, object, { fieldManager: 'kubectl-create' }));
   await since?.(stranger);
@@ -128,7 +135,7 @@ async function createObject({ world: { stranger }, names }: Run, { object, appli
 }
 
 /** What is at the places of the targets, by their keys; undefined for what is not there. */
-export async function targets(run: Run): Promise<Objects> {
+export async function targets(run: Pick<Run, 'world' | 'names' | 'story'>): Promise<Objects> {
   const read = async ({ key, path }: Target): Promise<readonly [string, JsonObject | undefined]> => {
     const answer = await run.world.controller.get(path);
     return [key, answer.code === 404 ? undefined : must(answer)];
@@ -146,7 +153,7 @@ export function callFor(parent: JsonObject, number: number): Call {
   return { namespace, name, uid, status: forgedStatus(number), children: [] };
 }
 
-export async function read(run: Run, key: string): Promise<JsonObject | undefined> {
+export async function read(run: Pick<Run, 'world' | 'names'>, key: string): Promise<JsonObject | undefined> {
   const answer = await run.world.controller.get(pathOfTransaction(run.names, key));
   return answer.code === 404 ? undefined : must(answer);
 }

@@ -29,6 +29,7 @@ export interface World {
   /** Somebody who writes to the targets. */
   readonly stranger: Client;
   readonly audit: AuditTrail;
+  readonly plane: ControlPlane;
   close(): Promise<void>;
 }
 
@@ -72,6 +73,7 @@ async function furnish(plane: ControlPlane, engine: string, close: () => Promise
     controller: client.asUser(users.controller),
     stranger: client.asUser(users.stranger),
     audit: openAuditTrail(plane.auditLog ?? ''),
+    plane,
     close: async () => {
       await cluster.close();
       await client.close();

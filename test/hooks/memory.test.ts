@@ -1,16 +1,21 @@
 // What a process remembers: of writes whose fate is not known, of troubles in a row, of what it saw to be there, of snapshots; and
 // turns, one call at a time for each key.
 import t from 'tap';
-import { createMemory, createTurns, type Ended, type Memory } from '../../hooks/memory.ts';
+import { createMemory, createTurns, type Ended, type Found, type Memory } from '../../hooks/memory.ts';
 import type { Presence } from '../../hooks/observe/observation.ts';
 
 const lateWindow = 30_000;
+
+const fresh: Found = { isNew: true, isBeingUndone: false };
+const running: Found = { isNew: false, isBeingUndone: false };
+const undone: Found = { isNew: false, isBeingUndone: true };
 
 interface Remembering {
   readonly memory: Memory;
   /** Lets so many ms pass. */
   readonly pass: (milliseconds: number) => void;
-  readonly ends: (from: number, to: number, more?: Partial<Ended>) => number;
+  readonly ends: (how?: Partial<Ended>) => number;
+  readonly isSettled: (found?: Found) => boolean;
 }
 
 function remembering(): Remembering {
@@ -21,56 +26,80 @@ function remembering(): Remembering {
     pass: (milliseconds) => {
       now += milliseconds;
     },
-    ends: (from, to, more = {}) => memory.remember('u', { versions: [from, to], isUncertain: false, isTroubled: false, ...more }),
+    ends: (how = {}) => memory.remember('u', { isUncertain: false, isTroubled: false, ...how }),
+    isSettled: (found = running) => memory.recall('u', found).isSettled,
   };
 }
 
 t.test('a Transaction that is new has nothing under way', async (t) => {
-  t.ok(remembering().memory.recall('u', 0).isSettled);
-});
-
-t.test('what this process has answered, and knows the end of, is settled', async (t) => {
-  const { memory, ends } = remembering();
-  ends(0, 1);
-  t.ok(memory.recall('u', 1).isSettled, 'stored as answered');
-  t.ok(memory.recall('u', 0).isSettled, 'not stored yet');
+  const { isSettled, ends } = remembering();
+  t.ok(isSettled(fresh));
+  ends();
+  t.ok(isSettled(), 'and so it is once it is served');
 });
 
 t.test('a write without an answer may land until its time is over', async (t) => {
-  const { memory, ends, pass } = remembering();
-  ends(0, 1, { isUncertain: true });
-  t.notOk(memory.recall('u', 1).isSettled);
+  const { isSettled, ends, pass } = remembering();
+  isSettled(fresh);
+  ends({ isUncertain: true });
+  t.notOk(isSettled());
   pass(lateWindow / 2);
-  ends(1, 2);
-  t.notOk(memory.recall('u', 2).isSettled, 'also after a call that went well');
+  ends();
+  t.notOk(isSettled(), 'also after a call that went well');
   pass(lateWindow / 2 + 1);
-  t.ok(memory.recall('u', 2).isSettled);
+  t.ok(isSettled());
 });
 
-t.test('what another process has done is not known here', async (t) => {
-  const { memory, ends, pass } = remembering();
-  t.notOk(memory.recall('u', 3).isSettled, 'never seen');
-  ends(0, 1);
-  t.notOk(memory.recall('u', 5).isSettled, 'stored by another one since');
-  ends(5, 6);
-  t.notOk(memory.recall('u', 6).isSettled, 'and its writes may still be under way');
-  pass(lateWindow + 1);
-  t.ok(memory.recall('u', 6).isSettled);
-});
-
-t.test('what is forgotten is not known any more', async (t) => {
-  const { memory, ends } = remembering();
-  ends(0, 1);
+t.test('what is not remembered may have been served by another process', async (t) => {
+  const { memory, isSettled, ends, pass } = remembering();
+  t.notOk(isSettled(), 'never seen');
+  pass(lateWindow);
+  ends();
+  t.notOk(isSettled());
+  pass(1);
+  t.ok(isSettled(), 'since then this one has');
   memory.forget('u');
-  t.notOk(memory.recall('u', 1).isSettled);
+  t.notOk(isSettled(), 'forgotten');
+});
+
+t.test('others may have sent writes until this process took their place', async (t) => {
+  const { memory, isSettled, pass } = remembering();
+  isSettled(fresh);
+  memory.doubt('u');
+  t.notOk(isSettled());
+  pass(lateWindow + 1);
+  t.ok(isSettled());
+});
+
+t.test('a Transaction that this process has served alone to its end stays so', async (t) => {
+  const { memory, isSettled, ends } = remembering();
+  isSettled(fresh);
+  memory.trust('u');
+  memory.doubt('u');
+  t.ok(isSettled(), 'nobody changes anything after the end');
+  ends({ isUncertain: true });
+  t.notOk(isSettled(), 'its own writes count');
+});
+
+t.test('an undo that was seen long ago', async (t) => {
+  const { memory, pass } = remembering();
+  const isOld = (found: Found): boolean => memory.recall('u', found).isUndoOld;
+  isOld(running);
+  pass(lateWindow * 2);
+  t.notOk(isOld(undone), 'seen for the first time');
+  pass(lateWindow);
+  memory.doubt('u');
+  t.notOk(isOld(undone));
+  pass(1);
+  t.ok(isOld(undone), 'whatever others did before they saw it has landed');
 });
 
 t.test('pauses double with each trouble in a row, up to a bound, and begin anew after it', async (t) => {
   const { ends } = remembering();
-  const pauses = Array.from({ length: 8 }, () => ends(1, 1, { isTroubled: true }));
+  const pauses = Array.from({ length: 8 }, () => ends({ isTroubled: true }));
   t.same(pauses, [1, 2, 4, 8, 16, 30, 30, 30]);
-  ends(1, 2);
-  t.equal(ends(2, 2, { isTroubled: true }), 1);
+  ends();
+  t.equal(ends({ isTroubled: true }), 1);
 });
 
 t.test('turns', async (t) => {

@@ -1,0 +1,120 @@
+// One story on a site, from its objects to the judgement: the loops drive it, something disturbs it, and it must come to rest.
+import { at, isObject, type JsonObject, textAt } from '../../../hooks/model/json.ts';
+import { must, waitFor } from '../../support/client.ts';
+import { account, conditionOf } from '../../support/stage.ts';
+import { endsOf, leftoversOf, removeTargets } from '../attempt.ts';
+import type { AuditEvent } from '../audit.ts';
+import { type Evidence, transactionsOf } from '../evidence.ts';
+import { violations } from '../invariants.ts';
+import { type Names, namesOf } from '../names.ts';
+import { createTargets, read, targets } from '../run.ts';
+import { homeOf, pathOfTransaction, type Story, transactionPath } from '../story.ts';
+import type { World } from '../world.ts';
+import type { Site } from './site.ts';
+
+export interface Followed {
+  readonly site: Site;
+  readonly world: World;
+  readonly names: Names;
+  readonly story: Story;
+  readonly uids: Map<string, string>;
+  readonly happened: Set<number>;
+}
+
+/** What goes wrong: it is told of the run once its Transactions are there, and is over before the run is judged. */
+export type Disturbance = (run: Followed) => Promise<unknown>;
+
+export interface Tale {
+  readonly evidence: Evidence;
+  readonly events: readonly AuditEvent[];
+  readonly violations: readonly string[];
+}
+
+let count = 0;
+const patience = { timeoutMs: 300_000, everyMs: 60 };
+
+/** Names are unlike those of the other runs of this world. */
+export async function prepare(site: Site, story: Story): Promise<Followed> {
+  count += 1;
+  const { world } = site;
+  const names = namesOf(900_000 + count, world);
+  const run = { site, world, names, story, uids: new Map<string, string>(), happened: new Set<number>() };
+  await createTargets(run);
+  return run;
+}
+
+export async function create(run: Followed): Promise<void> {
+  const { names, world, story, site } = run;
+  for (const [key, changes] of Object.entries(story.transactions(names))) {
+    const { namespace, name } = homeOf(names, key);
+    const metadata = { name, labels: { ...site.label }, annotations: { ...story.annotations } };
+    const spec = { serviceAccountName: account, changes, ...story.spec };
+    const object = { apiVersion: 'tx.janus.io/v1alpha1', kind: 'Transaction', metadata, spec };
+    const stored = must(await world.controller.create(transactionPath(namespace, name).replace(/\/[^/]+$/, ''), object));
+    run.uids.set(key, textAt(stored, 'metadata', 'uid') ?? '');
+  }
+}
+
+export async function tell(site: Site, story: Story, disturb: Disturbance = async () => undefined): Promise<Tale> {
+  const run = await prepare(site, story);
+  const before = await targets(run);
+  await create(run);
+  const failures = await Promise.allSettled([atRest(run), disturb(run)]);
+  const trouble = failures.flatMap((one) => (one.status === 'rejected' ? [`it failed: ${String(one.reason)}`] : []));
+  return conclude(run, before, trouble);
+}
+
+/** Looks at what there is, deletes the Transactions, and judges. */
+export async function conclude(run: Followed, before: Evidence['before'], trouble: readonly string[]): Promise<Tale> {
+  const { world, story, names, uids } = run;
+  const [after, ends] = [await targets(run), await endsOf(run)];
+  for (const key of transactionsOf(run)) await world.controller.delete(pathOfTransaction(names, key));
+  const leftovers = await leftoversOf(run);
+  const events = world.audit.take(names.run);
+  const none = { portCalls: [], reports: [], hookCalls: [], writesAtRest: [], struckAt: 0, hadHookFaults: true };
+  const evidence: Evidence = { ...none, story, names, events, uids, before, after, ends, leftovers };
+  await removeTargets(run);
+  return { evidence, events, violations: [...trouble, ...unseen(events), ...violations(evidence)] };
+}
+
+function unseen(events: readonly AuditEvent[]): readonly string[] {
+  const isSeen = events.some(({ actor }) => actor === 'account');
+  return isSeen ? [] : ['the audit log has nothing of it: nothing was judged'];
+}
+
+/** The story goes on as far as it depends on others, until all is over. */
+export async function atRest(run: Followed): Promise<void> {
+  await waitFor(() => isOver(run), `${run.names.run} to come to rest`, patience);
+}
+
+async function isOver(run: Followed): Promise<boolean> {
+  const { names, story, world, happened } = run;
+  const status = at(await read(run, names.run), 'status');
+  for (const [index, event] of story.events.entries()) {
+    if (happened.has(index) || !isObject(status) || !event.when(status)) continue;
+    await event.act(world, names);
+    happened.add(index);
+  }
+  if (story.events.length > happened.size) return false;
+  const states = await Promise.all(transactionsOf(run).map((key) => read(run, key)));
+  return states.every((transaction) => isAtRest(transaction, story));
+}
+
+function isAtRest(transaction: JsonObject | undefined, story: Story): boolean {
+  if (transaction === undefined) return true;
+  const status = at(transaction, 'status');
+  if (story.end === 'gone' || !isObject(status) || conditionOf(status, 'Finished') !== 'True') return false;
+  return !hasRequest(transaction) || textAt(status, 'phase') !== 'Committed';
+}
+
+// A request that was made and is not taken up yet.
+function hasRequest(transaction: JsonObject): boolean {
+  const asked = at(transaction, 'metadata', 'annotations', 'tx.janus.io/request-rollback');
+  return asked !== undefined && asked !== at(transaction, 'status', 'handledAnnotations', 'tx.janus.io/request-rollback');
+}
+
+/** A number from 0 to 1 that depends on the seed alone. */
+export function chance(seed: number): number {
+  const value = Math.sin(seed * 12.9898 + 78.233) * 43_758.5453;
+  return value - Math.floor(value);
+}

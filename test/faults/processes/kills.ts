@@ -1,0 +1,68 @@
+// The hook's process dies at every request of a commit and of an undo: before it is sent, once it is with the system, and once
+// the API server has answered. Another one goes on, called by Metacontroller's loop.
+import { askBack, commit4, isFinished, requestRollback } from '../stories.ts';
+import type { Story } from '../story.ts';
+import type { ProcessCase } from './case.ts';
+import { tell } from './follow.ts';
+import { type Site, seatOf } from './site.ts';
+import type { Moment, Strike } from './switch.ts';
+
+const moments: readonly Moment[] = ['before', 'sent', 'after'];
+
+interface Stretch {
+  readonly id: string;
+  /** Runs it on the site; `arm` is called where its requests begin. */
+  readonly run: (site: Site, arm: () => Promise<unknown>) => Promise<readonly string[]>;
+}
+
+const stretches: readonly Stretch[] = [
+  {
+    id: 'commit',
+    run: async (site, arm) => {
+      await arm();
+      return (await tell(site, commit4)).violations;
+    },
+  },
+  { id: 'undo', run: async (site, arm) => (await tell(site, askedBackOnce(arm))).violations },
+];
+
+function askedBackOnce(arm: () => Promise<unknown>): Story {
+  const act: Story['events'][number]['act'] = async ({ controller }, names) => {
+    await arm();
+    await askBack(controller, names);
+  };
+  return { ...requestRollback, events: [{ when: isFinished('Committed'), act }] };
+}
+
+export async function killsOn(site: Site): Promise<readonly ProcessCase[]> {
+  const cases: ProcessCase[] = [];
+  for (const stretch of stretches) {
+    const count = await requestsOf(stretch, site);
+    for (let at = 1; at <= count; at += 1)
+      cases.push(...moments.map((moment) => killed(stretch, { at, moment, signal: 'SIGKILL' })));
+  }
+  return cases;
+}
+
+/** How many requests a run without faults makes; the deletion at its end is left to all of them. */
+async function requestsOf({ id, run }: Stretch, site: Site): Promise<number> {
+  const hook = await seatOf(site).serving;
+  const found = await run(site, () => hook.arm());
+  if (found.length > 0) throw new Error(`${id} does not even hold without faults:\n${found.join('\n')}`);
+  return (await hook.requests()).length;
+}
+
+function killed({ id, run }: Stretch, strike: Strike): ProcessCase {
+  return {
+    id: `S20:kill:${id}:${strike.at}:${strike.moment}`,
+    run: async (site) => {
+      const seat = seatOf(site);
+      const { deaths } = seat;
+      const hook = await seat.serving;
+      const found = await run(site, () => hook.arm(strike));
+      if (seat.deaths > deaths) return found;
+      await hook.arm();
+      return [...found, `no request ${strike.at} came: nobody died`];
+    },
+  };
+}

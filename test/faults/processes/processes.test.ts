@@ -1,0 +1,26 @@
+// A part of what `npm run faults` tries with real processes, on every run of the suite: some requests at which the hook is
+// killed, in a commit and in an undo; one hook that is frozen at the write of a Create while all is undone; two hooks at once.
+import t from 'tap';
+import { openWorld } from '../world.ts';
+import { processCampaign } from './campaign.ts';
+import { processScenarios } from './scenarios.ts';
+
+/** Every n-th case is tried here; all of them by `npm run faults`. */
+const shares: Readonly<Record<string, number>> = { 'S20:kill': 61, 'S20:random': 40, 'S20:freeze': 12, 'S20:replicas': 17 };
+
+const world = await openWorld();
+t.teardown(() => world.close());
+t.jobs = processScenarios.length;
+
+await Promise.all(
+  processScenarios
+    .filter(({ id }) => id in shares)
+    .map((scenario) =>
+      t.test(`${scenario.id}: ${scenario.what}`, async (t) => {
+        const select = (_: string, index: number): boolean => index % (shares[scenario.id] ?? 1) === 0;
+        const { tried, failures } = await processCampaign(world, scenario, { select, atOnce: 2 });
+        t.not(tried, 0, 'there are cases');
+        t.same(failures, [], `${tried} tried`);
+      }),
+    ),
+);

@@ -1,0 +1,34 @@
+// The hook's process ends at a random moment: by SIGKILL, or by SIGTERM, which lets it finish the step in hand.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { commit4, deleteMidCommit, failAt3, requestRollback } from '../stories.ts';
+import type { ProcessCase } from './case.ts';
+import { chance, tell } from './follow.ts';
+import { type Site, seatOf } from './site.ts';
+
+const stories = [commit4, failAt3, requestRollback, deleteMidCommit];
+const runs = 100;
+
+/** Both signals at the same moments, which spread over the time that a run without faults takes. */
+export async function randomEndsOn(site: Site): Promise<readonly ProcessCase[]> {
+  const start = performance.now();
+  for (const story of stories) await tell(site, story);
+  const duration = (performance.now() - start) / stories.length;
+  return Array.from({ length: runs }, (_, seed) => seed).flatMap((seed) =>
+    (['SIGKILL', 'SIGTERM'] as const).map((signal) => endedAt(seed, signal, duration)),
+  );
+}
+
+function endedAt(seed: number, signal: NodeJS.Signals, duration: number): ProcessCase {
+  const story = stories[seed % stories.length] ?? commit4;
+  return {
+    id: `S20:random:${seed}:${signal}`,
+    run: async (site) => {
+      const { violations } = await tell(site, story, async () => {
+        const hook = await seatOf(site).serving;
+        await sleep(chance(seed) * duration);
+        hook.signal(signal);
+      });
+      return violations;
+    },
+  };
+}

@@ -1,0 +1,91 @@
+// Hooks in processes of their own and Metacontroller's loops that call them, for the Transactions of one label.
+import { createServer } from 'node:net';
+import { createUndo, type Undo } from '../../../scripts/demo/undo.ts';
+import { hookToken } from '../../support/hook-token.ts';
+import { type Metacontroller, startMetacontroller } from '../../support/metacontroller/double.ts';
+import type { World } from '../world.ts';
+import { type HookProcess, type HookSettings, startHookProcess } from './hook.ts';
+
+export interface Seat {
+  /** Who serves, once it is ready: another process after each death. */
+  serving: Promise<HookProcess>;
+  deaths: number;
+  readonly loop: Metacontroller;
+}
+
+export interface Site {
+  readonly world: World;
+  readonly label: Readonly<Record<string, string>>;
+  readonly seats: Seat[];
+  readonly undo: Undo;
+  isClosing: boolean;
+}
+
+let count = 0;
+
+/** Has so many hooks, each with a loop of its own that calls it. `kubeconfig` is the hooks', by default their usual one. */
+export async function openSite(world: World, seats: number, kubeconfig?: string): Promise<Site> {
+  count += 1;
+  const label = { 'faults.janus.io/site': `site-${count}` };
+  const site: Site = { world, label, seats: [], undo: createUndo(), isClosing: false };
+  for (let seat = 0; seat < seats; seat += 1) await addSeat(site, kubeconfig);
+  return site;
+}
+
+export async function addSeat(site: Site, kubeconfig?: string): Promise<Seat> {
+  const settings = { port: await freePort(), ...(kubeconfig === undefined ? {} : { kubeconfig }) };
+  const hook = await startHookProcess(site.world, site.undo, settings);
+  const loop = await startLoopOf(site, hook.address);
+  site.undo.add(() => loop.stop());
+  const seat: Seat = { serving: Promise.resolve(hook), deaths: 0, loop };
+  site.seats.push(seat);
+  keepServing(site, seat, settings);
+  return seat;
+}
+
+// Whoever dies is replaced, at the same address.
+function keepServing(site: Site, seat: Seat, settings: HookSettings): void {
+  void seat.serving
+    .then((hook) => hook.gone)
+    .then(() => {
+      if (site.isClosing) return;
+      seat.deaths += 1;
+      seat.serving = startHookProcess(site.world, site.undo, settings);
+      keepServing(site, seat, settings);
+    })
+    // Who waits for `serving` is told.
+    .catch(() => undefined);
+}
+
+/** A loop for the Transactions of the site; all of one site have one finalizer, as replicas of Metacontroller have. */
+function startLoopOf({ world, label }: Site, hookUrl: string): Promise<Metacontroller> {
+  const name = Object.values(label)[0] ?? '';
+  return startMetacontroller({ kubeconfig: world.kubeconfig, hookUrl, name, matchLabels: label, workers: 50, token: hookToken });
+}
+
+/** The hooks go on, and nobody calls them. */
+export async function stopLoops({ seats }: Site): Promise<void> {
+  await Promise.all(seats.map(({ loop }) => loop.stop()));
+}
+
+export async function closeSite(site: Site): Promise<void> {
+  site.isClosing = true;
+  await Promise.allSettled(site.seats.map(({ serving }) => serving));
+  await site.undo.run();
+}
+
+export function seatOf({ seats }: Site, index = 0): Seat {
+  const seat = seats[index];
+  if (seat === undefined) throw new Error(`the site has ${seats.length} hooks, number ${index + 1} was asked for`);
+  return seat;
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer().once('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
+    });
+  });
+}

@@ -1,0 +1,66 @@
+// Loaded into a hook's process before its program (`node --import`): counts the requests that calls of the hook make of the API
+// server, and has the process killed or stopped at exactly one of them. The program itself is as users start it.
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { subscribe } from 'node:diagnostics_channel';
+import type { IncomingMessage } from 'node:http';
+
+/** `before`: nothing of the request is sent; `sent`: it is with the system; `after`: the head of its answer has come. */
+export type Moment = 'before' | 'sent' | 'after';
+
+export interface Strike {
+  /** Number of the request. */
+  readonly at: number;
+  readonly moment: Moment;
+  readonly signal: NodeJS.Signals;
+}
+
+export type ToSwitch =
+  /** Counts from 1 again. */
+  { readonly kind: 'arm'; readonly strike?: Strike } | { readonly kind: 'count' };
+
+export type FromSwitch = { readonly kind: 'armed' } | { readonly kind: 'counted'; readonly requests: readonly string[] };
+
+/** As undici's diagnostics channels have it. */
+interface Sent {
+  readonly request: { readonly method: string; readonly path: string };
+}
+
+// Of what the process does on its own account (the sealing key, the sweep, readiness) no crash is to be tried.
+const inCall = new AsyncLocalStorage<boolean>();
+const numbers = new WeakMap<Sent['request'], number>();
+const requests: string[] = [];
+let strike: Strike | undefined;
+
+subscribe('http.server.request.start', (message) => {
+  const { url } = (message as { readonly request: IncomingMessage }).request;
+  inCall.enterWith(url === '/sync' || url === '/finalize');
+});
+
+subscribe('undici:request:create', (message) => {
+  const { request } = message as Sent;
+  if (inCall.getStore() !== true || request.path.includes('/events')) return;
+  requests.push(`${request.method} ${request.path}`);
+  numbers.set(request, requests.length);
+  struck(request, 'before');
+});
+subscribe('undici:request:bodySent', (message) => struck((message as Sent).request, 'sent'));
+subscribe('undici:request:headers', (message) => struck((message as Sent).request, 'after'));
+
+function struck(request: Sent['request'], moment: Moment): void {
+  if (strike === undefined || strike.moment !== moment || numbers.get(request) !== strike.at) return;
+  const { signal } = strike;
+  strike = undefined;
+  process.kill(process.pid, signal);
+}
+
+process.on('message', (message: ToSwitch) => {
+  if (message.kind === 'count') return tell({ kind: 'counted', requests });
+  requests.length = 0;
+  strike = message.strike;
+  tell({ kind: 'armed' });
+});
+process.channel?.unref();
+
+function tell(message: FromSwitch): void {
+  process.send?.(message);
+}
