@@ -80,6 +80,7 @@ export function eventOf(event: Json): AuditEvent | undefined {
   // A DELETE says so in its body, all others in the query.
   if (query.has('dryRun') || at(request, 'dryRun') !== undefined || actor === undefined) return undefined;
   const code = at(event, 'responseStatus', 'code');
+  if (wasCutOff(event, code)) return undefined;
   return {
     actor,
     ...whereOf(event, request),
@@ -90,6 +91,12 @@ export function eventOf(event: Json): AuditEvent | undefined {
     received: text(event, 'requestReceivedTimestamp'),
     answered: text(event, 'stageTimestamp'),
   };
+}
+
+/** A write whose body never came is refused, whatever it would have said. */
+function wasCutOff(event: Json, code: Json | undefined): boolean {
+  const isWrite = textAt(event, 'verb') !== 'get';
+  return isWrite && at(event, 'requestObject') === undefined && !(typeof code === 'number' && code < 300);
 }
 
 function whereOf(event: Json, request: JsonObject): Pick<AuditEvent, 'verb' | 'resource' | 'name' | 'key'> {
