@@ -31,9 +31,7 @@ export function pictureOf(title: string, bars: readonly Bar[], { from, to }: Spa
   const height = sorted.length * rowHeight + 2 * margin;
   const place = (time: number): number => margin + (time - from) * pixelsPerMs;
   const drawn = sorted.map((bar, index) => drawBar(bar, place, margin + index * rowHeight));
-  const notes = (Object.keys(legend) as Lane[]).map(
-    (lane) => `<span style="color:${colours[lane]}">&#9632;</span> ${legend[lane]}`,
-  );
+  const notes = (Object.keys(legend) as Lane[]).map((lane) => noteOf(lane, bars));
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>${escaped(title)}</title>
 <style>body{font:13px sans-serif;margin:16px}text{font:10px sans-serif;fill:#333}.time{fill:#999}</style></head>
@@ -43,6 +41,12 @@ ${gridOf(to - from, height)}
 ${drawn.join('\n')}
 </svg></body></html>
 `;
+}
+
+function noteOf(lane: Lane, bars: readonly Bar[]): string {
+  const own = bars.filter((bar) => bar.lane === lane);
+  const total = own.reduce((sum, { start, end }) => sum + end - start, 0);
+  return `<span style="color:${colours[lane]}">&#9632;</span> ${legend[lane]} (${own.length}, ${total.toFixed(0)} ms in all)`;
 }
 
 function drawBar({ lane, what, start, end }: Bar, place: (time: number) => number, top: number): string {
