@@ -92,6 +92,10 @@ export function tableOf(lines: readonly Line[]): string {
   return cells.map((row) => row.map((cell, column) => cell.padStart(widths[column] ?? 0)).join('  ')).join('\n');
 }
 
+function ratio(one: unknown, other: unknown, what: string): readonly string[] {
+  return typeof one === 'number' && typeof other === 'number' ? [`${what}: ${rounded(one / other, 2)}`] : [];
+}
+
 /** What is said of two rows of the same run. */
 export function comparisons(lines: readonly Line[]): readonly string[] {
   const find = (name: string): Line | undefined => lines.find(({ row }) => row === name);
@@ -103,6 +107,17 @@ export function comparisons(lines: readonly Line[]): readonly string[] {
   return [
     ...['3', '10', '100'].flatMap((name) => compared(name, 'p50Ms', 'time')),
     ...compared('many', 'transactionsPerSecond', 'Transactions per second'),
+    ...ratio(
+      find('after-finished')?.p50Ms,
+      find('before-finished')?.p50Ms,
+      'time beside 10 000 finished Transactions to that before',
+    ),
+    ...ratio(find('thousand')?.p99Ms, find('thousand')?.p50Ms, 'p99 to p50, row thousand'),
+    ...ratio(
+      find('default-flags')?.p50Ms,
+      find('3')?.p50Ms,
+      'time with the default flags of Metacontroller to that with the tuned ones',
+    ),
     ...['10', 'many'].flatMap((name) => compared(name, 'hookCpuPerCallMs', 'CPU of the hook per call')),
   ];
 }
