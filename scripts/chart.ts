@@ -1,0 +1,109 @@
+// `npm run chart`: the Helm chart, by Helm itself: linted, rendered, and compared with what kustomize makes of manifests/. Not
+// among the tests, because building Helm takes minutes; the workflow runs it.
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import { parseAllDocuments } from 'yaml';
+import { buildHelm } from '../test/tools/helm/helm.ts';
+import { buildPackaging } from '../test/tools/packaging/packaging.ts';
+
+const root = join(import.meta.dirname, '..');
+const report = (line: string): boolean => process.stderr.write(`${line}\n`);
+const helm = await buildHelm(report);
+const { kustomize } = await buildPackaging(report);
+const directory = mkdtempSync(join(tmpdir(), 'janus-chart-'));
+process.on('exit', () => rmSync(directory, { recursive: true, force: true }));
+for (const folder of ['manifests', 'examples', 'charts'])
+  cpSync(join(root, folder), join(directory, folder), { recursive: true });
+
+type Fields = Readonly<Record<string, unknown>>;
+type Objects = ReadonlyMap<string, Fields>;
+
+const served = ['team-a', 'team-b'].map((name) => ({ name, serviceAccounts: ['deployer'] }));
+const asValues = (values: Fields): readonly string[] => [
+  '--set-json',
+  ...Object.entries(values).map(([key, value]) => `${key}=${JSON.stringify(value)}`),
+];
+const chart = 'charts/janus';
+
+function run(program: string, ...args: readonly string[]) {
+  const { status, stdout, stderr } = spawnSync(program, args, { cwd: directory, encoding: 'utf8' });
+  return { succeeded: status === 0, stdout, said: `${stdout}${stderr}` };
+}
+
+function objectsOf(rendered: ReturnType<typeof run>): Objects {
+  if (!rendered.succeeded) throw new Error(rendered.said);
+  const documents = parseAllDocuments(rendered.stdout).map((document) => document.toJS() as Fields | null);
+  const objects = documents.filter((object) => object !== null);
+  return new Map(objects.map((object) => [nameOf(object), object]));
+}
+
+function nameOf({ kind, metadata }: Fields): string {
+  const { namespace = '', name } = metadata as Fields;
+  return `${kind} ${namespace}/${name}`;
+}
+
+function template(values: Fields = {}, namespace = 'janus-system'): Objects {
+  const settings = Object.keys(values).length === 0 ? [] : asValues(values);
+  return objectsOf(run(helm, 'template', 'janus', chart, '--namespace', namespace, ...settings));
+}
+
+/** What kustomize makes, less what Helm does in another way: it makes the namespace itself, and must be told what to keep. */
+function kustomized(folder: string): Objects {
+  const objects = new Map(objectsOf(run(kustomize, 'build', folder)));
+  objects.delete('Namespace /janus-system');
+  const definition = 'CustomResourceDefinition /transactions.tx.janus.io';
+  const { metadata, ...rest } = objects.get(definition) ?? {};
+  objects.set(definition, { ...rest, metadata: { ...(metadata as Fields), annotations: keep } });
+  return objects;
+}
+
+const keep = { 'helm.sh/resource-policy': 'keep' };
+
+function differences(found: Objects, expected: Objects): readonly string[] {
+  const names = [...new Set([...found.keys(), ...expected.keys()])].sort();
+  const differing = names.filter((name) => !isDeepStrictEqual(found.get(name), expected.get(name)));
+  return differing.map(
+    (name) =>
+      `${name} differs: the chart has ${JSON.stringify(found.get(name))}, kustomize ${JSON.stringify(expected.get(name))}`,
+  );
+}
+
+const refused: readonly Fields[] = [
+  { replicas: -1 },
+  { logLevel: 'loud' },
+  { novel: 1 },
+  { namespaces: [{ name: 'a', serviceAccounts: [] }] },
+];
+
+const checks: Readonly<Record<string, () => readonly string[]>> = {
+  'helm lint': () => {
+    const { succeeded, said } = run(helm, 'lint', '--strict', chart);
+    return succeeded ? [] : [said];
+  },
+  'by default the objects are those of manifests': () => differences(template(), kustomized('manifests')),
+  'for listed namespaces they are those of examples/namespaced': () =>
+    differences(template({ namespaces: served }), kustomized('examples/namespaced')),
+  'in another namespace nothing names janus-system': () =>
+    [...template({}, 'elsewhere').values()].filter((object) => JSON.stringify(object).includes('janus-system')).map(nameOf),
+  'the definition and the NetworkPolicy can be left out': () =>
+    [...template({ crd: { install: false }, networkPolicy: { enabled: false } }).keys()].filter((name) =>
+      /^(CustomRes|NetworkP)/.test(name),
+    ),
+  'values that make no sense are refused': () =>
+    refused
+      .filter((values) => run(helm, 'template', 'janus', chart, ...asValues(values)).succeeded)
+      .map((values) => JSON.stringify(values)),
+};
+
+let failed = 0;
+for (const [what, check] of Object.entries(checks)) {
+  const faults = check();
+  if (faults.length > 0) failed += 1;
+  process.stdout.write(
+    `${faults.length === 0 ? 'ok     ' : 'FAILED '}${what}\n${faults.map((fault) => `  ${fault}\n`).join('')}`,
+  );
+}
+process.exitCode = failed === 0 ? 0 : 1;
