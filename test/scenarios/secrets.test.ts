@@ -1,21 +1,12 @@
 // Values of Secrets, and of objects in other namespaces, lie in the snapshot only sealed; and they are in no status, Event, log
 // line, figure or Lease. Each value is a canary that is looked for everywhere, however encoded, after all that can go wrong.
-import { randomBytes } from 'node:crypto';
 import t from 'tap';
 import { at, isObject, type JsonObject, textAt, withKey } from '../../hooks/model/json.ts';
 import { freeNamespace, must, waitFor } from '../support/client.ts';
 import { engineNamespace } from '../support/install.ts';
 import { type Stage, startStage } from '../support/stage.ts';
 import { change } from '../support/targets.ts';
-
-const canary = (): string => `canary-${randomBytes(12).toString('hex')}`;
-
-/** In none of these forms may a canary be found; base64 also where it begins in the middle of a group. */
-function formsOf(value: string): readonly string[] {
-  const base64 = (text: string): string => Buffer.from(text).toString('base64').replace(/=+$/, '');
-  const shifted = [1, 2].map((shift) => base64('x'.repeat(shift) + value).slice(4, -4));
-  return [value, base64(value), base64(base64(value)), Buffer.from(value).toString('hex'), ...shifted];
-}
+import { canary, formsOf } from '../threats/canaries.ts';
 
 const secret = { kind: 'Secret' };
 
