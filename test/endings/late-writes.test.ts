@@ -23,7 +23,7 @@ interface Late {
 
 async function setUp(t: Test): Promise<Late> {
   const stage = await startStage(t, { withoutLoop: true });
-  const engines: Engines = await openEngines(t, stage, { stepDeadline: 6_000, writeTimeout: 8_000 });
+  const engines: Engines = await openEngines(t, stage, { stepDeadline: 6_000, writeTimeout: 14_000 });
   const admission = await startSlowAdmission(stage, t);
   return {
     first: engines.start(),
@@ -55,7 +55,7 @@ async function showNothingLeft(t: Test, { first, second, admission, version, sho
   await stepUntil(second, name, 'RollingBack');
   t.match((await step(second, name)).status, {
     phase: 'RollingBack',
-    message: 'waiting up to 14s: a write of spec.changes[0] may still be on its way',
+    message: 'waiting up to 20s: a write of spec.changes[0] may still be on its way',
   });
   t.equal(await version(name), before.version, 'nothing has landed yet');
 
