@@ -1,8 +1,10 @@
 // What a user applies: accepted by the API server as it stands, fit for Pod Security restricted, and wired together.
 import { readdirSync, readFileSync } from 'node:fs';
+import { basename } from 'node:path';
 import t from 'tap';
 import { parse } from 'yaml';
 import { at, isList, type Json, type JsonObject, textAt, withPath } from '../../hooks/model/json.ts';
+import { tokenPaths } from '../../server/access/tokens.ts';
 import { readConfig } from '../../server/config.ts';
 import { freeNamespace, must, waitFor } from '../support/client.ts';
 import { applyObject, connectToCluster, installManifests, pathOf, readManifest } from '../support/install.ts';
@@ -117,6 +119,32 @@ t.test('the Service finds the Pods, and Metacontroller the Service', async (t) =
   for (const hook of ['sync', 'finalize'])
     t.equal(textAt(controller, 'spec', 'hooks', hook, 'webhook', 'url'), `${base}/${hook}`);
 });
+
+t.test('the Pods know the token that Metacontroller sends', async (t) => {
+  const [deployment, controller] = await Promise.all(['deployment.yaml', 'composite-controller.yaml'].map(only));
+  const pod = at(deployment, 'spec', 'template', 'spec') as unknown as PodWithToken;
+  const [endpoint] = at(controller, 'spec', 'endpointConfigs') as readonly JsonObject[];
+  const [volume] = pod.volumes.filter(({ name }) => name === 'token');
+  const [container] = pod.containers;
+  const [mount] = container?.volumeMounts.filter(({ name }) => name === 'token') ?? [];
+  const key = basename(tokenPaths('')[0]);
+  t.same(at(endpoint, 'authorization'), {
+    type: 'Bearer',
+    secretRef: { name: volume?.secret.secretName, namespace: textAt(deployment, 'metadata', 'namespace'), key },
+  });
+  t.equal(container?.env.find(({ name }) => name === 'JANUS_TOKEN_DIRECTORY')?.value, mount?.mountPath);
+  t.equal(mount?.readOnly, true);
+  const { host } = new URL(textAt(controller, 'spec', 'hooks', 'sync', 'webhook', 'url') ?? '');
+  t.equal(textAt(endpoint, 'host'), host);
+});
+
+interface PodWithToken {
+  readonly volumes: readonly { readonly name: string; readonly secret: { readonly secretName: string } }[];
+  readonly containers: readonly {
+    readonly env: readonly { readonly name: string; readonly value?: string }[];
+    readonly volumeMounts: readonly { readonly name: string; readonly mountPath: string; readonly readOnly: boolean }[];
+  }[];
+}
 
 t.test('the CompositeController is, but for its URLs and its token, the one of the recorded calls', async (t) => {
   const recording = readFileSync(new URL('../fixtures/metacontroller/01-sync-first.json', import.meta.url), 'utf8');
