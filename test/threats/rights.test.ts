@@ -91,7 +91,7 @@ async function leaveBehind(stage: Stage): Promise<void> {
   const cluster = createCluster(loadConnection({ kubeconfig: stage.engineKubeconfig }), { writeTimeout: 10_000 });
   await sweepLeases(cluster, engineNamespace);
   await sweepSnapshots(cluster);
-  const census = createCensus(cluster.transport, engineNamespace);
+  const census = createCensus(cluster.transport, { engineNamespace, namespaces: [] });
   await Promise.all([census.transactions(), census.locks()]);
   await cluster.close();
 }
