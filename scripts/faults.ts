@@ -1,6 +1,7 @@
 // `npm run faults`: tries every crash point, lost answer and foreign write on a real API server and prints a line for each
 // scenario; the last line is `N passed, N failed`. `--scenario S02` (or S02,S04) and `--story commit4` narrow it,
 // `--every 10 --seed 3` tries every tenth case from the third on, `--replay S02:commit4:17:after` one case with all its calls.
+// S19 and S20 are tried with real processes, killed, stopped and started again: `--scenario S20:freeze`.
 import { parseArgs } from 'node:util';
 import { campaign, type Failure } from '../test/faults/campaign.ts';
 import type { Outcome, Scenario } from '../test/faults/case.ts';
