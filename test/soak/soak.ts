@@ -41,7 +41,8 @@ export async function runSeed(world: World, seed: number): Promise<SeedResult> {
     };
     return { ...trouble, faults: counted };
   };
-  const { evidence, violations, portCalls } = await attempt(world, story, options, judgeSoak);
+  const { run, evidence, violations, portCalls } = await attempt(world, story, options, judgeSoak);
+  world.audit.take(run.names.run); // what came after its end would pile up
   const steps = mostOf(evidence.hookCalls.filter(({ resyncAfterSeconds }) => resyncAfterSeconds === 0));
   const hot = steps > mostSteps ? [`I9 rest: ${steps} steps of one Transaction, at most ${mostSteps} expected`] : [];
   return {
