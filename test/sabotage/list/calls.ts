@@ -67,8 +67,8 @@ export const calls: readonly Sabotage[] = [
     edits: [
       {
         file: 'hooks/decide/rolling-back.ts',
-        find: 'if (isSafe || isOver || recollection.isSettled) return undefined;',
-        replace: 'if (isSafe || isOver || !isSafe) return undefined;',
+        find: 'if (isSafe || isSettled || recollection.isUndoOld) return undefined;',
+        replace: 'if (isSafe || isSettled || !isSafe) return undefined;',
       },
     ],
     caughtBy: ['test/hooks/decide/decide.test.ts', 'test/endings/late-writes.test.ts'],
@@ -79,8 +79,8 @@ export const calls: readonly Sabotage[] = [
     edits: [
       {
         file: 'hooks/memory.ts',
-        find: 'const since = isUncertain ? clock.monotonic() :',
-        replace: 'const since = isUncertain ? undefined :',
+        find: '...(isUncertain && { uncertainAt: clock.monotonic() })',
+        replace: '...(isUncertain && { uncertainAt: undefined })',
       },
     ],
     caughtBy: ['test/hooks/memory.test.ts', 'test/endings/late-writes.test.ts', faults],
@@ -89,9 +89,25 @@ export const calls: readonly Sabotage[] = [
     name: 'other-process-trusted',
     fault: 'a process takes what another one has left behind for settled',
     edits: [
-      { file: 'hooks/memory.ts', find: 'last?.uncertainAt : clock.monotonic();', replace: 'last?.uncertainAt : undefined;' },
+      {
+        file: 'hooks/memory.ts',
+        find: 'calls.get(uid) ?? { troubles: 0, uncertainAt: clock.monotonic() };',
+        replace: 'calls.get(uid) ?? { troubles: 0 };',
+      },
     ],
     caughtBy: ['test/hooks/memory.test.ts', 'test/endings/late-writes.test.ts', faults],
+  },
+  {
+    name: 'signature-unread',
+    fault: 'the undo does not look who has served the target last',
+    edits: [
+      {
+        file: 'hooks/decide/rolling-back.ts',
+        find: 'const isSettled = recollection.isSettled && isSignedBy(server, lease);',
+        replace: 'const isSettled = recollection.isSettled;',
+      },
+    ],
+    caughtBy: ['test/hooks/decide/decide.test.ts', 'test/endings/late-writes.test.ts'],
   },
   {
     name: 'first-create-forgotten',
@@ -225,11 +241,5 @@ export const calls: readonly Sabotage[] = [
       },
     ],
     caughtBy: ['test/hooks/report/result.test.ts', 'test/scenarios/failures.test.ts', 'test/scenarios/deletion.test.ts', faults],
-  },
-  {
-    name: 'same-target-twice',
-    fault: 'one object may be changed twice in a Transaction (J4, J5)',
-    edits: [{ file: 'hooks/checks/targets.ts', find: 'first.set(identityOf(target), earlier ?? index);', replace: '' }],
-    caughtBy: ['test/hooks/checks/targets.test.ts'],
   },
 ];

@@ -45,7 +45,7 @@ export const locks: readonly Sabotage[] = [
   {
     name: 'lock-not-looked-at',
     fault: 'a change is made without looking whether its lock is still held',
-    edits: [{ file: 'hooks/decide/guards.ts', find: "return state === 'ours' ? {", replace: 'return state !== undefined ? {' }],
+    edits: [{ file: 'hooks/decide/guards.ts', find: "if (state !== 'ours') return { kind: 'lease', state };", replace: '' }],
     caughtBy: ['test/hooks/decide/decide.test.ts'],
   },
   {

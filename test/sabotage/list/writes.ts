@@ -113,4 +113,10 @@ export const writes: readonly Sabotage[] = [
     edits: [{ file: 'hooks/model/json.ts', find: 'JSON.rawJSON(context.source)', replace: 'value' }],
     caughtBy: ['test/hooks/model/json.test.ts'],
   },
+  {
+    name: 'same-target-twice',
+    fault: 'one object may be changed twice in a Transaction (J4, J5)',
+    edits: [{ file: 'hooks/checks/targets.ts', find: 'first.set(identityOf(target), earlier ?? index);', replace: '' }],
+    caughtBy: ['test/hooks/checks/targets.test.ts'],
+  },
 ];
