@@ -62,9 +62,15 @@ function kustomized(folder: string): Objects {
 
 const keep = { 'helm.sh/resource-policy': 'keep' };
 
+// Folded lines of YAML come out of the two with other white space between their words.
+function plain(object: Fields | undefined): unknown {
+  const folded = (_key: string, value: unknown): unknown => (typeof value === 'string' ? value.replace(/\s+/g, ' ') : value);
+  return object === undefined ? undefined : (JSON.parse(JSON.stringify(object, folded)) as unknown);
+}
+
 function differences(found: Objects, expected: Objects): readonly string[] {
   const names = [...new Set([...found.keys(), ...expected.keys()])].sort();
-  const differing = names.filter((name) => !isDeepStrictEqual(found.get(name), expected.get(name)));
+  const differing = names.filter((name) => !isDeepStrictEqual(plain(found.get(name)), plain(expected.get(name))));
   return differing.map(
     (name) =>
       `${name} differs: the chart has ${JSON.stringify(found.get(name))}, kustomize ${JSON.stringify(expected.get(name))}`,
