@@ -41,6 +41,8 @@ export function troubleOf(seed: number, run: () => Run): RunOptions {
 /** Another process, which is called for any of the Transactions; its answer is stored at once, later or never. */
 function secondEngine(run: () => Run): (chance: Chance) => Promise<void> {
   let engine: ReturnType<typeof startEngine> | undefined;
+  // It may be struck by a gap itself: a call of its own in there would wait for its turn for ever.
+  let isCalled = false;
   const ring = async (key: string, parent: JsonObject, chance: Chance): Promise<void> => {
     const { world, board, lateAnswers } = run();
     engine ??= startEngine(world, board);
@@ -52,11 +54,16 @@ function secondEngine(run: () => Run): (chance: Chance) => Promise<void> {
   return async (chance) => {
     const key = chance.oneOf(transactionsOf(run()));
     const parent = await read(run(), key);
-    if (parent === undefined) return;
-    await ring(key, parent, chance).catch((error: unknown) => {
-      if (!(error instanceof Crash)) throw error;
-      engine = undefined;
-    });
+    if (parent === undefined || isCalled) return;
+    isCalled = true;
+    await ring(key, parent, chance)
+      .catch((error: unknown) => {
+        if (!(error instanceof Crash)) throw error;
+        engine = undefined;
+      })
+      .finally(() => {
+        isCalled = false;
+      });
   };
 }
 
