@@ -22,7 +22,7 @@ const types: readonly string[] = ['Create', 'Update', 'Patch', 'Delete'];
 // Path segments of the API: RBAC names hold `:`, so no stricter. Source: apimachinery, path.IsValidPathSegmentName.
 const segment = /^(?!\.{1,2}$)[^/%\p{Cc}\s]{1,253}$/u;
 const dnsLabel = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
-const dnsName = /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/;
+const dnsName = /^(?!.*\.\.)[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/;
 const groupVersion = /^([a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?\/)?v[a-z0-9]{1,62}$/;
 const kindName = /^[A-Za-z][A-Za-z0-9]{0,62}$/;
 

@@ -97,6 +97,7 @@ deployer.v2              | good
 Deployer                 | bad
 other:deployer           | bad
 ../deployer              | bad
+deployer..v2             | bad
 system:serviceaccount:x:y | bad
 `);
 for (const { name, is } of accounts) {
