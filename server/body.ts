@@ -25,30 +25,25 @@ function refusal(statusCode: number): Error {
   return Object.assign(new Error('a body that is not taken'), { statusCode });
 }
 
-const [other, quote, part, opening, closing] = [0, 1, 2, 3, 4];
-const meanings = new Uint8Array(256).fill(other);
-for (const [characters, meaning] of [
-  ['"', quote],
-  [',:', part],
-  ['[{', opening],
-  [']}', closing],
-] as const)
-  for (const byte of Buffer.from(characters)) meanings[byte] = meaning;
+/** What each byte adds to the level, and to the parts. */
+const levelsOf = new Int8Array(256);
+const partsOf = new Int8Array(256);
+for (const byte of Buffer.from('[{')) levelsOf[byte] = 1;
+for (const byte of Buffer.from(']}')) levelsOf[byte] = -1;
+for (const byte of Buffer.from('[{,:')) partsOf[byte] = 1;
+
+const added = (table: Int8Array, byte: number): number => table[byte] ?? 0;
 
 /** Counts brackets, commas and colons outside of strings; whether it is JSON at all is for the parser to say. */
 export function isWithinBounds(bytes: Uint8Array): boolean {
   let level = 0;
   let parts = 0;
   for (let index = 0; index < bytes.length; index += 1) {
-    const meaning = meanings[bytes[index] ?? 0];
-    if (meaning === other) continue;
-    if (meaning === quote) index = endOfString(bytes, index + 1);
-    else if (meaning === closing) level -= 1;
-    else {
-      parts += 1;
-      if (meaning === opening) level += 1;
-      if (level > mostLevels || parts > mostParts) return false;
-    }
+    const byte = bytes[index] ?? 0;
+    if (byte === quotationMark) index = endOfString(bytes, index + 1);
+    level += added(levelsOf, byte);
+    parts += added(partsOf, byte);
+    if (level > mostLevels || parts > mostParts) return false;
   }
   return true;
 }

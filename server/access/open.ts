@@ -36,15 +36,17 @@ function accessOf({ tokens, certificates }: Followers): OpenAccess {
       tls: certificates?.value,
     },
     readAgain(log, renewTls) {
-      const newTokens = tokens?.readAgain();
-      if (newTokens?.kind === 'ok') log.info({ accepted: newTokens.value.count }, 'the tokens of callers were read again');
-      const newCertificates = certificates?.readAgain();
-      if (newCertificates?.kind === 'ok') {
-        renewTls(newCertificates.value);
+      whenRead(log, tokens, ({ count }) => log.info({ accepted: count }, 'the tokens of callers were read again'));
+      whenRead(log, certificates, (material) => {
+        renewTls(material);
         log.info('the certificates were read again');
-      }
-      for (const result of [newTokens, newCertificates])
-        if (result?.kind === 'faults') log.warn({ faults: result.faults }, 'what callers must show has changed and is not taken');
+      });
     },
   };
+}
+
+function whenRead<Value>(log: FastifyBaseLogger, followed: Followed<Value> | undefined, take: (value: Value) => void): void {
+  const found = followed?.readAgain();
+  if (found?.kind === 'ok') take(found.value);
+  if (found?.kind === 'faults') log.warn({ faults: found.faults }, 'what callers must show has changed and is not taken');
 }

@@ -53,7 +53,7 @@ async function serve(t: Test, server: Certificate, authority?: Certificate): Pro
   const { port } = app.server.server.address() as AddressInfo;
   const call: Served['call'] = (path, { trusted, shown, headers = callHeaders }) =>
     new Promise((resolve, reject) => {
-      const own = shown === undefined ? {} : { cert: shown.certificate, key: shown.key };
+      const own = { cert: shown?.certificate, key: shown?.key };
       const target = { host: '127.0.0.1', port, path, ca: trusted.certificate, ...own };
       const method = path === '/sync' ? 'POST' : 'GET';
       const sent = secure({ ...target, method, headers }, (answer) => {
