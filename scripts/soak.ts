@@ -22,7 +22,8 @@ const seedsOfAWorld = 100;
 
 // Interrupted, it finishes what it has begun and tells the figures so far.
 let isInterrupted = false;
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => (isInterrupted = true));
+if (values.steady === undefined)
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => (isInterrupted = true));
 
 process.exitCode = values.steady === undefined ? await main() : await steady(Number(values.steady));
 
