@@ -122,16 +122,21 @@ function refusalReason(
   transaction: Transaction,
   engineNamespace: string,
 ): string | undefined {
-  const isCore = (kind: string): boolean => resource.group === '' && target.kind === kind;
   if (target.namespace === engineNamespace) return `it is in ${engineNamespace}, the namespace of the engine`;
-  if (isCore('Namespace') && target.name === engineNamespace) return 'it is the namespace of the engine';
-  if (isCore('Namespace') && target.name === transaction.namespace) return 'the Transaction lives in it';
-  if (isCore('ServiceAccount') && target.namespace === transaction.namespace && target.name === transaction.serviceAccountName) {
-    return 'the Transaction acts as it';
-  }
+  if (resource.group === '' && target.kind === 'Namespace') return foundation(target, transaction, engineNamespace);
+  if (resource.group === '' && isItsAccount(target, transaction)) return 'the Transaction acts as it';
   if (eventGroups.includes(resource.group) && target.kind === 'Event')
     return 'Events tell what happened, and expire by themselves';
   return ownParts(target, resource);
+}
+
+function foundation({ name }: Reference, transaction: Transaction, engineNamespace: string): string | undefined {
+  if (name === engineNamespace) return 'it is the namespace of the engine';
+  return name === transaction.namespace ? 'the Transaction lives in it' : undefined;
+}
+
+function isItsAccount({ kind, namespace, name }: Reference, transaction: Transaction): boolean {
+  return kind === 'ServiceAccount' && namespace === transaction.namespace && name === transaction.serviceAccountName;
 }
 
 const eventGroups: readonly string[] = ['', 'events.k8s.io'];

@@ -87,16 +87,30 @@ function complaint({ kind, sent, answer, calls }: Judged, known: ReadonlyMap<str
   const about = `${kind.name}: ${String(sent.body).slice(0, 300)}`;
   if (answer.code !== kind.code) return `answered ${answer.code}, expected ${kind.code}: ${about}: ${answer.text}`;
   if (kind.answer === undefined) return calls.length === 0 ? '' : `${calls.length} calls were made: ${about}`;
-  const parent = at(parseJson(String(sent.body)), 'parent');
-  const truth = known.get(textAt(parent, 'metadata', 'uid') ?? '');
-  const expected = kind.answer === 'own' ? at(parent, 'status') : truth?.status;
+  const { expected, other } = compared({ kind, sent, answer, calls }, known);
   const status = at(parseJson(answer.text), 'status');
   if (JSON.stringify(status) !== JSON.stringify(expected)) return `another status: ${about}: ${answer.text}`;
-  const wrong = kind.answer === 'own' ? calls.filter((call) => !call.startsWith('get ')) : calls;
-  const right = kind.answer === 'own' ? [] : (truth?.calls ?? []);
-  return JSON.stringify(wrong) === JSON.stringify(right)
-    ? ''
-    : `other calls than for a true request: ${about}: ${wrong.join('\n')}`;
+  return other.length === 0 ? '' : `other calls than for a true request: ${about}: ${other.join('\n')}`;
+}
+
+interface Compared {
+  readonly expected: unknown;
+  /** The calls that a true request would not have made. */
+  readonly other: readonly string[];
+}
+
+function compared({ kind, sent, calls }: Judged, known: ReadonlyMap<string, Truth>): Compared {
+  const parent = at(parseJson(String(sent.body)), 'parent');
+  if (kind.answer === 'own') return { expected: at(parent, 'status'), other: calls.filter((call) => !call.startsWith('get ')) };
+  const truth = known.get(textAt(parent, 'metadata', 'uid') ?? '');
+  return { expected: truth?.status, other: otherCalls(calls, truth) };
+}
+
+/** All calls, where they are not those of a true request. */
+function otherCalls(calls: readonly string[], truth: Truth | undefined): readonly string[] {
+  const right = truth?.calls ?? [];
+  if (JSON.stringify(calls) === JSON.stringify(right)) return [];
+  return calls.length === 0 ? ['none'] : calls;
 }
 
 t.test('requests that Metacontroller does not send', async (t) => {

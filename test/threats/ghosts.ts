@@ -2,6 +2,7 @@
 // no rules. Everything else is the real API server. The status lies with the ghost, as Metacontroller would store it.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Call, Hook, Reply } from '../../hooks/call.ts';
 import type { Cluster, Write } from '../../hooks/cluster.ts';
 import { at, isObject, type JsonObject, textAt, withKey } from '../../hooks/model/json.ts';
 import { createSync } from '../../hooks/sync.ts';
@@ -46,18 +47,30 @@ export function openGhosts(t: Teardown, { engineKubeconfig, namespace }: Stage):
     const metadata = { namespace, name, uid, resourceVersion: '1', annotations };
     ghosts.set(name, { apiVersion: 'tx.janus.io/v1alpha1', kind: 'Transaction', metadata, spec });
     writes.set(uid, []);
-    const end = performance.now() + longestRun;
-    while (performance.now() < end) {
-      const reply = await hook({ namespace, name, uid, status: {}, children: [] });
-      if (reply.kind === 'status') {
-        ghosts.set(name, withKey(ghosts.get(name) ?? {}, 'status', reply.status));
-        if (conditionOf(reply.status, 'Finished') === 'True') return ended(reply.status, writes.get(uid) ?? []);
-      }
-      // What it waits for (an API server that is busy) happens elsewhere.
-      if (reply.kind === 'retry' || reply.resyncAfterSeconds > 0) await sleep(100);
-    }
-    throw new Error(`${name} is not at rest: ${JSON.stringify(at(ghosts.get(name), 'status'))}`);
+    const status = await statusAtRest(hook, { namespace, name, uid, status: {}, children: [] }, ghosts);
+    return ended(status, writes.get(uid) ?? []);
   };
+}
+
+// What it waits for (an API server that is busy) happens elsewhere.
+function comesLater(reply: Reply): boolean {
+  return reply.kind === 'retry' || reply.resyncAfterSeconds > 0;
+}
+
+function finishedBy(reply: Reply): JsonObject | undefined {
+  return reply.kind === 'status' && conditionOf(reply.status, 'Finished') === 'True' ? reply.status : undefined;
+}
+
+async function statusAtRest(hook: Hook, call: Call, ghosts: Map<string, JsonObject>): Promise<JsonObject> {
+  const end = performance.now() + longestRun;
+  while (performance.now() < end) {
+    const reply = await hook(call);
+    if (reply.kind === 'status') ghosts.set(call.name, withKey(ghosts.get(call.name) ?? {}, 'status', reply.status));
+    const finished = finishedBy(reply);
+    if (finished !== undefined) return finished;
+    if (comesLater(reply)) await sleep(100);
+  }
+  throw new Error(`${call.name} is not at rest: ${JSON.stringify(at(ghosts.get(call.name), 'status'))}`);
 }
 
 function ended(status: JsonObject, writes: readonly Write[]): GhostRun {
