@@ -112,7 +112,7 @@ export function importsOf(source: Source): readonly Import[] {
   const tokens = tokensOf(source).filter(({ kind }) => kind !== 'comment');
   return tokens.flatMap(({ kind, text }, index) => {
     const before = tokens[index - 1];
-    if (kind !== 'text' || before?.kind !== 'code' || !/\b(from|import)\s*\(?\s*$/.test(before.text)) return [];
+    if (kind !== 'text' || before?.kind !== 'code' || !/(^|[^.])\b(from\s*|import\s*\(?\s*)$/.test(before.text)) return [];
     const name = text.slice(1, -1);
     const isPackage = !name.startsWith('.');
     return [{ target: isPackage ? name : posix.join(posix.dirname(source.path), name), isPackage }];
