@@ -23,7 +23,8 @@ export type Reply =
       readonly resyncAfterSeconds: number;
       readonly finalized: boolean;
     }
-  | { readonly kind: 'retry'; readonly retryAfterSeconds: number };
+  /** `because`: for the log. */
+  | { readonly kind: 'retry'; readonly retryAfterSeconds: number; readonly because: string };
 
 /** One write to a target object, for the audit log. Never content. */
 export interface AuditLine {

@@ -93,7 +93,8 @@ async function readTransaction({ session, memory }: Serving, call: Call): Promis
     return liveTransaction(answer.object, answer.serverTime, call);
   }
   if (answer.kind === 'failed' && answer.failure.kind !== 'absent') {
-    return { kind: 'unreadable', reply: { kind: 'retry', retryAfterSeconds: unreadableRetry } };
+    const because = `the Transaction cannot be read: ${answer.failure.reason}`;
+    return { kind: 'unreadable', reply: { kind: 'retry', retryAfterSeconds: unreadableRetry, because } };
   }
   memory.forget(call.uid);
   const { status, children } = call;

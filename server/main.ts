@@ -3,7 +3,7 @@
 //
 // It listens before the API server answers, so that a Pod is alive though not ready while the cluster is away; until the
 // sealing key is there every call is asked to come again.
-import type { EngineParts, Hook, Timing } from '../hooks/call.ts';
+import type { EngineParts, Hook, Reply, Timing } from '../hooks/call.ts';
 import { createSync } from '../hooks/sync.ts';
 import type { Parsed } from './access/files.ts';
 import { type OpenAccess, openAccess } from './access/open.ts';
@@ -107,7 +107,8 @@ function hookOf({ cluster, keys, engineNamespace, record }: HookParts): Hook {
     return keys.latest;
   });
   const sync = createSync({ cluster, sealer, clock, timing, engineNamespace, record });
-  return async (call) => (keys.latest === undefined ? { kind: 'retry', retryAfterSeconds: secondsUntilKey } : sync(call));
+  const keyless: Reply = { kind: 'retry', retryAfterSeconds: secondsUntilKey, because: 'the sealing key is not there yet' };
+  return async (call) => (keys.latest === undefined ? keyless : sync(call));
 }
 
 function readinessOf(cluster: KubernetesCluster, keys: Keys): () => Promise<string | undefined> {

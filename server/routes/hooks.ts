@@ -21,6 +21,7 @@ export function addHookRoutes(server: FastifyInstance, { hook, work, lost }: Hoo
   const served = async (call: Call, reply: FastifyReply, finalizing: boolean) => {
     const result = await work.run(() => hook(call));
     if (reply.raw.destroyed) lost(call.uid);
+    if (result.kind === 'retry') tellRetry(server, call, result.because);
     return answer(reply, result, finalizing);
   };
   for (const path of ['/sync', '/finalize'] as const) {
@@ -34,6 +35,11 @@ export function addHookRoutes(server: FastifyInstance, { hook, work, lost }: Hoo
       return served(validated.call, reply, path === '/finalize');
     });
   }
+}
+
+// No status can tell it.
+function tellRetry(server: FastifyInstance, { namespace, name, uid }: Call, because: string): void {
+  server.log.warn({ namespace, name, uid, because }, 'Metacontroller is asked to call again later');
 }
 
 function answer(reply: FastifyReply, result: Reply, finalizing: boolean): FastifyReply {

@@ -68,7 +68,11 @@ t.test('a request to come again is a 429 with whole seconds, which Go can read',
     [0, '1'],
     [1.5, '2'],
   ] as const) {
-    const answer = await post(testApp({ hook: async () => ({ kind: 'retry', retryAfterSeconds: wish }) }), '/sync', request);
+    const answer = await post(
+      testApp({ hook: async () => ({ kind: 'retry', retryAfterSeconds: wish, because: 'a test' }) }),
+      '/sync',
+      request,
+    );
     t.equal(answer.statusCode, 429);
     t.equal(answer.headers['retry-after'], header);
   }

@@ -165,5 +165,5 @@ async function mindChanges(run: Run, chance: Chance): Promise<void> {
     : await controller.patch(path, { metadata: { annotations } });
   if (answer.code !== 404) must(answer);
   // That wakes Metacontroller, like an answer that is stored late and says nothing.
-  run.lateAnswers.push({ due: run.board.hookCall, name: key, reply: { kind: 'retry', retryAfterSeconds: 0 } });
+  run.lateAnswers.push({ due: run.board.hookCall, name: key, reply: { kind: 'retry', retryAfterSeconds: 0, because: 'a test' } });
 }

@@ -29,7 +29,7 @@ export const calls: readonly Sabotage[] = [
         replace: "if (answer.kind === 'failed' && answer.failure.kind === 'refused') {",
       },
     ],
-    caughtBy: ['test/scenarios/failures.test.ts', faults],
+    caughtBy: ['test/scenarios/unreadable.test.ts'],
   },
   {
     name: 'same-name-other-uid',
