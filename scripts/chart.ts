@@ -22,10 +22,8 @@ type Fields = Readonly<Record<string, unknown>>;
 type Objects = ReadonlyMap<string, Fields>;
 
 const served = ['team-a', 'team-b'].map((name) => ({ name, serviceAccounts: ['deployer'] }));
-const asValues = (values: Fields): readonly string[] => [
-  '--set-json',
-  ...Object.entries(values).map(([key, value]) => `${key}=${JSON.stringify(value)}`),
-];
+const asValues = (values: Fields): readonly string[] =>
+  Object.entries(values).flatMap(([key, value]) => ['--set-json', `${key}=${JSON.stringify(value)}`]);
 const chart = 'charts/janus';
 
 function run(program: string, ...args: readonly string[]) {
@@ -46,8 +44,7 @@ function nameOf({ kind, metadata }: Fields): string {
 }
 
 function template(values: Fields = {}, namespace = 'janus-system'): Objects {
-  const settings = Object.keys(values).length === 0 ? [] : asValues(values);
-  return objectsOf(run(helm, 'template', 'janus', chart, '--namespace', namespace, ...settings));
+  return objectsOf(run(helm, 'template', 'janus', chart, '--namespace', namespace, ...asValues(values)));
 }
 
 /** What kustomize makes, less what Helm does in another way: it makes the namespace itself, and must be told what to keep. */

@@ -2,6 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+import { processScenarios } from './faults/processes/scenarios.ts';
 import { scenarios } from './faults/scenarios.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -43,8 +44,12 @@ t.test('its commands can be run', async (t) => {
 });
 
 t.test('the scenarios that it names are there', async (t) => {
-  const named = commands.flatMap((command) => / --scenario ([\w,]+)/.exec(command)?.[1]?.split(',') ?? []);
-  const known = scenarios.map(({ id }) => id);
+  const named = commands.flatMap((command) => / --scenario ([\w,:]+)/.exec(command)?.[1]?.split(',') ?? []);
+  const known = [...scenarios, ...processScenarios].map(({ id }) => id);
   t.ok(named.length > 5);
-  for (const id of named) t.ok(known.includes(id), id);
+  for (const id of named)
+    t.ok(
+      known.some((one) => one === id || one.startsWith(`${id}:`)),
+      id,
+    );
 });
