@@ -56,6 +56,8 @@ export function createTransport(connection: Connection, options: PoolOptions): T
       path: pathOf(connection.server, request, waited),
       ...framed(request, isLate, { ...headersOf(request), ...impersonationHeaders(identity), ...credentials.headers }),
       signal: AbortSignal.timeout(options.requestTimeout - waited),
+      // undici closes the connection after a DELETE with a body, lest a server reads the body as the next request. This one does not.
+      reset: false,
     });
     if (answer.kind === 'failed' && answer.failure.code === 401) connection.refused();
     return answer;

@@ -8,7 +8,7 @@ import { createSlots } from '../../../server/kubernetes/slots.ts';
 import { freeNamespace } from '../../support/client.ts';
 import { connectToCluster } from '../../support/install.ts';
 import { kubeconfigWith } from './kubeconfig.ts';
-import { configMap, create, engine, failureOf, fieldManager, locationOf, openCluster } from './real.ts';
+import { configMap, create, engine, failureOf, fieldManager, locationOf, openCluster, versionOf } from './real.ts';
 
 const client = connectToCluster();
 const cluster = openCluster();
@@ -45,6 +45,25 @@ function detour(meddle: (inbound: Socket, outbound: Socket) => void): Promise<nu
     }),
   );
 }
+
+t.test('one request after the other takes the same connection, whatever it is', async (t) => {
+  let connections = 0;
+  const port = await detour((inbound, outbound) => {
+    connections += 1;
+    inbound.pipe(outbound).pipe(inbound);
+  });
+  const via = clusterVia(port);
+  await create(via, configMap('first'), namespace);
+  const before = connections;
+  for (const name of ['gone-1', 'gone-2', 'gone-3']) {
+    const object = await create(via, configMap(name), namespace);
+    const place = await locationOf(via, object, namespace);
+    const answer = await via.send({ verb: 'delete', identity: engine, location: place, precondition: versionOf(object) });
+    t.equal(answer.kind, 'ok');
+    t.equal((await via.get(place, engine)).kind, 'failed');
+  }
+  t.equal(connections, before, 'no new connection');
+});
 
 t.test('nobody there', async (t) => {
   const closed = clusterVia(await freePort());
