@@ -7,6 +7,7 @@ import { agendaOf } from './agenda/agenda.ts';
 import type { Call, EngineParts, Hook, Reply, Timing } from './call.ts';
 import { decide } from './decide/decide.ts';
 import { testimonyOf } from './decide/testimony.ts';
+import { begun } from './decide/transitions.ts';
 import { createMemory, createTurns, type Found, type Memory } from './memory.ts';
 import { at, isObject, type JsonObject, textAt } from './model/json.ts';
 import { isTerminal } from './model/phase.ts';
@@ -22,6 +23,7 @@ import type { Outcome } from './plan/mutation.ts';
 import { plan } from './plan/plan.ts';
 import type { Result } from './report/answer.ts';
 import { openDrift } from './report/facts.ts';
+import { elsewhere, touchedBy } from './report/one-target.ts';
 import { type Answered, reportOf } from './report/report.ts';
 import { resultOf } from './report/result.ts';
 import { completed } from './report/status.ts';
@@ -71,9 +73,13 @@ async function serve(serving: Serving, call: Call, { carry, looks, earlier } = b
   const taken = { ...last, outcome: [...earlier, ...last.outcome] };
   const { result } = taken;
   if (result.kind === 'answer') return reply(serving, call, taken, result);
-  if (looks < mostLooks) return serve(serving, call, { carry: result.carry, looks: looks + 1, earlier: taken.outcome });
-  return reply(serving, call, taken, { kind: 'answer', status: live.status, resyncAfterSeconds: 1, finalized: false });
+  const next = { ...result.carry, ...touchedBy(last.observation, last.outcome, carry) };
+  if (looks < mostLooks) return serve(serving, call, { carry: next, looks: looks + 1, earlier: taken.outcome });
+  // Begun in any case: what never gets further than this ends by its timeout.
+  return reply(serving, call, taken, { ...retried, status: begun(live.status, live.now) });
 }
+
+const retried = { kind: 'answer', resyncAfterSeconds: 1, finalized: false } as const;
 
 const beginning: Progress = { carry: emptyCarry, looks: 1, earlier: [] };
 
@@ -152,7 +158,7 @@ async function takeStep({ parts, server, memory, session }: Serving, live: LiveT
     view,
     openDrift: (drift, entry) => openDrift(drift, entry, context),
   };
-  const step = decide(observation);
+  const step = elsewhere(observation, carry) ?? decide(observation);
   const planned = plan(step, observation, sealer);
   const outcome = await perform(planned, session.cluster);
   const testimony = testimonyOf(step, observation);

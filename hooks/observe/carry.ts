@@ -16,6 +16,8 @@ export interface Carry {
   readonly renewing: boolean;
   /** The target is read: its state before the change was relied on, and is not what is there. */
   readonly readsTarget: boolean;
+  /** The change whose target this call has written to: no other target may follow in the same call. */
+  readonly touched?: number;
 }
 
 export const emptyCarry: Carry = {

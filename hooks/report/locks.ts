@@ -1,3 +1,5 @@
+import type { Write } from '../cluster.ts';
+import type { Failure } from '../model/failure.ts';
 import type { LockState } from '../observe/observation.ts';
 import { answer, type Done, held, type Result, stoppedBy } from './answer.ts';
 
@@ -13,11 +15,16 @@ export function takenLocks(done: Done): Result {
       locks.set(name, { kind: 'present', object: answered.object });
       acquired.add(name);
     } else if (answered.failure.kind === 'transient') return held(done, 'taking locks');
-    else if (answered.failure.kind === 'refused') {
+    else if (isRefused(write, answered.failure)) {
       return refused(done, `the Lease ${observation.engineNamespace}/${name} was refused: ${answered.failure.message}`);
     } else taken.add(name);
   }
   return { kind: 'again', carry: { ...carry, checked: true, locks, acquired, taken } };
+}
+
+// A create that finds nothing misses the namespace of the engine itself.
+function isRefused({ verb }: Write, { kind }: Failure): boolean {
+  return kind === 'refused' || (kind === 'absent' && verb === 'create');
 }
 
 // A lock that the engine may not take is the operator's to mend; before anything was applied the Transaction ends.

@@ -19,9 +19,10 @@ export async function drive(run: Run): Promise<void> {
   while (awake.length > 0 || run.lateAnswers.length > 0) {
     if (run.board.hookCall > most) throw new Error(`not at rest after ${most} calls`);
     const known = wokenOf(run);
+    const happened = run.happened.size;
     const rested = await turns(run, awake);
     const hasStored = await storeLateAnswers(run, awake.length === rested.length);
-    const hasGoneOn = await storyGoesOn(run);
+    const hasGoneOn = (await storyGoesOn(run)) || run.happened.size > happened;
     const woken = wokenOf(run).filter((name) => !known.includes(name));
     awake = hasStored || hasGoneOn ? wokenOf(run) : [...awake.filter((name) => !rested.includes(name)), ...woken];
   }
@@ -87,6 +88,8 @@ async function replay(run: Run, name: string, isStored: boolean): Promise<void> 
   for (const parent of (run.parents.get(name) ?? []).slice(0, -1)) {
     const reply = await ring(run, parent);
     if (isStored && reply !== 'crashed') await store(run, name, reply);
+    // Each of these calls may be a step: what the story waits for must not be passed over.
+    await storyGoesOn(run);
   }
 }
 
@@ -190,7 +193,8 @@ async function storeLateAnswers(run: Run, isLast: boolean): Promise<boolean> {
   return due.length > 0;
 }
 
-async function storyGoesOn(run: Run): Promise<boolean> {
+/** Lets happen what is due by what is stored; whether something was. */
+export async function storyGoesOn(run: Run): Promise<boolean> {
   const parent = await read(run, run.names.run);
   const status = at(parent, 'status');
   const due = run.story.events.filter((event, index) => !run.happened.has(index) && isObject(status) && event.when(status));

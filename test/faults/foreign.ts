@@ -13,7 +13,7 @@ type Letter = 'b' | 'c' | 'd';
 interface ForeignWrite {
   readonly id: string;
   readonly act: (run: Run, target: Target) => Promise<Answer>;
-  /** What must be there afterwards, where it was written after the engine had first read the object. */
+  /** What must be there afterwards, where it was written after the engine had read the object for its snapshot. */
   readonly isKept: (object: JsonObject | undefined) => boolean;
   /** It is no content: it neither stops a commit nor an undo. */
   readonly isNoContent?: boolean;
@@ -136,11 +136,15 @@ function judge(evidence: Evidence, made: Made, wasWritten: boolean): readonly st
 }
 
 function lost({ after, portCalls }: Evidence, { number, letter, write }: Made, { key, name }: Target): readonly string[] {
-  const firstRead = portCalls.find((call) => call.method === 'get' && call.name === name)?.number ?? Number.POSITIVE_INFINITY;
+  const stored =
+    portCalls.find(({ what }) => /^send create ConfigMap .*-rollback/.test(what))?.number ?? Number.POSITIVE_INFINITY;
+  // A dry run that meets a conflict makes the engine read again before it stores the state.
+  const read = portCalls.findLast((call) => call.method === 'get' && call.name === name && call.number < stored);
+  const lastRead = read?.number ?? Number.POSITIVE_INFINITY;
   // What is no content comes to an end with an object that is deleted, and who deletes what we delete has what they want; a
   // finalizer holds what is deleted.
   const isEither = letter === 'd' && (write.isNoContent === true || write.id === 'delete' || write.id === 'finalizer');
-  return number > firstRead && !isEither && !write.isKept(after.get(key))
+  return number > lastRead && !isEither && !write.isKept(after.get(key))
     ? [`lost: ${write.id} of ${key}, which is ${JSON.stringify(contentOf(after.get(key)))}`]
     : [];
 }

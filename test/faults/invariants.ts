@@ -135,11 +135,22 @@ export const nothingLeft: Invariant = ({ leftovers }) => leftovers;
 export const noTrace: Invariant = (evidence) =>
   evidence.story.end === 'Committed'
     ? []
-    : allTargets(evidence).flatMap(({ key }) =>
-        managersIn(evidence.after.get(key))
-          .filter((manager) => manager.startsWith('janus-'))
-          .map((manager) => `${key} still has the field manager ${manager}`),
-      );
+    : allTargets(evidence)
+        .filter(({ key }) => !leftIn(evidence).has(key))
+        .flatMap(({ key }) =>
+          managersIn(evidence.after.get(key))
+            .filter((manager) => manager.startsWith('janus-'))
+            .map((manager) => `${key} still has the field manager ${manager}`),
+        );
+
+/** What could not be taken back, and is said to be left, is still ours. */
+function leftIn(evidence: Evidence): ReadonlySet<string> {
+  return new Set(
+    [...evidence.ends].flatMap(([transaction, status]) =>
+      itemsOf(status).flatMap((item, index) => (item.left === true ? [targetsOf(evidence, transaction)[index]?.key ?? ''] : [])),
+    ),
+  );
+}
 
 /** What an item says of its change is so. */
 export const itemsAreTrue: Invariant = (evidence) =>

@@ -120,6 +120,7 @@ interface Request {
 async function sendNumbered(wire: Wire, request: Request): Promise<unknown> {
   const { board, life } = wire;
   if (life.gone) throw new Crash();
+  const earlier = [...board.pending];
   const call: PortCall = {
     number: board.calls.length + 1,
     hookCall: board.hookCall,
@@ -131,6 +132,8 @@ async function sendNumbered(wire: Wire, request: Request): Promise<unknown> {
   const fault = board.faultOf(call);
   if (fault !== undefined) board.struckAt = call.number;
   await land(wire.cluster, board, ({ atCall }) => atCall <= call.number);
+  // What somebody does in a gap comes after all that was asked before it.
+  if (fault?.kind === 'gap') await Promise.allSettled(earlier);
   const answer = await struck(wire, request, fault);
   call.outcome = outcomeOf(answer);
   if (life.gone) throw new Crash();

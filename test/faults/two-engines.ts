@@ -1,7 +1,7 @@
 // One step by two engines at once: the whole call of the second falls into the gap before each call of the first. Its answer is
 // stored at once, or only after the one of the first, or never.
 import { type Calm, type Case, caseOf } from './case.ts';
-import { store } from './drive.ts';
+import { store, storyGoesOn } from './drive.ts';
 import { callFor, type Run, read, startEngine } from './run.ts';
 import type { Story } from './story.ts';
 
@@ -23,6 +23,9 @@ export async function secondEngine(run: Run, name: string, storing: Storing): Pr
   const parent = await read(run, name);
   if (parent === undefined) return;
   const reply = await startEngine(run.world, run.board)(callFor(parent, run.board.hookCall));
-  if (storing === 'stored') await store(run, name, reply);
+  if (storing === 'stored') {
+    await store(run, name, reply);
+    await storyGoesOn(run);
+  }
   if (storing === 'stored-after') run.lateAnswers.push({ due: run.board.hookCall, name, reply });
 }

@@ -8,6 +8,7 @@ import type { Status } from '../../../hooks/model/status.ts';
 import { emptyCarry } from '../../../hooks/observe/carry.ts';
 import type { Observation } from '../../../hooks/observe/observation.ts';
 import type { Done } from '../../../hooks/report/answer.ts';
+import { elsewhere, touchedBy } from '../../../hooks/report/one-target.ts';
 import { resultOf } from '../../../hooks/report/result.ts';
 import { entryFor, prior } from '../../support/judged-objects.ts';
 import { start, statusOf, transactionOf, wordsOf } from '../../support/transactions.ts';
@@ -118,3 +119,32 @@ check(statusOf('Committed', 'applied applied'), [
   ['its answer is lost', settle, failed('transient'), 'Committed: applied applied, again in -1'],
   ['something was written meanwhile', settle, failed('stale'), 'again'],
 ]);
+
+const lease = { resource: { ...resource, kind: 'Lease' }, namespace: 'janus-system', name: 'lock' };
+const wanted: Write = { verb: 'create', identity: { kind: 'engine' }, location: lease, object: {}, fieldManager: 'janus' };
+const take: Step = { kind: 'take', create: [], replace: [], because };
+
+for (const [reason, kind, result] of [
+  ['somebody else has it', 'exists', 'again'],
+  ['the namespace of the engine is gone', 'absent', 'Failed: waiting'],
+  ['the engine may not', 'refused', 'Failed: waiting'],
+  ['there is no time', 'transient', 'Pending: waiting, again in -1'],
+] as const) {
+  t.test(`take: ${reason}`, async (t) => {
+    const done = doneWith(statusOf('Pending', 'waiting'), there);
+    t.equal(told(take, { ...done, outcome: [{ write: wanted, answer: failed(kind) }] }), result);
+  });
+}
+
+t.test('a call that has written to one target goes on with no other', async (t) => {
+  const { observation } = doneWith(statusOf('RollingBack', 'applied applied'), there);
+  const at = (index: number): Observation => ({ ...observation, agenda: { due: 'restore', index } });
+  const touched = { ...emptyCarry, ...touchedBy(at(1), [{ write, answer: there }], emptyCarry) };
+  t.equal(touched.touched, 1);
+  t.equal(elsewhere(at(1), touched), undefined, 'the same one');
+  t.match(elsewhere(at(0), touched), { kind: 'become', status: observation.status });
+  t.equal(elsewhere({ ...observation, agenda: { due: 'release' } }, touched), undefined, 'what is no target');
+  t.same(touchedBy(at(0), [], touched), { touched: 1 }, 'it stays so');
+  t.same(touchedBy(at(1), [{ write, answer: failed('stale') }], emptyCarry), {}, 'a write that was refused is none');
+  t.equal(elsewhere(at(0), emptyCarry), undefined);
+});
