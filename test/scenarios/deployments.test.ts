@@ -33,6 +33,7 @@ t.test('a Deployment with a busy status', async (t) => {
   const undo = async (name: string): Promise<void> => {
     await stage.annotate(name, { 'tx.janus.io/request-rollback': 'yes' });
     await stage.phase(name, 'RolledBack', { timeoutMs: 20_000 });
+    await stage.finished(name);
   };
 
   await t.test('is patched and undone', async (t) => {
