@@ -116,7 +116,7 @@ function foreignCase(story: Story, made: Made): Case {
   return caseOf(
     ['S10', story.id, made.number, made.letter, made.write.id],
     story,
-    (run) => ({ faults: new Map([[made.number, { kind: 'gap', act: () => act(run()) }]]) }),
+    (run) => ({ faults: new Map([[made.number, { kind: 'gap', act: () => act(run()), inOrder: true }]]) }),
     (evidence) => judge(evidence, made, answer?.code !== 404),
   );
 }

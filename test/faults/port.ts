@@ -16,7 +16,8 @@ export type Fault =
   | { readonly kind: 'fails'; readonly failure: Failure }
   /** So much time passes before the API server gets the request, or before the engine gets the answer. */
   | { readonly kind: 'delay'; readonly milliseconds: number; readonly of: 'request' | 'answer' }
-  | { readonly kind: 'gap'; readonly act: () => Promise<unknown> };
+  /** Somebody acts; `inOrder`: after all that was asked before has been answered. */
+  | { readonly kind: 'gap'; readonly act: () => Promise<unknown>; readonly inOrder?: true };
 
 /** The process of an engine is gone: nothing it would have done after this happens. */
 export class Crash extends Error {}
@@ -132,8 +133,7 @@ async function sendNumbered(wire: Wire, request: Request): Promise<unknown> {
   const fault = board.faultOf(call);
   if (fault !== undefined) board.struckAt = call.number;
   await land(wire.cluster, board, ({ atCall }) => atCall <= call.number);
-  // What somebody does in a gap comes after all that was asked before it.
-  if (fault?.kind === 'gap') await Promise.allSettled(earlier);
+  if (fault?.kind === 'gap' && fault.inOrder === true) await Promise.allSettled(earlier);
   const answer = await struck(wire, request, fault);
   call.outcome = outcomeOf(answer);
   if (life.gone) throw new Crash();
