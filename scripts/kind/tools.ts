@@ -20,7 +20,8 @@ export function run({ program, args, input, environment }: Command): void {
     input: input ?? '',
     stdio: ['pipe', 'inherit', 'inherit'],
   });
-  if (error !== undefined) throw new Error(`${file} could not be run: ${error.message}`);
+  // A program may end before it has read its input (EPIPE); what it then says by its status counts.
+  if (error !== undefined && status === null) throw new Error(`${file} could not be run: ${error.message}`);
   if (status !== 0) throw new Error(`${file} ${args[0] ?? ''} ended with ${status ?? 'a signal'}; its own words are above`);
 }
 

@@ -7,7 +7,7 @@ import t from 'tap';
 
 const script = join(import.meta.dirname, '../../scripts/kind.ts');
 
-/** Programs that note their arguments and end with 0, but with 1 where their arguments hold `fails`. */
+/** Programs that read what they are given, note their arguments and end with 0, but with 1 where these hold `fails`. */
 function standIns(
   t: { testdir(content: Record<string, string>): string },
   names: readonly string[],
@@ -17,7 +17,10 @@ function standIns(
   const log = join(path, 'log');
   for (const name of names) {
     const file = join(path, name);
-    writeFileSync(file, `#!/bin/sh\necho "${name} $*" >> ${log}\ncase "$*" in *"${fails}"*) exit 1;; esac\n`);
+    writeFileSync(
+      file,
+      `#!/bin/sh\nwhile read -r _; do :; done\necho "${name} $*" >> ${log}\ncase "$*" in *"${fails}"*) exit 1;; esac\n`,
+    );
     chmodSync(file, 0o755);
   }
   return { path, log };

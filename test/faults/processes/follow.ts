@@ -18,7 +18,8 @@ export interface Followed {
   readonly names: Names;
   readonly story: Story;
   readonly uids: Map<string, string>;
-  readonly happened: Set<number>;
+  /** What has happened or is happening, by its place in the story. */
+  readonly happened: Map<number, Promise<unknown>>;
 }
 
 /** What goes wrong: it is told of the run once its Transactions are there, and is over before the run is judged. */
@@ -38,7 +39,7 @@ export async function prepare(site: Site, story: Story): Promise<Followed> {
   count += 1;
   const { world } = site;
   const names = namesOf(900_000 + count, world);
-  const run = { site, world, names, story, uids: new Map<string, string>(), happened: new Set<number>() };
+  const run = { site, world, names, story, uids: new Map<string, string>(), happened: new Map<number, Promise<unknown>>() };
   await createTargets(run);
   return run;
 }
@@ -59,7 +60,10 @@ export async function tell(site: Site, story: Story, disturb: Disturbance = asyn
   const run = await prepare(site, story);
   const before = await targets(run);
   await create(run);
+  // Before each call of the hook, so that no run is too fast for what is to happen in the middle of it.
+  site.beforeCalls = () => storyGoesOn(run);
   const failures = await Promise.allSettled([atRest(run), disturb(run)]);
+  site.beforeCalls = async () => undefined;
   const trouble = failures.flatMap((one) => (one.status === 'rejected' ? [`it failed: ${String(one.reason)}`] : []));
   return conclude(run, before, trouble);
 }
@@ -88,16 +92,22 @@ export async function atRest(run: Followed): Promise<void> {
 }
 
 async function isOver(run: Followed): Promise<boolean> {
+  const { story, happened } = run;
+  await storyGoesOn(run);
+  if (story.events.length > happened.size) return false;
+  const states = await Promise.all(transactionsOf(run).map((key) => read(run, key)));
+  return states.every((transaction) => isAtRest(transaction, story));
+}
+
+/** Lets happen what is due by what is stored. */
+async function storyGoesOn(run: Followed): Promise<void> {
   const { names, story, world, happened } = run;
   const status = at(await read(run, names.run), 'status');
   for (const [index, event] of story.events.entries()) {
     if (happened.has(index) || !isObject(status) || !event.when(status)) continue;
-    await event.act(world, names);
-    happened.add(index);
+    happened.set(index, event.act(world, names));
   }
-  if (story.events.length > happened.size) return false;
-  const states = await Promise.all(transactionsOf(run).map((key) => read(run, key)));
-  return states.every((transaction) => isAtRest(transaction, story));
+  await Promise.all(happened.values());
 }
 
 function isAtRest(transaction: JsonObject | undefined, story: Story): boolean {

@@ -11,7 +11,10 @@ const runs = 100;
 /** Both signals at the same moments, which spread over the time that a run without faults takes. */
 export async function randomEndsOn(site: Site): Promise<readonly ProcessCase[]> {
   const start = performance.now();
-  for (const story of stories) await tell(site, story);
+  for (const story of stories) {
+    const { violations } = await tell(site, story);
+    if (violations.length > 0) throw new Error(`${story.id} does not even hold without faults:\n${violations.join('\n')}`);
+  }
   const duration = (performance.now() - start) / stories.length;
   return Array.from({ length: runs }, (_, seed) => seed).flatMap((seed) =>
     (['SIGKILL', 'SIGTERM'] as const).map((signal) => endedAt(seed, signal, duration)),

@@ -3,6 +3,7 @@ import { createServer } from 'node:net';
 import { createUndo, type Undo } from '../../../scripts/demo/undo.ts';
 import { hookToken } from '../../support/hook-token.ts';
 import { type Metacontroller, startMetacontroller } from '../../support/metacontroller/double.ts';
+import { type FetchHook, httpTransport } from '../../support/metacontroller/hook-call.ts';
 import type { World } from '../world.ts';
 import { type HookProcess, type HookSettings, startHookProcess } from './hook.ts';
 
@@ -18,6 +19,8 @@ export interface Site {
   readonly label: Readonly<Record<string, string>>;
   readonly seats: Seat[];
   readonly undo: Undo;
+  /** Awaited by each loop before it calls its hook. */
+  beforeCalls: () => Promise<void>;
   isClosing: boolean;
 }
 
@@ -27,7 +30,7 @@ let count = 0;
 export async function openSite(world: World, seats: number, kubeconfig?: string): Promise<Site> {
   count += 1;
   const label = { 'faults.janus.io/site': `site-${count}` };
-  const site: Site = { world, label, seats: [], undo: createUndo(), isClosing: false };
+  const site: Site = { world, label, seats: [], undo: createUndo(), beforeCalls: async () => undefined, isClosing: false };
   for (let seat = 0; seat < seats; seat += 1) await addSeat(site, kubeconfig);
   return site;
 }
@@ -36,7 +39,6 @@ export async function addSeat(site: Site, kubeconfig?: string): Promise<Seat> {
   const settings = { port: await freePort(), ...(kubeconfig === undefined ? {} : { kubeconfig }) };
   const hook = await startHookProcess(site.world, site.undo, settings);
   const loop = await startLoopOf(site, hook.address);
-  site.undo.add(() => loop.stop());
   const seat: Seat = { serving: Promise.resolve(hook), deaths: 0, loop };
   site.seats.push(seat);
   keepServing(site, seat, settings);
@@ -58,9 +60,19 @@ function keepServing(site: Site, seat: Seat, settings: HookSettings): void {
 }
 
 /** A loop for the Transactions of the site; all of one site have one finalizer, as replicas of Metacontroller have. */
-function startLoopOf({ world, label }: Site, hookUrl: string): Promise<Metacontroller> {
+async function startLoopOf(site: Site, hookUrl: string): Promise<Metacontroller> {
+  const { world, label, undo } = site;
   const name = Object.values(label)[0] ?? '';
-  return startMetacontroller({ kubeconfig: world.kubeconfig, hookUrl, name, matchLabels: label, workers: 50, token: hookToken });
+  const transport = httpTransport();
+  const fetchHook: FetchHook = async (request) => {
+    await site.beforeCalls();
+    return transport.fetchHook(request);
+  };
+  const options = { kubeconfig: world.kubeconfig, hookUrl, name, matchLabels: label, workers: 50, token: hookToken };
+  const loop = await startMetacontroller({ ...options, fetchHook });
+  undo.add(() => transport.close());
+  undo.add(() => loop.stop());
+  return loop;
 }
 
 /** The hooks go on, and nobody calls them. */
