@@ -76,14 +76,23 @@ async function forceOff({ controller }: World, { namespace, run }: Names): Promi
   await controller.delete(path);
 }
 
-/** Another one holds the lock of an object that this one wants too: only then is there a status of a Pending one. */
+/**
+ * Another one holds the lock of an object that this one wants too: only then is there a status of a Pending one. It lives
+ * elsewhere, and goes on whatever this one loses.
+ */
 function held(story: Story): Story {
-  const holder = ({ c }: Names): readonly ReturnType<typeof change>[] => [change('Patch', c, { data: { held: 'yes' } })];
+  const holder = ({ c, namespace }: Names): readonly ReturnType<typeof change>[] => [
+    change('Patch', c, { data: { held: 'yes' } }, { namespace }),
+  ];
   return {
     ...story,
-    transactions: (names) => ({ [names.rival]: holder(names), [names.run]: fourChanges(names) }),
-    ends: ({ rival }) => ({ [rival]: 'Committed' }),
+    transactions: (names) => ({ [rivalOf(names)]: holder(names), [names.run]: fourChanges(names) }),
+    ends: (names) => ({ [rivalOf(names)]: 'Committed' }),
   };
+}
+
+function rivalOf({ elsewhere, rival }: Names): string {
+  return `${elsewhere}/${rival}`;
 }
 
 function storyOf(phase: string, kind: string): Story {
