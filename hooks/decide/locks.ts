@@ -4,7 +4,7 @@
 import { at, type JsonObject, textAt } from '../model/json.ts';
 import { parseTime } from '../model/timeouts.ts';
 import type { LockState, LockView } from '../observe/observation.ts';
-import type { Lock } from '../writes/lease.ts';
+import { isSignedBy, type Lock } from '../writes/lease.ts';
 
 /** The `Date` header has a resolution of one second, and so has the time that a Lease was written with. */
 const resolution = 2_000;
@@ -39,21 +39,29 @@ export type Locking =
       readonly create: readonly Lock[];
       readonly replace: readonly { readonly lock: Lock; readonly lease: JsonObject }[];
     }
-  /** `release`: those of this call beyond the first one that is held by another. */
+  /** `release`: those of ours beyond the first one that is held by another, unless another process may be taking them. */
   | { readonly kind: 'blocked'; readonly lock: Lock; readonly holder: string; readonly release: readonly JsonObject[] };
 
-export function judgeLocks(view: LockView, holder: string, now: number): Locking {
-  const states = view.locks.map((lock) => ({ lock, state: stateOf(view.states.get(lock.name), holder, now) }));
+/** Who takes them: the Transaction, and the process that serves it. */
+export interface Taker {
+  readonly holder: string;
+  readonly server: string;
+  /** How long after a call began something of it may still happen, in ms. */
+  readonly lateWindow: number;
+}
+
+export function judgeLocks(view: LockView, taker: Taker, now: number): Locking {
+  const states = view.locks.map((lock) => ({ lock, state: stateOf(view.states.get(lock.name), taker.holder, now) }));
   const blocked = states.findIndex(({ state }) => state === 'held');
   const blocking = states[blocked];
   if (blocking !== undefined) {
-    const beyond = states.slice(blocked + 1).filter(({ lock }) => view.acquired.has(lock.name));
+    const beyond = view.locks.slice(blocked + 1).map(({ name }) => objectOf(view.states.get(name)));
     const lease = objectOf(view.states.get(blocking.lock.name));
     return {
       kind: 'blocked',
       lock: blocking.lock,
       holder: textAt(lease, 'spec', 'holderIdentity') ?? '',
-      release: beyond.map(({ lock }) => objectOf(view.states.get(lock.name))).filter((held) => held !== undefined),
+      release: beyond.filter((held) => held !== undefined).filter((held) => isToGoBack(held, view, taker, now)),
     };
   }
   const create = states.filter(({ state }) => state === 'free').map(({ lock }) => lock);
@@ -62,6 +70,16 @@ export function judgeLocks(view: LockView, holder: string, now: number): Locking
     return lease !== undefined && (state === 'expired' || state === 'fading') ? [{ lock, lease }] : [];
   });
   return create.length + replace.length === 0 ? { kind: 'held' } : { kind: 'take', create, replace };
+}
+
+/**
+ * What this call has taken, and what an earlier one has left behind that could not give it back (it died, or its time was over):
+ * kept, it would be waited for by whoever is waited for. Calls of one process go in turn, those of another end within the window.
+ */
+function isToGoBack(lease: JsonObject, { acquired }: LockView, { holder, server, lateWindow }: Taker, now: number): boolean {
+  if (textAt(lease, 'spec', 'holderIdentity') !== holder) return false;
+  const age = now - (parseTime(textAt(lease, 'spec', 'renewTime')) ?? 0);
+  return acquired.has(textAt(lease, 'metadata', 'name') ?? '') || isSignedBy(server, lease) || age > lateWindow + resolution;
 }
 
 function stateOf(state: LockState | undefined, holder: string, now: number): LeaseState {

@@ -5,7 +5,7 @@ import { textAt } from '../model/json.ts';
 import { describe } from '../model/reference.ts';
 import { isSealed, type SnapshotEntry } from '../model/snapshot.ts';
 import { formatDuration, parseTime } from '../model/timeouts.ts';
-import { fieldManagers, holderOf } from '../model/transaction.ts';
+import { fieldManagers } from '../model/transaction.ts';
 import type { Observation } from '../observe/observation.ts';
 import { isSignedBy, lockOf } from '../writes/lease.ts';
 import { type Backward, judgeBackward } from './backward.ts';
@@ -14,6 +14,7 @@ import { amended, driftOf } from './drift.ts';
 import { type Guarded, guard, type ItemView } from './guards.ts';
 import { judgeLocks } from './locks.ts';
 import type { Step } from './step.ts';
+import { takerOf } from './taking.ts';
 import { concluded, left, restored } from './transitions.ts';
 import { become, lockPatience, waitFor, waitOut } from './waiting.ts';
 
@@ -37,13 +38,13 @@ function heldUp(observation: Observation, view: ItemView, guarded: Exclude<Guard
 
 // A lock that was lost while rolling back is taken again: what we changed must be taken back all the same.
 function takeAgain(observation: Observation, view: ItemView, index: number): Step {
-  const { transaction, status, now } = observation;
+  const { status, now } = observation;
   const entry = view.snapshot.kind === 'stored' ? view.snapshot.entries[index] : undefined;
   if (entry === undefined) return waitFor(status, 'the snapshot has no entry for a lock');
   const lock = lockOf(entry.target);
   const locking = judgeLocks(
     { locks: [lock], states: new Map([[lock.name, view.lease]]), acquired: new Set() },
-    holderOf(transaction),
+    takerOf(observation),
     now,
   );
   if (locking.kind === 'take') return { ...locking, kind: 'take', because: `the lock on ${describe(entry.target)} was lost` };

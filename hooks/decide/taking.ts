@@ -5,7 +5,7 @@ import type { Status } from '../model/status.ts';
 import { formatDuration } from '../model/timeouts.ts';
 import { holderOf } from '../model/transaction.ts';
 import type { LockView, Observation } from '../observe/observation.ts';
-import { judgeLocks, type Locking, lockTrouble } from './locks.ts';
+import { judgeLocks, type Locking, lockTrouble, type Taker } from './locks.ts';
 import type { Step } from './step.ts';
 import { backoff, lockPatience } from './waiting.ts';
 
@@ -24,7 +24,7 @@ export function takeLocks(observation: Observation, view: LockView, taking: Taki
     const message = `waiting: locks could not be read (${trouble.failure.reason}); they are tried again until spec.timeout`;
     return { kind: 'become', status: taking.waiting(message), because: message, resyncAfterSeconds: backoff };
   }
-  const locking = judgeLocks(view, holderOf(observation.transaction), observation.now);
+  const locking = judgeLocks(view, takerOf(observation), observation.now);
   switch (locking.kind) {
     case 'held':
       return taking.held();
@@ -33,6 +33,10 @@ export function takeLocks(observation: Observation, view: LockView, taking: Taki
     case 'blocked':
       return blocked(observation, locking, taking);
   }
+}
+
+export function takerOf({ transaction, server, lateWindow }: Observation): Taker {
+  return { holder: holderOf(transaction), server, lateWindow };
 }
 
 function blocked({ transaction, now }: Observation, locking: Extract<Locking, { kind: 'blocked' }>, taking: Taking): Step {

@@ -1,8 +1,10 @@
 // Transactions that want the same objects take turns: from the first write of one to its last, no other writes any of them.
 import t, { type Test } from 'tap';
 import type { Cluster, Write } from '../../hooks/cluster.ts';
+import type { JsonObject } from '../../hooks/model/json.ts';
 import { must, waitFor } from '../support/client.ts';
 import { type Stage, startStage } from '../support/stage.ts';
+import { step, stepToEnd } from '../support/stepping.ts';
 import { change, createConfigMaps, portraits } from '../support/targets.ts';
 
 const names = Array.from({ length: 8 }, (_, index) => `shared-${index}`);
@@ -121,6 +123,41 @@ t.test('Transactions of the same name in two namespaces take turns at the same C
   t.same(await portraits(first.client, roles.map(pathOfRole)), before);
   for (const stage of stages) await waitFor(async () => (await stage.leases()).length === 0, 'the locks to be given back');
 });
+
+t.test('a lock that a call could not give back keeps nobody waiting in a circle', async (t) => {
+  const stage = await startStage(t, {
+    withoutLoop: true,
+    wrap: refusingOnce(({ location }) => location.name.includes('ring-0')),
+  });
+  const ring = ['ring-0', 'ring-1'];
+  await createConfigMaps(stage, ring);
+  const changes = (key: string): readonly JsonObject[] => ring.map((name) => change('Patch', name, { data: { [key]: 'yes' } }));
+  await stage.transaction('first', changes('first'));
+  await step(stage, 'first');
+  const held = async (): Promise<readonly unknown[]> => (await stage.leases()).map((name) => /ring-\d/.exec(name)?.[0]);
+  t.same(await held(), ['ring-1'], 'the second lock is held, and the first is not');
+  await stage.transaction('rival', changes('rival'));
+  await step(stage, 'rival');
+  t.same(await held(), ring, 'the rival holds the first one, and waits for the second');
+  await step(stage, 'first');
+  t.same(await held(), ['ring-0'], 'who has to wait for the first lock gives the second one back');
+  for (const name of ['rival', 'first']) t.match(await stepToEnd(stage, name), { phase: 'Committed' }, name);
+});
+
+/** "Not now" to the first write that is meant. */
+function refusingOnce(isMeant: (write: Write) => boolean): (cluster: Cluster) => Cluster {
+  const message = 'for the test';
+  const failure = { kind: 'transient', code: 503, reason: 'ServiceUnavailable', message, fields: [], definitive: true } as const;
+  let isRefused = false;
+  return (cluster) => ({
+    ...cluster,
+    send: async (write) => {
+      if (isRefused || !isMeant(write)) return cluster.send(write);
+      isRefused = true;
+      return { kind: 'failed', failure };
+    },
+  });
+}
 
 async function createRoles(t: Test, { client, namespace }: Stage): Promise<readonly string[]> {
   const roles = ['a', 'b', 'c'].map((suffix) => `${namespace}:${suffix}`);

@@ -1,13 +1,14 @@
 // Locks as tables: of whom a Lease is, and what taking several comes to.
 import t from 'tap';
 import { judgeLocks, leaseState, lockTrouble } from '../../../hooks/decide/locks.ts';
-import type { JsonObject } from '../../../hooks/model/json.ts';
+import { type JsonObject, withPath } from '../../../hooks/model/json.ts';
 import { formatMicroTime } from '../../../hooks/model/timeouts.ts';
 import type { LockState, LockView } from '../../../hooks/observe/observation.ts';
 import { table } from '../../support/table.ts';
 import { second, start } from '../../support/transactions.ts';
 
 const us = 'shop/one/u1';
+const taker = { holder: us, server: 'this-process', lateWindow: 30 * second };
 
 function lease(holder: string, age: number, name = 'a'): JsonObject {
   const renewTime = formatMicroTime(start - age * second);
@@ -46,10 +47,15 @@ t.test('no Lease is free; one without times is not held for ever', async (t) => 
   t.equal(leaseState({}, us, start), 'expired');
 });
 
+function signed(by: string, object: JsonObject): JsonObject {
+  return withPath(object, ['metadata', 'annotations', 'tx.janus.io/served-by'], by);
+}
+
 const found: Readonly<Record<string, (name: string) => LockState>> = {
   unknown: () => ({ kind: 'unknown' }),
   absent: () => ({ kind: 'absent' }),
-  ours: (name) => ({ kind: 'present', object: lease(us, 0, name) }),
+  ours: (name) => ({ kind: 'present', object: signed('another-process', lease(us, 0, name)) }),
+  mine: (name) => ({ kind: 'present', object: signed('this-process', lease(us, 0, name)) }),
   fading: (name) => ({ kind: 'present', object: lease(us, 40, name) }),
   held: (name) => ({ kind: 'present', object: lease('shop/two/u2', 0, name) }),
   expired: (name) => ({ kind: 'present', object: lease('shop/two/u2', 100, name) }),
@@ -67,7 +73,7 @@ function viewOf(text: string): LockView {
 }
 
 function told(view: LockView): string {
-  const locking = judgeLocks(view, us, start);
+  const locking = judgeLocks(view, taker, start);
   const names = (leases: readonly JsonObject[]): string => leases.map((one) => (one.metadata as JsonObject).name).join('');
   switch (locking.kind) {
     case 'held':
@@ -89,7 +95,9 @@ one has expired: taken over                          | ours expired absent | cre
 one of ours fades: renewed                           | fading ours         | create  replace a
 the first is another's                               | held ours* ours*    | blocked at a by shop/two/u2, release bc
 one in the middle is another's: the prefix is kept   | ours* held ours*    | blocked at b by shop/two/u2, release c
-what an earlier call has taken stays                 | ours held ours      | blocked at b by shop/two/u2, release
+what another process may be taking stays             | ours held ours      | blocked at b by shop/two/u2, release
+what an earlier call of ours has left goes back      | mine held mine      | blocked at b by shop/two/u2, release c
+what another process has left long ago goes back     | ours held fading    | blocked at b by shop/two/u2, release c
 the last is another's: all before it are kept        | ours* ours* held    | blocked at c by shop/two/u2, release
 several are others': the first one counts            | ours* held held     | blocked at b by shop/two/u2, release
 nothing is taken while one is another's              | absent held absent  | blocked at b by shop/two/u2, release
@@ -100,7 +108,7 @@ for (const { reason, found: words, verdict } of takings) {
 }
 
 t.test('no locks at all are held', async (t) =>
-  t.equal(judgeLocks({ locks: [], states: new Map(), acquired: new Set() }, us, start).kind, 'held'),
+  t.equal(judgeLocks({ locks: [], states: new Map(), acquired: new Set() }, taker, start).kind, 'held'),
 );
 
 t.test('a lock that could not be read is trouble', async (t) => {

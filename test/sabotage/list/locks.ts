@@ -96,8 +96,8 @@ export const locks: readonly Sabotage[] = [
     edits: [
       {
         file: 'hooks/decide/locks.ts',
-        find: 'const beyond = states.slice(blocked + 1).filter(',
-        replace: 'const beyond = states.slice(blocked + 1, 0).filter(',
+        find: 'const beyond = view.locks.slice(blocked + 1).map(',
+        replace: 'const beyond = view.locks.slice(blocked + 1, 0).map(',
       },
     ],
     caughtBy: lockTests,
