@@ -105,7 +105,12 @@ async function storyGoesOn(run: Followed): Promise<void> {
   const status = at(await read(run, names.run), 'status');
   for (const [index, event] of story.events.entries()) {
     if (happened.has(index) || !isObject(status) || !event.when(status)) continue;
-    happened.set(index, event.act(world, names));
+    // What the API server was not there for is tried again.
+    const acting = event.act(world, names).catch((error: unknown) => {
+      happened.delete(index);
+      throw error;
+    });
+    happened.set(index, acting);
   }
   await Promise.all(happened.values());
 }
