@@ -12,6 +12,7 @@ interface Remembered {
   readonly undoSeenAt?: number | undefined;
   /** It was changed from beginning to end by this process alone. */
   readonly isAlone?: boolean;
+  readonly nextLock?: string | undefined;
   /** How many calls in a row met transient trouble. */
   readonly troubles: number;
 }
@@ -70,6 +71,8 @@ export interface Ended {
   readonly isUncertain: boolean;
   /** Whether the call met transient trouble. */
   readonly isTroubled: boolean;
+  /** The Lease that the next call will need, as far as can be told. */
+  readonly nextLock: string | undefined;
 }
 
 export interface Memory {
@@ -83,6 +86,8 @@ export interface Memory {
   trust(uid: string): void;
   /** Returns the pause before the next try, in seconds, for a call that met transient trouble. */
   remember(uid: string, ended: Ended): number;
+  /** The Lease that the last call told of. */
+  nextLock(uid: string): string | undefined;
   forget(uid: string): void;
 }
 
@@ -118,13 +123,14 @@ export function createMemory(clock: Clock, random: () => number, { lateWindow, s
       if (known.isAlone !== true) calls.set(uid, { ...known, uncertainAt: clock.monotonic() });
     },
     trust: (uid) => calls.set(uid, { ...recalled(uid), isAlone: true }),
-    remember: (uid, { isUncertain, isTroubled }) => {
+    remember: (uid, { isUncertain, isTroubled, nextLock }) => {
       const known = recalled(uid);
       const troubles = isTroubled ? known.troubles + 1 : 0;
-      calls.set(uid, { ...known, troubles, ...(isUncertain && { uncertainAt: clock.monotonic() }) });
+      calls.set(uid, { ...known, troubles, nextLock, ...(isUncertain && { uncertainAt: clock.monotonic() }) });
       // Doubling, with jitter: many Transactions must not come back at once to a server that is just recovering.
       return Math.min(longestPause, 2 ** Math.min(troubles - 1, 10)) * (0.75 + random() / 2);
     },
+    nextLock: (uid) => calls.get(uid)?.nextLock,
     forget: (uid) => {
       calls.delete(uid);
       snapshots.delete(uid);

@@ -9,11 +9,12 @@ import { decide } from './decide/decide.ts';
 import { testimonyOf } from './decide/testimony.ts';
 import { begun } from './decide/transitions.ts';
 import { createMemory, createTurns, type Found, type Memory } from './memory.ts';
-import { at, isObject, type JsonObject, textAt } from './model/json.ts';
 import { isTerminal } from './model/phase.ts';
 import { encodeStatus, type Status } from './model/status.ts';
-import { decodeTransaction, type Transaction } from './model/transaction.ts';
+import type { Transaction } from './model/transaction.ts';
 import { type Carry, emptyCarry } from './observe/carry.ts';
+import { type Expected, type Foretold, foretell } from './observe/foretold.ts';
+import { type LiveTransaction, type NotLive, readTransaction } from './observe/live.ts';
 import type { Observation } from './observe/observation.ts';
 import { observe } from './observe/observe.ts';
 import { type SnapshotSource, verified } from './observe/snapshot.ts';
@@ -28,7 +29,6 @@ import { type Answered, reportOf } from './report/report.ts';
 import { resultOf } from './report/result.ts';
 import { completed } from './report/status.ts';
 import { releaseWrite } from './writes/lease.ts';
-import { engine, transactions } from './writes/resources.ts';
 
 /** Looks within one call. Each follows from something that moved; more than these is a hot object, and the next call goes on. */
 const mostLooks = 8;
@@ -67,9 +67,13 @@ interface Progress {
 }
 
 async function serve(serving: Serving, call: Call, { carry, looks, earlier } = beginning): Promise<Reply> {
-  const live = await readTransaction(serving, call);
-  if (live.kind !== 'live') return withoutTransaction(serving, live, carry);
-  const last = await takeStep(serving, live, carry);
+  const { cluster } = serving.session;
+  const [live, foretold] = await Promise.all([
+    readTransaction(cluster, call),
+    looks === 1 ? foretell(cluster, expected(serving, call)) : undefined,
+  ]);
+  if (live.kind !== 'live') return withoutTransaction(serving, call, live, carry);
+  const last = await takeStep(serving, { ...live, foretold }, carry);
   const taken = { ...last, outcome: [...earlier, ...last.outcome] };
   const { result } = taken;
   if (result.kind === 'answer') return reply(serving, call, taken, result);
@@ -83,48 +87,26 @@ const retried = { kind: 'answer', resyncAfterSeconds: 1, finalized: false } as c
 
 const beginning: Progress = { carry: emptyCarry, looks: 1, earlier: [] };
 
-interface LiveTransaction {
-  readonly kind: 'live';
-  readonly transaction: Transaction;
-  readonly status: Status;
-  readonly now: number;
+function expected({ memory, parts }: Serving, { uid, resourceVersion }: Call): Expected {
+  return { name: memory.nextLock(uid), resourceVersion, engineNamespace: parts.engineNamespace };
 }
 
-type Live = LiveTransaction | { readonly kind: 'gone' | 'unreadable'; readonly reply: Reply };
-
-/** The body is a doorbell: its status is given back only where there is no Transaction any more, and never judged. */
-async function readTransaction({ session, memory }: Serving, call: Call): Promise<Live> {
-  const answer = await session.cluster.get({ resource: transactions, namespace: call.namespace, name: call.name }, engine);
-  if (answer.kind === 'ok' && textAt(answer.object, 'metadata', 'uid') === call.uid) {
-    return liveTransaction(answer.object, answer.serverTime, call);
-  }
-  if (answer.kind === 'failed' && answer.failure.kind !== 'absent') {
-    const because = `the Transaction cannot be read: ${answer.failure.reason}`;
-    return { kind: 'unreadable', reply: { kind: 'retry', retryAfterSeconds: unreadableRetry, because } };
-  }
-  memory.forget(call.uid);
+async function withoutTransaction(serving: Serving, call: Call, live: NotLive, carry: Carry): Promise<Reply> {
   const { status, children } = call;
-  return { kind: 'gone', reply: { kind: 'status', status, children, resyncAfterSeconds: 0, finalized: false } };
+  const untouched = { kind: 'status', status, children, resyncAfterSeconds: 0, finalized: false } as const;
+  switch (live.kind) {
+    case 'unreadable':
+      return { kind: 'retry', retryAfterSeconds: unreadableRetry, because: live.because };
+    case 'foreign':
+      return { ...untouched, status: live.status };
+    case 'gone':
+      serving.memory.forget(call.uid);
+      await giveBack(serving, carry);
+      return untouched;
+  }
 }
 
-// A status that this engine did not write is left as it is, and nothing is done on its word.
-function liveTransaction(object: JsonObject, now: number, { children }: Call): Live {
-  const transaction = decodeTransaction(object);
-  const { status } = transaction;
-  if (status !== undefined) return { kind: 'live', transaction, status, now };
-  const stored = at(object, 'status');
-  return {
-    kind: 'unreadable',
-    reply: { kind: 'status', status: isObject(stored) ? stored : {}, children, resyncAfterSeconds: 0, finalized: false },
-  };
-}
-
-// Locks that this call has taken for a Transaction that vanished meanwhile are given back.
-async function withoutTransaction(serving: Serving, live: Exclude<Live, LiveTransaction>, carry: Carry): Promise<Reply> {
-  if (live.kind === 'gone') await giveBack(serving, carry);
-  return live.reply;
-}
-
+// Locks that this call has taken for a Transaction that vanished meanwhile.
 async function giveBack({ session, parts }: Serving, { locks, acquired }: Carry): Promise<void> {
   const held = [...locks].flatMap(([name, state]) => (state.kind === 'present' && acquired.has(name) ? [state.object] : []));
   const writes = held.map((lease) => releaseWrite(lease, parts.engineNamespace)).filter((write) => write !== undefined);
@@ -138,13 +120,17 @@ interface Taken extends Answered {
   readonly result: Result;
 }
 
-async function takeStep({ parts, server, memory, session }: Serving, live: LiveTransaction, carry: Carry): Promise<Taken> {
-  const { transaction, status, now } = live;
+interface Looked extends LiveTransaction {
+  readonly foretold: Foretold | undefined;
+}
+
+async function takeStep({ parts, server, memory, session }: Serving, live: Looked, carry: Carry): Promise<Taken> {
+  const { transaction, status, now, foretold } = live;
   const { engineNamespace, sealer, timing } = parts;
   const agenda = agendaOf({ transaction, status, now, lateWindow: lateWindowOf(timing) });
   const source = { reader: session.cluster, packer: sealer, cache: memory.snapshots, sightings: memory.sightings };
   const recollection = memory.recall(transaction.uid, foundAt(status));
-  const view = await observe({ source, transaction, status, engineNamespace, carry, recollection }, agenda);
+  const view = await observe({ source, transaction, status, engineNamespace, carry, recollection, foretold }, agenda);
   const context = { transaction, packer: sealer };
   const observation: Observation = {
     now,
@@ -176,6 +162,12 @@ function keepStored(source: SnapshotSource, transaction: Transaction, result: Re
   if (ref !== undefined) verified(source, transaction, ref, objects.toReversed());
 }
 
+/** The Lease of the change that is about to be applied. */
+function nextLockOf({ phase, items }: Status): string | undefined {
+  const isApplying = phase === 'Prepared' || phase === 'Committing';
+  return isApplying ? items.find(({ progress }) => progress.kind === 'announced')?.lockLease : undefined;
+}
+
 function foundAt({ version, phase }: Status): Found {
   return { isNew: version === 0, isBeingUndone: phase === 'RollingBack' };
 }
@@ -184,7 +176,7 @@ function reply({ parts, memory, session }: Serving, call: Call, taken: Taken, an
   const { transaction, now } = taken.observation;
   const status = completed(taken.status, answer.status, now);
   const isTroubled = answer.resyncAfterSeconds < 0;
-  const pause = memory.remember(transaction.uid, { isUncertain: session.uncertain(), isTroubled });
+  const pause = memory.remember(transaction.uid, { isUncertain: session.uncertain(), isTroubled, nextLock: nextLockOf(status) });
   if (answer.finalized) memory.forget(transaction.uid);
   if (isTerminal(status.phase)) memory.snapshots.delete(transaction.uid);
   parts.record(reportOf(taken, status));

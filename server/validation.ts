@@ -47,6 +47,7 @@ function callOf(body: Json): Call {
     namespace: textAt(parent, 'metadata', 'namespace') ?? '',
     name: textAt(parent, 'metadata', 'name') ?? '',
     uid: textAt(parent, 'metadata', 'uid') ?? '',
+    resourceVersion: textAt(parent, 'metadata', 'resourceVersion') ?? '',
     status: isObject(status) ? status : {},
     children: childrenOf(at(body, 'children')),
   };

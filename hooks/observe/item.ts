@@ -10,6 +10,7 @@ import { locationOf } from '../writes/change.ts';
 import { leaseLocation } from '../writes/lease.ts';
 import { engine, serviceAccountOf } from '../writes/resources.ts';
 import { listContents } from './contents.ts';
+import type { Foretold } from './foretold.ts';
 import type { Presence, StoredSnapshot, View } from './observation.ts';
 import { ownersOf, presenceOf, read, readServiceAccount } from './read.ts';
 import { readSnapshot, type SnapshotSource } from './snapshot.ts';
@@ -19,6 +20,8 @@ export interface ItemContext {
   readonly transaction: Transaction;
   readonly status: Status;
   readonly engineNamespace: string;
+  /** A Lease that was read already. */
+  readonly foretold: Foretold | undefined;
   readonly index: number;
   readonly direction: 'forward' | 'backward';
   /**
@@ -31,14 +34,13 @@ export interface ItemContext {
 export type ItemView = Extract<View, { kind: 'item' }>;
 
 export async function observeItem(context: ItemContext): Promise<ItemView> {
-  const { source, transaction, status, engineNamespace, index } = context;
-  const lockLease = status.items[index]?.lockLease;
+  const { source, transaction, status, index } = context;
   const known = knownEntry(context);
   const assumed = assumedLive(context, known);
   const [snapshot, serviceAccount, lease, early] = await Promise.all([
     readSnapshot(source, transaction, status.rollbackRef),
     lookForAccount(source, transaction),
-    lockLease === undefined ? absent : read(source.reader, leaseLocation(lockLease, engineNamespace), engine),
+    lookAtLease(context, status.items[index]?.lockLease),
     assumed ?? (known && readLive(source.reader, transaction, known)),
   ]);
   const base = { kind: 'item', snapshot, serviceAccount, lease, leases: [], contents: [], goneOwners: [] } as const;
@@ -46,6 +48,15 @@ export async function observeItem(context: ItemContext): Promise<ItemView> {
   if (entry === undefined || serviceAccount.kind !== 'present') return { ...base, live: { kind: 'absent' } };
   const live = early !== undefined && entry === known ? early : await readLive(source.reader, transaction, entry);
   return { ...base, live, ...markIf(live === assumed), ...(await readMore(context, entry, live)) };
+}
+
+async function lookAtLease(
+  { source, transaction, engineNamespace, foretold }: ItemContext,
+  name: string | undefined,
+): Promise<Presence> {
+  if (name === undefined) return absent;
+  if (foretold?.name === name && foretold.resourceVersion === transaction.resourceVersion) return foretold.lease;
+  return read(source.reader, leaseLocation(name, engineNamespace), engine);
 }
 
 function markIf(isAssumed: boolean): Pick<ItemView, 'isAssumed'> {

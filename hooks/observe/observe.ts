@@ -5,6 +5,7 @@ import type { Transaction } from '../model/transaction.ts';
 import { lockOf } from '../writes/lease.ts';
 import { observeBegin, observeLocks } from './begin.ts';
 import type { Carry } from './carry.ts';
+import type { Foretold } from './foretold.ts';
 import { type ItemContext, observeItem } from './item.ts';
 import type { Recollection, View } from './observation.ts';
 import { observePrepare } from './prepare.ts';
@@ -18,6 +19,7 @@ export interface ObserveContext {
   readonly engineNamespace: string;
   readonly carry: Carry;
   readonly recollection: Recollection;
+  readonly foretold: Foretold | undefined;
 }
 
 export async function observe(context: ObserveContext, agenda: Agenda): Promise<View> {
@@ -40,15 +42,7 @@ export async function observe(context: ObserveContext, agenda: Agenda): Promise<
     case 'restore':
       return observeItemAndLocks(context, { index: agenda.index, direction: 'backward', mayAssume: false });
     case 'disown':
-      return observeItem({
-        source,
-        transaction,
-        status,
-        engineNamespace,
-        index: agenda.index,
-        direction: 'forward',
-        mayAssume: false,
-      });
+      return observeItem({ ...context, index: agenda.index, direction: 'forward', mayAssume: false });
     case 'relock':
       return observeRelock(context);
     case 'release':

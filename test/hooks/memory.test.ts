@@ -26,7 +26,7 @@ function remembering(): Remembering {
     pass: (milliseconds) => {
       now += milliseconds;
     },
-    ends: (how = {}) => memory.remember('u', { isUncertain: false, isTroubled: false, ...how }),
+    ends: (how = {}) => memory.remember('u', { isUncertain: false, isTroubled: false, nextLock: undefined, ...how }),
     isSettled: (found = running) => memory.recall('u', found).isSettled,
   };
 }

@@ -2,7 +2,7 @@
 // anything has moved since, and only then the target is read and judged.
 import t from 'tap';
 import type { Cluster } from '../../hooks/cluster.ts';
-import { must } from '../support/client.ts';
+import { must, waitFor } from '../support/client.ts';
 import { type Engines, openEngines } from '../support/engine.ts';
 import { type Stage, startStage } from '../support/stage.ts';
 import { step, stepToEnd, stepUntil } from '../support/stepping.ts';
@@ -95,4 +95,39 @@ t.test('a change is sent without reading its target', async (t) => {
     const kept = must(await stage.client.get(stage.path('configmaps/fought-over')));
     t.match(kept, { data: { color: 'red' } }, 'theirs is left alone');
   });
+});
+
+t.test('the lock is read beside the Transaction', async (t) => {
+  const plain = await startStage(t, { withoutLoop: true });
+  const engines = await openEngines(t, plain);
+  const asked: string[] = [];
+  let beforeTransaction: () => Promise<unknown> = async () => undefined;
+  const wrap = (cluster: Cluster): Cluster => ({
+    ...cluster,
+    get: async (location, identity) => {
+      const { kind } = location.resource;
+      asked.push(kind);
+      if (kind === 'Transaction') await beforeTransaction();
+      return cluster.get(location, identity);
+    },
+  });
+  const stage = engines.start({ wrap, timing: { sighting: 3_600_000 } });
+  const names = ['a', 'b', 'c', 'd'];
+  await createConfigMaps(stage, names);
+  await stage.transaction(
+    'beside',
+    names.map((name) => change('Patch', name, green)),
+  );
+  await stepUntil(stage, 'beside', 'Committing');
+  const locksAsked = () => asked.filter((kind) => kind === 'Lease').length;
+
+  asked.length = 0;
+  beforeTransaction = () => waitFor(() => locksAsked() === 1, 'the lock to be asked for');
+  await step(stage, 'beside');
+  t.equal(locksAsked(), 1, 'once, and before the Transaction is there');
+
+  asked.length = 0;
+  beforeTransaction = () => stage.annotate('beside', { 'example.com/touched': 'yes' });
+  t.match(await step(stage, 'beside'), { phase: 'Committing', status: { progress: '3/4' } });
+  t.equal(locksAsked(), 2, 'again, where the Transaction is not the one that the call told of');
 });

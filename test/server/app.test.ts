@@ -36,7 +36,14 @@ t.test('of the body only the identity, the status and the observed children are 
   const children = { 'ConfigMap.v1': { 'shop/a': configMap, 'shop/b': configMap }, 'Secret.v1': {} };
   await post(app, '/sync', { ...request, children, finalizing: false, related: {}, controller: { spec: {} }, novel: 1 });
   t.same(app.calls, [
-    { namespace: 'shop', name: 'deploy-v2', uid: '6f1c-01', status: { phase: 'Prepared' }, children: [configMap, configMap] },
+    {
+      namespace: 'shop',
+      name: 'deploy-v2',
+      uid: '6f1c-01',
+      resourceVersion: '7',
+      status: { phase: 'Prepared' },
+      children: [configMap, configMap],
+    },
   ]);
 });
 

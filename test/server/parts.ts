@@ -49,7 +49,7 @@ export const request = {
   parent: {
     apiVersion: 'tx.janus.io/v1alpha1',
     kind: 'Transaction',
-    metadata: { name: 'deploy-v2', namespace: 'shop', uid: '6f1c-01' },
+    metadata: { name: 'deploy-v2', namespace: 'shop', uid: '6f1c-01', resourceVersion: '7' },
     status: { phase: 'Prepared' },
   },
 };

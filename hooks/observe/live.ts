@@ -1,0 +1,40 @@
+// The Transaction as it is now, whatever the body of a call says of it.
+import type { Location, Reader } from '../cluster.ts';
+import { at, isObject, type JsonObject, textAt } from '../model/json.ts';
+import type { Status } from '../model/status.ts';
+import { decodeTransaction, type Transaction } from '../model/transaction.ts';
+import { engine, transactions } from '../writes/resources.ts';
+
+export interface LiveTransaction {
+  readonly kind: 'live';
+  readonly transaction: Transaction;
+  readonly status: Status;
+  readonly now: number;
+}
+
+/** Why there is none to work on. */
+export type NotLive =
+  | { readonly kind: 'gone' }
+  /** Why it cannot be read, for the log. */
+  | { readonly kind: 'unreadable'; readonly because: string }
+  /** Its status is none that this engine has written: it is left as it is, and nothing is done on its word. */
+  | { readonly kind: 'foreign'; readonly status: JsonObject };
+
+export async function readTransaction(
+  reader: Reader,
+  { namespace, name, uid }: Pick<Required<Location>, 'namespace' | 'name'> & { readonly uid: string },
+): Promise<LiveTransaction | NotLive> {
+  const answer = await reader.get({ resource: transactions, namespace, name }, engine);
+  if (answer.kind === 'ok')
+    return textAt(answer.object, 'metadata', 'uid') === uid ? decoded(answer.object, answer.serverTime) : { kind: 'gone' };
+  if (answer.failure.kind === 'absent') return { kind: 'gone' };
+  return { kind: 'unreadable', because: `the Transaction cannot be read: ${answer.failure.reason}` };
+}
+
+function decoded(object: JsonObject, now: number): LiveTransaction | NotLive {
+  const transaction = decodeTransaction(object);
+  const { status } = transaction;
+  if (status !== undefined) return { kind: 'live', transaction, status, now };
+  const stored = at(object, 'status');
+  return { kind: 'foreign', status: isObject(stored) ? stored : {} };
+}
