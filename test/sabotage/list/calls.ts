@@ -11,10 +11,15 @@ export const calls: readonly Sabotage[] = [
     fault: 'the status in the body of a call is judged, not the stored one',
     edits: [
       {
-        file: 'hooks/sync.ts',
-        find: 'function liveTransaction(object: JsonObject, now: number, { children }: Call): Live {\n  const transaction = decodeTransaction(object);',
+        file: 'hooks/observe/live.ts',
+        find: 'const answer = await reader.get({ resource: transactions, namespace, name }, engine);',
         replace:
-          'function liveTransaction(object: JsonObject, now: number, { children, status: told }: Call): Live {\n  const transaction = decodeTransaction({ ...object, status: told });',
+          "const answer = await reader.get({ resource: transactions, namespace, name }, engine);\n  if (answer.kind === 'ok') answer.object.status = told;",
+      },
+      {
+        file: 'hooks/observe/live.ts',
+        find: '{ namespace, name, uid }: Pick',
+        replace: '{ namespace, name, uid, status: told }: Pick',
       },
     ],
     caughtBy: ['test/scenarios/duplicates.test.ts'],
@@ -24,9 +29,9 @@ export const calls: readonly Sabotage[] = [
     fault: 'a Transaction that cannot be read counts as gone',
     edits: [
       {
-        file: 'hooks/sync.ts',
-        find: "if (answer.kind === 'failed' && answer.failure.kind !== 'absent') {",
-        replace: "if (answer.kind === 'failed' && answer.failure.kind === 'refused') {",
+        file: 'hooks/observe/live.ts',
+        find: "if (answer.failure.kind === 'absent') return",
+        replace: "if (answer.failure.kind !== 'refused') return",
       },
     ],
     caughtBy: ['test/scenarios/unreadable.test.ts'],
@@ -36,12 +41,24 @@ export const calls: readonly Sabotage[] = [
     fault: 'a call for a Transaction that is gone is served with its successor of the same name',
     edits: [
       {
-        file: 'hooks/sync.ts',
-        find: "if (answer.kind === 'ok' && textAt(answer.object, 'metadata', 'uid') === call.uid) {",
-        replace: "if (answer.kind === 'ok') {",
+        file: 'hooks/observe/live.ts',
+        find: "textAt(answer.object, 'metadata', 'uid') === uid ?",
+        replace: 'uid !== undefined ?',
       },
     ],
     caughtBy: ['test/scenarios/duplicates.test.ts'],
+  },
+  {
+    name: 'lock-of-another-version',
+    fault: 'a lock that was looked at before the state of the Transaction was stored counts',
+    edits: [
+      {
+        file: 'hooks/observe/item.ts',
+        find: ' && foretold.resourceVersion === transaction.resourceVersion',
+        replace: '',
+      },
+    ],
+    caughtBy: ['test/scenarios/few-reads.test.ts'],
   },
   {
     name: 'version-not-raised',
