@@ -107,8 +107,8 @@ export interface Timing {
   /** No write has an effect later than so many ms after it was given to the port. */
   readonly writeTimeout: number;
   /**
-   * A ServiceAccount, or a snapshot that was verified, counts as being there for so many ms after it was seen. Without it both are
-   * looked at before every step.
+   * A ServiceAccount, a right of its, or a snapshot that was verified counts as being there for so many ms after it was seen.
+   * Without it they are looked at whenever they are needed.
    */
   readonly sighting?: number;
 }

@@ -92,9 +92,10 @@ function createServer({ bodyLimit, logLevel, logTo, access: { tls } }: AppParts)
 }
 
 function countCalls(server: FastifyInstance, metrics: Metrics): void {
-  server.addHook('onResponse', async ({ routeOptions }, { statusCode, elapsedTime }) => {
+  server.addHook('onResponse', ({ routeOptions }, { statusCode, elapsedTime }, done) => {
     const path = routeOptions.url ?? '';
     if (path === '/sync' || path === '/finalize') metrics.hookRequest({ path, code: statusCode, seconds: elapsedTime / 1000 });
+    done();
   });
 }
 

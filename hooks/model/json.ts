@@ -60,14 +60,11 @@ export function isObject(value: Json | undefined): value is JsonObject {
 /** Maps and lists inside one another that the engine works with: by recursion, so there is an end. */
 export const mostLevels = 500;
 
-/** Whether a value has more levels. Not by recursion: the value may be meant to exhaust the stack. */
+/** Whether a value has more levels. Goes no deeper than that: the value may be meant to exhaust the stack. */
 export function isDeeperThan(value: Json | undefined, levels: number): boolean {
-  let level = value === undefined ? [] : [value];
-  for (let depth = 0; level.length > 0; depth += 1) {
-    if (depth > levels) return true;
-    level = level.flatMap((one) => (isList(one) || isObject(one) ? Object.values(one) : []));
-  }
-  return false;
+  if (value === undefined) return false;
+  if (levels < 0) return true;
+  return (isList(value) || isObject(value)) && Object.values(value).some((one) => isDeeperThan(one, levels - 1));
 }
 
 /** The value of an own key; never something inherited, so that `constructor` and `__proto__` are data. */

@@ -11,11 +11,13 @@ import type { Transaction } from '../model/transaction.ts';
 import { type Lock, leaseLocation, lockOf } from '../writes/lease.ts';
 import { engine, serviceAccountOf } from '../writes/resources.ts';
 import type { Carry } from './carry.ts';
-import type { LockState, LockView, View } from './observation.ts';
-import { read, readOwnLeases, readServiceAccount } from './read.ts';
+import type { LockState, LockView, Presence, View } from './observation.ts';
+import { lookForAccount, read, readOwnLeases } from './read.ts';
+import type { Sightings } from './sightings.ts';
 
 export interface LockContext {
   readonly reader: Reader;
+  readonly sightings: Sightings;
   readonly transaction: Transaction;
   readonly engineNamespace: string;
   readonly carry: Carry;
@@ -86,16 +88,11 @@ function resolvedOf(
   return [{ index, change, target, resource, ...(dependsOn === undefined ? {} : { dependsOn }) }];
 }
 
-async function checkTargets(
-  { reader, transaction, engineNamespace }: LockContext,
-  { resolved, faults }: Targets,
-): Promise<Checks> {
+async function checkTargets(context: LockContext, { resolved, faults }: Targets): Promise<Checks> {
+  const { transaction, engineNamespace } = context;
   const known = [...faults, ...targetFaults(resolved, transaction, engineNamespace)];
   if (known.length > 0) return { faults: known };
-  const [account, access] = await Promise.all([
-    readServiceAccount(reader, transaction.namespace, transaction.serviceAccountName),
-    reviewAccess(reader, transaction, needsOf(resolved)),
-  ]);
+  const [account, access] = await Promise.all([lookForAccount(context, transaction), reviewAccess(context, needsOf(resolved))]);
   if (account.kind === 'trouble') return { faults: [], trouble: account.failure };
   const name = `${transaction.namespace}/${transaction.serviceAccountName}`;
   if (account.kind === 'absent') {
@@ -110,27 +107,32 @@ type Access =
   | { readonly kind: 'reviewed'; readonly gaps: readonly AccessQuestion[] }
   | { readonly kind: 'trouble'; readonly failure: Failure };
 
-async function reviewAccess(reader: Reader, transaction: Transaction, needs: readonly Need[]): Promise<Access> {
+async function reviewAccess(context: LockContext, needs: readonly Need[]): Promise<Access> {
   const general = await ask(
-    reader,
-    transaction,
+    context,
     needs.map(({ question }) => question),
   );
   if (general.kind === 'trouble') return general;
   const denied = needs.filter(({ question }) => general.gaps.includes(question));
   const named = denied.flatMap(({ question, by }) => by.map(({ target }) => byName(question, target.name) ?? question));
-  return named.length === 0 ? general : ask(reader, transaction, [...new Set(named)]);
+  return named.length === 0 ? general : ask(context, [...new Set(named)]);
 }
 
-async function ask(reader: Reader, transaction: Transaction, questions: readonly AccessQuestion[]): Promise<Access> {
-  const answers = await Promise.all(questions.map((question) => reader.allowed(question, serviceAccountOf(transaction))));
-  const trouble = answers.find((answer) => answer.kind === 'failed');
-  if (trouble?.kind === 'failed') return { kind: 'trouble', failure: trouble.failure };
-  return { kind: 'reviewed', gaps: questions.filter((_, index) => answers[index]?.kind === 'ok' && !isAllowed(answers[index])) };
+// What was just allowed counts for a moment: Transactions that begin at once mostly ask the same.
+async function ask(context: LockContext, questions: readonly AccessQuestion[]): Promise<Access> {
+  const answers = await Promise.all(questions.map((question) => lookForRight(context, question)));
+  const trouble = answers.find((answer) => answer.kind === 'trouble');
+  if (trouble?.kind === 'trouble') return { kind: 'trouble', failure: trouble.failure };
+  return { kind: 'reviewed', gaps: questions.filter((_, index) => answers[index]?.kind !== 'present') };
 }
 
-function isAllowed(answer: Awaited<ReturnType<Reader['allowed']>> | undefined): boolean {
-  return answer?.kind === 'ok' && answer.allowed;
+function lookForRight({ reader, sightings, transaction }: LockContext, question: AccessQuestion): Promise<Presence> {
+  const { namespace, serviceAccountName } = transaction;
+  return sightings.look(`right ${namespace}/${serviceAccountName} ${JSON.stringify(question)}`, async () => {
+    const answer = await reader.allowed(question, serviceAccountOf(transaction));
+    if (answer.kind === 'failed') return { kind: 'trouble', failure: answer.failure };
+    return answer.allowed ? { kind: 'present', object: {} } : { kind: 'absent' };
+  });
 }
 
 /**

@@ -12,7 +12,7 @@ import { engine, serviceAccountOf } from '../writes/resources.ts';
 import { listContents } from './contents.ts';
 import type { Foretold } from './foretold.ts';
 import type { Presence, StoredSnapshot, View } from './observation.ts';
-import { ownersOf, presenceOf, read, readServiceAccount } from './read.ts';
+import { lookForAccount, ownersOf, presenceOf, read } from './read.ts';
 import { readSnapshot, type SnapshotSource } from './snapshot.ts';
 
 export interface ItemContext {
@@ -61,15 +61,6 @@ async function lookAtLease(
 
 function markIf(isAssumed: boolean): Pick<ItemView, 'isAssumed'> {
   return isAssumed ? { isAssumed } : {};
-}
-
-function lookForAccount(
-  { reader, sightings }: SnapshotSource,
-  { namespace, serviceAccountName }: Transaction,
-): Promise<Presence> {
-  return sightings.look(`account ${namespace}/${serviceAccountName}`, () =>
-    readServiceAccount(reader, namespace, serviceAccountName),
-  );
 }
 
 // Not where something is known to have moved since the snapshot, or was not known when it was taken.

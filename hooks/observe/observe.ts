@@ -24,7 +24,7 @@ export interface ObserveContext {
 
 export async function observe(context: ObserveContext, agenda: Agenda): Promise<View> {
   const { status, carry, transaction, source, engineNamespace } = context;
-  const lock = { reader: source.reader, transaction, engineNamespace, carry };
+  const lock = { ...shared(source), transaction, engineNamespace, carry };
   switch (agenda.due) {
     case 'begin':
       return withStrays(context, await observeBegin({ ...lock, isWaiting: status.specDigest !== undefined }));
@@ -54,6 +54,10 @@ export async function observe(context: ObserveContext, agenda: Agenda): Promise<
   }
 }
 
+function shared({ reader, sightings }: SnapshotSource): Pick<SnapshotSource, 'reader' | 'sightings'> {
+  return { reader, sightings };
+}
+
 // A Transaction that is refused may hold locks all the same: of a call whose answer was lost.
 async function withStrays(context: ObserveContext, view: View): Promise<View> {
   if (view.kind !== 'begin' || view.faults.length === 0) return view;
@@ -76,7 +80,7 @@ async function observeRelock(context: ObserveContext): Promise<View> {
   const snapshot = await readSnapshot(source, transaction, status.rollbackRef);
   const wanted = snapshot.kind === 'stored' ? snapshot.entries.map(({ target }) => lockOf(target)) : [];
   const isWaiting = status.rollbackStartedAt !== undefined;
-  const locks = await observeLocks({ reader: source.reader, transaction, engineNamespace, carry, isWaiting }, wanted);
+  const locks = await observeLocks({ ...shared(source), transaction, engineNamespace, carry, isWaiting }, wanted);
   return { kind: 'relock', snapshot, locks };
 }
 

@@ -5,6 +5,7 @@ import { at, isList, isObject, type JsonObject, textAt } from '../model/json.ts'
 import { holderOf, type Transaction } from '../model/transaction.ts';
 import { engine, leases, serviceAccounts, uidLabel } from '../writes/resources.ts';
 import type { Presence } from './observation.ts';
+import type { Sightings } from './sightings.ts';
 
 export function presenceOf(answer: Answer): Presence {
   if (answer.kind === 'ok') return { kind: 'present', object: answer.object };
@@ -16,8 +17,12 @@ export async function read(reader: Reader, location: Location, identity: Identit
 }
 
 /** A deleted ServiceAccount can still be impersonated, and rights given to groups still work: its existence must be looked at. */
-export function readServiceAccount(reader: Reader, namespace: string, name: string): Promise<Presence> {
-  return read(reader, { resource: serviceAccounts, namespace, name }, engine);
+export function lookForAccount(
+  { reader, sightings }: { readonly reader: Reader; readonly sightings: Sightings },
+  { namespace, serviceAccountName: name }: Transaction,
+): Promise<Presence> {
+  const location = { resource: serviceAccounts, namespace, name };
+  return sightings.look(`account ${namespace}/${name}`, () => read(reader, location, engine));
 }
 
 export type Listed =

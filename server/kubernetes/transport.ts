@@ -51,11 +51,10 @@ export function createTransport(connection: Connection, options: PoolOptions): T
     const waited = Math.ceil(performance.now() - askedAt);
     if (waited > longestWait(request, options))
       return failed(notSent('Busy', 'the request had to wait too long for a free connection to the API server'));
-    const answer = await exchange(pools.poolFor(credentials.tls), {
+    const answer = await exchange(pools.poolFor(credentials.tls), options.requestTimeout - waited, {
       method: request.method,
       path: pathOf(connection.server, request, waited),
       ...framed(request, isLate, { ...headersOf(request), ...impersonationHeaders(identity), ...credentials.headers }),
-      signal: AbortSignal.timeout(options.requestTimeout - waited),
       // undici closes the connection after a DELETE with a body, lest a server reads the body as the next request. This one does not.
       reset: false,
     });
@@ -92,12 +91,16 @@ function framed({ body }: ApiRequest, isLate: IsLate | undefined, headers: Reado
   return { headers: { ...headers, 'content-length': String(bytes.length) }, body: headFirst(bytes, isLate) };
 }
 
-async function exchange(pool: Pool, request: Dispatcher.RequestOptions): Promise<Received | Failed> {
+async function exchange(pool: Pool, patience: number, request: Dispatcher.RequestOptions): Promise<Received | Failed> {
+  const over = new AbortController();
+  const timer = setTimeout(() => over.abort(new DOMException('no answer in time', 'TimeoutError')), patience);
   try {
-    const { statusCode: code, headers, body } = await pool.request(request);
+    const { statusCode: code, headers, body } = await pool.request({ ...request, signal: over.signal });
     return received(code, headers, parsed(await body.text()));
   } catch (error) {
     return failed(failureOfError(error));
+  } finally {
+    clearTimeout(timer); // AbortSignal.timeout would be kept until its time is over
   }
 }
 
