@@ -6,6 +6,7 @@
 import { agendaOf } from './agenda/agenda.ts';
 import type { Call, EngineParts, Hook, Reply, Timing } from './call.ts';
 import { decide } from './decide/decide.ts';
+import { lockTime } from './decide/lock-time.ts';
 import { testimonyOf } from './decide/testimony.ts';
 import { begun } from './decide/transitions.ts';
 import { createMemory, createTurns, type Found, type Memory } from './memory.ts';
@@ -68,12 +69,13 @@ interface Progress {
 
 async function serve(serving: Serving, call: Call, { carry, looks, earlier } = beginning): Promise<Reply> {
   const { cluster } = serving.session;
+  const lookedAt = serving.parts.clock.monotonic();
   const [live, foretold] = await Promise.all([
     readTransaction(cluster, call),
     looks === 1 ? foretell(cluster, expected(serving, call)) : undefined,
   ]);
   if (live.kind !== 'live') return withoutTransaction(serving, call, live, carry);
-  const last = await takeStep(serving, { ...live, foretold }, carry);
+  const last = await takeStep(serving, { ...live, foretold, lookedAt }, carry);
   const taken = { ...last, outcome: [...earlier, ...last.outcome] };
   const { result } = taken;
   if (result.kind === 'answer') return reply(serving, call, taken, result);
@@ -122,10 +124,12 @@ interface Taken extends Answered {
 
 interface Looked extends LiveTransaction {
   readonly foretold: Foretold | undefined;
+  /** Monotonic ms before it was read. */
+  readonly lookedAt: number;
 }
 
 async function takeStep({ parts, server, memory, session }: Serving, live: Looked, carry: Carry): Promise<Taken> {
-  const { transaction, status, now, foretold } = live;
+  const { transaction, status, now, foretold, lookedAt } = live;
   const { engineNamespace, sealer, timing } = parts;
   const agenda = agendaOf({ transaction, status, now, lateWindow: lateWindowOf(timing) });
   const source = { reader: session.cluster, packer: sealer, cache: memory.snapshots, sightings: memory.sightings };
@@ -146,7 +150,7 @@ async function takeStep({ parts, server, memory, session }: Serving, live: Looke
   };
   const step = elsewhere(observation, carry) ?? decide(observation);
   const planned = plan(step, observation, sealer);
-  const outcome = await perform(planned, session.cluster);
+  const outcome = await perform(planned, session.writerUntil(lookedAt + lockTime(step, observation) - timing.writeTimeout));
   const testimony = testimonyOf(step, observation);
   if (testimony === 'others') memory.doubt(transaction.uid);
   if (testimony === 'alone') memory.trust(transaction.uid);

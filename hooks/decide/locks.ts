@@ -26,6 +26,11 @@ export function leaseState(lease: JsonObject | undefined, holder: string, now: n
   return heldBy === '' || age > life + resolution ? 'expired' : 'held';
 }
 
+/** ms until nobody needs to respect it any more. Others add the resolution to that, so that this is on the safe side. */
+export function lifeLeft(lease: JsonObject, now: number): number {
+  return (parseTime(textAt(lease, 'spec', 'renewTime')) ?? 0) + lifeOf(lease) - now;
+}
+
 function lifeOf(lease: JsonObject): number {
   const seconds = at(lease, 'spec', 'leaseDurationSeconds');
   return typeof seconds === 'number' ? seconds * 1000 : 0;

@@ -1,5 +1,5 @@
 // The deadline of a call, checked before each request: what is not sent cannot land late.
-import type { Answer, Clock, Cluster, Failed, Write } from '../cluster.ts';
+import type { Answer, Clock, Cluster, Failed, Write, Writer } from '../cluster.ts';
 
 const outOfTime: Failed = {
   kind: 'failed',
@@ -16,6 +16,8 @@ const outOfTime: Failed = {
 /** The cluster as one call may use it. `uncertain` tells whether a write was sent whose fate is not known. */
 export interface Session {
   readonly cluster: Cluster;
+  /** Sends nothing from that moment on (monotonic ms), nor after the deadline of the call. */
+  writerUntil(moment: number): Writer;
   readonly uncertain: () => boolean;
 }
 
@@ -23,11 +25,16 @@ export function startSession(cluster: Cluster, clock: Clock, milliseconds: numbe
   const end = clock.monotonic() + milliseconds;
   const isOver = (): boolean => clock.monotonic() >= end;
   let uncertain = false;
-  const send = async (write: Write): Promise<Answer> => {
-    if (isOver()) return outOfTime;
-    const answer = await cluster.send(write, isOver);
-    uncertain ||= answer.kind === 'failed' && !answer.failure.definitive;
-    return answer;
+  const writerUntil = (moment: number): Writer => {
+    const isLate = (): boolean => clock.monotonic() >= moment || isOver();
+    return {
+      async send(write: Write): Promise<Answer> {
+        if (isLate()) return outOfTime;
+        const answer = await cluster.send(write, isLate);
+        uncertain ||= answer.kind === 'failed' && !answer.failure.definitive;
+        return answer;
+      },
+    };
   };
   const timed = <Arguments extends readonly unknown[], Result>(call: (...args: Arguments) => Promise<Result | Failed>) => {
     return async (...args: Arguments): Promise<Result | Failed> => (isOver() ? outOfTime : call(...args));
@@ -41,8 +48,9 @@ export function startSession(cluster: Cluster, clock: Clock, milliseconds: numbe
       resources: timed(cluster.resources.bind(cluster)),
       allowed: timed(cluster.allowed.bind(cluster)),
       dryRun: timed(cluster.dryRun.bind(cluster)),
-      send,
+      send: writerUntil(end).send,
     },
+    writerUntil,
     uncertain: () => uncertain,
   };
 }

@@ -71,3 +71,17 @@ t.test('a write without a definitive answer is remembered for the rest of the ca
   await session.cluster.send(write);
   t.ok(session.uncertain());
 });
+
+t.test('a write may have to be sent earlier than that', async (t) => {
+  const { session, sent, pass } = timed();
+  const writer = session.writerUntil(5_000);
+  pass(4_999);
+  t.match(await writer.send(write), { kind: 'ok' });
+  pass(1);
+  t.match(await writer.send(write), { failure: { reason: 'DeadlineExceeded', definitive: true } });
+  t.match(await session.cluster.send(write), { kind: 'ok' }, 'others not');
+  t.equal(sent.length, 2);
+  t.match(await session.writerUntil(Number.POSITIVE_INFINITY).send(write), { kind: 'ok' });
+  pass(15_000);
+  t.match(await session.writerUntil(Number.POSITIVE_INFINITY).send(write), { kind: 'failed' }, 'the deadline of the call holds');
+});

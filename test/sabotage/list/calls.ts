@@ -144,8 +144,8 @@ export const calls: readonly Sabotage[] = [
     edits: [
       {
         file: 'hooks/perform/deadline.ts',
-        find: 'const send = async (write: Write): Promise<Answer> => {\n    if (isOver()) return outOfTime;',
-        replace: 'const send = async (write: Write): Promise<Answer> => {',
+        find: '        if (isLate()) return outOfTime;\n',
+        replace: '',
       },
     ],
     caughtBy: [

@@ -49,6 +49,18 @@ export const locks: readonly Sabotage[] = [
     caughtBy: ['test/hooks/decide/decide.test.ts'],
   },
   {
+    name: 'lock-runs-out',
+    fault: 'a write may still be sent when the lock of its target could be gone before it has taken effect',
+    edits: [
+      {
+        file: 'hooks/sync.ts',
+        find: 'lookedAt + lockTime(step, observation) - timing.writeTimeout',
+        replace: 'Number.POSITIVE_INFINITY',
+      },
+    ],
+    caughtBy: ['test/locks/last-moment.test.ts'],
+  },
+  {
     name: 'one-lock-renewed',
     fault: 'only one of the locks is renewed, the others run out (J28)',
     edits: [
