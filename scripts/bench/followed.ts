@@ -1,9 +1,10 @@
-// When each Transaction was seen in which phase: one watch over all of them, so that looking costs the API server little.
+// When each Transaction was seen in which phase: one watch over all of them, so that looking costs the API server little. One that
+// the API server ends, as it does with whoever reads too slowly, goes on.
 import { at, isList, type JsonObject, textAt } from '../../hooks/model/json.ts';
 import { connectAsMetacontroller } from '../../test/support/metacontroller/connection.ts';
-import { readEvents } from '../../test/support/metacontroller/watch-stream.ts';
+import { transactions } from '../../test/support/metacontroller/double.ts';
+import { createInformer } from '../../test/support/metacontroller/informer.ts';
 
-const collection = '/apis/tx.janus.io/v1alpha1/transactions';
 const patience = 900_000; // a guard against hanging
 
 export interface Followed {
@@ -17,9 +18,6 @@ export interface Followed {
 export async function followTransactions(kubeconfig: string): Promise<Followed> {
   const over = new AbortController();
   const api = await connectAsMetacontroller({ kubeconfig, signal: over.signal });
-  const list = await api.call('GET', `${collection}?limit=1`);
-  const version = textAt(list, 'metadata', 'resourceVersion') ?? '';
-  const events = readEvents(await api.watch(`${collection}?watch=true&resourceVersion=${version}&allowWatchBookmarks=true`));
   const seen = new Map<string, number>();
   const waiting = new Map<string, (now: number) => void>();
   const note = (key: string): void => {
@@ -29,9 +27,14 @@ export async function followTransactions(kubeconfig: string): Promise<Followed> 
     waiting.get(key)?.(now);
     waiting.delete(key);
   };
-  const followed = follow(events, note).catch((error: unknown) => {
-    if (!over.signal.aborted) process.stderr.write(`the watch over Transactions ended: ${String(error)}\n`);
-  });
+  const changed = (object: JsonObject): void => {
+    const uid = textAt(object, 'metadata', 'uid') ?? '';
+    note(`${uid} ${textAt(object, 'status', 'phase') ?? ''}`);
+    if (isFinished(object)) note(`${uid} Finished`);
+  };
+  const informer = createInformer({ api, resource: transactions, signal: over.signal, lagMilliseconds: 0, changed });
+  await informer.list();
+  const followed = informer.follow();
   return {
     when: (uid, what) => {
       const known = seen.get(`${uid} ${what}`);
@@ -44,14 +47,6 @@ export async function followTransactions(kubeconfig: string): Promise<Followed> 
       await api.close();
     },
   };
-}
-
-async function follow(events: ReturnType<typeof readEvents>, note: (key: string) => void): Promise<void> {
-  for await (const { object } of events) {
-    const uid = textAt(object, 'metadata', 'uid') ?? '';
-    note(`${uid} ${textAt(object, 'status', 'phase') ?? ''}`);
-    if (isFinished(object)) note(`${uid} Finished`);
-  }
 }
 
 function isFinished(object: JsonObject): boolean {
