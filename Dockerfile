@@ -28,4 +28,4 @@ RUN node server/main.ts 2>/dev/null; test -d .compiled
 USER 1000:1000
 EXPOSE 8080
 # The memory is bound to what the Deployment allows; a small space for new objects keeps it low, as nearly all live for one call.
-CMD ["node", "--max-semi-space-size=4", "--max-old-space-size=320", "server/main.ts"]
+CMD ["node", "--max-semi-space-size=4", "--max-old-space-size=320", "--v8-pool-size=1", "server/main.ts"]
