@@ -20,15 +20,18 @@ export type LeaseState =
 export function leaseState(lease: JsonObject | undefined, holder: string, now: number): LeaseState {
   if (lease === undefined) return 'free';
   const heldBy = textAt(lease, 'spec', 'holderIdentity') ?? '';
-  const life = lifeOf(lease);
-  const age = now - (parseTime(textAt(lease, 'spec', 'renewTime')) ?? 0);
+  const [life, age] = [lifeOf(lease), ageOf(lease, now)];
   if (heldBy === holder) return age > life / 2 ? 'fading' : 'ours';
   return heldBy === '' || age > life + resolution ? 'expired' : 'held';
 }
 
 /** ms until nobody needs to respect it any more. Others add the resolution to that, so that this is on the safe side. */
 export function lifeLeft(lease: JsonObject, now: number): number {
-  return (parseTime(textAt(lease, 'spec', 'renewTime')) ?? 0) + lifeOf(lease) - now;
+  return lifeOf(lease) - ageOf(lease, now);
+}
+
+function ageOf(lease: JsonObject, now: number): number {
+  return now - (parseTime(textAt(lease, 'spec', 'renewTime')) ?? 0);
 }
 
 function lifeOf(lease: JsonObject): number {
@@ -83,8 +86,8 @@ export function judgeLocks(view: LockView, taker: Taker, now: number): Locking {
  */
 function isToGoBack(lease: JsonObject, { acquired }: LockView, { holder, server, lateWindow }: Taker, now: number): boolean {
   if (textAt(lease, 'spec', 'holderIdentity') !== holder) return false;
-  const age = now - (parseTime(textAt(lease, 'spec', 'renewTime')) ?? 0);
-  return acquired.has(textAt(lease, 'metadata', 'name') ?? '') || isSignedBy(server, lease) || age > lateWindow + resolution;
+  if (acquired.has(textAt(lease, 'metadata', 'name') ?? '') || isSignedBy(server, lease)) return true;
+  return ageOf(lease, now) > lateWindow + resolution;
 }
 
 function stateOf(state: LockState | undefined, holder: string, now: number): LeaseState {
