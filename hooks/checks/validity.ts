@@ -1,11 +1,15 @@
-// What can be said of a Transaction without looking at the cluster. The schema of the CRD says most of it too; the hook is also
-// driven without that schema's rules (an older CRD, a rule beyond CEL's cost), so nothing is presumed.
+// What can be said of a Transaction without looking at the cluster. The CRD and the policy of its creation say most of it too; the
+// hook is also driven without them (another CRD, a policy that was not there yet), so nothing is presumed.
 import { at, isDeeperThan, isObject, mostLevels, textAt } from '../model/json.ts';
 import { groupOf } from '../model/reference.ts';
 import { annotationOf, annotations, type Change, group, type Transaction } from '../model/transaction.ts';
+import { durationFaults } from './durations.ts';
 import { type Fault, fault } from './fault.ts';
 
 export const mostChanges = 500;
+
+/** Other objects are named after the Transaction. */
+export const longestName = 230;
 
 /** Bytes of an object that etcd stores by default, less what stands in metadata. */
 const largestStored = 1_500_000;
@@ -22,8 +26,9 @@ const types: readonly string[] = ['Create', 'Update', 'Patch', 'Delete'];
 // Path segments of the API: RBAC names hold `:`, so no stricter. Source: apimachinery, path.IsValidPathSegmentName.
 const segment = /^(?!\.{1,2}$)[^/%\p{Cc}\s]{1,253}$/u;
 const dnsLabel = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
-const dnsName = /^(?!.*\.\.)[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/;
-const groupVersion = /^([a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?\/)?v[a-z0-9]{1,62}$/;
+const subdomain = '[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*';
+const dnsName = new RegExp(`^(?=.{1,253}$)${subdomain}$`);
+const groupVersion = new RegExp(`^((?=[^/]{1,253}/)${subdomain}/)?v[a-z0-9]{1,62}$`);
 const kindName = /^[A-Za-z][A-Za-z0-9]{0,62}$/;
 
 /** Every fault that the Transaction has on its own. */
@@ -36,8 +41,15 @@ export function staticFaults(transaction: Transaction): readonly Fault[] {
   if (!dnsName.test(serviceAccountName)) {
     all.push(fault('Invalid', `spec.serviceAccountName "${printable(serviceAccountName)}" is not the name of a ServiceAccount`));
   }
-  all.push(...sizeFaults(transaction));
+  all.push(...nameFaults(transaction), ...durationFaults(transaction), ...sizeFaults(transaction));
   return [...all, ...changes.slice(0, mostChanges).flatMap((change, index) => changeFaults(change, index, transaction))];
+}
+
+function nameFaults({ name }: Transaction): readonly Fault[] {
+  if (name.length <= longestName) return [];
+  return [
+    fault('Invalid', `metadata.name has ${name.length} characters, at most ${longestName} are possible: choose a shorter one`),
+  ];
 }
 
 // The status is stored in the same object: without room for it the Transaction could begin, and never tell how far it is.

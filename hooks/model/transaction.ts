@@ -32,6 +32,8 @@ export interface Change {
   readonly content: Json | undefined;
 }
 
+export type DurationName = keyof typeof defaultTimeouts;
+
 export interface Transaction {
   readonly namespace: string;
   readonly name: string;
@@ -45,6 +47,8 @@ export interface Transaction {
   readonly lockTimeout: number;
   readonly lockWait: number;
   readonly timeout: number;
+  /** Those of the three whose text is no duration: the default stands in for it until the checks refuse it. */
+  readonly misread: readonly DurationName[];
   /** In s after the end; undefined keeps the Transaction. */
   readonly ttlSecondsAfterFinished: number | undefined;
   /** sha256 of the spec in canonical form; empty where it is nested too deep, which the checks refuse. */
@@ -74,6 +78,7 @@ export function decodeTransaction(object: JsonObject): Transaction {
     lockTimeout: duration(spec, 'lockTimeout'),
     lockWait: duration(spec, 'lockWait'),
     timeout: duration(spec, 'timeout'),
+    misread: durationNames.filter((name) => at(spec, name) !== undefined && parsed(spec, name) === undefined),
     ttlSecondsAfterFinished: typeof ttl === 'number' ? ttl : undefined,
     ...measured(spec, annotated),
     status: decodeStatus(at(object, 'status'), changes.length),
@@ -92,8 +97,14 @@ function measured(spec: Json, annotated: JsonObject): Pick<Transaction, 'specDig
   return { specDigest: createHash('sha256').update(text).digest('hex'), size };
 }
 
-function duration(spec: Json, key: keyof typeof defaultTimeouts): number {
-  return parseDuration(textAt(spec, key) ?? '') ?? defaultTimeouts[key];
+const durationNames = ['lockTimeout', 'lockWait', 'timeout'] as const;
+
+function duration(spec: Json, name: DurationName): number {
+  return parsed(spec, name) ?? defaultTimeouts[name];
+}
+
+function parsed(spec: Json, name: DurationName): number | undefined {
+  return parseDuration(textAt(spec, name) ?? '');
 }
 
 function decodeChanges(changes: Json | undefined): readonly Change[] {

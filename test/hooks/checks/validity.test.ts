@@ -28,6 +28,9 @@ apiVersion "../v1"                    | bad
 apiVersion "v1?x=y"                   | bad
 apiVersion "v1#x"                     | bad
 apiVersion "apps//v1"                 | bad
+apiVersion "a..b/v1"                  | bad
+apiVersion "a-.b/v1"                  | bad
+apiVersion "a.-b/v1"                  | bad
 apiVersion "Apps/v1"                  | bad
 apiVersion "apps/v1\n"                | bad
 apiVersion 1                          | bad
@@ -98,6 +101,9 @@ Deployer                 | bad
 other:deployer           | bad
 ../deployer              | bad
 deployer..v2             | bad
+deployer-.v2             | bad
+deployer.-v2             | bad
+-deployer                | bad
 system:serviceaccount:x:y | bad
 `);
 for (const { name, is } of accounts) {

@@ -37,6 +37,7 @@ export const counts: readonly BadTransaction[] = [
         .map(([key, value]) => ({ [key]: value })),
     ),
     admission: 'write a duration from',
+    end: invalid(/spec\.(lockTimeout|timeout) must be a duration from/),
   },
   {
     name: 'durations that are none',
@@ -49,6 +50,7 @@ export const counts: readonly BadTransaction[] = [
         .map(([key, value]) => ({ [key]: value })),
     ),
     admission: 'spec.',
+    end: invalid(/spec\.(lockTimeout|lockWait|timeout) must be a duration from/),
   },
   {
     name: 'a time to live out of bounds',

@@ -1,0 +1,27 @@
+// The durations of a Transaction, also where nothing but the hook judges them.
+import { defaultTimeouts, formatDuration, parseDuration } from '../model/timeouts.ts';
+import type { Transaction } from '../model/transaction.ts';
+import { type Fault, fault } from './fault.ts';
+
+/** From the least to the most: those of the schema. */
+export const durationBounds = {
+  lockTimeout: ['30s', '1h'],
+  lockWait: ['0s', '1h'],
+  timeout: ['1s', '24h'],
+} as const;
+
+const names = ['lockTimeout', 'lockWait', 'timeout'] as const;
+
+export function durationFaults(transaction: Transaction): readonly Fault[] {
+  return names
+    .filter((name) => transaction.misread.includes(name) || !isWithin(transaction[name], durationBounds[name]))
+    .map((name) => {
+      const [least, most] = durationBounds[name];
+      const usual = formatDuration(defaultTimeouts[name]);
+      return fault('Invalid', `spec.${name} must be a duration from ${least} to ${most}, such as ${usual}`);
+    });
+}
+
+function isWithin(milliseconds: number, [least, most]: readonly [string, string]): boolean {
+  return milliseconds >= (parseDuration(least) ?? 0) && milliseconds <= (parseDuration(most) ?? 0);
+}
