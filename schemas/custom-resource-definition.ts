@@ -1,6 +1,8 @@
-// The CRD as it is generated from the schema of a Transaction; `scripts/generate-crd.ts` writes it to manifests/crds.
-import type { Rule, Schema } from './schema.ts';
-import { group, kind, transaction, version } from './transaction.ts';
+// The CRD as it is generated from the schema of a Transaction; `scripts/generate.ts` writes it to manifests/crds.
+import type { Schema } from './schema.ts';
+import { group } from './spec-values.ts';
+import { kind, transaction, version } from './transaction.ts';
+import { transactionSpec } from './transaction-spec.ts';
 
 interface Column {
   readonly name: string;
@@ -75,28 +77,19 @@ export const customResourceDefinition = {
 
 /** Metadata belongs to the API server: a CRD may not even describe it. */
 function root(schema: Schema): Schema {
-  return structural({ ...schema, properties: { ...schema.properties, metadata: { type: 'object' } } });
-}
-
-/**
- * The schema as a CRD holds it: without a `pattern` that a rule of the same field states too, since the rule has the better
- * message.
- */
-function structural(schema: Schema): Schema {
-  const { pattern, properties, items, additionalProperties, ...rest } = schema;
   return {
-    ...rest,
-    ...(pattern !== undefined && !statedInCel(pattern, schema['x-kubernetes-validations']) && { pattern }),
-    ...(properties && { properties: mapValues(properties, structural) }),
-    ...(items && { items: structural(items) }),
-    ...(additionalProperties !== undefined && {
-      additionalProperties: typeof additionalProperties === 'boolean' ? additionalProperties : structural(additionalProperties),
-    }),
+    ...schema,
+    properties: { ...schema.properties, metadata: { type: 'object' }, spec: withoutPatterns(transactionSpec) },
   };
 }
 
-function statedInCel(pattern: string, rules: readonly Rule[] = []): boolean {
-  return rules.some(({ rule }) => rule.includes(pattern));
+/** What the patterns of `spec` say, the policy of its creation says in words (see creation-rules.ts), and once. */
+function withoutPatterns({ pattern: _, properties, items, ...rest }: Schema): Schema {
+  return {
+    ...rest,
+    ...(properties && { properties: mapValues(properties, withoutPatterns) }),
+    ...(items && { items: withoutPatterns(items) }),
+  };
 }
 
 function mapValues<T, U>(record: Readonly<Record<string, T>>, change: (value: T) => U): Record<string, U> {

@@ -44,31 +44,3 @@ export const dialect = {
     'x-kubernetes-validations',
   ],
 };
-
-export interface Text {
-  readonly description: string;
-  readonly pattern: string;
-  readonly maxLength: number;
-  /** Says what to write instead; completed by nothing. */
-  readonly message: string;
-}
-
-/**
- * A string with a pattern, stated twice: as `pattern` for ajv and as CEL for the API server, whose own message for a
- * pattern is the pattern. The CRD leaves the former out (see custom-resource-definition.ts).
- */
-export function text({ description, pattern, maxLength, message }: Text): Schema {
-  return {
-    type: 'string',
-    description,
-    minLength: 1,
-    maxLength,
-    pattern,
-    'x-kubernetes-validations': [{ rule: matches('self', pattern), message }],
-  };
-}
-
-/** CEL that holds when the value matches the pattern. Patterns are RE2 and JavaScript alike and hold no `'`. */
-export function matches(value: string, pattern: string): string {
-  return `${value}.matches(r'${pattern}')`;
-}

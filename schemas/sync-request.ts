@@ -1,7 +1,8 @@
 // What Metacontroller posts to /sync and /finalize, as far as the hook relies on it. Fields that are not named here are
 // tolerated: other versions of Metacontroller send others.
 import type { Schema } from './schema.ts';
-import { group, kind } from './transaction.ts';
+import { group } from './spec-values.ts';
+import { kind } from './transaction.ts';
 
 const objects: Schema = {
   type: 'object',

@@ -1,15 +1,12 @@
 // The Transaction as a whole: identity, spec, status, and the rule that keeps a late or duplicate status from undoing
 // progress. Metacontroller overwrites status with whatever our answer says, so only the API server can hold that line.
 import type { Rule, Schema } from './schema.ts';
+import { group } from './spec-values.ts';
 import { transactionSpec } from './transaction-spec.ts';
 import { transactionStatus } from './transaction-status.ts';
 
-export const group = 'tx.janus.io';
 export const version = 'v1alpha1';
 export const kind = 'Transaction';
-
-/** Snapshots are named after the Transaction: `{name}-rollback`, with room for part of the uid and a number. */
-export const longestTransactionName = 230;
 
 /** What may change only together with a higher version. */
 export const guardedFields = [
@@ -59,11 +56,5 @@ export const transaction: Schema = {
     spec: transactionSpec,
     status: transactionStatus,
   },
-  'x-kubernetes-validations': [
-    {
-      rule: `size(self.metadata.name) <= ${longestTransactionName}`,
-      message: `shorten metadata.name to at most ${longestTransactionName} characters: other objects are named after it`,
-    },
-    ...statusRules,
-  ],
+  'x-kubernetes-validations': statusRules,
 };

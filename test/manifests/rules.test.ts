@@ -1,4 +1,4 @@
-// Each rule of the CRD with what it lets pass and what it refuses, and the words in which it does so.
+// Each rule of the CRD, and of the policy beside it, with what it lets pass and what it refuses, and the words in which it does so.
 import t from 'tap';
 import type { JsonObject } from '../../hooks/model/json.ts';
 import { freeNamespace, must } from '../support/client.ts';
@@ -140,23 +140,45 @@ const rows: readonly Row[] = [
   {
     rule: 'the name leaves room for the names made of it',
     accepted: [named('a'.repeat(230))],
-    refused: [[named('a'.repeat(231)), 'shorten metadata.name to at most 230 characters']],
+    refused: [[named('a'.repeat(231)), 'metadata.name: Invalid value: "…": shorten metadata.name to at most 230 characters']],
   },
   {
-    rule: 'content is free of rules: CEL cannot look into it',
+    rule: 'content is free of rules: the hook says what it must be',
     accepted: [{}, [], 'text', 7, { metadata: { name: 'another' } }].map((content) => change({ content })),
     refused: [],
   },
 ];
 
 function duration(key: string, accepted: readonly string[], outOfBounds: readonly string[]): Row {
-  const malformed = ['5 minutes', '', '5', '-5m', '+5m', '1d', 'PT5M', '1.5.5h', '5m ', 'm'];
+  const malformed = ['5 minutes', '5', '-5m', '+5m', '1d', 'PT5M', '1.5.5h', '5m ', 'm'];
   return {
     rule: `${key} is a Go duration within bounds`,
     accepted: accepted.map((value) => spec({ [key]: value })),
-    refused: [...outOfBounds, ...malformed].map((value) => [spec({ [key]: value }), 'write a duration from']),
+    refused: [
+      ...[...outOfBounds, ...malformed].map((value): readonly [JsonObject, string] => [
+        spec({ [key]: value }),
+        `spec.${key}: Invalid value: "${value}": write a duration from`,
+      ]),
+      [spec({ [key]: '' }), 'should be at least 1 chars long'],
+    ],
   };
 }
+
+t.test('the change that is meant is named, and what cannot be printed is not repeated', async (t) => {
+  const at = (index: number, parts: JsonObject): JsonObject =>
+    changes(...[0, 1, 2, 3].map((each) => ({ ...sampleChange, target: { ...sampleTarget, ...(each === index && parts) } })));
+  const cases: readonly (readonly [JsonObject, string])[] = [
+    [at(3, { name: 'a/b' }), 'spec.changes[3].target.name: Invalid value: "a/b": write the object\'s metadata.name'],
+    [at(2, { kind: 'a\nb\u001b[31m\u2028c' }), 'spec.changes[2].target.kind: Invalid value: "a?b?[31m?c": write the kind'],
+    [at(1, { namespace: '\n' }), 'spec.changes[1].target.namespace: Invalid value: "": write a namespace name'],
+    [at(0, { apiVersion: 'é"/v1' }), 'spec.changes[0].target.apiVersion: Invalid value: "é"/v1": write the version'],
+    [
+      at(3, { apiVersion: 'tx.janus.io/v1' }),
+      'spec.changes[3].target.apiVersion: Invalid value: "tx.janus.io/v1": a Transaction',
+    ],
+  ];
+  for (const [transaction, words] of cases) t.match(await refusalOfCreate(client, transaction), words, label(transaction));
+});
 
 for (const { rule, accepted, refused } of rows) {
   t.test(rule, async (t) => {

@@ -1,4 +1,4 @@
-// The largest Transaction: the rules of the CRD are within the API server's cost limits for it, also at run time.
+// The largest Transaction: the rules of the CRD and of the policy beside it are within the API server's cost limits for it, also at run time.
 import t from 'tap';
 import type { JsonObject } from '../../hooks/model/json.ts';
 import { mostChanges } from '../../schemas/transaction-spec.ts';
@@ -39,6 +39,34 @@ t.test(`${mostChanges} changes go through their life: annotated, with large stat
     'higher status.version',
   );
   t.equal(refusalIn(await client.update(`${path}/sample/status`, { ...first, status: statusOf(2, 'Committing') })), undefined);
+});
+
+/** `count` changes whose texts are as long as they may be; those of the last one as said. */
+function longest(count: number, last: JsonObject = {}): JsonObject {
+  const target = { apiVersion: `${'g'.repeat(253)}/${'v'.repeat(63)}`, kind: 'K'.repeat(63), namespace: 's'.repeat(63) };
+  const change = (_: unknown, index: number): JsonObject => ({
+    target: { ...target, name: `${'n'.repeat(249)}-${100 + index}`, ...(index === count - 1 && last) },
+    type: 'Delete',
+  });
+  const spec = { serviceAccountName: 'a'.repeat(253), changes: Array.from({ length: count }, change) };
+  return transactionWith(spec, 't'.repeat(230));
+}
+
+t.test('the longest texts are judged too: no rule runs out of its cost limit', async (t) => {
+  t.equal(await refusalOfCreate(client, longest(mostChanges)), undefined);
+  const wrong: readonly (readonly [JsonObject, string])[] = [
+    [{ apiVersion: `${'g'.repeat(253)}/${'v'.repeat(62)}-` }, 'apiVersion: Invalid value: "…": write the version'],
+    [{ apiVersion: 'tx.janus.io/v1' }, 'apiVersion: Invalid value: "…": a Transaction cannot change kinds of tx.janus.io'],
+    [{ kind: `${'K'.repeat(62)}-` }, 'kind: Invalid value: "…": write the kind'],
+    [{ name: `${'n'.repeat(252)}/` }, 'name: Invalid value: "…": write the object'],
+    [{ namespace: `${'s'.repeat(62)}-` }, 'namespace: Invalid value: "…": write a namespace name'],
+  ];
+  for (const [last, words] of wrong) {
+    const [where = '', why = ''] = words.split('…');
+    const refusal = (await refusalOfCreate(client, longest(mostChanges, last))) ?? 'it was accepted';
+    t.match(refusal, `spec.changes[${mostChanges - 1}].target.${where}`);
+    t.match(refusal, why);
+  }
 });
 
 function statusOf(version: number, phase: string): JsonObject {

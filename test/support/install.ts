@@ -21,15 +21,29 @@ export async function readManifest(path: string, edit = (text: string): string =
   return documents.map((document) => document.toJS() as Json).filter(isObject);
 }
 
-/** Installs the CRD, the namespace of the engine, its RBAC and the admission policies; resolves once Transactions can be written, and the engine has its rights. */
+/**
+ * Installs the CRD, the namespace of the engine, its RBAC and the admission policies; resolves once Transactions can be written, the
+ * engine has its rights, and the policy of their spec is in force.
+ */
 export async function installManifests(client: Client): Promise<void> {
   await installCrd(client);
-  for (const path of ['namespace.yaml', 'rbac.yaml', 'admission.yaml'])
+  for (const path of ['namespace.yaml', 'rbac.yaml', 'admission.yaml', 'admission-spec.yaml'])
     for (const object of await readManifest(path)) must(await applyObject(client, object));
   const engine = client.asServiceAccount(engineNamespace, 'janus');
   const leases = `/apis/coordination.k8s.io/v1/namespaces/${engineNamespace}/leases`;
   for (const path of ['/apis/tx.janus.io/v1alpha1/transactions', leases])
     await waitFor(async () => (await engine.get(path, { limit: 1 })).code === 200, `the engine to be allowed to list ${path}`);
+  await waitFor(() => refusesABadSpec(client), 'the policy of spec to take effect');
+}
+
+/** A policy takes effect a moment after it was written. */
+async function refusesABadSpec(client: Client): Promise<boolean> {
+  const target = { apiVersion: 'v1', kind: 'ConfigMap', name: 'none' };
+  const spec = { serviceAccountName: 'No-Name', changes: [{ type: 'Delete', target }] };
+  const probe = { apiVersion: 'tx.janus.io/v1alpha1', kind: 'Transaction', metadata: { name: 'probe' }, spec };
+  const path = '/apis/tx.janus.io/v1alpha1/namespaces/default/transactions';
+  const answer = await client.create(path, probe, { dryRun: 'All' });
+  return answer.code === 422 && (textAt(answer.body, 'message') ?? '').includes("'spec.transactions.tx.janus.io'");
 }
 
 /** Installs the CRD; resolves once the API server serves it. */

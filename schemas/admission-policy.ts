@@ -1,0 +1,84 @@
+// The ValidatingAdmissionPolicy of `spec`, as `scripts/generate.ts` writes it to manifests/admission-spec.yaml: what is created
+// follows the creation rules, and what is stored does not change. It is asked at writes of the Transaction itself, never at those
+// of its status. An update is not judged by the creation rules: a Transaction from before a rule must still get its finalizers.
+import { type CreationRule, type TargetRule, targetRules, transactionRules } from './creation-rules.ts';
+import { group } from './spec-values.ts';
+
+interface Validation {
+  readonly expression: string;
+  /** Told where messageExpression gives nothing that can be told. */
+  readonly message: string;
+  readonly messageExpression?: string;
+}
+
+interface Variable {
+  readonly name: string;
+  readonly expression: string;
+}
+
+const name = `spec.transactions.${group}`;
+const metadata = { name, labels: { 'app.kubernetes.io/name': 'janus' } };
+const unchanged: Validation = {
+  expression: '!variables.isUpdate || object.spec == oldObject.spec',
+  message: 'spec cannot be changed: delete this Transaction and create one with another name',
+};
+
+const isUpdate: Variable = { name: 'isUpdate', expression: "request.operation == 'UPDATE'" };
+const targets: Variable = { name: 'targets', expression: 'object.spec.changes.map(change, change.target)' };
+
+export const admissionPolicy = {
+  apiVersion: 'admissionregistration.k8s.io/v1',
+  kind: 'ValidatingAdmissionPolicy',
+  metadata,
+  spec: {
+    failurePolicy: 'Fail',
+    matchConstraints: {
+      resourceRules: [{ apiGroups: [group], apiVersions: ['*'], operations: ['CREATE', 'UPDATE'], resources: ['transactions'] }],
+    },
+    variables: [isUpdate, targets, ...targetRules.map(firstRefused)],
+    validations: [unchanged, ...transactionRules.map(ofTransaction), ...targetRules.map(ofTarget)],
+  },
+} as const;
+
+export const admissionPolicyBinding = {
+  apiVersion: 'admissionregistration.k8s.io/v1',
+  kind: 'ValidatingAdmissionPolicyBinding',
+  metadata,
+  spec: { policyName: name, validationActions: ['Deny'] },
+} as const;
+
+function ofTransaction({ path, holds, message }: CreationRule): Validation {
+  const value = `object.${path}`;
+  return {
+    expression: `variables.isUpdate || (${holds(value)})`,
+    message: `${path}: ${message}`,
+    messageExpression: refusal(path, value, message),
+  };
+}
+
+function ofTarget(rule: TargetRule): Validation {
+  const { path, message } = rule;
+  const index = `variables.${firstRefused(rule).name}`;
+  return {
+    expression: `variables.isUpdate || ${index} < 0`,
+    message: `spec.changes[].target.${path}: ${message}`,
+    messageExpression: refusal(
+      `spec.changes[' + string(${index}) + '].target.${path}`,
+      `variables.targets[${index}].${path}`,
+      message,
+    ),
+  };
+}
+
+/** The index of the first change whose target breaks the rule; below zero without one. */
+function firstRefused({ name, path, isOptional, holds }: TargetRule): Variable {
+  const value = `target.${path}`;
+  const rule = isOptional ? `!has(${value}) || ${holds(value)}` : holds(value);
+  return { name: `${name}Refused`, expression: `variables.targets.map(target, ${rule}).indexOf(false)` };
+}
+
+/** In the form that the API server gives its own; `?` for what cannot be printed: a message with a line break is not told at all. */
+function refusal(where: string, value: string, message: string): string {
+  const printable = String.raw`${value}.findAll(r'[\pL\pM\pN\pP\pS ]+').join('?')`;
+  return `'${where}: Invalid value: "' + ${printable} + '": ${message.replaceAll("'", "\\'")}'`;
+}

@@ -1,0 +1,78 @@
+// What must hold of a Transaction when it is created, beyond what its schema says: one row for each rule. They are not in the CRD,
+// which would evaluate them over the whole spec again at every update of a status; admission-policy.ts makes a policy of them.
+import { durations, longestTransactionName, patterns, refusedGroups } from './spec-values.ts';
+
+export interface CreationRule {
+  /** Where the value is: in the Transaction, or in a target. */
+  readonly path: string;
+  /** CEL that holds for a good value; `value` is an expression that reads it. */
+  readonly holds: (value: string) => string;
+  /** What to write instead. It is all that a user of kubectl gets to read, and holds no line break. */
+  readonly message: string;
+}
+
+export interface TargetRule extends CreationRule {
+  /** One word for it. */
+  readonly name: string;
+  /** Whether the value may be left out. */
+  readonly isOptional?: true;
+}
+
+const matches = (pattern: string) => (value: string) => `${value}.matches(r'${pattern}')`;
+
+export const transactionRules: readonly CreationRule[] = [
+  {
+    path: 'metadata.name',
+    holds: (value) => `size(${value}) <= ${longestTransactionName}`,
+    message: `shorten metadata.name to at most ${longestTransactionName} characters: other objects are named after it`,
+  },
+  {
+    path: 'spec.serviceAccountName',
+    holds: matches(patterns.serviceAccountName),
+    message: 'write the name of a ServiceAccount in this namespace (lower case letters, digits, - and .)',
+  },
+  ...Object.entries(durations).map(
+    ([name, { least, most, default: usual, example }]): CreationRule => ({
+      path: `spec.${name}`,
+      holds: (value) =>
+        `${matches(patterns.duration)(value)} && duration(${value}) >= duration('${least}') && duration(${value}) <= duration('${most}')`,
+      message: `write a duration from ${least} to ${most} in units of h, m, s and ms, such as ${usual} or ${example}`,
+    }),
+  ),
+];
+
+export const targetRules: readonly TargetRule[] = [
+  {
+    name: 'apiVersion',
+    path: 'apiVersion',
+    holds: matches(patterns.apiVersion),
+    message: 'write the version, after the group and a slash where there is a group: v1, apps/v1',
+  },
+  {
+    name: 'kind',
+    path: 'kind',
+    holds: matches(patterns.kind),
+    message: 'write the kind as it stands in a manifest, such as ConfigMap; no plural, no group, no subresource',
+  },
+  {
+    name: 'name',
+    path: 'name',
+    holds: matches(patterns.name),
+    message: "write the object's metadata.name: not . or .., without / and % and control characters",
+  },
+  {
+    name: 'namespace',
+    path: 'namespace',
+    isOptional: true,
+    holds: matches(patterns.namespace),
+    message: 'write a namespace name (lower case letters, digits and -), or leave it out',
+  },
+  ...refusedGroups.map(
+    ({ name, group, what }): TargetRule => ({
+      name,
+      path: 'apiVersion',
+      holds: (value) => `!${value}.startsWith('${group}/')`,
+      message: `a Transaction cannot change ${what}: take this change out and use kubectl for it`,
+    }),
+  ),
+];

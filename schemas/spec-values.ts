@@ -1,0 +1,43 @@
+// Which texts the fields of `spec` take. Stated once for both who judge them: ajv (as `pattern` in transaction-spec.ts) and the
+// API server (as CEL in creation-rules.ts). Patterns are RE2 and JavaScript alike and hold no `'`.
+
+export const group = 'tx.janus.io';
+
+const label = '[a-z0-9]([-a-z0-9]*[a-z0-9])?';
+const subdomain = `${label}(\\.${label})*`;
+// What the API server takes for a path segment: neither `.` nor `..`, without `/` and `%`; here also without control characters.
+const segment = String.raw`[^/%\x00-\x1f\x7f]`;
+const segmentNoDot = String.raw`[^./%\x00-\x1f\x7f]`;
+const amount = (digits: number): string => String.raw`[0-9]{1,${digits}}(\.[0-9]{1,9})?`;
+
+export const patterns = {
+  apiVersion: `^(${subdomain}/)?[a-z]([-a-z0-9]*[a-z0-9])?$`,
+  kind: '^[A-Za-z]([-A-Za-z0-9]*[A-Za-z0-9])?$',
+  name: `^(${segmentNoDot}${segment}*|\\.${segmentNoDot}${segment}*|\\.\\.${segment}+)$`,
+  namespace: `^${label}$`,
+  serviceAccountName: `^${subdomain}$`,
+  // More minutes or hours than that are far out of all bounds, and CEL fails on a duration of centuries in place of comparing it.
+  duration: `^(${amount(9)}(ns|us|µs|ms|s)|${amount(5)}(m|h))+$`,
+} as const;
+
+export interface Duration {
+  readonly default: string;
+  readonly example: string;
+  readonly least: string;
+  readonly most: string;
+}
+
+export const durations = {
+  lockTimeout: { default: '5m', example: '2m30s', least: '30s', most: '1h' },
+  lockWait: { default: '1m', example: '2m30s', least: '0s', most: '1h' },
+  timeout: { default: '30m', example: '1h30m', least: '1s', most: '24h' },
+} as const satisfies Readonly<Record<string, Duration>>;
+
+/** Groups of what runs Transactions, with what a message says of their kinds. */
+export const refusedGroups = [
+  { name: 'own', group, what: `kinds of ${group}` },
+  { name: 'metacontroller', group: 'metacontroller.k8s.io', what: 'Metacontroller, which runs it' },
+] as const;
+
+/** Snapshots are named after the Transaction: `{name}-rollback`, with room for part of the uid and a number. */
+export const longestTransactionName = 230;

@@ -1,0 +1,39 @@
+// Where nobody has judged spec when it was created, the hook does: whatever a creation rule refuses ends as Failed, and nothing is
+// written, no lock and no snapshot.
+import t from 'tap';
+import type { JsonObject } from '../../hooks/model/json.ts';
+import { targetRules, transactionRules } from '../../schemas/creation-rules.ts';
+import { startStage } from '../support/stage.ts';
+import { changeWith, goodTarget, specWith } from './bad/specs.ts';
+import { openGhosts } from './ghosts.ts';
+
+const ofTarget = (parts: JsonObject): JsonObject => specWith([changeWith({ target: { ...goodTarget, ...parts } })]);
+const ofSpec = (parts: JsonObject): JsonObject => specWith([changeWith({})], parts);
+
+const long = 'n'.repeat(231);
+
+/** By the name of the rule, or the path of its value. */
+const broken: Readonly<Record<string, readonly [JsonObject, RegExp, name?: string]>> = {
+  'metadata.name': [ofSpec({}), /metadata\.name has 231 characters/, long],
+  'spec.serviceAccountName': [ofSpec({ serviceAccountName: 'a:b' }), /spec\.serviceAccountName "a:b"/],
+  'spec.lockTimeout': [ofSpec({ lockTimeout: '1s' }), /spec\.lockTimeout must be a duration from 30s to 1h/],
+  'spec.lockWait': [ofSpec({ lockWait: 'soon' }), /spec\.lockWait must be a duration from 0s to 1h/],
+  'spec.timeout': [ofSpec({ timeout: '25h' }), /spec\.timeout must be a duration from 1s to 24h/],
+  apiVersion: [ofTarget({ apiVersion: 'v1/../..' }), /target\.apiVersion "v1\/\.\.\/\.\."/],
+  kind: [ofTarget({ kind: 'pods/exec' }), /target\.kind "pods\/exec"/],
+  name: [ofTarget({ name: '..' }), /target\.name "\.\."/],
+  namespace: [ofTarget({ namespace: 'A' }), /target\.namespace "A"/],
+  own: [ofTarget({ apiVersion: 'tx.janus.io/v1alpha1', kind: 'Transaction' }), /cannot be targets/],
+  metacontroller: [ofTarget({ apiVersion: 'metacontroller.k8s.io/v1alpha1', kind: 'CompositeController' }), /cannot be targets/],
+};
+
+t.test('what a creation rule refuses ends as Failed without a write', async (t) => {
+  const run = openGhosts(t, await startStage(t, { withoutLoop: true }));
+  const rules = [...transactionRules.map(({ path }) => path), ...targetRules.map(({ name }) => name)];
+  t.same(Object.keys(broken), rules, 'each rule is tried');
+  for (const [rule, [spec, message, name = 'ghost']] of Object.entries(broken)) {
+    const { status, writes } = await run(name, spec, {});
+    t.match(status, { phase: 'Failed', message }, rule);
+    t.same(writes, [], rule);
+  }
+});
