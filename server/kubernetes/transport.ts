@@ -12,6 +12,7 @@ import type { Failed, Identity } from '../../hooks/cluster.ts';
 import type { Failure } from '../../hooks/model/failure.ts';
 import { isObject, type Json, type JsonObject, parseJson } from '../../hooks/model/json.ts';
 import type { Connection, Credentials } from './connection.ts';
+import { exchange } from './exchange.ts';
 import { failureOfAnswer, failureOfError, type HttpAnswer, notSendable, notSent, unreadable } from './failures.ts';
 import { headFirst, type IsLate } from './head-first.ts';
 import { impersonationHeaders } from './impersonation.ts';
@@ -51,7 +52,7 @@ export function createTransport(connection: Connection, options: PoolOptions): T
     const waited = Math.ceil(performance.now() - askedAt);
     if (waited > longestWait(request, options))
       return failed(notSent('Busy', 'the request had to wait too long for a free connection to the API server'));
-    const answer = await exchange(pools.poolFor(credentials.tls), options.requestTimeout - waited, {
+    const answer = await exchanged(pools.poolFor(credentials.tls), options.requestTimeout - waited, {
       method: request.method,
       path: pathOf(connection.server, request, waited),
       ...framed(request, isLate, { ...headersOf(request), ...impersonationHeaders(identity), ...credentials.headers }),
@@ -91,16 +92,12 @@ function framed({ body }: ApiRequest, isLate: IsLate | undefined, headers: Reado
   return { headers: { ...headers, 'content-length': String(bytes.length) }, body: headFirst(bytes, isLate) };
 }
 
-async function exchange(pool: Pool, patience: number, request: Dispatcher.RequestOptions): Promise<Received | Failed> {
-  const over = new AbortController();
-  const timer = setTimeout(() => over.abort(new DOMException('no answer in time', 'TimeoutError')), patience);
+async function exchanged(pool: Pool, patience: number, request: Dispatcher.DispatchOptions): Promise<Received | Failed> {
   try {
-    const { statusCode: code, headers, body } = await pool.request({ ...request, signal: over.signal });
-    return received(code, headers, parsed(await body.text()));
+    const { code, headers, text } = await exchange(pool, patience, request);
+    return received(code, headers, parsed(text));
   } catch (error) {
     return failed(failureOfError(error));
-  } finally {
-    clearTimeout(timer); // AbortSignal.timeout would be kept until its time is over
   }
 }
 
