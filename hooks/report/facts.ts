@@ -6,7 +6,7 @@ import { losers } from '../content/ownership.ts';
 import { uidOf } from '../decide/judge.ts';
 import type { Applied } from '../decide/transitions.ts';
 import { type Drift, encodeDrift } from '../model/item.ts';
-import { isObject, type Json, type JsonObject } from '../model/json.ts';
+import { equalJson, isObject, type Json, type JsonObject } from '../model/json.ts';
 import { isSealed, type Packer, type SnapshotEntry, sealContext } from '../model/snapshot.ts';
 import type { Transaction } from '../model/transaction.ts';
 
@@ -41,9 +41,11 @@ function driftOf(
   context: AppliedContext,
 ): string | undefined {
   if (entry.approximate || entry.expected === undefined) return undefined;
-  const kinds = listKindsOf(entry.expected, answer);
   const content = (object: Json | undefined): JsonObject | undefined =>
     isObject(object) ? contentOf(object, entry.resource) : undefined;
+  // Mostly nobody has written in between, and the server made of it what it had said: which lists have keys need not be learned.
+  if (equalJson(content(before), content(entry.prior)) && equalJson(content(entry.expected), content(answer))) return undefined;
+  const kinds = listKindsOf(entry.expected, answer);
   // What others changed between the snapshot and our write is theirs, not drift.
   const foreseen = merge(
     { prior: content(before), expected: content(entry.prior), live: content(entry.expected) },

@@ -3,9 +3,10 @@
 import { cpSync, renameSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { at } from '../../../hooks/model/json.ts';
 import type { Component } from '../../controlplane/start.ts';
 import type { Evidence } from '../evidence.ts';
-import { targets } from '../run.ts';
+import { read, targets } from '../run.ts';
 import { commit4, requestRollback } from '../stories.ts';
 import type { World } from '../world.ts';
 import type { ProcessCase } from './case.ts';
@@ -136,11 +137,17 @@ async function live(site: Site, seed: number): Promise<readonly string[]> {
   await ended;
   await stopLoops(site);
   await restoreState(world, kept);
-  for (const { run } of lives) run.happened.clear();
+  for (const { run } of lives) await forget(run);
   await addSeat(site);
   const troubles = await Promise.all(lives.map(({ run }) => troubleOf(atRest(run))));
   const tales = await Promise.all(lives.map(({ run, before }) => conclude(run, before, [])));
   return [...troubles.flat(), ...tales.flatMap(({ violations }) => violations.filter(isOfObjects))];
+}
+
+/** What happened after the moment that was put back has to happen again; a request that was there by then is there still. */
+async function forget(run: Followed): Promise<void> {
+  const annotations = at(await read(run, run.names.run), 'metadata', 'annotations');
+  if (at(annotations, 'tx.janus.io/request-rollback') === undefined) run.happened.clear();
 }
 
 // The audit log tells of both pasts: versions fall in it, and what was done before the restore is done once more.
