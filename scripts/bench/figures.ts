@@ -99,11 +99,10 @@ function ratio(one: unknown, other: unknown, what: string): readonly string[] {
 /** What is said of two rows of the same run. */
 export function comparisons(lines: readonly Line[]): readonly string[] {
   const find = (name: string): Line | undefined => lines.find(({ row }) => row === name);
-  const compared = (name: string, key: string, what: string): readonly string[] => {
-    const [ours, bare] = [find(name)?.[key], find(`bare-${name}`)?.[key]];
-    if (typeof ours !== 'number' || typeof bare !== 'number') return [];
-    return [`${what}, row ${name}: ${rounded(ours / bare, 2)} of that of the bare hook`];
-  };
+  const compared = (name: string, key: string, what: string): readonly string[] =>
+    ['bare', 'requests'].flatMap((hook) =>
+      ratio(find(name)?.[key], find(`${hook}-${name}`)?.[key], `${what}, row ${name}, to that of the ${hook} hook`),
+    );
   return [
     ...['3', '10', '100'].flatMap((name) => compared(name, 'p50Ms', 'time')),
     ...compared('many', 'transactionsPerSecond', 'Transactions per second'),

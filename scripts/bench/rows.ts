@@ -1,6 +1,7 @@
 // What can be measured, by name. `npm run bench` takes the usual ones, `--rows` any.
 
-export type HookKind = 'janus' | 'bare';
+/** `requests` makes the requests of the engine and nothing else. */
+export type HookKind = 'janus' | 'bare' | 'requests';
 export type Flags = 'tuned' | 'default';
 
 export interface Row {
@@ -23,18 +24,23 @@ export interface Row {
 
 const one = { transactions: 1, concurrency: 1, hook: 'janus', flags: 'tuned' } as const;
 const bare = { ...one, hook: 'bare' } as const;
+const requests = { ...one, hook: 'requests' } as const;
 
 export const rows: readonly Row[] = [
   { ...one, name: 'tiny', changes: 2, onDemand: true },
   // The first Transactions find an engine that is not warm yet.
   { ...one, name: 'warm-up', changes: 5, transactions: 3 },
+  { ...requests, name: 'requests-3', changes: 3, transactions: 20 },
   { ...bare, name: 'bare-3', changes: 3, transactions: 20 },
   { ...one, name: '3', changes: 3, transactions: 20 },
+  { ...requests, name: 'requests-10', changes: 10, transactions: 10 },
   { ...bare, name: 'bare-10', changes: 10, transactions: 10 },
   { ...one, name: '10', changes: 10, transactions: 10 },
+  { ...requests, name: 'requests-100', changes: 100, transactions: 2 },
   { ...bare, name: 'bare-100', changes: 100, transactions: 2 },
   { ...one, name: '100', changes: 100, transactions: 2, undo: true },
   { ...one, name: '200', changes: 200 },
+  { ...requests, name: 'requests-many', changes: 3, transactions: 100, concurrency: 100 },
   { ...bare, name: 'bare-many', changes: 3, transactions: 100, concurrency: 100 },
   { ...one, name: 'many', changes: 3, transactions: 100, concurrency: 100 },
   { ...one, name: 'thousand', changes: 3, transactions: 1000, concurrency: 1000, onDemand: true },

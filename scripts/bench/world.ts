@@ -128,8 +128,8 @@ function compile(program: string, undo: Undo): Readonly<Record<string, string>> 
 
 async function startKind(kind: HookKind, { client, kubeconfig, undo, options, starts }: Starting) {
   const profiling = options.profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${options.profile}`];
-  const program = kind === 'bare' ? 'scripts/bench/bare-hook.ts' : server;
-  const flags = kind === 'bare' ? startFlags : [...startFlags, ...profiling];
+  const program = kind === 'janus' ? server : `scripts/bench/${kind}-hook.ts`;
+  const flags = kind === 'janus' ? [...startFlags, ...profiling] : startFlags;
   const hook = await startHook(client, kubeconfig, undo, { program, flags, environment: compile(program, undo) });
   const address = (await options.between?.(hook.address)) ?? hook.address;
   const meter = meterOf(hook.process);

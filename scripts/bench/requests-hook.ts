@@ -1,0 +1,137 @@
+// What the engine is compared with: a hook that makes the requests of the engine, in its order, and nothing else. It judges
+// nothing and undoes nothing. What a row takes longer than this one is the engine; the rest is what its guarantees ask for.
+import { at, isList, isObject, type Json, type JsonObject, textAt } from '../../hooks/model/json.ts';
+import { type Client, connect, must } from '../../test/support/client.ts';
+import { servePlainly } from './plain-server.ts';
+
+const engine = connect(process.env.KUBECONFIG ?? '');
+const leases = '/apis/coordination.k8s.io/v1/namespaces/janus-system/leases';
+const fieldManager = 'requests';
+servePlainly('requests hook', step);
+
+interface Work {
+  readonly parent: Json;
+  readonly namespace: string;
+  readonly name: string;
+  readonly account: Client;
+  readonly objects: readonly JsonObject[];
+  /** Of the status: 0 before the locks are taken, then 1 more with each call that does something. */
+  readonly version: number;
+}
+
+function workOf(parent: Json): Work {
+  const [namespace = '', name = ''] = [textAt(parent, 'metadata', 'namespace'), textAt(parent, 'metadata', 'name')];
+  const changes = at(parent, 'spec', 'changes');
+  const version = at(parent, 'status', 'version');
+  return {
+    parent,
+    namespace,
+    name,
+    account: engine.asServiceAccount(namespace, textAt(parent, 'spec', 'serviceAccountName') ?? ''),
+    objects: (isList(changes) ? changes : []).map(objectOf),
+    version: typeof version === 'number' ? version : 0,
+  };
+}
+
+function objectOf(change: Json): JsonObject {
+  const content = at(change, 'content');
+  const metadata = { name: textAt(change, 'target', 'name') ?? '' };
+  return { ...(isObject(content) ? content : {}), apiVersion: 'v1', kind: 'ConfigMap', metadata };
+}
+
+async function step(parent: Json): Promise<JsonObject> {
+  const called = workOf(parent);
+  const [live] = await Promise.all([readTransaction(called), readLock(called)]);
+  const work = workOf(live);
+  const { version, objects } = work;
+  if (version === 0) return told(work, await lock(work));
+  if (version === 1) return told(work, await snapshot(work));
+  if (version < objects.length + 2) return told(work, await change(work));
+  const status = at(live, 'status') as JsonObject;
+  return at(status, 'completedAt') === undefined ? release(work, status) : status;
+}
+
+async function readTransaction({ namespace, name }: Work): Promise<JsonObject> {
+  return must(await engine.get(`/apis/tx.janus.io/v1alpha1/namespaces/${namespace}/transactions/${name}`));
+}
+
+/** That of the change that is next. */
+async function readLock(work: Work): Promise<void> {
+  const object = work.version < 2 ? undefined : work.objects[work.version - 2];
+  if (object !== undefined) await engine.get(`${leases}/${leaseOf(work, object)}`);
+}
+
+async function lock(work: Work): Promise<JsonObject> {
+  const uid = textAt(work.parent, 'metadata', 'uid') ?? '';
+  const time = new Date().toISOString().replace('Z', '000Z');
+  const spec = { holderIdentity: `${work.namespace}/${work.name}/${uid}`, leaseDurationSeconds: 300, renewTime: time };
+  const locks = work.objects.map((object) => ({
+    metadata: { name: leaseOf(work, object), labels: { 'tx.janus.io/uid': uid } },
+    spec,
+  }));
+  await Promise.all(locks.map(async (object) => must(await engine.create(leases, object, { fieldManager }))));
+  await readTransaction(work);
+  return statusOf(work, 'Preparing');
+}
+
+function leaseOf({ namespace }: Work, object: JsonObject): string {
+  return `janus-lock-${namespace}-configmap-${textAt(object, 'metadata', 'name')}-requests`;
+}
+
+async function snapshot(work: Work): Promise<JsonObject> {
+  const states = await Promise.all(
+    work.objects.map(async (object) => {
+      const prior = must(await work.account.get(pathOf(work, object)));
+      const expected = must(await work.account.apply(pathOf(work, object), object, { fieldManager, dryRun: 'All' }));
+      return [textAt(object, 'metadata', 'name') ?? '', JSON.stringify({ prior, expected })] as const;
+    }),
+  );
+  const stored = { metadata: { name: `${work.name}-rollback` }, immutable: true, data: Object.fromEntries(states) };
+  must(await engine.create(`/api/v1/namespaces/${work.namespace}/configmaps`, stored, { fieldManager }));
+  return statusOf(work, 'Prepared');
+}
+
+function pathOf({ namespace }: Work, object: JsonObject): string {
+  return `/api/v1/namespaces/${namespace}/configmaps/${textAt(object, 'metadata', 'name')}`;
+}
+
+async function change(work: Work): Promise<JsonObject> {
+  const { version, objects } = work;
+  const object = objects[version - 2] ?? {};
+  must(await work.account.apply(pathOf(work, object), object, { fieldManager }));
+  return statusOf(work, version - 1 === objects.length ? 'Committed' : 'Committing');
+}
+
+async function release(work: Work, status: JsonObject): Promise<JsonObject> {
+  const uid = textAt(work.parent, 'metadata', 'uid') ?? '';
+  await engine.list(leases, { labelSelector: `tx.janus.io/uid=${uid}` });
+  await Promise.all(work.objects.map((object) => engine.delete(`${leases}/${leaseOf(work, object)}`)));
+  return { ...status, completedAt: stamp, conditions: [conditionOf(true)] };
+}
+
+const stamp = '2026-01-01T00:00:00Z';
+
+function conditionOf(isFinished: boolean): JsonObject {
+  return { type: 'Finished', status: isFinished ? 'True' : 'False', reason: 'Requests', message: '', lastTransitionTime: stamp };
+}
+
+/** As large as that of the engine. */
+function statusOf(work: Work, phase: string): JsonObject {
+  const [version, done] = [work.version + 1, Math.max(0, work.version - 1)];
+  const items = work.objects.map((object, index) => ({
+    lockLease: leaseOf(work, object),
+    ...(version > 1 && { prepared: true }),
+    ...(index < done && { committed: true }),
+  }));
+  return { phase, version, items, progress: `${done}/${items.length}`, startedAt: stamp, conditions: [conditionOf(false)] };
+}
+
+// Nobody waits for it, as in the engine.
+function told(work: Work, status: JsonObject): JsonObject {
+  const { namespace, name } = work;
+  const involvedObject = { apiVersion: 'tx.janus.io/v1alpha1', kind: 'Transaction', namespace, name };
+  const tells = { involvedObject, reason: 'Told', message: textAt(status, 'progress') ?? '', type: 'Normal' };
+  const event = { metadata: { name: `${name}.${work.version}` }, ...tells, source: { component: 'janus' } };
+  void engine.create(`/api/v1/namespaces/${namespace}/events`, event).catch(() => undefined);
+  return status;
+}
