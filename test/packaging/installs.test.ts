@@ -140,6 +140,23 @@ t.test(
   },
 );
 
+t.test('a spec that the policy did not see ends as Failed; with the policy back it can be annotated and deleted', async (t) => {
+  const binding = '/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings/spec.transactions.tx.janus.io';
+  const stored = must(await client.get(binding));
+  must(await client.delete(binding));
+  const bad = { timeout: '25h' };
+  await waitFor(async () => (await create('team-a', 'unseen', bad)).code === 201, 'the policy to be off');
+  const status = await phase('team-a', 'unseen', 'Failed');
+  t.match(textAt(status, 'message'), 'spec.timeout must be a duration from 1s to 24h');
+  t.equal(await versionIn('team-a'), '1');
+  must(await client.create(binding.replace(/\/[^/]+$/, ''), { ...stored, metadata: { name: 'spec.transactions.tx.janus.io' } }));
+  const changed = { spec: { timeout: '1h' } };
+  const edit = (): Promise<Answer> => client.patch(pathOf('team-a', 'unseen'), changed, 'merge', { dryRun: 'All' });
+  await waitFor(async () => (await edit()).code === 422, 'the policy to be on');
+  must(await client.patch(pathOf('team-a', 'unseen'), { metadata: { annotations: { 'example.org/note': 'mine' } } }));
+  await remove('team-a', 'unseen');
+});
+
 t.test('who may view a namespace sees Transactions, who may edit it makes them', async (t) => {
   const [viewer, editor] = [client.asUser('viewer'), client.asUser('editor')];
   await bind('team-b', { kind: 'ClusterRole', name: 'view' }, [{ kind: 'User', name: 'viewer' }]);
