@@ -114,6 +114,12 @@ export const writes: readonly Sabotage[] = [
     caughtBy: ['test/hooks/model/json.test.ts'],
   },
   {
+    name: 'durations-believed',
+    fault: 'a duration out of its bounds is taken as it is where admission let it pass',
+    edits: [{ file: 'hooks/checks/validity.ts', find: '...durationFaults(transaction), ', replace: '' }],
+    caughtBy: ['test/hooks/checks/refused-again.test.ts'],
+  },
+  {
     name: 'same-target-twice',
     fault: 'one object may be changed twice in a Transaction (J4, J5)',
     edits: [{ file: 'hooks/checks/targets.ts', find: 'first.set(identityOf(target), earlier ?? index);', replace: '' }],
