@@ -10,7 +10,9 @@ export type PlainStep = (parent: Json) => Promise<JsonObject>;
 export function servePlainly(name: string, step: PlainStep): void {
   const server = createServer((request, response) => {
     const isCall = request.url === '/sync' || request.url === '/finalize';
-    const answered = isCall ? bodyOf(request).then((body) => answer(body, request.url === '/finalize', step)) : Promise.resolve({});
+    const answered = isCall
+      ? bodyOf(request).then((body) => answer(body, request.url === '/finalize', step))
+      : Promise.resolve({});
     answered.then(
       (body) => response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body)),
       (error: unknown) => response.writeHead(500).end(String(error)),
