@@ -25,6 +25,21 @@ t.test('npm run bench prints the figures of a row', async (t) => {
   t.match(rest.join('\n'), /^Through (the real Metacontroller|a double of Metacontroller).*\n\n +row +hook +items/m);
 });
 
+t.test('the hook that the engine is compared with makes the same requests', async (t) => {
+  const { stdout } = await run('--rows', 'tiny,requests-tiny');
+  const [engine, compared] = stdout
+    .split('\n')
+    .slice(0, 2)
+    .map((line) => JSON.parse(line));
+  t.match([engine.hook, compared.hook], ['janus', 'requests']);
+  const writes = Object.keys(engine.requests).filter((key) => !/^(GET|LIST) |reviews$/.test(key));
+  t.ok(writes.length >= 6, writes.join(', '));
+  for (const key of writes) t.equal(compared.requests[key], engine.requests[key], key);
+  // What the engine has to learn first about a cluster that it has just met, and Metacontroller's own of a call more or less.
+  const extra = engine.readsPerItem - compared.readsPerItem;
+  t.ok(extra >= -1 && extra <= 3, `reads for each change: ${engine.readsPerItem}, ${compared.readsPerItem}`);
+});
+
 t.test('a row that is none is refused', async (t) => {
   await t.rejects(run('--rows', 'nine'), { code: 1, stderr: /expected rows out of tiny, .*; found nine/ });
 });

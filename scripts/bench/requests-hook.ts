@@ -43,6 +43,7 @@ async function step(parent: Json): Promise<JsonObject> {
   const called = workOf(parent);
   const [live] = await Promise.all([readTransaction(called), readLock(called)]);
   const work = workOf(live);
+  if (work.version !== called.version) await readLock(work);
   const { version, objects } = work;
   if (version === 0) return told(work, await lock(work));
   if (version === 1) return told(work, await snapshot(work));
@@ -128,10 +129,14 @@ function statusOf(work: Work, phase: string): JsonObject {
 
 // Nobody waits for it, as in the engine.
 function told(work: Work, status: JsonObject): JsonObject {
-  const { namespace, name } = work;
-  const involvedObject = { apiVersion: 'tx.janus.io/v1alpha1', kind: 'Transaction', namespace, name };
-  const tells = { involvedObject, reason: 'Told', message: textAt(status, 'progress') ?? '', type: 'Normal' };
-  const event = { metadata: { name: `${name}.${work.version}` }, ...tells, source: { component: 'janus' } };
-  void engine.create(`/api/v1/namespaces/${namespace}/events`, event).catch(() => undefined);
+  const reasons = textAt(status, 'phase') === 'Committed' ? ['Told', 'Committed'] : ['Told'];
+  for (const reason of reasons) void tell(work, reason).catch(() => undefined);
   return status;
+}
+
+async function tell({ namespace, name, version }: Work, reason: string): Promise<void> {
+  const involvedObject = { apiVersion: 'tx.janus.io/v1alpha1', kind: 'Transaction', namespace, name };
+  const metadata = { name: `${name}.${version}.${reason.toLowerCase()}` };
+  const tells = { involvedObject, reason, message: 'as many as those of the engine', type: 'Normal' };
+  await engine.create(`/api/v1/namespaces/${namespace}/events`, { metadata, ...tells, source: { component: 'janus' } });
 }

@@ -28,6 +28,7 @@ const requests = { ...one, hook: 'requests' } as const;
 
 export const rows: readonly Row[] = [
   { ...one, name: 'tiny', changes: 2, onDemand: true },
+  { ...requests, name: 'requests-tiny', changes: 2, onDemand: true },
   // The first Transactions find an engine that is not warm yet.
   { ...one, name: 'warm-up', changes: 5, transactions: 3 },
   { ...requests, name: 'requests-3', changes: 3, transactions: 20 },
