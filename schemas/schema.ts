@@ -28,8 +28,7 @@ export interface Schema {
   readonly anyOf?: readonly Schema[];
   readonly not?: Schema;
   readonly 'x-kubernetes-preserve-unknown-fields'?: true;
-  readonly 'x-kubernetes-list-type'?: 'atomic' | 'map';
-  readonly 'x-kubernetes-list-map-keys'?: readonly string[];
+  readonly 'x-kubernetes-list-type'?: 'atomic';
   readonly 'x-kubernetes-validations'?: readonly Rule[];
 }
 
@@ -40,7 +39,6 @@ export const dialect = {
   keywords: [
     'x-kubernetes-preserve-unknown-fields',
     'x-kubernetes-list-type',
-    'x-kubernetes-list-map-keys',
     'x-kubernetes-validations',
   ],
 };

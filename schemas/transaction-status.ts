@@ -142,8 +142,9 @@ export const transactionStatus: Schema = {
       description: 'Finished, Succeeded, Prepared, Committed, RolledBack, and Ready, Reconciling, Stalled as kstatus knows them.',
       maxItems: 32,
       items: condition,
-      'x-kubernetes-list-type': 'map',
-      'x-kubernetes-list-map-keys': ['type'],
+      // Not a map by type, as conditions mostly are: one writer writes them all, and that the API server keeps the owner of each
+      // field of each takes it as long as a quarter of a status update.
+      'x-kubernetes-list-type': 'atomic',
     },
     observedGeneration: {
       type: 'integer',
