@@ -34,7 +34,7 @@ export interface KubernetesCluster extends Cluster {
 
 const engine: Identity = { kind: 'engine' };
 const longestAnswer = 64 * 1024 * 1024;
-const connections = 64;
+const connections = 32;
 const graceAfterWrite = 2_000; // so that the API server's own word on a write it gave up on still arrives
 
 export function createCluster(connection: Connection, options: ClusterOptions): KubernetesCluster {
