@@ -104,6 +104,7 @@ async function exchange(pool: Pool, method: Dispatcher.HttpMethod, path: string,
     ...(parts.query === undefined || Object.keys(parts.query).length === 0 ? {} : { query: { ...parts.query } }),
     headers: { accept: 'application/json', 'content-type': 'application/json', ...parts.headers },
     body: parts.body === undefined ? null : JSON.stringify(parts.body),
+    reset: false, // else the connection is closed after each DELETE
   });
   const text = await response.body.text();
   return { code: response.statusCode, body: objectIn(text), text, headers: response.headers };
