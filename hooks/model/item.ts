@@ -69,7 +69,16 @@ const wireFlags: Readonly<Record<Progress['kind'], readonly (typeof flags)[numbe
   left: ['prepared', 'announced', 'left'],
 };
 
-export function encodeItem({ progress, error, ...rest }: Item): JsonObject {
+const encoded = new WeakMap<Item, JsonObject>();
+
+/** The same item gives the same object: a call encodes a status several times, between which one item has changed. */
+export function encodeItem(item: Item): JsonObject {
+  const known = encoded.get(item) ?? wireOf(item);
+  encoded.set(item, known);
+  return known;
+}
+
+function wireOf({ progress, error, ...rest }: Item): JsonObject {
   const applied = 'applied' in progress && progress.applied ? ['committed'] : [];
   const set = [...wireFlags[progress.kind], ...applied].map((flag) => [flag, true] as const);
   return {
