@@ -113,6 +113,11 @@ export function comparisons(lines: readonly Line[]): readonly string[] {
     ),
     ...ratio(find('thousand')?.p99Ms, find('thousand')?.p50Ms, 'p99 to p50, row thousand'),
     ...ratio(
+      find('thousand-again')?.hookPeakMemoryMiB,
+      find('thousand')?.hookPeakMemoryMiB,
+      'peak memory of a second thousand to that of the first',
+    ),
+    ...ratio(
       find('default-flags')?.p50Ms,
       find('3')?.p50Ms,
       'time with the default flags of Metacontroller to that with the tuned ones',

@@ -48,6 +48,8 @@ export const rows: readonly Row[] = [
   { ...bare, name: 'bare-many', changes: 3, transactions: 100, concurrency: 100 },
   { ...one, name: 'many', changes: 3, transactions: 100, concurrency: 100 },
   { ...one, name: 'thousand', changes: 3, transactions: 1000, concurrency: 1000, onDemand: true },
+  // Whether the first thousand have left anything in the hook.
+  { ...one, name: 'thousand-again', changes: 3, transactions: 1000, concurrency: 1000, onDemand: true },
   { ...one, name: '500', changes: 500, onDemand: true },
   { ...one, name: 'finished', changes: 3, finished: true, onDemand: true },
   { ...one, name: 'default-flags', changes: 3, transactions: 3, flags: 'default', onDemand: true },
