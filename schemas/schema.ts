@@ -36,9 +36,5 @@ export interface Schema {
 export const dialect = {
   strict: true,
   strictRequired: false,
-  keywords: [
-    'x-kubernetes-preserve-unknown-fields',
-    'x-kubernetes-list-type',
-    'x-kubernetes-validations',
-  ],
+  keywords: ['x-kubernetes-preserve-unknown-fields', 'x-kubernetes-list-type', 'x-kubernetes-validations'],
 };
