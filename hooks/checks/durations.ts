@@ -1,6 +1,6 @@
 // The durations of a Transaction, also where nothing but the hook judges them.
 import { defaultTimeouts, formatDuration, parseDuration } from '../model/timeouts.ts';
-import type { Transaction } from '../model/transaction.ts';
+import { durationNames, type Transaction } from '../model/transaction.ts';
 import { type Fault, fault } from './fault.ts';
 
 /** From the least to the most: those of the schema. */
@@ -10,10 +10,8 @@ export const durationBounds = {
   timeout: ['1s', '24h'],
 } as const;
 
-const names = ['lockTimeout', 'lockWait', 'timeout'] as const;
-
 export function durationFaults(transaction: Transaction): readonly Fault[] {
-  return names
+  return durationNames
     .filter((name) => transaction.misread.includes(name) || !isWithin(transaction[name], durationBounds[name]))
     .map((name) => {
       const [least, most] = durationBounds[name];

@@ -73,9 +73,11 @@ const encoded = new WeakMap<Item, JsonObject>();
 
 /** The same item gives the same object: a call encodes a status several times, between which one item has changed. */
 export function encodeItem(item: Item): JsonObject {
-  const known = encoded.get(item) ?? wireOf(item);
-  encoded.set(item, known);
-  return known;
+  const known = encoded.get(item);
+  if (known !== undefined) return known;
+  const wire = wireOf(item);
+  encoded.set(item, wire);
+  return wire;
 }
 
 function wireOf({ progress, error, ...rest }: Item): JsonObject {

@@ -32,7 +32,8 @@ export interface Change {
   readonly content: Json | undefined;
 }
 
-export type DurationName = keyof typeof defaultTimeouts;
+export const durationNames = ['lockTimeout', 'lockWait', 'timeout'] as const;
+export type DurationName = (typeof durationNames)[number];
 
 export interface Transaction {
   readonly namespace: string;
@@ -75,10 +76,7 @@ export function decodeTransaction(object: JsonObject): Transaction {
     annotations: annotated,
     serviceAccountName: textAt(spec, 'serviceAccountName') ?? '',
     changes,
-    lockTimeout: duration(spec, 'lockTimeout'),
-    lockWait: duration(spec, 'lockWait'),
-    timeout: duration(spec, 'timeout'),
-    misread: durationNames.filter((name) => at(spec, name) !== undefined && parsed(spec, name) === undefined),
+    ...durationsOf(spec),
     ttlSecondsAfterFinished: typeof ttl === 'number' ? ttl : undefined,
     ...measured(spec, annotated),
     status: decodeStatus(at(object, 'status'), changes.length),
@@ -97,14 +95,16 @@ function measured(spec: Json, annotated: JsonObject): Pick<Transaction, 'specDig
   return { specDigest: createHash('sha256').update(text).digest('hex'), size };
 }
 
-const durationNames = ['lockTimeout', 'lockWait', 'timeout'] as const;
-
-function duration(spec: Json, name: DurationName): number {
-  return parsed(spec, name) ?? defaultTimeouts[name];
-}
-
-function parsed(spec: Json, name: DurationName): number | undefined {
-  return parseDuration(textAt(spec, name) ?? '');
+function durationsOf(spec: Json): Pick<Transaction, DurationName | 'misread'> {
+  const read = (name: DurationName) => parseDuration(textAt(spec, name) ?? '');
+  const [lockTimeout, lockWait, timeout] = [read('lockTimeout'), read('lockWait'), read('timeout')];
+  const found = { lockTimeout, lockWait, timeout };
+  return {
+    lockTimeout: lockTimeout ?? defaultTimeouts.lockTimeout,
+    lockWait: lockWait ?? defaultTimeouts.lockWait,
+    timeout: timeout ?? defaultTimeouts.timeout,
+    misread: durationNames.filter((name) => found[name] === undefined && at(spec, name) !== undefined),
+  };
 }
 
 function decodeChanges(changes: Json | undefined): readonly Change[] {

@@ -43,17 +43,15 @@ function driftOf(
   if (entry.approximate || entry.expected === undefined) return undefined;
   const content = (object: Json | undefined): JsonObject | undefined =>
     isObject(object) ? contentOf(object, entry.resource) : undefined;
+  const [was, prior, expected, now] = [before, entry.prior, entry.expected, answer].map(content);
   // Mostly nobody has written in between, and the server made of it what it had said: which lists have keys need not be learned.
-  if (equalJson(content(before), content(entry.prior)) && equalJson(content(entry.expected), content(answer))) return undefined;
+  if (equalJson(was, prior) && equalJson(expected, now)) return undefined;
   const kinds = listKindsOf(entry.expected, answer);
   // What others changed between the snapshot and our write is theirs, not drift.
-  const foreseen = merge(
-    { prior: content(before), expected: content(entry.prior), live: content(entry.expected) },
-    kinds,
-  ).restored;
-  const paths = differences(foreseen, content(answer), kinds);
+  const foreseen = merge({ prior: was, expected: prior, live: expected }, kinds).restored;
+  const paths = differences(foreseen, now, kinds);
   if (paths.length === 0) return undefined;
-  const values = paths.map((path) => ({ path: [...path], ...present(valueAt(content(answer), path, kinds)) }));
+  const values = paths.map((path) => ({ path: [...path], ...present(valueAt(now, path, kinds)) }));
   return storedDrift(values, entry, context);
 }
 

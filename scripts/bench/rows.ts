@@ -23,33 +23,29 @@ export interface Row {
 }
 
 const one = { transactions: 1, concurrency: 1, hook: 'janus', flags: 'tuned' } as const;
-const bare = { ...one, hook: 'bare' } as const;
-const requests = { ...one, hook: 'requests' } as const;
-const warmUp = { changes: 5, transactions: 100, concurrency: 10 } as const;
+type Size = Pick<Row, 'changes'> & Partial<Pick<Row, 'transactions' | 'concurrency'>>;
+
+/** A row of the engine, after the same for the hooks that it is compared with. */
+function compared(name: string, size: Size, own: Partial<Row> = {}): readonly Row[] {
+  const others = (['requests', 'bare'] as const).map((hook) => ({ ...one, ...size, hook, name: `${hook}-${name}` }));
+  return [...others, { ...one, ...size, ...own, name }];
+}
+
+const thousand = { ...one, changes: 3, transactions: 1000, concurrency: 1000, onDemand: true } as const;
 
 export const rows: readonly Row[] = [
   { ...one, name: 'tiny', changes: 2, onDemand: true },
-  { ...requests, name: 'requests-tiny', changes: 2, onDemand: true },
+  { ...one, name: 'requests-tiny', hook: 'requests', changes: 2, onDemand: true },
   // A hook mostly has run for a while: its first calls take several times as long, and with them the others would not compare.
-  { ...one, name: 'warm-up', ...warmUp },
-  { ...requests, name: 'requests-warm-up', ...warmUp },
-  { ...bare, name: 'bare-warm-up', ...warmUp },
-  { ...requests, name: 'requests-3', changes: 3, transactions: 20 },
-  { ...bare, name: 'bare-3', changes: 3, transactions: 20 },
-  { ...one, name: '3', changes: 3, transactions: 20 },
-  { ...requests, name: 'requests-10', changes: 10, transactions: 10 },
-  { ...bare, name: 'bare-10', changes: 10, transactions: 10 },
-  { ...one, name: '10', changes: 10, transactions: 10 },
-  { ...requests, name: 'requests-100', changes: 100, transactions: 2 },
-  { ...bare, name: 'bare-100', changes: 100, transactions: 2 },
-  { ...one, name: '100', changes: 100, transactions: 2, undo: true },
+  ...compared('warm-up', { changes: 5, transactions: 100, concurrency: 10 }),
+  ...compared('3', { changes: 3, transactions: 20 }),
+  ...compared('10', { changes: 10, transactions: 10 }),
+  ...compared('100', { changes: 100, transactions: 2 }, { undo: true }),
   { ...one, name: '200', changes: 200 },
-  { ...requests, name: 'requests-many', changes: 3, transactions: 100, concurrency: 100 },
-  { ...bare, name: 'bare-many', changes: 3, transactions: 100, concurrency: 100 },
-  { ...one, name: 'many', changes: 3, transactions: 100, concurrency: 100 },
-  { ...one, name: 'thousand', changes: 3, transactions: 1000, concurrency: 1000, onDemand: true },
+  ...compared('many', { changes: 3, transactions: 100, concurrency: 100 }),
+  { ...thousand, name: 'thousand' },
   // Whether the first thousand have left anything in the hook.
-  { ...one, name: 'thousand-again', changes: 3, transactions: 1000, concurrency: 1000, onDemand: true },
+  { ...thousand, name: 'thousand-again' },
   { ...one, name: '500', changes: 500, onDemand: true },
   { ...one, name: 'finished', changes: 3, finished: true, onDemand: true },
   { ...one, name: 'default-flags', changes: 3, transactions: 3, flags: 'default', onDemand: true },
