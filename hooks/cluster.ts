@@ -132,4 +132,6 @@ export interface Sealer {
 /** Monotonic time in ms: for deadlines of a call only. All else follows the API server's clock. */
 export interface Clock {
   monotonic(): number;
+  /** Resolves after so many ms. */
+  sleep(milliseconds: number): Promise<void>;
 }

@@ -1,20 +1,28 @@
 // What a process remembers between calls. Losing it costs time, never correctness.
 
 import type { Clock } from './cluster.ts';
+import type { JsonObject } from './model/json.ts';
 import type { Recollection } from './observe/observation.ts';
 import type { Sightings } from './observe/sightings.ts';
 import type { CachedSnapshot, SnapshotCache } from './observe/snapshot.ts';
 
-interface Remembered {
-  /** Monotonic ms of the last moment at which a write of an unknown fate may have been sent; undefined when there was none. */
-  readonly uncertainAt?: number | undefined;
-  /** Monotonic ms of the first sight of its undo: whoever began a change had not seen it then. */
-  readonly undoSeenAt?: number | undefined;
-  /** It was changed from beginning to end by this process alone. */
-  readonly isAlone?: boolean;
-  readonly nextLock?: string | undefined;
+interface Remembered extends Recollection {
   /** How many calls in a row met transient trouble. */
   readonly troubles: number;
+  /** Monotonic ms before which nothing is to be requested for it. */
+  readonly notBefore?: number;
+  readonly holdsLeases?: boolean;
+  readonly turn?: Turn;
+}
+
+/** What a process knows of the turn that it takes next, so that it can take it before it looks. */
+export interface Turn {
+  /** resourceVersion of the Transaction as it was read last: a call that tells of the same is not about what has come of it. */
+  readonly seen: string;
+  /** The Lease of the first change; absent where it is the one that was known before. */
+  readonly lease?: JsonObject;
+  /** Whether a change is next. */
+  readonly isNext: boolean;
 }
 
 const mostRemembered = 10_000;
@@ -58,79 +66,79 @@ function bounded<Value>(most: number, weigh: (value: Value) => number = () => 1)
   };
 }
 
-/** What a Transaction was found to be at. */
-export interface Found {
-  /** Nothing was ever sent to its targets. */
-  readonly isNew: boolean;
-  readonly isBeingUndone: boolean;
-}
-
 /** How a call ended. */
 export interface Ended {
-  /** Whether a write was sent to which no definitive answer came. */
-  readonly isUncertain: boolean;
   /** Whether the call met transient trouble. */
   readonly isTroubled: boolean;
-  /** The Lease that the next call will need, as far as can be told. */
-  readonly nextLock: string | undefined;
+  /** Whether what is due waits for others, and nothing has changed. */
+  readonly isWaiting: boolean;
+  /** Ms for which the API server has said to stay away. */
+  readonly stayAway: number;
+  /** Whether the Transaction holds Leases as far as is known. */
+  readonly holdsLeases: boolean;
 }
 
 export interface Memory {
   readonly snapshots: SnapshotCache;
   readonly sightings: Sightings;
-  /** To be called before anything is looked at: what lands after the look is under way until then. */
-  recall(uid: string, found: Found): Recollection;
-  /** Others may have sent writes until now. */
-  doubt(uid: string): void;
-  /** All was sent by this process, and none of it is of unknown fate any longer than it knows. */
-  trust(uid: string): void;
+  recall(uid: string): Recollection;
+  /** This process has put its name into the Lease; `unsettledAt`: in place of one that may have left a request unanswered. */
+  signed(uid: string, writer: string, unsettledAt: number | undefined): void;
+  /** A request of this process stayed unanswered; when, in ms by the API server's clock. */
+  unsettled(uid: string, time: number): void;
+  /** An answer has called its writer settled. */
+  settled(uid: string): void;
   /** Returns the pause before the next try, in seconds, for a call that met transient trouble. */
   remember(uid: string, ended: Ended): number;
-  /** The Lease that the last call told of. */
-  nextLock(uid: string): string | undefined;
+  keepTurn(uid: string, turn: Turn): void;
+  /** The Lease to put its name into, if a change is next and the call tells of another version than was read last. */
+  nextTurn(uid: string, resourceVersion: string): JsonObject | undefined;
+  /** Ms until something may be requested for it again; 0 when at once. */
+  pauseLeft(uid: string): number;
+  expectsLeases(uid: string): boolean;
   forget(uid: string): void;
 }
 
+/** Seconds. */
 const longestPause = 30;
+const firstPause = 0.2;
 
-export interface Spans {
-  /** ms after which a write that was sent cannot land any more. */
-  readonly lateWindow: number;
-  /** ms for which what was seen to be there counts as being there. */
-  readonly sighting: number;
-}
+const nothing: Remembered = { troubles: 0, waits: 0, isOpen: false };
 
-export function createMemory(clock: Clock, random: () => number, { lateWindow, sighting }: Spans): Memory {
+/** `sighting`: ms for which what was seen to be there counts as being there. */
+export function createMemory(clock: Pick<Clock, 'monotonic'>, random: () => number, sighting: number): Memory {
   const calls = bounded<Remembered>(mostRemembered);
   const snapshots = bounded<CachedSnapshot>(mostSnapshots, ({ size }) => size);
-  const isPast = (moment: number): boolean => clock.monotonic() > moment + lateWindow;
-  // What this process does not remember, another one may have served.
-  const recalled = (uid: string): Remembered => calls.get(uid) ?? { troubles: 0, uncertainAt: clock.monotonic() };
+  const recalled = (uid: string): Remembered => calls.get(uid) ?? nothing;
   return {
     snapshots,
     sightings: createSightings(clock, sighting),
-    recall: (uid, { isNew, isBeingUndone }) => {
-      const known = calls.get(uid) ?? (isNew ? { troubles: 0 } : recalled(uid));
-      const undoSeenAt = known.undoSeenAt ?? (isBeingUndone ? clock.monotonic() : undefined);
-      calls.set(uid, { ...known, undoSeenAt });
-      return {
-        isSettled: known.uncertainAt === undefined || isPast(known.uncertainAt),
-        isUndoOld: undoSeenAt !== undefined && isPast(undoSeenAt),
-      };
+    recall: (uid) => recalled(uid),
+    signed: (uid, writer, unsettledAt) => {
+      calls.set(uid, { ...recalled(uid), writer, isOpen: true, ...(unsettledAt === undefined ? {} : { unsettledAt }) });
     },
-    doubt: (uid) => {
-      const known = recalled(uid);
-      if (known.isAlone !== true) calls.set(uid, { ...known, uncertainAt: clock.monotonic() });
-    },
-    trust: (uid) => calls.set(uid, { ...recalled(uid), isAlone: true }),
-    remember: (uid, { isUncertain, isTroubled, nextLock }) => {
-      const known = recalled(uid);
+    unsettled: (uid, unsettledAt) => calls.set(uid, { ...recalled(uid), unsettledAt }),
+    settled: (uid) => calls.set(uid, { ...recalled(uid), isOpen: false }),
+    remember: (uid, { isTroubled, isWaiting, stayAway, holdsLeases }) => {
+      const { notBefore: _over, ...known } = recalled(uid);
       const troubles = isTroubled ? known.troubles + 1 : 0;
-      calls.set(uid, { ...known, troubles, nextLock, ...(isUncertain && { uncertainAt: clock.monotonic() }) });
+      const waits = isWaiting || isTroubled ? known.waits + 1 : 0;
+      const away = stayAway > 0 ? { notBefore: clock.monotonic() + stayAway } : {};
+      calls.set(uid, { ...known, troubles, waits, holdsLeases, ...away });
       // Doubling, with jitter: many Transactions must not come back at once to a server that is just recovering.
-      return Math.min(longestPause, 2 ** Math.min(troubles - 1, 10)) * (0.75 + random() / 2);
+      const pause = Math.min(longestPause, firstPause * 2 ** Math.min(troubles - 1, 10)) * (0.75 + random() / 2);
+      return Math.max(pause, stayAway / 1_000);
     },
-    nextLock: (uid) => calls.get(uid)?.nextLock,
+    keepTurn: (uid, turn) => {
+      const known = recalled(uid);
+      calls.set(uid, { ...known, turn: { ...known.turn, ...turn } });
+    },
+    nextTurn: (uid, resourceVersion) => {
+      const { isNext, seen, lease } = recalled(uid).turn ?? {};
+      return isNext === true && seen !== resourceVersion && resourceVersion !== '' ? lease : undefined;
+    },
+    pauseLeft: (uid) => Math.max(0, (recalled(uid).notBefore ?? 0) - clock.monotonic()),
+    expectsLeases: (uid) => recalled(uid).holdsLeases === true,
     forget: (uid) => {
       calls.delete(uid);
       snapshots.delete(uid);
@@ -138,7 +146,7 @@ export function createMemory(clock: Clock, random: () => number, { lateWindow, s
   };
 }
 
-function createSightings(clock: Clock, span: number): Sightings {
+function createSightings(clock: Pick<Clock, 'monotonic'>, span: number): Sightings {
   const seen = bounded<number>(mostRemembered);
   return {
     async look(key, ask) {

@@ -1,49 +1,58 @@
 // The program: look, decide, plan, perform, report. One call takes one step of the saga; the same for a Transaction that is
 // being deleted, since the live deletionTimestamp decides.
 //
-// Within a call it is looked again when a step only prepared the ground (a lock taken, a Lease renewed) or when the world moved
+// Within a call it is looked again when a step only prepared the ground (a lock taken, a turn begun) or when the world moved
 // between the look and the write. A target is written at most once: what succeeded ends the call.
 import { agendaOf } from './agenda/agenda.ts';
 import type { Call, EngineParts, Hook, Reply, Timing } from './call.ts';
 import { decide } from './decide/decide.ts';
+import { firstLease } from './decide/guards.ts';
+import { isAccountedFor } from './decide/in-flight.ts';
 import { lockTime } from './decide/lock-time.ts';
-import { testimonyOf } from './decide/testimony.ts';
-import { begun } from './decide/transitions.ts';
-import { createMemory, createTurns, type Found, type Memory } from './memory.ts';
-import { isTerminal } from './model/phase.ts';
-import { encodeStatus, type Status } from './model/status.ts';
+import type { Step } from './decide/step.ts';
+import { begun, withdrawn } from './decide/transitions.ts';
+import { createMemory, createTurns, type Memory } from './memory.ts';
+import type { JsonObject } from './model/json.ts';
+import { isUnderWay } from './model/phase.ts';
+import type { Status } from './model/status.ts';
 import type { Transaction } from './model/transaction.ts';
 import { type Carry, emptyCarry } from './observe/carry.ts';
-import { type Expected, type Foretold, foretell } from './observe/foretold.ts';
-import { type LiveTransaction, type NotLive, readTransaction } from './observe/live.ts';
-import type { Observation } from './observe/observation.ts';
+import { readLive } from './observe/item.ts';
+import type { NotLive } from './observe/live.ts';
+import { type Looked, look } from './observe/look.ts';
+import type { Observation, Presence, Recollection } from './observe/observation.ts';
 import { observe } from './observe/observe.ts';
 import { type SnapshotSource, verified } from './observe/snapshot.ts';
 import { type Session, startSession } from './perform/deadline.ts';
 import { perform } from './perform/perform.ts';
 import type { Outcome } from './plan/mutation.ts';
 import { plan } from './plan/plan.ts';
+import { type Ended, pauseAfterTrouble, replyOf } from './reply.ts';
 import type { Result } from './report/answer.ts';
 import { openDrift } from './report/facts.ts';
 import { elsewhere, touchedBy } from './report/one-target.ts';
-import { type Answered, reportOf } from './report/report.ts';
+import { denied } from './report/refused.ts';
 import { resultOf } from './report/result.ts';
-import { completed } from './report/status.ts';
-import { releaseWrite } from './writes/lease.ts';
+import { nameWriter, releaseWrite, signWrite } from './writes/lease.ts';
 
 /** Looks within one call. Each follows from something that moved; more than these is a hot object, and the next call goes on. */
-const mostLooks = 8;
+const mostLooks = 10;
 
-/** Seconds until the next try when the Transaction itself cannot be read. */
-const unreadableRetry = 5;
+/** Ms until the Transaction is read again that could not be; after the last of them it is for the next call. */
+const readPauses: readonly number[] = [200, 400, 800];
 
 export function createSync(parts: EngineParts): Hook {
   const { cluster, clock, timing } = parts;
-  const memory = createMemory(clock, Math.random, { lateWindow: lateWindowOf(timing), sighting: timing.sighting ?? 0 });
+  const memory = createMemory(clock, Math.random, timing.sighting ?? 0);
   const inTurn = createTurns();
   const server = crypto.randomUUID();
+  let calls = 0;
   return (call) =>
-    inTurn(call.uid, () => serve({ parts, server, memory, session: startSession(cluster, clock, timing.stepDeadline) }, call));
+    inTurn(call.uid, () => {
+      calls += 1;
+      const session = startSession(cluster, clock, timing.stepDeadline);
+      return answerCall({ parts, server, writer: nameWriter(server, calls), memory, session }, call);
+    });
 }
 
 /** A request may be sent until the deadline, and the API server works on it for its timeout. */
@@ -53,44 +62,86 @@ function lateWindowOf({ stepDeadline, writeTimeout }: Timing): number {
 
 interface Serving {
   readonly parts: EngineParts;
-  /** Names this process in the Leases of the targets that it changes. */
+  /** Names this process in Leases. */
   readonly server: string;
+  /** Names this call of it. */
+  readonly writer: string;
   readonly memory: Memory;
   readonly session: Session;
+}
+
+async function answerCall(serving: Serving, call: Call): Promise<Reply> {
+  const wait = serving.memory.pauseLeft(call.uid);
+  if (wait > 0) return { kind: 'retry', retryAfterSeconds: wait / 1000, because: 'the API server has said to stay away' };
+  await signAhead(serving, call);
+  return serve(serving, call);
+}
+
+// The turn that is most likely due is taken before the look that must follow it; where it fails, it is taken after a look.
+async function signAhead({ parts, memory, session, writer }: Serving, { uid, resourceVersion }: Call): Promise<void> {
+  const lease = memory.nextTurn(uid, resourceVersion);
+  const write = lease === undefined ? undefined : signWrite(lease, writer, parts.engineNamespace);
+  const answer = write === undefined ? undefined : await session.cluster.send(write);
+  if (answer?.kind === 'ok') memory.signed(uid, writer, undefined);
 }
 
 /** What a call has come to so far. */
 interface Progress {
   readonly carry: Carry;
   readonly looks: number;
+  /** The Transaction as it was found last, and its resourceVersion as far as it is known. */
+  readonly transaction?: Transaction;
+  readonly known: string;
   /** The writes of the looks before this one. */
   readonly earlier: Outcome;
 }
 
-async function serve(serving: Serving, call: Call, { carry, looks, earlier } = beginning): Promise<Reply> {
-  const { cluster } = serving.session;
+async function serve(serving: Serving, call: Call, progress = beginningOf(call)): Promise<Reply> {
+  const { carry, looks, earlier } = progress;
+  const target = await readEarly(serving, progress);
   const lookedAt = serving.parts.clock.monotonic();
-  const [live, foretold] = await Promise.all([
-    readTransaction(cluster, call),
-    looks === 1 ? foretell(cluster, expected(serving, call)) : undefined,
-  ]);
+  const live = await lookPatiently(serving, call, progress);
   if (live.kind !== 'live') return withoutTransaction(serving, call, live, carry);
-  const last = await takeStep(serving, { ...live, foretold, lookedAt }, carry);
+  const last = await takeStep(serving, { ...live, target, lookedAt }, carry);
   const taken = { ...last, outcome: [...earlier, ...last.outcome] };
   const { result } = taken;
-  if (result.kind === 'answer') return reply(serving, call, taken, result);
+  if (result.kind === 'answer') return replyOf(serving, call, taken, result);
   const next = { ...result.carry, ...touchedBy(last.observation, last.outcome, carry) };
-  if (looks < mostLooks) return serve(serving, call, { carry: next, looks: looks + 1, earlier: taken.outcome });
+  const { transaction } = live;
+  if (looks < mostLooks) {
+    const known = transaction.resourceVersion;
+    return serve(serving, call, { carry: next, looks: looks + 1, transaction, known, earlier: taken.outcome });
+  }
   // Begun in any case: what never gets further than this ends by its timeout.
-  return reply(serving, call, taken, { ...retried, status: begun(live.status, live.now) });
+  return replyOf(serving, call, taken, { ...retried, status: begun(live.status, live.now) });
 }
 
 const retried = { kind: 'answer', resyncAfterSeconds: 1, finalized: false } as const;
 
-const beginning: Progress = { carry: emptyCarry, looks: 1, earlier: [] };
+function beginningOf({ resourceVersion }: Call): Progress {
+  return { carry: emptyCarry, looks: 1, known: resourceVersion, earlier: [] };
+}
 
-function expected({ memory, parts }: Serving, { uid, resourceVersion }: Call): Expected {
-  return { name: memory.nextLock(uid), resourceVersion, engineNamespace: parts.engineNamespace };
+interface Early {
+  readonly index: number;
+  readonly presence: Presence;
+}
+
+// W5 (decide/in-flight.ts): the target that the step before asked for is read before the Transaction is.
+async function readEarly({ session }: Serving, { carry: { reads }, transaction }: Progress): Promise<Early | undefined> {
+  if (reads === undefined || transaction === undefined) return undefined;
+  return { index: reads.index, presence: await readLive(session.cluster, transaction, reads) };
+}
+
+async function lookPatiently(serving: Serving, call: Call, progress: Progress, tries = 0): Promise<Looked | NotLive> {
+  const { parts, memory, session } = serving;
+  const expectsLeases = progress.looks > 1 || memory.expectsLeases(call.uid);
+  const wanted = { ...call, known: progress.known, engineNamespace: parts.engineNamespace, expectsLeases };
+  const live = await look(session.cluster, wanted);
+  const pause = readPauses[tries];
+  if (live.kind !== 'unreadable' || pause === undefined || session.retryAfter() > 0) return live;
+  await parts.clock.sleep(pause);
+  return lookPatiently(serving, call, progress, tries + 1);
 }
 
 async function withoutTransaction(serving: Serving, call: Call, live: NotLive, carry: Carry): Promise<Reply> {
@@ -98,7 +149,7 @@ async function withoutTransaction(serving: Serving, call: Call, live: NotLive, c
   const untouched = { kind: 'status', status, children, resyncAfterSeconds: 0, finalized: false } as const;
   switch (live.kind) {
     case 'unreadable':
-      return { kind: 'retry', retryAfterSeconds: unreadableRetry, because: live.because };
+      return { kind: 'retry', retryAfterSeconds: pauseAfterTrouble(serving, call.uid), because: live.because };
     case 'foreign':
       return { ...untouched, status: live.status };
     case 'gone':
@@ -115,48 +166,69 @@ async function giveBack({ session, parts }: Serving, { locks, acquired }: Carry)
   await Promise.all(writes.map((write) => session.cluster.send(write)));
 }
 
-type Answering = Extract<Result, { kind: 'answer' }>;
-
-interface Taken extends Answered {
-  readonly status: Status;
+interface Taken extends Ended {
   readonly result: Result;
 }
 
-interface Looked extends LiveTransaction {
-  readonly foretold: Foretold | undefined;
+interface Seen extends Looked {
+  readonly target: Early | undefined;
   /** Monotonic ms before it was read. */
   readonly lookedAt: number;
 }
 
-async function takeStep({ parts, server, memory, session }: Serving, live: Looked, carry: Carry): Promise<Taken> {
-  const { transaction, status, now, foretold, lookedAt } = live;
-  const { engineNamespace, sealer, timing } = parts;
-  const agenda = agendaOf({ transaction, status, now, lateWindow: lateWindowOf(timing) });
-  const source = { reader: session.cluster, packer: sealer, cache: memory.snapshots, sightings: memory.sightings };
-  const recollection = memory.recall(transaction.uid, foundAt(status));
-  const view = await observe({ source, transaction, status, engineNamespace, carry, recollection, foretold }, agenda);
-  const context = { transaction, packer: sealer };
-  const observation: Observation = {
-    now,
-    transaction,
-    status,
-    agenda,
-    engineNamespace,
-    server,
-    recollection,
-    lateWindow: lateWindowOf(timing),
-    view,
-    openDrift: (drift, entry) => openDrift(drift, entry, context),
-  };
+async function takeStep(serving: Serving, live: Seen, carry: Carry): Promise<Taken> {
+  const { memory, session, parts } = serving;
+  const { transaction } = live;
+  const recollection = memory.recall(transaction.uid);
+  const first = await firstLock(live);
+  const status = foundStatus(live.status, first, recollection);
+  const source = { reader: session.cluster, packer: parts.sealer, cache: memory.snapshots, sightings: memory.sightings };
+  const observation = await observed(serving, { ...live, status, recollection, source }, carry);
   const step = elsewhere(observation, carry) ?? decide(observation);
-  const planned = plan(step, observation, sealer);
-  const outcome = await perform(planned, session.writerUntil(lookedAt + lockTime(step, observation) - timing.writeTimeout));
-  const testimony = testimonyOf(step, observation);
-  if (testimony === 'others') memory.doubt(transaction.uid);
-  if (testimony === 'alone') memory.trust(transaction.uid);
-  const result = resultOf(step, { observation, plan: planned, outcome, carry, context, isSettled: !session.uncertain() });
+  const planned = plan(step, observation, parts.sealer);
+  const until = live.lookedAt + lockTime(step, observation) - parts.timing.writeTimeout;
+  const outcome = denied(planned, step, carry.refused) ?? (await perform(planned, session.writerUntil(until)));
+  remember(serving, step, observation, outcome);
+  const context = { transaction, packer: parts.sealer };
+  const result = resultOf(step, { observation, plan: planned, outcome, carry, context });
   if (step.kind === 'store') keepStored(source, transaction, result, outcome);
-  return { observation, step, outcome, status, result };
+  return { observation, step, outcome, found: live.status, first, result };
+}
+
+/** The Lease of the first change, where changes may be made or undone. */
+async function firstLock({ status, ownLeases }: Looked): Promise<JsonObject | undefined> {
+  if (!isUnderWay(status.phase)) return undefined;
+  const own = await ownLeases();
+  return own.kind === 'ok' ? firstLease(status, own.objects) : undefined;
+}
+
+// W3 (decide/in-flight.ts): what is only announced was never sent.
+function foundStatus(status: Status, first: JsonObject | undefined, recollection: Recollection): Status {
+  return status.phase === 'RollingBack' && isAccountedFor({ status, first, recollection }) ? withdrawn(status) : status;
+}
+
+interface Found extends Seen {
+  readonly recollection: Recollection;
+  readonly source: SnapshotSource;
+}
+
+async function observed({ parts, server, writer }: Serving, found: Found, carry: Carry): Promise<Observation> {
+  const { transaction, status, now, recollection, source, ownLeases, target } = found;
+  const { engineNamespace, sealer, timing } = parts;
+  const lateWindow = lateWindowOf(timing);
+  const agenda = agendaOf({ transaction, status, now, lateWindow, waits: recollection.waits });
+  const earlier = 'index' in agenda && agenda.index === target?.index ? target.presence : undefined;
+  const view = await observe({ source, transaction, status, engineNamespace, carry, ownLeases, earlier }, agenda);
+  const known = { now, transaction, status, agenda, engineNamespace, server, writer, recollection, lateWindow, view };
+  return { ...known, openDrift: (drift, entry) => openDrift(drift, entry, { transaction, packer: sealer }) };
+}
+
+// What other processes cannot know of this one.
+function remember({ memory, session, writer }: Serving, step: Step, { transaction, now }: Observation, outcome: Outcome): void {
+  const answer = outcome.at(-1)?.answer;
+  if (step.kind === 'sign' && answer?.kind === 'ok')
+    memory.signed(transaction.uid, writer, step.isSettled ? undefined : answer.serverTime);
+  if (step.kind === 'apply' && session.uncertain()) memory.unsettled(transaction.uid, now);
 }
 
 // What was just stored need not be read back by the next call. The first ConfigMap was written last.
@@ -164,31 +236,4 @@ function keepStored(source: SnapshotSource, transaction: Transaction, result: Re
   const ref = result.kind === 'answer' ? result.status.rollbackRef : undefined;
   const objects = outcome.flatMap(({ answer }) => (answer.kind === 'ok' ? [answer.object] : []));
   if (ref !== undefined) verified(source, transaction, ref, objects.toReversed());
-}
-
-/** The Lease of the change that is about to be applied. */
-function nextLockOf({ phase, items }: Status): string | undefined {
-  const isApplying = phase === 'Prepared' || phase === 'Committing';
-  return isApplying ? items.find(({ progress }) => progress.kind === 'announced')?.lockLease : undefined;
-}
-
-function foundAt({ version, phase }: Status): Found {
-  return { isNew: version === 0, isBeingUndone: phase === 'RollingBack' };
-}
-
-function reply({ parts, memory, session }: Serving, call: Call, taken: Taken, answer: Answering): Reply {
-  const { transaction, now } = taken.observation;
-  const status = completed(taken.status, answer.status, now);
-  const isTroubled = answer.resyncAfterSeconds < 0;
-  const pause = memory.remember(transaction.uid, { isUncertain: session.uncertain(), isTroubled, nextLock: nextLockOf(status) });
-  if (answer.finalized) memory.forget(transaction.uid);
-  if (isTerminal(status.phase)) memory.snapshots.delete(transaction.uid);
-  parts.record(reportOf(taken, status));
-  return {
-    kind: 'status',
-    status: encodeStatus(status),
-    children: call.children,
-    resyncAfterSeconds: isTroubled ? pause : answer.resyncAfterSeconds,
-    finalized: answer.finalized,
-  };
 }

@@ -73,6 +73,7 @@ const item: Schema = {
       'Where the object, once written, differed from what the dry run had foretold, in a form for the engine only.',
       statusLimits.drift,
     ),
+    waiting: string('What the undo of this change waits for, while it goes on with earlier changes.', statusLimits.note),
     disowned: flag('The field manager of this Transaction was taken off the object again.'),
     note: string('Something to know about this change that is no error.', statusLimits.note),
   },
@@ -129,6 +130,9 @@ export const transactionStatus: Schema = {
     startedAt: time('When the Transaction began.'),
     completedAt: time('When it came to rest.'),
     rollbackStartedAt: time('When the undo began.'),
+    settledWriter: string('The engine process and turn whose requests are all answered, in a form for the engine only.', 128),
+    unsettledAt: time('When a process was replaced that may have left a request unanswered.'),
+    rollbackObservedAt: time('When the undo was first found stored, where a request may have been under way.'),
     message: string('What is going on, or how it ended, in words.', statusLimits.message),
     progress: string('Changes done of all, such as 3/5.', 32),
     handledAnnotations: {

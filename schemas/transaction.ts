@@ -16,6 +16,9 @@ export const guardedFields = [
   'specDigest',
   'startedAt',
   'rollbackStartedAt',
+  'settledWriter',
+  'unsettledAt',
+  'rollbackObservedAt',
   'handledAnnotations',
 ] as const;
 

@@ -8,6 +8,7 @@ import { createSync } from '../hooks/sync.ts';
 import type { Parsed } from './access/files.ts';
 import { type OpenAccess, openAccess } from './access/open.ts';
 import { type App, buildApp } from './app.ts';
+import { clock } from './clock.ts';
 import { type Config, readConfig } from './config.ts';
 import { createCensus } from './kubernetes/census.ts';
 import { createCluster, type KubernetesCluster } from './kubernetes/cluster.ts';
@@ -29,8 +30,6 @@ const readinessInterval = 5_000;
 const longestDrain = 35_000;
 const longestFlush = 2_000;
 const secondsUntilKey = 5;
-
-const clock = { monotonic: () => performance.now() };
 
 async function main(): Promise<void> {
   const { config, connection, opened } = start(process.env, process.argv.slice(2));

@@ -45,6 +45,8 @@ export interface Stored {
   readonly now: number;
   /** How long after the undo began a write of an unknown fate may still land, in ms. */
   readonly lateWindow: number;
+  /** How many calls in a row have only waited: where several changes wait, each has its turn. */
+  readonly waits: number;
 }
 
 export function agendaOf(stored: Stored): Agenda {
@@ -108,13 +110,26 @@ function running(stored: Stored): Agenda {
     : { due: 'apply', index };
 }
 
-function undoing({ transaction, status, now, lateWindow }: Stored): Agenda {
-  const index = status.items.findLastIndex(({ progress }) => progress.kind === 'announced' || progress.kind === 'applied');
+function undoing({ transaction, status, now, lateWindow, waits }: Stored): Agenda {
+  const index = nextToUndo(status, waits);
   // Waiting a late write out is no time of the undo: a short spec.timeout must not end it before it could begin.
   const mayWait = status.items.some(wasInFlight) || transaction.changes.some(({ type }) => type === 'Create');
   const patience = transaction.timeout + (mayWait ? lateWindow : 0);
   const isOverdue = now > (status.rollbackStartedAt ?? now) + patience;
   return index < 0 || isOverdue ? { due: 'conclude', overdue: index >= 0 } : { due: 'restore', index };
+}
+
+/** The last one, unless it waits while earlier ones do not; -1 when none is left. */
+function nextToUndo({ items }: Status, waits: number): number {
+  const next = items.findLastIndex((item) => isToUndo(item) && item.waiting === undefined);
+  if (next >= 0) return next;
+  const waiting = items.flatMap((item, index) => (isToUndo(item) ? [index] : []));
+  return waiting.at(-1 - (waits % Math.max(1, waiting.length))) ?? -1;
+}
+
+/** Whether the undo has not come to an end with it. */
+export function isToUndo({ progress }: Item): boolean {
+  return progress.kind === 'announced' || progress.kind === 'applied';
 }
 
 /** Announced when the undo began, and not known as applied. */

@@ -29,8 +29,13 @@ export type Backward =
   /** The object was created again by us; its status and managedFields may still be missing. */
   | { readonly kind: 'complete'; readonly live: JsonObject }
   | { readonly kind: 'content'; readonly live: JsonObject; readonly restored: JsonObject; readonly attributed: Attributed }
+  /** Nothing is to be written, but something else may be about to: what names the version of `live` is made to miss. */
+  | { readonly kind: 'fence'; readonly live: JsonObject; readonly end: Ended }
   | { readonly kind: 'wait'; readonly message: string }
   | { readonly kind: 'conflict'; readonly reason: string; readonly message: string };
+
+/** The undo of one change is over without a write. */
+export type Ended = Extract<Backward, { kind: 'restored' | 'conflict' }>;
 
 export interface BackwardEvidence extends Evidence {
   readonly uid: string;
@@ -135,7 +140,7 @@ function judgeDeleted(evidence: BackwardEvidence): Backward {
   const { live, entry } = evidence;
   if (live === undefined) return { kind: 'recreate', ...ownersNote(evidence) };
   if (isTerminating(live)) return awaitGone(entry);
-  if (uidOf(live) === uidOf(entry.prior)) return { kind: 'restored' };
+  if (uidOf(live) === uidOf(entry.prior)) return undeleted(evidence, live);
   if (hasManager(live, [evidence.managers.restore])) return { kind: 'complete', live };
   const foreign = recreatedContent(evidence, live);
   if (foreign.length === 0) return { kind: 'restored', ...ownersNote(evidence) };
@@ -143,6 +148,12 @@ function judgeDeleted(evidence: BackwardEvidence): Backward {
     'Recreated',
     `${describe(entry.target)} was created again by someone else with other content: ${describeForeign(foreign)}`,
   );
+}
+
+// It was never deleted. Who fenced it and died has left his mark.
+function undeleted({ managers }: Evidence, live: JsonObject): Backward {
+  const isMarked = hasManager(live, [managers.restore]);
+  return isMarked ? { kind: 'fence', live, end: { kind: 'restored' } } : { kind: 'restored' };
 }
 
 // Be it the one that was deleted here or what somebody has made since: it will not stay.

@@ -3,15 +3,15 @@
 import { describeFailure } from '../checks/failures.ts';
 import { definitionState } from '../content/definition.ts';
 import type { Failure } from '../model/failure.ts';
-import type { JsonObject } from '../model/json.ts';
 import { describe } from '../model/reference.ts';
 import { isSealed, type SnapshotEntry } from '../model/snapshot.ts';
 import { fieldManagers } from '../model/transaction.ts';
 import type { Observation } from '../observe/observation.ts';
-import { isSignedBy } from '../writes/lease.ts';
+import { writerOf } from '../writes/lease.ts';
 import { driftOf } from './drift.ts';
 import { type Forward, type ForwardEvidence, judgeForward } from './forward.ts';
-import { type Guarded, guard, type ItemView } from './guards.ts';
+import { firstLease, type Guarded, guard, type ItemView } from './guards.ts';
+import { isSettled } from './in-flight.ts';
 import { uidOf } from './judge.ts';
 import type { Step } from './step.ts';
 import { applied, undoing } from './transitions.ts';
@@ -20,11 +20,18 @@ import { become, waitFor, waitOut } from './waiting.ts';
 export function decideApply(observation: Observation, view: ItemView, index: number): Step {
   const guarded = guard(observation, view, index);
   if (guarded.kind !== 'clear') return heldUp(observation, view, guarded, index);
-  return isSignedBy(observation.server, guarded.lease) ? decideChange(observation, view, guarded.entry) : sign(guarded.lease);
+  return takeTurn(observation, view) ?? decideChange(observation, view, guarded.entry);
 }
 
-function sign(lease: JsonObject): Step {
-  return { kind: 'renew', leases: [lease], because: 'another process has served this change before' };
+// W1: a change is sent under a name that no answer has called settled.
+function takeTurn(observation: Observation, view: ItemView): Step | undefined {
+  const { status, recollection } = observation;
+  const first = firstLease(status, view.leases);
+  if (first === undefined) return lockLost(observation, 0);
+  const writer = writerOf(first);
+  if (recollection.isOpen && writer === recollection.writer && writer !== status.settledWriter) return undefined;
+  const because = 'this process takes its turn';
+  return { kind: 'sign', lease: first, isSettled: isSettled({ status, first, recollection }), because };
 }
 
 function heldUp(observation: Observation, view: ItemView, guarded: Exclude<Guarded, { kind: 'clear' }>, index: number): Step {
@@ -39,10 +46,9 @@ function heldUp(observation: Observation, view: ItemView, guarded: Exclude<Guard
   }
 }
 
-/** All our Leases are renewed together; they are read first. */
+/** All our Leases are renewed together. */
 export function renew(view: ItemView): Step {
-  const because = 'less than half of the life of a lock is left';
-  return view.leases.length === 0 ? { kind: 'look', at: 'leases', because } : { kind: 'renew', leases: view.leases, because };
+  return { kind: 'renew', leases: view.leases, because: 'less than half of the life of a lock is left' };
 }
 
 function lockLost({ status, now }: Observation, index: number): Step {
@@ -67,9 +73,15 @@ function decideChange(observation: Observation, view: ItemView, entry: SnapshotE
     recorded: false,
   };
   const judged = judgeForward(evidence);
-  if (view.isAssumed && judged.kind !== 'send')
-    return { kind: 'look', at: 'target', because: `${describe(entry.target)} must be read to be judged` };
+  if (isToBeRead(view, judged))
+    return { kind: 'look', entry, because: `${describe(entry.target)} must be read before the Transaction` };
   return byJudgement(observation, evidence, judged, now);
+}
+
+// W5: what is sent names a version that was read before this look at the Transaction, or none.
+function isToBeRead({ liveFrom }: ItemView, judged: Forward): boolean {
+  const isSent = judged.kind === 'send';
+  return liveFrom === 'assumed' ? !isSent : liveFrom === 'now' && isSent && judged.precondition !== undefined;
 }
 
 function byJudgement(observation: Observation, { entry, live }: ForwardEvidence, judged: Forward, now: number): Step {
@@ -94,14 +106,14 @@ function byJudgement(observation: Observation, { entry, live }: ForwardEvidence,
       return { kind: 'amend', index: entry.index, entry, drift: judged.drift, because };
     }
     case 'conflict':
-      return become(undoing(status, judged, now, { index: entry.index, isUntouched: false }), judged.message);
+      return become(undoing(status, judged, now, entry.index), judged.message);
   }
 }
 
 function failedRead({ status, transaction, now }: Observation, entry: SnapshotEntry, failure: Failure): Step {
   if (failure.kind === 'transient') return waitOut(status, `reading ${describe(entry.target)}`, failure);
   const message = `${describe(entry.target)} cannot be read: ${describeFailure(failure, isSealed(entry.target, transaction.namespace))}`;
-  return become(undoing(status, { reason: failure.reason, message }, now, { index: entry.index, isUntouched: false }), message);
+  return become(undoing(status, { reason: failure.reason, message }, now, entry.index), message);
 }
 
 /** ms that a CustomResourceDefinition may take until its kind is served. */

@@ -1,12 +1,19 @@
 // What must hold before any item is applied or taken back: a list that stops at the first reason.
 import type { Failure } from '../model/failure.ts';
-import type { JsonObject } from '../model/json.ts';
+import { type JsonObject, textAt } from '../model/json.ts';
 import type { SnapshotEntry } from '../model/snapshot.ts';
+import type { Status } from '../model/status.ts';
 import { holderOf } from '../model/transaction.ts';
 import type { Observation, Presence, View } from '../observe/observation.ts';
 import { type LeaseState, leaseState } from './locks.ts';
 
 export type ItemView = Extract<View, { kind: 'item' }>;
+
+/** The Lease of the first change, if it is among these. */
+export function firstLease({ items }: Status, leases: readonly JsonObject[]): JsonObject | undefined {
+  const name = items[0]?.lockLease;
+  return name === undefined ? undefined : leases.find((lease) => textAt(lease, 'metadata', 'name') === name);
+}
 
 export type Guarded =
   | { readonly kind: 'clear'; readonly entry: SnapshotEntry; readonly lease: JsonObject }

@@ -4,7 +4,7 @@
 import { at, type JsonObject, textAt } from '../model/json.ts';
 import { parseTime } from '../model/timeouts.ts';
 import type { LockState, LockView } from '../observe/observation.ts';
-import { isSignedBy, type Lock } from '../writes/lease.ts';
+import { isWrittenBy, type Lock } from '../writes/lease.ts';
 
 /** The `Date` header has a resolution of one second, and so has the time that a Lease was written with. */
 const resolution = 2_000;
@@ -28,6 +28,11 @@ export function leaseState(lease: JsonObject | undefined, holder: string, now: n
 /** ms until nobody needs to respect it any more. Others add the resolution to that, so that this is on the safe side. */
 export function lifeLeft(lease: JsonObject, now: number): number {
   return lifeOf(lease) - ageOf(lease, now);
+}
+
+/** ms until it is to be renewed; negative when it should have been. */
+export function halfLifeLeft(lease: JsonObject, now: number): number {
+  return lifeOf(lease) / 2 - ageOf(lease, now);
 }
 
 function ageOf(lease: JsonObject, now: number): number {
@@ -86,7 +91,7 @@ export function judgeLocks(view: LockView, taker: Taker, now: number): Locking {
  */
 function isToGoBack(lease: JsonObject, { acquired }: LockView, { holder, server, lateWindow }: Taker, now: number): boolean {
   if (textAt(lease, 'spec', 'holderIdentity') !== holder) return false;
-  if (acquired.has(textAt(lease, 'metadata', 'name') ?? '') || isSignedBy(server, lease)) return true;
+  if (acquired.has(textAt(lease, 'metadata', 'name') ?? '') || isWrittenBy(server, lease)) return true;
   return ageOf(lease, now) > lateWindow + resolution;
 }
 

@@ -3,11 +3,11 @@ import { describeFaults, type Fault } from '../checks/fault.ts';
 import type { ItemError } from '../model/item.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { Status } from '../model/status.ts';
-import type { Observation, View } from '../observe/observation.ts';
-import { lockOf } from '../writes/lease.ts';
+import type { LockView, Observation, View } from '../observe/observation.ts';
+import { lockOf, writerOf } from '../writes/lease.ts';
 import type { Step } from './step.ts';
 import { takeLocks } from './taking.ts';
-import { begun, locked, stopped, waitingForLocks, withLeases } from './transitions.ts';
+import { begun, type Locks, locked, stopped, waitingForLocks, withLeases } from './transitions.ts';
 import { become, waitOut } from './waiting.ts';
 
 export function decideBegin(observation: Observation, view: Extract<View, { kind: 'begin' }>): Step {
@@ -16,11 +16,17 @@ export function decideBegin(observation: Observation, view: Extract<View, { kind
   if (view.faults.length > 0) return refuse(observation, view.faults, view.strays);
   const locking = withLeases(status, leaseNames(view));
   return takeLocks(observation, view.locks, {
-    held: () => become(locked(status, transaction, now, leaseNames(view)), 'all locks are held'),
+    held: () => become(locked(status, transaction, now, locksOf(view.locks, leaseNames(view))), 'all locks are held'),
     waiting: (message) => waitingForLocks(locking, transaction, now, message),
     waitedTooLong: (message) => become(stopped(locking, { reason: 'LockHeld', message }, now, new Map()), message),
     since: status.startedAt,
   });
+}
+
+/** The locks that are held, by the names of their Leases in the order of the changes. */
+export function locksOf({ states }: LockView, leases: readonly string[]): Locks {
+  const first = states.get(leases[0] ?? '');
+  return { leases, writer: first?.kind === 'present' ? writerOf(first.object) : undefined };
 }
 
 // In the order of the changes; the view has them in the order of their names.

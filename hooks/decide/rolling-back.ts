@@ -4,24 +4,46 @@ import type { Failure } from '../model/failure.ts';
 import { textAt } from '../model/json.ts';
 import { describe } from '../model/reference.ts';
 import { isSealed, type SnapshotEntry } from '../model/snapshot.ts';
-import { formatDuration, parseTime } from '../model/timeouts.ts';
+import { formatTime, parseTime } from '../model/timeouts.ts';
 import { fieldManagers } from '../model/transaction.ts';
 import type { Observation } from '../observe/observation.ts';
-import { isSignedBy, lockOf } from '../writes/lease.ts';
+import { lockOf } from '../writes/lease.ts';
 import { type Backward, judgeBackward } from './backward.ts';
 import { renew } from './committing.ts';
 import { amended, driftOf } from './drift.ts';
-import { type Guarded, guard, type ItemView } from './guards.ts';
+import { firstLease, type Guarded, guard, type ItemView } from './guards.ts';
+import { mayLandUntil } from './in-flight.ts';
+import { uidOf } from './judge.ts';
 import { judgeLocks } from './locks.ts';
 import type { Step } from './step.ts';
 import { takerOf } from './taking.ts';
-import { concluded, left, restored } from './transitions.ts';
-import { become, lockPatience, waitFor, waitOut } from './waiting.ts';
+import { concluded, left, observed, restored } from './transitions.ts';
+import { become, lockPatience, undoLater, undoOut, waitFor, waitOut } from './waiting.ts';
 
 export function decideRestore(observation: Observation, view: ItemView, index: number): Step {
   const guarded = guard(observation, view, index);
   if (guarded.kind !== 'clear') return heldUp(observation, view, guarded, index);
-  return awaitLateWrite(observation, view, guarded) ?? decideUndo(observation, view, guarded.entry);
+  const late = lateness(observation, view);
+  if (late === 'unobserved') return become(observed(observation.status, observation.now), 'a write may still be on its way');
+  return (
+    awaitCreate(observation, view, { entry: guarded.entry, late }) ??
+    decideUndo(observation, view, { entry: guarded.entry, late })
+  );
+}
+
+/** Until when a write of the Transaction may land, where it may; see decide/in-flight.ts. */
+function lateness({ status, recollection, lateWindow, now }: Observation, view: ItemView): Late | 'unobserved' {
+  const until = mayLandUntil({ status, recollection, first: firstLease(status, view.leases) }, lateWindow);
+  if (until === 'unobserved') return until;
+  return now > until ? undefined : until;
+}
+
+type Late = number | undefined;
+
+/** What is to be undone, and until when (ms) a write of the Transaction may land; undefined when none may. */
+interface Due {
+  readonly entry: SnapshotEntry;
+  readonly late: Late;
 }
 
 function heldUp(observation: Observation, view: ItemView, guarded: Exclude<Guarded, { kind: 'clear' }>, index: number): Step {
@@ -48,28 +70,17 @@ function takeAgain(observation: Observation, view: ItemView, index: number): Ste
     now,
   );
   if (locking.kind === 'take') return { ...locking, kind: 'take', because: `the lock on ${describe(entry.target)} was lost` };
-  return waitFor(status, `waiting to undo: ${describe(entry.target)} is locked by another Transaction`, lockPatience);
+  return undoLater(status, index, `waiting to undo: ${describe(entry.target)} is locked by another Transaction`, lockPatience);
 }
 
 /**
- * A write whose fate is unknown, be it of this process or of another, may still land: the announced change is judged only when
- * it cannot any more. So is every Create: one whose answer was lost has been tried again, and the first try would land once the
- * object is gone. All others name the version that they replace.
+ * A Create names no version (W5), so a write of it that may still land is waited for: one whose answer was lost has perhaps been
+ * tried again, and the first try would land once the object is gone.
  */
-function awaitLateWrite(
-  observation: Observation,
-  view: ItemView,
-  { entry: { index, type }, lease }: Extract<Guarded, { kind: 'clear' }>,
-): Step | undefined {
-  const { status, recollection, lateWindow, server } = observation;
-  const isAnnounced = status.items[index]?.progress.kind === 'announced';
-  const isSafe = !isAnnounced && (type !== 'Create' || isLongThere(observation, view));
-  const isSettled = recollection.isSettled && isSignedBy(server, lease);
-  if (isSafe || isSettled || recollection.isUndoOld) return undefined;
-  return waitFor(
-    status,
-    `waiting up to ${formatDuration(lateWindow)}: a write of spec.changes[${index}] may still be on its way`,
-  );
+function awaitCreate(observation: Observation, view: ItemView, { entry: { index, type, target }, late }: Due): Step | undefined {
+  if (late === undefined || type !== 'Create' || isLongThere(observation, view)) return undefined;
+  const message = `waiting until ${formatTime(late)}: a write of ${describe(target)} may still be on its way`;
+  return undoLater(observation.status, index, message);
 }
 
 // What was created long ago was recorded long ago, and nobody has sent it since.
@@ -78,7 +89,7 @@ function isLongThere({ now, lateWindow }: Observation, { live }: ItemView): bool
   return created !== undefined && now > created + 2 * lateWindow;
 }
 
-function decideUndo(observation: Observation, view: ItemView, entry: SnapshotEntry): Step {
+function decideUndo(observation: Observation, view: ItemView, { entry, late }: Due): Step {
   const { status, transaction, now } = observation;
   const trouble = view.live.kind === 'trouble' ? view.live.failure : view.contentsTrouble;
   if (trouble !== undefined) return failedRead(observation, entry, trouble);
@@ -96,7 +107,16 @@ function decideUndo(observation: Observation, view: ItemView, entry: SnapshotEnt
     contents: view.contents,
     goneOwners: view.goneOwners,
   });
-  return byJudgement({ observation, entry: known, goneOwners: view.goneOwners }, judged, now);
+  const isFenced = late === undefined || item?.progress.kind === 'applied';
+  const safe = isFenced ? judged : fenced(judged, view, known);
+  return byJudgement({ observation, entry: known, goneOwners: view.goneOwners }, safe, now);
+}
+
+// W5: where the undo itself writes nothing to an object that is there, a write that may still land is made to miss.
+function fenced(judged: Backward, { live }: ItemView, { prior }: SnapshotEntry): Backward {
+  if (judged.kind !== 'restored' && judged.kind !== 'conflict') return judged;
+  const isSame = live.kind === 'present' && prior !== undefined && uidOf(live.object) === uidOf(prior);
+  return isSame ? { kind: 'fence', live: live.object, end: judged } : judged;
 }
 
 interface Judging {
@@ -115,7 +135,7 @@ function byJudgement({ observation, entry, goneOwners }: Judging, judged: Backwa
         judged.note ?? `nothing of ours is left of ${describe(entry.target)}`,
       );
     case 'wait':
-      return waitFor(status, judged.message);
+      return undoLater(status, index, judged.message);
     case 'conflict':
       return become(left(status, index, now, judged), judged.message);
     default:
@@ -124,7 +144,7 @@ function byJudgement({ observation, entry, goneOwners }: Judging, judged: Backwa
 }
 
 function failedRead({ status, transaction, now }: Observation, entry: SnapshotEntry, failure: Failure): Step {
-  if (failure.kind === 'transient') return waitOut(status, `reading ${describe(entry.target)}`, failure);
+  if (failure.kind === 'transient') return undoOut(status, entry.index, `reading ${describe(entry.target)}`, failure);
   const message = `${describe(entry.target)} cannot be read: ${describeFailure(failure, isSealed(entry.target, transaction.namespace))}`;
   return become(left(status, entry.index, now, { reason: failure.reason, message }), message);
 }

@@ -3,16 +3,27 @@
 import type { Request } from '../agenda/agenda.ts';
 import type { Observation, View } from '../observe/observation.ts';
 import { lockOf } from '../writes/lease.ts';
-import type { ItemView } from './guards.ts';
+import { firstLease, type ItemView } from './guards.ts';
+import { isSettled, unsettledAt } from './in-flight.ts';
+import { locksOf } from './pending.ts';
 import type { Step } from './step.ts';
 import { takeLocks } from './taking.ts';
 import { answered, disowned, released, undoingAgain, waitingSince, waitingToUndo, withLeases } from './transitions.ts';
 import { become, waitOut } from './waiting.ts';
 
-export function decideRelease({ status }: Observation, view: Extract<View, { kind: 'release' }>): Step {
+export function decideRelease(observation: Observation, view: Extract<View, { kind: 'release' }>): Step {
+  const { status } = observation;
   if (view.trouble !== undefined) return waitOut(status, 'reading the locks', view.trouble);
-  if (view.leases.length === 0) return become(released(status), 'no lock is held any more');
+  if (view.leases.length === 0) return become(released(status, unsettledAtRelease(observation)), 'no lock is held any more');
   return { kind: 'release', leases: view.leases, because: `${view.leases.length} locks are given back` };
+}
+
+/** What a later undo must know: with the Leases the names of the writers go. Nobody begins to change anything after an end. */
+export function unsettledAtRelease(observation: Observation): number | undefined {
+  const { status, recollection, view, now } = observation;
+  if (status.rollbackRef === undefined) return undefined;
+  const first = view.kind === 'release' ? firstLease(status, view.leases) : undefined;
+  return isSettled({ status, first, recollection }) ? unsettledAt({ status, recollection }) : now;
 }
 
 /** An undo that a user asks for, once the locks are held again. */
@@ -26,7 +37,8 @@ export function decideRelock(observation: Observation, view: Extract<View, { kin
   const leases = view.snapshot.entries.map(({ target }) => lockOf(target).name);
   const locking = withLeases(status, leases);
   return takeLocks(observation, view.locks, {
-    held: () => become(undoingAgain(status, request, now, leases), 'a rollback was requested and all locks are held'),
+    held: () =>
+      become(undoingAgain(status, request, now, locksOf(view.locks, leases)), 'a rollback was requested and all locks are held'),
     waiting: (message) => waitingToUndo(locking, now, message),
     waitedTooLong: (message) => {
       const refused = `${request.annotation}="${request.value}" has no effect: ${message}; set another value to try again`;

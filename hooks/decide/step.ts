@@ -1,4 +1,4 @@
-// What one call does: a closed union. At most one target is touched by any of them.
+// What one look leads to: a closed union. At most one target is touched by any of them.
 
 import type { Precondition } from '../cluster.ts';
 import type { Drift } from '../model/item.ts';
@@ -18,8 +18,8 @@ export interface EventNote {
 export type Step =
   /** Nothing is written; the status becomes this one. `resyncAfterSeconds` 0: no further call is needed. */
   | { readonly kind: 'become'; readonly status: Status; readonly because: string; readonly resyncAfterSeconds: number }
-  /** Reads are missing: observe again within this call. */
-  | { readonly kind: 'look'; readonly because: string; readonly at: 'leases' | 'target' }
+  /** The target is missing: it is read, then all is observed again within this call. */
+  | { readonly kind: 'look'; readonly entry: SnapshotEntry; readonly because: string }
   | {
       readonly kind: 'take';
       readonly create: readonly Lock[];
@@ -27,6 +27,8 @@ export type Step =
       readonly because: string;
     }
   | { readonly kind: 'renew'; readonly leases: readonly JsonObject[]; readonly because: string }
+  /** Puts the name of this call into the Lease of the first change; `isSettled`: all requests of the one named there are answered. */
+  | { readonly kind: 'sign'; readonly lease: JsonObject; readonly isSettled: boolean; readonly because: string }
   /** Gives locks back that this call has taken, and waits. */
   | {
       readonly kind: 'yield';
@@ -77,3 +79,6 @@ export type Step =
       readonly configMaps: readonly JsonObject[];
       readonly because: string;
     };
+
+/** Only the status changes. */
+export type Become = Extract<Step, { kind: 'become' }>;

@@ -1,9 +1,9 @@
 // Every way in which a status changes, as functions from status to status. The version, the conditions and the rest of what
 // follows from these are added once, in report/.
-import type { Ending, Request } from '../agenda/agenda.ts';
+import { type Ending, isToUndo, type Request } from '../agenda/agenda.ts';
 import type { Item, ItemError } from '../model/item.ts';
 import { mayFollow, type Phase } from '../model/phase.ts';
-import type { Cause, RollbackRef, Status } from '../model/status.ts';
+import type { RollbackRef, Status } from '../model/status.ts';
 import type { Transaction } from '../model/transaction.ts';
 import { allApplied, count, plain, shortened } from './wording.ts';
 
@@ -31,10 +31,20 @@ export function waitingForLocks(status: Status, transaction: Transaction, now: n
   return { ...status, startedAt: status.startedAt ?? now, specDigest: transaction.specDigest, message };
 }
 
-/** All locks are held. `leases` in the order of the changes. */
-export function locked(status: Status, transaction: Transaction, now: number, leases: readonly string[]): Status {
-  const passed = { ...to(status, 'Preparing'), startedAt: status.startedAt ?? now, specDigest: transaction.specDigest };
+/** All locks are held: `leases` in the order of the changes, `writer` the one that the first of them names. */
+export function locked(status: Status, transaction: Transaction, now: number, { leases, writer }: Locks): Status {
+  const begun = { startedAt: status.startedAt ?? now, specDigest: transaction.specDigest };
+  const passed = { ...to(status, 'Preparing'), ...begun, ...settledBy(writer) };
   return { ...withLeases(passed, leases), message: 'all locks are held; the state before the changes is being stored' };
+}
+
+export interface Locks {
+  readonly leases: readonly string[];
+  readonly writer: string | undefined;
+}
+
+function settledBy(writer: string | undefined): Pick<Status, 'settledWriter'> {
+  return writer === undefined ? {} : { settledWriter: writer };
 }
 
 /** Names the locks that are wanted, held or not: whatever the end is, those that are held are given back. */
@@ -80,26 +90,16 @@ export function stopped(status: Status, cause: Ending, now: number, errors: Read
   return { ...ended, cause: plain(cause), message: `nothing was applied: ${cause.message}` };
 }
 
-/** The change whose failure is the cause of an undo; `isUntouched`: it is known to have had, and to get, no effect. */
-export interface FailedChange {
-  readonly index: number;
-  readonly isUntouched: boolean;
-}
-
-export function undoing(status: Status, cause: Ending, now: number, failed?: FailedChange): Status {
-  const marked =
-    failed === undefined ? status : withItem(status, failed.index, (item) => failedItem(item, cause, failed.isUntouched));
+/** `failed`: the change whose failure is the cause. Whether it has had an effect is for the undo to find out. */
+export function undoing(status: Status, cause: Ending, now: number, failed?: number): Status {
+  const marked = failed === undefined ? status : withItem(status, failed, (item) => ({ ...item, error: plain(cause) }));
   const started = handled({ ...to(marked, 'RollingBack'), rollbackStartedAt: now }, cause.request);
   const { completedAt: _ended, ...running } = started;
   return { ...running, cause: plain(cause), message: `rolling back: ${cause.message}` };
 }
 
-function failedItem(item: Item, cause: Cause, isUntouched: boolean): Item {
-  return { ...item, error: plain(cause), progress: isUntouched ? { kind: 'restored', applied: false } : item.progress };
-}
-
 /** An undo that a user asked for begins, its locks held again: of a Committed one, or once more of a Failed one. */
-export function undoingAgain(status: Status, request: Request, now: number, leases: readonly string[]): Status {
+export function undoingAgain(status: Status, request: Request, now: number, { leases, writer }: Locks): Status {
   const items = status.items.map((item): Item => {
     if (item.progress.kind !== 'left') return item;
     const { error: _gone, ...rest } = item;
@@ -108,7 +108,14 @@ export function undoingAgain(status: Status, request: Request, now: number, leas
   const message =
     status.phase === 'Failed' ? (status.cause?.message ?? 'the rollback is tried again') : 'a rollback was requested';
   const reason = status.phase === 'Failed' ? (status.cause?.reason ?? 'RollbackRequested') : 'RollbackRequested';
-  return undoing(withLeases({ ...status, items }, leases), { reason, message, request }, now);
+  const taken = withLeases({ ...status, items, ...settledBy(status.settledWriter ?? writer), ...earlierUndo(status) }, leases);
+  return undoing(taken, { reason, message, request }, now);
+}
+
+// What an earlier undo has left may have been applied, whatever is recorded: it is not taken for never sent.
+function earlierUndo({ phase, unsettledAt, rollbackStartedAt }: Status): Pick<Status, 'unsettledAt'> {
+  const time = unsettledAt ?? (phase === 'Failed' ? rollbackStartedAt : undefined);
+  return time === undefined ? {} : { unsettledAt: time };
 }
 
 /** Since when a requested undo waits for its locks: after the end. What began before a Failed one ended was an earlier undo. */
@@ -137,9 +144,27 @@ export function answered(status: Status, request: Request, message: string): Sta
   return { ...withoutWaiting(handled(status, request)), message };
 }
 
+/** What was announced, and is known never to have been sent, or to have been refused. */
+export function withdrawn(status: Status): Status {
+  const items = status.items.map((item): Item => {
+    return item.progress.kind === 'announced' ? { ...item, progress: { kind: 'restored', applied: false } } : item;
+  });
+  return { ...status, items };
+}
+
+/** The undo of one change waits; that of earlier ones goes on. */
+export function passedOver(status: Status, index: number, message: string): Status {
+  return withItem(status, index, (item) => ({ ...item, waiting: shortened(message) }));
+}
+
+/** RollingBack was found stored, while a write may have been under way. */
+export function observed(status: Status, now: number): Status {
+  return { ...status, rollbackObservedAt: now };
+}
+
 /** Nothing of ours is left of one change. */
 export function restored(status: Status, index: number, now: number, note?: string): Status {
-  const next = withItem(status, index, (item) => ({
+  const next = withItem(status, index, ({ waiting: _over, ...item }) => ({
     ...item,
     progress: { kind: 'restored', applied: item.progress.kind === 'applied' },
     ...(note === undefined ? {} : { note: shortened(note) }),
@@ -155,21 +180,19 @@ export function left(status: Status, index: number, now: number, error: ItemErro
   );
 }
 
-function leftItem(item: Item, error: ItemError): Item {
+function leftItem({ waiting: _over, ...item }: Item, error: ItemError): Item {
   return { ...item, error: plain(error), progress: { kind: 'left', applied: item.progress.kind === 'applied' } };
 }
 
-function isToBeJudged({ progress }: Item): boolean {
-  return progress.kind === 'announced' || progress.kind === 'applied';
-}
-
 function concludedIfJudged(status: Status, now: number): Status {
-  return status.items.some(isToBeJudged) ? status : concluded(status, now);
+  return status.items.some(isToUndo) ? status : concluded(status, now);
 }
 
 /** The undo ends; what was not judged yet is left, for that reason. */
 export function concluded(status: Status, now: number, unjudged?: ItemError): Status {
-  const items = status.items.map((item) => (unjudged !== undefined && isToBeJudged(item) ? leftItem(item, unjudged) : item));
+  const items = status.items.map((item) =>
+    unjudged !== undefined && isToUndo(item) ? leftItem(item, lastWords(item, unjudged)) : item,
+  );
   const leftOver = items.filter(({ progress }) => progress.kind === 'left');
   const undone = items.filter(({ progress }) => progress.kind === 'restored' && progress.applied).length;
   const why = status.cause?.message ?? '';
@@ -188,9 +211,18 @@ export function concluded(status: Status, now: number, unjudged?: ItemError): St
   };
 }
 
-/** Our Leases are gone; whoever waited for more of them waits no longer. */
-export function released(status: Status): Status {
-  return withoutWaiting({ ...status, items: status.items.map(({ lockLease: _gone, ...item }) => item) });
+function lastWords({ waiting }: Item, { reason, message }: ItemError): ItemError {
+  return { reason, message: waiting === undefined ? message : `${message}; ${waiting}` };
+}
+
+/**
+ * Our Leases are gone; whoever waited for more of them waits no longer. `unsettledAt`: a writer may have left a request unanswered
+ * by then (in ms by the API server's clock).
+ */
+export function released(status: Status, unsettledAt: number | undefined): Status {
+  const { settledWriter: _gone, rollbackObservedAt: _over, ...rest } = status;
+  const items = status.items.map(({ lockLease: _given, ...item }) => item);
+  return withoutWaiting({ ...rest, items, ...(unsettledAt === undefined ? {} : { unsettledAt }) });
 }
 
 /** Our field manager was taken off the target of a change, at the deletion of the Transaction. */

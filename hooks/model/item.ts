@@ -53,6 +53,8 @@ export interface Item {
   readonly tookFieldsFrom?: readonly string[];
   /** Sealed where the target is. */
   readonly drift?: string;
+  /** What its undo waits for; earlier changes are undone meanwhile. */
+  readonly waiting?: string;
   readonly disowned?: true;
   /** What a person should know of it, although it is no error. */
   readonly note?: string;
@@ -99,7 +101,7 @@ export function decodeItem(wire: Json | undefined): Item | undefined {
   return {
     progress,
     ...decodeError(at(wire, 'error')),
-    ...texts(wire, ['lockLease', 'uid', 'drift', 'note']),
+    ...texts(wire, ['lockLease', 'uid', 'drift', 'note', 'waiting']),
     ...(isList(managers) ? { tookFieldsFrom: managers.filter((name) => typeof name === 'string') } : {}),
     ...(at(wire, 'disowned') === true ? { disowned: true as const } : {}),
   };

@@ -24,6 +24,11 @@ export function mayFollow(from: Phase, to: Phase): boolean {
   return next[from].includes(to);
 }
 
+/** Whether changes may be made, or undone. */
+export function isUnderWay(phase: Phase): boolean {
+  return phase === 'Prepared' || phase === 'Committing' || phase === 'RollingBack';
+}
+
 /** Left only by an annotation that a user sets. */
 export function isTerminal(phase: Phase): phase is 'Committed' | 'RolledBack' | 'Failed' {
   return phase === 'Committed' || phase === 'RolledBack' || phase === 'Failed';

@@ -35,6 +35,12 @@ export interface Status {
   readonly completedAt?: number;
   /** Since when the undo runs or, in Committed, since when a requested one waits for its locks. */
   readonly rollbackStartedAt?: number;
+  /** The writer whose requests are all known to be answered, and who sends nothing more under that name (decide/in-flight.ts). */
+  readonly settledWriter?: string;
+  /** When a writer was replaced, or gave up, of whom a request may be unanswered. */
+  readonly unsettledAt?: number;
+  /** When RollingBack was first found stored, where a write may have been under way then. */
+  readonly rollbackObservedAt?: number;
   readonly message: string;
   /** The values of the annotations that have taken effect. */
   readonly handledAnnotations: Readonly<Record<string, string>>;
@@ -75,6 +81,9 @@ export function decodeStatus(wire: Json | undefined, changes: number): Status | 
     ...optional('startedAt', parseTime(textAt(wire, 'startedAt'))),
     ...optional('completedAt', parseTime(textAt(wire, 'completedAt'))),
     ...optional('rollbackStartedAt', parseTime(textAt(wire, 'rollbackStartedAt'))),
+    ...optional('settledWriter', textAt(wire, 'settledWriter')),
+    ...optional('unsettledAt', parseTime(textAt(wire, 'unsettledAt'))),
+    ...optional('rollbackObservedAt', parseTime(textAt(wire, 'rollbackObservedAt'))),
   };
 }
 
@@ -110,9 +119,11 @@ function decodeCause(conditions: readonly Condition[]): { readonly cause?: Cause
   return failed === undefined ? {} : { cause: { reason: failed.reason, message: failed.message } };
 }
 
+const times = ['startedAt', 'completedAt', 'rollbackStartedAt', 'unsettledAt', 'rollbackObservedAt'] as const;
+
 /** The wire form. Equal statuses have equal wire forms: Metacontroller writes nothing then and wakes nobody. */
 export function encodeStatus(status: Status): JsonObject {
-  const time = (key: 'startedAt' | 'completedAt' | 'rollbackStartedAt'): JsonObject => {
+  const time = (key: (typeof times)[number]): JsonObject => {
     const value = status[key];
     return value === undefined ? {} : { [key]: formatTime(value) };
   };
@@ -125,6 +136,9 @@ export function encodeStatus(status: Status): JsonObject {
     ...time('startedAt'),
     ...time('completedAt'),
     ...time('rollbackStartedAt'),
+    ...(status.settledWriter === undefined ? {} : { settledWriter: status.settledWriter }),
+    ...time('unsettledAt'),
+    ...time('rollbackObservedAt'),
     message: status.message,
     progress: progressOf(status),
     handledAnnotations: { ...status.handledAnnotations },

@@ -1,4 +1,6 @@
 // What goes from one look to the next within a call.
+import type { Failure } from '../model/failure.ts';
+import type { SnapshotEntry } from '../model/snapshot.ts';
 import type { LockState } from './observation.ts';
 
 /** What earlier attempts within this call have learned. */
@@ -12,12 +14,22 @@ export interface Carry {
   /** Which of the two snapshot names is used, and whether something was found there. */
   readonly snapshotName: number;
   readonly snapshotTaken: boolean;
-  /** A Lease of ours was found to fade: all are to be read, and renewed. */
-  readonly renewing: boolean;
-  /** The target is read: its state before the change was relied on, and is not what is there. */
-  readonly readsTarget: boolean;
+  /** The target that is to be read before the next look: its state before the change is not what is there, or not enough. */
+  readonly reads?: SnapshotEntry;
+  /** A write that the API server has refused as stale, and how often at that version. */
+  readonly refused?: Refused;
   /** The change whose target this call has written to: no other target may follow in the same call. */
   readonly touched?: number;
+}
+
+/** A write that was refused with 404 or 409, and what it was bound to. */
+export interface Refused {
+  readonly index: number;
+  /** The resourceVersion that it named; undefined for a create. */
+  readonly version: string | undefined;
+  /** Refusals in a row at that version. */
+  readonly times: number;
+  readonly failure: Failure;
 }
 
 export const emptyCarry: Carry = {
@@ -27,6 +39,4 @@ export const emptyCarry: Carry = {
   taken: new Set(),
   snapshotName: 0,
   snapshotTaken: false,
-  renewing: false,
-  readsTarget: false,
 };

@@ -10,9 +10,8 @@ import { locationOf } from '../writes/change.ts';
 import { leaseLocation } from '../writes/lease.ts';
 import { engine, serviceAccountOf } from '../writes/resources.ts';
 import { listContents } from './contents.ts';
-import type { Foretold } from './foretold.ts';
 import type { Presence, StoredSnapshot, View } from './observation.ts';
-import { lookForAccount, ownersOf, presenceOf, read } from './read.ts';
+import { type Listed, lookForAccount, ownersOf, presenceOf, read } from './read.ts';
 import { readSnapshot, type SnapshotSource } from './snapshot.ts';
 
 export interface ItemContext {
@@ -20,8 +19,7 @@ export interface ItemContext {
   readonly transaction: Transaction;
   readonly status: Status;
   readonly engineNamespace: string;
-  /** A Lease that was read already. */
-  readonly foretold: Foretold | undefined;
+  readonly ownLeases: () => Promise<Listed>;
   readonly index: number;
   readonly direction: 'forward' | 'backward';
   /**
@@ -29,6 +27,8 @@ export interface ItemContext {
    * refuses where anything has moved; then, and where no write follows, it is read.
    */
   readonly mayAssume: boolean;
+  /** The target as it was read before this look. */
+  readonly earlier: Presence | undefined;
 }
 
 export type ItemView = Extract<View, { kind: 'item' }>;
@@ -36,31 +36,37 @@ export type ItemView = Extract<View, { kind: 'item' }>;
 export async function observeItem(context: ItemContext): Promise<ItemView> {
   const { source, transaction, status, index } = context;
   const known = knownEntry(context);
-  const assumed = assumedLive(context, known);
-  const [snapshot, serviceAccount, lease, early] = await Promise.all([
+  const unread = context.earlier ?? assumedLive(context, known);
+  const [snapshot, serviceAccount, locks, early] = await Promise.all([
     readSnapshot(source, transaction, status.rollbackRef),
     lookForAccount(source, transaction),
-    lookAtLease(context, status.items[index]?.lockLease),
-    assumed ?? (known && readLive(source.reader, transaction, known)),
+    lookAtLocks(context, status.items[index]?.lockLease),
+    unread ?? (known && readLive(source.reader, transaction, known)),
   ]);
-  const base = { kind: 'item', snapshot, serviceAccount, lease, leases: [], contents: [], goneOwners: [] } as const;
+  const base = { kind: 'item', snapshot, serviceAccount, ...locks, contents: [], goneOwners: [] } as const;
   const entry = entryOf(snapshot, index);
-  if (entry === undefined || serviceAccount.kind !== 'present') return { ...base, live: { kind: 'absent' } };
-  const live = early !== undefined && entry === known ? early : await readLive(source.reader, transaction, entry);
-  return { ...base, live, ...markIf(live === assumed), ...(await readMore(context, entry, live)) };
+  if (entry === undefined || serviceAccount.kind !== 'present') return { ...base, live: absent, liveFrom: 'now' };
+  const isOfEntry = context.earlier !== undefined || entry === known;
+  const live = early !== undefined && isOfEntry ? early : await readLive(source.reader, transaction, entry);
+  return { ...base, live, liveFrom: originOf(live, context.earlier, unread), ...(await readMore(context, entry, live)) };
 }
 
-async function lookAtLease(
-  { source, transaction, engineNamespace, foretold }: ItemContext,
+function originOf(live: Presence, earlier: Presence | undefined, unread: Presence | undefined): ItemView['liveFrom'] {
+  if (live === earlier) return 'earlier';
+  return live === unread ? 'assumed' : 'now';
+}
+
+/** A Lease that is not among ours is read by itself: it may be gone, or another's. */
+async function lookAtLocks(
+  { source, engineNamespace, ownLeases }: ItemContext,
   name: string | undefined,
-): Promise<Presence> {
-  if (name === undefined) return absent;
-  if (foretold?.name === name && foretold.resourceVersion === transaction.resourceVersion) return foretold.lease;
-  return read(source.reader, leaseLocation(name, engineNamespace), engine);
-}
-
-function markIf(isAssumed: boolean): Pick<ItemView, 'isAssumed'> {
-  return isAssumed ? { isAssumed } : {};
+): Promise<Pick<ItemView, 'lease' | 'leases'>> {
+  const own = await ownLeases();
+  if (own.kind === 'trouble') return { lease: own, leases: [] };
+  const found = own.objects.find((lease) => textAt(lease, 'metadata', 'name') === name);
+  if (found !== undefined) return { lease: { kind: 'present', object: found }, leases: own.objects };
+  const lease = name === undefined ? absent : await read(source.reader, leaseLocation(name, engineNamespace), engine);
+  return { lease, leases: own.objects };
 }
 
 // Not where something is known to have moved since the snapshot, or was not known when it was taken.
@@ -81,7 +87,8 @@ export function entryOf(snapshot: StoredSnapshot, index: number): SnapshotEntry 
   return snapshot.kind === 'stored' ? snapshot.entries[index] : undefined;
 }
 
-async function readLive(reader: Reader, transaction: Transaction, entry: SnapshotEntry): Promise<Presence> {
+/** The target of an entry, as its ServiceAccount sees it. */
+export async function readLive(reader: Reader, transaction: Transaction, entry: SnapshotEntry): Promise<Presence> {
   return presenceOf(await reader.get(locationOf(entry.target, entry.resource), serviceAccountOf(transaction)));
 }
 

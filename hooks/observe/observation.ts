@@ -16,12 +16,16 @@ export type Presence =
   | { readonly kind: 'absent' }
   | { readonly kind: 'trouble'; readonly failure: Failure };
 
-/** What this process knows of earlier calls for the same Transaction. */
+/** What this process knows of its own earlier calls for the same Transaction. */
 export interface Recollection {
-  /** Every write of this process is known to have ended, and so is every one of those whose Leases it has signed over. */
-  readonly isSettled: boolean;
-  /** It has seen the undo for so long that no change which anybody began before can land any more. */
-  readonly isUndoOld: boolean;
+  /** The name under which it was the last time a writer; what it sent is answered, or `unsettledAt` says when it was not. */
+  readonly writer?: string;
+  /** Whether it may send more under that name. */
+  readonly isOpen: boolean;
+  /** By the API server's clock, in ms: when a request of it stayed unanswered, or it took the place of such a writer. */
+  readonly unsettledAt?: number;
+  /** How many calls in a row have only waited. */
+  readonly waits: number;
 }
 
 /** What is known of a wanted lock; `unknown` ones are tried first and read only when they turn out to be taken. */
@@ -78,11 +82,14 @@ export type View =
       readonly serviceAccount: Presence;
       readonly snapshot: StoredSnapshot;
       readonly lease: Presence;
-      /** All our Leases, where they must be renewed. */
+      /** All our Leases. */
       readonly leases: readonly JsonObject[];
       readonly live: Presence;
-      /** `live` was not read, it is the state before the change: only a write that is bound to its version may follow. */
-      readonly isAssumed?: true;
+      /**
+       * Where `live` comes from. `assumed`: it is the state before the change; only a write that is bound to its version may follow.
+       * `earlier`: it was read before this look at the Transaction began, `now`: after that (W5, decide/in-flight.ts).
+       */
+      readonly liveFrom: 'assumed' | 'earlier' | 'now';
       readonly contents: readonly string[];
       readonly contentsTrouble?: Failure;
       readonly goneOwners: readonly string[];
@@ -106,6 +113,8 @@ export interface Observation {
   readonly engineNamespace: string;
   /** Names this process among all that serve. */
   readonly server: string;
+  /** Names this call of it. */
+  readonly writer: string;
   readonly recollection: Recollection;
   /** How long a write of an unknown fate may still land, in ms. */
   readonly lateWindow: number;

@@ -5,11 +5,10 @@ import type { Transaction } from '../model/transaction.ts';
 import { lockOf } from '../writes/lease.ts';
 import { observeBegin, observeLocks } from './begin.ts';
 import type { Carry } from './carry.ts';
-import type { Foretold } from './foretold.ts';
-import { type ItemContext, observeItem } from './item.ts';
-import type { Recollection, View } from './observation.ts';
+import { observeItem } from './item.ts';
+import type { Presence, View } from './observation.ts';
 import { observePrepare } from './prepare.ts';
-import { readOwnLeases } from './read.ts';
+import type { Listed } from './read.ts';
 import { readOwnConfigMaps, readSnapshot, type SnapshotSource } from './snapshot.ts';
 
 export interface ObserveContext {
@@ -18,8 +17,9 @@ export interface ObserveContext {
   readonly status: Status;
   readonly engineNamespace: string;
   readonly carry: Carry;
-  readonly recollection: Recollection;
-  readonly foretold: Foretold | undefined;
+  readonly ownLeases: () => Promise<Listed>;
+  /** The target of what is due, read before this look. */
+  readonly earlier: Presence | undefined;
 }
 
 export async function observe(context: ObserveContext, agenda: Agenda): Promise<View> {
@@ -33,14 +33,9 @@ export async function observe(context: ObserveContext, agenda: Agenda): Promise<
     case 'prepare':
       return observePrepare({ ...lock, isWaiting: false }, source);
     case 'apply':
-      // A write of an unknown fate may have changed it.
-      return observeItemAndLocks(context, {
-        index: agenda.index,
-        direction: 'forward',
-        mayAssume: context.recollection.isSettled && !carry.readsTarget,
-      });
+      return observeItem({ ...context, index: agenda.index, direction: 'forward', mayAssume: true });
     case 'restore':
-      return observeItemAndLocks(context, { index: agenda.index, direction: 'backward', mayAssume: false });
+      return observeItem({ ...context, index: agenda.index, direction: 'backward', mayAssume: false });
     case 'disown':
       return observeItem({ ...context, index: agenda.index, direction: 'forward', mayAssume: false });
     case 'relock':
@@ -61,18 +56,8 @@ function shared({ reader, sightings }: SnapshotSource): Pick<SnapshotSource, 're
 // A Transaction that is refused may hold locks all the same: of a call whose answer was lost.
 async function withStrays(context: ObserveContext, view: View): Promise<View> {
   if (view.kind !== 'begin' || view.faults.length === 0) return view;
-  const own = await readOwnLeases(context.source.reader, context.transaction, context.engineNamespace);
+  const own = await context.ownLeases();
   return own.kind === 'trouble' ? { ...view, trouble: own.failure } : { ...view, strays: own.objects };
-}
-
-async function observeItemAndLocks(
-  context: ObserveContext,
-  which: Pick<ItemContext, 'index' | 'direction' | 'mayAssume'>,
-): Promise<View> {
-  const view = await observeItem({ ...context, ...which });
-  if (!context.carry.renewing) return view;
-  const own = await readOwnLeases(context.source.reader, context.transaction, context.engineNamespace);
-  return own.kind === 'trouble' ? { ...view, lease: own } : { ...view, leases: own.objects };
 }
 
 async function observeRelock(context: ObserveContext): Promise<View> {
@@ -84,16 +69,13 @@ async function observeRelock(context: ObserveContext): Promise<View> {
   return { kind: 'relock', snapshot, locks };
 }
 
-async function observeRelease({ source, transaction, engineNamespace }: ObserveContext): Promise<View> {
-  const own = await readOwnLeases(source.reader, transaction, engineNamespace);
+async function observeRelease({ ownLeases }: ObserveContext): Promise<View> {
+  const own = await ownLeases();
   return own.kind === 'ok' ? { kind: 'release', leases: own.objects } : { kind: 'release', leases: [], trouble: own.failure };
 }
 
-async function observeSettle({ source, transaction, engineNamespace }: ObserveContext): Promise<View> {
-  const [own, stored] = await Promise.all([
-    readOwnLeases(source.reader, transaction, engineNamespace),
-    readOwnConfigMaps(source.reader, transaction),
-  ]);
+async function observeSettle({ source, transaction, ownLeases }: ObserveContext): Promise<View> {
+  const [own, stored] = await Promise.all([ownLeases(), readOwnConfigMaps(source.reader, transaction)]);
   const base = { kind: 'settle', leases: [], configMaps: [] } as const;
   if (own.kind === 'trouble') return { ...base, trouble: own.failure };
   return stored.kind === 'trouble'

@@ -29,8 +29,11 @@ export type Listed =
   | { readonly kind: 'ok'; readonly objects: readonly JsonObject[] }
   | { readonly kind: 'trouble'; readonly failure: Failure };
 
+/** What names a Transaction as the holder of a Lease. */
+export type Owner = Pick<Transaction, 'namespace' | 'name' | 'uid'>;
+
 /** The Leases that carry the label of a Transaction, whole, since their holder is in the spec. */
-export async function readOwnLeases(reader: Reader, transaction: Transaction, engineNamespace: string): Promise<Listed> {
+export async function readOwnLeases(reader: Reader, transaction: Owner, engineNamespace: string): Promise<Listed> {
   const selector = { labelSelector: `${uidLabel}=${transaction.uid}`, whole: true };
   const listed = await reader.listMetadata(leases, engineNamespace, engine, selector);
   if (listed.kind === 'failed') return { kind: 'trouble', failure: listed.failure };

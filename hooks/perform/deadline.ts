@@ -13,31 +13,41 @@ const outOfTime: Failed = {
   },
 };
 
-/** The cluster as one call may use it. `uncertain` tells whether a write was sent whose fate is not known. */
+/** The cluster as one call may use it. */
 export interface Session {
   readonly cluster: Cluster;
   /** Sends nothing from that moment on (monotonic ms), nor after the deadline of the call. */
   writerUntil(moment: number): Writer;
+  /** Whether a write was sent whose fate is not known. */
   readonly uncertain: () => boolean;
+  /** Seconds for which the API server has said to stay away, the longest of all its answers; 0 when it has not. */
+  readonly retryAfter: () => number;
 }
 
-export function startSession(cluster: Cluster, clock: Clock, milliseconds: number): Session {
+export function startSession(cluster: Cluster, clock: Pick<Clock, 'monotonic'>, milliseconds: number): Session {
   const end = clock.monotonic() + milliseconds;
   const isOver = (): boolean => clock.monotonic() >= end;
   let uncertain = false;
+  let retryAfter = 0;
+  const heard = <Result extends { readonly kind: string }>(answer: Result | Failed): Result | Failed => {
+    if (isFailed(answer)) retryAfter = Math.max(retryAfter, answer.failure.retryAfterSeconds ?? 0);
+    return answer;
+  };
   const writerUntil = (moment: number): Writer => {
     const isLate = (): boolean => clock.monotonic() >= moment || isOver();
     return {
       async send(write: Write): Promise<Answer> {
         if (isLate()) return outOfTime;
-        const answer = await cluster.send(write, isLate);
+        const answer = heard(await cluster.send(write, isLate));
         uncertain ||= answer.kind === 'failed' && !answer.failure.definitive;
         return answer;
       },
     };
   };
-  const timed = <Arguments extends readonly unknown[], Result>(call: (...args: Arguments) => Promise<Result | Failed>) => {
-    return async (...args: Arguments): Promise<Result | Failed> => (isOver() ? outOfTime : call(...args));
+  const timed = <Arguments extends readonly unknown[], Result extends { readonly kind: string }>(
+    call: (...args: Arguments) => Promise<Result | Failed>,
+  ) => {
+    return async (...args: Arguments): Promise<Result | Failed> => (isOver() ? outOfTime : heard(await call(...args)));
   };
   return {
     cluster: {
@@ -52,5 +62,10 @@ export function startSession(cluster: Cluster, clock: Clock, milliseconds: numbe
     },
     writerUntil,
     uncertain: () => uncertain,
+    retryAfter: () => retryAfter,
   };
+}
+
+function isFailed(answer: { readonly kind: string }): answer is Failed {
+  return answer.kind === 'failed';
 }

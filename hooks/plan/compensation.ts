@@ -2,7 +2,7 @@
 // restored; then ownership, in a write that changes nothing else. Whoever comes after a crash sees which of the two is missing.
 import type { Precondition, Write } from '../cluster.ts';
 import { asNew, contentOf, withContent, withManagedFields } from '../content/content.ts';
-import { managersOf } from '../content/fields.ts';
+import { entryOf, managersOf } from '../content/fields.ts';
 import { withoutGenerated } from '../content/generated.ts';
 import { type ListKinds, listKindsOf } from '../content/lists.ts';
 import { hasManager, restoredManagers } from '../content/ownership.ts';
@@ -31,6 +31,8 @@ export function compensation(undo: Undo, judged: Backward): Mutation | undefined
       return completeStatus(undo, judged.live);
     case 'content':
       return restoreContent(undo, judged);
+    case 'fence':
+      return fence(undo, judged.live);
     case 'restored':
     case 'wait':
     case 'conflict':
@@ -61,6 +63,29 @@ function restoreContent(undo: Undo, judged: Extract<Backward, { kind: 'content' 
     next,
   }));
 }
+
+// A write that changes nothing moves no version. One that adds an entry to managedFields does, and so does the one that takes it
+// off again: then the object is as it was, and no write has an effect that names the version from before.
+function fence(undo: Undo, live: JsonObject): Mutation | undefined {
+  const { restore } = fieldManagers(undo.transaction);
+  const others = managersOf(live)
+    .filter(({ name }) => name !== restore)
+    .map(entryOf);
+  const owners = others.length === 0 ? [{}] : others;
+  const next = (answer: JsonObject): Mutation | undefined => restoreOwners(undo, answer, owners);
+  if (hasManager(live, [restore])) return next(live);
+  const object = withManagedFields(live, [
+    ...others,
+    { ...fenceEntry, apiVersion: undo.entry.target.apiVersion, manager: restore },
+  ]);
+  return withPrecondition(live, (precondition) => ({
+    write: { ...base(undo), verb: 'update', object, precondition, fieldManager: restore },
+    next,
+  }));
+}
+
+// Metadata that every kind has; the API server drops an entry that owns nothing.
+const fenceEntry = { operation: 'Update', fieldsType: 'FieldsV1', fieldsV1: { 'f:metadata': { 'f:annotations': {} } } };
 
 // The restored values, with the owners from before they were restored.
 function keepOwners(before: JsonObject, restored: JsonObject): JsonObject {

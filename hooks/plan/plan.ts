@@ -8,7 +8,7 @@ import type { Packer } from '../model/snapshot.ts';
 import { fieldManagers, type Transaction } from '../model/transaction.ts';
 import type { Observation } from '../observe/observation.ts';
 import { aimOf, changeWrite, locationOf } from '../writes/change.ts';
-import { acquireWrite, releaseWrite, renewWrite, replaceWrite } from '../writes/lease.ts';
+import { acquireWrite, releaseWrite, renewWrite, replaceWrite, signWrite } from '../writes/lease.ts';
 import { engine, preconditionOf, serviceAccountOf, transactions } from '../writes/resources.ts';
 import { compensation } from './compensation.ts';
 import type { Mutation, Plan } from './mutation.ts';
@@ -25,6 +25,8 @@ export function plan(step: Step, observation: Observation, packer: Packer): Plan
       return takePlan(step, observation);
     case 'renew':
       return parallel(step.leases.map((lease) => renewWrite(lease, observation)));
+    case 'sign':
+      return parallel([signWrite(step.lease, observation.writer, engineNamespace)]);
     case 'yield':
     case 'release':
       return parallel(step.leases.map((lease) => releaseWrite(lease, engineNamespace)));

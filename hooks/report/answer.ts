@@ -1,5 +1,6 @@
 // How a step can come out, and what the ways have in common.
 import type { Failed } from '../cluster.ts';
+import type { Become } from '../decide/step.ts';
 import { stopped } from '../decide/transitions.ts';
 import { waitOut } from '../decide/waiting.ts';
 import type { Failure } from '../model/failure.ts';
@@ -19,8 +20,6 @@ export interface Done {
   readonly outcome: Outcome;
   readonly carry: Carry;
   readonly context: AppliedContext;
-  /** Every write of this call got a definitive answer. */
-  readonly isSettled: boolean;
 }
 
 export function answer(status: Status, resyncAfterSeconds = 0, finalized = false): Result {
@@ -46,8 +45,12 @@ export function transientOf(outcome: Outcome): Failure | undefined {
 /** Transient trouble: phase and items stay, the next call tries again. */
 export function held({ observation, outcome }: Done, what: string): Result {
   const failure = transientOf(outcome);
-  const step = failure === undefined ? undefined : waitOut(observation.status, what, failure);
-  return step?.kind === 'become' ? answer(step.status, step.resyncAfterSeconds) : answer(observation.status, 1);
+  return failure === undefined ? answer(observation.status, 1) : taken(waitOut(observation.status, what, failure));
+}
+
+/** What a step that only changes the status comes to. */
+export function taken({ status, resyncAfterSeconds }: Become): Result {
+  return answer(status, resyncAfterSeconds);
 }
 
 export function stoppedBy({ status, now }: Observation, message: string, reason = 'Refused'): Status {

@@ -3,19 +3,23 @@
 import { describeFailure } from '../checks/failures.ts';
 import { describeFaults } from '../checks/fault.ts';
 import type { Answer } from '../cluster.ts';
+import type { Ended } from '../decide/backward.ts';
 import { amending } from '../decide/drift.ts';
+import { unsettledAtRelease } from '../decide/settled.ts';
 import type { Step } from '../decide/step.ts';
 import { applied, left, prepared, released, restored, undoing } from '../decide/transitions.ts';
+import { undoLater, undoOut } from '../decide/waiting.ts';
 import type { Failure } from '../model/failure.ts';
 import { textAt } from '../model/json.ts';
 import { describe } from '../model/reference.ts';
 import { isSealed } from '../model/snapshot.ts';
 import type { Observation } from '../observe/observation.ts';
 import { refOf } from '../plan/snapshot.ts';
-import { again, answer, type Done, failuresOf, held, type Result, stoppedBy, transientOf } from './answer.ts';
+import { again, answer, type Done, failuresOf, held, type Result, stoppedBy, taken, transientOf } from './answer.ts';
 import { afterDisown, afterExpiry, afterSettle } from './ends.ts';
 import { factsOf, storedDrift } from './facts.ts';
 import { takenLocks } from './locks.ts';
+import { refusedOnce } from './refused.ts';
 
 export function resultOf(step: Step, done: Done): Result {
   if (done.plan.kind === 'refused')
@@ -25,15 +29,17 @@ export function resultOf(step: Step, done: Done): Result {
     case 'yield':
       return answer(step.status, step.resyncAfterSeconds);
     case 'look':
-      return { kind: 'again', carry: { ...done.carry, ...(step.at === 'leases' ? { renewing: true } : { readsTarget: true }) } };
+      return { kind: 'again', carry: { ...done.carry, reads: step.entry } };
     case 'take':
       return takenLocks(done);
     case 'renew':
-      return afterRenew(done);
+      return againUnlessHeld(done, 'renewing locks');
+    case 'sign':
+      return againUnlessHeld(done, 'signing a lock');
     case 'store':
       return afterStore(step, done);
     case 'discard':
-      return transientOf(done.outcome) === undefined ? again(done) : held(done, 'discarding an incomplete snapshot');
+      return againUnlessHeld(done, 'discarding an incomplete snapshot');
     case 'apply':
       return afterApply(step, done);
     case 'amend':
@@ -42,7 +48,7 @@ export function resultOf(step: Step, done: Done): Result {
       return afterCompensation(step, done);
     case 'release':
       return transientOf(done.outcome) === undefined
-        ? answer(released(done.observation.status))
+        ? answer(released(done.observation.status, unsettledAtRelease(done.observation)))
         : held(done, 'giving locks back');
     case 'disown':
       return afterDisown(step, done);
@@ -53,10 +59,8 @@ export function resultOf(step: Step, done: Done): Result {
   }
 }
 
-function afterRenew(done: Done): Result {
-  return transientOf(done.outcome) === undefined
-    ? { kind: 'again', carry: { ...done.carry, renewing: false } }
-    : held(done, 'renewing locks');
+function againUnlessHeld(done: Done, what: string): Result {
+  return transientOf(done.outcome) === undefined ? again(done) : held(done, what);
 }
 
 function afterStore(step: Extract<Step, { kind: 'store' }>, done: Done): Result {
@@ -94,18 +98,14 @@ function afterFailure(step: Extract<Step, { kind: 'apply' }>, done: Done, failur
   const { observation } = done;
   const isToBeJudged =
     failure.kind === 'stale' || failure.kind === 'exists' || (failure.kind === 'absent' && step.entry.type !== 'Create');
-  if (isToBeJudged) return { kind: 'again', carry: { ...done.carry, readsTarget: true } };
+  if (isToBeJudged) return { kind: 'again', carry: { ...refusedOnce(done, step.index, failure), reads: step.entry } };
   if (failure.kind === 'transient') return held(done, `${step.entry.type} of ${describe(step.entry.target)}`);
   if (failure.kind === 'absent' && isYoungDefinition(observation)) {
     return answer({ ...observation.status, message: `waiting until the API server serves ${step.entry.target.kind}` }, 0.2);
   }
   const detail = describeFailure(failure, isSealed(step.entry.target, observation.transaction.namespace));
   const message = `${step.entry.type} of ${describe(step.entry.target)} was refused: ${detail}`;
-  // Refused for good, and nothing else was ever sent for it: there is nothing to take back.
-  const isUntouched = done.isSettled && observation.recollection.isSettled;
-  return answer(
-    undoing(observation.status, { reason: failure.reason, message }, observation.now, { index: step.index, isUntouched }),
-  );
+  return answer(undoing(observation.status, { reason: failure.reason, message }, observation.now, step.index));
 }
 
 /** ms for which an instance of a kind that was just made may meet 404. */
@@ -120,14 +120,18 @@ function afterCompensation(step: Extract<Step, { kind: 'compensate' }>, done: Do
   const { observation, outcome } = done;
   const last = outcome.at(-1)?.answer;
   if (last?.kind === 'failed') return afterUndoFailure(step, done, last.failure);
+  if (step.judged.kind === 'fence') return afterFence(step, step.judged.end, done);
   const note = step.judged.kind === 'recreate' ? step.judged.note : undefined;
   if (step.judged.kind === 'delete' && last !== undefined && !isGone(last)) {
-    return answer(
-      { ...observation.status, message: `${describe(step.entry.target)} is being deleted; waiting until it is gone` },
-      0.2,
-    );
+    const message = `${describe(step.entry.target)} is being deleted; waiting until it is gone`;
+    return taken(undoLater(observation.status, step.index, message, 0.2));
   }
   return answer(restored(observation.status, step.index, observation.now, note));
+}
+
+function afterFence({ index }: Extract<Step, { kind: 'compensate' }>, end: Ended, { observation }: Done): Result {
+  const { status, now } = observation;
+  return answer(end.kind === 'restored' ? restored(status, index, now, end.note) : left(status, index, now, end));
 }
 
 // The answer to a DELETE is a Status when the object is gone, the object itself while something keeps it.
@@ -137,9 +141,17 @@ function isGone(last: Answer): boolean {
 
 function afterUndoFailure(step: Extract<Step, { kind: 'compensate' }>, done: Done, failure: Failure): Result {
   const { observation } = done;
-  if (failure.kind === 'transient') return held(done, `undoing ${step.entry.type} of ${describe(step.entry.target)}`);
+  const { index } = step;
+  if (failure.kind === 'transient')
+    return taken(undoOut(observation.status, index, `undoing ${step.entry.type} of ${describe(step.entry.target)}`, failure));
   const mayVanish = failure.kind === 'absent' && step.judged.kind !== 'recreate';
-  if (failure.kind === 'stale' || failure.kind === 'exists' || mayVanish) return again(done);
+  if (failure.kind === 'stale' || failure.kind === 'exists' || mayVanish)
+    return { kind: 'again', carry: refusedOnce(done, index, failure) };
+  // Who may not write the object waits until nothing can land any more.
+  if (step.judged.kind === 'fence')
+    return taken(
+      undoLater(observation.status, index, `waiting: a write of ${describe(step.entry.target)} may still be on its way`),
+    );
   const detail = describeFailure(failure, isSealed(step.entry.target, observation.transaction.namespace));
   const message = `undoing ${step.entry.type} of ${describe(step.entry.target)} was refused: ${detail}`;
   return answer(left(observation.status, step.index, observation.now, { reason: failure.reason, message }));

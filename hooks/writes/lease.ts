@@ -1,7 +1,7 @@
 // Locks as Lease objects in the engine's namespace. Times follow the API server's clock, never this machine's.
 //
-// A Lease is signed by the process that served its target last. Nobody changes a target under the signature of another: so who
-// finds its own knows that no other process has a write to this target on its way.
+// A Lease names the writer that took it: a process of the engine, and a turn of it. On the Lease of the first change this is the
+// fencing token of the whole Transaction: no process changes a target before it has put its own name there (decide/in-flight.ts).
 import type { Location, Write } from '../cluster.ts';
 import { at, isObject, type JsonObject, textAt, withKey, withPath } from '../model/json.ts';
 import { describe, lockName, type Reference } from '../model/reference.ts';
@@ -10,11 +10,21 @@ import { formatMicroTime } from '../model/timeouts.ts';
 import { holderOf, type Transaction } from '../model/transaction.ts';
 import { engine, engineManager, leases, preconditionOf, uidLabel } from './resources.ts';
 
-const signature = 'tx.janus.io/served-by';
+const writerAnnotation = 'tx.janus.io/writer';
 
-/** Whether the process `server` has served the target of this Lease last. */
-export function isSignedBy(server: string, lease: JsonObject): boolean {
-  return textAt(lease, 'metadata', 'annotations', signature) === server;
+/** A writer: turn `number` of the process `server`. */
+export function nameWriter(server: string, number: number): string {
+  return `${server}/${number}`;
+}
+
+/** The writer that a Lease names. */
+export function writerOf(lease: JsonObject | undefined): string | undefined {
+  return textAt(lease, 'metadata', 'annotations', writerAnnotation);
+}
+
+/** Whether a Lease names the process `server`, in any of its turns. */
+export function isWrittenBy(server: string, lease: JsonObject): boolean {
+  return writerOf(lease)?.startsWith(`${server}/`) === true;
 }
 
 /** One lock that is wanted. */
@@ -35,8 +45,8 @@ export interface LeaseContext {
   readonly transaction: Transaction;
   readonly engineNamespace: string;
   readonly now: number;
-  /** Names this process among all that serve. */
-  readonly server: string;
+  /** Names this process, and this call of it. */
+  readonly writer: string;
 }
 
 export function acquireWrite(lock: Lock, context: LeaseContext): Write {
@@ -49,7 +59,7 @@ export function acquireWrite(lock: Lock, context: LeaseContext): Write {
   };
 }
 
-function leaseObject({ name, target }: Lock, { transaction, engineNamespace, now, server }: LeaseContext): JsonObject {
+function leaseObject({ name, target }: Lock, { transaction, engineNamespace, now, writer }: LeaseContext): JsonObject {
   const time = formatMicroTime(now);
   return {
     apiVersion: 'coordination.k8s.io/v1',
@@ -61,7 +71,7 @@ function leaseObject({ name, target }: Lock, { transaction, engineNamespace, now
       annotations: {
         'tx.janus.io/target': describe(target),
         [transactionAnnotation]: `${transaction.namespace}/${transaction.name}`,
-        [signature]: server,
+        [writerAnnotation]: writer,
       },
     },
     spec: {
@@ -89,16 +99,30 @@ export function replaceWrite(lock: Lock, lease: JsonObject, context: LeaseContex
       };
 }
 
-export function renewWrite(lease: JsonObject, { engineNamespace, now, server }: LeaseContext): Write | undefined {
+/** Renews a Lease; who its writer is stays. */
+export function renewWrite(lease: JsonObject, { engineNamespace, now }: Omit<LeaseContext, 'writer'>): Write | undefined {
   const precondition = preconditionOf(lease);
   const spec = at(lease, 'spec');
   if (precondition === undefined || !isObject(spec)) return undefined;
-  const signed = withPath(lease, ['metadata', 'annotations', signature], server);
   return {
     verb: 'update',
     identity: engine,
     location: leaseLocation(textAt(lease, 'metadata', 'name') ?? '', engineNamespace),
-    object: withKey(signed, 'spec', { ...spec, renewTime: formatMicroTime(now) }),
+    object: withKey(lease, 'spec', { ...spec, renewTime: formatMicroTime(now) }),
+    precondition,
+    fieldManager: engineManager,
+  };
+}
+
+/** Names `writer` in the Lease of the first change, in place of the one that was seen there. */
+export function signWrite(lease: JsonObject, writer: string, engineNamespace: string): Write | undefined {
+  const precondition = preconditionOf(lease);
+  if (precondition === undefined) return undefined;
+  return {
+    verb: 'update',
+    identity: engine,
+    location: leaseLocation(textAt(lease, 'metadata', 'name') ?? '', engineNamespace),
+    object: withPath(lease, ['metadata', 'annotations', writerAnnotation], writer),
     precondition,
     fieldManager: engineManager,
   };

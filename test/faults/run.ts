@@ -10,7 +10,7 @@ import { allTargets, type Objects, type Target } from './evidence.ts';
 import { forgedStatus } from './invariants-of-secrecy.ts';
 import { type Names, namesOf } from './names.ts';
 import { configMapPlace, placeOf } from './places.ts';
-import { type Board, createBoard, type Fault, faultyCluster, timeOf } from './port.ts';
+import { advance, type Board, createBoard, type Fault, faultyCluster, timeOf } from './port.ts';
 import { type Given, homeOf, pathOfTransaction, type Story, threeObjects, transactionPath } from './story.ts';
 import { createAccount, type World } from './world.ts';
 
@@ -87,7 +87,7 @@ export function startEngine({ cluster, sealer }: World, board: Board): Hook {
   return createSync({
     cluster: faultyCluster({ cluster, board, life: { engine: board.engines, gone: false }, writeTimeout: timing.writeTimeout }),
     sealer,
-    clock: { monotonic: () => timeOf(board) },
+    clock: { monotonic: () => timeOf(board), sleep: (milliseconds) => advance(cluster, board, milliseconds) },
     timing,
     engineNamespace,
     record: (report) => board.reports.push(report),

@@ -1,105 +1,94 @@
 // What a process remembers: of writes whose fate is not known, of troubles in a row, of what it saw to be there, of snapshots; and
 // turns, one call at a time for each key.
 import t from 'tap';
-import { createMemory, createTurns, type Ended, type Found, type Memory } from '../../hooks/memory.ts';
+import { createMemory, createTurns, type Ended, type Memory } from '../../hooks/memory.ts';
 import type { Presence } from '../../hooks/observe/observation.ts';
-
-const lateWindow = 30_000;
-
-const fresh: Found = { isNew: true, isBeingUndone: false };
-const running: Found = { isNew: false, isBeingUndone: false };
-const undone: Found = { isNew: false, isBeingUndone: true };
 
 interface Remembering {
   readonly memory: Memory;
   /** Lets so many ms pass. */
   readonly pass: (milliseconds: number) => void;
+  /** A call ends; the pause before the next, in seconds. */
   readonly ends: (how?: Partial<Ended>) => number;
-  readonly isSettled: (found?: Found) => boolean;
 }
 
 function remembering(): Remembering {
   let now = 1_000;
-  const memory = createMemory({ monotonic: () => now }, () => 0.5, { lateWindow, sighting: 0 });
+  const memory = createMemory({ monotonic: () => now }, () => 0.5, 0);
+  const usual: Ended = { isTroubled: false, isWaiting: false, stayAway: 0, holdsLeases: true };
   return {
     memory,
     pass: (milliseconds) => {
       now += milliseconds;
     },
-    ends: (how = {}) => memory.remember('u', { isUncertain: false, isTroubled: false, nextLock: undefined, ...how }),
-    isSettled: (found = running) => memory.recall('u', found).isSettled,
+    ends: (how = {}) => memory.remember('u', { ...usual, ...how }),
   };
 }
 
-t.test('a Transaction that is new has nothing under way', async (t) => {
-  const { isSettled, ends } = remembering();
-  t.ok(isSettled(fresh));
+t.test('a process knows the name that it sends under, and whether it may send more', async (t) => {
+  const { memory, ends } = remembering();
+  t.match(memory.recall('u'), { writer: undefined, isOpen: false, waits: 0 });
+  memory.signed('u', 'p/1', undefined);
   ends();
-  t.ok(isSettled(), 'and so it is once it is served');
-});
-
-t.test('a write without an answer may land until its time is over', async (t) => {
-  const { isSettled, ends, pass } = remembering();
-  isSettled(fresh);
-  ends({ isUncertain: true });
-  t.notOk(isSettled());
-  pass(lateWindow / 2);
-  ends();
-  t.notOk(isSettled(), 'also after a call that went well');
-  pass(lateWindow / 2 + 1);
-  t.ok(isSettled());
-});
-
-t.test('what is not remembered may have been served by another process', async (t) => {
-  const { memory, isSettled, ends, pass } = remembering();
-  t.notOk(isSettled(), 'never seen');
-  pass(lateWindow);
-  ends();
-  t.notOk(isSettled());
-  pass(1);
-  t.ok(isSettled(), 'since then this one has');
+  t.match(memory.recall('u'), { writer: 'p/1', isOpen: true, unsettledAt: undefined });
+  memory.settled('u');
+  t.match(memory.recall('u'), { writer: 'p/1', isOpen: false });
+  memory.signed('u', 'p/2', 5_000);
+  t.match(memory.recall('u'), { writer: 'p/2', isOpen: true, unsettledAt: 5_000 });
   memory.forget('u');
-  t.notOk(isSettled(), 'forgotten');
+  t.match(memory.recall('u'), { writer: undefined, isOpen: false, unsettledAt: undefined });
 });
 
-t.test('others may have sent writes until this process took their place', async (t) => {
-  const { memory, isSettled, pass } = remembering();
-  isSettled(fresh);
-  memory.doubt('u');
-  t.notOk(isSettled());
-  pass(lateWindow + 1);
-  t.ok(isSettled());
+t.test('a request without an answer is never forgotten by what follows', async (t) => {
+  const { memory, ends } = remembering();
+  memory.unsettled('u', 7_000);
+  ends();
+  memory.signed('u', 'p/1', undefined);
+  memory.settled('u');
+  t.equal(memory.recall('u').unsettledAt, 7_000);
 });
 
-t.test('a Transaction that this process has served alone to its end stays so', async (t) => {
-  const { memory, isSettled, ends } = remembering();
-  isSettled(fresh);
-  memory.trust('u');
-  memory.doubt('u');
-  t.ok(isSettled(), 'nobody changes anything after the end');
-  ends({ isUncertain: true });
-  t.notOk(isSettled(), 'its own writes count');
+t.test('the next turn', async (t) => {
+  const { memory, ends } = remembering();
+  const lease = { metadata: { name: 'l' } };
+  t.equal(memory.nextTurn('u', '2'), undefined, 'nothing is known of it');
+  memory.keepTurn('u', { seen: '1', lease, isNext: false });
+  t.equal(memory.nextTurn('u', '2'), undefined, 'no change is next');
+  memory.keepTurn('u', { seen: '2', isNext: true });
+  ends();
+  t.equal(memory.nextTurn('u', '2'), undefined, 'a call that knows no more than the last one');
+  t.equal(memory.nextTurn('u', ''), undefined, 'a call that does not say what it knows');
+  t.equal(memory.nextTurn('u', '3'), lease, 'the Lease is the one that was known before');
 });
 
-t.test('an undo that was seen long ago', async (t) => {
-  const { memory, pass } = remembering();
-  const isOld = (found: Found): boolean => memory.recall('u', found).isUndoOld;
-  isOld(running);
-  pass(lateWindow * 2);
-  t.notOk(isOld(undone), 'seen for the first time');
-  pass(lateWindow);
-  memory.doubt('u');
-  t.notOk(isOld(undone));
-  pass(1);
-  t.ok(isOld(undone), 'whatever others did before they saw it has landed');
+t.test('where the API server has said to stay away, nothing is requested before', async (t) => {
+  const { memory, ends, pass } = remembering();
+  t.equal(ends({ isTroubled: true, stayAway: 7_000 }), 7, 'longer than the pause would be');
+  t.equal(memory.pauseLeft('u'), 7_000);
+  pass(6_999);
+  t.equal(memory.pauseLeft('u'), 1);
+  pass(2);
+  t.equal(memory.pauseLeft('u'), 0);
+  t.equal(ends({ isTroubled: true, stayAway: 100 }), 0.4, 'shorter than the pause');
+  ends();
+  t.equal(memory.pauseLeft('u'), 0, 'it has been there since');
+});
+
+t.test('calls in a row that only waited are counted', async (t) => {
+  const { memory, ends } = remembering();
+  ends({ isWaiting: true });
+  ends({ isTroubled: true });
+  t.equal(memory.recall('u').waits, 2);
+  ends();
+  t.equal(memory.recall('u').waits, 0);
 });
 
 t.test('pauses double with each trouble in a row, up to a bound, and begin anew after it', async (t) => {
   const { ends } = remembering();
-  const pauses = Array.from({ length: 8 }, () => ends({ isTroubled: true }));
-  t.same(pauses, [1, 2, 4, 8, 16, 30, 30, 30]);
+  const pauses = Array.from({ length: 10 }, () => ends({ isTroubled: true }));
+  t.same(pauses, [0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 12.8, 25.6, 30, 30]);
   ends();
-  t.equal(ends({ isTroubled: true }), 1);
+  t.equal(ends({ isTroubled: true }), 0.2);
 });
 
 t.test('turns', async (t) => {
@@ -124,7 +113,7 @@ t.test('turns', async (t) => {
 });
 
 let now = 0;
-const memoryOf = (sighting: number) => createMemory({ monotonic: () => now }, () => 0.5, { lateWindow, sighting });
+const memoryOf = (sighting: number) => createMemory({ monotonic: () => now }, () => 0.5, sighting);
 
 const present: Presence = { kind: 'present', object: {} };
 const absent: Presence = { kind: 'absent' };

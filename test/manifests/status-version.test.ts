@@ -19,6 +19,9 @@ const stored: JsonObject = {
   specDigest: 'sha256:2',
   startedAt: '2026-11-21T10:00:00Z',
   rollbackStartedAt: '2026-11-21T10:05:00Z',
+  settledWriter: 'process/1',
+  unsettledAt: '2026-11-21T10:05:00Z',
+  rollbackObservedAt: '2026-11-21T10:05:00Z',
   handledAnnotations: { 'tx.janus.io/request-rollback': '1' },
   message: 'applying the second change',
   progress: '1/2',
@@ -35,6 +38,9 @@ const others: Readonly<Record<(typeof guardedFields)[number], JsonObject[string]
   specDigest: 'sha256:4',
   startedAt: '2026-11-21T10:00:01Z',
   rollbackStartedAt: '2026-11-21T10:05:01Z',
+  settledWriter: 'process/2',
+  unsettledAt: '2026-11-21T10:05:01Z',
+  rollbackObservedAt: '2026-11-21T10:05:01Z',
   handledAnnotations: { 'tx.janus.io/request-rollback': '2' },
 };
 

@@ -28,6 +28,10 @@ function counting(engines: Engines, sighting: number): Counted {
       asked.push(`look at ${location.resource.kind}`);
       return cluster.getMetadata(location, identity);
     },
+    listMetadata: (resource, ...rest) => {
+      asked.push(`list ${resource.kind}`);
+      return cluster.listMetadata(resource, ...rest);
+    },
     allowed: (question, identity) => {
       asked.push(`may ${question.verb}`);
       return cluster.allowed(question, identity);
@@ -58,9 +62,9 @@ t.test('a change is sent without reading its target', async (t) => {
     await stepUntil(stage, 'brief', 'Prepared');
     asked();
     await step(stage, 'brief');
-    t.same(asked(), ['apply ConfigMap', 'get Lease', 'get Transaction', 'look at ConfigMap']);
+    t.same(asked(), ['apply ConfigMap', 'get Transaction', 'list Lease', 'look at ConfigMap', 'update Lease']);
     await step(stage, 'brief');
-    t.same(asked(), ['apply ConfigMap', 'get Lease', 'get Transaction']);
+    t.same(asked(), ['apply ConfigMap', 'get Transaction', 'list Lease', 'update Lease']);
     t.match((await stepToEnd(stage, 'brief')).status, { phase: 'Committed' });
 
     await stage.transaction('as-brief', [change('Patch', 'a', { data: { color: 'blue' } })]);
@@ -80,7 +84,14 @@ t.test('a change is sent without reading its target', async (t) => {
     for (const verb of ['create', 'update', 'apply', 'delete']) {
       asked();
       await step(stage, 'four');
-      const expected = [`${verb} ConfigMap`, 'get Lease', 'get ServiceAccount', 'get Transaction', 'look at ConfigMap'];
+      const expected = [
+        `${verb} ConfigMap`,
+        'get ServiceAccount',
+        'get Transaction',
+        'list Lease',
+        'look at ConfigMap',
+        'update Lease',
+      ];
       t.same(asked(), expected.toSorted(), verb);
     }
     await stage.annotate('four', { 'tx.janus.io/request-rollback': 'yes' });
@@ -107,13 +118,17 @@ t.test('a change is sent without reading its target', async (t) => {
   });
 });
 
-t.test('the lock is read beside the Transaction', async (t) => {
+t.test('the locks are read beside the Transaction', async (t) => {
   const plain = await startStage(t, { withoutLoop: true });
   const engines = await openEngines(t, plain);
   const asked: string[] = [];
   let beforeTransaction: () => Promise<unknown> = async () => undefined;
   const wrap = (cluster: Cluster): Cluster => ({
     ...cluster,
+    listMetadata: async (resource, ...rest) => {
+      asked.push(resource.kind);
+      return cluster.listMetadata(resource, ...rest);
+    },
     get: async (location, identity) => {
       const { kind } = location.resource;
       asked.push(kind);
@@ -132,9 +147,9 @@ t.test('the lock is read beside the Transaction', async (t) => {
   const locksAsked = () => asked.filter((kind) => kind === 'Lease').length;
 
   asked.length = 0;
-  beforeTransaction = () => waitFor(() => locksAsked() === 1, 'the lock to be asked for');
+  beforeTransaction = () => waitFor(() => locksAsked() === 1, 'the locks to be asked for');
   await step(stage, 'beside');
-  t.equal(locksAsked(), 1, 'once, and before the Transaction is there');
+  t.equal(locksAsked(), 1, 'once for all of them, and before the Transaction is there');
 
   asked.length = 0;
   beforeTransaction = () => stage.annotate('beside', { 'example.com/touched': 'yes' });

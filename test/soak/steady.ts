@@ -3,6 +3,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { createSync } from '../../hooks/sync.ts';
+import { clock } from '../../server/clock.ts';
 import { attempt } from '../faults/attempt.ts';
 import { requestRollback } from '../faults/stories.ts';
 import type { World } from '../faults/world.ts';
@@ -16,7 +17,7 @@ export async function runSteadily(world: World, count: number, tell: (line: stri
   const engine = createSync({
     cluster: world.cluster,
     sealer: world.sealer,
-    clock: { monotonic: () => performance.now() },
+    clock,
     timing: { stepDeadline: 20_000, writeTimeout: 10_000 },
     engineNamespace,
     record: () => undefined,

@@ -44,7 +44,7 @@ export const units: readonly Unit[] = [
   { name: 'report', holds: folder('hooks/report'), sees: [...decided, 'call', 'plan'], nature: 'pure' },
   {
     name: 'sync',
-    holds: file('hooks/sync.ts'),
+    holds: (path) => path === 'hooks/sync.ts' || path === 'hooks/reply.ts',
     sees: [...decided, 'call', 'observe', 'memory', 'plan', 'perform', 'report'],
     nature: 'effects',
   },

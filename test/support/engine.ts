@@ -4,6 +4,7 @@ import type { StepReport, Timing } from '../../hooks/call.ts';
 import type { Cluster, Sealer } from '../../hooks/cluster.ts';
 import { at, isObject, type JsonObject, textAt } from '../../hooks/model/json.ts';
 import { createSync } from '../../hooks/sync.ts';
+import { clock } from '../../server/clock.ts';
 import { createCluster, type KubernetesCluster } from '../../server/kubernetes/cluster.ts';
 import { loadConnection } from '../../server/kubernetes/connection.ts';
 import { createSealer } from '../../server/kubernetes/sealer.ts';
@@ -36,7 +37,7 @@ export async function openEngines(t: Teardown, stage: Stage, connection: Partial
       const hook = createSync({
         cluster: wrap(cluster),
         sealer,
-        clock: { monotonic: () => performance.now() },
+        clock,
         timing: { ...timing, ...connection, ...options.timing },
         engineNamespace,
         record,

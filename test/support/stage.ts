@@ -7,6 +7,7 @@ import type { Cluster } from '../../hooks/cluster.ts';
 import { at, isList, isObject, type Json, type JsonObject, textAt, withPath } from '../../hooks/model/json.ts';
 import { createSync } from '../../hooks/sync.ts';
 import { buildApp } from '../../server/app.ts';
+import { clock } from '../../server/clock.ts';
 import { createCluster } from '../../server/kubernetes/cluster.ts';
 import { loadConnection } from '../../server/kubernetes/connection.ts';
 import { createStoryteller } from '../../server/kubernetes/events.ts';
@@ -126,7 +127,7 @@ async function startHook(t: Test, kubeconfig: string, options: StageOptions, rep
       createSync({
         cluster,
         sealer: createSealer(() => keys),
-        clock: { monotonic: () => performance.now() },
+        clock,
         timing: limits,
         engineNamespace,
         record: (report) => {

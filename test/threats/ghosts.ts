@@ -6,6 +6,7 @@ import type { Call, Hook, Reply } from '../../hooks/call.ts';
 import type { Cluster, Write } from '../../hooks/cluster.ts';
 import { at, isObject, type JsonObject, textAt, withKey } from '../../hooks/model/json.ts';
 import { createSync } from '../../hooks/sync.ts';
+import { clock } from '../../server/clock.ts';
 import { createCluster } from '../../server/kubernetes/cluster.ts';
 import { loadConnection } from '../../server/kubernetes/connection.ts';
 import { createSealer } from '../../server/kubernetes/sealer.ts';
@@ -37,7 +38,7 @@ export function openGhosts(t: Teardown, { engineKubeconfig, namespace }: Stage):
   const hook = createSync({
     cluster: haunted(cluster, ghosts, writes),
     sealer: createSealer(() => keys),
-    clock: { monotonic: () => performance.now() },
+    clock,
     timing: { stepDeadline: 20_000, writeTimeout: 10_000 },
     engineNamespace,
     record: () => undefined,

@@ -44,7 +44,7 @@ function due(cells: Cells, more: JsonObject = {}): Agenda {
     completedAt: start,
     items: stored.items.map((item) => (locked === undefined ? item : { ...item, lockLease: 'l' })),
   };
-  return agendaOf({ transaction, status, now, lateWindow });
+  return agendaOf({ transaction, status, now, lateWindow, waits: 0 });
 }
 
 function told(agenda: Agenda): string {
@@ -115,7 +115,9 @@ for (const row of rows) t.test(row.reason, async (t) => t.equal(told(due(row)), 
 t.test('a spec that is not the one that was checked goes no further', async (t) => {
   const altered = (phase: Phase, items: string): string => {
     const transaction = transactionOf();
-    return told(agendaOf({ transaction, status: statusOf(phase, items, { specDigest: 'other' }), now: start, lateWindow }));
+    return told(
+      agendaOf({ transaction, status: statusOf(phase, items, { specDigest: 'other' }), now: start, lateWindow, waits: 0 }),
+    );
   };
   t.equal(altered('Pending', 'waiting waiting'), 'stop: SpecChanged');
   t.equal(altered('Preparing', 'waiting waiting'), 'stop: SpecChanged');
@@ -129,13 +131,13 @@ t.test('an undo has the whole of its time, however long ago the Transaction bega
   const [startedAt, rollbackStartedAt] = [start, start + 60 * minute];
   const status = statusOf('RollingBack', 'applied applied', { startedAt, rollbackStartedAt });
   const after = (minutes: number): string =>
-    told(agendaOf({ transaction: transactionOf(), status, now: rollbackStartedAt + minutes * minute, lateWindow }));
+    told(agendaOf({ transaction: transactionOf(), status, now: rollbackStartedAt + minutes * minute, lateWindow, waits: 0 }));
   t.same([after(0), after(30), after(31)], ['restore 1', 'restore 1', 'conclude overdue']);
 });
 
 t.test('a Transaction that is new has no time behind it', async (t) => {
   const { startedAt: _none, ...status } = statusOf('Pending', 'waiting waiting');
-  t.same(agendaOf({ transaction: transactionOf(), status, now: start + 99 * minute, lateWindow }), { due: 'begin' });
+  t.same(agendaOf({ transaction: transactionOf(), status, now: start + 99 * minute, lateWindow, waits: 0 }), { due: 'begin' });
 });
 
 t.test('our entries are taken off patched objects only, one after the other', async (t) => {
@@ -150,7 +152,7 @@ t.test('our entries are taken off patched objects only, one after the other', as
   const status = statusOf('Committed', 'applied applied applied applied applied');
   const next = (disowned: readonly number[]): string => {
     const items = status.items.map((item, index) => (disowned.includes(index) ? { ...item, disowned: true as const } : item));
-    return told(agendaOf({ transaction, status: { ...status, items }, now: start, lateWindow }));
+    return told(agendaOf({ transaction, status: { ...status, items }, now: start, lateWindow, waits: 0 }));
   };
   t.same([next([]), next([1]), next([1, 2])], ['disown 1', 'disown 2', 'settle']);
 });
@@ -163,4 +165,20 @@ t.test('a finished Transaction is kept for as long as it says', async (t) => {
   t.same(due({ ...cells, phase: 'Committed', minutes: '2' }), { due: 'rest', seconds: 0 });
   t.same(due({ ...cells, phase: 'Committed', minutes: '2', items: 'applied applied, locked' }, ttl), { due: 'release' });
   t.same(due({ ...cells, phase: 'RollingBack', minutes: '2' }, ttl), { due: 'restore', index: 1 });
+});
+
+t.test('an undo that waits is passed over; where all wait, each has its turn', async (t) => {
+  const status = statusOf('RollingBack', 'applied applied applied', { rollbackStartedAt: start });
+  const due = (waiting: readonly number[], waits: number) => {
+    const items = status.items.map((item, index) => (waiting.includes(index) ? { ...item, waiting: 'w' } : item));
+    const agenda = agendaOf({ transaction: transactionOf(), status: { ...status, items }, now: start, lateWindow, waits });
+    return agenda.due === 'restore' ? agenda.index : agenda.due;
+  };
+  t.equal(due([], 0), 2);
+  t.equal(due([2], 5), 1, 'the last that does not wait');
+  t.equal(due([1, 2], 5), 0);
+  t.same(
+    [0, 1, 2, 3].map((waits) => due([0, 1, 2], waits)),
+    [2, 1, 0, 2],
+  );
 });

@@ -11,21 +11,25 @@ import { annotations, fieldManagers, holderOf } from '../../../hooks/model/trans
 import type { LockView, Observation, Presence, StoredSnapshot, View } from '../../../hooks/observe/observation.ts';
 import { lockOf } from '../../../hooks/writes/lease.ts';
 import { changed, entryFor, prior, with_ } from '../../support/judged-objects.ts';
-import { second, start, statusOf, transactionOf, wordsOf } from '../../support/transactions.ts';
+import { minute, second, start, statusOf, transactionOf, wordsOf } from '../../support/transactions.ts';
 
 const transaction = transactionOf();
 const now = start + 10 * second;
 const transient: Failure = { kind: 'transient', code: 503, reason: 'Unavailable', message: '', fields: [], definitive: true };
 const refused: Failure = { ...transient, kind: 'refused', code: 403, reason: 'Forbidden' };
+const busy: Presence = { kind: 'trouble', failure: { ...transient, code: 429 } };
 const trouble: Presence = { kind: 'trouble', failure: transient };
 const absent: Presence = { kind: 'absent' };
 const request = { annotation: annotations.requestRollback, value: '1' };
 
 const us = 'this process';
+/** A turn of this process that no answer has called settled, and an earlier one. */
+const turn = `${us}/2`;
+const settled = `${us}/1`;
 
-function lease(holder: string, age = 0, server = us): JsonObject {
+function lease(holder: string, age = 0, writer = turn): JsonObject {
   const spec = { holderIdentity: holder, leaseDurationSeconds: 60, renewTime: formatMicroTime(now - age * second) };
-  return { metadata: { name: 'l', uid: 'l', resourceVersion: '1', annotations: { 'tx.janus.io/served-by': server } }, spec };
+  return { metadata: { name: 'l', uid: 'l', resourceVersion: '1', annotations: { 'tx.janus.io/writer': writer } }, spec };
 }
 
 function present(object: JsonObject): Presence {
@@ -40,7 +44,8 @@ function observation(agenda: Agenda, status: Status, view: View, more: Partial<O
     agenda,
     engineNamespace: 'janus-system',
     server: us,
-    recollection: { isSettled: true, isUndoOld: false },
+    writer: `${us}/3`,
+    recollection: { writer: turn, isOpen: true, waits: 0 },
     lateWindow: 30 * second,
     view,
     openDrift: (drift) => drift,
@@ -50,6 +55,7 @@ function observation(agenda: Agenda, status: Status, view: View, more: Partial<O
 
 /** The kind of the step; of one that only changes the status, the phase and items, and when it comes again. */
 function told(step: Step): string {
+  if (step.kind === 'compensate' && step.judged.kind === 'fence') return 'compensate fence';
   if (step.kind !== 'become' && step.kind !== 'yield') return step.kind;
   const again = step.resyncAfterSeconds === 0 ? '' : `, again in ${step.resyncAfterSeconds}`;
   return `${step.kind === 'yield' ? 'yield, ' : ''}${step.status.phase}: ${wordsOf(step.status.items)}${again}`;
@@ -120,8 +126,9 @@ const item: Extract<View, { kind: 'item' }> = {
   serviceAccount: present({}),
   snapshot: stored,
   lease: present(lease(ours)),
-  leases: [],
+  leases: [lease(ours)],
   live: present(prior),
+  liveFrom: 'assumed',
   contents: [],
   goneOwners: [],
 };
@@ -130,14 +137,29 @@ const definition = (created: string): JsonObject => ({ metadata: { creationTimes
 const ourManager = fieldManagers(transaction).forward;
 const applied = present(JSON.parse(JSON.stringify(changed('Patch')).replaceAll('janus-one-t1', ourManager)) as JsonObject);
 const contested = with_(changed('Update'), 'spec.a', 5);
-const committing = statusOf('Committing', 'applied announced');
+/** The Lease of the first change is the one that the item's view has. */
+function locked(status: Status): Status {
+  return { ...status, settledWriter: settled, items: status.items.map((item) => ({ ...item, lockLease: 'l' })) };
+}
 
-const replica = present(lease(ours, 0, 'another process'));
+const committing = locked(statusOf('Committing', 'applied announced'));
+
+const byReplica = { leases: [lease(ours, 0, 'another process/1')] };
 
 check({ due: 'apply', index: 1 }, committing, item, [
   ['as it was', {}, 'apply'],
-  ['another process has served it', { lease: replica }, 'renew'],
-  ['our write has taken effect before', { live: applied }, 'Committed: applied applied'],
+  ['another process was the writer', byReplica, 'sign'],
+  [
+    'an answer has called this turn settled',
+    { leases: [lease(ours, 0, settled)] },
+    'sign',
+    { recollection: { writer: settled, isOpen: false, waits: 0 } },
+  ],
+  ['the lock of the first change is gone', { leases: [] }, 'RollingBack: applied announced'],
+  ['as it was read before this look', { liveFrom: 'earlier' }, 'apply'],
+  ['what was read after the Transaction is read before it, lest an undo has begun between', { liveFrom: 'now' }, 'look'],
+  ['what stands for the target is not enough', { live: present(contested) }, 'look'],
+  ['our write has taken effect before', { live: applied, liveFrom: 'now' }, 'Committed: applied applied'],
   ['the ServiceAccount is gone', { serviceAccount: absent }, 'RollingBack: applied announced'],
   ['the ServiceAccount could not be read', { serviceAccount: trouble }, 'Committing: applied announced, again in -1'],
   ['the snapshot is gone', { snapshot: broken }, 'RollingBack: applied announced'],
@@ -146,12 +168,12 @@ check({ due: 'apply', index: 1 }, committing, item, [
   ['the lock could not be read', { lease: trouble }, 'Committing: applied announced, again in -1'],
   ['the lock is gone', { lease: absent }, 'RollingBack: applied announced'],
   ['the lock is another’s', { lease: other }, 'RollingBack: applied announced'],
-  ['the lock fades: all are to be read', { lease: present(lease(ours, 40)) }, 'look'],
+  ['the lock fades', { lease: present(lease(ours, 40)) }, 'renew'],
   ['the lock has expired but is ours', { lease: present(lease(ours, 4_000)), leases: [lease(ours)] }, 'renew'],
-  ['the target could not be read', { live: trouble }, 'Committing: applied announced, again in -1'],
-  ['the target may not be read any more', { live: unreadable }, 'RollingBack: applied announced'],
-  ['the target is gone', { live: absent }, 'RollingBack: applied announced'],
-  ['others have made our change', { live: present(changed('Update')) }, 'RollingBack: applied announced'],
+  ['the target could not be read', { live: trouble, liveFrom: 'now' }, 'Committing: applied announced, again in -1'],
+  ['the target may not be read any more', { live: unreadable, liveFrom: 'now' }, 'RollingBack: applied announced'],
+  ['the target is gone', { live: absent, liveFrom: 'now' }, 'RollingBack: applied announced'],
+  ['others have made our change', { live: present(changed('Update')), liveFrom: 'now' }, 'RollingBack: applied announced'],
   [
     'its kind is not served yet',
     { definition: definition('2026-01-01T00:00:00Z') },
@@ -165,35 +187,44 @@ t.test('all locks are renewed together', async (t) => {
   t.match(decide(observation({ due: 'apply', index: 1 }, committing, view)), { kind: 'renew', leases: view.leases });
 });
 
-const unsettled = { recollection: { isSettled: false, isUndoOld: false } };
-const old = { isSettled: false, isUndoOld: true };
 const began = { cause: { reason: 'Forbidden', message: 'refused' }, rollbackStartedAt: now - 10 * second };
-const rolling = statusOf('RollingBack', 'applied announced', began);
+const rolling = locked(statusOf('RollingBack', 'applied announced', { ...began, settledWriter: settled }));
+
+/** Somebody whose requests nobody accounts for; since when RollingBack is known to be stored. */
+const stranger = (observed?: number): Partial<Observation> => ({
+  status: { ...rolling, ...(observed === undefined ? {} : { rollbackObservedAt: observed }) },
+});
+const replaced = (time: number): Partial<Observation> => ({ status: { ...rolling, unsettledAt: time } });
 
 check({ due: 'restore', index: 1 }, rolling, item, [
   ['the write in flight had no effect', {}, 'RollingBack: applied untouched'],
   ['the write in flight has taken effect', { live: applied }, 'compensate'],
-  ['it may still land', {}, 'RollingBack: applied announced, again in 1', unsettled],
-  ['one of another process may still land', { lease: replica }, 'RollingBack: applied announced, again in 1'],
-  ['no change can land any more', { lease: replica }, 'RollingBack: applied untouched', { recollection: old }],
+  ['another process may have one on its way: when that began is stored', byReplica, 'RollingBack: applied announced', stranger()],
+  ['it may still land: the undo makes it miss', byReplica, 'compensate fence', stranger(now)],
+  ['it may still land: what the undo writes makes it miss', { ...byReplica, live: applied }, 'compensate', stranger(now)],
+  ['it cannot land any more', byReplica, 'RollingBack: applied untouched', stranger(now - minute)],
+  ['one that was replaced may still land', {}, 'compensate fence', replaced(now)],
+  ['one that was replaced cannot land any more', {}, 'RollingBack: applied untouched', replaced(now - minute)],
 ]);
 
 const creating: StoredSnapshot = { ...stored, entries: stored.entries.map((entry) => ({ ...entry, type: 'Create' })) };
 const made = (creationTimestamp: string): Presence => present({ metadata: { creationTimestamp } });
+const undone = locked(statusOf('RollingBack', 'applied untouched', began));
+const late = { status: { ...undone, rollbackObservedAt: now } };
 
-check({ due: 'restore', index: 0 }, statusOf('RollingBack', 'applied untouched', began), item, [
-  ['a recorded change is judged at once', { live: applied }, 'compensate', unsettled],
+check({ due: 'restore', index: 0 }, undone, item, [
+  ['a recorded change names the version that a late write would', { ...byReplica, live: applied }, 'compensate', late],
   [
     'an earlier try of a Create may still land',
-    { snapshot: creating, live: made('2025-12-31T23:59:59Z') },
+    { ...byReplica, snapshot: creating, live: made('2025-12-31T23:59:59Z') },
     'RollingBack: applied untouched, again in 1',
-    unsettled,
+    late,
   ],
   [
     'a Create of long ago cannot',
-    { snapshot: creating, live: made('2025-12-31T23:00:00Z') },
+    { ...byReplica, snapshot: creating, live: made('2025-12-31T23:00:00Z') },
     'RolledBack: restored untouched',
-    unsettled,
+    late,
   ],
   ['others took it back: the end', {}, 'RolledBack: restored untouched'],
   ['others have changed the same: the end', { live: present(contested) }, 'Failed: left untouched'],
@@ -207,7 +238,22 @@ check({ due: 'restore', index: 0 }, statusOf('RollingBack', 'applied untouched',
   ['the lock is gone: taken again', { lease: absent }, 'take'],
   ['the lock is another’s: waited for', { lease: other }, 'RollingBack: applied untouched, again in 0.5'],
   ['the lock of another has expired', { lease: present(lease('shop/two/u', 90)) }, 'take'],
-  ['the lock fades', { lease: present(lease(ours, 40)) }, 'look'],
+  ['the lock fades', { lease: present(lease(ours, 40)) }, 'renew'],
+]);
+
+const both = locked(statusOf('RollingBack', 'applied applied', began));
+const waitingFirst = { ...both, items: both.items.map((one, index) => (index === 1 ? { ...one, waiting: 'w' } : one)) };
+
+check({ due: 'restore', index: 1 }, both, item, [
+  ['trouble with one target: it is passed over', { live: trouble }, 'RollingBack: applied applied, again in 0.001'],
+  [
+    'it still waits, and so is its turn over',
+    { live: trouble },
+    'RollingBack: applied applied, again in -1',
+    { status: waitingFirst },
+  ],
+  ['its lock is another’s: it is passed over', { lease: other }, 'RollingBack: applied applied, again in 0.001'],
+  ['trouble with all requests is no reason', { live: busy }, 'RollingBack: applied applied, again in -1'],
 ]);
 
 const committed = statusOf('Committed', 'applied applied');

@@ -48,7 +48,7 @@ t.test('no Lease is free; one without times is not held for ever', async (t) => 
 });
 
 function signed(by: string, object: JsonObject): JsonObject {
-  return withPath(object, ['metadata', 'annotations', 'tx.janus.io/served-by'], by);
+  return withPath(object, ['metadata', 'annotations', 'tx.janus.io/writer'], `${by}/1`);
 }
 
 const found: Readonly<Record<string, (name: string) => LockState>> = {

@@ -15,14 +15,15 @@ type Act = (status: Status, index: number) => Status;
 
 const acts: Readonly<Record<string, Act>> = {
   'waits for locks': (status) => transitions.waitingForLocks(status, transactionOf(), now, 'waiting'),
-  'has all locks': (status) => transitions.locked(status, transactionOf(), now, ['l0', 'l1']),
+  'has all locks': (status) => transitions.locked(status, transactionOf(), now, { leases: ['l0', 'l1'], writer: 'p/1' }),
   'stores the snapshot': (status) => transitions.prepared(status, ref),
   applied: (status, index) => transitions.applied(status, index, {}, now),
   'is stopped': (status) => transitions.stopped(status, cause, now, new Map([[1, cause]])),
   'is undone': (status) => transitions.undoing(status, cause, now),
-  failed: (status, index) => transitions.undoing(status, cause, now, { index, isUntouched: false }),
-  'was refused': (status, index) => transitions.undoing(status, cause, now, { index, isUntouched: true }),
-  'is undone again': (status) => transitions.undoingAgain(status, request, now, ['l0', 'l1']),
+  failed: (status, index) => transitions.undoing(status, cause, now, index),
+  'is known never to be sent': (status) => transitions.withdrawn(status),
+  waits: (status, index) => transitions.passedOver(status, index, 'w'),
+  'is undone again': (status) => transitions.undoingAgain(status, request, now, { leases: ['l0', 'l1'], writer: 'p/1' }),
   restored: (status, index) => transitions.restored(status, index, now),
   left: (status, index) => transitions.left(status, index, now, cause),
   ends: (status) => transitions.concluded(status, now),
@@ -40,9 +41,10 @@ one change                                     | Preparing   | waiting          
 the first of two                               | Prepared    | announced prepared        | applied 0           | Committing  | applied announced          | 1 of 2 changes applied
 the last of two                                | Committing  | applied announced         | applied 1           | Committed   | applied applied            | all 2 changes are applied
 the only one                                   | Prepared    | announced                 | applied 0           | Committed   | applied                    | the change is applied
-the first is refused                           | Prepared    | announced prepared        | was refused 0       | RollingBack | untouched prepared         | rolling back: it was refused
-the second is refused                          | Committing  | applied announced         | was refused 1       | RollingBack | applied untouched          | rolling back
-the fate of the second is not known            | Committing  | applied announced         | failed 1            | RollingBack | applied announced          | rolling back
+the first has failed                           | Prepared    | announced prepared        | failed 0            | RollingBack | announced prepared         | rolling back: it was refused
+the second has failed                          | Committing  | applied announced         | failed 1            | RollingBack | applied announced          | rolling back
+what is announced was never sent               | RollingBack | applied announced         | is known never to be sent | RollingBack | applied untouched    |
+its undo waits                                 | RollingBack | applied announced         | waits 0             | RollingBack | applied announced          |
 a rollback is requested while it runs          | Committing  | applied announced         | is undone           | RollingBack | applied announced          | rolling back
 a rollback is requested of a committed one     | Committed   | applied applied           | is undone again     | RollingBack | applied applied            | rolling back: a rollback was requested
 the item in flight had no effect               | RollingBack | applied announced         | restored 1          | RollingBack | applied untouched          |
@@ -98,28 +100,37 @@ t.test('a request is handled in the same status that acts on it', async (t) => {
   t.same(stopped.handledAnnotations, handled);
   t.same(transitions.undoing(statusOf('Prepared', 'announced'), { ...cause, request }, now).handledAnnotations, handled);
   const earlier = statusOf('Committed', 'applied', { handledAnnotations: { other: '1' } });
-  t.same(transitions.undoingAgain(earlier, request, now, []).handledAnnotations, { other: '1', ...handled });
+  t.same(transitions.undoingAgain(earlier, request, now, { leases: [], writer: undefined }).handledAnnotations, {
+    other: '1',
+    ...handled,
+  });
   t.same(transitions.answered(earlier, request, 'no').handledAnnotations, { other: '1', ...handled });
 });
 
 t.test('the reason of the end is kept through the undo, and for the next try', async (t) => {
-  const undoing = transitions.undoing(statusOf('Committing', 'applied announced'), cause, now, { index: 1, isUntouched: true });
+  const undoing = transitions.undoing(statusOf('Committing', 'applied announced'), cause, now, 1);
   t.same(undoing.cause, cause);
   t.same(undoing.items[1]?.error, cause);
-  const failed = transitions.left(undoing, 0, now, { reason: 'RollbackConflict', message: 'somebody wrote' });
+  const failed = transitions.left(transitions.withdrawn(undoing), 0, now, {
+    reason: 'RollbackConflict',
+    message: 'somebody wrote',
+  });
   t.match(failed, { phase: 'Failed', cause, message: /somebody wrote.*it was refused.*retry-rollback/ });
-  const again = transitions.undoingAgain(failed, request, now, ['l0', 'l1']);
+  const again = transitions.undoingAgain(failed, request, now, { leases: ['l0', 'l1'], writer: 'p/1' });
   t.same(again.cause, cause);
   t.equal(again.items[0]?.error, undefined, 'the error of the failed try is gone');
 });
 
 t.test('locks are told in the items, and gone when released', async (t) => {
-  const locked = transitions.locked(statusOf('Pending', 'waiting waiting'), transactionOf(), now, ['l0', 'l1']);
+  const locked = transitions.locked(statusOf('Pending', 'waiting waiting'), transactionOf(), now, {
+    leases: ['l0', 'l1'],
+    writer: 'p/1',
+  });
   t.same(
     locked.items.map(({ lockLease }) => lockLease),
     ['l0', 'l1'],
   );
-  t.ok(transitions.released(locked).items.every((item) => !('lockLease' in item)));
+  t.ok(transitions.released(locked, undefined).items.every((item) => !('lockLease' in item)));
 });
 
 t.test('facts of a change are kept with it, long texts are cut', async (t) => {

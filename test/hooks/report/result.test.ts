@@ -23,8 +23,8 @@ const location = { resource, namespace: 'shop', name: 'x' };
 const account = { kind: 'serviceAccount', namespace: 'shop', name: 'deployer' } as const;
 const write: Write = { verb: 'delete', identity: account, location, precondition: { uid: 'u1', resourceVersion: '7' } };
 
-function failed(kind: FailureKind): Answer {
-  return { kind: 'failed', failure: { kind, code: 0, reason: kind, message: '', fields: [], definitive: kind !== 'transient' } };
+function failed(kind: FailureKind, code = 0): Answer {
+  return { kind: 'failed', failure: { kind, code, reason: kind, message: '', fields: [], definitive: kind !== 'transient' } };
 }
 
 const gone: Answer = { kind: 'ok', object: { apiVersion: 'v1', kind: 'Status' }, serverTime: start };
@@ -38,13 +38,14 @@ function doneWith(status: Status, answer: Answer, plan: Done['plan'] = { kind: '
     agenda: { due: 'begin' },
     engineNamespace: 'janus-system',
     server: 'this process',
-    recollection: { isSettled: true, isUndoOld: false },
+    writer: 'p/1',
+    recollection: { isOpen: true, waits: 0 },
     lateWindow: 30_000,
     view: { kind: 'none' },
     openDrift: (drift) => drift,
   };
   const context = { transaction, packer };
-  return { observation, plan, outcome: [{ write, answer }], carry: emptyCarry, context, isSettled: true };
+  return { observation, plan, outcome: [{ write, answer }], carry: emptyCarry, context };
 }
 
 /** `again`, or the phase, the items and when it comes again; `done` where the Transaction may go. */
@@ -74,8 +75,8 @@ check(statusOf('Committing', 'applied announced'), [
   ['the object is gone', patch, failed('absent'), 'again'],
   ['an object of that name was made meanwhile', create, failed('exists'), 'again'],
   ['its answer is lost, or says that there is no time', patch, failed('transient'), 'Committing: applied announced, again in -1'],
-  ['it is refused for good', patch, failed('refused'), 'RollingBack: applied untouched'],
-  ['its Namespace is gone', create, failed('absent'), 'RollingBack: applied untouched'],
+  ['it is refused for good', patch, failed('refused'), 'RollingBack: applied announced'],
+  ['its Namespace is gone', create, failed('absent'), 'RollingBack: applied announced'],
 ]);
 
 function compensate(judged: Backward, of = entry): Step {
@@ -89,12 +90,18 @@ const recreate = compensate({ kind: 'recreate' }, deleted);
 check(statusOf('RollingBack', 'applied applied'), [
   ['it took effect', restore, there, 'RollingBack: applied restored'],
   ['what was created is gone', remove, gone, 'RollingBack: applied restored'],
-  ['what was created is kept by finalizers: not gone yet', remove, there, 'RollingBack: applied applied, again in 0.2'],
+  ['what was created is kept by finalizers: not gone yet', remove, there, 'RollingBack: applied applied, again in 0.001'],
   ['something else was written meanwhile', restore, failed('stale'), 'again'],
   ['the object is gone', restore, failed('absent'), 'again'],
   ['an object of that name was made meanwhile', recreate, failed('exists'), 'again'],
   ['its Namespace is gone', recreate, failed('absent'), 'RollingBack: applied left'],
   ['its answer is lost', restore, failed('transient'), 'RollingBack: applied applied, again in -1'],
+  [
+    'the API server cannot reach what must admit it',
+    restore,
+    failed('transient', 500),
+    'RollingBack: applied applied, again in 0.001',
+  ],
   ['it is refused for good', restore, failed('refused'), 'RollingBack: applied left'],
 ]);
 

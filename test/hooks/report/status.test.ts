@@ -31,6 +31,9 @@ const changes: readonly { reason: string; after: Partial<Status>; grows: boolean
   { reason: 'the digest of the spec', after: { specDigest: 't' }, grows: true, field: 'specDigest' },
   { reason: 'when it began', after: { startedAt: now }, grows: true, field: 'startedAt' },
   { reason: 'when the undo began', after: { rollbackStartedAt: now }, grows: true, field: 'rollbackStartedAt' },
+  { reason: 'the writer that is settled', after: { settledWriter: 'p/2' }, grows: true, field: 'settledWriter' },
+  { reason: 'a writer that is not', after: { unsettledAt: now }, grows: true, field: 'unsettledAt' },
+  { reason: 'when the undo was found stored', after: { rollbackObservedAt: now }, grows: true, field: 'rollbackObservedAt' },
   { reason: 'a handled request', after: { handledAnnotations: { a: '1' } }, grows: true, field: 'handledAnnotations' },
 ];
 

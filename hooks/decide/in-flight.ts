@@ -1,0 +1,65 @@
+// Whether a write of a change may still be under way, unknown to those who are about to undo it.
+//
+// A writer is a turn of a process. Before it sends its first change it puts its name into the Lease of the first change, and then
+// reads the Transaction once more. An answer that is stored may name it as settled: all its requests are answered, and it sends
+// nothing more under that name.
+//
+// W1. Nobody sends a change under a name that an answer of it has called settled; the next turn needs a new name.
+// W2. What the Lease names after RollingBack was stored is the last writer that can have sent anything: whoever puts a name there
+//     later reads RollingBack after that, and sends nothing.
+// W3. So where that is the settled writer, and no earlier one was replaced unsettled, every request is answered: what is recorded
+//     as applied was applied, and what is only announced was never sent, or refused.
+// W4. Else what was sent lands at the latest one late window (hooks/call.ts, Timing) after the state that allowed it was last
+//     seen: after RollingBack was found stored, and after the replacement of a writer. Both times are stored, by the API server's
+//     clock, so no process waits anew.
+// W5. A writer names only versions of a target that it read before it last read the Transaction. So what it has under way has no
+//     effect once the undo has written to the target: it needs no waiting. A Create names no version.
+
+import type { JsonObject } from '../model/json.ts';
+import type { Status } from '../model/status.ts';
+import type { Recollection } from '../observe/observation.ts';
+import { writerOf } from '../writes/lease.ts';
+
+/** Ms: times of the API server are cut to whole seconds, here and in the status. */
+const resolution = 2_000;
+
+export interface Traces {
+  readonly status: Status;
+  /** The Lease of the first change, read after the status was stored. */
+  readonly first: JsonObject | undefined;
+  readonly recollection: Recollection;
+}
+
+/** Whether the writer in the Lease is one whose requests are all answered. */
+export function isSettled({ status, first, recollection }: Traces): boolean {
+  const writer = writerOf(first);
+  return writer !== undefined && (writer === status.settledWriter || writer === recollection.writer);
+}
+
+/** W3: nothing was ever unknown, so that the status alone says what was sent. */
+export function isAccountedFor(traces: Traces): boolean {
+  return isSettled(traces) && unsettledAt(traces) === undefined;
+}
+
+/** The status of an answer, with what its process can say: it sends nothing more under its name, and what it sent is answered or late. */
+export function testified(next: Status, first: JsonObject | undefined, recollection: Recollection): Status {
+  const time = unsettledAt({ status: next, recollection });
+  const writer = recollection.writer;
+  const isOurs = writer !== undefined && writerOf(first) === writer;
+  return { ...next, ...(isOurs ? { settledWriter: writer } : {}), ...(time === undefined ? {} : { unsettledAt: time }) };
+}
+
+/** When the last writer was replaced, or gave up, that may have left a request unanswered. */
+export function unsettledAt({ status, recollection }: Omit<Traces, 'first'>): number | undefined {
+  const known = [status.unsettledAt, recollection.unsettledAt].filter((time) => time !== undefined);
+  return known.length === 0 ? undefined : Math.max(...known);
+}
+
+/** W4: until when (ms by the API server's clock) something may land; `unobserved`: that is still to be stored. */
+export function mayLandUntil(traces: Traces, lateWindow: number): number | 'unobserved' {
+  const observed = traces.status.rollbackObservedAt;
+  const settled = isSettled(traces);
+  if (!settled && observed === undefined) return 'unobserved';
+  const since = Math.max(settled ? 0 : (observed ?? 0), unsettledAt(traces) ?? 0);
+  return since === 0 ? 0 : since + lateWindow + resolution;
+}

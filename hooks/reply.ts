@@ -1,0 +1,93 @@
+// The end of a call: the status that is stored, what its process can say of its own requests, and when to come again.
+import { holdsLocks } from './agenda/agenda.ts';
+import type { Call, EngineParts, Reply } from './call.ts';
+import { testified } from './decide/in-flight.ts';
+import { halfLifeLeft } from './decide/locks.ts';
+import type { Memory, Turn } from './memory.ts';
+import type { JsonObject } from './model/json.ts';
+import { isTerminal, isUnderWay } from './model/phase.ts';
+import { encodeStatus, type Status } from './model/status.ts';
+import type { Observation, View } from './observe/observation.ts';
+import type { Session } from './perform/deadline.ts';
+import type { Result } from './report/answer.ts';
+import { type Answered, reportOf } from './report/report.ts';
+import { completed, isMoved } from './report/status.ts';
+
+/** Seconds: the API server is not believed if it wishes to be left alone for longer. */
+const longestStay = 60;
+
+interface Replying {
+  readonly parts: Pick<EngineParts, 'record'>;
+  readonly memory: Memory;
+  readonly session: Session;
+}
+
+/** The last look of a call, and what has come of it. */
+export interface Ended extends Answered {
+  /** The status that was found stored. */
+  readonly found: Status;
+  /** The Lease of the first change, where changes may be made or undone. */
+  readonly first: JsonObject | undefined;
+}
+
+export type Answering = Extract<Result, { kind: 'answer' }>;
+
+/** The reply with the status of the answer; it is reported, and this process remembers what it must. */
+export function replyOf({ parts, memory, session }: Replying, call: Call, ended: Ended, answer: Answering): Reply {
+  const { observation, found } = ended;
+  const { uid } = observation.transaction;
+  const status = completed(found, spokenFor(memory, ended, answer.status), observation.now);
+  const isTroubled = answer.resyncAfterSeconds < 0;
+  const stayAway = 1_000 * Math.min(session.retryAfter(), longestStay, longestPauseUnder(observation));
+  const isWaiting = answer.resyncAfterSeconds > 0 && status.version === found.version;
+  const pause = memory.remember(uid, { isTroubled, isWaiting, stayAway, holdsLeases: holdsLeases(status) });
+  memory.keepTurn(uid, nextTurn(ended, status));
+  if (answer.finalized) memory.forget(uid);
+  if (isTerminal(status.phase)) memory.snapshots.delete(uid);
+  parts.record(reportOf(ended, status));
+  return {
+    kind: 'status',
+    status: encodeStatus(status),
+    children: call.children,
+    resyncAfterSeconds: isTroubled ? pause : answer.resyncAfterSeconds,
+    finalized: answer.finalized,
+  };
+}
+
+/** Seconds until the next try, where not even the Transaction could be read. */
+export function pauseAfterTrouble({ memory, session }: Omit<Replying, 'parts'>, uid: string): number {
+  const stayAway = 1_000 * Math.min(session.retryAfter(), longestStay);
+  return memory.remember(uid, { isTroubled: true, isWaiting: false, stayAway, holdsLeases: memory.expectsLeases(uid) });
+}
+
+// W1 (decide/in-flight.ts): who calls itself settled needs a new name for its next turn. A status that stays as it is says nothing.
+function spokenFor(memory: Memory, { observation, found, first }: Ended, next: Status): Status {
+  const { uid } = observation.transaction;
+  if (!isUnderWay(found.phase) || !isMoved(found, next)) return next;
+  const told = testified(next, first, memory.recall(uid));
+  if (told.settledWriter !== found.settledWriter) memory.settled(uid);
+  return told;
+}
+
+function holdsLeases(status: Status): boolean {
+  return isUnderWay(status.phase) || (isTerminal(status.phase) && holdsLocks(status));
+}
+
+/** Seconds for which nothing need be sent for the locks; those that are held are renewed at half of their life. */
+function longestPauseUnder({ view, now }: Observation): number {
+  const left = leasesIn(view).map((lease) => halfLifeLeft(lease, now) / 1_000);
+  return Math.max(1, Math.min(longestStay, ...left));
+}
+
+function leasesIn(view: View): readonly JsonObject[] {
+  if (view.kind === 'item') return view.leases;
+  if (view.kind !== 'begin' && view.kind !== 'relock') return [];
+  return [...view.locks.states.values()].flatMap((state) => (state.kind === 'present' ? [state.object] : []));
+}
+
+function nextTurn({ observation: { transaction, view }, first }: Ended, { phase, items }: Status): Turn {
+  const taken = view.kind === 'begin' ? view.locks.states.get(items[0]?.lockLease ?? '') : undefined;
+  const lease = first ?? (taken?.kind === 'present' ? taken.object : undefined);
+  const isNext = phase === 'Prepared' || phase === 'Committing';
+  return { seen: transaction.resourceVersion, isNext, ...(lease === undefined ? {} : { lease }) };
+}
