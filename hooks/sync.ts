@@ -6,21 +6,16 @@
 import { agendaOf } from './agenda/agenda.ts';
 import type { Call, EngineParts, Hook, Reply, Timing } from './call.ts';
 import { decide } from './decide/decide.ts';
-import { firstLease } from './decide/guards.ts';
-import { isAccountedFor } from './decide/in-flight.ts';
 import { lockTime } from './decide/lock-time.ts';
 import type { Step } from './decide/step.ts';
-import { begun, withdrawn } from './decide/transitions.ts';
+import { begun } from './decide/transitions.ts';
+import { type Early, firstLock, foundStatus, lookPatiently, readEarly } from './looking.ts';
 import { createMemory, createTurns, type Memory } from './memory.ts';
-import type { JsonObject } from './model/json.ts';
-import { isUnderWay } from './model/phase.ts';
-import type { Status } from './model/status.ts';
 import type { Transaction } from './model/transaction.ts';
 import { type Carry, emptyCarry } from './observe/carry.ts';
-import { readLive } from './observe/item.ts';
 import type { NotLive } from './observe/live.ts';
-import { type Looked, look } from './observe/look.ts';
-import type { Observation, Presence, Recollection } from './observe/observation.ts';
+import type { Looked } from './observe/look.ts';
+import type { Observation, Recollection } from './observe/observation.ts';
 import { observe } from './observe/observe.ts';
 import { type SnapshotSource, verified } from './observe/snapshot.ts';
 import { type Session, startSession } from './perform/deadline.ts';
@@ -37,9 +32,6 @@ import { nameWriter, releaseWrite, signWrite } from './writes/lease.ts';
 
 /** Looks within one call. Each follows from something that moved; more than these is a hot object, and the next call goes on. */
 const mostLooks = 10;
-
-/** Ms until the Transaction is read again that could not be; after the last of them it is for the next call. */
-const readPauses: readonly number[] = [200, 400, 800];
 
 export function createSync(parts: EngineParts): Hook {
   const { cluster, clock, timing } = parts;
@@ -89,16 +81,15 @@ async function signAhead({ parts, memory, session, writer }: Serving, { uid, res
 interface Progress {
   readonly carry: Carry;
   readonly looks: number;
-  /** The Transaction as it was found last, and its resourceVersion as far as it is known. */
-  readonly transaction?: Transaction;
-  readonly known: string;
+  /** What the look before this one has found. */
+  readonly last?: Pick<Looked, 'transaction' | 'status'>;
   /** The writes of the looks before this one. */
   readonly earlier: Outcome;
 }
 
-async function serve(serving: Serving, call: Call, progress = beginningOf(call)): Promise<Reply> {
+async function serve(serving: Serving, call: Call, progress = beginning): Promise<Reply> {
   const { carry, looks, earlier } = progress;
-  const target = await readEarly(serving, progress);
+  const target = await readEarly(serving.session.cluster, progress);
   const lookedAt = serving.parts.clock.monotonic();
   const live = await lookPatiently(serving, call, progress);
   if (live.kind !== 'live') return withoutTransaction(serving, call, live, carry);
@@ -107,42 +98,14 @@ async function serve(serving: Serving, call: Call, progress = beginningOf(call))
   const { result } = taken;
   if (result.kind === 'answer') return replyOf(serving, call, taken, result);
   const next = { ...result.carry, ...touchedBy(last.observation, last.outcome, carry) };
-  const { transaction } = live;
-  if (looks < mostLooks) {
-    const known = transaction.resourceVersion;
-    return serve(serving, call, { carry: next, looks: looks + 1, transaction, known, earlier: taken.outcome });
-  }
+  if (looks < mostLooks) return serve(serving, call, { carry: next, looks: looks + 1, last: live, earlier: taken.outcome });
   // Begun in any case: what never gets further than this ends by its timeout.
   return replyOf(serving, call, taken, { ...retried, status: begun(live.status, live.now) });
 }
 
 const retried = { kind: 'answer', resyncAfterSeconds: 1, finalized: false } as const;
 
-function beginningOf({ resourceVersion }: Call): Progress {
-  return { carry: emptyCarry, looks: 1, known: resourceVersion, earlier: [] };
-}
-
-interface Early {
-  readonly index: number;
-  readonly presence: Presence;
-}
-
-// W5 (decide/in-flight.ts): the target that the step before asked for is read before the Transaction is.
-async function readEarly({ session }: Serving, { carry: { reads }, transaction }: Progress): Promise<Early | undefined> {
-  if (reads === undefined || transaction === undefined) return undefined;
-  return { index: reads.index, presence: await readLive(session.cluster, transaction, reads) };
-}
-
-async function lookPatiently(serving: Serving, call: Call, progress: Progress, tries = 0): Promise<Looked | NotLive> {
-  const { parts, memory, session } = serving;
-  const expectsLeases = progress.looks > 1 || memory.expectsLeases(call.uid);
-  const wanted = { ...call, known: progress.known, engineNamespace: parts.engineNamespace, expectsLeases };
-  const live = await look(session.cluster, wanted);
-  const pause = readPauses[tries];
-  if (live.kind !== 'unreadable' || pause === undefined || session.retryAfter() > 0) return live;
-  await parts.clock.sleep(pause);
-  return lookPatiently(serving, call, progress, tries + 1);
-}
+const beginning: Progress = { carry: emptyCarry, looks: 1, earlier: [] };
 
 async function withoutTransaction(serving: Serving, call: Call, live: NotLive, carry: Carry): Promise<Reply> {
   const { status, children } = call;
@@ -193,18 +156,6 @@ async function takeStep(serving: Serving, live: Seen, carry: Carry): Promise<Tak
   const result = resultOf(step, { observation, plan: planned, outcome, carry, context });
   if (step.kind === 'store') keepStored(source, transaction, result, outcome);
   return { observation, step, outcome, found: live.status, first, result };
-}
-
-/** The Lease of the first change, where changes may be made or undone. */
-async function firstLock({ status, ownLeases }: Looked): Promise<JsonObject | undefined> {
-  if (!isUnderWay(status.phase)) return undefined;
-  const own = await ownLeases();
-  return own.kind === 'ok' ? firstLease(status, own.objects) : undefined;
-}
-
-// W3 (decide/in-flight.ts): what is only announced was never sent.
-function foundStatus(status: Status, first: JsonObject | undefined, recollection: Recollection): Status {
-  return status.phase === 'RollingBack' && isAccountedFor({ status, first, recollection }) ? withdrawn(status) : status;
 }
 
 interface Found extends Seen {

@@ -1,6 +1,6 @@
 // What is due for a Transaction as it is stored: a list of guards, then one answer for each phase. It says which reads are
 // needed; what comes of them is for decide/.
-import type { Item } from '../model/item.ts';
+import { type Item, isToUndo } from '../model/item.ts';
 import type { Phase } from '../model/phase.ts';
 import type { Cause, Status } from '../model/status.ts';
 import { formatDuration } from '../model/timeouts.ts';
@@ -125,11 +125,6 @@ function nextToUndo({ items }: Status, waits: number): number {
   if (next >= 0) return next;
   const waiting = items.flatMap((item, index) => (isToUndo(item) ? [index] : []));
   return waiting.at(-1 - (waits % Math.max(1, waiting.length))) ?? -1;
-}
-
-/** Whether the undo has not come to an end with it. */
-export function isToUndo({ progress }: Item): boolean {
-  return progress.kind === 'announced' || progress.kind === 'applied';
 }
 
 /** Announced when the undo began, and not known as applied. */

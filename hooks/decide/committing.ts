@@ -14,7 +14,8 @@ import { firstLease, type Guarded, guard, type ItemView } from './guards.ts';
 import { isSettled } from './in-flight.ts';
 import { uidOf } from './judge.ts';
 import type { Step } from './step.ts';
-import { applied, undoing } from './transitions.ts';
+import { applied } from './transitions.ts';
+import { undoing } from './undo-transitions.ts';
 import { become, waitFor, waitOut } from './waiting.ts';
 
 export function decideApply(observation: Observation, view: ItemView, index: number): Step {

@@ -7,7 +7,8 @@ import { decidePrepare } from './preparing.ts';
 import { decideRestore } from './rolling-back.ts';
 import { decideDisown, decideRelease, decideRelock, decideSettle } from './settled.ts';
 import type { Step } from './step.ts';
-import { answered, concluded, stopped, undoing } from './transitions.ts';
+import { answered, stopped } from './transitions.ts';
+import { concluded, undoing } from './undo-transitions.ts';
 import { become, waitOut } from './waiting.ts';
 
 export function decide(observation: Observation): Step {

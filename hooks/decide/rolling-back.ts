@@ -17,7 +17,7 @@ import { uidOf } from './judge.ts';
 import { judgeLocks } from './locks.ts';
 import type { Step } from './step.ts';
 import { takerOf } from './taking.ts';
-import { concluded, left, observed, restored } from './transitions.ts';
+import { concluded, left, observed, restored } from './undo-transitions.ts';
 import { become, lockPatience, undoLater, undoOut, waitFor, waitOut } from './waiting.ts';
 
 export function decideRestore(observation: Observation, view: ItemView, index: number): Step {

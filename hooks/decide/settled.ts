@@ -8,7 +8,8 @@ import { isSettled, unsettledAt } from './in-flight.ts';
 import { locksOf } from './pending.ts';
 import type { Step } from './step.ts';
 import { takeLocks } from './taking.ts';
-import { answered, disowned, released, undoingAgain, waitingSince, waitingToUndo, withLeases } from './transitions.ts';
+import { answered, disowned, released, waitingSince, waitingToUndo, withLeases } from './transitions.ts';
+import { undoingAgain } from './undo-transitions.ts';
 import { become, waitOut } from './waiting.ts';
 
 export function decideRelease(observation: Observation, view: Extract<View, { kind: 'release' }>): Step {

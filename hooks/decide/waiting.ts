@@ -1,9 +1,9 @@
 // Waiting is `resyncAfterSeconds`, never a counter in the status: an equal observation gives an equal status.
-import { isToUndo } from '../agenda/agenda.ts';
 import type { Failure } from '../model/failure.ts';
+import { isToUndo } from '../model/item.ts';
 import type { Status } from '../model/status.ts';
 import type { Become } from './step.ts';
-import { passedOver } from './transitions.ts';
+import { passedOver } from './undo-transitions.ts';
 import { count } from './wording.ts';
 
 /** Seconds between two looks at something that others must finish. */

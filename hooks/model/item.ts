@@ -60,6 +60,11 @@ export interface Item {
   readonly note?: string;
 }
 
+/** Whether an undo has not come to an end with it. */
+export function isToUndo({ progress }: Item): boolean {
+  return progress.kind === 'announced' || progress.kind === 'applied';
+}
+
 const flags = ['prepared', 'announced', 'committed', 'rolledBack', 'left'] as const;
 
 const wireFlags: Readonly<Record<Progress['kind'], readonly (typeof flags)[number][]>> = {

@@ -1,6 +1,7 @@
 // Every way in which a status changes, as a table: where from, what happens, where to.
 import t from 'tap';
-import * as transitions from '../../../hooks/decide/transitions.ts';
+import * as forward from '../../../hooks/decide/transitions.ts';
+import * as backward from '../../../hooks/decide/undo-transitions.ts';
 import { mayFollow, type Phase, phases } from '../../../hooks/model/phase.ts';
 import type { Status } from '../../../hooks/model/status.ts';
 import { table } from '../../support/table.ts';
@@ -10,6 +11,8 @@ const now = start + 5_000;
 const cause = { reason: 'Forbidden', message: 'it was refused' };
 const request = { annotation: 'tx.janus.io/request-rollback', value: '7' };
 const ref = { name: 'one-rollback', digest: 'd', objects: 1 };
+
+const transitions = { ...forward, ...backward };
 
 type Act = (status: Status, index: number) => Status;
 

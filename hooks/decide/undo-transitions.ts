@@ -1,0 +1,105 @@
+// The ways in which the status of an undo changes, as functions from status to status.
+import type { Ending, Request } from '../agenda/agenda.ts';
+import { type Item, type ItemError, isToUndo } from '../model/item.ts';
+import type { Status } from '../model/status.ts';
+import { handled, type Locks, settledBy, to, withItem, withLeases } from './transitions.ts';
+import { count, plain, shortened } from './wording.ts';
+
+/** `failed`: the change whose failure is the cause. Whether it has had an effect is for the undo to find out. */
+export function undoing(status: Status, cause: Ending, now: number, failed?: number): Status {
+  const marked = failed === undefined ? status : withItem(status, failed, (item) => ({ ...item, error: plain(cause) }));
+  const started = handled({ ...to(marked, 'RollingBack'), rollbackStartedAt: now }, cause.request);
+  const { completedAt: _ended, ...running } = started;
+  return { ...running, cause: plain(cause), message: `rolling back: ${cause.message}` };
+}
+
+/** An undo that a user asked for begins, its locks held again: of a Committed one, or once more of a Failed one. */
+export function undoingAgain(status: Status, request: Request, now: number, { leases, writer }: Locks): Status {
+  const items = status.items.map((item): Item => {
+    if (item.progress.kind !== 'left') return item;
+    const { error: _gone, ...rest } = item;
+    return { ...rest, progress: { kind: item.progress.applied ? 'applied' : 'announced' } };
+  });
+  const message =
+    status.phase === 'Failed' ? (status.cause?.message ?? 'the rollback is tried again') : 'a rollback was requested';
+  const reason = status.phase === 'Failed' ? (status.cause?.reason ?? 'RollbackRequested') : 'RollbackRequested';
+  const taken = withLeases({ ...status, items, ...settledBy(status.settledWriter ?? writer), ...earlierUndo(status) }, leases);
+  return undoing(taken, { reason, message, request }, now);
+}
+
+// What an earlier undo has left may have been applied, whatever is recorded: it is not taken for never sent.
+function earlierUndo({ phase, unsettledAt, rollbackStartedAt }: Status): Pick<Status, 'unsettledAt'> {
+  const time = unsettledAt ?? (phase === 'Failed' ? rollbackStartedAt : undefined);
+  return time === undefined ? {} : { unsettledAt: time };
+}
+
+/** What was announced, and is known never to have been sent, or to have been refused. */
+export function withdrawn(status: Status): Status {
+  const items = status.items.map((item): Item => {
+    return item.progress.kind === 'announced' ? { ...item, progress: { kind: 'restored', applied: false } } : item;
+  });
+  return { ...status, items };
+}
+
+/** The undo of one change waits; that of earlier ones goes on. */
+export function passedOver(status: Status, index: number, message: string): Status {
+  return withItem(status, index, (item) => ({ ...item, waiting: shortened(message) }));
+}
+
+/** RollingBack was found stored, while a write may have been under way. */
+export function observed(status: Status, now: number): Status {
+  return { ...status, rollbackObservedAt: now };
+}
+
+/** Nothing of ours is left of one change. */
+export function restored(status: Status, index: number, now: number, note?: string): Status {
+  const next = withItem(status, index, ({ waiting: _over, ...item }) => ({
+    ...item,
+    progress: { kind: 'restored', applied: item.progress.kind === 'applied' },
+    ...(note === undefined ? {} : { note: shortened(note) }),
+  }));
+  return concludedIfJudged(next, now);
+}
+
+/** One change could not be taken back; the undo of the others goes on. */
+export function left(status: Status, index: number, now: number, error: ItemError): Status {
+  return concludedIfJudged(
+    withItem(status, index, (item) => leftItem(item, error)),
+    now,
+  );
+}
+
+function leftItem({ waiting: _over, ...item }: Item, error: ItemError): Item {
+  return { ...item, error: plain(error), progress: { kind: 'left', applied: item.progress.kind === 'applied' } };
+}
+
+function concludedIfJudged(status: Status, now: number): Status {
+  return status.items.some(isToUndo) ? status : concluded(status, now);
+}
+
+/** The undo ends; what was not judged yet is left, for that reason. */
+export function concluded(status: Status, now: number, unjudged?: ItemError): Status {
+  const items = status.items.map((item) =>
+    unjudged !== undefined && isToUndo(item) ? leftItem(item, lastWords(item, unjudged)) : item,
+  );
+  const leftOver = items.filter(({ progress }) => progress.kind === 'left');
+  const undone = items.filter(({ progress }) => progress.kind === 'restored' && progress.applied).length;
+  const why = status.cause?.message ?? '';
+  const ended = { ...status, items, completedAt: now };
+  if (leftOver.length === 0) {
+    return {
+      ...to(ended, 'RolledBack'),
+      message: `${count(undone, 'change')} undone, nothing is left of this Transaction: ${why}`,
+    };
+  }
+  const first = leftOver[0]?.error?.message ?? '';
+  const summary = `${count(undone, 'change')} undone, ${leftOver.length} left as ${leftOver.length === 1 ? 'it is' : 'they are'}`;
+  return {
+    ...to(ended, 'Failed'),
+    message: `${summary}: ${first}; the undo began because ${why}; set tx.janus.io/retry-rollback to try again`,
+  };
+}
+
+function lastWords({ waiting }: Item, { reason, message }: ItemError): ItemError {
+  return { reason, message: waiting === undefined ? message : `${message}; ${waiting}` };
+}
