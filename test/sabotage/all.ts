@@ -3,7 +3,8 @@ import { judgement } from './list/judgement.ts';
 import { locks } from './list/locks.ts';
 import { storage } from './list/snapshots.ts';
 import { undo } from './list/undo.ts';
+import { writers } from './list/writers.ts';
 import { writes } from './list/writes.ts';
 import type { Sabotage } from './sabotage.ts';
 
-export const sabotages: readonly Sabotage[] = [...writes, ...storage, ...judgement, ...undo, ...locks, ...calls];
+export const sabotages: readonly Sabotage[] = [...writes, ...storage, ...judgement, ...undo, ...locks, ...calls, ...writers];

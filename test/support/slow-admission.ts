@@ -1,5 +1,5 @@
 // An admission webhook that keeps writes of the Transactions of one stage waiting, until the test lets them go: a write that was
-// sent, that nobody has an answer to, and that lands later. Dry runs pass.
+// sent, that nobody has an answer to, and that lands later. Or it denies them, in the words of the test. Dry runs pass.
 import type { ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
@@ -19,17 +19,21 @@ export interface HeldWrite {
 export interface SlowAdmission {
   /** Keeps the next write to the ConfigMap of that name waiting. */
   hold(name: string): HeldWrite;
+  /** Denies every write to the ConfigMap of that name with this Status; allows them again without one. */
+  deny(name: string, status?: JsonObject): void;
 }
 
 const path = '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations';
 
 export async function startSlowAdmission(stage: Stage, t: Teardown): Promise<SlowAdmission> {
   const held = new Map<string, (answer: ServerResponse, allow: () => void) => void>();
+  const denied = new Map<string, JsonObject>();
   const { certificate, key } = makeCertificate();
   const server = createServer({ cert: certificate, key }, async (request, answer) => {
     const review = parseJson(Buffer.concat(await request.toArray()).toString()) as JsonObject;
-    const allow = (): void => void answer.end(JSON.stringify(allowed(textAt(review, 'request', 'uid') ?? '')));
     const name = textAt(review, 'request', 'name') ?? '';
+    const uid = textAt(review, 'request', 'uid') ?? '';
+    const allow = (): void => void answer.end(JSON.stringify(reviewOf(uid, denied.get(name))));
     const hold = held.get(name);
     held.delete(name);
     if (hold === undefined) allow();
@@ -42,13 +46,17 @@ export async function startSlowAdmission(stage: Stage, t: Teardown): Promise<Slo
   });
   const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}/`;
   await configure(stage, { url, caBundle: Buffer.from(certificate).toString('base64') }, t);
-  const admission: SlowAdmission = { hold: (name) => holding((take) => held.set(name, take)) };
+  const admission: SlowAdmission = {
+    hold: (name) => holding((take) => held.set(name, take)),
+    deny: (name, status) => void (status === undefined ? denied.delete(name) : denied.set(name, status)),
+  };
   await waitUntilAsked(stage, admission);
   return admission;
 }
 
-function allowed(uid: string): JsonObject {
-  return { apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', response: { uid, allowed: true } };
+function reviewOf(uid: string, status: JsonObject | undefined): JsonObject {
+  const response = status === undefined ? { uid, allowed: true } : { uid, allowed: false, status };
+  return { apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', response };
 }
 
 function holding(wait: (take: (answer: ServerResponse, allow: () => void) => void) => void): HeldWrite {

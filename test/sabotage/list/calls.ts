@@ -49,18 +49,6 @@ export const calls: readonly Sabotage[] = [
     caughtBy: ['test/scenarios/duplicates.test.ts'],
   },
   {
-    name: 'lock-of-another-version',
-    fault: 'a lock that was looked at before the state of the Transaction was stored counts',
-    edits: [
-      {
-        file: 'hooks/observe/item.ts',
-        find: ' && foretold.resourceVersion === transaction.resourceVersion',
-        replace: '',
-      },
-    ],
-    caughtBy: ['test/scenarios/few-reads.test.ts'],
-  },
-  {
     name: 'version-not-raised',
     fault: 'the version in the status does not grow: a late answer undoes progress',
     edits: [
@@ -77,66 +65,6 @@ export const calls: readonly Sabotage[] = [
     fault: 'calls for one Transaction run at once in a process',
     edits: [{ file: 'hooks/memory.ts', find: 'const turn = previous.then(work, work);', replace: 'const turn = work();' }],
     caughtBy: ['test/hooks/memory.test.ts'],
-  },
-  {
-    name: 'late-window-ignored',
-    fault: 'the undo does not wait for a write that may still land',
-    edits: [
-      {
-        file: 'hooks/decide/rolling-back.ts',
-        find: 'if (isSafe || isSettled || recollection.isUndoOld) return undefined;',
-        replace: 'if (isSafe || isSettled || !isSafe) return undefined;',
-      },
-    ],
-    caughtBy: ['test/hooks/decide/decide.test.ts', 'test/endings/late-writes.test.ts'],
-  },
-  {
-    name: 'uncertainty-forgotten',
-    fault: 'the process forgets that a write of its own got no answer',
-    edits: [
-      {
-        file: 'hooks/memory.ts',
-        find: '...(isUncertain && { uncertainAt: clock.monotonic() })',
-        replace: '...(isUncertain && { uncertainAt: undefined })',
-      },
-    ],
-    caughtBy: ['test/hooks/memory.test.ts', 'test/endings/late-writes.test.ts', faults],
-  },
-  {
-    name: 'other-process-trusted',
-    fault: 'a process takes what another one has left behind for settled',
-    edits: [
-      {
-        file: 'hooks/memory.ts',
-        find: 'calls.get(uid) ?? { troubles: 0, uncertainAt: clock.monotonic() };',
-        replace: 'calls.get(uid) ?? { troubles: 0 };',
-      },
-    ],
-    caughtBy: ['test/hooks/memory.test.ts', 'test/endings/late-writes.test.ts', faults],
-  },
-  {
-    name: 'signature-unread',
-    fault: 'the undo does not look who has served the target last',
-    edits: [
-      {
-        file: 'hooks/decide/rolling-back.ts',
-        find: 'const isSettled = recollection.isSettled && isSignedBy(server, lease);',
-        replace: 'const isSettled = recollection.isSettled;',
-      },
-    ],
-    caughtBy: ['test/hooks/decide/decide.test.ts', 'test/endings/late-writes.test.ts'],
-  },
-  {
-    name: 'first-create-forgotten',
-    fault: 'the undo of a creation does not wait for a first try that may still land',
-    edits: [
-      {
-        file: 'hooks/decide/rolling-back.ts',
-        find: "const isSafe = !isAnnounced && (type !== 'Create' || isLongThere(observation, view));",
-        replace: 'const isSafe = !isAnnounced || (isLongThere(observation, view) && type === undefined);',
-      },
-    ],
-    caughtBy: ['test/hooks/decide/decide.test.ts', faults],
   },
   {
     name: 'deadline-unheeded',

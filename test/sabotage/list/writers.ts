@@ -1,0 +1,133 @@
+// Who may have written what, and what an undo may rely on (W1 to W5, hooks/decide/in-flight.ts).
+import type { Sabotage } from '../sabotage.ts';
+
+const inFlight = 'hooks/decide/in-flight.ts';
+const rollingBack = 'hooks/decide/rolling-back.ts';
+const decideTests = 'test/hooks/decide/decide.test.ts';
+const replicas = 'test/scenarios/replicas.test.ts';
+const lateWrites = 'test/endings/late-writes.test.ts';
+
+export const writers: readonly Sabotage[] = [
+  {
+    name: 'locks-of-another-version',
+    fault: 'locks that were looked at before the state of the Transaction was stored count',
+    edits: [
+      {
+        file: 'hooks/observe/look.ts',
+        find: 'early !== undefined && transaction.resourceVersion === known',
+        replace: 'early !== undefined',
+      },
+    ],
+    caughtBy: ['test/scenarios/few-reads.test.ts'],
+  },
+  {
+    name: 'name-used-again',
+    fault: 'a process goes on under a name that an answer has called settled (W1)',
+    edits: [{ file: 'hooks/decide/committing.ts', find: 'recollection.isOpen && writer', replace: 'writer' }],
+    caughtBy: [decideTests],
+  },
+  {
+    name: 'no-turn-taken',
+    fault: 'a process changes a target under the name of another (W2)',
+    edits: [
+      {
+        file: 'hooks/decide/committing.ts',
+        find: 'return takeTurn(observation, view) ?? decideChange(',
+        replace: 'return decideChange(',
+      },
+    ],
+    caughtBy: [decideTests, lateWrites],
+  },
+  {
+    name: 'writer-unread',
+    fault: 'the undo takes every writer for settled (W3)',
+    edits: [
+      {
+        file: inFlight,
+        find: 'return writer !== undefined && (writer === status.settledWriter || writer === recollection.writer);',
+        replace: 'return writer !== undefined || recollection.isOpen || status.version < 0;',
+      },
+    ],
+    caughtBy: [decideTests, lateWrites],
+  },
+  {
+    name: 'replaced-writer-forgotten',
+    fault: 'a writer that was replaced is not waited for (W4)',
+    edits: [
+      {
+        file: inFlight,
+        find: 'const since = Math.max(settled ? 0 : (observed ?? 0), unsettledAt(traces) ?? 0);',
+        replace: 'const since = settled ? 0 : (observed ?? 0);',
+      },
+    ],
+    caughtBy: [decideTests],
+  },
+  {
+    name: 'nobody-spoken-for',
+    fault: 'no answer calls its writer settled: every undo by another replica waits',
+    edits: [{ file: inFlight, find: '...(isOurs ? { settledWriter: writer } : {}),', replace: '...(isOurs ? {} : {}),' }],
+    caughtBy: [replicas],
+  },
+  {
+    name: 'waited-for-anew',
+    fault: 'each process waits for its own time',
+    edits: [
+      {
+        file: 'hooks/decide/undo-transitions.ts',
+        find: 'return { ...status, rollbackObservedAt: now };',
+        replace: 'return { ...status, rollbackObservedAt: undefined as unknown as number, unsettledAt: now };',
+      },
+    ],
+    caughtBy: [replicas],
+  },
+  {
+    name: 'not-fenced',
+    fault: 'what may still land is not made to miss where the undo writes nothing (W5)',
+    edits: [
+      {
+        file: rollingBack,
+        find: 'const safe = isFenced ? judged : fenced(judged, view, known);',
+        replace: 'const safe = isFenced ? judged : (fenced(judged, view, known), judged);',
+      },
+    ],
+    caughtBy: [decideTests, lateWrites],
+  },
+  {
+    name: 'read-after-the-look',
+    fault: 'a change names a version that was read after the Transaction (W5)',
+    edits: [
+      { file: 'hooks/decide/committing.ts', find: "liveFrom === 'now' && isSent", replace: "liveFrom === 'earlier' && !isSent" },
+    ],
+    caughtBy: [decideTests],
+  },
+  {
+    name: 'first-create-forgotten',
+    fault: 'the undo of a creation does not wait for a first try that may still land',
+    edits: [
+      {
+        file: rollingBack,
+        find: "if (late === undefined || type !== 'Create' ||",
+        replace: "if (late === undefined || type !== 'Patch' ||",
+      },
+    ],
+    caughtBy: [decideTests, lateWrites],
+  },
+  {
+    name: 'stuck-undo-blocks',
+    fault: 'an undo that waits keeps the others from being undone',
+    edits: [{ file: 'hooks/agenda/agenda.ts', find: 'isToUndo(item) && item.waiting === undefined', replace: 'isToUndo(item)' }],
+    caughtBy: ['test/hooks/agenda/agenda.test.ts', 'test/endings/stuck-undos.test.ts'],
+  },
+  {
+    name: 'denial-taken-for-stale',
+    fault: 'a webhook that denies with 404 or 409 is asked for ever',
+    edits: [{ file: 'hooks/report/refused.ts', find: 'refused.times < enough', replace: 'refused.times < 1_000' }],
+    caughtBy: ['test/endings/stuck-undos.test.ts'],
+  },
+  {
+    name: 'retry-after-unheard',
+    fault: 'the wish of the API server to be left alone is not heard',
+    edits: [{ file: 'hooks/perform/deadline.ts', find: 'answer.failure.retryAfterSeconds ?? 0', replace: '0' }],
+    caughtBy: ['test/endings/retry-after.test.ts'],
+  },
+];
