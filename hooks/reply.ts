@@ -7,11 +7,12 @@ import type { Memory, Turn } from './memory.ts';
 import type { JsonObject } from './model/json.ts';
 import { isTerminal, isUnderWay } from './model/phase.ts';
 import { encodeStatus, type Status } from './model/status.ts';
-import type { Observation, View } from './observe/observation.ts';
+import type { Observation, Recollection, View } from './observe/observation.ts';
 import type { Session } from './perform/deadline.ts';
 import type { Result } from './report/answer.ts';
 import { type Answered, reportOf } from './report/report.ts';
 import { completed, isMoved } from './report/status.ts';
+import { writerOf } from './writes/lease.ts';
 
 /** Seconds: the API server is not believed if it wishes to be left alone for longer. */
 const longestStay = 60;
@@ -41,7 +42,7 @@ export function replyOf({ parts, memory, session }: Replying, call: Call, ended:
   const stayAway = 1_000 * Math.min(session.retryAfter(), longestStay, longestPauseUnder(observation));
   const isWaiting = answer.resyncAfterSeconds > 0 && status.version === found.version;
   const pause = memory.remember(uid, { isTroubled, isWaiting, stayAway, holdsLeases: holdsLeases(status) });
-  memory.keepTurn(uid, nextTurn(ended, status));
+  memory.keepTurn(uid, nextTurn(ended, status, memory.recall(uid)));
   if (answer.finalized) memory.forget(uid);
   if (isTerminal(status.phase)) memory.snapshots.delete(uid);
   parts.record(reportOf(ended, status));
@@ -85,9 +86,16 @@ function leasesIn(view: View): readonly JsonObject[] {
   return [...view.locks.states.values()].flatMap((state) => (state.kind === 'present' ? [state.object] : []));
 }
 
-function nextTurn({ observation: { transaction, view }, first }: Ended, { phase, items }: Status): Turn {
+// Without a look a process takes the place of nobody but itself, and of a writer that is settled.
+function nextTurn({ observation, first }: Ended, status: Status, { writer }: Recollection): Turn {
+  const { phase, settledWriter } = status;
+  const lease = first ?? takenFirst(observation.view, status);
+  const mayReplace = lease === undefined || [settledWriter, writer].includes(writerOf(lease) ?? 'nobody');
+  const isNext = (phase === 'Prepared' || phase === 'Committing') && mayReplace;
+  return { seen: observation.transaction.resourceVersion, isNext, ...(lease === undefined ? {} : { lease }) };
+}
+
+function takenFirst(view: View, { items }: Status): JsonObject | undefined {
   const taken = view.kind === 'begin' ? view.locks.states.get(items[0]?.lockLease ?? '') : undefined;
-  const lease = first ?? (taken?.kind === 'present' ? taken.object : undefined);
-  const isNext = phase === 'Prepared' || phase === 'Committing';
-  return { seen: transaction.resourceVersion, isNext, ...(lease === undefined ? {} : { lease }) };
+  return taken?.kind === 'present' ? taken.object : undefined;
 }

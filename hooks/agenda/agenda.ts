@@ -114,10 +114,13 @@ function undoing({ transaction, status, now, lateWindow, waits }: Stored): Agend
   const index = nextToUndo(status, waits);
   // Waiting a late write out is no time of the undo: a short spec.timeout must not end it before it could begin.
   const mayWait = status.items.some(wasInFlight) || transaction.changes.some(({ type }) => type === 'Create');
-  const patience = transaction.timeout + (mayWait ? lateWindow : 0);
-  const isOverdue = now > (status.rollbackStartedAt ?? now) + patience;
+  const patience = transaction.timeout + (mayWait ? lateWindow + resolution : 0);
+  const isOverdue = now > Math.max(status.rollbackStartedAt ?? now, status.rollbackObservedAt ?? 0) + patience;
   return index < 0 || isOverdue ? { due: 'conclude', overdue: index >= 0 } : { due: 'restore', index };
 }
+
+/** Ms: times of the API server are cut to whole seconds. */
+const resolution = 2_000;
 
 /** The last one, unless it waits while earlier ones do not; -1 when none is left. */
 function nextToUndo({ items }: Status, waits: number): number {
