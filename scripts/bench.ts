@@ -6,9 +6,10 @@ import { parseArgs } from 'node:util';
 import { comparisons, type Line, lineOf, tableOf } from './bench/figures.ts';
 import { measureFinished } from './bench/finished.ts';
 import { measure } from './bench/measure.ts';
+import { measureReplicas } from './bench/replicas.ts';
 import { chosenRows, type Row } from './bench/rows.ts';
 import { drawTrace } from './bench/trace.ts';
-import { startWorld } from './bench/world.ts';
+import { startWorld, type World } from './bench/world.ts';
 import { createUndo } from './demo/undo.ts';
 
 const undo = createUndo();
@@ -37,11 +38,17 @@ async function run(chosen: readonly Row[], profile: string | undefined): Promise
   const world = await startWorld(undo, { profile });
   const lines: Line[] = [];
   for (const row of chosen)
-    for (const line of row.finished ? await measureFinished(world) : (await measure(world, row)).map(lineOf)) {
+    for (const line of await linesOf(world, row)) {
       lines.push(line);
       process.stdout.write(`${JSON.stringify(line)}\n`);
     }
   tell(lines, world.starts);
+}
+
+async function linesOf(world: World, row: Row): Promise<readonly Line[]> {
+  if (row.finished === true) return measureFinished(world);
+  if (row.replicas === true) return measureReplicas(world, undo);
+  return (await measure(world, row)).map(lineOf);
 }
 
 function tell(lines: readonly Line[], starts: readonly Line[]): void {

@@ -46,7 +46,9 @@ async function main(): Promise<number> {
   const sums = { passed: 0, failed: 0 };
   const options = { select: isSelected, atOnce: Number(values.jobs), isOver: () => isInterrupted };
   await inWorld(chosen, sums, (world, one) => campaign(world, one, { ...options, onFailure: tell }));
-  await inWorld(withProcesses, sums, (world, one) => processCampaign(world, one, { ...options, onFailure: tellFailure }));
+  await inWorld(withProcesses, sums, (world, one) =>
+    processCampaign(world, one, { ...options, onFailure: tellFailure, onNote: tellNote }),
+  );
   console.log(`${sums.passed} passed, ${sums.failed} failed`);
   return sums.passed > 0 && sums.failed === 0 && !isInterrupted ? 0 : 1;
 }
@@ -104,6 +106,10 @@ function chosenProcessScenarios(): readonly ProcessScenario[] {
 function isSelected(id: string, index: number): boolean {
   if (values.replay !== undefined) return id === values.replay;
   return index % Number(values.every) === Number(values.seed) % Number(values.every);
+}
+
+function tellNote(id: string, text: string): void {
+  console.log(`    ${id}: ${text}`);
 }
 
 function tellFailure({ id, violations }: Failure): void {

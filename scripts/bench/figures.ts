@@ -111,6 +111,15 @@ export function comparisons(lines: readonly Line[]): readonly string[] {
       find('before-finished')?.p50Ms,
       'time beside 10 000 finished Transactions to that before',
     ),
+    ...['Patch', 'Create'].flatMap((kind) =>
+      ['2', '3'].flatMap((count) =>
+        ratio(
+          find(`undo-${kind}-${count}`)?.p50Ms,
+          find(`undo-${kind}-1`)?.p50Ms,
+          `undo of 10 (${kind}) with ${count} replicas to one`,
+        ),
+      ),
+    ),
     ...ratio(find('thousand')?.p99Ms, find('thousand')?.p50Ms, 'p99 to p50, row thousand'),
     ...ratio(
       find('thousand-again')?.hookPeakMemoryMiB,

@@ -16,6 +16,8 @@ export interface Row {
   readonly flags: Flags;
   /** Each is undone again, which is measured beside. */
   readonly undo?: boolean;
+  /** Undos with one, two and three replicas in turn, and after a kill (scripts/bench/replicas.ts), which also measures itself. */
+  readonly replicas?: boolean;
   /** Beside many finished ones (scripts/bench/finished.ts), which also measures itself. */
   readonly finished?: boolean;
   /** Only if named by `--rows`. */
@@ -47,6 +49,7 @@ export const rows: readonly Row[] = [
   // Whether the first thousand have left anything in the hook.
   { ...thousand, name: 'thousand-again' },
   { ...one, name: '500', changes: 500, onDemand: true },
+  { ...one, name: 'replicas', changes: 10, replicas: true, onDemand: true },
   { ...one, name: 'finished', changes: 3, finished: true, onDemand: true },
   { ...one, name: 'default-flags', changes: 3, transactions: 3, flags: 'default', onDemand: true },
 ];

@@ -17,6 +17,7 @@ export interface ProcessOptions {
   readonly atOnce?: number;
   readonly isOver?: () => boolean;
   readonly onFailure?: (failure: Failure) => void;
+  readonly onNote?: (id: string, text: string) => void;
 }
 
 export async function processCampaign(
@@ -49,7 +50,8 @@ async function tryAll(sites: readonly Site[], cases: readonly ProcessCase[], opt
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
       if (options.isOver?.() === true) return;
       tried += 1;
-      const violations = await next.run(site).catch((error: unknown) => [`it threw: ${String(error)}`]);
+      const note = (text: string): void => options.onNote?.(next.id, text);
+      const violations = await next.run(site, note).catch((error: unknown) => [`it threw: ${String(error)}`]);
       if (violations.length === 0) continue;
       const failure = { id: next.id, violations };
       failures.push(failure);

@@ -1,10 +1,13 @@
 // One thing to try with real processes, and what it belongs to.
 import type { Site } from './site.ts';
 
+/** Says something beside the judgement. */
+export type Note = (text: string) => void;
+
 export interface ProcessCase {
   readonly id: string;
   /** Gives the violations. */
-  readonly run: (site: Site) => Promise<readonly string[]>;
+  readonly run: (site: Site, note: Note) => Promise<readonly string[]>;
 }
 
 export interface ProcessScenario {

@@ -2,6 +2,7 @@
 import { createServer } from 'node:net';
 import { createUndo, type Undo } from '../../../scripts/demo/undo.ts';
 import { hookToken } from '../../support/hook-token.ts';
+import { startInTurn } from '../../support/in-turn.ts';
 import { type Metacontroller, startMetacontroller } from '../../support/metacontroller/double.ts';
 import { type FetchHook, httpTransport } from '../../support/metacontroller/hook-call.ts';
 import type { World } from '../world.ts';
@@ -35,10 +36,34 @@ export async function openSite(world: World, seats: number, kubeconfig?: string)
   return site;
 }
 
+/** Has so many hooks behind one address, and one loop that calls it: `pick` gives which of so many gets call `number`. */
+export async function openTurns(world: World, hooks: number, pick?: (count: number, number: number) => number): Promise<Site> {
+  const site = await openSite(world, 0);
+  const addresses: string[] = [];
+  const turns = await startInTurn(() => addresses, pick);
+  site.undo.add(() => turns.close());
+  const loop = await startLoopOf(site, turns.address);
+  for (let number = 0; number < hooks; number += 1) {
+    const settings = { port: await freePort() };
+    const hook = await startHookProcess(world, site.undo, settings);
+    addresses.push(hook.address);
+    seatHook(site, hook, { settings, loop });
+  }
+  return site;
+}
+
 export async function addSeat(site: Site, kubeconfig?: string): Promise<Seat> {
   const settings = { port: await freePort(), ...(kubeconfig === undefined ? {} : { kubeconfig }) };
   const hook = await startHookProcess(site.world, site.undo, settings);
-  const loop = await startLoopOf(site, hook.address);
+  return seatHook(site, hook, { settings, loop: await startLoopOf(site, hook.address) });
+}
+
+interface Seating {
+  readonly settings: HookSettings;
+  readonly loop: Metacontroller;
+}
+
+function seatHook(site: Site, hook: HookProcess, { settings, loop }: Seating): Seat {
   const seat: Seat = { serving: Promise.resolve(hook), deaths: 0, loop };
   site.seats.push(seat);
   keepServing(site, seat, settings);

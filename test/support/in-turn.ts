@@ -1,0 +1,63 @@
+// Replicas behind one address, as a Service has them: each call goes to another one, and to the next where nobody is there.
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export interface InTurn {
+  readonly address: string;
+  close(): Promise<void>;
+}
+
+/** `addresses` is asked at each call; `pick` gives which of so many is called for call `number`, by default each in its turn. */
+export async function startInTurn(
+  addresses: () => readonly string[],
+  pick = (count: number, number: number): number => number % count,
+): Promise<InTurn> {
+  let calls = 0;
+  const server = createServer(async (incoming, outgoing) => {
+    calls += 1;
+    const body = Buffer.concat(await incoming.toArray());
+    const known = addresses();
+    const first = pick(known.length, calls);
+    const order = [...known.slice(first), ...known.slice(0, first)];
+    await passOn(order, incoming, body, outgoing);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    address: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    close: async () => {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
+
+async function passOn(
+  order: readonly string[],
+  incoming: IncomingMessage,
+  body: Buffer,
+  outgoing: ServerResponse,
+): Promise<void> {
+  for (const address of order) {
+    const answer = await ask(address, incoming, body);
+    if (answer === undefined) continue;
+    outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
+    answer.pipe(outgoing);
+    return;
+  }
+  outgoing.writeHead(503).end();
+}
+
+/** Undefined where nobody listens. A process that ends in the middle ends the call. */
+function ask(address: string, { method, url, headers }: IncomingMessage, body: Buffer): Promise<IncomingMessage | undefined> {
+  return new Promise((resolve) => {
+    const asked = request(new URL(url ?? '/', address), {
+      method: method ?? 'POST',
+      headers: { ...headers, connection: 'close' },
+    });
+    asked.on('response', resolve);
+    asked.on('error', () => resolve(undefined));
+    asked.end(body);
+  });
+}
