@@ -130,7 +130,7 @@ async function isOver({ stage, name, request: { handled, gone } }: Run): Promise
 
 t.test('a crash', async (t) => {
   const stage = await startStage(t, { withoutLoop: true });
-  const engines = await openEngines(t, stage, { stepDeadline: 500, writeTimeout: 1_500 });
+  const engines = await openEngines(t, stage, { stepDeadline: 2_000, writeTimeout: 1_500 });
   t.jobs = requests.length;
   await Promise.all(
     requests.map((request, index) => t.test(request.title, (t) => everywhere(t, { engines, stage, request }, index))),
