@@ -120,6 +120,8 @@ export interface EngineParts {
   readonly timing: Timing;
   /** Where Leases and the sealing key live. */
   readonly engineNamespace: string;
+  /** The namespaces whose Transactions are served; none, or absent, for all of them. */
+  readonly namespaces?: readonly string[];
   readonly record: (report: StepReport) => void;
 }
 

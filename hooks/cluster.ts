@@ -36,7 +36,14 @@ export interface Failed {
 export type Answer = { readonly kind: 'ok'; readonly object: JsonObject; readonly serverTime: number } | Failed;
 
 export type ListAnswer =
-  | { readonly kind: 'ok'; readonly items: readonly JsonObject[]; readonly complete: boolean; readonly serverTime: number }
+  | {
+      readonly kind: 'ok';
+      readonly items: readonly JsonObject[];
+      readonly complete: boolean;
+      /** Where the rest of the list begins; empty when there is none. */
+      readonly next: string;
+      readonly serverTime: number;
+    }
   | Failed;
 
 export type ResourceAnswer = { readonly kind: 'ok'; readonly resource: Resource } | Failed;
@@ -90,6 +97,10 @@ export interface ListOptions {
   /** At most so many items; `complete` of the answer tells whether there are more. */
   readonly limit?: number;
   readonly labelSelector?: string;
+  /** Only objects of this name. */
+  readonly name?: string;
+  /** `next` of the answer before. */
+  readonly from?: string;
   /** Whole objects, where their metadata is not enough. */
   readonly whole?: boolean;
 }

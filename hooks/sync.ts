@@ -165,11 +165,12 @@ interface Found extends Seen {
 
 async function observed({ parts, server, writer }: Serving, found: Found, carry: Carry): Promise<Observation> {
   const { transaction, status, now, recollection, source, ownLeases, target } = found;
-  const { engineNamespace, sealer, timing } = parts;
+  const { engineNamespace, namespaces = [], sealer, timing } = parts;
   const lateWindow = lateWindowOf(timing);
   const agenda = agendaOf({ transaction, status, now, lateWindow, waits: recollection.waits });
   const earlier = 'index' in agenda && agenda.index === target?.index ? target.presence : undefined;
-  const view = await observe({ source, transaction, status, engineNamespace, carry, ownLeases, earlier }, agenda);
+  const looking = { source, transaction, status, engineNamespace, namespaces, carry, ownLeases, earlier };
+  const view = await observe(looking, agenda);
   const known = { now, transaction, status, agenda, engineNamespace, server, writer, recollection, lateWindow, view };
   return { ...known, openDrift: (drift, entry) => openDrift(drift, entry, { transaction, packer: sealer }) };
 }

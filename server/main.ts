@@ -39,7 +39,8 @@ async function main(): Promise<void> {
   const story = createStoryteller(cluster.transport);
   const keys: Keys = { latest: undefined };
   const app = buildApp({
-    connectHook: (record) => hookOf({ cluster, keys, engineNamespace: config.engineNamespace, record }),
+    connectHook: (record) =>
+      hookOf({ cluster, keys, engineNamespace: config.engineNamespace, namespaces: config.namespaces, record }),
     tell: story.tell,
     readiness: readinessOf(cluster, keys),
     access: opened.access,
@@ -95,17 +96,17 @@ function connect({ KUBECONFIG = '', KUBERNETES_SERVICE_HOST = '' }: NodeJS.Proce
   }
 }
 
-type HookParts = Pick<EngineParts, 'engineNamespace' | 'record'> & {
+type HookParts = Pick<EngineParts, 'engineNamespace' | 'namespaces' | 'record'> & {
   readonly cluster: KubernetesCluster;
   readonly keys: Keys;
 };
 
-function hookOf({ cluster, keys, engineNamespace, record }: HookParts): Hook {
+function hookOf({ cluster, keys, ...parts }: HookParts): Hook {
   const sealer = createSealer(() => {
     if (keys.latest === undefined) throw new Error('sealing was asked for before the sealing key was there');
     return keys.latest;
   });
-  const sync = createSync({ cluster, sealer, clock, timing, engineNamespace, record });
+  const sync = createSync({ cluster, sealer, clock, timing, ...parts });
   const keyless: Reply = { kind: 'retry', retryAfterSeconds: secondsUntilKey, because: 'the sealing key is not there yet' };
   return async (call) => (keys.latest === undefined ? keyless : sync(call));
 }

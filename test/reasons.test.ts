@@ -8,7 +8,7 @@ import { readSources } from './support/sources.ts';
 
 const kinds =
   'ConfigMap CustomResourceDefinition Event Job Lease Namespace PersistentVolume PersistentVolumeClaim Secret ServiceAccount Status Transaction';
-const values = 'Create Update Patch Delete True False Normal Warning Succeeded Established Namespaced Error';
+const values = 'Create Update Patch Delete Apply True False Normal Warning Succeeded Established Namespaced Error';
 /** Codes of errors in Node, and what they are called here. */
 const foreign = 'TimeoutError';
 

@@ -5,9 +5,10 @@ import { withoutGenerated } from '../content/generated.ts';
 import { listKindsOf } from '../content/lists.ts';
 import { differences } from '../content/merge.ts';
 import { hasManager, isTerminating, isUnclaimed } from '../content/ownership.ts';
-import type { Path } from '../content/path.ts';
-import { at, isObject, type Json, type JsonObject, withKey } from '../model/json.ts';
+import { at, isObject, type JsonObject, withKey } from '../model/json.ts';
+import type { Wanted } from '../model/others.ts';
 import { describe } from '../model/reference.ts';
+import { foreignContent } from './foreign-content.ts';
 import { isOurCreation } from './forward.ts';
 import {
   type Attributed,
@@ -18,8 +19,8 @@ import {
   foreignPath,
   takenOver,
   uidOf,
-  writtenState,
 } from './judge.ts';
+import { builtUpon, deletedByOthers, isBroughtBack, laterThan, lookFirst, type OthersEvidence, sharedFields } from './others.ts';
 
 export type Backward =
   /** Nothing of ours is left; `note` tells what a person should know. */
@@ -32,15 +33,15 @@ export type Backward =
   /** Nothing is to be written, but something else may be about to: what names the version of `live` is made to miss. */
   | { readonly kind: 'fence'; readonly live: JsonObject; readonly end: Ended }
   | { readonly kind: 'wait'; readonly message: string }
+  /** Other Transactions must be known first. */
+  | { readonly kind: 'look'; readonly others: Wanted }
   | { readonly kind: 'conflict'; readonly reason: string; readonly message: string };
 
 /** The undo of one change is over without a write. */
 export type Ended = Extract<Backward, { kind: 'restored' | 'conflict' }>;
 
-export interface BackwardEvidence extends Evidence {
+export interface BackwardEvidence extends OthersEvidence {
   readonly uid: string;
-  /** uid of the object that our Create made, where it was recorded. */
-  readonly createdUid: string | undefined;
   /** For a created Namespace or CustomResourceDefinition: what others have put there. */
   readonly contents: readonly string[];
   /** For a deleted object: its owners that are no more. */
@@ -48,6 +49,10 @@ export interface BackwardEvidence extends Evidence {
 }
 
 export function judgeBackward(evidence: BackwardEvidence): Backward {
+  return lookFirst(evidence) ?? judge(evidence);
+}
+
+function judge(evidence: BackwardEvidence): Backward {
   switch (evidence.entry.type) {
     case 'Create':
       return judgeCreated(evidence);
@@ -62,11 +67,19 @@ export function judgeBackward(evidence: BackwardEvidence): Backward {
 function judgeCreated(evidence: BackwardEvidence): Backward {
   const { live, entry, createdUid } = evidence;
   const name = describe(entry.target);
-  if (live === undefined) return { kind: 'restored' };
-  const ours = createdUid === undefined ? isOurCreation(evidence, evidence.uid) : uidOf(live) === createdUid;
-  if (!ours) return { kind: 'restored', note: `${name} was created by someone else; it was left alone` };
+  if (live === undefined) return deletedByOthers(evidence) ?? { kind: 'restored' };
+  const isSame = createdUid === undefined ? isOurCreation(evidence, evidence.uid) : uidOf(live) === createdUid;
+  if (isSame || isBroughtBack(evidence)) return judgeCreation(evidence, live, isSame);
+  return deletedByOthers(evidence) ?? { kind: 'restored', note: `${name} was created by someone else; it was left alone` };
+}
+
+function judgeCreation(evidence: BackwardEvidence, live: JsonObject, isSame: boolean): Backward {
+  const name = describe(evidence.entry.target);
   if (isTerminating(live)) return { kind: 'wait', message: `${name} is being deleted; waiting until it is gone` };
-  const foreign = foreignContent(evidence);
+  const upon = laterThan(evidence);
+  if (upon !== undefined) return upon;
+  // Its uid proves nothing any more: what somebody else owns beside us may be of his making.
+  const foreign = [...foreignContent(evidence), ...(isSame ? [] : sharedFields(evidence))];
   if (foreign.length > 0) {
     return conflict(
       'ForeignContent',
@@ -80,39 +93,19 @@ function judgeCreated(evidence: BackwardEvidence): Backward {
   return { kind: 'delete', live };
 }
 
-// Written by Kubernetes itself into objects of others; not a reason to keep an object.
-const kubernetesManagers = ['kube-controller-manager', 'kube-scheduler', 'kubelet', 'cloud-controller-manager', 'kube-apiserver'];
-
-function foreignContent(evidence: Evidence): readonly ForeignPath[] {
-  const { entry, live } = evidence;
-  const kinds = listKindsOf(entry.expected, live);
-  const written = writtenState(evidence, kinds);
-  const ours = (object: Json | undefined): JsonObject | undefined =>
-    isObject(object) ? withoutBookkeeping(contentOf(object, entry.resource)) : undefined;
-  const theirs = differences(ours(written), ours(live), kinds);
-  const byKubernetes = managersOf(live)
-    .filter(({ name }) => kubernetesManagers.includes(name))
-    .flatMap(({ fields }) => [...fields]);
-  const owned = (path: Path): boolean => byKubernetes.some((text) => text.startsWith(JSON.stringify(path).slice(0, -1)));
-  const changed = theirs.filter((path) => path.length > 0 && !owned(path) && !isUnclaimed(live, path, kinds));
-  // Where no dry run told the defaults, only what another manager has written is foreign.
-  const isKnown = (path: Path): boolean => !['unknown', evidence.managers.forward].includes(foreignPath(live, path).manager);
-  const known = entry.approximate ? changed.filter(isKnown) : changed;
-  return known.map((path) => foreignPath(live, path));
-}
-
-function withoutBookkeeping(object: JsonObject): JsonObject {
-  const metadata = withoutKeys(at(object, 'metadata'), ['annotations', 'finalizers', 'ownerReferences']);
-  return withKey(withKey(object, 'metadata', metadata), 'status', undefined);
-}
-
 function judgeChanged(evidence: BackwardEvidence): Backward {
   const { live, entry, recorded } = evidence;
   const name = describe(entry.target);
-  if (live === undefined) return { kind: 'restored', note: `${name} was deleted by someone else since; it was left so` };
+  if (live === undefined)
+    return deletedByOthers(evidence) ?? { kind: 'restored', note: `${name} was deleted by someone else since; it was left so` };
   if (uidOf(live) === uidOf(entry.prior)) return judgeContent(evidence, live);
   if (!recorded) return { kind: 'restored', note: `${name} was created again by someone else; it was left alone` };
-  return conflict('Replaced', `${name} was deleted and created again by someone else since`);
+  if (isBroughtBack(evidence)) return judgeContent(evidence, live);
+  const by = [...new Set(managersOf(live).map((manager) => manager.name))].slice(0, 5).join(', ') || 'unknown';
+  return (
+    deletedByOthers(evidence) ??
+    conflict('Replaced', `${name} was deleted and created again by someone else since; it is owned by ${by} now`)
+  );
 }
 
 function judgeContent(evidence: BackwardEvidence, live: JsonObject): Backward {
@@ -121,7 +114,10 @@ function judgeContent(evidence: BackwardEvidence, live: JsonObject): Backward {
   // Our restoring write has been here, and it is whole: what differs now was written after it. Only ownership is to go back.
   if (hasManager(live, [managers.restore]))
     return { kind: 'content', live, restored: contentOf(live, entry.resource), attributed };
-  if (attributed.kind === 'untouched' || isAbsent(evidence, attributed)) return { kind: 'restored' };
+  if (isAbsent(evidence, attributed)) return { kind: 'restored' };
+  const upon = builtUpon(evidence, attributed);
+  if (upon !== undefined) return upon;
+  if (attributed.kind === 'untouched') return { kind: 'restored' };
   const foreign = attributed.kind === 'foreign' ? attributed.foreign : takenOver(evidence, attributed);
   const name = describe(entry.target);
   if (foreign.length > 0)
@@ -142,6 +138,8 @@ function judgeDeleted(evidence: BackwardEvidence): Backward {
   if (isTerminating(live)) return awaitGone(entry);
   if (uidOf(live) === uidOf(entry.prior)) return undeleted(evidence, live);
   if (hasManager(live, [evidence.managers.restore])) return { kind: 'complete', live };
+  const instead = laterThan(evidence, ({ type }) => type === 'Create');
+  if (instead !== undefined) return instead;
   const foreign = recreatedContent(evidence, live);
   if (foreign.length === 0) return { kind: 'restored', ...ownersNote(evidence) };
   return conflict(

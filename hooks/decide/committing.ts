@@ -9,10 +9,10 @@ import { fieldManagers } from '../model/transaction.ts';
 import type { Observation } from '../observe/observation.ts';
 import { writerOf } from '../writes/lease.ts';
 import { driftOf } from './drift.ts';
+import { effectOf } from './effect.ts';
 import { type Forward, type ForwardEvidence, judgeForward } from './forward.ts';
 import { firstLease, type Guarded, guard, type ItemView } from './guards.ts';
 import { isSettled } from './in-flight.ts';
-import { uidOf } from './judge.ts';
 import type { Step } from './step.ts';
 import { applied } from './transitions.ts';
 import { undoing } from './undo-transitions.ts';
@@ -98,8 +98,7 @@ function byJudgement(observation: Observation, { entry, live }: ForwardEvidence,
         because: `${entry.type} ${describe(entry.target)}`,
       };
     case 'done': {
-      const uid = uidOf(live);
-      const facts = entry.type === 'Create' && uid !== undefined ? { uid } : {};
+      const facts = effectOf(entry.type, entry.prior, entry.type === 'Delete' ? undefined : live);
       return become(applied(status, entry.index, facts, now), `${entry.type} ${describe(entry.target)} had taken effect already`);
     }
     case 'amend': {

@@ -8,13 +8,14 @@ import { formatTime, parseTime } from '../model/timeouts.ts';
 import { fieldManagers } from '../model/transaction.ts';
 import type { Observation } from '../observe/observation.ts';
 import { lockOf } from '../writes/lease.ts';
-import { type Backward, judgeBackward } from './backward.ts';
+import { type Backward, type BackwardEvidence, judgeBackward } from './backward.ts';
 import { renew } from './committing.ts';
 import { amended, driftOf } from './drift.ts';
 import { firstLease, type Guarded, guard, type ItemView } from './guards.ts';
 import { mayLandUntil } from './in-flight.ts';
 import { uidOf } from './judge.ts';
 import { judgeLocks } from './locks.ts';
+import { goneManagers } from './others.ts';
 import type { Step } from './step.ts';
 import { takerOf } from './taking.ts';
 import { concluded, left, observed, restored } from './undo-transitions.ts';
@@ -91,25 +92,28 @@ function isLongThere({ now, lateWindow }: Observation, { live }: ItemView): bool
 
 function decideUndo(observation: Observation, view: ItemView, { entry, late }: Due): Step {
   const { status, transaction, now } = observation;
-  const trouble = view.live.kind === 'trouble' ? view.live.failure : view.contentsTrouble;
+  const trouble = view.live.kind === 'trouble' ? view.live.failure : (view.contentsTrouble ?? view.othersTrouble);
   if (trouble !== undefined) return failedRead(observation, entry, trouble);
   const item = status.items[entry.index];
   const drift = driftOf(item, observation, entry);
   const known = amended(entry, drift);
-  const judged = judgeBackward({
+  const evidence: BackwardEvidence = {
     entry: known,
     live: view.live.kind === 'present' ? view.live.object : undefined,
     managers: fieldManagers(transaction),
     drift,
     recorded: item?.progress.kind === 'applied',
     uid: transaction.uid,
-    createdUid: item?.uid,
+    createdUid: entry.type === 'Create' ? item?.uid : undefined,
     contents: view.contents,
     goneOwners: view.goneOwners,
-  });
+    others: view.others,
+  };
+  const judged = judgeBackward(evidence);
   const isFenced = late === undefined || item?.progress.kind === 'applied';
   const safe = isFenced ? judged : fenced(judged, view, known);
-  return byJudgement({ observation, entry: known, goneOwners: view.goneOwners }, safe, now);
+  const lost = { goneOwners: view.goneOwners, goneManagers: goneManagers(evidence) };
+  return byJudgement({ observation, entry: known, ...lost }, safe, now);
 }
 
 // W5: where the undo itself writes nothing to an object that is there, a write that may still land is made to miss.
@@ -123,23 +127,26 @@ interface Judging {
   readonly observation: Observation;
   readonly entry: SnapshotEntry;
   readonly goneOwners: readonly string[];
+  readonly goneManagers: readonly string[];
 }
 
-function byJudgement({ observation, entry, goneOwners }: Judging, judged: Backward, now: number): Step {
+function byJudgement({ observation, entry, ...lost }: Judging, judged: Backward, now: number): Step {
   const { status } = observation;
   const { index } = entry;
   switch (judged.kind) {
     case 'restored':
       return become(
-        restored(status, index, now, judged.note),
+        restored(status, index, now, { note: judged.note }),
         judged.note ?? `nothing of ours is left of ${describe(entry.target)}`,
       );
     case 'wait':
       return undoLater(status, index, judged.message);
     case 'conflict':
       return become(left(status, index, now, judged), judged.message);
+    case 'look':
+      return { kind: 'look', others: judged.others, because: `who else has changed ${describe(entry.target)}` };
     default:
-      return { kind: 'compensate', index, entry, judged, goneOwners, because: `undo ${entry.type} of ${describe(entry.target)}` };
+      return { kind: 'compensate', index, entry, judged, ...lost, because: `undo ${entry.type} of ${describe(entry.target)}` };
   }
 }
 

@@ -3,6 +3,7 @@
 import type { Precondition } from '../cluster.ts';
 import type { Drift } from '../model/item.ts';
 import type { JsonObject } from '../model/json.ts';
+import type { Wanted } from '../model/others.ts';
 import type { SnapshotEntry } from '../model/snapshot.ts';
 import type { Status } from '../model/status.ts';
 import type { Prepared } from '../observe/observation.ts';
@@ -20,6 +21,8 @@ export type Step =
   | { readonly kind: 'become'; readonly status: Status; readonly because: string; readonly resyncAfterSeconds: number }
   /** The target is missing: it is read, then all is observed again within this call. */
   | { readonly kind: 'look'; readonly entry: SnapshotEntry; readonly because: string }
+  /** Other Transactions over the same object are missing: they are read, then all is observed again. */
+  | { readonly kind: 'look'; readonly others: Wanted; readonly because: string }
   | {
       readonly kind: 'take';
       readonly create: readonly Lock[];
@@ -61,6 +64,8 @@ export type Step =
       readonly entry: SnapshotEntry;
       readonly judged: Backward;
       readonly goneOwners: readonly string[];
+      /** Field managers of Transactions that are undone or gone: nothing is given back to them. */
+      readonly goneManagers: readonly string[];
       readonly because: string;
     }
   /** Deletes the Transaction itself; letting go of what belongs to it follows as for any deletion. */

@@ -51,12 +51,16 @@ export function observed(status: Status, now: number): Status {
   return { ...status, rollbackObservedAt: now };
 }
 
+/** Of a change that was taken back; `uid`: of the object that the undo of a Delete has created again. */
+export type Restored = { readonly [fact in 'note' | 'uid']?: string | undefined };
+
 /** Nothing of ours is left of one change. */
-export function restored(status: Status, index: number, now: number, note?: string): Status {
+export function restored(status: Status, index: number, now: number, { note, uid }: Restored = {}): Status {
   const next = withItem(status, index, ({ waiting: _over, ...item }) => ({
     ...item,
     progress: { kind: 'restored', applied: item.progress.kind === 'applied' },
     ...(note === undefined ? {} : { note: shortened(note) }),
+    ...(uid === undefined ? {} : { uid }),
   }));
   return concludedIfJudged(next, now);
 }

@@ -48,8 +48,9 @@ export interface Item {
   readonly progress: Progress;
   readonly error?: ItemError;
   readonly lockLease?: string;
-  /** uid of the object that a Create made. */
+  /** Of the object that a Create made or a Delete deleted; once that is undone, of the one that was created again. */
   readonly uid?: string;
+  /** Whose fields the change took: of an Update or a Delete only other Transactions. */
   readonly tookFieldsFrom?: readonly string[];
   /** Sealed where the target is. */
   readonly drift?: string;

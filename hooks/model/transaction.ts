@@ -149,3 +149,19 @@ export function fieldManagers(transaction: Pick<Transaction, 'name' | 'uid'>): {
     `${prefix}${transaction.name.slice(0, longestManager - prefix.length - uidLength - 1)}-${uid}`;
   return { forward: named('janus-'), restore: named('janus-restore-') };
 }
+
+/**
+ * The names that a Transaction may have whose field manager this is; none where it is no Transaction's. Undefined where the name
+ * is too long to be known from it.
+ */
+export function namesBehind(manager: string): readonly string[] | undefined {
+  const name = /^janus-(.+)-[0-9a-f]{8}$/.exec(manager)?.[1];
+  if (name === undefined) return [];
+  if (manager.length >= longestManager) return undefined;
+  return name.startsWith('restore-') ? [name, name.slice('restore-'.length)] : [name];
+}
+
+/** Whether this may be the field manager of a Transaction. */
+export function isOfTransaction(manager: string): boolean {
+  return namesBehind(manager)?.length !== 0;
+}

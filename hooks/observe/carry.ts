@@ -1,5 +1,6 @@
 // What goes from one look to the next within a call.
 import type { Failure } from '../model/failure.ts';
+import type { Wanted } from '../model/others.ts';
 import type { SnapshotEntry } from '../model/snapshot.ts';
 import type { LockState } from './observation.ts';
 
@@ -18,6 +19,8 @@ export interface Carry {
   readonly reads?: SnapshotEntry;
   /** A write that the API server has refused as stale, and how often at that version. */
   readonly refused?: Refused;
+  /** Other Transactions that must be known to judge the change. */
+  readonly others?: Wanted;
   /** The change whose target this call has written to: no other target may follow in the same call. */
   readonly touched?: number;
 }

@@ -9,8 +9,10 @@ import type { Transaction } from '../model/transaction.ts';
 import { locationOf } from '../writes/change.ts';
 import { leaseLocation } from '../writes/lease.ts';
 import { engine, serviceAccountOf } from '../writes/resources.ts';
+import type { Carry } from './carry.ts';
 import { listContents } from './contents.ts';
 import type { Presence, StoredSnapshot, View } from './observation.ts';
+import { findOthers } from './others.ts';
 import { type Listed, lookForAccount, ownersOf, presenceOf, read } from './read.ts';
 import { readSnapshot, type SnapshotSource } from './snapshot.ts';
 
@@ -22,6 +24,9 @@ export interface ItemContext {
   readonly ownLeases: () => Promise<Listed>;
   readonly index: number;
   readonly direction: 'forward' | 'backward';
+  readonly carry: Pick<Carry, 'others'>;
+  /** Where Transactions are looked for; none for everywhere. */
+  readonly namespaces: readonly string[];
   /**
    * Whether the state before the change may stand for the live object: its version goes with the write, which the API server
    * refuses where anything has moved; then, and where no write follows, it is read.
@@ -92,10 +97,24 @@ export async function readLive(reader: Reader, transaction: Transaction, entry: 
   return presenceOf(await reader.get(locationOf(entry.target, entry.resource), serviceAccountOf(transaction)));
 }
 
-type More = Pick<ItemView, 'contents' | 'goneOwners'> & { readonly contentsTrouble?: Failure; readonly definition?: JsonObject };
+type More = Pick<ItemView, 'contents' | 'goneOwners' | 'others'> & {
+  readonly contentsTrouble?: Failure;
+  readonly othersTrouble?: Failure;
+  readonly definition?: JsonObject;
+};
 
 async function readMore(context: ItemContext, entry: SnapshotEntry, live: Presence): Promise<Partial<More>> {
   if (context.direction === 'forward') return readDefinition(context, entry);
+  const { source, transaction, carry, namespaces } = context;
+  const [own, others] = await Promise.all([
+    readBackward(context, entry, live),
+    carry.others && findOthers({ reader: source.reader, transaction, namespaces }, entry.target, carry.others),
+  ]);
+  if (others === undefined) return own;
+  return others.kind === 'trouble' ? { ...own, othersTrouble: others.failure } : { ...own, others: others.found };
+}
+
+async function readBackward(context: ItemContext, entry: SnapshotEntry, live: Presence): Promise<Partial<More>> {
   if (entry.type === 'Create' && live.kind === 'present') return readContents(context, entry, live.object);
   return entry.type === 'Delete' && live.kind === 'absent' ? { goneOwners: await readGoneOwners(context, entry) } : {};
 }

@@ -5,6 +5,7 @@ import type { Fault } from '../checks/fault.ts';
 import type { Resolved } from '../checks/targets.ts';
 import type { Failure } from '../model/failure.ts';
 import type { JsonObject } from '../model/json.ts';
+import type { Others } from '../model/others.ts';
 import type { Reference } from '../model/reference.ts';
 import type { SnapshotEntry } from '../model/snapshot.ts';
 import type { RollbackRef, Status } from '../model/status.ts';
@@ -93,6 +94,9 @@ export type View =
       readonly contents: readonly string[];
       readonly contentsTrouble?: Failure;
       readonly goneOwners: readonly string[];
+      /** Other Transactions over the same object, once they were looked for. */
+      readonly others?: Others;
+      readonly othersTrouble?: Failure;
       /** The CustomResourceDefinition that an earlier change made for this kind. */
       readonly definition?: JsonObject;
     }

@@ -16,6 +16,7 @@ export interface ObserveContext {
   readonly transaction: Transaction;
   readonly status: Status;
   readonly engineNamespace: string;
+  readonly namespaces: readonly string[];
   readonly carry: Carry;
   readonly ownLeases: () => Promise<Listed>;
   /** The target of what is due, read before this look. */

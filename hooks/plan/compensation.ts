@@ -18,6 +18,8 @@ export interface Undo {
   readonly transaction: Transaction;
   readonly entry: SnapshotEntry;
   readonly goneOwners: readonly string[];
+  /** Field managers that get nothing back. */
+  readonly goneManagers: readonly string[];
 }
 
 /** The compensation that a judgement asks for; undefined when it asks for no write. */
@@ -35,6 +37,7 @@ export function compensation(undo: Undo, judged: Backward): Mutation | undefined
       return fence(undo, judged.live);
     case 'restored':
     case 'wait':
+    case 'look':
     case 'conflict':
       return undefined;
   }
@@ -54,7 +57,7 @@ function restoreContent(undo: Undo, judged: Extract<Backward, { kind: 'content' 
   const owned = { prior: undo.entry.prior, expected: undo.entry.expected };
   // Computed from the owners before our own write: the API server may fold old entries together when ours is added.
   const owners = (object: JsonObject): readonly JsonObject[] =>
-    restoredManagers({ ...owned, live: keepOwners(live, object) }, attributed.kinds, ourManagers(undo));
+    restoredManagers({ ...owned, live: keepOwners(live, object) }, attributed.kinds, nobodysManagers(undo));
   const next = (answer: JsonObject): Mutation | undefined => restoreOwners(undo, answer, owners(answer));
   if (equalJson(contentOf(live, undo.entry.resource), restored)) return next(live);
   const object = withContent(live, restored, undo.entry.resource);
@@ -96,6 +99,11 @@ function keepOwners(before: JsonObject, restored: JsonObject): JsonObject {
 function ourManagers({ transaction }: Undo): readonly string[] {
   const { forward, restore } = fieldManagers(transaction);
   return [forward, restore];
+}
+
+// Owners that shall not be there afterwards.
+function nobodysManagers(undo: Undo): readonly string[] {
+  return [...ourManagers(undo), ...undo.goneManagers];
 }
 
 function restoreOwners(undo: Undo, object: JsonObject, owners: readonly JsonObject[]): Mutation | undefined {
@@ -159,5 +167,5 @@ function isAbsentOrEmpty(value: Json | undefined): boolean {
 function completeOwners(undo: Undo, live: JsonObject): Mutation | undefined {
   const { prior } = undo.entry;
   const kinds: ListKinds = listKindsOf(prior, live);
-  return restoreOwners(undo, live, restoredManagers({ prior, expected: undefined, live }, kinds, ourManagers(undo)));
+  return restoreOwners(undo, live, restoredManagers({ prior, expected: undefined, live }, kinds, nobodysManagers(undo)));
 }

@@ -37,7 +37,7 @@ export function plan(step: Step, observation: Observation, packer: Packer): Plan
     case 'apply':
       return applyPlan(step, transaction);
     case 'compensate':
-      return chain(compensation({ transaction, entry: step.entry, goneOwners: step.goneOwners }, step.judged));
+      return chain(compensation({ transaction, ...step }, step.judged));
     case 'disown':
       return chain(disownMutation(step, transaction));
     case 'expire':

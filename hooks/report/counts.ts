@@ -14,6 +14,7 @@ export const conflictReasons: ReadonlySet<string> = new Set([
   'ForeignContent',
   'NotEmpty',
   'Recreated',
+  'LaterTransaction',
 ]);
 
 export interface NewError {

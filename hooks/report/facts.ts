@@ -2,15 +2,12 @@
 import { contentOf } from '../content/content.ts';
 import { listKindsOf, valueAt } from '../content/lists.ts';
 import { differences, merge } from '../content/merge.ts';
-import { losers } from '../content/ownership.ts';
-import { uidOf } from '../decide/judge.ts';
+import { effectOf } from '../decide/effect.ts';
 import type { Applied } from '../decide/transitions.ts';
 import { type Drift, encodeDrift } from '../model/item.ts';
 import { equalJson, isObject, type Json, type JsonObject } from '../model/json.ts';
 import { isSealed, type Packer, type SnapshotEntry, sealContext } from '../model/snapshot.ts';
 import type { Transaction } from '../model/transaction.ts';
-
-const mostManagers = 20;
 
 export interface AppliedContext {
   readonly transaction: Transaction;
@@ -23,13 +20,10 @@ export function factsOf(
   answer: JsonObject,
   context: AppliedContext,
 ): Applied {
-  if (entry.type === 'Delete') return {};
-  const uid = entry.type === 'Create' ? uidOf(answer) : undefined;
-  const took = entry.type === 'Patch' ? losers(before, answer) : [];
-  const drift = driftOf(entry, before, answer, context);
+  const isGone = entry.type === 'Delete';
+  const drift = isGone ? undefined : driftOf(entry, before, answer, context);
   return {
-    ...(uid === undefined ? {} : { uid }),
-    ...(took.length === 0 ? {} : { tookFieldsFrom: took.slice(0, mostManagers) }),
+    ...effectOf(entry.type, before, isGone ? undefined : answer),
     ...(drift === undefined ? {} : { drift }),
   };
 }

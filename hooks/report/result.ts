@@ -5,6 +5,7 @@ import { describeFaults } from '../checks/fault.ts';
 import type { Answer } from '../cluster.ts';
 import type { Ended } from '../decide/backward.ts';
 import { amending } from '../decide/drift.ts';
+import { uidOf } from '../decide/judge.ts';
 import { unsettledAtRelease } from '../decide/settled.ts';
 import type { Step } from '../decide/step.ts';
 import { applied, prepared, released } from '../decide/transitions.ts';
@@ -30,7 +31,7 @@ export function resultOf(step: Step, done: Done): Result {
     case 'yield':
       return answer(step.status, step.resyncAfterSeconds);
     case 'look':
-      return { kind: 'again', carry: { ...done.carry, reads: step.entry } };
+      return { kind: 'again', carry: { ...done.carry, ...('others' in step ? { others: step.others } : { reads: step.entry }) } };
     case 'take':
       return takenLocks(done);
     case 'renew':
@@ -127,12 +128,14 @@ function afterCompensation(step: Extract<Step, { kind: 'compensate' }>, done: Do
     const message = `${describe(step.entry.target)} is being deleted; waiting until it is gone`;
     return taken(undoLater(observation.status, step.index, message, 0.2));
   }
-  return answer(restored(observation.status, step.index, observation.now, note));
+  const isNew = step.judged.kind === 'recreate' || step.judged.kind === 'complete';
+  const uid = isNew && last?.kind === 'ok' ? uidOf(last.object) : undefined;
+  return answer(restored(observation.status, step.index, observation.now, { note, uid }));
 }
 
 function afterFence({ index }: Extract<Step, { kind: 'compensate' }>, end: Ended, { observation }: Done): Result {
   const { status, now } = observation;
-  return answer(end.kind === 'restored' ? restored(status, index, now, end.note) : left(status, index, now, end));
+  return answer(end.kind === 'restored' ? restored(status, index, now, { note: end.note }) : left(status, index, now, end));
 }
 
 // The answer to a DELETE is a Status when the object is gone, the object itself while something keeps it.

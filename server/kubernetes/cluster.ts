@@ -3,7 +3,17 @@
 // 1. Nothing is retried here: what a failure means is for the engine to judge.
 // 2. A write has no effect once `writeTimeout`, and 3 s for a new connection, have passed since `send`: it is not sent any
 //    more then, and the API server has given up on it.
-import type { AccessAnswer, Answer, Cluster, Failed, Identity, ListAnswer, Resource, Write } from '../../hooks/cluster.ts';
+import type {
+  AccessAnswer,
+  Answer,
+  Cluster,
+  Failed,
+  Identity,
+  ListAnswer,
+  ListOptions,
+  Resource,
+  Write,
+} from '../../hooks/cluster.ts';
 import type { Failure } from '../../hooks/model/failure.ts';
 import { at, isList, isObject, type JsonObject, textAt } from '../../hooks/model/json.ts';
 import { explained } from './apply-refusals.ts';
@@ -51,13 +61,10 @@ export function createCluster(connection: Connection, options: ClusterOptions): 
     transport,
     get: (location, identity) => ask({ method: 'GET', path: objectPath(location) }, identity),
     getMetadata: (location, identity) => ask({ method: 'GET', path: objectPath(location), accept: metadataOnly }, identity),
-    async listMetadata(resource, namespace, identity, { limit, labelSelector, whole }) {
-      const query = {
-        ...(limit === undefined ? {} : { limit: String(limit) }),
-        ...(labelSelector === undefined ? {} : { labelSelector }),
-      };
+    async listMetadata(resource, namespace, identity, options) {
+      const query = queryOf(options);
       const path = collectionPath(resource, namespace);
-      if (whole !== true)
+      if (options.whole !== true)
         return listOf(await transport.request({ method: 'GET', path, query, accept: metadataListOnly }, identity));
       return withKind(listOf(await transport.request({ method: 'GET', path, query }, identity)), resource);
     },
@@ -80,13 +87,25 @@ function answerOf(received: Received | Failed): Answer {
   return received.kind === 'failed' ? received : { kind: 'ok', object: received.body, serverTime: received.serverTime };
 }
 
+function queryOf({ limit, labelSelector, name, from }: ListOptions): Readonly<Record<string, string>> {
+  const fields = {
+    limit: limit?.toString(),
+    labelSelector,
+    fieldSelector: name === undefined ? undefined : `metadata.name=${name}`,
+    continue: from,
+  };
+  return Object.fromEntries(Object.entries(fields).flatMap(([key, value]) => (value === undefined ? [] : [[key, value]])));
+}
+
 function listOf(received: Received | Failed): ListAnswer {
   if (received.kind === 'failed') return received;
   const items = at(received.body, 'items');
+  const next = textAt(received.body, 'metadata', 'continue') ?? '';
   return {
     kind: 'ok',
     items: isList(items) ? items.filter(isObject) : [],
-    complete: (textAt(received.body, 'metadata', 'continue') ?? '') === '',
+    complete: next === '',
+    next,
     serverTime: received.serverTime,
   };
 }

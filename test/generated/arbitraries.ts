@@ -80,7 +80,7 @@ const ports = byName(
   ({ port }) => port,
 );
 
-const bodies: Readonly<Record<Kind, fc.Arbitrary<JsonObject>>> = {
+export const bodies: Readonly<Record<Kind, fc.Arbitrary<JsonObject>>> = {
   ConfigMap: optional({ metadata, data: mapOf(['a', 'b', 'c', 'd']) }),
   Secret: optional({ metadata, data: mapOf(['a', 'b', 'c', 'd'], fc.constantFrom('MQ==', 'Mg==', 'Mw==')) }),
   Widget: optional({ metadata, spec: widgetSpec }, ['spec']),
@@ -95,7 +95,7 @@ const maps: Readonly<Record<Kind, fc.Arbitrary<JsonObject>>> = {
   Service: optional({ metadata, spec: optional({ selector: mapOf(['app', 'tier']) }) }),
 };
 
-function writeTo(kind: Kind): fc.Arbitrary<Write> {
+export function writeTo(kind: Kind): fc.Arbitrary<Write> {
   return fc.oneof(
     bodies[kind].map((content): Write => ({ how: 'apply', content })),
     maps[kind].map((content): Write => ({ how: 'merge', content })),

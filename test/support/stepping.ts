@@ -87,7 +87,8 @@ export function stepUntilGone(stage: Stage, name: string): Promise<Stepped> {
   return stepTo(stage, name, `${name} to be gone`, ({ gone }) => gone);
 }
 
-async function stepTo(stage: Stage, name: string, what: string, isThere: (now: Stepped) => boolean): Promise<Stepped> {
+/** Steps until the Transaction stands so; `what` says it in the error. */
+export async function stepTo(stage: Stage, name: string, what: string, isThere: (now: Stepped) => boolean): Promise<Stepped> {
   const seen: string[] = [];
   for (let count = 0; count < mostSteps; count += 1) {
     const now = await step(stage, name);

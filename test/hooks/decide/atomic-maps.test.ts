@@ -3,6 +3,7 @@
 import t from 'tap';
 import { judgeBackward } from '../../../hooks/decide/backward.ts';
 import type { JsonObject } from '../../../hooks/model/json.ts';
+import { nobodyElse } from '../../../hooks/model/others.ts';
 import type { SnapshotEntry } from '../../../hooks/model/snapshot.ts';
 import { entry, managed } from '../../support/managed-fields.ts';
 
@@ -23,7 +24,16 @@ const patch: SnapshotEntry = {
   prior: service({ app: 'a' }, entry('kubectl', leaf)),
   expected: service({ app: 'b' }, ours),
 };
-const common = { managers, drift: [], recorded: true, uid: 't1', createdUid: undefined, contents: [], goneOwners: [] };
+const common = {
+  managers,
+  drift: [],
+  recorded: true,
+  uid: 't1',
+  createdUid: undefined,
+  contents: [],
+  goneOwners: [],
+  others: nobodyElse,
+};
 
 t.test('a new co-owner of an atomic map that we changed is a rollback conflict', async (t) => {
   const live = service({ app: 'b' }, ours, entry('argo', leaf, { operation: 'Apply' }));

@@ -3,6 +3,7 @@ import t from 'tap';
 import { contentOf } from '../../../hooks/content/content.ts';
 import { type Backward, type BackwardEvidence, judgeBackward } from '../../../hooks/decide/backward.ts';
 import type { JsonObject } from '../../../hooks/model/json.ts';
+import { nobodyElse } from '../../../hooks/model/others.ts';
 import type { ChangeType } from '../../../hooks/model/transaction.ts';
 import { entryFor, liveObject, managers, prior, with_ } from '../../support/judged-objects.ts';
 import { entry, fieldsOf, managed } from '../../support/managed-fields.ts';
@@ -10,7 +11,18 @@ import { table } from '../../support/table.ts';
 
 function evidenceOf(type: ChangeType, live: JsonObject | undefined, recorded: boolean): BackwardEvidence {
   const createdUid = type === 'Create' && recorded ? 'u1' : undefined;
-  return { entry: entryFor(type), live, managers, drift: [], recorded, uid: 't1', createdUid, contents: [], goneOwners: [] };
+  return {
+    entry: entryFor(type),
+    live,
+    managers,
+    drift: [],
+    recorded,
+    uid: 't1',
+    createdUid,
+    contents: [],
+    goneOwners: [],
+    others: nobodyElse,
+  };
 }
 
 /** The kind of the judgement; of a conflict its reason and paths; `noted` where a person is told something. */
@@ -43,7 +55,8 @@ after, being deleted         | content                  | content               
 after, a edited              | RollbackConflict spec.a  | RollbackConflict spec.a  | RollbackConflict spec.a  | RollbackConflict spec.a
 after, a removed             | RollbackConflict spec.a  | RollbackConflict spec.a  | RollbackConflict spec.a  | RollbackConflict spec.a
 after, a shared              | RollbackConflict spec.a  | RollbackConflict spec.a  | RollbackConflict spec.a  | RollbackConflict spec.a
-after, another uid           | Replaced                 | restored, noted          | Replaced                 | restored, noted
+after, another uid           | content                  | restored, noted          | content                  | restored, noted
+after, another uid, unmarked | Replaced                 | restored, noted          | Replaced                 | restored, noted
 gone                         | restored, noted          | restored, noted          | restored, noted          | restored, noted
 before, marked as being restored | content              | content                  | content                  | content
 before, marked as being restored, a edited | content    | content                  | content                  | content
@@ -76,7 +89,7 @@ after, label edited             | ForeignContent metadata.labels.l | ForeignCont
 after, unmarked                 | delete                   | restored, noted
 after, marked by annotation     | delete                   | delete
 after, marked by another        | delete                   | restored, noted
-after, another uid              | restored, noted          | delete
+after, another uid              | delete                   | delete
 after, another uid, unmarked    | restored, noted          | restored, noted
 `);
 

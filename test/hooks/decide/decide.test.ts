@@ -5,6 +5,7 @@ import { decide } from '../../../hooks/decide/decide.ts';
 import type { Step } from '../../../hooks/decide/step.ts';
 import type { Failure } from '../../../hooks/model/failure.ts';
 import type { JsonObject } from '../../../hooks/model/json.ts';
+import { nobodyElse } from '../../../hooks/model/others.ts';
 import type { Status } from '../../../hooks/model/status.ts';
 import { formatMicroTime } from '../../../hooks/model/timeouts.ts';
 import { annotations, fieldManagers, holderOf } from '../../../hooks/model/transaction.ts';
@@ -131,6 +132,7 @@ const item: Extract<View, { kind: 'item' }> = {
   liveFrom: 'assumed',
   contents: [],
   goneOwners: [],
+  others: nobodyElse,
 };
 const unreadable: Presence = { kind: 'trouble', failure: refused };
 const definition = (created: string): JsonObject => ({ metadata: { creationTimestamp: created } });
@@ -229,6 +231,7 @@ check({ due: 'restore', index: 0 }, undone, item, [
   ['others took it back: the end', {}, 'RolledBack: restored untouched'],
   ['others have changed the same: the end', { live: present(contested) }, 'Failed: left untouched'],
   ['the object is gone: the end', { live: absent }, 'RolledBack: restored untouched'],
+  ['who else has changed it could not be read', { othersTrouble: transient }, 'RollingBack: applied untouched, again in -1'],
   ['the target could not be read', { live: trouble }, 'RollingBack: applied untouched, again in -1'],
   ['the target may not be read any more', { live: unreadable }, 'Failed: left untouched'],
   ['what is inside could not be read', { contentsTrouble: transient }, 'RollingBack: applied untouched, again in -1'],

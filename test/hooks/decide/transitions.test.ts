@@ -142,7 +142,7 @@ t.test('facts of a change are kept with it, long texts are cut', async (t) => {
   const long = { reason: 'Long', message: 'x'.repeat(5_000) };
   const left = transitions.left(statusOf('RollingBack', 'applied'), 0, now, long);
   t.ok((left.items[0]?.error?.message.length ?? 0) <= 1_000);
-  t.match(transitions.restored(statusOf('RollingBack', 'applied'), 0, now, 'noted').items[0], { note: 'noted' });
+  t.match(transitions.restored(statusOf('RollingBack', 'applied'), 0, now, { note: 'noted' }).items[0], { note: 'noted' });
   t.match(transitions.disowned(statusOf('Committed', 'applied'), 0).items[0], { disowned: true });
 });
 

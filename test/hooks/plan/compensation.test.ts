@@ -4,6 +4,7 @@ import type { Write } from '../../../hooks/cluster.ts';
 import { managersOf } from '../../../hooks/content/fields.ts';
 import { type Backward, type BackwardEvidence, judgeBackward } from '../../../hooks/decide/backward.ts';
 import { at, isList, isObject, type JsonObject, withPath } from '../../../hooks/model/json.ts';
+import { nobodyElse } from '../../../hooks/model/others.ts';
 import type { SnapshotEntry } from '../../../hooks/model/snapshot.ts';
 import { type ChangeType, fieldManagers } from '../../../hooks/model/transaction.ts';
 import { compensation } from '../../../hooks/plan/compensation.ts';
@@ -33,6 +34,7 @@ function judged(type: ChangeType, live: JsonObject | undefined, more: Partial<Ba
     createdUid: 'u1',
     contents: [],
     goneOwners: [],
+    others: nobodyElse,
   };
   return judgeBackward({ entry: ours(entryFor(type)), ...evidence, ...more });
 }
@@ -64,7 +66,9 @@ function undo(
   judgement: Backward,
   more: { entry?: SnapshotEntry; goneOwners?: readonly string[] } = {},
 ): readonly Write[] {
-  return writesOf(compensation({ transaction, entry: ours(entryFor(type)), goneOwners: [], ...more }, judgement));
+  return writesOf(
+    compensation({ transaction, entry: ours(entryFor(type)), goneOwners: [], goneManagers: [], ...more }, judgement),
+  );
 }
 
 function told(writes: readonly Write[]): string {
@@ -144,7 +148,10 @@ t.test('where status is content it comes with the object', async (t) => {
 });
 
 t.test('who may not write status restores the rest', async (t) => {
-  const create = compensation({ transaction, entry: entryFor('Delete'), goneOwners: [] }, judged('Delete', undefined));
+  const create = compensation(
+    { transaction, entry: entryFor('Delete'), goneOwners: [], goneManagers: [] },
+    judged('Delete', undefined),
+  );
   const status = create?.next?.(answerTo(create.write));
   t.equal(told([status?.write].filter((write) => write !== undefined)), 'update status');
   t.equal(told(writesOf(status?.otherwise?.())), 'update');

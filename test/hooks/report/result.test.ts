@@ -80,7 +80,7 @@ check(statusOf('Committing', 'applied announced'), [
 ]);
 
 function compensate(judged: Backward, of = entry): Step {
-  return { kind: 'compensate', index: 1, entry: of, judged, goneOwners: [], because };
+  return { kind: 'compensate', index: 1, entry: of, judged, goneOwners: [], goneManagers: [], because };
 }
 
 const restore = compensate({ kind: 'complete', live: prior });

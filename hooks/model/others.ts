@@ -1,0 +1,53 @@
+// What the engine knows of other Transactions that change the same object: as they are stored, read while its lock is held, so
+// that none of them is under way.
+import { groupOf, type Reference } from './reference.ts';
+import { type ChangeType, fieldManagers, type Target, type Transaction } from './transaction.ts';
+
+/** A change of another Transaction to the object. */
+export interface OtherChange {
+  /** `namespace/name` of the Transaction. */
+  readonly transaction: string;
+  readonly managers: { readonly forward: string; readonly restore: string };
+  readonly type: ChangeType;
+  /** It is applied and not undone, and can be undone. */
+  readonly stands: boolean;
+  /** As its item has it: of the object that it created, deleted, or created again. */
+  readonly uid: string | undefined;
+  readonly tookFieldsFrom: readonly string[];
+}
+
+export interface Others {
+  readonly changes: readonly OtherChange[];
+  /** Whether every Transaction was looked at; else only those whose field managers were named. */
+  readonly areAll: boolean;
+}
+
+export const nobodyElse: Others = { changes: [], areAll: true };
+
+/** Field managers that a name may belong to, or every Transaction. */
+export type Wanted = 'all' | readonly string[];
+
+/** The changes that a Transaction makes to the object: one at most. */
+export function changesTo(target: Reference, other: Transaction): readonly OtherChange[] {
+  return other.changes.flatMap((change, index) => {
+    const item = other.status?.items[index];
+    if (item === undefined || !isSame(change.target, other.namespace, target)) return [];
+    const { uid, tookFieldsFrom = [], progress } = item;
+    const isApplied = progress.kind === 'announced' || progress.kind === 'applied' || progress.kind === 'left';
+    return {
+      transaction: `${other.namespace}/${other.name}`,
+      managers: fieldManagers(other),
+      type: change.type,
+      stands: isApplied && !other.isBeingDeleted,
+      uid,
+      tookFieldsFrom,
+    };
+  });
+}
+
+// An absent namespace means the Transaction's own, or none where the kind has none.
+function isSame(written: Target, ownNamespace: string, target: Reference): boolean {
+  const isSameKind = written.kind === target.kind && groupOf(written.apiVersion) === groupOf(target.apiVersion);
+  const isSamePlace = target.namespace === undefined || (written.namespace ?? ownNamespace) === target.namespace;
+  return isSameKind && isSamePlace && written.name === target.name;
+}
