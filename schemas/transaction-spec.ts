@@ -107,7 +107,8 @@ export const transactionSpec: Schema = {
     ),
     ttlSecondsAfterFinished: {
       type: 'integer',
-      description: 'The Transaction deletes itself so many seconds after it has finished. Left out, it stays.',
+      description:
+        'The Transaction deletes itself so many seconds after it has finished, and can no longer be undone then. While an undo has left something (Failed, an item with left: true), it stays: its snapshot may hold the only copy. Left out, it stays.',
       minimum: 0,
       maximum: 2147483647,
     },

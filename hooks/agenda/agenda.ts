@@ -148,7 +148,7 @@ function rolledBack(stored: Stored): Agenda {
 
 function failed(stored: Stored): Agenda {
   const request = pending(stored, annotations.retryRollback);
-  const isLeft = stored.status.items.some(({ progress }) => progress.kind === 'left');
+  const isLeft = leavesSomething(stored.status);
   if (request !== undefined && isLeft) return { due: 'relock', request };
   return (
     ignored(stored, annotations.retryRollback, 'there is nothing left to undo') ??
@@ -174,11 +174,15 @@ function ended(stored: Stored): Agenda {
   return left === undefined || left > 0 ? { due: 'rest', seconds: left ?? 0 } : { due: 'expire' };
 }
 
-/** Seconds until a finished Transaction shall be deleted; undefined when it is kept. */
+/** Seconds until a finished Transaction shall be deleted; undefined when it is kept: the only copy of what is left goes with it. */
 function timeToLive({ transaction, status, now }: Stored): number | undefined {
   const { ttlSecondsAfterFinished } = transaction;
-  if (ttlSecondsAfterFinished === undefined || status.completedAt === undefined) return undefined;
+  if (ttlSecondsAfterFinished === undefined || status.completedAt === undefined || leavesSomething(status)) return undefined;
   return (status.completedAt - now) / 1000 + ttlSecondsAfterFinished;
+}
+
+function leavesSomething({ items }: Status): boolean {
+  return items.some(({ progress }) => progress.kind === 'left');
 }
 
 export function holdsLocks({ items }: Status): boolean {

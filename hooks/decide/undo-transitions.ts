@@ -3,7 +3,7 @@ import type { Ending, Request } from '../agenda/agenda.ts';
 import { type Item, type ItemError, isToUndo } from '../model/item.ts';
 import type { Status } from '../model/status.ts';
 import { handled, type Locks, settledBy, to, withItem, withLeases } from './transitions.ts';
-import { count, plain, shortened } from './wording.ts';
+import { count, keepIt, plain, shortened } from './wording.ts';
 
 /** `failed`: the change whose failure is the cause. Whether it has had an effect is for the undo to find out. */
 export function undoing(status: Status, cause: Ending, now: number, failed?: number): Status {
@@ -100,7 +100,7 @@ export function concluded(status: Status, now: number, unjudged?: ItemError): St
   const summary = `${count(undone, 'change')} undone, ${leftOver.length} left as ${leftOver.length === 1 ? 'it is' : 'they are'}`;
   return {
     ...to(ended, 'Failed'),
-    message: `${summary}: ${first}; the undo began because ${why}; set tx.janus.io/retry-rollback to try again`,
+    message: `${summary}: ${first}; ${keepIt}; the undo began because ${why}`,
   };
 }
 

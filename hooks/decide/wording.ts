@@ -20,3 +20,8 @@ export function count(amount: number, noun: string): string {
 export function allApplied(total: number): string {
   return total === 1 ? 'the change is applied' : `all ${total} changes are applied`;
 }
+
+/** Where something is left. It stands before the cause: a long message is cut at its end. */
+export const keepIt =
+  'set tx.janus.io/retry-rollback to try again; keep the Transaction until then (spec.ttlSecondsAfterFinished does not delete it): ' +
+  'its snapshot may hold the only copy of what is left';

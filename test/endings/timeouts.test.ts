@@ -123,7 +123,7 @@ t.test('spec.timeout', async (t) => {
     });
     t.match(
       textAt(status, 'message'),
-      /^1 change undone, 2 left as they are: the undo was not finished within another spec\.timeout \(3s\).*set tx\.janus\.io\/retry-rollback to try again$/,
+      /^1 change undone, 2 left as they are: the undo was not finished within another spec\.timeout \(3s\).*set tx\.janus\.io\/retry-rollback to try again; keep the Transaction until then/,
     );
     t.equal(conditionOf(status, 'Succeeded'), 'False');
     await showAtRest(t, stage, 'kept');

@@ -90,7 +90,7 @@ t.test('a change fails, an undo is in conflict', async (t) => {
   ]);
   t.match(story[3], /^Warning ChangeFailed: change 2 of 2 \(Patch ConfigMap d\): .*data\.color/);
   t.match(story[5], /^Warning RollbackConflict: change 1 of 2 \(Patch ConfigMap c\): .*their-tool/);
-  t.match(story[6], /set tx\.janus\.io\/retry-rollback to try again$/);
+  t.match(story[6], /set tx\.janus\.io\/retry-rollback to try again; keep the Transaction until then/);
 });
 
 t.test('who waits says so once, whoever is called and how often', async (t) => {

@@ -165,6 +165,10 @@ t.test('a finished Transaction is kept for as long as it says', async (t) => {
   t.same(due({ ...cells, phase: 'Committed', minutes: '2' }), { due: 'rest', seconds: 0 });
   t.same(due({ ...cells, phase: 'Committed', minutes: '2', items: 'applied applied, locked' }, ttl), { due: 'release' });
   t.same(due({ ...cells, phase: 'RollingBack', minutes: '2' }, ttl), { due: 'restore', index: 1 });
+  t.same(due({ ...cells, phase: 'Failed', minutes: '2', items: 'waiting waiting' }, ttl), { due: 'expire' });
+  const left = { ...cells, phase: 'Failed', minutes: '2', items: 'left restored' };
+  t.same(due(left, ttl), { due: 'rest', seconds: 0 }, 'the copy of what is left is not thrown away');
+  t.same(due({ ...left, deleted: 'yes' }, ttl), { due: 'disown', index: 0 }, 'a person may delete it');
 });
 
 t.test('an undo that waits is passed over; where all wait, each has its turn', async (t) => {

@@ -41,6 +41,18 @@ export const undo: readonly Sabotage[] = [
     caughtBy: compensationTests,
   },
   {
+    name: 'only-copy-expires',
+    fault: 'the time to live deletes a Transaction of which something is left, and with it the only copy',
+    edits: [
+      {
+        file: agenda,
+        find: 'status.completedAt === undefined || leavesSomething(status)) return undefined;',
+        replace: 'status.completedAt === undefined) return undefined;',
+      },
+    ],
+    caughtBy: [...agendaTests, 'test/scenarios/time-to-live.test.ts'],
+  },
+  {
     name: 'in-flight-forgotten',
     fault: 'the undo passes over the change whose answer was lost (J3)',
     edits: [
