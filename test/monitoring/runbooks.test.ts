@@ -86,7 +86,7 @@ t.test('JanusTransactionStuck: it is looked at, stopped and undone', async (t) =
 t.test('JanusRollbackConflict: what is left is found, put right, and the undo ends', async (t) => {
   const stage = await startStage(t, { withoutLoop: true });
   const following = { stage, name: 'conflict', folder: t.testdir({}) };
-  const [look = '', retry = ''] = blocksOf('JanusRollbackConflict');
+  const [look = '', retry = '', changes = ''] = blocksOf('JanusRollbackConflict');
   await createConfigMaps(stage, ['a', 'b']);
   await stage.transaction('conflict', [change('Patch', 'a', red), change('Patch', 'b', red)]);
   await stepUntil(stage, 'conflict', 'Committing');
@@ -95,6 +95,8 @@ t.test('JanusRollbackConflict: what is left is found, put right, and the undo en
   t.equal((await stepToEnd(stage, 'conflict')).phase, 'Failed');
   const looked = await follow(t, following, look, nothing);
   if (isTyped) t.match(looked, /^RollbackConflict: .*data\.color \(by their-tool\)/);
+  const listed = await follow(t, following, changes, nothing);
+  if (isTyped) t.equal(listed, 'Patch ConfigMap a\nPatch ConfigMap b\n');
   await meddle(stage, 'a', 'blue');
   const retried = follow(t, following, retry, () => stage.annotate('conflict', { 'tx.janus.io/retry-rollback': '1' }));
   await Promise.all([retried, goOnOnce(stage, 'conflict', 'tx.janus.io/retry-rollback')]);
