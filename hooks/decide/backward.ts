@@ -5,7 +5,7 @@ import { withoutGenerated } from '../content/generated.ts';
 import { listKindsOf } from '../content/lists.ts';
 import { differences } from '../content/merge.ts';
 import { hasManager, isTerminating, isUnclaimed } from '../content/ownership.ts';
-import { at, isObject, type JsonObject, withKey } from '../model/json.ts';
+import { at, isList, isObject, type JsonObject, textAt, withKey } from '../model/json.ts';
 import type { Wanted } from '../model/others.ts';
 import { describe } from '../model/reference.ts';
 import { foreignContent } from './foreign-content.ts';
@@ -29,7 +29,13 @@ export type Backward =
   | { readonly kind: 'recreate'; readonly note?: string }
   /** The object was created again by us; its status and managedFields may still be missing. */
   | { readonly kind: 'complete'; readonly live: JsonObject }
-  | { readonly kind: 'content'; readonly live: JsonObject; readonly restored: JsonObject; readonly attributed: Attributed }
+  | {
+      readonly kind: 'content';
+      readonly live: JsonObject;
+      readonly restored: JsonObject;
+      readonly attributed: Attributed;
+      readonly note?: string;
+    }
   /** Nothing is to be written, but something else may be about to: what names the version of `live` is made to miss. */
   | { readonly kind: 'fence'; readonly live: JsonObject; readonly end: Ended }
   | { readonly kind: 'wait'; readonly message: string }
@@ -44,7 +50,7 @@ export interface BackwardEvidence extends OthersEvidence {
   readonly uid: string;
   /** For a created Namespace or CustomResourceDefinition: what others have put there. */
   readonly contents: readonly string[];
-  /** For a deleted object: its owners that are no more. */
+  /** Owners of the object before the change that it lacks now, and that are no more. */
   readonly goneOwners: readonly string[];
 }
 
@@ -123,7 +129,9 @@ function judgeContent(evidence: BackwardEvidence, live: JsonObject): Backward {
   if (foreign.length > 0)
     return conflict('RollbackConflict', `${name} was changed by others where we had changed it: ${describeForeign(foreign)}`);
   const { restored } = attributed.merge;
-  return isObject(restored) ? { kind: 'content', live, restored, attributed } : { kind: 'restored' };
+  return isObject(restored)
+    ? { kind: 'content', live, restored, attributed, ...ownersNote(goneOwnersOf(restored, evidence)) }
+    : { kind: 'restored' };
 }
 
 // Announced, and nothing of it is there: what others have set in its place is theirs. A Patch always leaves our entry.
@@ -134,14 +142,14 @@ function isAbsent({ entry, live, managers, recorded }: Evidence, { ours }: Attri
 
 function judgeDeleted(evidence: BackwardEvidence): Backward {
   const { live, entry } = evidence;
-  if (live === undefined) return { kind: 'recreate', ...ownersNote(evidence) };
+  if (live === undefined) return { kind: 'recreate', ...ownersNote(evidence.goneOwners) };
   if (isTerminating(live)) return awaitGone(entry);
   if (uidOf(live) === uidOf(entry.prior)) return undeleted(evidence, live);
   if (hasManager(live, [evidence.managers.restore])) return { kind: 'complete', live };
   const instead = laterThan(evidence, ({ type }) => type === 'Create');
   if (instead !== undefined) return instead;
   const foreign = recreatedContent(evidence, live);
-  if (foreign.length === 0) return { kind: 'restored', ...ownersNote(evidence) };
+  if (foreign.length === 0) return { kind: 'restored', ...ownersNote(evidence.goneOwners) };
   return conflict(
     'Recreated',
     `${describe(entry.target)} was created again by someone else with other content: ${describeForeign(foreign)}`,
@@ -168,8 +176,15 @@ function recreatedContent(evidence: BackwardEvidence, live: JsonObject): readonl
   return paths.filter((path) => !isUnclaimed(live, path, kinds)).map((path) => foreignPath(live, path));
 }
 
-function ownersNote({ goneOwners }: BackwardEvidence): { readonly note?: string } {
+function ownersNote(goneOwners: readonly string[]): { readonly note?: string } {
   return goneOwners.length === 0 ? {} : { note: `owner references dropped, their owners are gone: ${goneOwners.join(', ')}` };
+}
+
+// The garbage collector may have taken the reference off already.
+function goneOwnersOf(object: JsonObject, { goneOwners }: BackwardEvidence): readonly string[] {
+  const references = at(object, 'metadata', 'ownerReferences');
+  const owners = isList(references) ? references.map((reference) => textAt(reference, 'uid')) : [];
+  return goneOwners.filter((uid) => owners.includes(uid));
 }
 
 function comparable(object: JsonObject, { entry }: Evidence): JsonObject {

@@ -10,6 +10,7 @@ import { type Drift, encodeDrift } from '../model/item.ts';
 import { at, equalJson, isObject, type Json, type JsonObject, textAt, withKey } from '../model/json.ts';
 import { describe } from '../model/reference.ts';
 import { annotations, type Change } from '../model/transaction.ts';
+import { keptBy } from '../writes/change.ts';
 import { preconditionOf } from '../writes/resources.ts';
 import { amended, annotationDrift } from './drift.ts';
 import { attribute, describeForeign, type Evidence, type ForeignPath, foreignPath, uidOf } from './judge.ts';
@@ -124,12 +125,13 @@ function unstored(evidence: ForwardEvidence): Forward | undefined {
   );
 }
 
-/** Everything but annotations (and what is no content) must be as it was. */
-function changedConflict(evidence: Evidence): Forward | undefined {
-  const { entry, live } = evidence;
+/** Everything but annotations, and what the change keeps as it finds it (and what is no content), must be as it was. */
+function changedConflict(evidence: ForwardEvidence): Forward | undefined {
+  const { entry, live, change } = evidence;
   if (live === undefined || entry.prior === undefined) return undefined;
   const kinds = listKindsOf(entry.prior, live);
-  const compared = (object: JsonObject): JsonObject => withoutAnnotations(contentOf(object, entry.resource));
+  const free = ['annotations', ...keptBy(change)];
+  const compared = (object: JsonObject): JsonObject => withoutMetadata(contentOf(object, entry.resource), free);
   const differing = differences(compared(entry.prior), compared(live), kinds);
   const paths = differing.filter((path) => !isUnclaimed(live, path, kinds));
   if (paths.length === 0) return terminatingConflict(evidence);
@@ -139,8 +141,8 @@ function changedConflict(evidence: Evidence): Forward | undefined {
   );
 }
 
-function withoutAnnotations(object: JsonObject): JsonObject {
-  return withKey(object, 'metadata', withoutKeys(at(object, 'metadata'), ['annotations']));
+function withoutMetadata(object: JsonObject, keys: readonly string[]): JsonObject {
+  return withKey(object, 'metadata', withoutKeys(at(object, 'metadata'), keys));
 }
 
 function terminatingConflict({ live, entry }: Evidence): Forward | undefined {

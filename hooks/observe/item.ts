@@ -116,7 +116,16 @@ async function readMore(context: ItemContext, entry: SnapshotEntry, live: Presen
 
 async function readBackward(context: ItemContext, entry: SnapshotEntry, live: Presence): Promise<Partial<More>> {
   if (entry.type === 'Create' && live.kind === 'present') return readContents(context, entry, live.object);
-  return entry.type === 'Delete' && live.kind === 'absent' ? { goneOwners: await readGoneOwners(context, entry) } : {};
+  // What is to be created again, or put back into an object that is there, lacks them.
+  const isToComeBack = entry.type === 'Delete' ? live.kind === 'absent' : live.kind === 'present';
+  if (!isToComeBack) return {};
+  const lacking = ownersOf(entry.prior).filter((owner) => !isOwnedBy(live, owner));
+  return { goneOwners: await readGoneOwners(context, entry, lacking) };
+}
+
+function isOwnedBy(live: Presence, owner: JsonObject): boolean {
+  const owners = live.kind === 'present' ? ownersOf(live.object) : [];
+  return owners.some((other) => textAt(other, 'uid') === textAt(owner, 'uid'));
 }
 
 async function readContents(
@@ -150,12 +159,12 @@ async function readDefinition({ source, transaction, index }: ItemContext, entry
   return found.kind === 'present' ? { definition: found.object } : {};
 }
 
-/** uids of owners in the prior state that are no more. Whatever cannot be looked at counts as alive. */
+/** uids of those of the owners in the prior state that are no more. Whatever cannot be looked at counts as alive. */
 async function readGoneOwners(
   { source, transaction }: ItemContext,
-  { prior, target }: SnapshotEntry,
+  { target }: SnapshotEntry,
+  owners: readonly JsonObject[],
 ): Promise<readonly string[]> {
-  const owners = ownersOf(prior);
   const states = await Promise.all(owners.map((owner) => isGone(source.reader, transaction, owner, target)));
   return owners.filter((_, index) => states[index]).map((owner) => textAt(owner, 'uid') ?? '');
 }

@@ -53,7 +53,8 @@ function withPrecondition(object: JsonObject, make: (precondition: Precondition)
 }
 
 function restoreContent(undo: Undo, judged: Extract<Backward, { kind: 'content' }>): Mutation | undefined {
-  const { live, restored, attributed } = judged;
+  const { live, attributed } = judged;
+  const restored = withLiveOwners(judged.restored, undo.goneOwners);
   const owned = { prior: undo.entry.prior, expected: undo.entry.expected };
   // Computed from the owners before our own write: the API server may fold old entries together when ours is added.
   const owners = (object: JsonObject): readonly JsonObject[] =>

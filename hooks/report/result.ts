@@ -123,7 +123,7 @@ function afterCompensation(step: Extract<Step, { kind: 'compensate' }>, done: Do
   const last = outcome.at(-1)?.answer;
   if (last?.kind === 'failed') return afterUndoFailure(step, done, last.failure);
   if (step.judged.kind === 'fence') return afterFence(step, step.judged.end, done);
-  const note = step.judged.kind === 'recreate' ? step.judged.note : undefined;
+  const note = 'note' in step.judged ? step.judged.note : undefined;
   if (step.judged.kind === 'delete' && last !== undefined && !isGone(last)) {
     const message = `${describe(step.entry.target)} is being deleted; waiting until it is gone`;
     return taken(undoLater(observation.status, step.index, message, 0.2));

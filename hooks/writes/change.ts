@@ -2,7 +2,7 @@
 import type { Location, Precondition, Write } from '../cluster.ts';
 import { withoutKeys } from '../content/content.ts';
 import { merge } from '../content/merge.ts';
-import { at, isList, isObject, type Json, type JsonObject, textAt, withKey, withPath } from '../model/json.ts';
+import { at, isList, isObject, type Json, type JsonObject, withKey, withPath } from '../model/json.ts';
 import { type Reference, typeMeta } from '../model/reference.ts';
 import type { SnapshotEntry, StoredResource } from '../model/snapshot.ts';
 import { annotations, type Change, fieldManagers, type Transaction } from '../model/transaction.ts';
@@ -68,14 +68,29 @@ function leavesFields(value: Json): boolean {
 // where content does not speak of them: nobody's write may get lost between the snapshot and the change.
 function updated(aim: Aim): JsonObject {
   const object = sent(aim);
+  const metadata = at(object, 'metadata');
+  if (!isObject(metadata)) return object;
   const annotationsOf = (value: Json | undefined): Json | undefined => at(value, 'metadata', 'annotations');
   const ours = annotationsOf(object);
   const merged = merge({ prior: ours, expected: annotationsOf(aim.prior), live: annotationsOf(aim.live) }, new Map());
-  const kept = merged.ours.some(({ state }) => state === 'foreign') ? overlaid(merged.restored, ours) : merged.restored;
-  const resourceVersion = textAt(object, 'metadata', 'resourceVersion');
-  const plain = resourceVersion === undefined ? object : withPath(object, ['metadata', 'resourceVersion'], undefined);
-  const metadata = at(plain, 'metadata');
-  return isObject(metadata) ? withKey(plain, 'metadata', withKey(metadata, 'annotations', kept)) : plain;
+  const annotations = merged.ours.some(({ state }) => state === 'foreign') ? overlaid(merged.restored, ours) : merged.restored;
+  const kept = keptBy(aim.change).map((key) => [key, at(aim.live, 'metadata', key)] as const);
+  const members = [['resourceVersion', undefined] as const, ['annotations', annotations] as const, ...kept];
+  return withKey(
+    object,
+    'metadata',
+    members.reduce((all, [key, value]) => withKey(all, key, value), metadata),
+  );
+}
+
+/**
+ * The members of metadata that an Update keeps as it finds them, since its content does not have them. Without its finalizers an
+ * object is deleted before others have cleaned up after it, without its owners it outlives them.
+ */
+export function keptBy({ type, content }: Change): readonly string[] {
+  const metadata = at(content, 'metadata');
+  const isNamed = (key: string): boolean => isObject(metadata) && Object.hasOwn(metadata, key);
+  return type === 'Update' ? ['finalizers', 'ownerReferences'].filter((key) => !isNamed(key)) : [];
 }
 
 function overlaid(below: Json | undefined, above: Json | undefined): Json | undefined {

@@ -57,7 +57,20 @@ function byName(items: fc.Arbitrary<JsonObject>, key: (item: JsonObject) => unkn
   return fc.uniqueArray(items, { minLength: 1, maxLength: 3, selector: key });
 }
 
-const metadata = optional({ labels: mapOf(['team', 'tier', 'track']), annotations: mapOf(['note', 'contact', 'ticket']) });
+const described = { labels: mapOf(['team', 'tier', 'track']), annotations: mapOf(['note', 'contact', 'ticket']) };
+
+/** Objects that are there for as long as a run: a run puts their uids in the place of these. */
+export const owners = { 'owner-1': 'uid of owner-1', 'owner-2': 'uid of owner-2' } as const;
+
+const owner = fc.constantFrom(
+  ...Object.entries(owners).map(([name, uid]) => ({ apiVersion: 'v1', kind: 'ConfigMap', name, uid })),
+);
+
+/** Of an object that is never deleted. The lists may be there and be empty. */
+const lasting = {
+  finalizers: fc.uniqueArray(fc.constantFrom('test.example.org/one', 'test.example.org/two'), { maxLength: 2 }),
+  ownerReferences: fc.uniqueArray(owner, { maxLength: 2, selector: ({ name }) => name }),
+};
 
 const parts = byName(
   optional({ name: fc.constantFrom('x', 'y', 'z'), count: fc.integer({ min: 0, max: 3 }), options: mapOf(['fast', 'safe']) }, [
@@ -80,37 +93,63 @@ const ports = byName(
   ({ port }) => port,
 );
 
-export const bodies: Readonly<Record<Kind, fc.Arbitrary<JsonObject>>> = {
-  ConfigMap: optional({ metadata, data: mapOf(['a', 'b', 'c', 'd']) }),
-  Secret: optional({ metadata, data: mapOf(['a', 'b', 'c', 'd'], fc.constantFrom('MQ==', 'Mg==', 'Mw==')) }),
-  Widget: optional({ metadata, spec: widgetSpec }, ['spec']),
-  Service: optional({ metadata, spec: optional({ ports, selector: mapOf(['app', 'tier']) }, ['ports']) }, ['spec']),
-};
+type ByKind = Readonly<Record<Kind, fc.Arbitrary<JsonObject>>>;
 
-/** What a merge patch writes: maps, since it would replace lists whole. */
-const maps: Readonly<Record<Kind, fc.Arbitrary<JsonObject>>> = {
-  ConfigMap: bodies.ConfigMap,
-  Secret: bodies.Secret,
-  Widget: optional({ metadata, spec: optional({ color: value, free: mapOf(['left', 'right']) }) }),
-  Service: optional({ metadata, spec: optional({ selector: mapOf(['app', 'tier']) }) }),
-};
+function bodiesWith(metadata: fc.Arbitrary<JsonObject>): ByKind {
+  return {
+    ConfigMap: optional({ metadata, data: mapOf(['a', 'b', 'c', 'd']) }),
+    Secret: optional({ metadata, data: mapOf(['a', 'b', 'c', 'd'], fc.constantFrom('MQ==', 'Mg==', 'Mw==')) }),
+    Widget: optional({ metadata, spec: widgetSpec }, ['spec']),
+    Service: optional({ metadata, spec: optional({ ports, selector: mapOf(['app', 'tier']) }, ['ports']) }, ['spec']),
+  };
+}
 
-export function writeTo(kind: Kind): fc.Arbitrary<Write> {
+/** What a merge patch writes: maps, since it would replace lists whole; finalizers and owners of others are replaced so. */
+function mapsWith(metadata: fc.Arbitrary<JsonObject>): ByKind {
+  return {
+    ...bodiesWith(metadata),
+    Widget: optional({ metadata, spec: optional({ color: value, free: mapOf(['left', 'right']) }) }),
+    Service: optional({ metadata, spec: optional({ selector: mapOf(['app', 'tier']) }) }),
+  };
+}
+
+interface Contents {
+  readonly bodies: ByKind;
+  readonly maps: ByKind;
+}
+
+function contentsWith(metadata: fc.Arbitrary<JsonObject>): Contents {
+  return { bodies: bodiesWith(metadata), maps: mapsWith(metadata) };
+}
+
+const passing = contentsWith(optional(described));
+export const { bodies } = passing;
+const staying = contentsWith(optional({ ...described, ...lasting }));
+
+/** An object with finalizers cannot be deleted and created again within a run: only what is changed in its place has them. */
+function contentsOf(type: ChangeType | undefined): Contents {
+  return type === 'Update' || type === 'Patch' ? staying : passing;
+}
+
+export function writeTo(type: ChangeType | undefined, kind: Kind): fc.Arbitrary<Write> {
+  const contents = contentsOf(type);
   return fc.oneof(
-    bodies[kind].map((content): Write => ({ how: 'apply', content })),
-    maps[kind].map((content): Write => ({ how: 'merge', content })),
+    contents.bodies[kind].map((content): Write => ({ how: 'apply', content })),
+    contents.maps[kind].map((content): Write => ({ how: 'merge', content })),
   );
 }
 
 const kind = fc.constantFrom<Kind>('ConfigMap', 'Secret', 'Widget', 'Service');
 
-const target: fc.Arbitrary<Target> = kind.chain((kind) =>
+const type = fc.constantFrom<ChangeType>('Create', 'Update', 'Update', 'Patch', 'Patch', 'Delete');
+
+const target: fc.Arbitrary<Target> = fc.tuple(kind, type).chain(([kind, type]) =>
   fc.record({
     kind: fc.constant(kind),
-    type: fc.constantFrom<ChangeType>('Create', 'Update', 'Patch', 'Patch', 'Delete'),
-    origin: bodies[kind],
-    history: fc.array(writeTo(kind), { maxLength: 2 }),
-    content: bodies[kind],
+    type: fc.constant(type),
+    origin: contentsOf(type).bodies[kind],
+    history: fc.array(writeTo(type, kind), { maxLength: 2 }),
+    content: contentsOf(type).bodies[kind],
   }),
 );
 
@@ -119,7 +158,7 @@ function foreignTo(targets: readonly Target[]): fc.Arbitrary<Foreign> {
   return fc
     .tuple(index, fc.nat({ max: 2 * targets.length + 5 }))
     .chain(([target, afterCall]) =>
-      writeTo(targets[target]?.kind ?? 'ConfigMap').map((write) => ({ ...write, target, afterCall })),
+      writeTo(targets[target]?.type, targets[target]?.kind ?? 'ConfigMap').map((write) => ({ ...write, target, afterCall })),
     );
 }
 

@@ -5,19 +5,25 @@
 import { at, canonicalJson, equalJson, isList, isObject, type Json, type JsonObject, textAt } from '../../hooks/model/json.ts';
 import { comparable } from '../support/stage.ts';
 
-export type Leaves = ReadonlyMap<string, string>;
+/** By path; undefined where it is known not to be there. */
+export type Leaves = ReadonlyMap<string, string | undefined>;
 
 const keysOfLists: Readonly<Record<string, readonly string[] | 'set'>> = {
   'spec.parts': ['name'],
   'spec.ports': ['port', 'protocol'],
   'spec.tags': 'set',
+  'metadata.finalizers': 'set',
+  'metadata.ownerReferences': ['uid'],
 };
 
 /** Maps that the API takes as one value. */
 const wholes = ['spec.selector'];
 
 /** What of metadata is content. */
-const described = ['labels', 'annotations'];
+const described = ['labels', 'annotations', 'finalizers', 'ownerReferences'];
+
+/** What an Update keeps where its content has no such list. */
+const kept = ['finalizers', 'ownerReferences'];
 
 export function leavesOf(object: JsonObject | undefined): Leaves {
   if (object === undefined) return new Map();
@@ -57,6 +63,22 @@ export interface Seen {
   readonly content: Leaves;
   /** An Update: what its content does not name it has dropped. */
   readonly replaces: boolean;
+}
+
+/** Nobody else wrote: an Update has kept finalizers and owners where its content has no such list, else they are those of content. */
+export function complaintsOfKept(
+  name: string,
+  before: JsonObject | undefined,
+  now: JsonObject | undefined,
+  content: JsonObject,
+): readonly string[] {
+  return kept.flatMap((key) => {
+    const named = at(content, 'metadata', key);
+    const [wanted, found] = [named === undefined ? at(before, 'metadata', key) : named, at(now, 'metadata', key)];
+    return equalJson(wanted ?? [], found ?? [])
+      ? []
+      : [`${name} has the ${key} ${canonicalJson(found ?? [])}, not ${canonicalJson(wanted ?? [])}`];
+  });
 }
 
 /** Nobody else wrote: all is as before, managedFields included. */

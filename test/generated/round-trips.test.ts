@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import { openEngines } from '../support/engine.ts';
 import { startStage } from '../support/stage.ts';
-import { plan } from './arbitraries.ts';
+import { owners, plan } from './arbitraries.ts';
 import { runPlan } from './run.ts';
 import { installWidgets } from './world.ts';
 
@@ -32,6 +32,7 @@ async function failureOf<Case>(property: fc.IAsyncProperty<Case>, settings: fc.P
 t.test('round trips', async (t) => {
   const stage = await startStage(t, { withoutLoop: true });
   await installWidgets(stage, t);
+  await Promise.all(Object.keys(owners).map((name) => stage.client.create(stage.path('configmaps'), { metadata: { name } })));
   const engines = await openEngines(t, stage, { stepDeadline: 1_000, writeTimeout: 2_000 });
   let made = 0;
   t.comment(`seed ${seed}`);

@@ -5,25 +5,28 @@ import { must, waitFor } from '../support/client.ts';
 import type { Engines } from '../support/engine.ts';
 import { conditionOf, type Stage, statusOf } from '../support/stage.ts';
 import { adopt, storeStatus } from '../support/stepping.ts';
-import type { Ending, Foreign, Plan, Target } from './arbitraries.ts';
-import { complaintsOfExact, complaintsOfShared, type Leaves, leavesOf, type Seen } from './oracle.ts';
+import { type Ending, type Foreign, owners, type Plan, type Target } from './arbitraries.ts';
+import { complaintsOfExact, complaintsOfKept, complaintsOfShared, type Leaves, leavesOf, type Seen } from './oracle.ts';
 import { apiVersionOf, collectionOf, type Named, pathOf, writeAs } from './world.ts';
 
 const request = { 'tx.janus.io/request-rollback': 'yes' };
 
 const mostCalls = 120;
 
+type Objects = readonly (JsonObject | undefined)[];
+
 interface Running {
   readonly stage: Stage;
   readonly plan: Plan;
   readonly name: string;
   readonly named: readonly Named[];
-  readonly foreign: readonly Map<string, string>[];
+  readonly foreign: readonly Map<string, string | undefined>[];
   calls: number;
 }
 
 /** Throws with what does not hold. */
-export async function runPlan(engines: Engines, stage: Stage, plan: Plan, name: string): Promise<void> {
+export async function runPlan(engines: Engines, stage: Stage, drawn: Plan, name: string): Promise<void> {
+  const plan = await withOwners(stage, drawn);
   const named = plan.targets.map(({ kind }, index) => {
     const own = `${name}-${index}`;
     return { kind, name: own, path: pathOf(stage, kind, own) };
@@ -42,10 +45,28 @@ export async function runPlan(engines: Engines, stage: Stage, plan: Plan, name: 
     name,
     plan.targets.map((target, index) => changeOf(target, named[index])),
   );
-  const status = await drive(running);
-  complain([...judge(running, before, await readAll(running), status), ...(await leftovers(running))]);
-  // Addresses of Services are few.
-  await Promise.all(named.map(({ path }) => stage.client.delete(path)));
+  try {
+    const status = await drive(running, before);
+    complain([...judge(running, before, await readAll(running), status), ...(await leftovers(running))]);
+  } finally {
+    // Addresses of Services are few.
+    await Promise.all(named.map(({ path }) => remove(stage, path)));
+  }
+}
+
+async function remove({ client }: Stage, path: string): Promise<void> {
+  await client.patch(path, { metadata: { finalizers: null } });
+  await client.delete(path);
+}
+
+/** The plan with the uids of the owners that it draws. */
+async function withOwners({ client, path }: Stage, plan: Plan): Promise<Plan> {
+  let text = JSON.stringify(plan);
+  for (const [name, placeholder] of Object.entries(owners)) {
+    const uid = textAt(must(await client.get(path(`configmaps/${name}`))), 'metadata', 'uid') ?? '';
+    text = text.replaceAll(placeholder, uid);
+  }
+  return JSON.parse(text) as Plan;
 }
 
 function complain(complaints: readonly string[]): void {
@@ -86,7 +107,7 @@ function changeOf({ type, kind, content }: Target, one: Named | undefined): Json
   return type === 'Delete' ? { type, target } : { type, target, content };
 }
 
-function readAll({ stage, named }: Running): Promise<readonly (JsonObject | undefined)[]> {
+function readAll({ stage, named }: Running): Promise<Objects> {
   return Promise.all(
     named.map(async ({ path }) => {
       const answer = await stage.client.get(path);
@@ -96,14 +117,14 @@ function readAll({ stage, named }: Running): Promise<readonly (JsonObject | unde
 }
 
 /** To the end, and where that is a commit, back from it. Gives the last status. */
-async function drive(running: Running): Promise<JsonObject> {
+async function drive(running: Running, before: Objects): Promise<JsonObject> {
   const { stage, name, plan } = running;
   await adopt(stage, name);
   if (plan.ending.kind === 'stopped') await turns(running, plan.ending.afterCall);
   if (plan.ending.kind === 'stopped') await stage.annotate(name, request);
   const status = await toEnd(running);
   if (textAt(status, 'phase') !== 'Committed') return status;
-  complain(await uncommitted(running));
+  complain(await uncommitted(running, before));
   await stage.annotate(name, request);
   return toEnd(running);
 }
@@ -151,13 +172,13 @@ async function interfere({ stage, named, foreign }: Running, write: Foreign, num
   const claimed = write.how === 'apply' ? write.content : {};
   const written = leavesOf({ ...claimed, metadata: (claimed.metadata ?? {}) as JsonObject });
   const [earlier, now] = [leavesOf(before.body), leavesOf(answer.body)];
-  // With what the API server has added to it: defaults.
-  const added = [...now.keys()].filter((path) => now.get(path) !== earlier.get(path));
-  for (const path of [...written.keys(), ...added]) foreign[write.target]?.set(path, now.get(path) ?? '');
+  // With what the API server has added to it (defaults), and what a list that was replaced has lost.
+  const moved = [...now.keys(), ...earlier.keys()].filter((path) => now.get(path) !== earlier.get(path));
+  for (const path of [...written.keys(), ...moved]) foreign[write.target]?.set(path, now.get(path));
 }
 
 /** I1: Committed means that every change is there. Where others wrote meanwhile, they may have overwritten it. */
-async function uncommitted(running: Running): Promise<readonly string[]> {
+async function uncommitted(running: Running, before: Objects): Promise<readonly string[]> {
   if (running.plan.foreign.length > 0) return [];
   const objects = await readAll(running);
   return running.plan.targets.flatMap(({ type, content }, index) => {
@@ -165,16 +186,12 @@ async function uncommitted(running: Running): Promise<readonly string[]> {
     if (type === 'Delete') return objects[index] === undefined ? [] : [`${name} is there still`];
     const leaves = leavesOf(objects[index]);
     const missing = [...leavesOf(content)].filter(([path, value]) => leaves.get(path) !== value);
-    return missing.map(([path, value]) => `${name}${path} is ${leaves.get(path)}, expected ${value}`);
+    const lists = type === 'Update' ? complaintsOfKept(name, before[index], objects[index], content) : [];
+    return [...missing.map(([path, value]) => `${name}${path} is ${leaves.get(path)}, expected ${value}`), ...lists];
   });
 }
 
-function judge(
-  { plan, named, foreign }: Running,
-  before: readonly (JsonObject | undefined)[],
-  after: readonly (JsonObject | undefined)[],
-  status: JsonObject,
-): readonly string[] {
+function judge({ plan, named, foreign }: Running, before: Objects, after: Objects, status: JsonObject): readonly string[] {
   const items = at(status, 'items');
   const left = (index: number): boolean => isList(items) && at(items[index], 'left') === true;
   const isShared = plan.foreign.length > 0;

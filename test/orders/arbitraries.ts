@@ -23,7 +23,7 @@ function subject(transactions: number): fc.Arbitrary<Subject> {
     fc
       .record({
         origin: fc.option(bodies[kind], { nil: undefined, freq: 3 }),
-        history: fc.array(writeTo(kind), { maxLength: 2 }),
+        history: fc.array(writeTo(undefined, kind), { maxLength: 2 }),
         wishes: fc.array(wish(kind), { minLength: transactions, maxLength: transactions }),
       })
       .map(({ origin, history, wishes }) => ({ kind, origin, history, changes: possible(origin !== undefined, wishes) })),

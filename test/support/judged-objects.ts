@@ -135,6 +135,7 @@ const edits: Readonly<Record<string, Edit>> = {
   'label edited': (object) => claimed(with_(object, 'metadata.labels.l', '2'), { 'f:metadata': { 'f:labels': { 'f:l': {} } } }),
   'finalizer added': (object) =>
     claimed(with_(object, 'metadata.finalizers', ['f/old', 'f/new']), { 'f:metadata': { 'f:finalizers': { 'v:"f/new"': {} } } }),
+  'finalizer removed': (object) => with_(object, 'metadata.finalizers', undefined),
   'owner added': (object) =>
     claimed(with_(object, 'metadata.ownerReferences', [{ uid: 'o1' }]), {
       'f:metadata': { 'f:ownerReferences': { 'k:{"uid":"o1"}': {} } },

@@ -2,7 +2,7 @@
 import t from 'tap';
 import { describePath } from '../../../hooks/content/path.ts';
 import { type Forward, type ForwardEvidence, judgeForward } from '../../../hooks/decide/forward.ts';
-import { withPath } from '../../../hooks/model/json.ts';
+import { type JsonObject, withPath } from '../../../hooks/model/json.ts';
 import type { Change, ChangeType } from '../../../hooks/model/transaction.ts';
 import { entryFor, liveObject, managers } from '../../support/judged-objects.ts';
 import { listed, table } from '../../support/table.ts';
@@ -44,8 +44,9 @@ before, a removed           | Conflict spec.a                          | Conflic
 before, a made 2            | Conflict spec.a                          | Conflict spec.a          | Conflict spec.a
 before, a and c made ours   | done                                     | Conflict spec.a spec.c   | Conflict spec.a spec.c
 before, label edited        | Conflict metadata.labels.l               | send                     | Conflict metadata.labels.l
-before, finalizer added     | Conflict metadata.finalizers["f/new"]    | send                     | Conflict metadata.finalizers["f/new"]
-before, owner added         | Conflict metadata.ownerReferences[uid=o1] | send                    | Conflict metadata.ownerReferences[uid=o1]
+before, finalizer added     | send                                     | send                     | Conflict metadata.finalizers["f/new"]
+before, finalizer removed   | send                                     | send                     | Conflict metadata.finalizers["f/old"]
+before, owner added         | send                                     | send                     | Conflict metadata.ownerReferences[uid=o1]
 before, a stamped           | send                                     | send                     | send
 before, being deleted       | Terminating                              | Terminating              | done
 before, being deleted, b edited | Conflict spec.b                      | Terminating              | done
@@ -109,6 +110,15 @@ for (const { reason, wanted, found, verdict } of versions) {
     t.equal(told(judgeForward(evidenceOf('Update', found, content))), verdict);
   });
 }
+
+t.test('an Update that names finalizers or owners, be it none, is in conflict with whoever changes them', async (t) => {
+  const named = (live: string, metadata: JsonObject): string => told(judgeForward(evidenceOf('Update', live, { metadata })));
+  t.equal(named('before, finalizer added', { finalizers: [] }), 'Conflict metadata.finalizers["f/new"]');
+  t.equal(named('before, finalizer removed', { finalizers: null }), 'Conflict metadata.finalizers["f/old"]');
+  t.equal(named('before, finalizer added', { ownerReferences: [] }), 'send', 'one by one');
+  t.equal(named('before, owner added', { ownerReferences: [] }), 'Conflict metadata.ownerReferences[uid=o1]');
+  t.equal(named('before, owner added', { finalizers: [] }), 'send');
+});
 
 t.test('a change that changes nothing is done only when it has left our entry', async (t) => {
   const entry = { ...entryFor('Patch'), expected: entryFor('Patch').prior ?? {} };

@@ -118,7 +118,7 @@ t.test('the reason of the end is kept through the undo, and for the next try', a
     reason: 'RollbackConflict',
     message: 'somebody wrote',
   });
-  t.match(failed, { phase: 'Failed', cause, message: /somebody wrote.*it was refused.*retry-rollback/ });
+  t.match(failed, { phase: 'Failed', cause, message: /somebody wrote.*retry-rollback.*it was refused/ });
   const again = transitions.undoingAgain(failed, request, now, { leases: ['l0', 'l1'], writer: 'p/1' });
   t.same(again.cause, cause);
   t.equal(again.items[0]?.error, undefined, 'the error of the failed try is gone');

@@ -96,6 +96,32 @@ for (const row of updates) {
   });
 }
 
+// Finalizers and owners that content does not name are kept; an empty list names them.
+const keeping = table<'reason' | 'content' | 'prior' | 'live' | 'sent'>(`
+reason                      | content | prior | live      | sent
+none at all                 |         |       |           |
+content does not have them  |         | ["a"] | ["a"]     | ["a"]
+added since                 |         | ["a"] | ["a","b"] | ["a","b"]
+removed since               |         | ["a"] |           |
+content has others          | ["c"]   | ["a"] | ["a"]     | ["c"]
+content has an empty list   | []      | ["a"] | ["a"]     | []
+content has null            | null    | ["a"] | ["a"]     | null
+`);
+for (const member of ['finalizers', 'ownerReferences'] as const) {
+  for (const row of keeping) {
+    t.test(`${member} of an Update: ${row.reason}`, async (t) => {
+      const object = (cell: string): JsonObject => {
+        const value = json(cell);
+        return value === undefined ? {} : { metadata: { [member]: value } };
+      };
+      const write = changeWrite(aimOf('Update', object(row.content), object(row.prior), object(row.live)), precondition);
+      const wanted = json(row.sent);
+      const metadata = { name: 'a', namespace: 'shop', ...(wanted === undefined ? {} : { [member]: wanted }) };
+      t.same('object' in write ? write.object.metadata : 'no object', metadata);
+    });
+  }
+}
+
 t.test('a resourceVersion in content is a wish that was judged; the write carries that of the live object', async (t) => {
   const write = changeWrite(aimOf('Update', { metadata: { resourceVersion: '7', labels: { a: 'b' } } }, {}), precondition);
   t.same('object' in write ? write.object.metadata : undefined, { labels: { a: 'b' }, name: 'a', namespace: 'shop' });

@@ -166,4 +166,16 @@ export const judgement: readonly Sabotage[] = [
     ],
     caughtBy: backwardTests,
   },
+  {
+    name: 'finalizer-is-conflict',
+    fault: 'a finalizer that a controller puts on or takes off stops an update that keeps it',
+    edits: [
+      {
+        file: 'hooks/decide/forward.ts',
+        find: "['annotations', ...keptBy(change)]",
+        replace: "['annotations', ...keptBy(change).slice(2)]",
+      },
+    ],
+    caughtBy: ['test/hooks/decide/forward.test.ts', 'test/exact/updates-and-finalizers.test.ts'],
+  },
 ];

@@ -33,6 +33,18 @@ export const undo: readonly Sabotage[] = [
     caughtBy: compensationTests,
   },
   {
+    name: 'dead-owners-put-back',
+    fault: 'the undo of an update puts an owner back that is gone, and the object is collected',
+    edits: [
+      {
+        file: compensation,
+        find: 'const restored = withLiveOwners(judged.restored, undo.goneOwners);',
+        replace: 'const { restored } = judged;',
+      },
+    ],
+    caughtBy: ['test/exact/updates-and-finalizers.test.ts'],
+  },
+  {
     name: 'status-not-restored',
     fault: 'what was deleted comes back without its status',
     edits: [

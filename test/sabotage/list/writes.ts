@@ -101,11 +101,39 @@ export const writes: readonly Sabotage[] = [
     edits: [
       {
         file: 'hooks/writes/change.ts',
-        find: "withKey(plain, 'metadata', withKey(metadata, 'annotations', kept))",
-        replace: 'plain',
+        find: "['annotations', annotations] as const",
+        replace: "['annotations', ours] as const",
       },
     ],
     caughtBy: ['test/hooks/writes/change.test.ts'],
+  },
+  {
+    name: 'update-drops-finalizers',
+    fault: 'an update drops finalizers and owners that its content does not name',
+    edits: [
+      {
+        file: 'hooks/writes/change.ts',
+        find: "return type === 'Update' ? ['finalizers', 'ownerReferences'].filter((key) => !isNamed(key)) : [];",
+        replace: 'return isNamed(type) ? [type] : [];',
+      },
+    ],
+    caughtBy: [
+      'test/hooks/writes/change.test.ts',
+      'test/exact/updates-and-finalizers.test.ts',
+      'test/generated/round-trips.test.ts',
+    ],
+  },
+  {
+    name: 'named-finalizers-kept',
+    fault: 'an update keeps finalizers where its content has a list of its own',
+    edits: [
+      {
+        file: 'hooks/writes/change.ts',
+        find: '.filter((key) => !isNamed(key))',
+        replace: ".filter((key) => !isNamed(key) || key === 'finalizers')",
+      },
+    ],
+    caughtBy: ['test/hooks/writes/change.test.ts', 'test/exact/updates-and-finalizers.test.ts'],
   },
   {
     name: 'numbers-rounded',
