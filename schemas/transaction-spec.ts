@@ -59,7 +59,7 @@ const change: Schema = {
     type: {
       type: 'string',
       description:
-        'Create makes an object that must not exist. Update replaces an existing object by content. Patch sets the fields that content names in an existing object, by server-side apply with force. Delete deletes an existing object.',
+        'Create makes an object that must not exist. Update replaces an existing object by content; finalizers and owner references stay where content has no such list. Patch sets the fields that content names in an existing object, by server-side apply with force. Delete deletes an existing object.',
       enum: ['Create', 'Update', 'Patch', 'Delete'],
     },
     content: {

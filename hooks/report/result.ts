@@ -21,6 +21,7 @@ import { again, answer, type Done, failuresOf, held, type Result, stoppedBy, tak
 import { afterDisown, afterExpiry, afterSettle } from './ends.ts';
 import { factsOf, storedDrift } from './facts.ts';
 import { takenLocks } from './locks.ts';
+import { placesTaken, snapshotRefused } from './places.ts';
 import { refusedOnce } from './refused.ts';
 
 export function resultOf(step: Step, done: Done): Result {
@@ -76,7 +77,8 @@ function afterStore(step: Extract<Step, { kind: 'store' }>, done: Done): Result 
   const isSecondName = observation.view.kind === 'prepare' && carry.snapshotTaken && carry.snapshotName === 0;
   if (failure.kind === 'exists')
     return { kind: 'again', carry: { ...carry, snapshotTaken: true, snapshotName: isSecondName ? 1 : carry.snapshotName } };
-  return answer(stoppedBy(observation, `the snapshot cannot be stored: ${failure.message}`, failure.reason));
+  const { message, reason } = snapshotRefused(failure, done);
+  return answer(stoppedBy(observation, message, reason));
 }
 
 function afterApply(step: Extract<Step, { kind: 'apply' }>, done: Done): Result {
@@ -106,7 +108,8 @@ function afterFailure(step: Extract<Step, { kind: 'apply' }>, done: Done, failur
     return answer({ ...observation.status, message: `waiting until the API server serves ${step.entry.target.kind}` }, 0.2);
   }
   const detail = describeFailure(failure, isSealed(step.entry.target, observation.transaction.namespace));
-  const message = `${step.entry.type} of ${describe(step.entry.target)} was refused: ${detail}`;
+  const name = `${step.entry.type} of ${describe(step.entry.target)}`;
+  const message = `${name} was refused: ${detail}${placesTaken(step, failure, observation)}`;
   return answer(undoing(observation.status, { reason: failure.reason, message }, observation.now, step.index));
 }
 
@@ -157,6 +160,7 @@ function afterUndoFailure(step: Extract<Step, { kind: 'compensate' }>, done: Don
       undoLater(observation.status, index, `waiting: a write of ${describe(step.entry.target)} may still be on its way`),
     );
   const detail = describeFailure(failure, isSealed(step.entry.target, observation.transaction.namespace));
-  const message = `undoing ${step.entry.type} of ${describe(step.entry.target)} was refused: ${detail}`;
+  const name = `${step.entry.type} of ${describe(step.entry.target)}`;
+  const message = `undoing ${name} was refused: ${detail}${placesTaken(step, failure, observation)}`;
   return answer(left(observation.status, step.index, observation.now, { reason: failure.reason, message }));
 }

@@ -145,6 +145,24 @@ export const undo: readonly Sabotage[] = [
     caughtBy: ['test/hooks/report/result.test.ts', 'test/exact/deleted-kinds.test.ts', 'test/scenarios/containers.test.ts'],
   },
   {
+    name: 'place-taken-in-silence',
+    fault: 'a Create for which the snapshot has left no room in a quota does not say so',
+    edits: [
+      {
+        file: 'hooks/report/places.ts',
+        find: 'if (code !== forbidden || !isNearby',
+        replace: 'if (code === forbidden || !isNearby',
+      },
+    ],
+    caughtBy: ['test/scenarios/quotas.test.ts'],
+  },
+  {
+    name: 'snapshot-refused-in-silence',
+    fault: 'a snapshot for which a quota has no room looks like a right that the ServiceAccount lacks',
+    edits: [{ file: 'hooks/report/places.ts', find: "return { reason: 'SnapshotRefused',", replace: 'return { reason,' }],
+    caughtBy: ['test/scenarios/quotas.test.ts'],
+  },
+  {
     name: 'refused-undo-retried',
     fault: 'an undo that is refused for good is tried again for ever',
     edits: [

@@ -1,0 +1,41 @@
+// ConfigMaps of the engine in the namespace of a Transaction: a ResourceQuota counts them with those of its users.
+import { count } from '../decide/wording.ts';
+import type { Step } from '../decide/step.ts';
+import type { Failure } from '../model/failure.ts';
+import { partName } from '../model/snapshot.ts';
+import type { Observation } from '../observe/observation.ts';
+import { type Done, failuresOf } from './answer.ts';
+
+const forbidden = 403;
+
+type Tried = Extract<Step, { kind: 'apply' | 'compensate' }>;
+
+/** What to add where creating an object is refused: the snapshot may have taken its place. Empty where that cannot be. */
+export function placesTaken(step: Tried, { code }: Failure, { status, transaction }: Observation): string {
+  const { target } = step.entry;
+  const isNearby = target.namespace === transaction.namespace && target.apiVersion === 'v1' && target.kind === 'ConfigMap';
+  const ref = status.rollbackRef;
+  if (code !== forbidden || !isNearby || ref === undefined || !isCreation(step)) return '';
+  const names = ref.objects === 1 ? ref.name : `${ref.name} to ${partName(ref.name, ref.objects - 1)}`;
+  const taken = `${count(ref.objects, 'ConfigMap')} in namespace ${transaction.namespace} (${names})`;
+  return `; the snapshot of this Transaction takes ${taken}: a ResourceQuota counts it too`;
+}
+
+function isCreation(step: Tried): boolean {
+  return step.kind === 'apply' ? step.entry.type === 'Create' : step.judged.kind === 'recreate';
+}
+
+/** Why a snapshot cannot be stored, and what to do. */
+export function snapshotRefused(
+  failure: Failure,
+  { plan, outcome, observation }: Done,
+): { readonly reason: string; readonly message: string } {
+  const { reason, message, code } = failure;
+  if (code !== forbidden) return { reason, message: `the snapshot cannot be stored: ${message}` };
+  const needed = plan.kind === 'sequence' ? plan.writes.length : 0;
+  const stored = outcome.length - failuresOf(outcome).length;
+  const place = `${count(needed, 'ConfigMap')} in namespace ${observation.transaction.namespace}`;
+  const kept = stored === 0 ? '' : `; ${stored} of them stay until this Transaction is deleted`;
+  const next = 'make room for them where a ResourceQuota counts ConfigMaps, and create the Transaction again';
+  return { reason: 'SnapshotRefused', message: `the snapshot cannot be stored: it takes ${place}: ${message}${kept}; ${next}` };
+}
