@@ -1,6 +1,6 @@
 // What is due for a Transaction as it is stored: a list of guards, then one answer for each phase. It says which reads are
 // needed; what comes of them is for decide/.
-import { type Item, isToUndo } from '../model/item.ts';
+import { type Item, isToUndo, wasLeft } from '../model/item.ts';
 import type { Phase } from '../model/phase.ts';
 import type { Cause, Status } from '../model/status.ts';
 import { formatDuration } from '../model/timeouts.ts';
@@ -148,7 +148,7 @@ function rolledBack(stored: Stored): Agenda {
 
 function failed(stored: Stored): Agenda {
   const request = pending(stored, annotations.retryRollback);
-  const isLeft = leavesSomething(stored.status);
+  const isLeft = stored.status.items.some(wasLeft);
   if (request !== undefined && isLeft) return { due: 'relock', request };
   return (
     ignored(stored, annotations.retryRollback, 'there is nothing left to undo') ??
@@ -177,12 +177,8 @@ function ended(stored: Stored): Agenda {
 /** Seconds until a finished Transaction shall be deleted; undefined when it is kept: the only copy of what is left goes with it. */
 function timeToLive({ transaction, status, now }: Stored): number | undefined {
   const { ttlSecondsAfterFinished } = transaction;
-  if (ttlSecondsAfterFinished === undefined || status.completedAt === undefined || leavesSomething(status)) return undefined;
+  if (ttlSecondsAfterFinished === undefined || status.completedAt === undefined || status.items.some(wasLeft)) return undefined;
   return (status.completedAt - now) / 1000 + ttlSecondsAfterFinished;
-}
-
-function leavesSomething({ items }: Status): boolean {
-  return items.some(({ progress }) => progress.kind === 'left');
 }
 
 export function holdsLocks({ items }: Status): boolean {

@@ -66,6 +66,11 @@ export function isToUndo({ progress }: Item): boolean {
   return progress.kind === 'announced' || progress.kind === 'applied';
 }
 
+/** Whether an undo has ended without having taken it back. */
+export function wasLeft({ progress }: Item): boolean {
+  return progress.kind === 'left';
+}
+
 const flags = ['prepared', 'announced', 'committed', 'rolledBack', 'left'] as const;
 
 const wireFlags: Readonly<Record<Progress['kind'], readonly (typeof flags)[number][]>> = {

@@ -1,6 +1,7 @@
 // ConfigMaps of the engine in the namespace of a Transaction: a ResourceQuota counts them with those of its users.
-import { count } from '../decide/wording.ts';
+
 import type { Step } from '../decide/step.ts';
+import { count } from '../decide/wording.ts';
 import type { Failure } from '../model/failure.ts';
 import { partName } from '../model/snapshot.ts';
 import type { Observation } from '../observe/observation.ts';

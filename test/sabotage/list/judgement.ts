@@ -148,7 +148,7 @@ export const judgement: readonly Sabotage[] = [
     edits: [
       {
         file: backward,
-        find: "if (foreign.length === 0) return { kind: 'restored', ...ownersNote(evidence) };",
+        find: "if (foreign.length === 0) return { kind: 'restored', ...ownersNote(evidence.goneOwners) };",
         replace: "if (foreign.length >= 0) return { kind: 'restored', ...ownersNote(evidence) };",
       },
     ],

@@ -58,7 +58,7 @@ export const undo: readonly Sabotage[] = [
     edits: [
       {
         file: agenda,
-        find: 'status.completedAt === undefined || leavesSomething(status)) return undefined;',
+        find: 'status.completedAt === undefined || status.items.some(wasLeft)) return undefined;',
         replace: 'status.completedAt === undefined) return undefined;',
       },
     ],
