@@ -89,6 +89,8 @@ export interface StepReport {
   readonly item?: number;
   /** `done`, `waiting`, `failed`, or the reason of the trouble that makes it wait. */
   readonly outcome: string;
+  /** What was thrown, where the step met a fault of the engine: for the log. */
+  readonly thrown?: unknown;
   /** When, in ms since the epoch, by the API server's clock. */
   readonly at: number;
   /** The version of the status that was found, and of the one that is answered: greater if anything is to be stored. */

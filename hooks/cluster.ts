@@ -2,6 +2,7 @@
 // access reviews have no effect and count as reads. Expected failures are values; a rejected promise is a bug.
 import type { Failure } from './model/failure.ts';
 import type { JsonObject } from './model/json.ts';
+import type { Packer } from './model/packer.ts';
 
 /** Who a call is made as: the engine itself, or a ServiceAccount by impersonation. */
 export type Identity =
@@ -131,14 +132,8 @@ export interface Writer {
 
 export interface Cluster extends Reader, Writer {}
 
-/** Seals snapshots of what others must not read. AES-256-GCM; `context` is additional data that must agree on opening. */
-export interface Sealer {
-  seal(text: string, context: string): string;
-  /** Undefined when the text was tampered with, has another context, or was sealed with a key we do not have. */
-  open(sealed: string, context: string): string | undefined;
-  compress(text: string): string;
-  expand(compressed: string): string | undefined;
-}
+/** What makes stored text recognisable as ours, and unreadable where it must be. */
+export type Sealer = Packer;
 
 /** Monotonic time in ms: for deadlines of a call only. All else follows the API server's clock. */
 export interface Clock {

@@ -5,8 +5,10 @@ import { holdsLocks } from './agenda/agenda.ts';
 import type { Cluster, Resource } from './cluster.ts';
 import { leaseState } from './decide/locks.ts';
 import { type JsonObject, textAt } from './model/json.ts';
+import type { Packer } from './model/packer.ts';
 import { isTerminal } from './model/phase.ts';
-import { transactionAnnotation } from './model/snapshot.ts';
+import { isSnapshotOf, type Owner } from './model/snapshot-names.ts';
+import { transactionAnnotation } from './model/snapshot-objects.ts';
 import { parseTime } from './model/timeouts.ts';
 import { decodeTransaction } from './model/transaction.ts';
 import { unprotect } from './plan/snapshot.ts';
@@ -21,7 +23,9 @@ const settlingTime = 120_000;
  * many. Trouble with the API server ends it early.
  */
 export function sweepLeases(cluster: Cluster, engineNamespace: string): Promise<number> {
-  return sweep(cluster, leases, engineNamespace, async (item, owner) => {
+  // Who may write Leases there is the operator.
+  const all = { resource: leases, namespace: engineNamespace, isOurs: () => true };
+  return sweep(cluster, all, async (item, owner) => {
     const name = textAt(item, 'metadata', 'name') ?? '';
     const lease = await cluster.get(leaseLocation(name, engineNamespace), engine);
     if (lease.kind === 'failed' || !isStray(lease.object, owner, lease.serverTime)) return false;
@@ -30,7 +34,7 @@ export function sweepLeases(cluster: Cluster, engineNamespace: string): Promise<
   });
 }
 
-function isStray(lease: JsonObject, owner: Owner, now: number): boolean {
+function isStray(lease: JsonObject, owner: Fate, now: number): boolean {
   if (owner === 'gone') return leaseState(lease, 'nobody', now) === 'expired';
   return owner === 'at rest' && now > (parseTime(textAt(lease, 'spec', 'renewTime')) ?? now) + settlingTime;
 }
@@ -39,44 +43,59 @@ function isStray(lease: JsonObject, owner: Owner, now: number): boolean {
  * Takes our finalizer off snapshots whose Transaction does not exist, so that they can be collected; gives how many. Looks into
  * these namespaces, or into all where none is named.
  */
-export async function sweepSnapshots(cluster: Cluster, namespaces: readonly string[] = []): Promise<number> {
+export async function sweepSnapshots(cluster: Cluster, packer: Packer, namespaces: readonly string[] = []): Promise<number> {
   let swept = 0;
-  for (const namespace of namespaces.length === 0 ? [undefined] : namespaces) swept += await sweepSnapshotsIn(cluster, namespace);
+  for (const namespace of namespaces.length === 0 ? [undefined] : namespaces)
+    swept += await sweepSnapshotsIn(cluster, packer, namespace);
   return swept;
 }
 
-function sweepSnapshotsIn(cluster: Cluster, within: string | undefined): Promise<number> {
-  return sweep(cluster, configMaps, within, async (item, owner) => {
+function sweepSnapshotsIn(cluster: Cluster, packer: Packer, within: string | undefined): Promise<number> {
+  const isOurs = (item: JsonObject): boolean => isSnapshotOf(item, claimed(item), packer);
+  const unprotectOne: SweepOne = async (item, owner) => {
     if (owner !== 'gone') return false;
     const [namespace = '', name = ''] = [textAt(item, 'metadata', 'namespace'), textAt(item, 'metadata', 'name')];
     const found = await cluster.get({ resource: configMaps, namespace, name }, engine);
-    const write = found.kind === 'ok' ? unprotect(found.object) : undefined;
+    const write = found.kind === 'ok' && isOurs(found.object) ? unprotect(found.object) : undefined;
     return write !== undefined && (await cluster.send(write)).kind === 'ok';
-  });
+  };
+  return sweep(cluster, { resource: configMaps, namespace: within, isOurs }, unprotectOne);
+}
+
+/** Whose something says it is. Anybody can say so: where it matters, its name must be one that only our key gives for that owner. */
+function claimed(item: JsonObject): Owner {
+  const [namespace = '', name = ''] = (textAt(item, 'metadata', 'annotations', transactionAnnotation) ?? '').split('/');
+  return { namespace, name, uid: textAt(item, 'metadata', 'labels', uidLabel) ?? '' };
 }
 
 /** What has become of the Transaction that something belongs to. */
-type Owner = 'gone' | 'at rest' | 'at work' | 'unknown';
+type Fate = 'gone' | 'at rest' | 'at work' | 'unknown';
 
-type SweepOne = (item: JsonObject, owner: Owner) => Promise<boolean>;
+type SweepOne = (item: JsonObject, owner: Fate) => Promise<boolean>;
 
-async function sweep(cluster: Cluster, resource: Resource, namespace: string | undefined, sweepOne: SweepOne): Promise<number> {
+interface Swept {
+  readonly resource: Resource;
+  readonly namespace: string | undefined;
+  readonly isOurs: (item: JsonObject) => boolean;
+}
+
+async function sweep(cluster: Cluster, { resource, namespace, isOurs }: Swept, sweepOne: SweepOne): Promise<number> {
   const listed = await cluster.listMetadata(resource, namespace, engine, { labelSelector: uidLabel });
   if (listed.kind === 'failed') return 0;
-  const owners = new Map<string, Owner>();
+  const fates = new Map<string, Fate>();
   let swept = 0;
   // One after the other: there is no hurry, and others have better use of the API server.
-  for (const item of listed.items) {
-    const uid = textAt(item, 'metadata', 'labels', uidLabel) ?? '';
-    const owner = owners.get(uid) ?? (await ownerOf(cluster, item, uid));
-    owners.set(uid, owner);
-    if (await sweepOne(item, owner)) swept += 1;
+  for (const item of listed.items.filter(isOurs)) {
+    const owner = claimed(item);
+    const key = JSON.stringify(owner);
+    const fate = fates.get(key) ?? (await fateOf(cluster, owner));
+    fates.set(key, fate);
+    if (await sweepOne(item, fate)) swept += 1;
   }
   return swept;
 }
 
-async function ownerOf(cluster: Cluster, item: JsonObject, uid: string): Promise<Owner> {
-  const [namespace = '', name = ''] = (textAt(item, 'metadata', 'annotations', transactionAnnotation) ?? '').split('/');
+async function fateOf(cluster: Cluster, { namespace, name, uid }: Owner): Promise<Fate> {
   if (name === '') return 'unknown';
   const found = await cluster.get({ resource: transactions, namespace, name }, engine);
   if (found.kind === 'failed') return found.failure.kind === 'absent' ? 'gone' : 'unknown';

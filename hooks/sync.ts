@@ -28,6 +28,7 @@ import { openDrift } from './report/facts.ts';
 import { elsewhere, touchedBy } from './report/one-target.ts';
 import { denied } from './report/refused.ts';
 import { resultOf } from './report/result.ts';
+import { stranded } from './report/stranded.ts';
 import { nameWriter, releaseWrite, signWrite } from './writes/lease.ts';
 
 /** Looks within one call. Each follows from something that moved; more than these is a hot object, and the next call goes on. */
@@ -93,7 +94,7 @@ async function serve(serving: Serving, call: Call, progress = beginning): Promis
   const lookedAt = serving.parts.clock.monotonic();
   const live = await lookPatiently(serving, call, progress);
   if (live.kind !== 'live') return withoutTransaction(serving, call, live, carry);
-  const last = await takeStep(serving, { ...live, target, lookedAt }, carry);
+  const last = await takeStep(serving, { ...live, target, lookedAt }, carry).catch((thrown) => aground(serving, live, thrown));
   const taken = { ...last, outcome: [...earlier, ...last.outcome] };
   const { result } = taken;
   if (result.kind === 'answer') return replyOf(serving, call, taken, result);
@@ -101,6 +102,14 @@ async function serve(serving: Serving, call: Call, progress = beginning): Promis
   if (looks < mostLooks) return serve(serving, call, { carry: next, looks: looks + 1, last: live, earlier: taken.outcome });
   // Begun in any case: what never gets further than this ends by its timeout.
   return replyOf(serving, call, taken, { ...retried, status: begun(live.status, live.now) });
+}
+
+// A write may have been sent whose answer nobody has taken down.
+function aground({ memory, parts, server, writer }: Serving, live: Looked, thrown: unknown): Taken {
+  const { uid } = live.transaction;
+  memory.unsettled(uid, live.now);
+  const of = { engineNamespace: parts.engineNamespace, server, writer, recollection: memory.recall(uid) };
+  return stranded(thrown, { ...live, lateWindow: lateWindowOf(parts.timing) }, of);
 }
 
 const retried = { kind: 'answer', resyncAfterSeconds: 1, finalized: false } as const;
@@ -114,7 +123,8 @@ async function withoutTransaction(serving: Serving, call: Call, live: NotLive, c
     case 'unreadable':
       return { kind: 'retry', retryAfterSeconds: pauseAfterTrouble(serving, call.uid), because: live.because };
     case 'foreign':
-      return { ...untouched, status: live.status };
+      // Nobody can go on with it, and nobody may be kept from deleting it; what it leaves behind is swept.
+      return { ...untouched, status: live.status, finalized: live.isBeingDeleted };
     case 'gone':
       serving.memory.forget(call.uid);
       await giveBack(serving, carry);

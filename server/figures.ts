@@ -66,6 +66,11 @@ function workFigures(registers: Registry[]) {
       labelNames: ['operation', 'result'],
       registers,
     }),
+    faults: new Counter({
+      name: 'janus_internal_errors_total',
+      help: 'Steps that met a fault of the engine; its log has the stack.',
+      registers,
+    }),
     hookRequests: new Counter({
       name: 'janus_hook_requests_total',
       help: 'Calls of Metacontroller, by path and HTTP status of the answer.',

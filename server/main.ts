@@ -4,6 +4,7 @@
 // It listens before the API server answers, so that a Pod is alive though not ready while the cluster is away; until the
 // sealing key is there every call is asked to come again.
 import type { EngineParts, Hook, Reply, Timing } from '../hooks/call.ts';
+import type { Sealer } from '../hooks/cluster.ts';
 import { createSync } from '../hooks/sync.ts';
 import type { Parsed } from './access/files.ts';
 import { type OpenAccess, openAccess } from './access/open.ts';
@@ -38,9 +39,10 @@ async function main(): Promise<void> {
   metrics.take(createCensus(cluster.transport, config));
   const story = createStoryteller(cluster.transport);
   const keys: Keys = { latest: undefined };
+  const sealer = sealerOf(keys);
   const app = buildApp({
     connectHook: (record) =>
-      hookOf({ cluster, keys, engineNamespace: config.engineNamespace, namespaces: config.namespaces, record }),
+      hookOf({ cluster, keys, sealer, engineNamespace: config.engineNamespace, namespaces: config.namespaces, record }),
     tell: story.tell,
     readiness: readinessOf(cluster, keys),
     access: opened.access,
@@ -53,7 +55,7 @@ async function main(): Promise<void> {
   const over = new AbortController();
   endOnSignals({ app, story, cluster, over });
   await keepUp(
-    { app, cluster, keys, opened, engineNamespace: config.engineNamespace, namespaces: config.namespaces },
+    { app, cluster, keys, sealer, opened, engineNamespace: config.engineNamespace, namespaces: config.namespaces },
     over.signal,
   );
 }
@@ -99,14 +101,18 @@ function connect({ KUBECONFIG = '', KUBERNETES_SERVICE_HOST = '' }: NodeJS.Proce
 type HookParts = Pick<EngineParts, 'engineNamespace' | 'namespaces' | 'record'> & {
   readonly cluster: KubernetesCluster;
   readonly keys: Keys;
+  readonly sealer: Sealer;
 };
 
-function hookOf({ cluster, keys, ...parts }: HookParts): Hook {
-  const sealer = createSealer(() => {
+function sealerOf(keys: Keys): Sealer {
+  return createSealer(() => {
     if (keys.latest === undefined) throw new Error('sealing was asked for before the sealing key was there');
     return keys.latest;
   });
-  const sync = createSync({ cluster, sealer, clock, timing, ...parts });
+}
+
+function hookOf({ cluster, keys, ...parts }: HookParts): Hook {
+  const sync = createSync({ cluster, clock, timing, ...parts });
   const keyless: Reply = { kind: 'retry', retryAfterSeconds: secondsUntilKey, because: 'the sealing key is not there yet' };
   return async (call) => (keys.latest === undefined ? keyless : sync(call));
 }

@@ -49,6 +49,7 @@ export function createMetrics(monotonic: () => number = () => performance.now())
     record(report) {
       const stored = ledger.enter(report);
       if (stored !== undefined) count(stored);
+      if (report.thrown !== undefined) figures.faults.inc();
       for (const { operation, result } of report.locks) figures.locks.inc({ operation, result: lockResult(result) });
     },
     lost: ledger.lost,

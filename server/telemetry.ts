@@ -20,6 +20,8 @@ export function createRecord({ log, metrics, tell }: TelemetryParts): (report: S
   return (report) => {
     try {
       log.info(stepFields(report), 'step');
+      if (report.thrown !== undefined)
+        log.error({ ...stepFields(report), ...errorFields(report.thrown) }, 'a step met a fault of the hook');
       for (const line of report.audit) log.info(auditFields(report, line), 'target write');
       for (const sentence of sentencesOf(report)) tell(sentence);
       metrics.record(report);

@@ -1,6 +1,7 @@
 // What the hook does beside its calls, until it ends: the sealing key made and its rotation followed, what was left behind swept,
 // the files read again by which callers are known.
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Sealer } from '../hooks/cluster.ts';
 import { sweepLeases, sweepSnapshots } from '../hooks/sweep.ts';
 import type { OpenAccess } from './access/open.ts';
 import type { App } from './app.ts';
@@ -17,6 +18,7 @@ export interface Running {
   readonly app: App;
   readonly cluster: KubernetesCluster;
   readonly keys: Keys;
+  readonly sealer: Sealer;
   readonly opened: OpenAccess;
   readonly engineNamespace: string;
   /** The namespaces that are served; none for all. */
@@ -55,10 +57,11 @@ function tellTrouble(app: App, answer: Exclude<KeyRingAnswer, { kind: 'ok' }>, n
 }
 
 // Locks and snapshots that nobody is left to let go.
-async function keepSwept({ app, cluster, engineNamespace, namespaces }: Running, over: AbortSignal): Promise<void> {
+async function keepSwept({ app, cluster, keys, sealer, engineNamespace, namespaces }: Running, over: AbortSignal): Promise<void> {
   while (!over.aborted) {
     try {
-      const swept = (await sweepLeases(cluster, engineNamespace)) + (await sweepSnapshots(cluster, namespaces));
+      const leases = await sweepLeases(cluster, engineNamespace);
+      const swept = leases + (keys.latest === undefined ? 0 : await sweepSnapshots(cluster, sealer, namespaces));
       if (swept > 0) app.server.log.info({ swept }, 'what Transactions that are no more have left is gone');
     } catch (error) {
       app.server.log.error(errorFields(error), 'what Transactions that are no more have left could not be swept');

@@ -22,7 +22,8 @@ export type Guarded =
   | { readonly kind: 'lost'; readonly reason: string; readonly message: string }
   | { readonly kind: 'lease'; readonly state: Exclude<LeaseState, 'ours'> };
 
-export function guard({ transaction, now }: Observation, view: ItemView, index: number): Guarded {
+export function guard(observation: Observation, view: ItemView, index: number): Guarded {
+  const { transaction, now } = observation;
   const account = `${transaction.namespace}/${transaction.serviceAccountName}`;
   if (view.serviceAccount.kind === 'trouble')
     return { kind: 'trouble', what: 'reading the ServiceAccount', failure: view.serviceAccount.failure };
@@ -35,7 +36,14 @@ export function guard({ transaction, now }: Observation, view: ItemView, index: 
   const entry = view.snapshot.entries[index];
   if (entry === undefined)
     return { kind: 'lost', reason: 'SnapshotBroken', message: `the snapshot has no entry for spec.changes[${index}]` };
+  const drift = observation.status.items[index]?.drift;
+  if (drift !== undefined && observation.openDrift(drift, entry) === undefined) return brokenDrift(index);
   return guardLock(view.lease, leaseStateOf(view.lease, holderOf(transaction), now), entry);
+}
+
+function brokenDrift(index: number): Guarded {
+  const message = `status.items[${index}].drift cannot be read: somebody changed it, or its key is no longer in the Secret of the engine`;
+  return { kind: 'lost', reason: 'SnapshotBroken', message };
 }
 
 function leaseStateOf(lease: Presence, holder: string, now: number): LeaseState {

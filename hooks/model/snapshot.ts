@@ -1,11 +1,12 @@
 // What is stored before anything is changed: of every target the state before and the state expected after its change.
 //
-// One immutable ConfigMap, or several where one would be too large. A digest over all entries is kept in the status, so that a
-// second snapshot or an edited one is refused. Secrets, and objects that readers of the Transaction's namespace may not be
-// able to read, are sealed.
-import { at, isObject, type Json, type JsonObject, parseJson, textAt } from './json.ts';
-import type { Datum, EncodedEntry } from './pieces.ts';
-import { identityOf, type Reference, snapshotKey } from './reference.ts';
+// One immutable ConfigMap, or several where one would be too large. Readers of the Transaction's namespace may read it, and others
+// may write there: each entry is sealed where they must not read it, tagged elsewhere, and bound to its place; the first ConfigMap
+// carries a tag over the whole, and the status its digest. What an entry is about comes from the spec, never from the entry.
+import { at, isDeeperThan, isObject, type Json, type JsonObject, mostLevels, parseJson, textAt } from './json.ts';
+import type { Packer } from './packer.ts';
+import type { EncodedEntry } from './pieces.ts';
+import { groupOf, identityOf, type Reference, snapshotKey, versionOf } from './reference.ts';
 import type { ChangeType, Transaction } from './transaction.ts';
 
 /** How a target is served; the part of a resource that its undo needs when discovery has forgotten the kind. */
@@ -31,18 +32,11 @@ export interface SnapshotEntry {
   readonly approximate: boolean;
 }
 
-/** Turns text into what may be stored and back; `context` binds it to its place. */
-export interface Packer {
-  compress(text: string): string;
-  expand(compressed: string): string | undefined;
-  seal(text: string, context: string): string;
-  open(sealed: string, context: string): string | undefined;
-}
+/** Bytes of all entries of a snapshot before they are packed: all of them are in memory at once. */
+export const mostBytes = 32 * 1024 * 1024;
 
-/** On Leases and snapshots: `namespace/name` of the Transaction that they belong to. */
-export const transactionAnnotation = 'tx.janus.io/transaction';
-
-export const snapshotFinalizer = 'tx.janus.io/snapshot';
+/** Maps and lists inside one another in an entry: the object lies two levels down. */
+const mostEntryLevels = mostLevels + 2;
 
 const compressAbove = 2_048;
 
@@ -51,101 +45,104 @@ export function isSealed(target: Reference, transactionNamespace: string): boole
   return (target.apiVersion === 'v1' && target.kind === 'Secret') || target.namespace !== transactionNamespace;
 }
 
-export function sealContext(uid: string, index: number, target: Reference): string {
-  return `${uid}/${index}/${identityOf(target)}`;
+/** Where an entry belongs: to a change of a Transaction, in the snapshot under a name. */
+export interface Place {
+  readonly transaction: Pick<Transaction, 'uid' | 'namespace' | 'serviceAccountName' | 'changes'>;
+  /** Name of the first ConfigMap. */
+  readonly base: string;
+  readonly index: number;
+  /** As the spec says. */
+  readonly target: Reference;
+}
+
+/** What must agree when something about one change is read again; `use` tells one such text from another. */
+export function contextOf(use: string, { transaction, base, index, target }: Place): string {
+  const { uid, changes, serviceAccountName } = transaction;
+  const type = changes[index]?.type ?? '';
+  return JSON.stringify([use, uid, base, changes.length, index, type, identityOf(target), serviceAccountName]);
 }
 
 /** An entry as text, and its readable name. */
-export function encodeEntry(entry: SnapshotEntry, transaction: Transaction, packer: Packer): EncodedEntry {
+export function encodeEntry(
+  entry: SnapshotEntry,
+  { transaction, base }: Pick<Place, 'transaction' | 'base'>,
+  packer: Packer,
+): EncodedEntry & { readonly size: number } {
+  const { index, target } = entry;
   const text = JSON.stringify(entry);
-  const key = snapshotKey(entry.target).replaceAll(/[^\w.-]/g, '-');
-  if (isSealed(entry.target, transaction.namespace)) {
-    return {
-      index: entry.index,
-      key,
-      text: `sealed:${packer.seal(text, sealContext(transaction.uid, entry.index, entry.target))}`,
-    };
-  }
-  return { index: entry.index, key, text: text.length > compressAbove ? `compressed:${packer.compress(text)}` : text };
+  const packed = pack(text, { transaction, base, index, target }, packer);
+  return { index, key: snapshotKey(target).replaceAll(/[^\w.-]/g, '-'), text: packed, size: Buffer.byteLength(text) };
 }
 
-/** Undefined when the stored text is not the entry of that change. */
-export function decodeEntry(text: string, index: number, target: Reference, context: EntryContext): SnapshotEntry | undefined {
-  const plain = unpack(text, sealContext(context.uid, index, target), context.packer);
-  const wire = plain === undefined ? undefined : parsed(plain);
-  const isWhole = isObject(at(wire, 'resource')) && textAt(wire, 'target', 'apiVersion') !== undefined;
-  if (at(wire, 'index') !== index || !isWhole) return undefined;
-  const entry = wire as unknown as SnapshotEntry;
-  return identityOf(entry.target) === identityOf(target) ? entry : undefined;
+function pack(text: string, place: Place, packer: Packer): string {
+  if (isSealed(place.target, place.transaction.namespace)) return `sealed:${packer.seal(text, contextOf('sealed', place))}`;
+  const form = text.length > compressAbove ? 'compressed' : 'plain';
+  const stored = form === 'compressed' ? packer.compress(text) : text;
+  return `${form}:${packer.tag(stored, contextOf(form, place))}:${stored}`;
 }
 
-export interface EntryContext {
-  readonly uid: string;
-  readonly packer: Packer;
+/** An entry that was read: undefined when it is not authentic. `size` in bytes. */
+export interface Decoded {
+  readonly entry: SnapshotEntry;
+  readonly size: number;
 }
 
-function unpack(text: string, context: string, packer: Packer): string | undefined {
-  if (text.startsWith('sealed:')) return packer.open(text.slice('sealed:'.length), context);
-  return text.startsWith('compressed:') ? packer.expand(text.slice('compressed:'.length)) : text;
+/** Undefined when the stored text is not our entry of that change, or expands to more than `most` bytes. */
+export function decodeEntry(text: string, place: Place, packer: Packer, most: number): Decoded | undefined {
+  const plain = unpack(text, place, packer, most);
+  return plain === undefined ? undefined : readEntry(plain, place);
+}
+
+// Whether it must be sealed is not for the text to say.
+function unpack(text: string, place: Place, packer: Packer, most: number): string | undefined {
+  if (isSealed(place.target, place.transaction.namespace))
+    return text.startsWith('sealed:') ? packer.open(text.slice('sealed:'.length), contextOf('sealed', place), most) : undefined;
+  const [whole = '', form = '', tag = ''] = /^(plain|compressed):([^:]{1,400}):/.exec(text) ?? [];
+  const stored = text.slice(whole.length);
+  if (whole === '' || !packer.isTagged(stored, tag, contextOf(form, place))) return undefined;
+  if (form === 'compressed') return packer.expand(stored, most);
+  return Buffer.byteLength(stored) <= most ? stored : undefined;
+}
+
+/** The entry in a text that is known to be authentic, as far as it agrees with the spec. */
+export function readEntry(text: string, { transaction, index, target }: Place): Decoded | undefined {
+  const wire = parsed(text);
+  const type = transaction.changes[index]?.type;
+  const stored = at(wire, 'target') as Reference | undefined;
+  const isIts = isObject(wire) && type !== undefined && at(wire, 'index') === index && at(wire, 'type') === type;
+  const resource = decodeResource(at(wire, 'resource'), target);
+  if (!isIts || resource === undefined || !isReference(stored) || identityOf(stored) !== identityOf(target)) return undefined;
+  const states = (['prior', 'expected'] as const).flatMap((key) => {
+    const state = at(wire, key);
+    return isObject(state) ? [[key, state] as const] : [];
+  });
+  const entry = { index, type, target, resource, ...Object.fromEntries(states), approximate: at(wire, 'approximate') === true };
+  return { entry, size: Buffer.byteLength(text) };
 }
 
 function parsed(text: string): Json | undefined {
   try {
-    return parseJson(text);
+    const value = parseJson(text);
+    return isDeeperThan(value, mostEntryLevels) ? undefined : value;
   } catch {
     return undefined;
   }
 }
 
-export function partName(base: string, part: number): string {
-  return part === 0 ? base : `${base}-${part}`;
+/** Whether an object can be stored: what is nested deeper cannot be compared, or written, by recursion. */
+export function isTooDeep(object: JsonObject | undefined): boolean {
+  return isDeeperThan(object, mostLevels);
 }
 
-/** The names under which a Transaction's snapshot may lie: the second when somebody else has the first. */
-export function snapshotNames(transaction: Pick<Transaction, 'name' | 'uid'>): readonly [string, string] {
-  const longest = 253 - '-rollback-999'.length;
-  const uid = transaction.uid.slice(0, 8);
-  return [`${transaction.name.slice(0, longest)}-rollback`, `${transaction.name.slice(0, longest - 9)}-${uid}-rollback`];
+function isReference(value: unknown): value is Reference {
+  const reference = value as Json | undefined;
+  return ['apiVersion', 'kind', 'name'].every((key) => textAt(reference, key) !== undefined);
 }
 
-/** The ConfigMaps to store, the first one (which makes the snapshot complete) first. */
-export function configMapsOf(
-  transaction: Transaction,
-  base: string,
-  parts: readonly (readonly Datum[])[],
-): readonly JsonObject[] {
-  return parts.map((part, index) => ({
-    apiVersion: 'v1',
-    kind: 'ConfigMap',
-    metadata: {
-      name: partName(base, index),
-      namespace: transaction.namespace,
-      labels: { 'app.kubernetes.io/managed-by': 'janus', 'tx.janus.io/transaction-uid': transaction.uid },
-      annotations: {
-        'tx.janus.io/parts': String(parts.length),
-        [transactionAnnotation]: `${transaction.namespace}/${transaction.name}`,
-      },
-      finalizers: [snapshotFinalizer],
-      ownerReferences: [
-        {
-          apiVersion: 'tx.janus.io/v1alpha1',
-          kind: 'Transaction',
-          name: transaction.name,
-          uid: transaction.uid,
-          controller: false,
-        },
-      ],
-    },
-    immutable: true,
-    data: Object.fromEntries(part),
-  }));
-}
-
-/** Whether a ConfigMap is a part of this Transaction's snapshot. */
-export function isSnapshotOf(configMap: JsonObject, transaction: Pick<Transaction, 'uid'>): boolean {
-  return textAt(configMap, 'metadata', 'labels', 'tx.janus.io/transaction-uid') === transaction.uid;
-}
-
-export function partsOfSnapshot(first: JsonObject): number {
-  return Number.parseInt(textAt(first, 'metadata', 'annotations', 'tx.janus.io/parts') ?? '1', 10);
+function decodeResource(wire: Json | undefined, { apiVersion, kind, namespace }: Reference): StoredResource | undefined {
+  const plural = textAt(wire, 'plural');
+  const found = { group: groupOf(apiVersion), version: versionOf(apiVersion), kind, namespaced: namespace !== undefined };
+  const agrees = (Object.keys(found) as (keyof typeof found)[]).every((key) => at(wire, key) === found[key]);
+  if (plural === undefined || !agrees) return undefined;
+  return { ...found, plural, statusSubresource: at(wire, 'statusSubresource') === true };
 }

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { at, canonicalJson, isDeeperThan, isList, isObject, type Json, type JsonObject, mostLevels, textAt } from './json.ts';
 import { decodeStatus, type Status } from './status.ts';
-import { defaultTimeouts, parseDuration } from './timeouts.ts';
+import { defaultTimeouts, parseDuration, parseTime } from './timeouts.ts';
 
 export const group = 'tx.janus.io';
 
@@ -41,6 +41,8 @@ export interface Transaction {
   readonly uid: string;
   readonly resourceVersion: string;
   readonly isBeingDeleted: boolean;
+  /** ms since the epoch, by the API server's clock. */
+  readonly createdAt: number;
   readonly annotations: JsonObject;
   readonly serviceAccountName: string;
   readonly changes: readonly Change[];
@@ -73,6 +75,7 @@ export function decodeTransaction(object: JsonObject): Transaction {
     uid: textAt(metadata, 'uid') ?? '',
     resourceVersion: textAt(metadata, 'resourceVersion') ?? '',
     isBeingDeleted: textAt(metadata, 'deletionTimestamp') !== undefined,
+    createdAt: parseTime(textAt(metadata, 'creationTimestamp')) ?? Number.POSITIVE_INFINITY,
     annotations: annotated,
     serviceAccountName: textAt(spec, 'serviceAccountName') ?? '',
     changes,

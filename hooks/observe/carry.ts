@@ -12,9 +12,8 @@ export interface Carry {
   readonly acquired: ReadonlySet<string>;
   /** Names that turned out to be taken: to be read. */
   readonly taken: ReadonlySet<string>;
-  /** Which of the two snapshot names is used, and whether something was found there. */
-  readonly snapshotName: number;
-  readonly snapshotTaken: boolean;
+  /** The name of a ConfigMap of the snapshot under which something was found to be. */
+  readonly snapshotTaken?: string;
   /** The target that is to be read before the next look: its state before the change is not what is there, or not enough. */
   readonly reads?: SnapshotEntry;
   /** A write that the API server has refused as stale, and how often at that version. */
@@ -40,6 +39,4 @@ export const emptyCarry: Carry = {
   locks: new Map(),
   acquired: new Set(),
   taken: new Set(),
-  snapshotName: 0,
-  snapshotTaken: false,
 };

@@ -7,7 +7,7 @@ import type { SnapshotEntry } from '../model/snapshot.ts';
 import type { Status } from '../model/status.ts';
 import type { Transaction } from '../model/transaction.ts';
 import { locationOf } from '../writes/change.ts';
-import { leaseLocation } from '../writes/lease.ts';
+import { leaseLocation, lockOf } from '../writes/lease.ts';
 import { engine, serviceAccountOf } from '../writes/resources.ts';
 import type { Carry } from './carry.ts';
 import { listContents } from './contents.ts';
@@ -52,8 +52,10 @@ export async function observeItem(context: ItemContext): Promise<ItemView> {
   const entry = entryOf(snapshot, index);
   if (entry === undefined || serviceAccount.kind !== 'present') return { ...base, live: absent, liveFrom: 'now' };
   const isOfEntry = context.earlier !== undefined || entry === known;
+  // The status may name a Lease that is not that of the target.
+  const lease = lockOf(entry.target).name === status.items[index]?.lockLease ? base.lease : absent;
   const live = early !== undefined && isOfEntry ? early : await readLive(source.reader, transaction, entry);
-  return { ...base, live, liveFrom: originOf(live, context.earlier, unread), ...(await readMore(context, entry, live)) };
+  return { ...base, lease, live, liveFrom: originOf(live, context.earlier, unread), ...(await readMore(context, entry, live)) };
 }
 
 function originOf(live: Presence, earlier: Presence | undefined, unread: Presence | undefined): ItemView['liveFrom'] {

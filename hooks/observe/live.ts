@@ -18,7 +18,7 @@ export type NotLive =
   /** Why it cannot be read, for the log. */
   | { readonly kind: 'unreadable'; readonly because: string }
   /** Its status is none that this engine has written: it is left as it is, and nothing is done on its word. */
-  | { readonly kind: 'foreign'; readonly status: JsonObject };
+  | { readonly kind: 'foreign'; readonly status: JsonObject; readonly isBeingDeleted: boolean };
 
 export async function readTransaction(
   reader: Reader,
@@ -36,5 +36,5 @@ function decoded(object: JsonObject, now: number): LiveTransaction | NotLive {
   const { status } = transaction;
   if (status !== undefined) return { kind: 'live', transaction, status, now };
   const stored = at(object, 'status');
-  return { kind: 'foreign', status: isObject(stored) ? stored : {} };
+  return { kind: 'foreign', status: isObject(stored) ? stored : {}, isBeingDeleted: transaction.isBeingDeleted };
 }

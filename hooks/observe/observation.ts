@@ -73,8 +73,8 @@ export type View =
       readonly trouble?: Failure;
       readonly targets: readonly Prepared[];
       /** A snapshot of ours that an earlier call has stored. */
-      readonly adopted?: StoredSnapshot;
-      /** Parts of a snapshot that was never completed. */
+      readonly adopted?: Extract<StoredSnapshot, { kind: 'stored' }>;
+      /** What lies under its name and is no complete snapshot of ours. */
       readonly leftovers: readonly JsonObject[];
       readonly snapshotName: string;
     }

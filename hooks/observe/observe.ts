@@ -7,9 +7,10 @@ import { observeBegin, observeLocks } from './begin.ts';
 import type { Carry } from './carry.ts';
 import { observeItem } from './item.ts';
 import type { Presence, View } from './observation.ts';
+import { readOwnConfigMaps } from './own-snapshots.ts';
 import { observePrepare } from './prepare.ts';
 import type { Listed } from './read.ts';
-import { readOwnConfigMaps, readSnapshot, type SnapshotSource } from './snapshot.ts';
+import { readSnapshot, type SnapshotSource } from './snapshot.ts';
 
 export interface ObserveContext {
   readonly source: SnapshotSource;
@@ -75,8 +76,8 @@ async function observeRelease({ ownLeases }: ObserveContext): Promise<View> {
   return own.kind === 'ok' ? { kind: 'release', leases: own.objects } : { kind: 'release', leases: [], trouble: own.failure };
 }
 
-async function observeSettle({ source, transaction, ownLeases }: ObserveContext): Promise<View> {
-  const [own, stored] = await Promise.all([ownLeases(), readOwnConfigMaps(source.reader, transaction)]);
+async function observeSettle({ source, transaction, status, ownLeases }: ObserveContext): Promise<View> {
+  const [own, stored] = await Promise.all([ownLeases(), readOwnConfigMaps(source, transaction, status)]);
   const base = { kind: 'settle', leases: [], configMaps: [] } as const;
   if (own.kind === 'trouble') return { ...base, trouble: own.failure };
   return stored.kind === 'trouble'

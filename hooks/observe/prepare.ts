@@ -8,43 +8,38 @@ import type { Resolved } from '../checks/targets.ts';
 import type { AccessAnswer } from '../cluster.ts';
 import { asNew } from '../content/content.ts';
 import type { Failure } from '../model/failure.ts';
-import { type JsonObject, textAt, withPath } from '../model/json.ts';
+import { type JsonObject, mostLevels, textAt, withPath } from '../model/json.ts';
 import { describe, shortHash } from '../model/reference.ts';
-import { isSealed, snapshotNames } from '../model/snapshot.ts';
+import { isSealed, isTooDeep } from '../model/snapshot.ts';
+import { snapshotNames } from '../model/snapshot-names.ts';
 import { annotationOf, annotations, fieldManagers, type Transaction } from '../model/transaction.ts';
 import { changeWrite, locationOf } from '../writes/change.ts';
 import { preconditionOf, serviceAccountOf } from '../writes/resources.ts';
 import { type LockContext, resolveTargets } from './begin.ts';
 import { type Dependents, findDependents, mayOwn } from './dependents.ts';
 import type { Prepared, View } from './observation.ts';
+import { type Found, findSnapshot } from './own-snapshots.ts';
 import { read } from './read.ts';
-import { findSnapshot, type SnapshotSource } from './snapshot.ts';
+import type { SnapshotSource } from './snapshot.ts';
 
 export async function observePrepare(context: LockContext, source: SnapshotSource): Promise<View> {
-  const names = snapshotNames(context.transaction);
-  const name = names[context.carry.snapshotName === 0 ? 0 : 1];
-  const found = context.carry.snapshotTaken ? await lookForSnapshot(context, source, name) : undefined;
-  if (found === 'foreign') return { ...(await prepareTargets(context)), snapshotName: names[1] };
-  return found ?? { ...(await prepareTargets(context)), snapshotName: name };
+  const names = snapshotNames(context.transaction, source.packer);
+  const { snapshotTaken } = context.carry;
+  // With one key, one name: that it is taken shows when it is stored. An earlier try may have stored it by another key.
+  const looked = snapshotTaken !== undefined || names.length > 1 ? names : [];
+  const found = await Promise.all(looked.map((name) => findSnapshot(source, context.transaction, name, snapshotTaken)));
+  return lookedAt(found, names[0]) ?? { ...(await prepareTargets(context)), snapshotName: names[0] };
 }
 
-async function lookForSnapshot(
-  context: LockContext,
-  source: SnapshotSource,
-  name: string,
-): Promise<PrepareView | 'foreign' | undefined> {
+function lookedAt(found: readonly Found[], name: string): PrepareView | undefined {
   const base = { kind: 'prepare', faults: [], targets: [], leftovers: [], snapshotName: name } as const;
-  const found = await findSnapshot(source, context.transaction, name);
-  switch (found.kind) {
-    case 'snapshot':
-      return { ...base, adopted: found.stored };
-    case 'trouble':
-      return { ...base, trouble: found.failure };
-    case 'foreign':
-      return 'foreign';
-    case 'none':
-      return found.leftovers.length === 0 ? undefined : { ...base, leftovers: found.leftovers };
-  }
+  const trouble = found.find((one) => one.kind === 'trouble');
+  if (trouble !== undefined) return { ...base, trouble: trouble.failure };
+  const adopted = found.find((one) => one.kind === 'stored');
+  if (adopted !== undefined) return { ...base, adopted };
+  // Those under other names are in nobody's way; they go with the Transaction.
+  const [leftovers = []] = found.map((one) => (one.kind === 'none' ? one.leftovers : []));
+  return leftovers.length === 0 ? undefined : { ...base, leftovers };
 }
 
 type PrepareView = Extract<View, { kind: 'prepare' }>;
@@ -103,6 +98,7 @@ async function readAndTry(context: Context, resolved: Resolved): Promise<Judged>
   const found = await read(reader, locationOf(resolved.target, resolved.resource), serviceAccountOf(transaction));
   if (found.kind === 'trouble') return failed(found.failure, resolved, 'could not be read', transaction);
   const prior = found.kind === 'present' ? found.object : undefined;
+  if (isTooDeep(prior)) return { kind: 'fault', fault: tooDeep(resolved) };
   const wrong = stateFault(resolved, prior);
   if (wrong !== undefined) return { kind: 'fault', fault: wrong };
   if (resolved.dependsOn !== undefined) return approximate(resolved, prior, transaction);
@@ -123,7 +119,13 @@ async function tryChange({ reader, transaction }: Context, resolved: Resolved, p
   const answer = await reader.dryRun(write);
   if (answer.kind === 'failed') return failed(answer.failure, resolved, 'is refused by a dry run', transaction);
   const expected = write.verb === 'delete' ? undefined : answer.object;
+  if (isTooDeep(expected)) return { kind: 'fault', fault: tooDeep(resolved) };
   return { kind: 'prepared', prepared: { resolved, prior, expected, approximate: false } };
+}
+
+function tooDeep({ index, target }: Resolved): Fault {
+  const message = `spec.changes[${index}]: ${describe(target)} is nested more than ${mostLevels} levels deep: it cannot be compared`;
+  return fault('SnapshotTooLarge', message, index);
 }
 
 // Escalation checks refuse what plain permission allows: whether a role or binding could be put back is tried under another name.

@@ -1,13 +1,19 @@
-// Reading a stored snapshot back. What does not have the digest that the status names is broken, whoever made it so.
+// Reading a stored snapshot back. What does not have the digest that the status names, or holds an entry that is not authentic, is
+// broken, whoever made it so. Nothing is expanded, parsed or believed before that is known.
 import type { Reader } from '../cluster.ts';
 import type { Failure } from '../model/failure.ts';
 import { at, type JsonObject, textAt } from '../model/json.ts';
-import { digestOf, textsOf } from '../model/pieces.ts';
-import type { Reference } from '../model/reference.ts';
-import { decodeEntry, isSnapshotOf, type Packer, partName, partsOfSnapshot, type SnapshotEntry } from '../model/snapshot.ts';
+import type { Packer } from '../model/packer.ts';
+import { digestOf } from '../model/pieces.ts';
+import type { SnapshotEntry } from '../model/snapshot.ts';
+import { partName } from '../model/snapshot-names.ts';
+import { isPartCount } from '../model/snapshot-objects.ts';
 import type { RollbackRef } from '../model/status.ts';
 import type { Transaction } from '../model/transaction.ts';
-import { configMaps, engine, uidLabel } from '../writes/resources.ts';
+import { mayLackTags } from '../model/untagged.ts';
+import { configMaps, engine } from '../writes/resources.ts';
+import { resolveTargets } from './begin.ts';
+import { assemble, type Served } from './entries.ts';
 import type { Presence, StoredSnapshot } from './observation.ts';
 import { presenceOf, read } from './read.ts';
 import type { Sightings } from './sightings.ts';
@@ -42,6 +48,7 @@ export async function readSnapshot(
   ref: RollbackRef | undefined,
 ): Promise<StoredSnapshot> {
   if (ref === undefined) return { kind: 'broken', message: 'the status names no snapshot' };
+  if (!isPartCount(ref.objects)) return { kind: 'broken', message: `no snapshot has ${ref.objects} ConfigMaps` };
   const cached = source.cache.get(transaction.uid);
   const known = cached?.digest === ref.digest ? cached : undefined;
   if (known !== undefined && (await isStillThere(source, transaction, ref, known.versions))) {
@@ -49,28 +56,37 @@ export async function readSnapshot(
   }
   const parts = await readParts(source.reader, transaction, ref.name, ref.objects);
   if (parts.kind !== 'parts') return parts;
-  return verified(source, transaction, ref, parts.objects);
+  if (!mayLackTags(transaction, source.packer)) return verified(source, transaction, ref, parts.objects);
+  const served = await readServed(source.reader, transaction);
+  return 'trouble' in served
+    ? { kind: 'trouble', failure: served.trouble }
+    : verified({ ...source, served }, transaction, ref, parts.objects);
+}
+
+// How the targets are served, for entries that are not to be believed about it.
+async function readServed(reader: Reader, transaction: Transaction): Promise<Served | { readonly trouble: Failure }> {
+  const { resolved, trouble } = await resolveTargets(reader, transaction);
+  return trouble === undefined ? new Map(resolved.map((one) => [one.index, one])) : { trouble };
 }
 
 /** The snapshot in these ConfigMaps, in the order of their names, if it is the one that `ref` names: then it is kept in memory. */
 export function verified(
-  { packer, cache }: Pick<SnapshotSource, 'packer' | 'cache'>,
+  { packer, cache, served }: Pick<SnapshotSource, 'packer' | 'cache'> & { readonly served?: Served },
   transaction: Transaction,
   ref: RollbackRef,
   objects: readonly JsonObject[],
 ): StoredSnapshot {
-  const stored = assembled(objects, ref.name, transaction, packer);
-  if (stored.kind !== 'stored') return stored;
-  const { entries } = stored;
-  if (stored.ref.digest !== ref.digest) {
-    return {
-      kind: 'broken',
-      message: `snapshot ${transaction.namespace}/${ref.name} is not the one that was stored: its digest differs`,
-    };
-  }
-  const size = JSON.stringify(entries).length;
+  const data = objects.map((object) => at(object, 'data') ?? {});
+  const broken = (why: string): StoredSnapshot => ({
+    kind: 'broken',
+    message: `snapshot ${transaction.namespace}/${ref.name} ${why}`,
+  });
+  if (digestOf(data) !== ref.digest) return broken('is not the one that was stored: its digest differs');
+  const assembled = assemble(data, { transaction, base: ref.name, packer, ...(served === undefined ? {} : { served }) });
+  if (assembled.kind === 'broken') return broken(assembled.why);
+  const { entries, size } = assembled;
   cache.set(transaction.uid, { digest: ref.digest, versions: objects.map(versionOf), entries, size });
-  return stored;
+  return { kind: 'stored', ref, entries };
 }
 
 async function isStillThere(
@@ -95,8 +111,9 @@ function versionOf(object: JsonObject): string {
 
 type Parts = { readonly kind: 'parts'; readonly objects: readonly JsonObject[] } | Exclude<StoredSnapshot, { kind: 'stored' }>;
 
-async function readParts(reader: Reader, { namespace }: Transaction, base: string, count: number): Promise<Parts> {
-  const names = Array.from({ length: Math.min(count, 1000) }, (_, part) => partName(base, part));
+/** The parts of a snapshot; `count` is bounded by the caller. */
+export async function readParts(reader: Reader, { namespace }: Transaction, base: string, count: number): Promise<Parts> {
+  const names = Array.from({ length: count }, (_, part) => partName(base, part));
   const found = await Promise.all(names.map((name) => read(reader, { resource: configMaps, namespace, name }, engine)));
   const trouble = found.find((part) => part.kind === 'trouble');
   if (trouble?.kind === 'trouble') return { kind: 'trouble', failure: trouble.failure };
@@ -104,82 +121,4 @@ async function readParts(reader: Reader, { namespace }: Transaction, base: strin
   if (objects.length === names.length) return { kind: 'parts', objects };
   const missing = names.filter((_, index) => found[index]?.kind === 'absent');
   return { kind: 'broken', message: `snapshot ConfigMap ${missing.map((name) => `${namespace}/${name}`).join(', ')} is gone` };
-}
-
-/** Puts the parts of a snapshot together; broken when an entry is missing or cannot be opened. */
-function assembled(objects: readonly JsonObject[], name: string, transaction: Transaction, packer: Packer): StoredSnapshot {
-  const data = objects.map((object) => at(object, 'data') ?? {});
-  const texts = textsOf(data);
-  const entries = transaction.changes.map((change, index) => {
-    const text = texts.get(index);
-    const target = storedTarget(change.target, transaction);
-    const decoded = target.map((candidate) =>
-      text !== undefined ? decodeEntry(text, index, candidate, { uid: transaction.uid, packer }) : undefined,
-    );
-    return decoded.find((entry) => entry !== undefined);
-  });
-  const broken = entries.indexOf(undefined);
-  if (broken >= 0) {
-    return {
-      kind: 'broken',
-      message:
-        `snapshot ${transaction.namespace}/${name} has no readable entry for spec.changes[${broken}]: ` +
-        (texts.get(broken)?.startsWith('sealed:') === true
-          ? 'somebody changed it, or the key that sealed it is no longer in the Secret of the engine'
-          : 'somebody changed it'),
-    };
-  }
-  const ref = { name, digest: digestOf(data), objects: objects.length };
-  return { kind: 'stored', ref, entries: entries.filter((entry) => entry !== undefined) };
-}
-
-// The identity that an entry is sealed to comes from the spec, never from the ConfigMap: as a namespaced or a cluster-scoped kind.
-function storedTarget({ apiVersion, kind, name, namespace }: Reference, transaction: Transaction): readonly Reference[] {
-  return [
-    { apiVersion, kind, name, namespace: namespace ?? transaction.namespace },
-    { apiVersion, kind, name },
-  ];
-}
-
-export type Found =
-  | { readonly kind: 'none'; readonly leftovers: readonly JsonObject[] }
-  | { readonly kind: 'foreign' }
-  | { readonly kind: 'snapshot'; readonly stored: StoredSnapshot }
-  | { readonly kind: 'trouble'; readonly failure: Failure };
-
-/** What lies under the name that a snapshot shall have: ours and complete, somebody else's, or parts of ours without the first. */
-export async function findSnapshot(source: SnapshotSource, transaction: Transaction, name: string): Promise<Found> {
-  const first = await read(source.reader, { resource: configMaps, namespace: transaction.namespace, name }, engine);
-  if (first.kind === 'trouble') return first;
-  if (first.kind === 'present' && !isSnapshotOf(first.object, transaction)) return { kind: 'foreign' };
-  if (first.kind === 'absent') return findLeftovers(source.reader, transaction, name);
-  const parts = await readParts(source.reader, transaction, name, partsOfSnapshot(first.object));
-  return {
-    kind: 'snapshot',
-    stored: parts.kind === 'parts' ? assembled(parts.objects, name, transaction, source.packer) : parts,
-  };
-}
-
-async function findLeftovers(reader: Reader, transaction: Transaction, name: string): Promise<Found> {
-  const all = await readOwnConfigMaps(reader, transaction);
-  if (all.kind === 'trouble') return all;
-  const leftovers = all.objects.filter((object) => (textAt(object, 'metadata', 'name') ?? '').startsWith(`${name}-`));
-  return { kind: 'none', leftovers };
-}
-
-/** Every ConfigMap that carries the label of the Transaction: all parts of its snapshot, under whichever name. */
-export async function readOwnConfigMaps(
-  reader: Reader,
-  transaction: Transaction,
-): Promise<{ readonly kind: 'ok'; readonly objects: readonly JsonObject[] } | Extract<Presence, { kind: 'trouble' }>> {
-  const selector = { labelSelector: `${uidLabel}=${transaction.uid}` };
-  const listed = await reader.listMetadata(configMaps, transaction.namespace, engine, selector);
-  if (listed.kind === 'failed') return { kind: 'trouble', failure: listed.failure };
-  const names = listed.items.map((item) => textAt(item, 'metadata', 'name') ?? '');
-  const found = await Promise.all(
-    names.map((name) => read(reader, { resource: configMaps, namespace: transaction.namespace, name }, engine)),
-  );
-  const trouble = found.find((one) => one.kind === 'trouble');
-  if (trouble?.kind === 'trouble') return trouble;
-  return { kind: 'ok', objects: found.flatMap((one) => (one.kind === 'present' ? [one.object] : [])) };
 }

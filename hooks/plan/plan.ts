@@ -4,7 +4,7 @@ import { withManagedFields } from '../content/content.ts';
 import { entryOf, managersOf } from '../content/fields.ts';
 import type { Step } from '../decide/step.ts';
 import type { JsonObject } from '../model/json.ts';
-import type { Packer } from '../model/snapshot.ts';
+import type { Packer } from '../model/packer.ts';
 import { fieldManagers, type Transaction } from '../model/transaction.ts';
 import type { Observation } from '../observe/observation.ts';
 import { aimOf, changeWrite, locationOf } from '../writes/change.ts';
@@ -33,7 +33,7 @@ export function plan(step: Step, observation: Observation, packer: Packer): Plan
     case 'store':
       return storePlan(transaction, step.targets, step.name, packer);
     case 'discard':
-      return chain(step.configMaps[0] === undefined ? undefined : discard(step.configMaps[0]));
+      return discardPlan(step);
     case 'apply':
       return applyPlan(step, transaction);
     case 'compensate':
@@ -61,6 +61,11 @@ function settlePlan({ leases, configMaps }: Extract<Step, { kind: 'settle' }>, e
   const released = leases.map((lease) => releaseWrite(lease, engineNamespace)).filter((write) => write !== undefined);
   const discarded = configMaps.map(discard).filter((mutation) => mutation !== undefined);
   const mutations = [...released.map((write) => ({ write })), ...discarded];
+  return mutations.length === 0 ? { kind: 'nothing' } : { kind: 'parallel', mutations };
+}
+
+function discardPlan({ configMaps }: Extract<Step, { kind: 'discard' }>): Plan {
+  const mutations = configMaps.map(discard).filter((mutation) => mutation !== undefined);
   return mutations.length === 0 ? { kind: 'nothing' } : { kind: 'parallel', mutations };
 }
 

@@ -4,24 +4,23 @@ import { fault } from '../checks/fault.ts';
 import type { Write } from '../cluster.ts';
 import { isTerminating } from '../content/ownership.ts';
 import { at, isList, type JsonObject, textAt, withPath } from '../model/json.ts';
+import type { Packer } from '../model/packer.ts';
 import { digestOf, distribute } from '../model/pieces.ts';
-import { configMapsOf, encodeEntry, type Packer, type SnapshotEntry, snapshotFinalizer } from '../model/snapshot.ts';
+import { encodeEntry, mostBytes, type SnapshotEntry } from '../model/snapshot.ts';
+import { mostParts } from '../model/snapshot-names.ts';
+import { configMapsOf, snapshotFinalizer } from '../model/snapshot-objects.ts';
 import type { RollbackRef } from '../model/status.ts';
 import type { Transaction } from '../model/transaction.ts';
 import type { Prepared } from '../observe/observation.ts';
 import { configMaps, engine, engineManager, preconditionOf } from '../writes/resources.ts';
 import type { Mutation, Plan } from './mutation.ts';
 
-/** ConfigMaps of one snapshot: about 58 MB. Beyond it, reading it back at every step would not be reasonable. */
-const mostParts = 64;
-
 export function storePlan(transaction: Transaction, targets: readonly Prepared[], name: string, packer: Packer): Plan {
-  const parts = distribute(targets.map((target) => encodeEntry(entryOf(target), transaction, packer)));
-  if (parts.length > mostParts) {
-    const message = `the states of the targets fill ${parts.length} ConfigMaps, at most ${mostParts} are possible: split the Transaction`;
-    return { kind: 'refused', faults: [fault('SnapshotTooLarge', message)] };
-  }
-  const writes = configMapsOf(transaction, name, parts).map(
+  const entries = targets.map((target) => encodeEntry(entryOf(target), { transaction, base: name }, packer));
+  const parts = distribute(entries);
+  const size = entries.reduce((sum, entry) => sum + entry.size, 0);
+  if (size > mostBytes || parts.length > mostParts) return tooLarge(size, parts.length);
+  const writes = configMapsOf(transaction, name, parts, packer).map(
     (object): Write => ({
       verb: 'create',
       identity: engine,
@@ -31,6 +30,14 @@ export function storePlan(transaction: Transaction, targets: readonly Prepared[]
     }),
   );
   return { kind: 'sequence', writes: writes.toReversed() };
+}
+
+// What could not be read again must not be stored: nothing would be undone from it.
+function tooLarge(size: number, parts: number): Plan {
+  const message =
+    `the states of the targets take ${size} bytes and fill ${parts} ConfigMaps, at most ${mostBytes} bytes and ${mostParts} ` +
+    'ConfigMaps are possible: split the Transaction';
+  return { kind: 'refused', faults: [fault('SnapshotTooLarge', message)] };
 }
 
 function entryOf({ resolved, prior, expected, approximate }: Prepared): SnapshotEntry {

@@ -6,8 +6,10 @@ import { effectOf } from '../decide/effect.ts';
 import type { Applied } from '../decide/transitions.ts';
 import { type Drift, encodeDrift } from '../model/item.ts';
 import { equalJson, isObject, type Json, type JsonObject } from '../model/json.ts';
-import { isSealed, type Packer, type SnapshotEntry, sealContext } from '../model/snapshot.ts';
+import type { Packer } from '../model/packer.ts';
+import { contextOf, isSealed, type Place, type SnapshotEntry } from '../model/snapshot.ts';
 import type { Transaction } from '../model/transaction.ts';
+import { mayLackTags, untaggedDriftContext } from '../model/untagged.ts';
 
 export interface AppliedContext {
   readonly transaction: Transaction;
@@ -52,21 +54,36 @@ function driftOf(
 /** As the item of the status keeps it; undefined when it is too long: then ownership alone must tell. */
 export function storedDrift(drift: readonly Drift[], entry: SnapshotEntry, context: AppliedContext): string | undefined {
   const text = encodeDrift(drift);
-  if (text === undefined || !isSealed(entry.target, context.transaction.namespace)) return text;
-  return context.packer.seal(text, driftContext(context.transaction, entry));
+  if (text === undefined) return undefined;
+  const [{ packer }, place] = [context, placeOf(entry, context)];
+  if (isSealed(entry.target, context.transaction.namespace)) return packer.seal(text, contextOf('sealed drift', place));
+  return `${packer.tag(text, contextOf('drift', place))}:${text}`;
 }
 
 function present(value: Json | undefined): { readonly value?: Json } {
   return value === undefined ? {} : { value };
 }
 
-export function driftContext(transaction: Transaction, entry: SnapshotEntry): string {
-  return `drift/${sealContext(transaction.uid, entry.index, entry.target)}`;
+// It belongs to the item, whatever its snapshot is named.
+function placeOf({ index, target }: SnapshotEntry, { transaction }: AppliedContext): Place {
+  return { transaction, base: '', index, target };
 }
 
-/** The text that `storedDrift` made, or undefined. */
+/** Bytes of a drift that is read: what is longer we have not stored. */
+const mostDrift = 65_536;
+
+/** The text that `storedDrift` made; undefined where it is not authentic. */
 export function openDrift(drift: string, entry: SnapshotEntry, context: AppliedContext): string | undefined {
-  return isSealed(entry.target, context.transaction.namespace)
-    ? context.packer.open(drift, driftContext(context.transaction, entry))
-    : drift;
+  const place = placeOf(entry, context);
+  if (isSealed(entry.target, context.transaction.namespace)) return openSealed(drift, place, context);
+  const [whole = '', tag = ''] = /^(1\.[^:]{1,400}):/.exec(drift) ?? [];
+  const text = drift.slice(whole.length);
+  if (whole !== '') return context.packer.isTagged(text, tag, contextOf('drift', place)) ? text : undefined;
+  return mayLackTags(context.transaction, context.packer) ? drift : undefined;
+}
+
+function openSealed(drift: string, place: Place, { transaction, packer }: AppliedContext): string | undefined {
+  const text = packer.open(drift, contextOf('sealed drift', place), mostDrift);
+  if (text !== undefined || !mayLackTags(transaction, packer)) return text;
+  return packer.open(drift, untaggedDriftContext(place), mostDrift);
 }

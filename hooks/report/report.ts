@@ -1,5 +1,6 @@
 // One call as data, for the log line, the counters and the Events.
 import type { StepReport } from '../call.ts';
+import type { Answer } from '../cluster.ts';
 import type { Step } from '../decide/step.ts';
 import type { Status } from '../model/status.ts';
 import type { Observation } from '../observe/observation.ts';
@@ -12,9 +13,11 @@ export interface Answered {
   readonly observation: Observation;
   readonly step: Step;
   readonly outcome: Outcome;
+  /** What was thrown, where the step could not be taken. */
+  readonly thrown?: unknown;
 }
 
-export function reportOf({ observation, step, outcome }: Answered, after: Status): StepReport {
+export function reportOf({ observation, step, outcome, thrown }: Answered, after: Status): StepReport {
   const { transaction, status, agenda, now } = observation;
   const item = 'index' in agenda ? agenda.index : undefined;
   const failed = outcome.at(-1)?.answer;
@@ -27,7 +30,8 @@ export function reportOf({ observation, step, outcome }: Answered, after: Status
     fromPhase: status.version === 0 ? '' : status.phase,
     toPhase: after.phase,
     ...(item === undefined ? {} : { item }),
-    outcome: failed?.kind === 'failed' ? failed.failure.reason : 'done',
+    outcome: thrown === undefined ? outcomeOf(failed) : 'InternalError',
+    ...(thrown === undefined ? {} : { thrown }),
     at: now,
     foundVersion: status.version,
     version: after.version,
@@ -36,4 +40,8 @@ export function reportOf({ observation, step, outcome }: Answered, after: Status
     audit: auditOf(outcome, item),
     events: eventsOf(status, after, transaction),
   };
+}
+
+function outcomeOf(answer: Answer | undefined): string {
+  return answer?.kind === 'failed' ? answer.failure.reason : 'done';
 }

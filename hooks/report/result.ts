@@ -74,9 +74,8 @@ function afterStore(step: Extract<Step, { kind: 'store' }>, done: Done): Result 
     return answer(prepared(observation.status, refOf(step.name, writes)));
   }
   if (failure.kind === 'transient') return held(done, 'storing the snapshot');
-  const isSecondName = observation.view.kind === 'prepare' && carry.snapshotTaken && carry.snapshotName === 0;
   if (failure.kind === 'exists')
-    return { kind: 'again', carry: { ...carry, snapshotTaken: true, snapshotName: isSecondName ? 1 : carry.snapshotName } };
+    return { kind: 'again', carry: { ...carry, snapshotTaken: outcome.at(-1)?.write.location.name ?? step.name } };
   const { message, reason } = snapshotRefused(failure, done);
   return answer(stoppedBy(observation, message, reason));
 }

@@ -5,7 +5,7 @@
 import type { Location, Write } from '../cluster.ts';
 import { at, isObject, type JsonObject, textAt, withKey, withPath } from '../model/json.ts';
 import { describe, lockName, type Reference } from '../model/reference.ts';
-import { transactionAnnotation } from '../model/snapshot.ts';
+import { transactionAnnotation } from '../model/snapshot-objects.ts';
 import { formatMicroTime } from '../model/timeouts.ts';
 import { holderOf, type Transaction } from '../model/transaction.ts';
 import { engine, engineManager, leases, preconditionOf, uidLabel } from './resources.ts';

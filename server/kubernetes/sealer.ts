@@ -1,8 +1,9 @@
-// Sealing of what a snapshot must not show, and compression of what is large.
+// Sealing of what a snapshot must not show, tags for what it may, and compression of what is large.
 //
-// Sealed text is `1.KEY.DATA`: the version of this format, the id of the key, and nonce, ciphertext and tag in base64url.
-// Version, key id and the caller's context are authenticated with it: a sealed text opens only where it was sealed for.
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+// Sealed text is `1.KEY.DATA`: the version of this format, the id of the key, and nonce, ciphertext and tag in base64url. A tag is
+// `1.KEY.TAG`. Version, key id and the caller's context are authenticated with both: a text is accepted only where it belongs.
+// Tags and names are made with keys derived from the sealing key, each for its own use.
+import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
 import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib';
 import type { Sealer } from '../../hooks/cluster.ts';
 
@@ -10,6 +11,8 @@ import type { Sealer } from '../../hooks/cluster.ts';
 export interface KeyRing {
   readonly current: string;
   readonly keys: ReadonlyMap<string, Buffer>;
+  /** ms since the epoch: when an engine that tags what it stores first ran here. Absent: nothing without a tag is believed. */
+  readonly taggedSince?: number;
 }
 
 export const keyLength = 32;
@@ -18,27 +21,87 @@ const algorithm = 'aes-256-gcm';
 const version = '1';
 const nonceLength = 12;
 const tagLength = 16;
-const longestExpanded = 64 * 1024 * 1024; // the text comes from an object that users can write: it must not fill the memory
+const nameLength = 20;
 
 /** `keyRing` is asked at each use, so that a rotated key is taken up without a restart. */
 export function createSealer(keyRing: () => KeyRing): Sealer {
+  const derived = createDerived();
   return {
     seal(text, context) {
-      const { current, keys } = keyRing();
-      const key = keys.get(current);
-      if (key === undefined) throw new Error(`the key ring lacks its own current key "${current}"`);
-      return `${version}.${current}.${encrypt(pack(text), key, additionalData(current, context))}`;
+      const [id, key] = currentKey(keyRing());
+      return `${version}.${id}.${encrypt(pack(text), key, additionalData(id, context))}`;
     },
-    open(sealed, context) {
-      const [format, id = '', data = '', ...rest] = sealed.split('.');
-      const key = keyRing().keys.get(id);
-      if (format !== version || key === undefined || rest.length > 0) return undefined;
+    open(sealed, context, most) {
+      const [id, key, data] = parsed(sealed, keyRing()) ?? [];
+      if (id === undefined || key === undefined || data === undefined) return undefined;
       const packed = decrypt(data, key, additionalData(id, context));
-      return packed === undefined ? undefined : unpack(packed);
+      return packed === undefined ? undefined : unpack(packed, most);
+    },
+    tag(text, context) {
+      const [id, key] = currentKey(keyRing());
+      return `${version}.${id}.${authentication(derived(key).tags, id, context, text).toString('base64url')}`;
+    },
+    isTagged(text, tag, context) {
+      const [id, key, data] = parsed(tag, keyRing()) ?? [];
+      if (id === undefined || key === undefined || data === undefined) return false;
+      const [wanted, found] = [authentication(derived(key).tags, id, context, text), bytesOf(data)];
+      return found !== undefined && found.length === wanted.length && timingSafeEqual(found, wanted);
+    },
+    derive(text) {
+      const ring = keyRing();
+      const [current, key] = currentKey(ring);
+      const others = [...ring.keys].filter(([id]) => id !== current).map(([, other]) => nameOf(derived(other).names, text));
+      return [nameOf(derived(key).names, text), ...others];
     },
     compress: (text) => pack(text).toString('base64'),
-    expand: (compressed) => unpack(Buffer.from(compressed, 'base64')),
+    expand: (compressed, most) => unpack(Buffer.from(compressed, 'base64'), most),
+    taggedSince: () => keyRing().taggedSince ?? Number.NEGATIVE_INFINITY,
   };
+}
+
+function currentKey({ current, keys }: KeyRing): readonly [id: string, key: Buffer] {
+  const key = keys.get(current);
+  if (key === undefined) throw new Error(`the key ring lacks its own current key "${current}"`);
+  return [current, key];
+}
+
+function parsed(text: string, { keys }: KeyRing): readonly [id: string, key: Buffer, data: string] | undefined {
+  const [format, id = '', data = '', ...rest] = text.split('.', 4);
+  const key = keys.get(id);
+  return format !== version || key === undefined || rest.length > 0 ? undefined : [id, key, data];
+}
+
+interface Derived {
+  readonly tags: Buffer;
+  readonly names: Buffer;
+}
+
+function createDerived(): (key: Buffer) => Derived {
+  const known = new WeakMap<Buffer, Derived>();
+  return (key) => {
+    const found = known.get(key) ?? {
+      tags: derivedKey(key, 'janus snapshot tags'),
+      names: derivedKey(key, 'janus snapshot names'),
+    };
+    known.set(key, found);
+    return found;
+  };
+}
+
+function derivedKey(key: Buffer, use: string): Buffer {
+  return Buffer.from(hkdfSync('sha256', key, '', use, keyLength));
+}
+
+// The JSON of the first line has no line break of its own: where the text begins cannot be moved.
+function authentication(key: Buffer, id: string, context: string, text: string): Buffer {
+  return createHmac('sha256', key)
+    .update(`${JSON.stringify([version, id, context])}\n`)
+    .update(text)
+    .digest();
+}
+
+function nameOf(key: Buffer, text: string): string {
+  return createHmac('sha256', key).update(text).digest('hex').slice(0, nameLength);
 }
 
 // The states before and after a change are nearly equal texts of up to a megabyte: the window must hold both (2^22 bytes), which
@@ -49,9 +112,10 @@ function pack(text: string): Buffer {
   return brotliCompressSync(text, packing);
 }
 
-function unpack(packed: Buffer): string | undefined {
+function unpack(packed: Buffer, most: number): string | undefined {
+  if (most <= 0) return undefined;
   try {
-    return brotliDecompressSync(packed, { maxOutputLength: longestExpanded }).toString('utf8');
+    return brotliDecompressSync(packed, { maxOutputLength: most }).toString('utf8');
   } catch {
     return undefined;
   }
@@ -69,9 +133,8 @@ function encrypt(plain: Buffer, key: Buffer, additional: Buffer): string {
 }
 
 function decrypt(data: string, key: Buffer, additional: Buffer): Buffer | undefined {
-  const bytes = Buffer.from(data, 'base64url');
-  // Base64 has several spellings of the same bytes; only the one that we write is ours.
-  if (bytes.length < nonceLength + tagLength || bytes.toString('base64url') !== data) return undefined;
+  const bytes = bytesOf(data);
+  if (bytes === undefined || bytes.length < nonceLength + tagLength) return undefined;
   const body = bytes.subarray(nonceLength, bytes.length - tagLength);
   const decipher = createDecipheriv(algorithm, key, bytes.subarray(0, nonceLength), { authTagLength: tagLength })
     .setAAD(additional)
@@ -81,4 +144,10 @@ function decrypt(data: string, key: Buffer, additional: Buffer): Buffer | undefi
   } catch {
     return undefined;
   }
+}
+
+// Base64 has several spellings of the same bytes; only the one that we write is ours.
+function bytesOf(data: string): Buffer | undefined {
+  const bytes = Buffer.from(data, 'base64url');
+  return bytes.toString('base64url') === data ? bytes : undefined;
 }

@@ -1,24 +1,37 @@
 // The sealing keys: a Secret in the engine's namespace, made on the first start.
 //
-// Its data: one entry per key, named by the key's id, and `current`, the id of the one that seals. To rotate: add a key,
+// Its data: one entry per key, named by the key's id, `current`, the id of the one that seals, and `tagged-since`, when an engine
+// that tags what it stores first ran here, by the API server's clock: what is older is read without a tag. To rotate: add a key,
 // wait until every replica has read it (a minute), then change `current`; drop a key once nothing sealed with it is left.
 // Two replicas at once: the create of one is answered 409, and it reads what the other made.
 import { randomBytes } from 'node:crypto';
 import type { Answer, Cluster, Failed, Identity, Location } from '../../hooks/cluster.ts';
-import { at, isObject, type JsonObject } from '../../hooks/model/json.ts';
+import { at, isObject, type JsonObject, textAt, withPath } from '../../hooks/model/json.ts';
+import { formatTime, parseTime } from '../../hooks/model/timeouts.ts';
 import { type KeyRing, keyLength } from './sealer.ts';
 
 export type KeyRingAnswer = { readonly kind: 'ok'; readonly keyRing: KeyRing } | Failed;
 
 export const sealingKeyName = 'janus-sealing-key';
 
+const taggedSince = 'tagged-since';
+
 const engine: Identity = { kind: 'engine' };
 
-/** The keys as they are stored; made first when there are none. */
+/** The keys as they are stored; made first when there are none, and marked with the time when they were not yet. */
 export async function ensureSealingKeys(cluster: Cluster, engineNamespace: string): Promise<KeyRingAnswer> {
+  const stored = await ensureSecret(cluster, engineNamespace);
+  const read = keyRingOf(stored, engineNamespace);
+  if (stored.kind === 'failed' || read.kind === 'failed' || read.keyRing.taggedSince !== undefined) return read;
+  const marked = await mark(cluster, engineNamespace, stored);
+  const isRaced = marked.kind === 'failed' && marked.failure.kind === 'stale';
+  return keyRingOf(isRaced ? await cluster.get(locationOf(engineNamespace), engine) : marked, engineNamespace);
+}
+
+async function ensureSecret(cluster: Cluster, engineNamespace: string): Promise<Answer> {
   const location = locationOf(engineNamespace);
   const found = await cluster.get(location, engine);
-  if (found.kind === 'ok' || found.failure.kind !== 'absent') return keyRingOf(found, engineNamespace);
+  if (found.kind === 'ok' || found.failure.kind !== 'absent') return found;
   const made = await cluster.send({
     verb: 'create',
     identity: engine,
@@ -26,8 +39,23 @@ export async function ensureSealingKeys(cluster: Cluster, engineNamespace: strin
     object: newSecret(engineNamespace),
     fieldManager: 'janus',
   });
-  if (made.kind === 'ok' || made.failure.kind !== 'exists') return keyRingOf(made, engineNamespace);
-  return keyRingOf(await cluster.get(location, engine), engineNamespace);
+  return made.kind === 'ok' || made.failure.kind !== 'exists' ? made : cluster.get(location, engine);
+}
+
+// Once: with the version that was read, so that the first of several replicas counts.
+async function mark(cluster: Cluster, namespace: string, stored: Extract<Answer, { kind: 'ok' }>): Promise<Answer> {
+  const read = (key: string): string => textAt(stored.object, 'metadata', key) ?? '';
+  const precondition = { uid: read('uid'), resourceVersion: read('resourceVersion') };
+  const time = Buffer.from(formatTime(stored.serverTime)).toString('base64');
+  const object = withPath(stored.object, ['data', taggedSince], time);
+  return cluster.send({
+    verb: 'update',
+    identity: engine,
+    location: locationOf(namespace),
+    object,
+    precondition,
+    fieldManager: 'janus',
+  });
 }
 
 /** The keys as they are stored, without making any: a key that is gone must not be replaced behind the back of what it sealed. */
@@ -36,7 +64,7 @@ export async function readSealingKeys(cluster: Cluster, engineNamespace: string)
 }
 
 function locationOf(namespace: string): Location {
-  const verbs = ['get', 'create'];
+  const verbs = ['get', 'create', 'update'];
   const resource = {
     group: '',
     version: 'v1',
@@ -66,12 +94,14 @@ function keyRingOf(answer: Answer, namespace: string): KeyRingAnswer {
   const entries = Object.entries(isObject(data) ? data : {}).map(([id, value]) => [id, decoded(value)] as const);
   const current = entries.find(([id]) => id === 'current')?.[1].toString('utf8') ?? '';
   const keys = new Map(entries.filter(([id, key]) => isKeyId(id) && key.length === keyLength));
-  return keys.has(current) ? { kind: 'ok', keyRing: { current, keys } } : unusable(namespace);
+  if (!keys.has(current)) return unusable(namespace);
+  const since = parseTime(entries.find(([id]) => id === taggedSince)?.[1].toString('utf8'));
+  return { kind: 'ok', keyRing: { current, keys, ...(since === undefined ? {} : { taggedSince: since }) } };
 }
 
 // A dot would end the id inside a sealed text.
 function isKeyId(id: string): boolean {
-  return id !== 'current' && !id.includes('.');
+  return id !== 'current' && id !== taggedSince && !id.includes('.');
 }
 
 function decoded(value: unknown): Buffer {

@@ -6,7 +6,8 @@ import { sweepSnapshots } from '../../hooks/sweep.ts';
 import { createCluster } from '../../server/kubernetes/cluster.ts';
 import { loadConnection } from '../../server/kubernetes/connection.ts';
 import { must, waitFor } from '../support/client.ts';
-import { type Engines, openEngines } from '../support/engine.ts';
+import { type Engines, openEngines, sealerOf } from '../support/engine.ts';
+import { snapshotOf, snapshotPath } from '../support/snapshots.ts';
 import { conditionOf, type Stage, startStage } from '../support/stage.ts';
 import { step, stepToEnd, stepUntil, stepUntilGone, storeStatus } from '../support/stepping.ts';
 import { change, createConfigMaps, portraits } from '../support/targets.ts';
@@ -37,11 +38,7 @@ function freezing(isMeant: (write: Write) => boolean): {
 }
 
 function isSnapshot({ verb, location }: Write): boolean {
-  return verb === 'create' && location.name.endsWith('-rollback');
-}
-
-async function snapshotOf({ client, path }: Stage, name: string): Promise<JsonObject> {
-  return must(await client.get(path(`configmaps/${name}-rollback`)));
+  return verb === 'create' && location.resource.kind === 'ConfigMap' && location.name.includes('-rollback-');
 }
 
 t.test('a frozen engine', async (t) => {
@@ -87,8 +84,9 @@ t.test('a frozen engine', async (t) => {
     t.match(must(await stage.client.get(stage.path('configmaps/b0'))), { data: { color: 'blue' } }, 'it writes no target');
     const cluster = createCluster(loadConnection({ kubeconfig: stage.engineKubeconfig }), { writeTimeout: 10_000 });
     t.teardown(() => cluster.close());
+    const sealer = await sealerOf(cluster);
     await waitFor(async () => {
-      await sweepSnapshots(cluster);
+      await sweepSnapshots(cluster, sealer);
       return (await snapshotsIn(stage, 'gone')).length === 0;
     }, 'the snapshot of nobody to be swept');
   });
@@ -124,7 +122,7 @@ t.test('a snapshot that somebody has tampered with', async (t) => {
     await createConfigMaps(stage, ['d0']);
     await stage.transaction('edited', [change('Patch', 'd0', green)]);
     await stepUntil(stage, 'edited', 'Prepared');
-    const answer = await stage.client.patch(stage.path('configmaps/edited-rollback'), { data: { other: 'yes' } });
+    const answer = await stage.client.patch(await snapshotPath(stage, 'edited'), { data: { other: 'yes' } });
     t.equal(answer.code, 422);
     await stepToEnd(stage, 'edited');
   });
@@ -149,7 +147,7 @@ t.test('a snapshot that somebody has tampered with', async (t) => {
     await stage.annotate('later', { 'tx.janus.io/request-rollback': 'yes' });
     t.match((await step(stage, 'later')).status, {
       phase: 'Committed',
-      message: /request-rollback="yes" has no effect: snapshot .*later-rollback is not the one that was stored/,
+      message: /request-rollback="yes" has no effect: snapshot .*later-rollback-\w+ is not the one that was stored/,
     });
     t.match((await stepToEnd(stage, 'later')).status, { phase: 'Committed' });
     t.match(must(await stage.client.get(stage.path('configmaps/f0'))), { data: { color: 'green' } });
@@ -161,14 +159,14 @@ t.test('a snapshot that somebody has tampered with', async (t) => {
     const before = must(await stage.client.get(path));
     await stage.transaction('foreign', [change('Patch', 'g0', green)]);
     const { status } = await stepToEnd(stage, 'foreign');
-    t.match(status, { phase: 'Committed', rollbackRef: { name: /^foreign-[0-9a-f]{8}-rollback$/ } });
+    t.match(status, { phase: 'Committed', rollbackRef: { name: /^foreign-rollback-[0-9a-f]{20}$/ } });
     t.same(must(await stage.client.get(path)), before);
   });
 });
 
 /** Deletes the snapshot and makes another one of the same name, with what this person would like to be restored. */
 async function exchange(stage: Stage, name: string): Promise<void> {
-  const path = stage.path(`configmaps/${name}-rollback`);
+  const path = await snapshotPath(stage, name);
   const stored = must(await stage.client.get(path));
   must(await stage.client.patch(path, { metadata: { finalizers: null } }));
   await stage.client.delete(path);
@@ -183,7 +181,7 @@ async function exchange(stage: Stage, name: string): Promise<void> {
 }
 
 async function showBroken(t: Test, stage: Stage, status: JsonObject): Promise<void> {
-  t.match(status, { phase: 'Failed', message: /snapshot .*-rollback is not the one that was stored: its digest differs/ });
+  t.match(status, { phase: 'Failed', message: /snapshot .*-rollback-\w+ is not the one that was stored: its digest differs/ });
   t.equal(conditionOf(status, 'Stalled'), 'True');
   t.same(await stage.leases(), [], 'no lock is held');
 }

@@ -101,6 +101,7 @@ const masks: Readonly<Record<string, readonly [string, RegExp]>> = Object.fromEn
     ['{time}', /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/],
   ]),
   ...['digest', 'specDigest'].map((key) => [key, ['{digest}', /^[0-9a-f]{64}$/]]),
+  ['name', ['example-rollback-{suffix}', /^example-rollback-[0-9a-f]{20}$/]],
 ]);
 
 /** An answer with placeholders where each run has another value. */

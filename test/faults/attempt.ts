@@ -6,7 +6,6 @@ import { engineNamespace } from '../support/install.ts';
 import { drive, letGo, wokenOf } from './drive.ts';
 import { allTargets, type Evidence, transactionsOf } from './evidence.ts';
 import { violations } from './invariants.ts';
-import { configMapPlace } from './places.ts';
 import { laterCluster } from './port.ts';
 import { callFor, createRun, finalizersOf, type Run, type RunOptions, read, setUp, targets } from './run.ts';
 import { homeOf, type Story } from './story.ts';
@@ -104,7 +103,7 @@ async function settled({ world, story, names }: Run): Promise<void> {
 export async function leftoversOf(run: Told): Promise<readonly string[]> {
   const { cluster } = run.world;
   // What lands after its Transaction is gone, and what it could not let go of itself, is for the sweep.
-  await sweepSnapshots(cluster);
+  await sweepSnapshots(cluster, run.world.sealer);
   if ((await leasesOf(run)).length > 0) await sweepLeases(laterCluster(cluster, hour), engineNamespace);
   const [ofTransactions, ofLeases] = await Promise.all([
     Promise.all(transactionsOf(run).map((key) => leftoversOfTransaction(run, key))),
@@ -117,14 +116,14 @@ const hour = 3_600_000;
 
 async function leftoversOfTransaction(run: Told, key: string): Promise<readonly string[]> {
   const { namespace, name } = homeOf(run.names, key);
-  const snapshot = configMapPlace(namespace, `${name}-rollback`).path;
   const found: string[] = [];
   // What is deleted in the foreground goes once the garbage collector has seen its dependents go.
   const isGone = async (): Promise<boolean> => (await read(run, key)) === undefined;
   if (!(await waitFor(isGone, `Transaction ${key} to be gone`).catch(() => false)))
     found.push(`Transaction ${key} is still there`);
-  if (finalizersOf((await run.world.controller.get(snapshot)).body).length > 0)
-    found.push(`the snapshot of ${key} still has its finalizer`);
+  const snapshots = await run.world.controller.list(`/api/v1/namespaces/${namespace}/configmaps`);
+  const own = snapshots.items.filter((item) => textAt(item, 'metadata', 'name')?.startsWith(`${name}-rollback-`));
+  if (own.some((item) => finalizersOf(item).length > 0)) found.push(`the snapshot of ${key} still has its finalizer`);
   return found;
 }
 

@@ -6,6 +6,7 @@ import { createSync } from '../../hooks/sync.ts';
 import { must } from '../support/client.ts';
 import { engineNamespace } from '../support/install.ts';
 import { account, comparable } from '../support/stage.ts';
+import { surface } from '../support/surface.ts';
 import { allTargets, type Objects, type Target } from './evidence.ts';
 import { forgedStatus } from './invariants-of-secrecy.ts';
 import { type Names, namesOf } from './names.ts';
@@ -90,7 +91,10 @@ export function startEngine({ cluster, sealer }: World, board: Board): Hook {
     clock: { monotonic: () => timeOf(board), sleep: (milliseconds) => advance(cluster, board, milliseconds) },
     timing,
     engineNamespace,
-    record: (report) => board.reports.push(report),
+    record: (report) => {
+      surface(report);
+      board.reports.push(report);
+    },
   });
 }
 

@@ -3,6 +3,7 @@ import type { Cluster } from '../../hooks/cluster.ts';
 import { at, isList, isObject, type JsonObject, textAt } from '../../hooks/model/json.ts';
 import { must, waitFor } from '../support/client.ts';
 import type { Engines } from '../support/engine.ts';
+import { snapshotParts } from '../support/snapshots.ts';
 import { conditionOf, type Stage, statusOf } from '../support/stage.ts';
 import { adopt, storeStatus } from '../support/stepping.ts';
 import { type Ending, type Foreign, owners, type Plan, type Target } from './arbitraries.ts';
@@ -237,8 +238,8 @@ async function leftovers(running: Running): Promise<readonly string[]> {
     { everyMs: 1 },
   );
   const leases = (await stage.leases()).filter((lease) => lease.includes(`-${name}-`));
-  const snapshot = await stage.client.get(stage.path(`configmaps/${name}-rollback`));
-  const finalizers = at(snapshot.body, 'metadata', 'finalizers');
+  const [snapshot] = await snapshotParts(stage, name);
+  const finalizers = at(snapshot, 'metadata', 'finalizers');
   return [
     ...leases.map((lease) => `Lease ${lease} is left`),
     ...(isList(finalizers) && finalizers.some((finalizer) => isObject(finalizer) || finalizer === 'tx.janus.io/snapshot')

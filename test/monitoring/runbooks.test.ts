@@ -7,6 +7,7 @@ import { at, textAt } from '../../hooks/model/json.ts';
 import { must, waitFor } from '../support/client.ts';
 import { engineNamespace } from '../support/install.ts';
 import { hasKubectl, type } from '../support/kubectl.ts';
+import { snapshotParts } from '../support/snapshots.ts';
 import { type Stage, startStage } from '../support/stage.ts';
 import { stepToEnd, stepUntil } from '../support/stepping.ts';
 import { change, createConfigMaps } from '../support/targets.ts';
@@ -115,13 +116,13 @@ t.test('A Transaction that cannot finalize: the glass is broken, nothing of it s
   await follow(t, following, breakGlass, () => breakByApi(stage, 'orphan'));
   const transaction = `/apis/tx.janus.io/v1alpha1/namespaces/${stage.namespace}/transactions/orphan`;
   await waitFor(async () => (await client.get(transaction)).code === 404, 'the Transaction to be gone');
-  await waitFor(async () => (await client.get(path('configmaps/orphan-rollback'))).code === 404, 'its snapshot to be gone');
+  await waitFor(async () => (await snapshotParts(stage, 'orphan')).length === 0, 'its snapshot to be gone');
   t.same(await stage.leases(), []);
   t.equal(textAt(must(await client.get(path('configmaps/a'))), 'data', 'color'), 'red', 'what was applied stays');
   if (!isTyped) return;
   const kept = (file: string): string => readFileSync(join(following.folder, file), 'utf8');
   t.match(kept('orphan-transaction.yaml'), /phase: Committing/);
-  t.match(kept('orphan-snapshots.yaml'), /name: orphan-rollback/);
+  t.match(kept('orphan-snapshots.yaml'), /name: orphan-rollback-/);
 });
 
 /** What the commands come to. */

@@ -4,6 +4,7 @@
 import t, { type Test } from 'tap';
 import { at, isList, type JsonObject, textAt } from '../../hooks/model/json.ts';
 import { must, waitFor } from '../support/client.ts';
+import { snapshotOf, snapshotParts } from '../support/snapshots.ts';
 import { type Stage, startStage } from '../support/stage.ts';
 import { adopt, step, stepToEnd, stepUntil, stepUntilGone } from '../support/stepping.ts';
 import { change, createConfigMaps, portraits } from '../support/targets.ts';
@@ -146,7 +147,7 @@ async function showClean(t: Test, stage: Stage, name: string): Promise<void> {
   const held = (await stage.leases()).filter((lease) => lease.includes(`-${name}-`));
   const others = await stage.client.get(`/apis/tx.janus.io/v1alpha1/namespaces/${stage.namespace}/transactions/${name}-holder`);
   t.equal(held.length, others.code === 200 ? 1 : 0, 'no lock is left, but of who holds one');
-  const gone = async (): Promise<boolean> => (await stage.client.get(stage.path(`configmaps/${name}-rollback`))).code === 404;
+  const gone = async (): Promise<boolean> => (await snapshotParts(stage, name)).length === 0;
   t.ok(await waitFor(gone, 'the snapshot to be collected'), 'the snapshot goes with the Transaction');
 }
 
@@ -162,8 +163,10 @@ t.test('the snapshot outlives whatever removes it first', async (t) => {
     await stage.transaction('protected', [change('Patch', 'a', green), change('Update', 'b', green)], { annotations });
     await stepUntil(stage, 'protected', 'Committing');
     must(await stage.client.delete(deleted, options));
-    const snapshot = async (): Promise<JsonObject> => must(await stage.client.get(stage.path('configmaps/protected-rollback')));
-    await waitFor(async () => at(await snapshot(), 'metadata', 'deletionTimestamp'), 'the snapshot to be wanted gone');
+    await waitFor(
+      async () => at(await snapshotOf(stage, 'protected'), 'metadata', 'deletionTimestamp'),
+      'the snapshot to be wanted gone',
+    );
     return before;
   }
 

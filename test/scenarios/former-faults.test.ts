@@ -46,7 +46,7 @@ t.test('faults found elsewhere', async (t) => {
     must(await stage.client.delete(pathOf(stage, 'former')));
     await stage.transaction('former', [change('Patch', 'b', green)]);
     const { status } = await stepToEnd(stage, 'former');
-    t.match(status, { phase: 'Committed', rollbackRef: { name: /^former-[0-9a-f]{8}-rollback$/ } });
+    t.match(status, { phase: 'Committed', rollbackRef: { name: /^former-rollback-[0-9a-f]{20}$/ } });
     await stage.annotate('former', { 'tx.janus.io/request-rollback': 'yes' });
     await stepUntil(stage, 'former', 'RolledBack');
     await stepToEnd(stage, 'former');

@@ -1,6 +1,7 @@
 // `kubectl delete --cascade=orphan` of a Transaction: its snapshot is nothing that anybody wants to keep.
 import t from 'tap';
 import { must, waitFor } from '../support/client.ts';
+import { snapshotParts } from '../support/snapshots.ts';
 import { startStage } from '../support/stage.ts';
 import { stepUntil, stepUntilGone } from '../support/stepping.ts';
 import { change, createConfigMaps } from '../support/targets.ts';
@@ -13,6 +14,6 @@ t.test('a Transaction that is deleted with its dependents orphaned leaves no sna
   const path = `/apis/tx.janus.io/v1alpha1/namespaces/${stage.namespace}/transactions/orphaning`;
   must(await stage.client.delete(path, { propagationPolicy: 'Orphan' }));
   await stepUntilGone(stage, 'orphaning');
-  const gone = async (): Promise<boolean> => (await stage.client.get(stage.path('configmaps/orphaning-rollback'))).code === 404;
+  const gone = async (): Promise<boolean> => (await snapshotParts(stage, 'orphaning')).length === 0;
   await t.resolves(waitFor(gone, 'the snapshot to go', { timeoutMs: 10_000 }));
 });

@@ -4,6 +4,7 @@ import t from 'tap';
 import { at, isObject, type JsonObject, textAt, withKey } from '../../hooks/model/json.ts';
 import { freeNamespace, must, waitFor } from '../support/client.ts';
 import { engineNamespace } from '../support/install.ts';
+import { snapshotOf } from '../support/snapshots.ts';
 import { type Stage, startStage } from '../support/stage.ts';
 import { change } from '../support/targets.ts';
 import { canary, formsOf } from '../threats/canaries.ts';
@@ -68,7 +69,7 @@ t.test('values of Secrets are told to nobody', async (t) => {
   t.match(await stage.finished('good'), { phase: 'Committed' });
 
   await t.test('the snapshot holds them sealed', async (t) => {
-    const { data } = must(await client.get(stage.path('configmaps/good-rollback')));
+    const { data } = await snapshotOf(stage, 'good');
     const entries = isObject(data) ? Object.values(data) : [];
     t.equal(entries.length, 7);
     t.equal(

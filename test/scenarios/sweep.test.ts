@@ -6,7 +6,9 @@ import { sweepLeases, sweepSnapshots } from '../../hooks/sweep.ts';
 import { createCluster } from '../../server/kubernetes/cluster.ts';
 import { loadConnection } from '../../server/kubernetes/connection.ts';
 import { must, waitFor } from '../support/client.ts';
+import { sealerOf } from '../support/engine.ts';
 import { engineNamespace } from '../support/install.ts';
+import { snapshotPath } from '../support/snapshots.ts';
 import { startStage } from '../support/stage.ts';
 import { stepToEnd, stepUntil } from '../support/stepping.ts';
 import { change, createConfigMaps } from '../support/targets.ts';
@@ -20,9 +22,10 @@ t.test('a Transaction whose finalizers were forced off leaves nothing behind for
   const target = { apiVersion: 'v1', kind: 'ConfigMap', name: 'app' };
   await stage.transaction('forced', [{ type: 'Patch', target, content: { data: { version: '2' } } }]);
   await stepUntil(stage, 'forced', 'Prepared');
-  const snapshot = stage.path('configmaps/forced-rollback');
+  const snapshot = await snapshotPath(stage, 'forced');
+  const sealer = await sealerOf(cluster);
   await sweepLeases(cluster, engineNamespace);
-  await sweepSnapshots(cluster);
+  await sweepSnapshots(cluster, sealer);
   t.equal((await stage.leases()).length, 1, 'the Lease of a living Transaction stays');
   t.ok(isList(at(must(await client.get(snapshot)), 'metadata', 'finalizers')), 'and so does the finalizer of its snapshot');
 
@@ -37,7 +40,7 @@ t.test('a Transaction whose finalizers were forced off leaves nothing behind for
   must(await client.patch(lease, { spec: { renewTime: '2020-01-01T00:00:00.000000Z' } }));
   await sweepLeases(cluster, engineNamespace);
   t.same(await stage.leases(), []);
-  await sweepSnapshots(cluster);
+  await sweepSnapshots(cluster, sealer);
   const isGone = async (): Promise<boolean> => (await client.get(snapshot)).code === 404;
   await waitFor(isGone, 'the garbage collector to take the snapshot');
   t.equal(textAt(must(await client.get(stage.path('configmaps/app'))), 'data', 'version'), '1');

@@ -2,6 +2,7 @@
 import t from 'tap';
 import { at } from '../../hooks/model/json.ts';
 import { must, waitFor } from '../support/client.ts';
+import { snapshotParts } from '../support/snapshots.ts';
 import { startStage } from '../support/stage.ts';
 import { step, stepToEnd, stepUntil, stepUntilGone } from '../support/stepping.ts';
 import { change, createConfigMaps, portraits } from '../support/targets.ts';
@@ -21,7 +22,7 @@ t.test('a finished Transaction goes after its time, one without a time stays', a
   const path = (name: string) => `/apis/tx.janus.io/v1alpha1/namespaces/${stage.namespace}/transactions/${name}`;
   const isGone = async (of: string): Promise<boolean> => (await client.get(of)).code === 404;
   await waitFor(() => isGone(path('short')), 'the Transaction to delete itself');
-  await waitFor(() => isGone(stage.path('configmaps/short-rollback')), 'its snapshot to be collected');
+  await waitFor(async () => (await snapshotParts(stage, 'short')).length === 0, 'its snapshot to be collected');
   t.equal((await client.get(path('kept'))).code, 200);
   const patched = must(await client.get(stage.path('configmaps/short')));
   t.equal(at(patched, 'data', 'version'), '2', 'what it has applied stays');

@@ -34,7 +34,14 @@ function event(parts: Partial<AuditEvent>): AuditEvent {
   };
 }
 
-const stored = event({ actor: 'engine', verb: 'create', name: `${names.run}-rollback`, code: 201, received: '1', answered: '2' });
+const stored = event({
+  actor: 'engine',
+  verb: 'create',
+  name: `${names.run}-rollback-0123456789abcdef0123`,
+  code: 201,
+  received: '1',
+  answered: '2',
+});
 
 function held(uid: string, name = names.run): AuditEvent {
   const response = { spec: { holderIdentity: `shop/${name}/${uid}` } };

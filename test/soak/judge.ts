@@ -108,7 +108,11 @@ function nothingOverwritten(evidence: Evidence, histories: readonly History[]): 
     pairsOf(evidence, history).flatMap(({ transaction, forward: [made] }) => {
       if (made === undefined) return [];
       const stored = evidence.events.findIndex(
-        (event) => isSnapshot(event) && event.verb === 'create' && event.code === 201 && event.name === `${transaction}-rollback`,
+        (event) =>
+          isSnapshot(event) &&
+          event.verb === 'create' &&
+          event.code === 201 &&
+          new RegExp(`^${transaction}-rollback-[0-9a-f]{20}$`).test(event.name),
       );
       const since = history.writes.filter((write) => write.at > stored && write.at < made.at);
       const [first] = since;

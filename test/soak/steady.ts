@@ -8,6 +8,7 @@ import { attempt } from '../faults/attempt.ts';
 import { requestRollback } from '../faults/stories.ts';
 import type { World } from '../faults/world.ts';
 import { engineNamespace } from '../support/install.ts';
+import { surface } from '../support/surface.ts';
 
 setFlagsFromString('--expose_gc');
 const collect = runInNewContext('gc') as () => void;
@@ -20,7 +21,7 @@ export async function runSteadily(world: World, count: number, tell: (line: stri
     clock,
     timing: { stepDeadline: 20_000, writeTimeout: 10_000 },
     engineNamespace,
-    record: () => undefined,
+    record: surface,
   });
   const heaps: number[] = [];
   for (let done = 1; done <= count; done += 1) {

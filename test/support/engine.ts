@@ -12,10 +12,12 @@ import { ensureSealingKeys } from '../../server/kubernetes/sealing-key.ts';
 import { type Teardown, waitFor } from './client.ts';
 import { engineNamespace } from './install.ts';
 import type { Stage } from './stage.ts';
+import { surface } from './surface.ts';
 
 export interface EngineOptions {
   readonly wrap?: (cluster: Cluster) => Cluster;
   readonly timing?: Partial<Timing>;
+  /** Without it, a step that throws makes the call throw. */
   readonly record?: (report: StepReport) => void;
   /** In place of one with the key of the suite's cluster. */
   readonly sealer?: Sealer;
@@ -33,7 +35,7 @@ export async function openEngines(t: Teardown, stage: Stage, connection: Partial
   t.teardown(() => cluster.close());
   const common = await sealerOf(cluster);
   return {
-    start: ({ wrap = (plain: Cluster) => plain, record = () => undefined, sealer = common, ...options } = {}) => {
+    start: ({ wrap = (plain: Cluster) => plain, record = surface, sealer = common, ...options } = {}) => {
       const hook = createSync({
         cluster: wrap(cluster),
         sealer,
@@ -47,7 +49,8 @@ export async function openEngines(t: Teardown, stage: Stage, connection: Partial
   };
 }
 
-async function sealerOf(cluster: KubernetesCluster): Promise<ReturnType<typeof createSealer>> {
+/** One with the key of the suite's cluster. */
+export async function sealerOf(cluster: KubernetesCluster): Promise<ReturnType<typeof createSealer>> {
   const keys = await waitFor(async () => {
     const answer = await ensureSealingKeys(cluster, engineNamespace);
     return answer.kind === 'ok' ? answer.keyRing : undefined;

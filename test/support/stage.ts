@@ -18,6 +18,7 @@ import { engineKubeconfig } from './engine-identity.ts';
 import { byToken, callHeaders, hookToken } from './hook-token.ts';
 import { engineNamespace, installManifests } from './install.ts';
 import { type Loop, type LoopOptions, startLoop } from './metacontroller/loop.ts';
+import { surface } from './surface.ts';
 
 export interface StageOptions {
   /** Wraps the port, for faults. */
@@ -133,6 +134,7 @@ async function startHook(t: Test, kubeconfig: string, options: StageOptions, rep
         record: (report) => {
           reports.push(report);
           record(report);
+          surface(report);
         },
       }),
     tell: story.tell,

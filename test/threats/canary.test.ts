@@ -4,6 +4,7 @@
 import t, { type Test } from 'tap';
 import { type JsonObject, textAt } from '../../hooks/model/json.ts';
 import { freeNamespace, must, waitFor } from '../support/client.ts';
+import { snapshotPath } from '../support/snapshots.ts';
 import { account, type Stage, startStage } from '../support/stage.ts';
 import { step, stepToEnd, stepUntil } from '../support/stepping.ts';
 import { change } from '../support/targets.ts';
@@ -163,7 +164,7 @@ async function tampered(world: World): Promise<void> {
   await make(world, 'kept');
   await stage.transaction('broken', [change('Patch', 'kept', content(fresh()), secret)]);
   await stepUntil(stage, 'broken', 'Prepared');
-  const path = stage.path('configmaps/broken-rollback');
+  const path = await snapshotPath(stage, 'broken');
   must(await stage.client.patch(path, { metadata: { finalizers: null } }));
   must(await stage.client.delete(path));
   await step(stage, 'broken');

@@ -4,23 +4,37 @@ import { join } from 'node:path';
 import t from 'tap';
 
 const root = join(import.meta.dirname, '..', '..');
-const rows = [
-  ...readFileSync(join(root, 'docs', 'threats.md'), 'utf8').matchAll(/^\| \*\*T(\d+)\*\* (.*?) +\| (.*?) +\| (.*?) +\|$/gm),
-].map(([, number = '', threat = '', , tests = '']) => ({ number: Number(number), threat, tests }));
+const page = readFileSync(join(root, 'docs', 'threats.md'), 'utf8');
+
+/** Rows of a table: the letter, the number and the title in the first column, the tests in the last one. */
+const rows = [...page.matchAll(/^\| \*\*([TI])(\d+)\*\* (.*?) +\| (.*) \| (.*?) +\|$/gm)].map(
+  ([, letter = '', number = '', title = '', , tests = '']) => ({ letter, number: Number(number), title, tests }),
+);
+
+function numbersOf(letter: string): readonly number[] {
+  return rows.filter((row) => row.letter === letter).map(({ number }) => number);
+}
+
+function upTo(last: number): readonly number[] {
+  return Array.from({ length: last }, (_, index) => index + 1);
+}
 
 t.test('every threat is there once', async (t) => {
-  const numbers = Array.from({ length: 20 }, (_, index) => index + 1).filter((number) => number !== 18);
   t.same(
-    rows.map(({ number }) => number),
-    numbers,
+    numbersOf('T'),
+    upTo(22).filter((number) => number !== 18),
   );
+});
+
+t.test('every input that others can write is there once', async (t) => {
+  t.same(numbersOf('I'), upTo(17));
 });
 
 /** `path`: words of a test in it. */
 const named = /((?:`test\/[\w./-]+\.test\.ts`(?: and )?)+)(?:: ([^.`]+))?/g;
 
-for (const { number, threat, tests } of rows)
-  t.test(`T${number} ${threat}`, async (t) => {
+for (const { letter, number, title, tests } of rows)
+  t.test(`${letter}${number} ${title}`, async (t) => {
     const found = [...tests.matchAll(named)];
     t.ok(found.length > 0, 'a test holds it');
     for (const [, files = '', words = ''] of found) {

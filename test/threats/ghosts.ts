@@ -13,6 +13,7 @@ import { createSealer } from '../../server/kubernetes/sealer.ts';
 import type { Teardown } from '../support/client.ts';
 import { engineNamespace } from '../support/install.ts';
 import { conditionOf, type Stage } from '../support/stage.ts';
+import { surface } from '../support/surface.ts';
 
 export interface GhostRun {
   /** The status with which it is at rest. */
@@ -41,7 +42,7 @@ export function openGhosts(t: Teardown, { engineKubeconfig, namespace }: Stage):
     clock,
     timing: { stepDeadline: 20_000, writeTimeout: 10_000 },
     engineNamespace,
-    record: () => undefined,
+    record: surface,
   });
   return async (name, spec, annotations) => {
     const uid = randomUUID();

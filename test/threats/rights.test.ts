@@ -9,8 +9,10 @@ import { createCluster } from '../../server/kubernetes/cluster.ts';
 import { loadConnection } from '../../server/kubernetes/connection.ts';
 import { startControlPlane } from '../controlplane/start.ts';
 import { must, waitFor } from '../support/client.ts';
+import { sealerOf } from '../support/engine.ts';
 import { engineUser } from '../support/engine-identity.ts';
 import { engineNamespace, readManifest } from '../support/install.ts';
+import { snapshotNamesOf } from '../support/snapshots.ts';
 import { type Stage, startStage } from '../support/stage.ts';
 import { stepToEnd, stepUntil, stepUntilGone } from '../support/stepping.ts';
 import { change, createConfigMaps } from '../support/targets.ts';
@@ -90,7 +92,7 @@ async function leaveBehind(stage: Stage): Promise<void> {
   must(await client.create(leases, abandoned(stage, renewTime)));
   const cluster = createCluster(loadConnection({ kubeconfig: stage.engineKubeconfig }), { writeTimeout: 10_000 });
   await sweepLeases(cluster, engineNamespace);
-  await sweepSnapshots(cluster);
+  await sweepSnapshots(cluster, await sealerOf(cluster));
   const census = createCensus(cluster.transport, { engineNamespace, namespaces: [] });
   await Promise.all([census.transactions(), census.locks()]);
   await cluster.close();
@@ -103,15 +105,12 @@ function abandoned({ namespace }: Stage, renewTime: string): JsonObject {
   return { metadata: { name: 'janus-lock-abandoned', labels, annotations }, spec };
 }
 
-/** A second part of a snapshot without the first, as a process leaves it that dies between the two. */
+/** Something that lies where the snapshot belongs, as an adversary leaves it who has seen an earlier one. */
 async function leftover(stage: Stage): Promise<void> {
-  const created = await stage.transaction('late', [change('Patch', 'one', { data: { color: 'red' } })]);
+  await stage.transaction('late', [change('Patch', 'one', { data: { color: 'red' } })]);
   await stepUntil(stage, 'late', 'Preparing');
-  const labels = {
-    'app.kubernetes.io/managed-by': 'janus',
-    'tx.janus.io/transaction-uid': textAt(created, 'metadata', 'uid') ?? '',
-  };
-  must(await stage.client.create(stage.path('configmaps'), { metadata: { name: 'late-rollback-1', labels } }));
+  const [name = ''] = await snapshotNamesOf(stage, 'late');
+  must(await stage.client.create(stage.path('configmaps'), { metadata: { name } }));
   await stepToEnd(stage, 'late');
 }
 

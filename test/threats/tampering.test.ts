@@ -1,11 +1,13 @@
 // A snapshot or a status that somebody has tampered with: told, and nothing is written on its word. The engine is given what was
 // tampered with by its port, once before the first change and once before an undo; all else is the real API server.
+import { brotliCompressSync, constants } from 'node:zlib';
 import t, { type Test } from 'tap';
 import type { Answer, Cluster, Write } from '../../hooks/cluster.ts';
 import { at, type Json, type JsonObject, textAt, withPath } from '../../hooks/model/json.ts';
 import { digestOf } from '../../hooks/model/pieces.ts';
 import { must } from '../support/client.ts';
 import { type Engines, openEngines } from '../support/engine.ts';
+import { snapshotOf } from '../support/snapshots.ts';
 import { type Stage, startStage } from '../support/stage.ts';
 import { stepToEnd, stepUntil } from '../support/stepping.ts';
 import { change, createConfigMaps } from '../support/targets.ts';
@@ -26,6 +28,7 @@ type Data = Readonly<Record<string, string>>;
 const dataOf = ({ snapshot }: Stored): Data => at(snapshot, 'data') as Data;
 const keyOf = (stored: Stored, index: number): string =>
   Object.keys(dataOf(stored)).find((key) => key.startsWith(`${index}-`)) ?? '';
+const nameOf = ({ snapshot }: Stored): string => textAt(snapshot, 'metadata', 'name') ?? '';
 const withData = (stored: Stored, data: JsonObject): Stored => ({ ...stored, snapshot: { ...stored.snapshot, data } });
 const withStatus = (stored: Stored, path: readonly string[], value: Json | undefined): Stored => ({
   ...stored,
@@ -45,11 +48,26 @@ function flipped(text: string, position: number): string {
   return text.slice(0, position) + other + text.slice(position + 1);
 }
 
+const drift = (value: Json): ((stored: Stored) => Stored) => {
+  return (stored) => {
+    const items = at(stored.transaction, 'status', 'items') as readonly JsonObject[];
+    return withStatus(
+      stored,
+      ['items'],
+      items.map((item) => ({ ...item, drift: value })),
+    );
+  };
+};
+
 /** The Secret's entry is sealed, the first ConfigMap's plain, the second one's compressed. */
 const entries = ['plain', 'compressed', 'sealed'] as const;
 
 const notTheOne = /is not the one that was stored: its digest differs|has no readable entry for spec\.changes/;
 const unreadable = /has no readable entry for spec\.changes\[2\]/;
+const plainText = (stored: Stored, index: number): string =>
+  (dataOf(stored)[keyOf(stored, index)] ?? '').replace(/^\w+:[^:]*:/, '');
+const quick = { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } };
+const bomb = `compressed:${brotliCompressSync(Buffer.alloc(60 * 1024 * 1024), quick).toString('base64')}`;
 
 /** Places all over an entry: the words in front, the key's id, the nonce, the middle, the tag. */
 const places: readonly (readonly [name: string, place: (text: string) => number])[] = [
@@ -74,14 +92,16 @@ const flips: readonly Tampering[] = entries.flatMap((kind, index) =>
   })),
 );
 
-const sealedFlips: readonly Tampering[] = places.map(([name, place]) => ({
-  name: `sealed entry and the digest, ${name}`,
-  edit: (stored) => {
-    const text = dataOf(stored)[keyOf(stored, 2)] ?? '';
-    return fitting(withEntry(stored, 2, flipped(text, place(text))));
-  },
-  says: unreadable,
-}));
+const fittingFlips: readonly Tampering[] = entries.flatMap((kind, index) =>
+  places.map(([name, place]) => ({
+    name: `${kind} entry and the digest, ${name}`,
+    edit: (stored: Stored) => {
+      const text = dataOf(stored)[keyOf(stored, index)] ?? '';
+      return fitting(withEntry(stored, index, flipped(text, place(text))));
+    },
+    says: new RegExp(`has no readable entry for spec\\.changes\\[${index}\\]`),
+  })),
+);
 
 const others: readonly Tampering[] = [
   { name: 'no data', edit: (stored) => withData(stored, {}), says: notTheOne },
@@ -107,10 +127,37 @@ const others: readonly Tampering[] = [
     says: unreadable,
   },
   {
+    name: 'entries without their tags, as an engine stored them that had none, and the digest',
+    edit: (stored) => fitting(withEntry(stored, 0, plainText(stored, 0))),
+    says: /has no readable entry for spec\.changes\[0\]/,
+  },
+  {
+    name: 'the same, compressed',
+    edit: (stored) => fitting(withEntry(stored, 1, `compressed:${plainText(stored, 1)}`)),
+    says: /has no readable entry for spec\.changes\[1\]/,
+  },
+  {
+    name: 'the entry of another Transaction about the same object, in the clear, and the digest',
+    edit: (stored, other) => fitting(withEntry(stored, 0, dataOf(other)[keyOf(other, 0)] ?? '')),
+    says: /has no readable entry for spec\.changes\[0\]/,
+  },
+  {
+    name: 'entries that expand without end, and the digest',
+    edit: (stored) => fitting(withEntry(withEntry(stored, 0, bomb), 1, bomb)),
+    says: /has no readable entry for spec\.changes\[0\]/,
+  },
+  {
     name: 'the whole snapshot of another Transaction',
-    edit: (stored, other) => ({ ...stored, snapshot: withPath(other.snapshot, ['metadata', 'name'], 'one-rollback') }),
+    edit: (stored, other) => ({ ...stored, snapshot: withPath(other.snapshot, ['metadata', 'name'], nameOf(stored)) }),
     says: notTheOne,
   },
+  {
+    name: 'the whole snapshot of another Transaction, and the digest',
+    edit: (stored, other) => fitting({ ...stored, snapshot: withPath(other.snapshot, ['metadata', 'name'], nameOf(stored)) }),
+    says: /has no readable entry for spec\.changes\[0\]/,
+  },
+  { name: 'drift in the status', edit: drift('[{"path":["f:data","f:color"],"value":"black"}]'), says: /drift cannot be read/ },
+  { name: 'drift in the status, with somebody’s tag', edit: drift('1.k.x:[]'), says: /drift cannot be read/ },
   {
     name: 'the digest in the status',
     edit: (stored) => withStatus(stored, ['rollbackRef', 'digest'], '0'.repeat(64)),
@@ -123,10 +170,24 @@ const others: readonly Tampering[] = [
   },
   {
     name: 'the name in the status, of another Transaction’s',
-    edit: (stored) => withStatus(stored, ['rollbackRef', 'name'], 'two-rollback'),
+    edit: (stored, other) => withStatus(stored, ['rollbackRef', 'name'], nameOf(other)),
     says: notTheOne,
   },
   { name: 'the count in the status', edit: (stored) => withStatus(stored, ['rollbackRef', 'objects'], 3), says: /is gone/ },
+  ...[0, -1, 65, 1_000, 2.5].map((count) => ({
+    name: `the count in the status, ${count}`,
+    edit: (stored: Stored) => withStatus(stored, ['rollbackRef', 'objects'], count),
+    says: /no snapshot has/,
+  })),
+  {
+    name: 'the lock of another object',
+    edit: (stored) => {
+      const items = at(stored.transaction, 'status', 'items') as readonly JsonObject[];
+      const turned = items.map((item, index) => ({ ...item, lockLease: items.at(index - 1)?.lockLease ?? '' }));
+      return withStatus(stored, ['items'], turned);
+    },
+    says: /lock of spec\.changes\[0\] was taken|is locked by another|Lease|all locks|waiting/,
+  },
   {
     name: 'no reference in the status',
     edit: (stored) => withStatus(stored, ['rollbackRef'], undefined),
@@ -161,12 +222,7 @@ function showing(stored: Stored, sent: Write[]): (cluster: Cluster) => Cluster {
 }
 
 async function storedOf(stage: Stage, name: string): Promise<Stored> {
-  const snapshot = {
-    apiVersion: 'v1',
-    kind: 'ConfigMap',
-    ...must(await stage.client.get(stage.path(`configmaps/${name}-rollback`))),
-  };
-  return { snapshot, transaction: await stage.read(name) };
+  return { snapshot: await snapshotOf(stage, name), transaction: await stage.read(name) };
 }
 
 async function startWorld(t: Test): Promise<{ readonly stage: Stage; readonly engines: Engines }> {
@@ -189,11 +245,11 @@ async function makeTransaction(stage: Stage, name: string): Promise<void> {
 
 t.test('what was tampered with is refused before anything is written', async (t) => {
   const { stage, engines } = await startWorld(t);
-  const tamperings = [...flips, ...sealedFlips, ...others];
+  const tamperings = [...flips, ...fittingFlips, ...others];
   const tryAll = async (t: Test, [stored, other]: readonly [Stored, Stored]): Promise<void> => {
     t.same(
-      entries.map((_, index) => /^(sealed|compressed):/.exec(dataOf(stored)[keyOf(stored, index)] ?? '')?.[1]),
-      [undefined, 'compressed', 'sealed'],
+      entries.map((_, index) => /^(sealed|compressed|plain):/.exec(dataOf(stored)[keyOf(stored, index)] ?? '')?.[1]),
+      entries,
     );
     for (const { name, edit, says } of tamperings) {
       const sent: Write[] = [];

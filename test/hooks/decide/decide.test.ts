@@ -117,8 +117,6 @@ check({ due: 'prepare' }, statusOf('Preparing', 'waiting waiting'), prepare, [
   ['a dry run was refused', { faults: [fault] }, 'Failed: waiting waiting'],
   ['parts of an incomplete snapshot', { leftovers: [{}] }, 'discard'],
   ['a snapshot of ours is there', { adopted: stored }, 'Prepared: announced prepared'],
-  ['a snapshot of ours is broken', { adopted: broken }, 'Failed: waiting waiting'],
-  ['a snapshot of ours could not be read', { adopted: unread }, 'Preparing: waiting waiting, again in -1'],
   ['all was read and tried', {}, 'store'],
 ]);
 

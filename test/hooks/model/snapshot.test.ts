@@ -1,34 +1,27 @@
 // What is stored of the states before and after: packed, distributed, told apart from anything else.
 import fc from 'fast-check';
 import t from 'tap';
-import { at, equalJson, type JsonObject, parseJson } from '../../../hooks/model/json.ts';
+import { at, equalJson, type JsonObject, parseJson, withPath } from '../../../hooks/model/json.ts';
 import { digestOf, distribute, type EncodedEntry, largestObject, textsOf } from '../../../hooks/model/pieces.ts';
 import {
-  configMapsOf,
+  contextOf,
   decodeEntry,
   encodeEntry,
   isSealed,
-  isSnapshotOf,
-  type Packer,
-  partsOfSnapshot,
+  mostBytes,
+  type Place,
   type SnapshotEntry,
-  snapshotFinalizer,
-  snapshotNames,
 } from '../../../hooks/model/snapshot.ts';
-import { transactionOf } from '../../support/transactions.ts';
+import { isSnapshotOf, mostParts, partName, partNumber, snapshotNames } from '../../../hooks/model/snapshot-names.ts';
+import { configMapsOf, readHead, snapshotFinalizer } from '../../../hooks/model/snapshot-objects.ts';
+import { decodeUntagged, mayLackTags } from '../../../hooks/model/untagged.ts';
+import { createSealer } from '../../../server/kubernetes/sealer.ts';
+import { change, start, transactionOf } from '../../support/transactions.ts';
 
-/** Packs so that it can be seen: sealed text opens only in its context. */
-const packer: Packer = {
-  compress: (text) => `z${text}`,
-  expand: (text) => (text.startsWith('z') ? text.slice(1) : undefined),
-  seal: (text, context) => Buffer.from(JSON.stringify([context, text])).toString('base64'),
-  open: (sealed, context) => {
-    const [bound, text] = JSON.parse(Buffer.from(sealed, 'base64').toString()) as readonly [string, string];
-    return bound === context ? text : undefined;
-  },
-};
+const packer = createSealer(() => ({ current: 'k', keys: new Map([['k', Buffer.alloc(32, 1)]]), taggedSince: start }));
+const base = 'one-rollback-x';
 
-const transaction = transactionOf();
+const transaction = transactionOf({ changes: [change('Delete', 'a'), change('Patch', 'b')] });
 const resource = {
   group: '',
   version: 'v1',
@@ -43,9 +36,20 @@ function entryOf(kind: string, namespace: string, prior: JsonObject, index = 0):
   return { index, type: 'Delete', target, resource: { ...resource, kind }, prior, approximate: false };
 }
 
+function placeOf({ index, target }: SnapshotEntry): Place {
+  return { transaction, base, index, target };
+}
+
+function encode(entry: SnapshotEntry): string {
+  return encodeEntry(entry, { transaction, base }, packer).text;
+}
+
+function read(text: string, place: Place, most = mostBytes): SnapshotEntry | undefined {
+  return decodeEntry(text, place, packer, most)?.entry;
+}
+
 function stored(entry: SnapshotEntry): SnapshotEntry | undefined {
-  const { text } = encodeEntry(entry, transaction, packer);
-  return decodeEntry(text, entry.index, entry.target, { uid: transaction.uid, packer });
+  return read(encode(entry), placeOf(entry));
 }
 
 const states = [
@@ -74,8 +78,7 @@ t.test('absent is not empty', async (t) => {
 });
 
 t.test('what readers of the namespace must not learn is sealed', async (t) => {
-  const text = (kind: string, namespace: string): string =>
-    encodeEntry(entryOf(kind, namespace, { data: { a: 'canary' } }), transaction, packer).text;
+  const text = (kind: string, namespace: string): string => encode(entryOf(kind, namespace, { data: { a: 'canary' } }));
   t.ok(text('ConfigMap', 'shop').includes('canary'));
   for (const [kind, namespace] of [
     ['Secret', 'shop'],
@@ -92,32 +95,95 @@ t.test('what readers of the namespace must not learn is sealed', async (t) => {
   );
 });
 
-t.test('an entry is read only where it belongs', async (t) => {
-  const entry = entryOf('Secret', 'shop', { data: {} });
-  const { text } = encodeEntry(entry, transaction, packer);
-  const context = { uid: transaction.uid, packer };
-  t.ok(decodeEntry(text, 0, entry.target, context));
-  t.equal(decodeEntry(text, 1, entry.target, context), undefined, 'another index');
-  t.equal(decodeEntry(text, 0, { ...entry.target, name: 'b' }, context), undefined, 'another target');
-  const open = entryOf('ConfigMap', 'shop', { data: {} });
-  const { text: readable } = encodeEntry(open, transaction, packer);
-  t.ok(decodeEntry(readable, 0, open.target, context));
-  t.equal(decodeEntry(readable, 0, { ...open.target, name: 'b' }, context), undefined, 'another target, not sealed');
-  t.equal(decodeEntry(text, 0, entry.target, { ...context, uid: 'other' }), undefined, 'another Transaction');
-  for (const garbage of [
+t.test('an entry is read only where it belongs, and only by its key', async (t) => {
+  for (const kind of ['Secret', 'ConfigMap'])
+    for (const size of [1, 5_000]) {
+      const entry = entryOf(kind, 'shop', { data: { a: 'x'.repeat(size) } });
+      const [text, place] = [encode(entry), placeOf(entry)];
+      t.ok(read(text, place), `${kind} of ${size}`);
+      const more = [...transaction.changes, ...transaction.changes];
+      const others: readonly (readonly [string, Partial<Place>])[] = [
+        ['index', { index: 1 }],
+        ['name', { target: { ...entry.target, name: 'b' } }],
+        ['namespace', { target: { ...entry.target, namespace: 'other' } }],
+        ['scope', { target: { apiVersion: 'v1', kind, name: 'a' } }],
+        ['kind', { target: { ...entry.target, kind: 'Service' } }],
+        ['ConfigMap', { base: 'other' }],
+        ['Transaction', { transaction: { ...transaction, uid: 'other' } }],
+        ['account', { transaction: { ...transaction, serviceAccountName: 'other' } }],
+        ['number of changes', { transaction: { ...transaction, changes: more } }],
+        ['type', { transaction: transactionOf({ changes: [change('Patch', 'a'), change('Patch', 'b')] }) }],
+      ];
+      for (const [what, other] of others) t.equal(read(text, { ...place, ...other }), undefined, `another ${what}`);
+      const stranger = createSealer(() => ({ current: 'k', keys: new Map([['k', Buffer.alloc(32, 2)]]) }));
+      t.equal(decodeEntry(text, place, stranger, mostBytes), undefined, 'another key');
+      t.equal(read(text, place, size), undefined, 'larger than may be');
+    }
+});
+
+t.test('what is in the clear is believed by its tag alone', async (t) => {
+  const entry = entryOf('ConfigMap', 'shop', { data: { a: '1' } });
+  const [place, json] = [placeOf(entry), JSON.stringify(entry)];
+  const tagged = encode(entry);
+  const texts = [
+    json,
+    `compressed:${packer.compress(json)}`,
+    tagged.replace('"a":"1"', '"a":"2"'),
+    tagged.replace('plain:', 'compressed:'),
+    tagged.replace(/^plain:[^:]*:/, 'plain::'),
+    tagged.replace(/^plain:[^:]*:/, 'plain:'),
+    `sealed:${packer.seal(json, contextOf('sealed', place))}`,
+    ` ${tagged}`,
     '',
     '{',
-    '[]',
-    '{}',
+    'plain:1.k.x:{}',
     'compressed:garbage',
-    '{"index":0}',
-    '{"index":0,"resource":{}}',
-    '{"index":0,"resource":{},"target":{}}',
+  ];
+  for (const text of texts) t.equal(read(text, place), undefined, text.slice(0, 60));
+});
+
+t.test('where it must be sealed, nothing in the clear is taken, whoever tagged it', async (t) => {
+  const entry = entryOf('Secret', 'shop', { data: {} });
+  const [place, json] = [placeOf(entry), JSON.stringify(entry)];
+  t.equal(read(`plain:${packer.tag(json, contextOf('plain', place))}:${json}`, place), undefined);
+});
+
+t.test('an authentic entry that is none is refused', async (t) => {
+  const entry = entryOf('ConfigMap', 'shop', { data: {} });
+  const place = placeOf(entry);
+  const tagged = (json: string): string => `plain:${packer.tag(json, contextOf('plain', place))}:${json}`;
+  t.ok(read(tagged(JSON.stringify(entry)), place));
+  const deep = `${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}`;
+  const wrong = [
+    '',
     'null',
     '1',
-  ]) {
-    t.equal(decodeEntry(garbage, 0, entry.target, context), undefined, garbage);
-  }
+    '[]',
+    '{}',
+    ...[{ index: 1 }, { type: 'Patch' }, { target: {} }, { resource: {} }, { resource: { ...resource, plural: 1 } }].map(
+      (other) => JSON.stringify({ ...entry, ...other }),
+    ),
+    ...[{ group: 'apps' }, { version: 'v2' }, { kind: 'Secret' }, { namespaced: false }].map((other) =>
+      JSON.stringify({ ...entry, resource: { ...resource, ...other } }),
+    ),
+    JSON.stringify(entry).replace('{"data":{}}', deep),
+  ];
+  for (const json of wrong) t.equal(read(tagged(json), place), undefined, json.slice(0, 200));
+});
+
+t.test('an untagged entry agrees with its change, and is bounded', async (t) => {
+  const entry = entryOf('ConfigMap', 'shop', { data: { a: '1' } });
+  const [place, json] = [placeOf(entry), JSON.stringify(entry)];
+  const old = (text: string, where = place, most = mostBytes): boolean => decodeUntagged(text, where, packer, most) !== undefined;
+  t.ok(old(json));
+  t.ok(old(`compressed:${packer.compress(json)}`));
+  t.notOk(old(json, place, 10), 'too large');
+  t.notOk(old(json, { ...place, target: { ...entry.target, name: 'b' } }));
+  t.notOk(old(json.replace('"Delete"', '"Patch"')));
+  const secret = entryOf('Secret', 'shop', {});
+  t.notOk(old(JSON.stringify(secret), placeOf(secret)), 'in the clear where it must be sealed');
+  t.ok(mayLackTags({ createdAt: start - 1 }, packer));
+  t.notOk(mayLackTags({ createdAt: start }, packer));
 });
 
 function encoded(index: number, text: string): EncodedEntry {
@@ -170,21 +236,66 @@ t.test('the digest is that of the entries, wherever they lie', async (t) => {
 });
 
 t.test('ConfigMaps of a snapshot', async (t) => {
-  const maps = configMapsOf(transaction, 'one-rollback', [[['0.a', 'x']], [['1.b', 'y']]]);
+  const maps = configMapsOf(transaction, base, [[['0.a', 'x']], [['1.b', 'y']]], packer);
   t.same(
     maps.map((map) => at(map, 'metadata', 'name')),
-    ['one-rollback', 'one-rollback-1'],
+    [base, `${base}-1`],
   );
-  for (const map of maps) {
+  for (const map of maps)
     t.match(map, { immutable: true, metadata: { finalizers: [snapshotFinalizer], ownerReferences: [{ uid: transaction.uid }] } });
-    t.ok(isSnapshotOf(map, transaction));
-    t.notOk(isSnapshotOf(map, { uid: 'other' }));
-  }
-  t.equal(partsOfSnapshot(maps[0] ?? {}), 2);
   t.ok(equalJson(maps[1]?.data, { '1.b': 'y' }));
+  const [first = {}] = maps;
+  t.same(readHead(first, transaction, base, packer), { parts: 2, digest: digestOf(maps.map((map) => at(map, 'data') ?? {})) });
 });
 
-t.test('names fit, and the second one is ours alone', async (t) => {
-  t.same(snapshotNames({ name: 'one', uid: '0a1b2c3d-1' }), ['one-rollback', 'one-0a1b2c3d-rollback']);
-  for (const name of snapshotNames({ name: 'x'.repeat(253), uid: '0a1b2c3d-1' })) t.ok(`${name}-999`.length <= 253);
+t.test('what the first ConfigMap says of the whole counts only where it is authentic', async (t) => {
+  const [first = {}] = configMapsOf(transaction, base, [[['0.a', 'x']], [['1.b', 'y']]], packer);
+  const edited = (key: string, value: string): JsonObject => withPath(first, ['metadata', 'annotations', key], value);
+  t.equal(readHead({}, transaction, base, packer), undefined);
+  for (const parts of ['', '0', '1', '3', '65', '1000', '1e9', '2.5', '-2', 'NaN', 'Infinity'])
+    t.equal(readHead(edited('tx.janus.io/parts', parts), transaction, base, packer), undefined, `${parts} parts`);
+  t.equal(readHead(edited('tx.janus.io/digest', '0'.repeat(64)), transaction, base, packer), undefined);
+  t.equal(readHead(edited('tx.janus.io/tag', '1.k.x'), transaction, base, packer), undefined);
+  t.equal(readHead(first, transaction, 'other', packer), undefined);
+  t.equal(readHead(first, { ...transaction, uid: 'other' }, base, packer), undefined);
+});
+
+const owner = { namespace: 'shop', name: 'one', uid: '0a1b2c3d-1' };
+
+t.test('names fit, and nobody else can tell them', async (t) => {
+  t.match(snapshotNames(owner, packer), [/^one-rollback-[0-9a-f]{20}$/]);
+  const stranger = createSealer(() => ({ current: 'k', keys: new Map([['k', Buffer.alloc(32, 2)]]) }));
+  const all = [owner, { ...owner, uid: 'x' }, { ...owner, namespace: 'x' }, { ...owner, name: 'one-x' }];
+  const names = [...all.map((one) => snapshotNames(one, packer)[0]), snapshotNames(owner, stranger)[0]];
+  t.equal(new Set(names.map((name) => name.split('-').at(-1))).size, names.length, 'one for each Transaction and key');
+  for (const name of ['x'.repeat(253), `${'x'.repeat(219)}.y`, `${'x'.repeat(218)}-.-y`]) {
+    const [found] = snapshotNames({ ...owner, name }, packer);
+    t.ok(partName(found, mostParts - 1).length <= 253);
+    t.match(found, /^([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)*[a-z0-9]([a-z0-9-]*[a-z0-9])?$/, 'a valid name');
+  }
+});
+
+t.test('a ConfigMap is ours by its name, never by what else it says', async (t) => {
+  const [name] = snapshotNames(owner, packer);
+  const named = (one: string, more: JsonObject = {}): JsonObject => ({ metadata: { namespace: 'shop', name: one, ...more } });
+  const isOurs = (map: JsonObject): boolean => isSnapshotOf(map, owner, packer);
+  for (const one of [name, `${name}-1`, `${name}-63`]) t.ok(isOurs(named(one)), one);
+  for (const one of [`${name}-0`, `${name}-64`, `${name}-01`, `${name}-1-1`, `${name}x`, `${name}-`, 'one-rollback', 'mine'])
+    t.notOk(isOurs(named(one)), one);
+  t.notOk(isOurs(named(name, { namespace: 'other' })));
+  t.same([partNumber(`${name}-7`, name), partNumber('x', name)], [7, undefined]);
+  const claims = {
+    labels: { 'tx.janus.io/transaction-uid': owner.uid },
+    ownerReferences: [{ uid: owner.uid }],
+    finalizers: [snapshotFinalizer],
+  };
+  const created = (time: number): JsonObject => ({ ...claims, creationTimestamp: new Date(time).toISOString() });
+  t.notOk(isOurs(named('one-rollback', created(start))), 'created when names had long been told by the key');
+  t.ok(isOurs(named('one-rollback', created(start - 1_000))), 'of an engine from before');
+  t.ok(isOurs(named('one-0a1b2c3d-rollback-1', created(start - 1_000))));
+  t.notOk(isOurs(named('one-rollback', { ...created(start - 1_000), ownerReferences: [] })));
+  t.notOk(isOurs(named('mine', created(start - 1_000))));
+  const ref = { name: 'one-rollback-of-a-key-that-is-gone' };
+  t.ok(isSnapshotOf(named(ref.name), owner, packer, ref), 'what the status names');
+  t.notOk(isSnapshotOf(named('mine'), owner, packer, { name: 'mine' }), 'but no other name');
 });

@@ -10,11 +10,12 @@ import type { Observation } from '../../../hooks/observe/observation.ts';
 import type { Done } from '../../../hooks/report/answer.ts';
 import { elsewhere, touchedBy } from '../../../hooks/report/one-target.ts';
 import { resultOf } from '../../../hooks/report/result.ts';
+import { createSealer } from '../../../server/kubernetes/sealer.ts';
 import { entryFor, prior } from '../../support/judged-objects.ts';
 import { start, statusOf, transactionOf, wordsOf } from '../../support/transactions.ts';
 
 const transaction = transactionOf();
-const packer = { compress: String, expand: String, seal: String, open: String };
+const packer = createSealer(() => ({ current: 'k', keys: new Map([['k', Buffer.alloc(32)]]) }));
 const entry = { ...entryFor('Patch'), index: 1 };
 const created = { ...entryFor('Create'), index: 1 };
 const deleted = { ...entryFor('Delete'), index: 1 };

@@ -1,7 +1,6 @@
 // What is stored before the first change, and what becomes of secrets.
 import type { Sabotage } from '../sabotage.ts';
 
-const snapshots = ['test/endings/snapshots.test.ts'];
 const model = ['test/hooks/model/snapshot.test.ts'];
 
 export const storage: readonly Sabotage[] = [
@@ -31,43 +30,6 @@ export const storage: readonly Sabotage[] = [
     caughtBy: ['test/hooks/report/result.test.ts', 'test/scenarios/failures.test.ts', 'test/faults/faults.test.ts'],
   },
   {
-    name: 'foreign-snapshot-adopted',
-    fault: 'a snapshot that lies under our name is adopted, whoever stored it (J10)',
-    edits: [
-      {
-        file: 'hooks/observe/snapshot.ts',
-        find: "if (first.kind === 'present' && !isSnapshotOf(first.object, transaction)) return { kind: 'foreign' };",
-        replace:
-          "if (first.kind === 'present' && !isSnapshotOf(first.object, transaction) && name === '') return { kind: 'foreign' };",
-      },
-    ],
-    caughtBy: ['test/scenarios/former-faults.test.ts', ...snapshots],
-  },
-  {
-    name: 'digest-unchecked',
-    fault: 'a second or an edited snapshot is restored from',
-    edits: [
-      {
-        file: 'hooks/observe/snapshot.ts',
-        find: 'if (stored.ref.digest !== ref.digest) {',
-        replace: "if (stored.ref.digest === '') {",
-      },
-    ],
-    caughtBy: snapshots,
-  },
-  {
-    name: 'entry-of-another',
-    fault: 'an entry of another object or change is restored from (J47)',
-    edits: [
-      {
-        file: 'hooks/model/snapshot.ts',
-        find: 'return identityOf(entry.target) === identityOf(target) ? entry : undefined;',
-        replace: 'return entry;',
-      },
-    ],
-    caughtBy: model,
-  },
-  {
     name: 'secrets-unsealed',
     fault: 'prior states of Secrets lie open in the snapshot (J46)',
     edits: [
@@ -92,19 +54,6 @@ export const storage: readonly Sabotage[] = [
     caughtBy: model,
   },
   {
-    name: 'seal-anywhere',
-    fault: 'what was sealed for one change opens for another',
-    edits: [
-      {
-        file: 'hooks/model/snapshot.ts',
-        find: 'export function sealContext(uid: string, index: number, target: Reference): string {',
-        replace:
-          'export function sealContext(uid: string, index: number, target: Reference): string {\n  if (index >= 0) return uid.slice(0, 0) + target.kind;',
-      },
-    ],
-    caughtBy: model,
-  },
-  {
     name: 'secrets-quoted',
     fault: 'messages quote what the API server says of a Secret',
     edits: [
@@ -117,9 +66,205 @@ export const storage: readonly Sabotage[] = [
     caughtBy: ['test/scenarios/secrets.test.ts'],
   },
   {
+    name: 'forged-snapshot-adopted',
+    fault: 'what lies under the name of a snapshot is adopted, whoever stored it (J10)',
+    edits: [
+      {
+        file: 'hooks/model/snapshot-objects.ts',
+        find: 'return packer.isTagged(digest, read(headAnnotations.tag), headContext(transaction, base, parts)) ? { parts, digest } : undefined;',
+        replace: 'return headContext(transaction, base, parts) === packer.tag(digest, base) ? undefined : { parts, digest };',
+      },
+    ],
+    caughtBy: [...model, 'test/threats/replayed-snapshots.test.ts'],
+  },
+  {
+    name: 'tries-mixed',
+    fault: 'parts of several tries are adopted as one snapshot',
+    edits: [
+      {
+        file: 'hooks/observe/own-snapshots.ts',
+        find: 'if (digest === undefined || digestOf(data) !== digest) return undefined;',
+        replace: "if (digest === undefined || digestOf(data) === '') return undefined;",
+      },
+    ],
+    caughtBy: ['test/threats/replayed-snapshots.test.ts'],
+  },
+  {
+    name: 'tags-unchecked',
+    fault: 'entries in the clear are believed without their tag',
+    edits: [
+      {
+        file: 'hooks/model/snapshot.ts',
+        find: "if (whole === '' || !packer.isTagged(stored, tag, contextOf(form, place))) return undefined;",
+        replace: "if (whole === '' || contextOf(form, place) === tag) return undefined;",
+      },
+    ],
+    caughtBy: [...model, 'test/threats/tampering.test.ts'],
+  },
+  {
+    name: 'untagged-believed',
+    fault: 'entries without a tag are believed for every Transaction',
+    edits: [
+      {
+        file: 'hooks/model/untagged.ts',
+        find: 'return createdAt < packer.taggedSince();',
+        replace: 'return createdAt < Number.POSITIVE_INFINITY || packer.taggedSince() === 0;',
+      },
+    ],
+    caughtBy: [...model, 'test/threats/tampering.test.ts', 'test/endings/untagged-snapshots.test.ts'],
+  },
+  {
+    name: 'untagged-plural',
+    fault: 'an entry without a tag chooses the plural that is written to',
+    edits: [
+      {
+        file: 'hooks/observe/entries.ts',
+        find: 'entry: { ...decoded.entry, resource } };',
+        replace: 'entry: { ...decoded.entry, resource: { ...resource, ...decoded.entry.resource } } };',
+      },
+    ],
+    caughtBy: ['test/endings/untagged-snapshots.test.ts'],
+  },
+  {
+    name: 'names-to-guess',
+    fault: 'the name of a snapshot can be foreseen',
+    edits: [
+      {
+        file: 'server/kubernetes/sealer.ts',
+        find: "return createHmac('sha256', key).update(text)",
+        replace: "return createHmac('sha256', key.subarray(0, 0)).update(text)",
+      },
+    ],
+    caughtBy: model,
+  },
+  {
+    name: 'label-is-enough',
+    fault: 'a ConfigMap with our label is deleted with the Transaction',
+    edits: [
+      {
+        file: 'hooks/observe/own-snapshots.ts',
+        find: 'const isOurs = (object: JsonObject): boolean => isSnapshotOf(object, transaction, packer, rollbackRef);',
+        replace:
+          "const isOurs = (object: JsonObject): boolean => isSnapshotOf(object, transaction, packer, rollbackRef) || textAt(object, 'kind') !== '';",
+      },
+    ],
+    caughtBy: ['test/threats/confused-deputy.test.ts'],
+  },
+  {
+    name: 'label-is-swept',
+    fault: 'the finalizer is taken off whatever has our label',
+    edits: [
+      {
+        file: 'hooks/sweep.ts',
+        find: 'const isOurs = (item: JsonObject): boolean => isSnapshotOf(item, claimed(item), packer);',
+        replace:
+          "const isOurs = (item: JsonObject): boolean => isSnapshotOf(item, claimed(item), packer) || claimed(item).uid !== '';",
+      },
+    ],
+    caughtBy: ['test/threats/confused-deputy.test.ts'],
+  },
+  {
+    name: 'parts-unbounded',
+    fault: 'as many parts are read as somebody announces',
+    edits: [
+      {
+        file: 'hooks/model/snapshot-objects.ts',
+        find: 'return Number.isInteger(count) && count >= 1 && count <= mostParts;',
+        replace: 'return Number.isInteger(count) && count >= 1 && count !== mostParts + 1_000;',
+      },
+    ],
+    caughtBy: ['test/threats/tampering.test.ts'],
+  },
+  {
+    name: 'expanded-without-end',
+    fault: 'stored text may expand to any size',
+    edits: [
+      {
+        file: 'server/kubernetes/sealer.ts',
+        find: 'brotliDecompressSync(packed, { maxOutputLength: most })',
+        replace: 'brotliDecompressSync(packed)',
+      },
+    ],
+    caughtBy: ['test/server/kubernetes/sealer.test.ts', ...model],
+  },
+  {
+    name: 'nested-without-end',
+    fault: 'an entry may be nested to any depth',
+    edits: [
+      {
+        file: 'hooks/model/snapshot.ts',
+        find: 'return isDeeperThan(value, mostEntryLevels) ? undefined : value;',
+        replace: 'return isDeeperThan(value, mostEntryLevels * 1_000) ? undefined : value;',
+      },
+    ],
+    caughtBy: model,
+  },
+  {
+    name: 'thrown-is-fatal',
+    fault: 'a step that throws keeps the deadline and the deletion from acting',
+    edits: [
+      {
+        file: 'hooks/sync.ts',
+        find: '.catch((thrown) => aground(serving, live, thrown));',
+        replace:
+          '.catch((thrown) => (live.now > 0 ? Promise.reject(thrown) : aground(serving, live, thrown)));',
+      },
+    ],
+    caughtBy: ['test/threats/engine-faults.test.ts'],
+  },
+  {
+    name: 'drift-believed',
+    fault: 'where an object had moved is believed without its tag',
+    edits: [
+      {
+        file: 'hooks/report/facts.ts',
+        find: "if (whole !== '') return context.packer.isTagged(text, tag, contextOf('drift', place)) ? text : undefined;",
+        replace: "if (whole !== '') return contextOf('drift', place) === tag ? undefined : text;",
+      },
+    ],
+    caughtBy: ['test/threats/tampering.test.ts'],
+  },
+  {
+    name: 'digest-unchecked',
+    fault: 'a second or an edited snapshot is restored from',
+    edits: [
+      {
+        file: 'hooks/observe/snapshot.ts',
+        find: 'if (digestOf(data) !== ref.digest) return',
+        replace: "if (digestOf(data) === '') return",
+      },
+    ],
+    caughtBy: ['test/threats/tampering.test.ts'],
+  },
+  {
+    name: 'entry-of-another',
+    fault: 'an entry of another object or change is restored from (J47)',
+    edits: [
+      {
+        file: 'hooks/model/snapshot.ts',
+        find: 'identityOf(stored) !== identityOf(target)) return undefined;',
+        replace: 'identityOf(stored) === "") return undefined;',
+      },
+    ],
+    caughtBy: model,
+  },
+  {
+    name: 'seal-anywhere',
+    fault: 'what was stored for one change is believed of another',
+    edits: [
+      {
+        file: 'hooks/model/snapshot.ts',
+        find: 'return JSON.stringify([use, uid, base, changes.length, index, type, identityOf(target), serviceAccountName]);',
+        replace:
+          'return JSON.stringify([use, uid.length, base.length, changes.length > 0, index < 0, type.length, target.kind, serviceAccountName]);',
+      },
+    ],
+    caughtBy: model,
+  },
+  {
     name: 'snapshot-unprotected',
     fault: 'the snapshot has no finalizer: deletion in the foreground takes it first (J11)',
-    edits: [{ file: 'hooks/model/snapshot.ts', find: 'finalizers: [snapshotFinalizer],', replace: '' }],
+    edits: [{ file: 'hooks/model/snapshot-objects.ts', find: 'finalizers: [snapshotFinalizer],', replace: '' }],
     caughtBy: ['test/hooks/model/snapshot.test.ts', 'test/scenarios/deletion.test.ts'],
   },
 ];

@@ -1,0 +1,64 @@
+// Where the snapshot of a Transaction lies. The name ends in something that only the engine's key gives: nobody can lie in wait
+// there, every process finds it again, and a ConfigMap is ours by its name, never by its label.
+import { at, isList, type JsonObject, textAt } from './json.ts';
+import type { Packer } from './packer.ts';
+import { parseTime } from './timeouts.ts';
+
+/** ConfigMaps of one snapshot. */
+export const mostParts = 64;
+
+/** The Transaction that a snapshot belongs to. */
+export interface Owner {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+}
+
+const suffixLength = 20;
+const longestPrefix = 253 - '-rollback-'.length - suffixLength - `-${mostParts - 1}`.length;
+
+/** The names of a snapshot's first ConfigMap: one for each key, where a new one is stored first. */
+export function snapshotNames({ namespace, name, uid }: Owner, packer: Packer): readonly [string, ...string[]] {
+  const [current, ...others] = packer.derive(JSON.stringify([namespace, name, uid]));
+  const named = (suffix: string): string => `${prefixOf(name)}-rollback-${suffix}`;
+  return [named(current), ...others.map(named)];
+}
+
+// Cut where no name may end.
+function prefixOf(name: string): string {
+  return name.slice(0, longestPrefix).replace(/[^a-z0-9]+$/, '');
+}
+
+export function partName(base: string, part: number): string {
+  return part === 0 ? base : `${base}-${part}`;
+}
+
+/** Which part of the snapshot under `base` a name is that of; undefined for any other name. */
+export function partNumber(name: string, base: string): number | undefined {
+  if (name === base) return 0;
+  const part = name.startsWith(`${base}-`) ? name.slice(base.length + 1) : '';
+  return /^[1-9]\d?$/.test(part) && Number(part) < mostParts ? Number(part) : undefined;
+}
+
+/**
+ * Whether a ConfigMap, or its metadata, is a part of a snapshot of that Transaction. `ref` is what its status names, where there is
+ * one: that is ours too, though the key may be gone that gave its name.
+ */
+export function isSnapshotOf(configMap: JsonObject, owner: Owner, packer: Packer, ref?: { readonly name: string }): boolean {
+  const [namespace, name] = [textAt(configMap, 'metadata', 'namespace'), textAt(configMap, 'metadata', 'name') ?? ''];
+  if (namespace !== owner.namespace) return false;
+  const named = ref?.name.startsWith(`${prefixOf(owner.name)}-rollback-`) ? [ref.name] : [];
+  const bases = [...snapshotNames(owner, packer), ...named];
+  return bases.some((base) => partNumber(name, base) !== undefined) || isUntaggedSnapshotOf(configMap, owner, packer);
+}
+
+// Of an engine that could be guessed: nobody can put one there any more, since the API server says when it was created.
+function isUntaggedSnapshotOf(configMap: JsonObject, { name: owner, uid }: Owner, packer: Packer): boolean {
+  const name = textAt(configMap, 'metadata', 'name') ?? '';
+  const bases = [`${owner.slice(0, 240)}-rollback`, `${owner.slice(0, 231)}-${uid.slice(0, 8)}-rollback`];
+  const references = at(configMap, 'metadata', 'ownerReferences');
+  const isOwned = isList(references) && references.some((reference) => textAt(reference, 'uid') === uid);
+  const created = parseTime(textAt(configMap, 'metadata', 'creationTimestamp'));
+  const isOld = created !== undefined && created < packer.taggedSince();
+  return isOld && isOwned && bases.some((base) => partNumber(name, base) !== undefined);
+}

@@ -1,0 +1,79 @@
+// The entries in the data of a snapshot's ConfigMaps, each where it is authentic; one that is not breaks the whole.
+import type { Resolved } from '../checks/targets.ts';
+import type { Json } from '../model/json.ts';
+import type { Packer } from '../model/packer.ts';
+import { textsOf } from '../model/pieces.ts';
+import type { Reference } from '../model/reference.ts';
+import { type Decoded, decodeEntry, mostBytes, type Place, type SnapshotEntry } from '../model/snapshot.ts';
+import type { Transaction } from '../model/transaction.ts';
+import { decodeUntagged } from '../model/untagged.ts';
+
+/** How the targets of changes are served, by their index. */
+export type Served = ReadonlyMap<number, Pick<Resolved, 'target' | 'resource'>>;
+
+export interface EntriesContext {
+  readonly transaction: Transaction;
+  /** Name of the first ConfigMap. */
+  readonly base: string;
+  readonly packer: Packer;
+  /** Given where entries may lack a tag. */
+  readonly served?: Served;
+}
+
+export type Assembled =
+  | { readonly kind: 'entries'; readonly entries: readonly SnapshotEntry[]; readonly size: number }
+  | { readonly kind: 'broken'; readonly why: string };
+
+/** Whatever goes wrong while stored text is read makes it broken: nothing of it may stop the engine. */
+export function assemble(data: readonly Json[], context: EntriesContext): Assembled {
+  const texts = textsOf(data);
+  const entries: SnapshotEntry[] = [];
+  let left = mostBytes;
+  for (const [index, { target }] of context.transaction.changes.entries()) {
+    const text = texts.get(index);
+    const decoded = text === undefined ? undefined : tried(() => decode(text, index, target, { ...context, left }));
+    if (decoded === undefined) return { kind: 'broken', why: whyUnreadable(index, text) };
+    entries.push(decoded.entry);
+    left -= decoded.size;
+  }
+  return { kind: 'entries', entries, size: mostBytes - left };
+}
+
+function tried(read: () => Decoded | undefined): Decoded | undefined {
+  try {
+    return read();
+  } catch {
+    return undefined;
+  }
+}
+
+function whyUnreadable(index: number, text: string | undefined): string {
+  const key = /^(sealed|plain|compressed):1\./.test(text ?? '') ? ', or its key is no longer in the Secret of the engine' : '';
+  return `has no readable entry for spec.changes[${index}]: somebody changed it${key}`;
+}
+
+type Decoding = EntriesContext & { readonly left: number };
+
+function decode(text: string, index: number, target: Reference, context: Decoding): Decoded | undefined {
+  const { transaction, base, packer, left } = context;
+  const places = placesOf(target, transaction).map((one): Place => ({ transaction, base, index, target: one }));
+  const found = places.map((place) => decodeEntry(text, place, packer, left)).find((one) => one !== undefined);
+  return found ?? decodeOld(text, index, context);
+}
+
+function decodeOld(text: string, index: number, { transaction, base, packer, left, served }: Decoding): Decoded | undefined {
+  const known = served?.get(index);
+  if (known === undefined) return undefined;
+  const { group, version, plural, kind, namespaced, statusSubresource } = known.resource;
+  const decoded = decodeUntagged(text, { transaction, base, index, target: known.target }, packer, left);
+  const resource = { group, version, plural, kind, namespaced, statusSubresource };
+  return decoded === undefined ? undefined : { ...decoded, entry: { ...decoded.entry, resource } };
+}
+
+// The identity that an entry is bound to comes from the spec, never from the ConfigMap: as a namespaced or a cluster-scoped kind.
+function placesOf({ apiVersion, kind, name, namespace }: Reference, transaction: Transaction): readonly Reference[] {
+  return [
+    { apiVersion, kind, name, namespace: namespace ?? transaction.namespace },
+    { apiVersion, kind, name },
+  ];
+}

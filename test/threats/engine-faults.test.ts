@@ -1,0 +1,168 @@
+// A step that throws, whatever it met: the port rejects, as it does on a bug. Deadline, requests and deletion act all the same, every
+// call is answered, and the fault is reported.
+import t from 'tap';
+import type { StepReport } from '../../hooks/call.ts';
+import type { Cluster, Location } from '../../hooks/cluster.ts';
+import { at, type JsonObject, parseJson, textAt } from '../../hooks/model/json.ts';
+import { must } from '../support/client.ts';
+import { openEngines } from '../support/engine.ts';
+import { type Stage, startStage } from '../support/stage.ts';
+import { step, stepToEnd, stepUntil, stepUntilGone, storeStatus } from '../support/stepping.ts';
+import { change, createConfigMaps } from '../support/targets.ts';
+
+class Bug extends Error {}
+
+/** Throws where something is read of a target, of the locks or of the snapshots, as said. */
+function throwing(what: 'targets' | 'own', only = ''): (cluster: Cluster) => Cluster {
+  const isTarget = ({ resource, name }: Location): boolean =>
+    resource.kind === 'ConfigMap' && !name.includes('-rollback-') && name.startsWith(only);
+  return (cluster) => ({
+    ...cluster,
+    get: async (location, identity) => {
+      if (what === 'targets' && isTarget(location)) throw new Bug('get');
+      return cluster.get(location, identity);
+    },
+    listMetadata: async (...args) => {
+      if (what === 'own') throw new Bug('list');
+      return cluster.listMetadata(...args);
+    },
+    send: async (write, isLate) => {
+      if (what === 'targets' && isTarget(write.location)) throw new Bug('send');
+      return cluster.send(write, isLate);
+    },
+  });
+}
+
+const green = { data: { color: 'green' } };
+const pathOf = ({ namespace }: Stage, name: string): string =>
+  `/apis/tx.janus.io/v1alpha1/namespaces/${namespace}/transactions/${name}`;
+
+t.test('a step that throws', async (t) => {
+  const bare = await startStage(t, { withoutLoop: true });
+  const engines = await openEngines(t, bare, { stepDeadline: 300, writeTimeout: 700 });
+  const reports: StepReport[] = [];
+  const record = (report: StepReport): void => void reports.push(report);
+  const faulty = engines.start({ wrap: throwing('targets'), record });
+  const forgetful = engines.start({ wrap: throwing('own'), record });
+  const begin = async (name: string, spec = {}): Promise<void> => {
+    await createConfigMaps(bare, [`${name}-a`, `${name}-b`]);
+    await bare.transaction(name, [change('Patch', `${name}-a`, green), change('Patch', `${name}-b`, green)], { spec });
+  };
+
+  await t.test('is trouble that passes, and is reported', async (t) => {
+    await begin('passing');
+    await stepUntil(bare, 'passing', 'Prepared');
+    const { status, resyncAfterSeconds } = await step(faulty, 'passing');
+    t.match(status, { phase: 'Prepared', message: /internal error of the engine/ });
+    t.ok(resyncAfterSeconds > 0, 'it is tried again');
+    t.match(reports.at(-1), { thrown: Bug, outcome: 'InternalError' });
+    t.match((await stepToEnd(bare, 'passing')).status, { phase: 'Committed' });
+  });
+
+  await t.test('before anything was begun: spec.timeout ends it', async (t) => {
+    await begin('early', { timeout: '1s' });
+    await stepUntil(bare, 'early', 'Preparing');
+    t.match((await stepToEnd(faulty, 'early')).status, { phase: 'Failed', message: /spec\.timeout/ });
+    t.same(await bare.leases(), [], 'no lock is held');
+  });
+
+  await t.test('among the changes: spec.timeout ends it, and what is left is named', async (t) => {
+    await begin('late', { timeout: '1s' });
+    await stepUntil(bare, 'late', 'Committing');
+    const { status } = await stepToEnd(faulty, 'late');
+    t.match(status, { phase: 'Failed', items: [{ left: true, error: { reason: 'RollbackTimeout' } }, { left: true }] });
+    t.same(await bare.leases(), [], 'no lock is held');
+  });
+
+  await t.test('among the changes: a request is taken up', async (t) => {
+    await begin('asked');
+    await stepUntil(bare, 'asked', 'Committing');
+    await step(faulty, 'asked');
+    await bare.annotate('asked', { 'tx.janus.io/request-rollback': 'yes' });
+    t.match((await step(faulty, 'asked')).status, { phase: 'RollingBack' });
+    t.match((await stepUntil(bare, 'asked', 'RolledBack')).status, { phase: 'RolledBack' }, 'and goes on where nothing throws');
+    await stepToEnd(bare, 'asked');
+    t.match(must(await bare.client.get(bare.path('configmaps/asked-a'))), { data: { color: 'blue' } });
+  });
+
+  await t.test('in an undo for long: that change is left, the others get their turn', async (t) => {
+    await begin('undone', { timeout: '1h' });
+    await stepUntil(bare, 'undone', 'Committing');
+    await step(bare, 'undone');
+    await bare.annotate('undone', { 'tx.janus.io/request-rollback': 'yes' });
+    await stepUntil(bare, 'undone', 'RollingBack');
+    const status = at(await bare.read('undone'), 'status') as JsonObject;
+    const aWhileAgo = new Date(Date.now() - 120_000).toISOString().replace(/\.\d+Z/, 'Z');
+    must(
+      await storeStatus(bare, 'undone', {
+        status: { ...status, rollbackStartedAt: aWhileAgo, version: Number(at(status, 'version')) + 1 },
+      }),
+    );
+    const onlyLast = engines.start({ wrap: throwing('targets', 'undone-b'), record });
+    const ended = await stepToEnd(onlyLast, 'undone');
+    t.match(ended.status, { phase: 'Failed', items: [{ rolledBack: true }, { left: true, error: { reason: 'InternalError' } }] });
+  });
+
+  await t.test('in a request about a Committed one: the request is answered', async (t) => {
+    await begin('kept');
+    await stepToEnd(bare, 'kept');
+    await bare.annotate('kept', { 'tx.janus.io/request-rollback': 'yes' });
+    const answered = await stepUntil(engines.start({ wrap: throwingEverywhere, record }), 'kept', 'Committed');
+    t.match(answered.status, { phase: 'Committed', message: /request-rollback="yes" has no effect: internal error/ });
+    t.match((await stepToEnd(bare, 'kept')).status, { phase: 'Committed' });
+  });
+
+  for (const phase of ['Preparing', 'Prepared', 'Committing', 'Committed'])
+    for (const [what, engine] of Object.entries({ faulty, forgetful }))
+      await t.test(`a deletion in ${phase} comes to its end (${what})`, async (t) => {
+        const name = `gone-${phase.toLowerCase()}-${what}`;
+        await begin(name);
+        await stepUntil(bare, name, phase);
+        must(await bare.client.delete(pathOf(bare, name)));
+        t.ok((await stepUntilGone(engine, name)).gone);
+        for (const lease of await bare.leases()) await bare.client.delete(leasePath(lease));
+      });
+
+  await t.test('a target that is nested without end is refused', async (t) => {
+    const deep = parseJson(`${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}`);
+    const nested = (cluster: Cluster): Cluster => ({
+      ...cluster,
+      get: async (location, identity) => {
+        const answer = await cluster.get(location, identity);
+        return location.name === 'deep-a' && answer.kind === 'ok'
+          ? { ...answer, object: { ...answer.object, data: deep } }
+          : answer;
+      },
+    });
+    await begin('deep');
+    const { status } = await stepToEnd(engines.start({ wrap: nested, record }), 'deep');
+    t.match(status, { phase: 'Failed', message: /nested more than 500 levels deep/ });
+  });
+
+  await t.test('a status that no engine writes: the Transaction can be deleted', async (t) => {
+    await begin('odd');
+    await stepUntil(bare, 'odd', 'Prepared');
+    const stored = await bare.read('odd');
+    const status = { ...(at(stored, 'status') as object), items: [], version: 50 };
+    must(await storeStatus(bare, 'odd', { status }));
+    t.equal((await step(bare, 'odd')).code, 200);
+    must(await bare.client.delete(pathOf(bare, 'odd')));
+    t.ok((await stepUntilGone(bare, 'odd')).gone);
+    t.equal(textAt(must(await bare.client.get(bare.path('configmaps/odd-a'))), 'data', 'color'), 'blue');
+  });
+});
+
+const leasePath = (name: string): string => `/apis/coordination.k8s.io/v1/namespaces/janus-system/leases/${name}`;
+
+/** Nothing can be read but the Transaction. */
+function throwingEverywhere(cluster: Cluster): Cluster {
+  const bug = async (): Promise<never> => {
+    throw new Bug('read');
+  };
+  return {
+    ...cluster,
+    get: (location, identity) => (location.resource.kind === 'Transaction' ? cluster.get(location, identity) : bug()),
+    getMetadata: bug,
+    listMetadata: bug,
+  };
+}
