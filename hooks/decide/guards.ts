@@ -36,14 +36,16 @@ export function guard(observation: Observation, view: ItemView, index: number): 
   const entry = view.snapshot.entries[index];
   if (entry === undefined)
     return { kind: 'lost', reason: 'SnapshotBroken', message: `the snapshot has no entry for spec.changes[${index}]` };
-  const drift = observation.status.items[index]?.drift;
-  if (drift !== undefined && observation.openDrift(drift, entry) === undefined) return brokenDrift(index);
+  const drift = brokenDrift(observation, entry);
+  if (drift !== undefined) return { kind: 'lost', reason: 'SnapshotBroken', message: drift };
   return guardLock(view.lease, leaseStateOf(view.lease, holderOf(transaction), now), entry);
 }
 
-function brokenDrift(index: number): Guarded {
-  const message = `status.items[${index}].drift cannot be read: somebody changed it, or its key is no longer in the Secret of the engine`;
-  return { kind: 'lost', reason: 'SnapshotBroken', message };
+/** Why what the status remembers of a target is not to be believed; undefined where it is. */
+export function brokenDrift({ status, openDrift }: Observation, entry: SnapshotEntry): string | undefined {
+  const drift = status.items[entry.index]?.drift;
+  if (drift === undefined || openDrift(drift, entry) !== undefined) return undefined;
+  return `status.items[${entry.index}].drift cannot be read: somebody changed it, or its key is no longer in the Secret of the engine`;
 }
 
 function leaseStateOf(lease: Presence, holder: string, now: number): LeaseState {

@@ -1,9 +1,9 @@
 // The ends: locks are given back, later requests honoured, and what is deleted is let go.
 
 import type { Request } from '../agenda/agenda.ts';
-import type { Observation, View } from '../observe/observation.ts';
+import type { Observation, StoredSnapshot, View } from '../observe/observation.ts';
 import { lockOf } from '../writes/lease.ts';
-import { firstLease, type ItemView } from './guards.ts';
+import { brokenDrift, firstLease, type ItemView } from './guards.ts';
 import { isSettled, unsettledAt } from './in-flight.ts';
 import { locksOf } from './pending.ts';
 import type { Step } from './step.ts';
@@ -31,8 +31,9 @@ export function unsettledAtRelease(observation: Observation): number | undefined
 export function decideRelock(observation: Observation, view: Extract<View, { kind: 'relock' }>, request: Request): Step {
   const { status, now } = observation;
   if (view.snapshot.kind === 'trouble') return waitOut(status, 'reading the snapshot', view.snapshot.failure);
-  if (view.snapshot.kind === 'broken') {
-    const message = `${request.annotation}="${request.value}" has no effect: ${view.snapshot.message}`;
+  const broken = whyBroken(observation, view.snapshot);
+  if (broken !== undefined || view.snapshot.kind === 'broken') {
+    const message = `${request.annotation}="${request.value}" has no effect: ${broken}`;
     return become(answered(status, request, message), message);
   }
   const leases = view.snapshot.entries.map(({ target }) => lockOf(target).name);
@@ -47,6 +48,12 @@ export function decideRelock(observation: Observation, view: Extract<View, { kin
     },
     since: waitingSince(status),
   });
+}
+
+function whyBroken(observation: Observation, snapshot: StoredSnapshot): string | undefined {
+  if (snapshot.kind === 'broken') return snapshot.message;
+  const entries = snapshot.kind === 'stored' ? snapshot.entries : [];
+  return entries.map((entry) => brokenDrift(observation, entry)).find((why) => why !== undefined);
 }
 
 /** Our entry in the managedFields of a patched object goes with the Transaction. Where it cannot, nothing waits for it. */

@@ -51,7 +51,7 @@ const transactionPath = ({ namespace }: Stage, name: string): string =>
 
 t.test('a label makes nobody’s ConfigMap a snapshot', async (t) => {
   const stage = await startStage(t, { withoutLoop: true });
-  await createConfigMaps(stage, ['a']);
+  await createConfigMaps(stage, ['a', 'b', 'c']);
 
   await t.test('when the Transaction is deleted', async (t) => {
     await stage.transaction('labelled', [change('Patch', 'a', { data: { color: 'green' } })]);
@@ -70,7 +70,7 @@ t.test('a label makes nobody’s ConfigMap a snapshot', async (t) => {
     const cluster = createCluster(loadConnection({ kubeconfig: stage.engineKubeconfig }), { writeTimeout: 10_000 });
     t.teardown(() => cluster.close());
     const sealer = await sealerOf(cluster);
-    await stage.transaction('forced', [change('Patch', 'a', { data: { color: 'red' } })]);
+    await stage.transaction('forced', [change('Patch', 'b', { data: { color: 'red' } })]);
     await stepUntil(stage, 'forced', 'Prepared');
     const [own = ''] = await snapshotNamesOf(stage, 'forced');
     const names = await claim(stage, 'forced');
@@ -84,12 +84,13 @@ t.test('a label makes nobody’s ConfigMap a snapshot', async (t) => {
   });
 
   await t.test('however many claim it: a deletion does not wait for them', async (t) => {
-    await stage.transaction('many', [change('Patch', 'a', { data: { color: 'white' } })]);
+    await stage.transaction('many', [change('Patch', 'c', { data: { color: 'white' } })]);
     await stepUntil(stage, 'many', 'Prepared');
     const uid = textAt(await stage.read('many'), 'metadata', 'uid') ?? '';
     const labels = { 'tx.janus.io/transaction-uid': uid };
     const claims = Array.from({ length: 520 }, (_, index) => `a-${String(index).padStart(3, '0')}`);
-    for (const name of claims) must(await stage.client.create(stage.path('configmaps'), { metadata: { name, labels } }));
+    const create = (name: string) => stage.client.create(stage.path('configmaps'), { metadata: { name, labels } });
+    for (const answer of await Promise.all(claims.map(create))) must(answer);
     await stepToEnd(stage, 'many');
     must(await stage.client.delete(transactionPath(stage, 'many')));
     await stepUntilGone(stage, 'many');

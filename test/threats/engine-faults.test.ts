@@ -39,7 +39,7 @@ const pathOf = ({ namespace }: Stage, name: string): string =>
 
 t.test('a step that throws', async (t) => {
   const bare = await startStage(t, { withoutLoop: true });
-  const engines = await openEngines(t, bare, { stepDeadline: 300, writeTimeout: 700 });
+  const engines = await openEngines(t, bare, { stepDeadline: 3_000, writeTimeout: 2_000 });
   const reports: StepReport[] = [];
   const record = (report: StepReport): void => void reports.push(report);
   const faulty = engines.start({ wrap: throwing('targets'), record });
@@ -55,7 +55,8 @@ t.test('a step that throws', async (t) => {
     const { status, resyncAfterSeconds } = await step(faulty, 'passing');
     t.match(status, { phase: 'Prepared', message: /internal error of the engine/ });
     t.ok(resyncAfterSeconds > 0, 'it is tried again');
-    t.match(reports.at(-1), { thrown: Bug, outcome: 'InternalError' });
+    t.equal(reports.at(-1)?.outcome, 'InternalError');
+    t.ok(reports.at(-1)?.thrown instanceof Bug, 'what was thrown is there for the log');
     t.match((await stepToEnd(bare, 'passing')).status, { phase: 'Committed' });
   });
 

@@ -44,7 +44,7 @@ const bombs: readonly Bomb[] = [
   {
     name: '20 000 levels',
     forged: (stage) => ({
-      texts: names.map((_, index) => entry(stage, index, `${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}`)),
+      texts: names.map((_, index) => entry(stage, index, `{"a":${'['.repeat(20_000)}${']'.repeat(20_000)}}`)),
     }),
   },
   { name: 'a thousand parts', forged: () => ({ texts: ['{}'], parts: 1_000 }) },
