@@ -52,10 +52,14 @@ export async function observeItem(context: ItemContext): Promise<ItemView> {
   const entry = entryOf(snapshot, index);
   if (entry === undefined || serviceAccount.kind !== 'present') return { ...base, live: absent, liveFrom: 'now' };
   const isOfEntry = context.earlier !== undefined || entry === known;
-  // The status may name a Lease that is not that of the target.
-  const lease = lockOf(entry.target).name === status.items[index]?.lockLease ? base.lease : absent;
+  const lease = isLockOf(entry, status) ? base.lease : absent;
   const live = early !== undefined && isOfEntry ? early : await readLive(source.reader, transaction, entry);
   return { ...base, lease, live, liveFrom: originOf(live, context.earlier, unread), ...(await readMore(context, entry, live)) };
+}
+
+// The status may name a Lease that is not that of the target.
+function isLockOf({ index, target }: SnapshotEntry, { items }: Status): boolean {
+  return lockOf(target).name === items[index]?.lockLease;
 }
 
 function originOf(live: Presence, earlier: Presence | undefined, unread: Presence | undefined): ItemView['liveFrom'] {

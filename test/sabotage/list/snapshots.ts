@@ -206,8 +206,7 @@ export const storage: readonly Sabotage[] = [
       {
         file: 'hooks/sync.ts',
         find: '.catch((thrown) => aground(serving, live, thrown));',
-        replace:
-          '.catch((thrown) => (live.now > 0 ? Promise.reject(thrown) : aground(serving, live, thrown)));',
+        replace: '.catch((thrown) => (live.now > 0 ? Promise.reject(thrown) : aground(serving, live, thrown)));',
       },
     ],
     caughtBy: ['test/threats/engine-faults.test.ts'],
