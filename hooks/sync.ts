@@ -95,8 +95,7 @@ async function serve(serving: Serving, call: Call, progress = beginning): Promis
   const live = await lookPatiently(serving, call, progress);
   if (live.kind !== 'live') return withoutTransaction(serving, call, live, carry);
   const last = await takeStep(serving, { ...live, target, lookedAt }, carry).catch((thrown) => aground(serving, live, thrown));
-  const taken = { ...last, outcome: [...earlier, ...last.outcome] };
-  const { result } = taken;
+  const { result, ...taken } = { ...last, outcome: [...earlier, ...last.outcome] };
   if (result.kind === 'answer') return replyOf(serving, call, taken, result);
   const next = { ...result.carry, ...touchedBy(last.observation, last.outcome, carry) };
   if (looks < mostLooks) return serve(serving, call, { carry: next, looks: looks + 1, last: live, earlier: taken.outcome });

@@ -51,9 +51,9 @@ export async function observeItem(context: ItemContext): Promise<ItemView> {
   const base = { kind: 'item', snapshot, serviceAccount, ...locks, contents: [], goneOwners: [] } as const;
   const entry = entryOf(snapshot, index);
   if (entry === undefined || serviceAccount.kind !== 'present') return { ...base, live: absent, liveFrom: 'now' };
-  const isOfEntry = context.earlier !== undefined || entry === known;
   const lease = isLockOf(entry, status) ? base.lease : absent;
-  const live = early !== undefined && isOfEntry ? early : await readLive(source.reader, transaction, entry);
+  const isOfEntry = context.earlier !== undefined || entry === known;
+  const live = (isOfEntry ? early : undefined) ?? (await readLive(source.reader, transaction, entry));
   return { ...base, lease, live, liveFrom: originOf(live, context.earlier, unread), ...(await readMore(context, entry, live)) };
 }
 
