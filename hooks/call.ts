@@ -42,8 +42,8 @@ export interface AuditLine {
 /** One write to a Lease. */
 export interface LockOperation {
   readonly operation: 'acquire' | 'renew' | 'release';
-  /** `ok`, or the reason of the failure. */
-  readonly result: string;
+  /** `conflict`: another was faster, it is somebody else's lock or has moved meanwhile. */
+  readonly result: 'success' | 'conflict' | 'error';
 }
 
 /** A sentence of the story that `kubectl describe` tells. */

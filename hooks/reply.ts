@@ -10,6 +10,7 @@ import { encodeStatus, type Status } from './model/status.ts';
 import type { Observation, Recollection, View } from './observe/observation.ts';
 import type { Session } from './perform/deadline.ts';
 import type { Result } from './report/answer.ts';
+import { bounded } from './report/bounded.ts';
 import { type Answered, reportOf } from './report/report.ts';
 import { completed, isMoved } from './report/status.ts';
 import { writerOf } from './writes/lease.ts';
@@ -36,8 +37,9 @@ export type Answering = Extract<Result, { kind: 'answer' }>;
 /** The reply with the status of the answer; it is reported, and this process remembers what it must. */
 export function replyOf({ parts, memory, session }: Replying, call: Call, ended: Ended, answer: Answering): Reply {
   const { observation, found } = ended;
-  const { uid } = observation.transaction;
-  const status = completed(found, spokenFor(memory, ended, answer.status), observation.now);
+  const { uid, size } = observation.transaction;
+  const next = spokenFor(memory, ended, bounded(answer.status, size));
+  const status = completed(found, next, observation.now, size);
   const isTroubled = answer.resyncAfterSeconds < 0;
   const stayAway = 1_000 * Math.min(session.retryAfter(), longestStay, longestPauseUnder(observation));
   const isWaiting = answer.resyncAfterSeconds > 0 && status.version === found.version;

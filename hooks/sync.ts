@@ -5,6 +5,7 @@
 // between the look and the write. A target is written at most once: what succeeded ends the call.
 import { agendaOf } from './agenda/agenda.ts';
 import type { Call, EngineParts, Hook, Reply, Timing } from './call.ts';
+import { driftRoom } from './checks/room.ts';
 import { decide } from './decide/decide.ts';
 import { lockTime } from './decide/lock-time.ts';
 import type { Step } from './decide/step.ts';
@@ -161,7 +162,7 @@ async function takeStep(serving: Serving, live: Seen, carry: Carry): Promise<Tak
   const until = live.lookedAt + lockTime(step, observation) - parts.timing.writeTimeout;
   const outcome = denied(planned, step, carry.refused) ?? (await perform(planned, session.writerUntil(until)));
   remember(serving, step, observation, outcome);
-  const context = { transaction, packer: parts.sealer };
+  const context = { transaction, packer: parts.sealer, driftRoom: driftRoom(status, transaction.size) };
   const result = resultOf(step, { observation, plan: planned, outcome, carry, context });
   if (step.kind === 'store') keepStored(source, transaction, result, outcome);
   return { observation, step, outcome, found: live.status, first, result };

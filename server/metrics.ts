@@ -5,6 +5,7 @@
 //    absent, and a counter says so: an old figure would pass for a new one.
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import type { StepReport, Stored } from '../hooks/call.ts';
+import { labelOf } from '../hooks/model/reason.ts';
 import { createFigures, type Figures } from './figures.ts';
 import type { Census } from './kubernetes/census.ts';
 import type { RequestFact } from './kubernetes/observed.ts';
@@ -50,7 +51,7 @@ export function createMetrics(monotonic: () => number = () => performance.now())
       const stored = ledger.enter(report);
       if (stored !== undefined) count(stored);
       if (report.thrown !== undefined) figures.faults.inc();
-      for (const { operation, result } of report.locks) figures.locks.inc({ operation, result: lockResult(result) });
+      for (const { operation, result } of report.locks) figures.locks.inc({ operation, result });
     },
     lost: ledger.lost,
     hookRequest({ path, code, seconds }) {
@@ -74,13 +75,5 @@ function countStored(figures: Figures, stored: Stored): void {
   if (itemCount !== undefined) figures.itemCount.observe(itemCount);
   if (lockWaitSeconds !== undefined) figures.lockWait.observe(lockWaitSeconds);
   for (const { operation, result } of stored.items) figures.items.inc({ operation, result });
-  for (const reason of stored.conflicts) figures.conflicts.inc({ reason });
-}
-
-// Another was faster: somebody else's lock, or a lock that has moved meanwhile.
-const conflicts: ReadonlySet<string> = new Set(['AlreadyExists', 'Conflict', 'NotFound']);
-
-function lockResult(result: string): string {
-  if (result === 'ok') return 'success';
-  return conflicts.has(result) ? 'conflict' : 'error';
+  for (const reason of stored.conflicts) figures.conflicts.inc({ reason: labelOf(reason) });
 }

@@ -1,10 +1,36 @@
 // Failures in words for people.
 import type { Failure } from '../model/failure.ts';
+import { at, isObject, type Json } from '../model/json.ts';
+import { cut } from '../model/words.ts';
 
 const longestMessage = 600;
+const mostFields = 5;
 
-/** The API server quotes values in its messages: of objects whose content is secret only reason and field paths are told. */
-export function describeFailure(failure: Failure, isSecret: boolean): string {
-  const fields = failure.fields.length === 0 ? '' : ` (${failure.fields.slice(0, 5).join(', ')})`;
-  return isSecret || failure.message === '' ? `${failure.reason}${fields}` : failure.message.slice(0, longestMessage);
+/** What the target of a change is to be, was, or will be, as far as it is known. */
+export type Known = readonly (Json | undefined)[];
+
+/**
+ * The API server quotes values in its messages, and a webhook may put them into the paths of fields too: of objects whose content is
+ * secret the reason is told, and paths as far as they are made of names of fields there.
+ */
+export function describeFailure({ reason, message, fields }: Failure, isSecret: boolean, known?: Known): string {
+  if (!isSecret && message !== '') return cut(message, longestMessage);
+  const paths = isSecret ? [...new Set(fields.flatMap((field) => plainPath(field, known)))] : fields;
+  return paths.length === 0 ? reason : `${reason} (${paths.slice(0, mostFields).join(', ')})`;
+}
+
+function plainPath(field: string, known: Known | undefined): readonly string[] {
+  return known === undefined ? [field.replaceAll(/\[[^\]]*(\]|$)/g, '[…]')] : knownPath(field, known);
+}
+
+/** The part of a path that leads through fields of one of the objects: `spec.tokens[…]` of `spec.tokens[abc].x`. */
+function knownPath(field: string, objects: Known): readonly string[] {
+  const names = field.split(/[.[\]]+/).filter((name) => name !== '');
+  const depth = Math.max(0, ...objects.map((object) => depthOf(names, object)));
+  return depth === 0 ? [] : [`${names.slice(0, depth).join('.')}${depth === names.length ? '' : '[…]'}`];
+}
+
+function depthOf([name, ...rest]: readonly string[], value: Json | undefined): number {
+  if (name === undefined) return 0;
+  return isObject(value) && Object.hasOwn(value, name) ? 1 + depthOf(rest, at(value, name)) : 0;
 }

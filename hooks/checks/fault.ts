@@ -1,14 +1,14 @@
 // What is wrong with a Transaction, as data: which change, which stable reason, and the sentence for people.
+import type { Reason } from '../model/reason.ts';
 
 export interface Fault {
-  /** CamelCase, in docs/reasons.md. */
-  readonly reason: string;
+  readonly reason: Reason;
   readonly message: string;
   /** 0-based index of the change; absent when the fault is the Transaction's. */
   readonly item?: number;
 }
 
-export function fault(reason: string, message: string, item?: number): Fault {
+export function fault(reason: Reason, message: string, item?: number): Fault {
   return item === undefined ? { reason, message } : { reason, message, item };
 }
 

@@ -1,6 +1,7 @@
 // What can be said of a Transaction without looking at the cluster. The CRD and the policy of its creation say most of it too; the
 // hook is also driven without them (another CRD, a policy that was not there yet), so nothing is presumed.
 import { at, isDeeperThan, isObject, mostLevels, textAt } from '../model/json.ts';
+import type { Reason } from '../model/reason.ts';
 import { groupOf } from '../model/reference.ts';
 import { annotationOf, annotations, type Change, group, type Transaction } from '../model/transaction.ts';
 import { durationFaults } from './durations.ts';
@@ -12,9 +13,9 @@ export const mostChanges = 500;
 export const longestName = 230;
 
 /** Bytes of an object that etcd stores by default, less what stands in metadata. */
-const largestStored = 1_500_000;
+export const largestStored = 1_500_000;
 /** Bytes that the status may come to take: of its own, and for each change its lock, its error or what the server made of it. */
-const statusSize = { own: 100_000, change: 800 } as const;
+export const statusSize = { own: 100_000, change: 800 } as const;
 
 /** Less than what the engine works with, by what lies around content. */
 const mostContentLevels = mostLevels - 10;
@@ -75,7 +76,7 @@ function changeFaults(change: Change, index: number, transaction: Transaction): 
   return messages.map(([reason, message]) => fault(reason, `spec.changes[${index}]: ${message}`, index));
 }
 
-type Message = readonly [reason: string, message: string];
+type Message = readonly [reason: Reason, message: string];
 
 function typeMessages({ type }: Change): readonly Message[] {
   return types.includes(type) ? [] : [['Invalid', `type "${printable(type)}" is none of ${types.join(', ')}`]];

@@ -51,6 +51,15 @@ export function describePath(path: Path): string {
   return path.map(describeElement).join('').replace(/^\./, '');
 }
 
+/**
+ * The same for an object whose values must not be told: `spec.template.spec.containers[…].image`. Members of a set and keys of a
+ * list item are values; names of fields, and of entries of a map, are none.
+ */
+export function describeSealedPath(path: Path): string {
+  const described = path.map((element) => (element.startsWith('f:') ? describeElement(element) : '[…]'));
+  return described.join('').replace(/^\./, '');
+}
+
 function describeElement(element: string): string {
   if (element.startsWith('f:')) return /^[\w-]+$/.test(element.slice(2)) ? `.${element.slice(2)}` : `[${element.slice(2)}]`;
   if (element.startsWith('v:')) return `[${element.slice(2)}]`;

@@ -7,7 +7,9 @@ import { differences } from '../content/merge.ts';
 import { hasManager, isTerminating, isUnclaimed } from '../content/ownership.ts';
 import { at, isList, isObject, type JsonObject, textAt, withKey } from '../model/json.ts';
 import type { Wanted } from '../model/others.ts';
+import type { Reason } from '../model/reason.ts';
 import { describe } from '../model/reference.ts';
+import { foreign } from '../model/words.ts';
 import { foreignContent } from './foreign-content.ts';
 import { isOurCreation } from './forward.ts';
 import {
@@ -41,7 +43,7 @@ export type Backward =
   | { readonly kind: 'wait'; readonly message: string }
   /** Other Transactions must be known first. */
   | { readonly kind: 'look'; readonly others: Wanted }
-  | { readonly kind: 'conflict'; readonly reason: string; readonly message: string };
+  | { readonly kind: 'conflict'; readonly reason: Reason; readonly message: string };
 
 /** The undo of one change is over without a write. */
 export type Ended = Extract<Backward, { kind: 'restored' | 'conflict' }>;
@@ -89,7 +91,7 @@ function judgeCreation(evidence: BackwardEvidence, live: JsonObject, isSame: boo
   if (foreign.length > 0) {
     return conflict(
       'ForeignContent',
-      `${name} was created here and has been changed by others since: ${describeForeign(foreign)}`,
+      `${name} was created here and has been changed by others since: ${describeForeign(foreign, evidence)}`,
     );
   }
   if (evidence.contents.length > 0) {
@@ -107,7 +109,9 @@ function judgeChanged(evidence: BackwardEvidence): Backward {
   if (uidOf(live) === uidOf(entry.prior)) return judgeContent(evidence, live);
   if (!recorded) return { kind: 'restored', note: `${name} was created again by someone else; it was left alone` };
   if (isBroughtBack(evidence)) return judgeContent(evidence, live);
-  const by = [...new Set(managersOf(live).map((manager) => manager.name))].slice(0, 5).join(', ') || 'unknown';
+  const by =
+    [...new Set(managersOf(live).map(({ name: manager }) => foreign(manager, longestManager)))].slice(0, 5).join(', ') ||
+    'unknown';
   return (
     deletedByOthers(evidence) ??
     conflict('Replaced', `${name} was deleted and created again by someone else since; it is owned by ${by} now`)
@@ -127,10 +131,13 @@ function judgeContent(evidence: BackwardEvidence, live: JsonObject): Backward {
   const foreign = attributed.kind === 'foreign' ? attributed.foreign : takenOver(evidence, attributed);
   const name = describe(entry.target);
   if (foreign.length > 0)
-    return conflict('RollbackConflict', `${name} was changed by others where we had changed it: ${describeForeign(foreign)}`);
+    return conflict(
+      'RollbackConflict',
+      `${name} was changed by others where we had changed it: ${describeForeign(foreign, evidence)}`,
+    );
   const { restored } = attributed.merge;
   return isObject(restored)
-    ? { kind: 'content', live, restored, attributed, ...ownersNote(goneOwnersOf(restored, evidence)) }
+    ? { kind: 'content', live, restored, attributed, ...ownersNote(goneOwnersOf(restored, evidence), evidence) }
     : { kind: 'restored' };
 }
 
@@ -142,17 +149,17 @@ function isAbsent({ entry, live, managers, recorded }: Evidence, { ours }: Attri
 
 function judgeDeleted(evidence: BackwardEvidence): Backward {
   const { live, entry } = evidence;
-  if (live === undefined) return { kind: 'recreate', ...ownersNote(evidence.goneOwners) };
+  if (live === undefined) return { kind: 'recreate', ...ownersNote(evidence.goneOwners, evidence) };
   if (isTerminating(live)) return awaitGone(entry);
   if (uidOf(live) === uidOf(entry.prior)) return undeleted(evidence, live);
   if (hasManager(live, [evidence.managers.restore])) return { kind: 'complete', live };
   const instead = laterThan(evidence, ({ type }) => type === 'Create');
   if (instead !== undefined) return instead;
   const foreign = recreatedContent(evidence, live);
-  if (foreign.length === 0) return { kind: 'restored', ...ownersNote(evidence.goneOwners) };
+  if (foreign.length === 0) return { kind: 'restored', ...ownersNote(evidence.goneOwners, evidence) };
   return conflict(
     'Recreated',
-    `${describe(entry.target)} was created again by someone else with other content: ${describeForeign(foreign)}`,
+    `${describe(entry.target)} was created again by someone else with other content: ${describeForeign(foreign, evidence)}`,
   );
 }
 
@@ -176,8 +183,13 @@ function recreatedContent(evidence: BackwardEvidence, live: JsonObject): readonl
   return paths.filter((path) => !isUnclaimed(live, path, kinds)).map((path) => foreignPath(live, path));
 }
 
-function ownersNote(goneOwners: readonly string[]): { readonly note?: string } {
-  return goneOwners.length === 0 ? {} : { note: `owner references dropped, their owners are gone: ${goneOwners.join(', ')}` };
+const mostOwners = 10;
+const longestManager = 128;
+
+function ownersNote(goneOwners: readonly string[], { isSealed }: Evidence): { readonly note?: string } {
+  if (goneOwners.length === 0) return {};
+  const which = isSealed ? `${goneOwners.length}` : goneOwners.slice(0, mostOwners).join(', ');
+  return { note: `owner references dropped, their owners are gone: ${which}` };
 }
 
 // The garbage collector may have taken the reference off already.
@@ -192,6 +204,6 @@ function comparable(object: JsonObject, { entry }: Evidence): JsonObject {
   return withKey(fresh, 'metadata', withoutKeys(at(fresh, 'metadata'), ['annotations', 'ownerReferences']));
 }
 
-function conflict(reason: string, message: string): Backward {
+function conflict(reason: Reason, message: string): Backward {
   return { kind: 'conflict', reason, message };
 }

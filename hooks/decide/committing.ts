@@ -1,8 +1,10 @@
 // Prepared and Committing: the announced change is applied, recognised as applied, or found to be impossible.
 
-import { describeFailure } from '../checks/failures.ts';
+import { describeRefusal } from '../checks/refusal.ts';
+import { driftRoom } from '../checks/room.ts';
 import { definitionState } from '../content/definition.ts';
 import type { Failure } from '../model/failure.ts';
+import { reasonOfFailure } from '../model/reason.ts';
 import { describe } from '../model/reference.ts';
 import { isSealed, type SnapshotEntry } from '../model/snapshot.ts';
 import { fieldManagers } from '../model/transaction.ts';
@@ -72,6 +74,8 @@ function decideChange(observation: Observation, view: ItemView, entry: SnapshotE
     managers: fieldManagers(transaction),
     drift: driftOf(status.items[entry.index], observation, entry),
     recorded: false,
+    isSealed: isSealed(entry.target, transaction.namespace),
+    driftRoom: driftRoom(status, transaction.size),
   };
   const judged = judgeForward(evidence);
   if (isToBeRead(view, judged))
@@ -112,8 +116,8 @@ function byJudgement(observation: Observation, { entry, live }: ForwardEvidence,
 
 function failedRead({ status, transaction, now }: Observation, entry: SnapshotEntry, failure: Failure): Step {
   if (failure.kind === 'transient') return waitOut(status, `reading ${describe(entry.target)}`, failure);
-  const message = `${describe(entry.target)} cannot be read: ${describeFailure(failure, isSealed(entry.target, transaction.namespace))}`;
-  return become(undoing(status, { reason: failure.reason, message }, now, entry.index), message);
+  const message = `${describe(entry.target)} cannot be read: ${describeRefusal(failure, entry, transaction)}`;
+  return become(undoing(status, { reason: reasonOfFailure(failure), message }, now, entry.index), message);
 }
 
 /** ms that a CustomResourceDefinition may take until its kind is served. */

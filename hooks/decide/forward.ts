@@ -8,6 +8,7 @@ import { hasManager, isTerminating, isUnclaimed } from '../content/ownership.ts'
 import type { Path } from '../content/path.ts';
 import { type Drift, encodeDrift } from '../model/item.ts';
 import { at, equalJson, isObject, type Json, type JsonObject, textAt, withKey } from '../model/json.ts';
+import type { Reason } from '../model/reason.ts';
 import { describe } from '../model/reference.ts';
 import { annotations, type Change } from '../model/transaction.ts';
 import { keptBy } from '../writes/change.ts';
@@ -20,11 +21,13 @@ export type Forward =
   | { readonly kind: 'done' }
   /** What is about to be deleted has moved since its snapshot, in what makes no conflict: to be stored before it is gone. */
   | { readonly kind: 'amend'; readonly drift: readonly Drift[] }
-  | { readonly kind: 'conflict'; readonly reason: string; readonly message: string };
+  | { readonly kind: 'conflict'; readonly reason: Reason; readonly message: string };
 
 export interface ForwardEvidence extends Evidence {
   readonly change: Change;
   readonly uid: string;
+  /** Bytes that a drift may take in the status. */
+  readonly driftRoom: number;
 }
 
 export function judgeForward(evidence: ForwardEvidence): Forward {
@@ -115,10 +118,10 @@ function judgeDelete(evidence: ForwardEvidence): Forward {
 
 // Annotations make no conflict, and the snapshot has them as they were: what has been added since would not come back.
 function unstored(evidence: ForwardEvidence): Forward | undefined {
-  const { entry, live, drift } = evidence;
+  const { entry, live, drift, driftRoom } = evidence;
   if (live === undefined || annotationDrift(amended(entry, drift), live).length === 0) return undefined;
   const all = annotationDrift(entry, live);
-  if (encodeDrift(all) !== undefined) return { kind: 'amend', drift: all };
+  if (encodeDrift(all, driftRoom) !== undefined) return { kind: 'amend', drift: all };
   return contentConflict(
     evidence,
     all.map(({ path }) => foreignPath(live, path)),
@@ -157,14 +160,14 @@ function versionConflict({ change, live, entry }: ForwardEvidence): Forward | un
   return conflict('ResourceVersion', `${describe(entry.target)} has resourceVersion ${found}, content asks for ${wanted}`);
 }
 
-function contentConflict({ entry }: Evidence, foreign: readonly ForeignPath[]): Forward {
+function contentConflict(evidence: Evidence, foreign: readonly ForeignPath[]): Forward {
   return conflict(
     'Conflict',
-    `${describe(entry.target)} was changed by someone else after its snapshot was taken: ${describeForeign(foreign)}`,
+    `${describe(evidence.entry.target)} was changed by someone else after its snapshot was taken: ${describeForeign(foreign, evidence)}`,
   );
 }
 
-function conflict(reason: string, message: string): Forward {
+function conflict(reason: Reason, message: string): Forward {
   return { kind: 'conflict', reason, message };
 }
 

@@ -1,6 +1,7 @@
 // What must hold before any item is applied or taken back: a list that stops at the first reason.
 import type { Failure } from '../model/failure.ts';
 import { type JsonObject, textAt } from '../model/json.ts';
+import type { Reason } from '../model/reason.ts';
 import type { SnapshotEntry } from '../model/snapshot.ts';
 import type { Status } from '../model/status.ts';
 import { holderOf } from '../model/transaction.ts';
@@ -19,7 +20,7 @@ export type Guarded =
   | { readonly kind: 'clear'; readonly entry: SnapshotEntry; readonly lease: JsonObject }
   | { readonly kind: 'trouble'; readonly what: string; readonly failure: Failure }
   /** The undo, and with it the change, has lost what it stands on. */
-  | { readonly kind: 'lost'; readonly reason: string; readonly message: string }
+  | { readonly kind: 'lost'; readonly reason: Reason; readonly message: string }
   | { readonly kind: 'lease'; readonly state: Exclude<LeaseState, 'ours'> };
 
 export function guard(observation: Observation, view: ItemView, index: number): Guarded {

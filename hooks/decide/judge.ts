@@ -5,10 +5,11 @@ import { isWithin } from '../content/fields.ts';
 import { type ListKinds, listKindsOf, partsOf, valueAt, withValueAt } from '../content/lists.ts';
 import { differences, type Merge, merge, type OurPath } from '../content/merge.ts';
 import { hasManager, isUnclaimed, newOwners, ownedBy, ownersAt, samePath } from '../content/ownership.ts';
-import { describePath, type Path } from '../content/path.ts';
+import { describePath, describeSealedPath, type Path } from '../content/path.ts';
 import type { Drift } from '../model/item.ts';
 import { equalJson, isObject, type Json, type JsonObject, textAt } from '../model/json.ts';
 import type { SnapshotEntry } from '../model/snapshot.ts';
+import { foreign } from '../model/words.ts';
 
 export interface Managers {
   readonly forward: string;
@@ -24,11 +25,13 @@ export interface Evidence {
   readonly drift: readonly Drift[];
   /** Whether the status says that our write took effect. */
   readonly recorded: boolean;
+  /** Whether values of the object must not be told. */
+  readonly isSealed: boolean;
 }
 
 /** A path that is no longer ours, and who has it. */
 export interface ForeignPath {
-  readonly path: string;
+  readonly path: Path;
   readonly manager: string;
 }
 
@@ -106,9 +109,11 @@ export function writtenState({ entry, live, managers, drift }: Evidence, kinds: 
   }, recorded);
 }
 
+const longestManager = 128;
+
 export function foreignPath(live: Json | undefined, path: Path): ForeignPath {
   const owners = ownersAt(live, path);
-  return { path: describePath(path), manager: owners.map((owner) => owner.name).join(', ') || 'unknown' };
+  return { path, manager: owners.map((owner) => foreign(owner.name, longestManager)).join(', ') || 'unknown' };
 }
 
 /** Those who took a path of our change over since it was made, although its value is still ours. */
@@ -119,14 +124,20 @@ export function takenOver(evidence: Evidence, attributed: Attributed): readonly 
     .map(({ path }) => path);
   const owned = { prior: evidence.entry.prior, expected: evidence.entry.expected, live: evidence.live };
   const owners = newOwners(owned, applied, [evidence.managers.forward, evidence.managers.restore]);
-  return owners.map(({ path, manager }) => ({ path: describePath(path), manager }));
+  return owners;
 }
 
 export function uidOf(object: Json | undefined): string | undefined {
   return textAt(object, 'metadata', 'uid');
 }
 
-export function describeForeign(paths: readonly ForeignPath[]): string {
-  const shown = paths.slice(0, 5).map(({ path, manager }) => `${path} (by ${manager})`);
-  return shown.join(', ') + (paths.length > shown.length ? ` and ${paths.length - shown.length} more` : '');
+const mostPaths = 5;
+const longestPath = 300;
+
+/** In words; of a sealed object without the values that lie in paths. */
+export function describeForeign(paths: readonly ForeignPath[], { isSealed }: Pick<Evidence, 'isSealed'>): string {
+  const told = isSealed ? describeSealedPath : describePath;
+  const all = [...new Set(paths.map(({ path, manager }) => `${foreign(told(path), longestPath)} (by ${manager})`))];
+  const shown = all.slice(0, mostPaths);
+  return shown.join(', ') + (all.length > shown.length ? ` and ${all.length - shown.length} more` : '');
 }

@@ -6,16 +6,16 @@
 import { managersOf } from '../content/fields.ts';
 import type { OurPath } from '../content/merge.ts';
 import { hasManager, newOwners, ownedBy, ownersAt } from '../content/ownership.ts';
-import { describePath } from '../content/path.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { OtherChange, Others, Wanted } from '../model/others.ts';
+import type { Reason } from '../model/reason.ts';
 import { describe } from '../model/reference.ts';
 import { isOfTransaction } from '../model/transaction.ts';
 import { type Attributed, type Evidence, type ForeignPath, uidOf } from './judge.ts';
 
 /** What other Transactions make of an undo: a conflict, or that they must be looked at first. */
 export type Hindrance =
-  | { readonly kind: 'conflict'; readonly reason: string; readonly message: string }
+  | { readonly kind: 'conflict'; readonly reason: Reason; readonly message: string }
   | { readonly kind: 'look'; readonly others: Wanted };
 
 /** What is known of other Transactions when a change is taken back. */
@@ -138,6 +138,5 @@ export function builtUpon(evidence: OthersEvidence, { ours }: Attributed): Hindr
 export function sharedFields({ live, entry, managers }: Evidence): readonly ForeignPath[] {
   const [ours, names] = [[managers.forward], [managers.forward, managers.restore]];
   const fields = [...ownedBy(entry.expected, ours), ...ownedBy(live, ours)];
-  const owners = newOwners({ prior: undefined, expected: entry.expected, live }, fields, names);
-  return owners.map(({ path, manager }) => ({ path: describePath(path), manager }));
+  return newOwners({ prior: undefined, expected: entry.expected, live }, fields, names);
 }

@@ -1,7 +1,8 @@
 // RollingBack: one change after the other, the last one first, is taken back or given up with its reason.
-import { describeFailure } from '../checks/failures.ts';
+import { describeRefusal } from '../checks/refusal.ts';
 import type { Failure } from '../model/failure.ts';
 import { textAt } from '../model/json.ts';
+import { reasonOfFailure } from '../model/reason.ts';
 import { describe } from '../model/reference.ts';
 import { isSealed, type SnapshotEntry } from '../model/snapshot.ts';
 import { formatTime, parseTime } from '../model/timeouts.ts';
@@ -103,6 +104,7 @@ function decideUndo(observation: Observation, view: ItemView, { entry, late }: D
     managers: fieldManagers(transaction),
     drift,
     recorded: item?.progress.kind === 'applied',
+    isSealed: isSealed(entry.target, transaction.namespace),
     uid: transaction.uid,
     createdUid: entry.type === 'Create' ? item?.uid : undefined,
     contents: view.contents,
@@ -152,6 +154,6 @@ function byJudgement({ observation, entry, ...lost }: Judging, judged: Backward,
 
 function failedRead({ status, transaction, now }: Observation, entry: SnapshotEntry, failure: Failure): Step {
   if (failure.kind === 'transient') return undoOut(status, entry.index, `reading ${describe(entry.target)}`, failure);
-  const message = `${describe(entry.target)} cannot be read: ${describeFailure(failure, isSealed(entry.target, transaction.namespace))}`;
-  return become(left(status, entry.index, now, { reason: failure.reason, message }), message);
+  const message = `${describe(entry.target)} cannot be read: ${describeRefusal(failure, entry, transaction)}`;
+  return become(left(status, entry.index, now, { reason: reasonOfFailure(failure), message }), message);
 }

@@ -1,5 +1,6 @@
 // Words of the status: short ones, since the status is written at every step.
 import type { Cause } from '../model/status.ts';
+import { foreign } from '../model/words.ts';
 
 /** Longest message of one item in characters: up to 500 of them are written at every step. */
 const longestMessage = 1_000;
@@ -10,7 +11,7 @@ export function plain({ reason, message }: Cause): Cause {
 }
 
 export function shortened(text: string): string {
-  return text.length > longestMessage ? `${text.slice(0, longestMessage - 1)}…` : text;
+  return foreign(text, longestMessage);
 }
 
 export function count(amount: number, noun: string): string {

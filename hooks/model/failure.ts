@@ -1,4 +1,5 @@
 // Failures are named by what must happen next, never by where they arose or by the text of a message.
+import type { FailureReason } from './reason.ts';
 
 /**
  * - `absent`: 404, the object or its kind is not there.
@@ -13,11 +14,14 @@ export interface Failure {
   readonly kind: FailureKind;
   /** HTTP status; 0 when no answer came. */
   readonly code: number;
-  /** CamelCase: `reason` of the API server's Status, or our own where no Status came (ConnectionFailed, Timeout, ...). */
-  readonly reason: string;
-  /** For people. May quote values of the request: never shown for objects whose content is secret. */
+  /**
+   * `reason` of the API server's Status where it is one of its own, that of the code where it is not, our own word where no Status
+   * came. For messages and logs: what it comes to in a status is `reasonOfFailure`.
+   */
+  readonly reason: FailureReason;
+  /** For people, clean and bounded. May quote values of the request: never shown for objects whose content is secret. */
   readonly message: string;
-  /** Paths of the fields that the API server complained about. */
+  /** Paths of the fields that the API server, or a webhook, complained about; clean and bounded. May hold values too. */
   readonly fields: readonly string[];
   /** True when the answer proves that the request has no effect now or later; a lost or a 5xx answer proves nothing. */
   readonly definitive: boolean;

@@ -1,10 +1,12 @@
 // Progress of one change. On the wire three booleans and more, as users know them from the status; inside, a union that has
 // only the states which make sense. What cannot be read strictly is corrupt and nothing is done on its word.
 import { at, isList, isObject, type Json, type JsonObject, parseJson, textAt } from './json.ts';
+import type { Reason } from './reason.ts';
+import { storedSize } from './words.ts';
 
-/** Why an item stands where it stands. `reason` is CamelCase and stable, `message` is for people. */
+/** Why an item stands where it stands. `reason` is for programs, `message` is for people. */
 export interface ItemError {
-  readonly reason: string;
+  readonly reason: Reason;
   readonly message: string;
 }
 
@@ -33,10 +35,13 @@ export interface Drift {
 /** Characters of one item's drift in the status, which is stored at every step. */
 const longestDrift = 1_024;
 
-/** Undefined when it is too long to be kept in the status. */
-export function encodeDrift(drift: readonly Drift[]): string | undefined {
+/** What sealing adds: the name of the key, nonce and tag, and base64 around all of it. */
+const sealed = { bytes: 200, factor: 4 / 3 } as const;
+
+/** Undefined when it is too long to be kept in the status, sealed or not. `room` in bytes. */
+export function encodeDrift(drift: readonly Drift[], room = Number.POSITIVE_INFINITY): string | undefined {
   const text = JSON.stringify(drift);
-  return text.length > longestDrift ? undefined : text;
+  return text.length > longestDrift || storedSize(text) * sealed.factor + sealed.bytes > room ? undefined : text;
 }
 
 export function decodeDrift(text: string): readonly Drift[] {
@@ -131,9 +136,10 @@ function decodeProgress(wire: JsonObject): Progress | undefined {
   return kind === 'restored' || kind === 'left' ? { kind, applied } : { kind };
 }
 
+// As it was stored, perhaps by another version: what did not change must not seem to.
 function decodeError(error: Json | undefined): { readonly error?: ItemError } {
   if (!isObject(error)) return {};
-  return { error: { reason: textAt(error, 'reason') ?? 'Unknown', message: textAt(error, 'message') ?? '' } };
+  return { error: { reason: (textAt(error, 'reason') ?? 'Unknown') as Reason, message: textAt(error, 'message') ?? '' } };
 }
 
 function texts<Key extends string>(wire: JsonObject, keys: readonly Key[]): Partial<Record<Key, string>> {

@@ -1,6 +1,7 @@
 // One place makes every name: identity of an object, of its lock, of its key in a snapshot.
 import { createHash } from 'node:crypto';
 import type { JsonObject } from './json.ts';
+import { clean } from './words.ts';
 
 /** An object that a change is about. `namespace` is absent for cluster-scoped kinds. */
 export interface Reference {
@@ -29,7 +30,10 @@ export function identityOf(reference: Reference): string {
 export function describe(reference: Reference): string {
   const group = groupOf(reference.apiVersion);
   const kind = group.includes('.') ? `${reference.kind}.${group}` : reference.kind;
-  return reference.namespace === undefined ? `${kind} ${reference.name}` : `${kind} ${reference.namespace}/${reference.name}`;
+  // Names of roles are free text, as far as a path can hold it.
+  return clean(
+    reference.namespace === undefined ? `${kind} ${reference.name}` : `${kind} ${reference.namespace}/${reference.name}`,
+  );
 }
 
 /** What an object must carry to be sent to that reference. */

@@ -2,6 +2,7 @@
 import { decodeItem, encodeItem, type Item } from './item.ts';
 import { at, isList, isObject, type Json, type JsonObject, textAt } from './json.ts';
 import { isPhase, type Phase } from './phase.ts';
+import type { ConditionReason, Reason } from './reason.ts';
 import { formatTime, parseTime } from './timeouts.ts';
 
 /** Which ConfigMaps hold the snapshots, and what they must hold. */
@@ -17,7 +18,7 @@ export interface RollbackRef {
 export interface Condition {
   readonly type: string;
   readonly status: 'True' | 'False' | 'Unknown';
-  readonly reason: string;
+  readonly reason: ConditionReason;
   readonly message: string;
   /** RFC 3339. */
   readonly lastTransitionTime: string;
@@ -50,9 +51,14 @@ export interface Status {
 }
 
 export interface Cause {
-  readonly reason: string;
+  readonly reason: Reason;
   readonly message: string;
 }
+
+declare const fits: unique symbol;
+
+/** A status that the CRD accepts: made by `bounded` (report/bounded.ts) alone. */
+export type BoundedStatus = Status & { readonly [fits]: true };
 
 export function emptyStatus(changes: number): Status {
   const items = Array.from({ length: changes }, (): Item => ({ progress: { kind: 'waiting' } }));
@@ -108,7 +114,7 @@ function decodeConditions(wire: Json | undefined): readonly Condition[] {
   return wire.filter(isObject).map((condition) => ({
     type: textAt(condition, 'type') ?? '',
     status: (textAt(condition, 'status') ?? 'Unknown') as Condition['status'],
-    reason: textAt(condition, 'reason') ?? '',
+    reason: (textAt(condition, 'reason') ?? '') as ConditionReason,
     message: textAt(condition, 'message') ?? '',
     lastTransitionTime: textAt(condition, 'lastTransitionTime') ?? '',
   }));
@@ -116,13 +122,14 @@ function decodeConditions(wire: Json | undefined): readonly Condition[] {
 
 function decodeCause(conditions: readonly Condition[]): { readonly cause?: Cause } {
   const failed = conditions.find(({ type, status }) => type === 'Succeeded' && status === 'False');
-  return failed === undefined ? {} : { cause: { reason: failed.reason, message: failed.message } };
+  // Where something has failed it is no phase that is named.
+  return failed === undefined ? {} : { cause: { reason: failed.reason as Reason, message: failed.message } };
 }
 
 const times = ['startedAt', 'completedAt', 'rollbackStartedAt', 'unsettledAt', 'rollbackObservedAt'] as const;
 
 /** The wire form. Equal statuses have equal wire forms: Metacontroller writes nothing then and wakes nobody. */
-export function encodeStatus(status: Status): JsonObject {
+export function encodeStatus(status: BoundedStatus): JsonObject {
   const time = (key: (typeof times)[number]): JsonObject => {
     const value = status[key];
     return value === undefined ? {} : { [key]: formatTime(value) };

@@ -1,16 +1,17 @@
 // Before anything is changed: every target as it is, and what a dry run as the ServiceAccount says it would become.
 
 import { stateFault } from '../checks/existence.ts';
-import { describeFailure } from '../checks/failures.ts';
 import { type Fault, fault } from '../checks/fault.ts';
 import { oneWay } from '../checks/one-way.ts';
+import { describeRefusal } from '../checks/refusal.ts';
 import type { Resolved } from '../checks/targets.ts';
 import type { AccessAnswer } from '../cluster.ts';
 import { asNew } from '../content/content.ts';
 import type { Failure } from '../model/failure.ts';
 import { type JsonObject, mostLevels, textAt, withPath } from '../model/json.ts';
+import { reasonOfFailure } from '../model/reason.ts';
 import { describe, shortHash } from '../model/reference.ts';
-import { isSealed, isTooDeep } from '../model/snapshot.ts';
+import { isTooDeep } from '../model/snapshot.ts';
 import { snapshotNames } from '../model/snapshot-names.ts';
 import { annotationOf, annotations, fieldManagers, type Transaction } from '../model/transaction.ts';
 import { changeWrite, locationOf } from '../writes/change.ts';
@@ -82,18 +83,30 @@ type Judged =
   | { readonly kind: 'fault'; readonly fault: Fault }
   | { readonly kind: 'trouble'; readonly failure: Failure };
 
+/** The dry run met another object than the read before it; `version` of that one, undefined where there was none. */
+interface Moved {
+  readonly kind: 'moved';
+  readonly failure: Failure;
+  readonly version: string | undefined;
+}
+
 type Context = Pick<LockContext, 'reader' | 'transaction'>;
 
 /** Reads of one target in a row, while somebody writes it between the read and the dry run. */
 const mostReads = 20;
 
-async function prepareOne(context: Context, resolved: Resolved, reads = 1): Promise<Judged> {
+async function prepareOne(context: Context, resolved: Resolved, earlier?: Pick<Moved, 'version'>, reads = 1): Promise<Judged> {
   const judged = await readAndTry(context, resolved);
-  const isStale = judged.kind === 'trouble' && judged.failure.kind === 'stale';
-  return isStale && reads < mostReads ? prepareOne(context, resolved, reads + 1) : judged;
+  if (judged.kind !== 'moved') return judged;
+  const { failure, version } = judged;
+  // The very object that was sent is there, and the answer is the same: it is about something else, or a webhook's.
+  if (earlier !== undefined && earlier.version === version) return failed(failure, resolved, tried, context.transaction);
+  return reads < mostReads ? prepareOne(context, resolved, { version }, reads + 1) : { kind: 'trouble', failure };
 }
 
-async function readAndTry(context: Context, resolved: Resolved): Promise<Judged> {
+const tried = 'is refused by a dry run';
+
+async function readAndTry(context: Context, resolved: Resolved): Promise<Judged | Moved> {
   const { reader, transaction } = context;
   const found = await read(reader, locationOf(resolved.target, resolved.resource), serviceAccountOf(transaction));
   if (found.kind === 'trouble') return failed(found.failure, resolved, 'could not be read', transaction);
@@ -113,11 +126,20 @@ function approximate(resolved: Resolved, prior: JsonObject | undefined, transact
   return { kind: 'prepared', prepared: { resolved, prior, expected, approximate: true } };
 }
 
-async function tryChange({ reader, transaction }: Context, resolved: Resolved, prior: JsonObject | undefined): Promise<Judged> {
+async function tryChange(
+  { reader, transaction }: Context,
+  resolved: Resolved,
+  prior: JsonObject | undefined,
+): Promise<Judged | Moved> {
   const { change, target, resource } = resolved;
   const write = changeWrite({ transaction, change, target, resource, prior, live: prior }, preconditionOf(prior));
   const answer = await reader.dryRun(write);
-  if (answer.kind === 'failed') return failed(answer.failure, resolved, 'is refused by a dry run', transaction);
+  if (answer.kind === 'failed') {
+    const { failure } = answer;
+    if (['stale', 'exists', 'absent'].includes(failure.kind))
+      return { kind: 'moved', failure, version: textAt(prior, 'metadata', 'resourceVersion') };
+    return failed(failure, resolved, tried, transaction);
+  }
   const expected = write.verb === 'delete' ? undefined : answer.object;
   if (isTooDeep(expected)) return { kind: 'fault', fault: tooDeep(resolved) };
   return { kind: 'prepared', prepared: { resolved, prior, expected, approximate: false } };
@@ -166,9 +188,11 @@ async function mayCreate({ reader, transaction }: Context, { change, resource, t
 }
 
 function failed(failure: Failure, resolved: Resolved, what: string, transaction: Transaction): Judged {
-  // Someone wrote between the read and the dry run: read again.
-  if (failure.kind === 'transient' || failure.kind === 'stale') return { kind: 'trouble', failure };
+  if (failure.kind === 'transient') return { kind: 'trouble', failure };
   const { index, target } = resolved;
-  const detail = describeFailure(failure, isSealed(target, transaction.namespace));
-  return { kind: 'fault', fault: fault(failure.reason, `spec.changes[${index}]: ${describe(target)} ${what}: ${detail}`, index) };
+  const detail = describeRefusal(failure, resolved, transaction);
+  return {
+    kind: 'fault',
+    fault: fault(reasonOfFailure(failure), `spec.changes[${index}]: ${describe(target)} ${what}: ${detail}`, index),
+  };
 }

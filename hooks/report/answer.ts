@@ -4,6 +4,7 @@ import type { Become } from '../decide/step.ts';
 import { stopped } from '../decide/transitions.ts';
 import { waitOut } from '../decide/waiting.ts';
 import type { Failure } from '../model/failure.ts';
+import type { Reason } from '../model/reason.ts';
 import type { Status } from '../model/status.ts';
 import type { Carry } from '../observe/carry.ts';
 import type { Observation } from '../observe/observation.ts';
@@ -53,6 +54,6 @@ export function taken({ status, resyncAfterSeconds }: Become): Result {
   return answer(status, resyncAfterSeconds);
 }
 
-export function stoppedBy({ status, now }: Observation, message: string, reason = 'Refused'): Status {
+export function stoppedBy({ status, now }: Observation, message: string, reason: Reason = 'Refused'): Status {
   return stopped(status, { reason, message }, now, new Map());
 }

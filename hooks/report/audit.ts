@@ -1,5 +1,6 @@
 // What a call has sent, as data: audit lines for writes to targets, and what was done to Leases.
 import type { AuditLine, LockOperation } from '../call.ts';
+import { clean } from '../model/words.ts';
 import type { Attempt, Outcome } from '../plan/mutation.ts';
 
 /** One line for each write to a target; the engine's own objects are not targets. */
@@ -15,7 +16,7 @@ function auditLine({ write, answer }: Attempt, item: number): AuditLine {
     item,
     verb,
     resource: `${location.resource.plural}${group}${subresource}`,
-    target: location.namespace === undefined ? location.name : `${location.namespace}/${location.name}`,
+    target: clean(location.namespace === undefined ? location.name : `${location.namespace}/${location.name}`),
     serviceAccount: identity.kind === 'serviceAccount' ? `${identity.namespace}/${identity.name}` : '',
     outcome: answer.kind === 'ok' ? 'ok' : answer.failure.reason,
   };
@@ -23,11 +24,13 @@ function auditLine({ write, answer }: Attempt, item: number): AuditLine {
 
 const lockOperations = { create: 'acquire', update: 'renew', delete: 'release', apply: 'renew' } as const;
 
+const results = { absent: 'conflict', exists: 'conflict', stale: 'conflict', refused: 'error', transient: 'error' } as const;
+
 /** One entry for each write to a Lease. */
 export function locksOf(outcome: Outcome): readonly LockOperation[] {
   const writes = outcome.filter(({ write }) => write.location.resource.kind === 'Lease' && write.identity.kind === 'engine');
   return writes.map(({ write, answer }) => ({
     operation: lockOperations[write.verb],
-    result: answer.kind === 'ok' ? 'ok' : answer.failure.reason,
+    result: answer.kind === 'ok' ? 'success' : results[answer.failure.kind],
   }));
 }

@@ -2,20 +2,21 @@
 import { holdsLocks } from '../agenda/agenda.ts';
 import { waitingSince } from '../decide/transitions.ts';
 import { isTerminal, type Phase } from '../model/phase.ts';
+import type { ConditionReason } from '../model/reason.ts';
 import type { Condition, Status } from '../model/status.ts';
 import { formatTime } from '../model/timeouts.ts';
 
 interface Verdict {
   readonly status: Condition['status'];
-  readonly reason: string;
+  readonly reason: ConditionReason;
   readonly message: string;
 }
 
-function verdict(status: Condition['status'], reason: string, message = ''): Verdict {
+function verdict(status: Condition['status'], reason: ConditionReason, message = ''): Verdict {
   return { status, reason, message };
 }
 
-function is(truth: boolean, reason: string, message = ''): Verdict {
+function is(truth: boolean, reason: ConditionReason, message = ''): Verdict {
   return verdict(truth ? 'True' : 'False', reason, message);
 }
 
@@ -38,13 +39,13 @@ function isFinished(status: Status): boolean {
 }
 
 // An end that holds locks gives them back, or takes them again for an undo that was asked for.
-function finishedReason(status: Status): string {
+function finishedReason(status: Status): ConditionReason {
   if (isFinished(status) || !isTerminal(status.phase)) return status.phase;
   return waitingSince(status) === undefined ? 'ReleasingLocks' : 'WaitingForLocks';
 }
 
 // In kstatus what still reconciles is not ready.
-function readyReason(status: Status): string {
+function readyReason(status: Status): ConditionReason {
   return status.phase === 'Committed' ? finishedReason(status) : status.phase;
 }
 
@@ -59,11 +60,16 @@ function stalled(status: Status): Verdict {
   return is(isStalled, isStalled ? (status.cause?.reason ?? status.phase) : status.phase, isStalled ? status.message : '');
 }
 
+// Without one, a status that somebody else has written would pass on what the CRD refuses.
+function isTime(text: string): boolean {
+  return /^\d{4}-[01]\d-[0-3]\dT[0-2]\d:[0-5]\d:[0-6]\d(\.\d{1,9})?(Z|[+-][0-2]\d:[0-5]\d)$/.test(text);
+}
+
 /** The conditions of a status; the time of a transition is kept where the condition's status did not change. */
 export function conditionsOf(status: Status, before: readonly Condition[], now: number): readonly Condition[] {
   return conditionTypes.flatMap((type) => {
     const found = verdicts[type]?.(status);
-    const earlier = before.find((condition) => condition.type === type && condition.status === found?.status);
+    const earlier = before.find((one) => one.type === type && one.status === found?.status && isTime(one.lastTransitionTime));
     return found === undefined ? [] : [{ type, ...found, lastTransitionTime: earlier?.lastTransitionTime ?? formatTime(now) }];
   });
 }

@@ -3,10 +3,11 @@ import type { ItemOperation, Stored } from '../call.ts';
 import { waitingSince } from '../decide/transitions.ts';
 import type { Item, ItemError } from '../model/item.ts';
 import { isTerminal, type Phase } from '../model/phase.ts';
+import type { Reason } from '../model/reason.ts';
 import type { Status } from '../model/status.ts';
 
 /** Reasons that say: somebody else has been at the object. */
-export const conflictReasons: ReadonlySet<string> = new Set([
+export const conflictReasons: ReadonlySet<string> = new Set<Reason>([
   'Conflict',
   'Gone',
   'Replaced',

@@ -14,6 +14,8 @@ import { mayLackTags, untaggedDriftContext } from '../model/untagged.ts';
 export interface AppliedContext {
   readonly transaction: Transaction;
   readonly packer: Packer;
+  /** Bytes that a drift may take in the status. */
+  readonly driftRoom?: number;
 }
 
 export function factsOf(
@@ -53,7 +55,7 @@ function driftOf(
 
 /** As the item of the status keeps it; undefined when it is too long: then ownership alone must tell. */
 export function storedDrift(drift: readonly Drift[], entry: SnapshotEntry, context: AppliedContext): string | undefined {
-  const text = encodeDrift(drift);
+  const text = encodeDrift(drift, context.driftRoom);
   if (text === undefined) return undefined;
   const [{ packer }, place] = [context, placeOf(entry, context)];
   if (isSealed(entry.target, context.transaction.namespace)) return packer.seal(text, contextOf('sealed drift', place));

@@ -3,6 +3,7 @@
 import type { Step } from '../decide/step.ts';
 import { count } from '../decide/wording.ts';
 import type { Failure } from '../model/failure.ts';
+import { type Reason, reasonOfFailure } from '../model/reason.ts';
 import { partName } from '../model/snapshot-names.ts';
 import type { Observation } from '../observe/observation.ts';
 import { type Done, failuresOf } from './answer.ts';
@@ -30,9 +31,9 @@ function isCreation(step: Tried): boolean {
 export function snapshotRefused(
   failure: Failure,
   { plan, outcome, observation }: Done,
-): { readonly reason: string; readonly message: string } {
-  const { reason, message, code } = failure;
-  if (code !== forbidden) return { reason, message: `the snapshot cannot be stored: ${message}` };
+): { readonly reason: Reason; readonly message: string } {
+  const { message, code } = failure;
+  if (code !== forbidden) return { reason: reasonOfFailure(failure), message: `the snapshot cannot be stored: ${message}` };
   const needed = plan.kind === 'sequence' ? plan.writes.length : 0;
   const stored = outcome.length - failuresOf(outcome).length;
   const place = `${count(needed, 'ConfigMap')} in namespace ${observation.transaction.namespace}`;

@@ -3,11 +3,14 @@ import type { StepReport } from '../call.ts';
 import type { Answer } from '../cluster.ts';
 import type { Step } from '../decide/step.ts';
 import type { Status } from '../model/status.ts';
+import { foreign } from '../model/words.ts';
 import type { Observation } from '../observe/observation.ts';
 import type { Outcome } from '../plan/mutation.ts';
 import { auditOf, locksOf } from './audit.ts';
 import { storedOf } from './counts.ts';
 import { eventsOf } from './story.ts';
+
+const longestBecause = 2_000;
 
 export interface Answered {
   readonly observation: Observation;
@@ -26,7 +29,7 @@ export function reportOf({ observation, step, outcome, thrown }: Answered, after
     name: transaction.name,
     uid: transaction.uid,
     step: step.kind === 'become' ? agenda.due : step.kind,
-    because: step.because,
+    because: foreign(step.because, longestBecause),
     fromPhase: status.version === 0 ? '' : status.phase,
     toPhase: after.phase,
     ...(item === undefined ? {} : { item }),

@@ -1,7 +1,7 @@
 // What a step and its outcome come to: look again within this call, or answer with a status.
 
-import { describeFailure } from '../checks/failures.ts';
 import { describeFaults } from '../checks/fault.ts';
+import { describeRefusal } from '../checks/refusal.ts';
 import type { Answer } from '../cluster.ts';
 import type { Ended } from '../decide/backward.ts';
 import { amending } from '../decide/drift.ts';
@@ -13,8 +13,8 @@ import { left, restored, undoing } from '../decide/undo-transitions.ts';
 import { undoLater, undoOut } from '../decide/waiting.ts';
 import type { Failure } from '../model/failure.ts';
 import { textAt } from '../model/json.ts';
+import { reasonOfFailure } from '../model/reason.ts';
 import { describe } from '../model/reference.ts';
-import { isSealed } from '../model/snapshot.ts';
 import type { Observation } from '../observe/observation.ts';
 import { refOf } from '../plan/snapshot.ts';
 import { again, answer, type Done, failuresOf, held, type Result, stoppedBy, taken, transientOf } from './answer.ts';
@@ -106,10 +106,10 @@ function afterFailure(step: Extract<Step, { kind: 'apply' }>, done: Done, failur
   if (failure.kind === 'absent' && isYoungDefinition(observation)) {
     return answer({ ...observation.status, message: `waiting until the API server serves ${step.entry.target.kind}` }, 0.2);
   }
-  const detail = describeFailure(failure, isSealed(step.entry.target, observation.transaction.namespace));
+  const detail = describeRefusal(failure, step.entry, observation.transaction);
   const name = `${step.entry.type} of ${describe(step.entry.target)}`;
   const message = `${name} was refused: ${detail}${placesTaken(step, failure, observation)}`;
-  return answer(undoing(observation.status, { reason: failure.reason, message }, observation.now, step.index));
+  return answer(undoing(observation.status, { reason: reasonOfFailure(failure), message }, observation.now, step.index));
 }
 
 /** ms for which an instance of a kind that was just made may meet 404. */
@@ -158,8 +158,8 @@ function afterUndoFailure(step: Extract<Step, { kind: 'compensate' }>, done: Don
     return taken(
       undoLater(observation.status, index, `waiting: a write of ${describe(step.entry.target)} may still be on its way`),
     );
-  const detail = describeFailure(failure, isSealed(step.entry.target, observation.transaction.namespace));
+  const detail = describeRefusal(failure, step.entry, observation.transaction);
   const name = `${step.entry.type} of ${describe(step.entry.target)}`;
   const message = `undoing ${name} was refused: ${detail}${placesTaken(step, failure, observation)}`;
-  return answer(left(observation.status, step.index, observation.now, { reason: failure.reason, message }));
+  return answer(left(observation.status, step.index, observation.now, { reason: reasonOfFailure(failure), message }));
 }

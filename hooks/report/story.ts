@@ -9,6 +9,7 @@ import type { Item } from '../model/item.ts';
 import { describe } from '../model/reference.ts';
 import type { Status } from '../model/status.ts';
 import type { Transaction } from '../model/transaction.ts';
+import { clean } from '../model/words.ts';
 import { conflictReasons, newErrors } from './counts.ts';
 
 /** Told one by one up to so many, in so many parts beyond. */
@@ -138,9 +139,9 @@ function rollbackStarted({ before, after, transaction }: Move): readonly EventRe
 }
 
 function normal(reason: string, message: string): EventRecord {
-  return { type: 'Normal', reason, message };
+  return { type: 'Normal', reason, message: clean(message) };
 }
 
 function warning(reason: string, message: string): EventRecord {
-  return { type: 'Warning', reason, message };
+  return { type: 'Warning', reason, message: clean(message) };
 }

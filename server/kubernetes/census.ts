@@ -2,6 +2,7 @@
 import type { Failed, Identity, Resource } from '../../hooks/cluster.ts';
 import { at, textAt } from '../../hooks/model/json.ts';
 import { isPhase, isTerminal, phases } from '../../hooks/model/phase.ts';
+import { labelOf } from '../../hooks/model/reason.ts';
 import { objectPath } from './paths.ts';
 import { type List, type Page, type Row, readPage, secondsOfAge } from './tables.ts';
 import type { Transport } from './transport.ts';
@@ -115,8 +116,8 @@ interface Seen {
 function seeTransaction({ byPhase, left }: Seen, row: Row, now: number): void {
   const phase = row.cell('Phase') || 'Pending';
   if (!isPhase(phase)) return;
-  const reason = row.cell('Left');
-  if (phase === 'Failed' && reason !== '') left.set(reason, (left.get(reason) ?? 0) + 1);
+  const reason = labelOf(row.cell('Left'));
+  if (phase === 'Failed' && row.cell('Left') !== '') left.set(reason, (left.get(reason) ?? 0) + 1);
   if (!isTerminal(phase)) byPhase.set(phase, withOneMore(byPhase.get(phase) ?? none, secondsUnderWay(row, now)));
 }
 

@@ -8,6 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Identity, Resource } from '../../hooks/cluster.ts';
 import type { JsonObject } from '../../hooks/model/json.ts';
 import { formatTime } from '../../hooks/model/timeouts.ts';
+import { foreign } from '../../hooks/model/words.ts';
 import { collectionPath } from './paths.ts';
 import type { Transport } from './transport.ts';
 
@@ -114,7 +115,7 @@ function eventOf(name: string, sentence: Sentence): JsonObject {
     },
     type: sentence.type,
     reason: sentence.reason,
-    message: sentence.message.slice(0, longestMessage),
+    message: foreign(sentence.message, longestMessage),
     source: { component: 'janus' },
     count: 1,
     firstTimestamp: at,

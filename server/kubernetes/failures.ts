@@ -1,9 +1,13 @@
 // From an answer of the API server, or from the lack of one, to a Failure. Pure.
 //
 // 1. Only the HTTP status, `reason` of the Status and error codes decide; the text of a message never does.
-// 2. An answer that is not the API server's own (a load balancer's page, a cut body) proves nothing: transient, not definitive.
+// 2. Reason, message and fields of an answer may be a webhook's: any text, of any length. They are data, bounded and made harmless
+//    here, and a reason that is none of the API server's is replaced by that of the code.
+// 3. An answer that is not the API server's own (a load balancer's page, a cut body) proves nothing: transient, not definitive.
 import type { Failure, FailureKind } from '../../hooks/model/failure.ts';
 import { at, isList, type Json, textAt } from '../../hooks/model/json.ts';
+import { type ApiReason, apiReasons, type FailureReason } from '../../hooks/model/reason.ts';
+import { foreign } from '../../hooks/model/words.ts';
 
 /** An HTTP answer as far as a failure needs it. Header names are lower case. */
 export interface HttpAnswer {
@@ -17,12 +21,13 @@ export interface HttpAnswer {
 export function failureOfAnswer(answer: HttpAnswer): Failure {
   if (answer.code < 400) return unreadable(answer.code);
   if (textAt(answer.body, 'kind') !== 'Status') return failureWithoutStatus(answer);
-  const reason = textAt(answer.body, 'reason') || reasonOfCode(answer.code);
+  const given = textAt(answer.body, 'reason') ?? '';
+  const reason = isApiReason(given) ? given : reasonOfCode(answer.code);
   return {
     kind: kindOf(answer.code, reason),
     code: answer.code,
     reason,
-    message: textAt(answer.body, 'message') ?? `the API server answered ${answer.code}`,
+    message: messageOf(answer, given),
     fields: fieldsOf(answer.body),
     definitive: isDefinitive(answer.code),
     ...retryAfterOf(answer),
@@ -39,13 +44,27 @@ function failureWithoutStatus(answer: HttpAnswer): Failure {
   return { ...unreadable(answer.code), ...retryAfterOf(answer) };
 }
 
+function isApiReason(text: string): text is ApiReason {
+  return (apiReasons as readonly string[]).includes(text);
+}
+
+/** In UTF-16 units. */
+const longest = { message: 4_000, reason: 256, field: 200 } as const;
+const mostFields = 20;
+
+function messageOf({ body, code }: HttpAnswer, reason: string): string {
+  const message = foreign(textAt(body, 'message') || `the API server answered ${code}`, longest.message);
+  const words = foreign(reason, longest.reason);
+  return reason === '' || isApiReason(reason) || message.includes(words) ? message : `${message} (${words})`;
+}
+
 /** An answer that says nothing about the outcome of the request. */
 export function unreadable(code: number): Failure {
   const message = `the answer with HTTP status ${code} is not one of the Kubernetes API: it is cut, not JSON, or from a proxy`;
   return transientFailure(code, 'AnswerUnreadable', message);
 }
 
-const reasonOfError: Readonly<Record<string, string>> = {
+const reasonOfError: Readonly<Record<string, FailureReason>> = {
   TimeoutError: 'Timeout',
   UND_ERR_CONNECT_TIMEOUT: 'Timeout',
   UND_ERR_HEADERS_TIMEOUT: 'Timeout',
@@ -61,16 +80,16 @@ export function failureOfError(error: unknown): Failure {
 }
 
 /** The Failure for a request that was not sent because its name or identity cannot be put into a request safely. */
-export function notSendable(reason: string, message: string): Failure {
+export function notSendable(reason: FailureReason, message: string): Failure {
   return { kind: 'refused', code: 400, reason, message, fields: [], definitive: true };
 }
 
 /** Trouble on our side of the wire, before anything was sent. Unlike a lost answer it proves that nothing happens. */
-export function notSent(reason: string, message: string): Failure {
+export function notSent(reason: FailureReason, message: string): Failure {
   return { ...transientFailure(0, reason, message), definitive: true };
 }
 
-function transientFailure(code: number, reason: string, message: string): Failure {
+function transientFailure(code: number, reason: FailureReason, message: string): Failure {
   return { kind: 'transient', code, reason, message, fields: [], definitive: false };
 }
 
@@ -90,32 +109,40 @@ function isDefinitive(code: number): boolean {
   return code < 500 && code !== 408;
 }
 
-const reasonsOfCodes: Readonly<Record<number, string>> = {
+const reasonsOfCodes: Readonly<Record<number, ApiReason>> = {
   400: 'BadRequest',
   401: 'Unauthorized',
   403: 'Forbidden',
   404: 'NotFound',
+  405: 'MethodNotAllowed',
+  406: 'NotAcceptable',
   408: 'Timeout',
   409: 'Conflict',
+  410: 'Gone',
   413: 'RequestEntityTooLarge',
+  415: 'UnsupportedMediaType',
   422: 'Invalid',
   429: 'TooManyRequests',
   503: 'ServiceUnavailable',
   504: 'Timeout',
 };
 
-function reasonOfCode(code: number): string {
+function reasonOfCode(code: number): FailureReason {
   return reasonsOfCodes[code] ?? 'Unknown';
 }
 
 function fieldsOf(status: Json | undefined): readonly string[] {
   const causes = at(status, 'details', 'causes');
   if (!isList(causes)) return [];
-  return [...new Set(causes.map((cause) => textAt(cause, 'field') ?? '').filter((field) => field !== ''))];
+  const fields = causes.slice(0, mostFields).map((cause) => foreign(textAt(cause, 'field') ?? '', longest.field));
+  return [...new Set(fields.filter((field) => field !== ''))];
 }
+
+/** Seconds. */
+const longestWish = 3_600;
 
 function retryAfterOf(answer: HttpAnswer): { readonly retryAfterSeconds?: number } {
   const header = Number(answer.headers['retry-after'] ?? Number.NaN);
   const wished = Number.isFinite(header) ? header : at(answer.body, 'details', 'retryAfterSeconds');
-  return typeof wished === 'number' && wished > 0 ? { retryAfterSeconds: wished } : {};
+  return typeof wished === 'number' && wished > 0 ? { retryAfterSeconds: Math.min(wished, longestWish) } : {};
 }

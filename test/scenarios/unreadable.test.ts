@@ -7,7 +7,7 @@ import { startStage, statusOf } from '../support/stage.ts';
 import { step, stepToEnd } from '../support/stepping.ts';
 import { change, createConfigMaps } from '../support/targets.ts';
 
-const failures: readonly (readonly [Failure['kind'], number, string])[] = [
+const failures: readonly (readonly [Failure['kind'], number, Failure['reason']])[] = [
   ['transient', 503, 'ServiceUnavailable'],
   ['transient', 0, 'Timeout'],
   ['refused', 403, 'Forbidden'],

@@ -208,7 +208,14 @@ function showing(stored: Stored, sent: Write[]): (cluster: Cluster) => Cluster {
     const object = matching(kind, name);
     return object === undefined ? ask() : Promise.resolve({ kind: 'ok', object, serverTime: Date.now() });
   };
-  const failure = { kind: 'transient', code: 503, reason: 'Test', message: 'not sent', fields: [], definitive: true } as const;
+  const failure = {
+    kind: 'transient',
+    code: 503,
+    reason: 'ServiceUnavailable',
+    message: 'not sent',
+    fields: [],
+    definitive: true,
+  } as const;
   return (cluster) => ({
     ...cluster,
     get: (location, identity) => instead(location.resource.kind, location.name, () => cluster.get(location, identity)),

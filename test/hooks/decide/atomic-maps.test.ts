@@ -28,6 +28,7 @@ const common = {
   managers,
   drift: [],
   recorded: true,
+  isSealed: false,
   uid: 't1',
   createdUid: undefined,
   contents: [],

@@ -17,6 +17,7 @@ function evidenceOf(type: ChangeType, live: JsonObject | undefined, recorded: bo
     managers,
     drift: [],
     recorded,
+    isSealed: false,
     uid: 't1',
     createdUid,
     contents: [],

@@ -16,7 +16,14 @@ import { minute, second, start, statusOf, transactionOf, wordsOf } from '../../s
 
 const transaction = transactionOf();
 const now = start + 10 * second;
-const transient: Failure = { kind: 'transient', code: 503, reason: 'Unavailable', message: '', fields: [], definitive: true };
+const transient: Failure = {
+  kind: 'transient',
+  code: 503,
+  reason: 'ServiceUnavailable',
+  message: '',
+  fields: [],
+  definitive: true,
+};
 const refused: Failure = { ...transient, kind: 'refused', code: 403, reason: 'Forbidden' };
 const busy: Presence = { kind: 'trouble', failure: { ...transient, code: 429 } };
 const trouble: Presence = { kind: 'trouble', failure: transient };
@@ -79,7 +86,7 @@ const prepare: Extract<View, { kind: 'prepare' }> = {
   leftovers: [],
   snapshotName: 'one-rollback',
 };
-const fault = { reason: 'Invalid', message: 'wrong', item: 0 };
+const fault = { reason: 'Invalid', message: 'wrong', item: 0 } as const;
 const pending = statusOf('Pending', 'waiting waiting');
 const waited = { transaction: transactionOf({ spec: { lockWait: '5s' } }) };
 const hasty = { transaction: transactionOf({ spec: { lockWait: '0s' } }) };
@@ -187,7 +194,7 @@ t.test('all locks are renewed together', async (t) => {
   t.match(decide(observation({ due: 'apply', index: 1 }, committing, view)), { kind: 'renew', leases: view.leases });
 });
 
-const began = { cause: { reason: 'Forbidden', message: 'refused' }, rollbackStartedAt: now - 10 * second };
+const began = { cause: { reason: 'Forbidden', message: 'refused' } as const, rollbackStartedAt: now - 10 * second };
 const rolling = locked(statusOf('RollingBack', 'applied announced', { ...began, settledWriter: settled }));
 
 /** Somebody whose requests nobody accounts for; since when RollingBack is known to be stored. */
@@ -269,7 +276,7 @@ check({ due: 'relock', request }, committed, relock, [
   ['the snapshot could not be read', { snapshot: unread }, 'Committed: applied applied, again in -1'],
 ]);
 
-const cause = { reason: 'Timeout', message: 'too long' };
+const cause = { reason: 'Timeout', message: 'too long' } as const;
 const none: View = { kind: 'none' };
 check({ due: 'stop', cause }, pending, none, [['nothing was applied', {}, 'Failed: waiting waiting']]);
 check({ due: 'undo', cause }, committing, none, [['something was applied', {}, 'RollingBack: applied announced']]);

@@ -17,6 +17,8 @@ function evidenceOf(type: ChangeType, live: string, content: Change['content'] =
     managers,
     drift: [],
     recorded: false,
+    isSealed: false,
+    driftRoom: 10_000,
   };
 }
 

@@ -112,7 +112,14 @@ t.test('no locks at all are held', async (t) =>
 );
 
 t.test('a lock that could not be read is trouble', async (t) => {
-  const failure = { kind: 'transient', code: 503, reason: 'Unavailable', message: '', fields: [], definitive: true } as const;
+  const failure = {
+    kind: 'transient',
+    code: 503,
+    reason: 'ServiceUnavailable',
+    message: '',
+    fields: [],
+    definitive: true,
+  } as const;
   const view = viewOf('ours unknown');
   t.equal(lockTrouble(view), undefined);
   t.match(lockTrouble({ ...view, states: new Map([...view.states, ['b', { kind: 'trouble', failure }]]) }), { failure });

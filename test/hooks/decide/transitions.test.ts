@@ -8,7 +8,7 @@ import { table } from '../../support/table.ts';
 import { start, statusOf, transactionOf, wordsOf } from '../../support/transactions.ts';
 
 const now = start + 5_000;
-const cause = { reason: 'Forbidden', message: 'it was refused' };
+const cause = { reason: 'Forbidden', message: 'it was refused' } as const;
 const request = { annotation: 'tx.janus.io/request-rollback', value: '7' };
 const ref = { name: 'one-rollback', digest: 'd', objects: 1 };
 
@@ -67,7 +67,7 @@ a failed undo is tried again, fate unknown     | Failed      | stuck prepared   
 for (const { reason, from, items, act, to, then, message } of rows) {
   t.test(reason, async (t) => {
     const [, name = '', index] = /^(.*?)(?: (\d))?$/.exec(act) ?? [];
-    const before = statusOf(from as Phase, items, { cause: { reason: 'Earlier', message: 'earlier' } });
+    const before = statusOf(from as Phase, items, { cause: { reason: 'LockLost', message: 'earlier' } });
     const after = acts[name]?.(before, Number(index));
     t.equal(after?.phase, to);
     t.equal(wordsOf(after?.items ?? []), then);
@@ -139,7 +139,7 @@ t.test('locks are told in the items, and gone when released', async (t) => {
 t.test('facts of a change are kept with it, long texts are cut', async (t) => {
   const facts = { uid: 'u', tookFieldsFrom: ['hpa'], drift: '[]' };
   t.match(transitions.applied(statusOf('Prepared', 'announced'), 0, facts, now).items[0], facts);
-  const long = { reason: 'Long', message: 'x'.repeat(5_000) };
+  const long = { reason: 'RollbackConflict', message: 'x'.repeat(5_000) } as const;
   const left = transitions.left(statusOf('RollingBack', 'applied'), 0, now, long);
   t.ok((left.items[0]?.error?.message.length ?? 0) <= 1_000);
   t.match(transitions.restored(statusOf('RollingBack', 'applied'), 0, now, { note: 'noted' }).items[0], { note: 'noted' });

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import { decodeItem, encodeItem, type Item, type Progress } from '../../../hooks/model/item.ts';
 import type { Json, JsonObject } from '../../../hooks/model/json.ts';
+import type { Reason } from '../../../hooks/model/reason.ts';
 import { listed, table } from '../../support/table.ts';
 
 const wire = table<'progress' | 'flags'>(`
@@ -58,7 +59,7 @@ t.test('a flag that is not true is not set; unknown fields are not ours', async 
 
 const optional = fc.record(
   {
-    error: fc.record({ reason: fc.string(), message: fc.string() }),
+    error: fc.record({ reason: fc.string().map((text) => text as Reason), message: fc.string() }),
     lockLease: fc.string(),
     uid: fc.string(),
     drift: fc.string(),

@@ -30,6 +30,7 @@ function judged(type: ChangeType, live: JsonObject | undefined, more: Partial<Ba
     managers,
     drift: [],
     recorded: true,
+    isSealed: false,
     uid: transaction.uid,
     createdUid: 'u1',
     contents: [],

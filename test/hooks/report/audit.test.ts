@@ -42,5 +42,5 @@ t.test('one audit line for each write to a target, never content', async (t) => 
   };
   t.same(lines, [line, { ...line, resource: 'deployments.apps/status', outcome: 'Invalid' }]);
   t.notOk(JSON.stringify(lines).includes('canary'));
-  t.same(locksOf(outcome), [{ operation: 'release', result: 'ok' }]);
+  t.same(locksOf(outcome), [{ operation: 'release', result: 'success' }]);
 });

@@ -7,7 +7,7 @@ import { conditionsOf, conditionTypes } from '../../../hooks/report/conditions.t
 import { table } from '../../support/table.ts';
 import { minute, start, statusOf } from '../../support/transactions.ts';
 
-const cause = { reason: 'Timeout', message: 'it took too long' };
+const cause = { reason: 'Timeout', message: 'it took too long' } as const;
 const failing: readonly string[] = ['RollingBack', 'RolledBack', 'Failed'];
 
 function statusFor({ phase, locks, snapshot }: Readonly<Record<'phase' | 'locks' | 'snapshot', string>>): Status {

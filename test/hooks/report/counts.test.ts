@@ -2,6 +2,7 @@
 import t from 'tap';
 import type { ItemError } from '../../../hooks/model/item.ts';
 import type { Phase } from '../../../hooks/model/phase.ts';
+import type { Reason } from '../../../hooks/model/reason.ts';
 import type { Status } from '../../../hooks/model/status.ts';
 import { hasEnded, storedOf } from '../../../hooks/report/counts.ts';
 import { table } from '../../support/table.ts';
@@ -31,7 +32,7 @@ const withError = (status: Status, error: ItemError): Status => ({
 for (const { reason, from, items, to, then, error, counted } of rows) {
   t.test(`counts: ${reason}`, async (t) => {
     const after = statusOf(to as Phase, then);
-    const failed = error === '' ? after : withError(after, { reason: error, message: '' });
+    const failed = error === '' ? after : withError(after, { reason: error as Reason, message: '' });
     const stored = storedOf(statusOf(from as Phase, items), failed, start);
     t.equal(stored.items.map(({ operation, result }) => `${operation} ${result}`).join(', '), counted);
     t.same(stored.conflicts, counted.includes('conflict') ? [error] : []);

@@ -25,7 +25,10 @@ const account = { kind: 'serviceAccount', namespace: 'shop', name: 'deployer' } 
 const write: Write = { verb: 'delete', identity: account, location, precondition: { uid: 'u1', resourceVersion: '7' } };
 
 function failed(kind: FailureKind, code = 0): Answer {
-  return { kind: 'failed', failure: { kind, code, reason: kind, message: '', fields: [], definitive: kind !== 'transient' } };
+  return {
+    kind: 'failed',
+    failure: { kind, code, reason: 'Unknown', message: '', fields: [], definitive: kind !== 'transient' },
+  };
 }
 
 const gone: Answer = { kind: 'ok', object: { apiVersion: 'v1', kind: 'Status' }, serverTime: start };

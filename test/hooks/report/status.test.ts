@@ -23,7 +23,7 @@ const changes: readonly { reason: string; after: Partial<Status>; grows: boolean
   { reason: 'an item', after: { items: statusOf('Prepared', 'applied').items }, grows: true, field: 'items' },
   {
     reason: 'the error of an item',
-    after: { items: [{ progress: { kind: 'announced' }, error: { reason: 'A', message: 'b' } }] },
+    after: { items: [{ progress: { kind: 'announced' }, error: { reason: 'Forbidden', message: 'b' } }] },
     grows: true,
   },
   { reason: 'the lock of an item', after: { items: [{ progress: { kind: 'announced' }, lockLease: 'l' }] }, grows: true },

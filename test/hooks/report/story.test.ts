@@ -51,7 +51,7 @@ t.test('waiting for locks is told once, as it begins', async (t) => {
 });
 
 t.test('a failed change is told before the undo, which is no news then but in its size', async (t) => {
-  const error = { reason: 'Invalid', message: 'Patch of ConfigMap shop/b was refused' };
+  const error = { reason: 'Invalid', message: 'Patch of ConfigMap shop/b was refused' } as const;
   const before = statusOf('Committing', 'applied announced');
   const [first = { progress: { kind: 'applied' } }, second = first] = itemsOf('applied untouched');
   const after: Status = { ...statusOf('RollingBack', 'applied untouched'), cause: error, items: [first, { ...second, error }] };

@@ -25,10 +25,21 @@ interface Row {
   readonly failure: Partial<Failure>;
 }
 
-const refusals: readonly Row[] = [400, 403, 405, 413, 415, 422].map((code) => ({
-  because: `${code} will be answered again`,
-  answer: answer(code, status('Whatever')),
-  failure: { kind: 'refused', code, reason: 'Whatever', definitive: true },
+const codes = [
+  [400, 'BadRequest'],
+  [403, 'Forbidden'],
+  [405, 'MethodNotAllowed'],
+  [406, 'NotAcceptable'],
+  [410, 'Gone'],
+  [413, 'RequestEntityTooLarge'],
+  [415, 'UnsupportedMediaType'],
+  [422, 'Invalid'],
+] as const;
+
+const refusals: readonly Row[] = codes.map(([code, reason]) => ({
+  because: `${code} will be answered again; a reason that is none of the API server's becomes that of the code`,
+  answer: answer(code, status('no image from elsewhere, please', { message: 'denied' })),
+  failure: { kind: 'refused', code, reason, message: 'denied (no image from elsewhere, please)', definitive: true },
 }));
 
 const troubles: readonly Row[] = [500, 502, 503, 504, 507].map((code) => ({
@@ -119,6 +130,24 @@ const rows: readonly Row[] = [
     failure: { kind: 'refused', fields: ['spec.a', 'spec.b'] },
   },
   {
+    because: 'a reason that is one of the API server’s own is kept, whatever the code',
+    answer: answer(403, status('Expired')),
+    failure: { reason: 'Expired', message: 'words for people' },
+  },
+  {
+    because: 'the words of a reason that the message has already are not told twice',
+    answer: answer(400, status('no, no', { message: 'the webhook denied: no, no' })),
+    failure: { reason: 'BadRequest', message: 'the webhook denied: no, no' },
+  },
+  {
+    because: 'reason, message and fields are made harmless',
+    answer: answer(
+      403,
+      status('\u202eevil\n\u0000', { message: 'a\r\nb\u001b[31m\u200b', details: { causes: [{ field: 'spec\n.a' }] } }),
+    ),
+    failure: { reason: 'Forbidden', message: 'a b\\u{1b}[31m\\u{200b} (\\u{202e}evil \\u{0})', fields: ['spec .a'] },
+  },
+  {
     because: 'an unknown code of the client kind will be answered again',
     answer: answer(418, status('Teapot')),
     failure: { kind: 'refused', definitive: true },
@@ -131,6 +160,18 @@ for (const { because, answer: given, failure } of rows) {
     t.ok(/^[A-Z][A-Za-z]+$/.test(failureOfAnswer(given).reason), 'the reason is CamelCase');
   });
 }
+
+t.test('nothing of an answer is longer than it is good for', async (t) => {
+  const long = '\u{1f600}'.repeat(100_000);
+  const causes = Array.from({ length: 10_000 }, (_, index) => ({ field: `${index}${long}` }));
+  const { message, fields, retryAfterSeconds } = failureOfAnswer(
+    answer(400, status(long, { message: long, details: { causes, retryAfterSeconds: 1e300 } })),
+  );
+  t.ok(message.length < 5_000, `${message.length} characters`);
+  t.ok(fields.length <= 20 && fields.every((field) => field.length <= 200), `${fields.length} fields`);
+  t.ok((retryAfterSeconds ?? 0) <= 3_600, `${retryAfterSeconds} s`);
+  t.ok([message, ...fields].every((text) => text.isWellFormed()));
+});
 
 t.test('no wish, no field', async (t) => {
   t.notOk('retryAfterSeconds' in failureOfAnswer(answer(503, status('x'))));

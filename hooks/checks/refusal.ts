@@ -1,0 +1,20 @@
+// What may be told of a failure that is about one change.
+import type { Failure } from '../model/failure.ts';
+import type { JsonObject } from '../model/json.ts';
+import type { Reference } from '../model/reference.ts';
+import { isSealed } from '../model/snapshot.ts';
+import type { Transaction } from '../model/transaction.ts';
+import { describeFailure } from './failures.ts';
+
+interface Subject {
+  readonly index: number;
+  readonly target: Reference;
+  readonly prior?: JsonObject | undefined;
+  readonly expected?: JsonObject | undefined;
+}
+
+/** The failure in words, without values of the target where they must not be told. */
+export function describeRefusal(failure: Failure, subject: Subject, { namespace, changes }: Transaction): string {
+  const { index, target, prior, expected } = subject;
+  return describeFailure(failure, isSealed(target, namespace), [changes[index]?.content, prior, expected]);
+}

@@ -1,0 +1,169 @@
+// Every word that may stand as a reason in a status, in an Event or in a label: closed lists, so that no word of others can pass for
+// one of ours. docs/reasons.md says what each means.
+//
+// The API server and this engine use some words for different things (`Conflict`, `Gone`, `NotFound`, `Timeout`, ...), and an admission
+// webhook answers with whichever word it likes. So the reason of an answer is shown in messages and logs only; what an answer comes
+// to in a status follows from its HTTP code (`reasonOfFailure`), never from its words.
+import { type Phase, phases } from './phase.ts';
+
+/** What the engine has found out by itself. */
+const judgements = [
+  'AlreadyExists',
+  'Conflict',
+  'Deleted',
+  'DuplicateTarget',
+  'ForeignContent',
+  'Forbidden',
+  'Gone',
+  'Inconsistent',
+  'Invalid',
+  'Irreversible',
+  'LaterTransaction',
+  'LockHeld',
+  'LockLost',
+  'LockRefused',
+  'NotEmpty',
+  'NotFound',
+  'Recreated',
+  'Refused',
+  'Replaced',
+  'ResourceVersion',
+  'RollbackConflict',
+  'RollbackRequested',
+  'RollbackTimeout',
+  'ServiceAccountMissing',
+  'SnapshotBroken',
+  'SnapshotRefused',
+  'SnapshotTooLarge',
+  'SpecChanged',
+  'Terminating',
+  'Timeout',
+  'TransactionTooLarge',
+  'UnknownKind',
+] as const;
+
+/** What a refusal by the API server, or by admission, comes to: neither somebody else's work, nor a judgement of the engine. */
+const refusals = [
+  'BadRequest',
+  'Denied',
+  'Forbidden',
+  'Invalid',
+  'InvalidContent',
+  'InvalidIdentity',
+  'InvalidName',
+  'MethodNotAllowed',
+  'NotAcceptable',
+  'RequestEntityTooLarge',
+  'UnsupportedMediaType',
+] as const;
+
+/** Trouble that passes. */
+const troubles = [
+  'AnswerTooLarge',
+  'AnswerUnreadable',
+  'Busy',
+  'ConnectionFailed',
+  'CredentialsUnavailable',
+  'DeadlineExceeded',
+  'InternalError',
+  'ServerTimeout',
+  'ServiceUnavailable',
+  'TooManyRequests',
+  'Unauthorized',
+  'Unknown',
+  'UnusableKey',
+] as const;
+
+/** Of conditions, where nothing has failed. */
+const stages = ['NoSnapshot', 'SnapshotStored', 'ReleasingLocks', 'WaitingForLocks'] as const;
+
+/** A reason that this version of the engine does not know. */
+export const other = 'Other';
+
+/** Why a change, or a Transaction, stands where it stands. */
+export type Reason = (typeof judgements)[number] | (typeof refusals)[number] | (typeof troubles)[number] | typeof other;
+
+/** The reason of a condition. */
+export type ConditionReason = Reason | Phase | (typeof stages)[number];
+
+/** `metav1.StatusReason`, all of it but the empty one. Source: k8s.io/apimachinery pkg/apis/meta/v1/types.go. */
+export const apiReasons = [
+  'Unauthorized',
+  'Forbidden',
+  'NotFound',
+  'AlreadyExists',
+  'Conflict',
+  'Gone',
+  'Invalid',
+  'ServerTimeout',
+  'StorageReadError',
+  'Timeout',
+  'TooManyRequests',
+  'BadRequest',
+  'MethodNotAllowed',
+  'NotAcceptable',
+  'RequestEntityTooLarge',
+  'UnsupportedMediaType',
+  'InternalError',
+  'Expired',
+  'ServiceUnavailable',
+] as const;
+
+export type ApiReason = (typeof apiReasons)[number];
+
+/** Where no answer of the API server says why: the engine's own words. */
+const ownFailures = [
+  'AnswerTooLarge',
+  'AnswerUnreadable',
+  'Busy',
+  'ConnectionFailed',
+  'CredentialsUnavailable',
+  'DeadlineExceeded',
+  'InvalidContent',
+  'InvalidIdentity',
+  'InvalidName',
+  'Unknown',
+  'UnusableKey',
+] as const;
+
+type OwnFailureReason = (typeof ownFailures)[number];
+
+export type FailureReason = ApiReason | OwnFailureReason;
+
+const isOwn = (reason: FailureReason): reason is OwnFailureReason => (ownFailures as readonly string[]).includes(reason);
+
+const byCode: Readonly<Record<number, Reason>> = {
+  400: 'BadRequest',
+  401: 'Unauthorized',
+  403: 'Forbidden',
+  405: 'MethodNotAllowed',
+  406: 'NotAcceptable',
+  408: 'ServerTimeout',
+  413: 'RequestEntityTooLarge',
+  415: 'UnsupportedMediaType',
+  422: 'Invalid',
+  429: 'TooManyRequests',
+  500: 'InternalError',
+  503: 'ServiceUnavailable',
+  504: 'ServerTimeout',
+};
+
+/** What a failed request comes to in a status. Not found, in conflict, gone: that is judged by what is read, not by a refusal. */
+export function reasonOfFailure({ code, reason }: { readonly code: number; readonly reason: FailureReason }): Reason {
+  if (isOwn(reason)) return reason;
+  return byCode[code] ?? (code >= 500 ? 'InternalError' : 'Denied');
+}
+
+const known: ReadonlySet<string> = new Set<string>([...judgements, ...refusals, ...troubles, ...stages, ...phases]);
+
+/** The reason as a label of a figure. */
+export function labelOf(reason: string): string {
+  return known.has(reason) ? reason : other;
+}
+
+const storable = /^[A-Za-z]([A-Za-z0-9_,:]{0,254}[A-Za-z0-9_])?$/;
+
+/** The reason if the CRD takes it: that of a status which another version has stored may be any word. */
+export function storableReason(reason: Reason): Reason {
+  return storable.test(reason) ? reason : other;
+}

@@ -1,0 +1,33 @@
+// Texts of others (names, reasons, messages, field managers, values of annotations) as the engine may repeat them in a status, an
+// Event or a log: on one line, every character visible, of a length that was decided here.
+
+const harmless = /^[\x20-\x7e]*$/;
+const breaks = /[^\S ]+/gu;
+// Controls, directions, joiners, fillers, halves of pairs, what has no meaning: each can make a text look like another one.
+const hidden = /[\p{C}\p{Default_Ignorable_Code_Point}]/gu;
+
+/** The text on one line; what cannot be seen is written as `\u{202e}`. The same text again when it is given its own result. */
+export function clean(text: string): string {
+  if (harmless.test(text)) return text;
+  return text.replaceAll(breaks, ' ').replaceAll(hidden, (one) => `\\u{${(one.codePointAt(0) ?? 0).toString(16)}}`);
+}
+
+/** At most so many UTF-16 units, and never half a character: the API server would store another one in its place. */
+export function cut(text: string, most: number): string {
+  if (text.length <= most) return text;
+  const kept = text.slice(0, Math.max(0, most - 1));
+  return `${/[\ud800-\udbff]$/.test(kept) ? kept.slice(0, -1) : kept}…`;
+}
+
+/** A text of others, to be put into a message. */
+export function foreign(text: string, most: number): string {
+  // What is thrown away need not be cleaned first: a message may have megabytes.
+  return cut(clean(cut(text, most + 1)), most);
+}
+
+/** Bytes that a value takes where it is stored: as Go writes JSON, which writes `<`, `>` and `&` with six characters. */
+export function storedSize(value: unknown): number {
+  const text = JSON.stringify(value) ?? '';
+  const long = text.match(/[<>&\u2028\u2029]/g)?.length ?? 0;
+  return Buffer.byteLength(text) + 5 * long;
+}

@@ -1,0 +1,115 @@
+// The last guard: no status leaves the hook that the CRD refuses, since the same one would be refused at every try, or that is too
+// large to be stored beside its spec. Whatever is cut is cut in the same way each time, and what was cut is left as it is.
+import { bareItem, itemRoom } from '../checks/room.ts';
+import type { Item } from '../model/item.ts';
+import { storableReason } from '../model/reason.ts';
+import { notedValue } from '../model/request.ts';
+import type { BoundedStatus, Cause, Status } from '../model/status.ts';
+import { foreign, storedSize } from '../model/words.ts';
+
+/** In UTF-16 units: the status is written at every step. */
+const longest = { message: 2_000, itemText: 1_000, fieldManager: 128, uid: 128 } as const;
+const mostManagers = 20;
+
+/** Latest and earliest time that has four digits for the year. */
+const times = { least: Date.parse('0000-01-01T00:00:00Z'), most: Date.parse('9999-12-31T23:59:59Z') } as const;
+
+/** The status as it may be stored. `specSize` where it is known: else no more is taken than each change is promised. */
+export function bounded(status: Status, specSize = Number.POSITIVE_INFINITY): BoundedStatus {
+  const { cause } = status;
+  return {
+    ...status,
+    ...boundedTimes(status),
+    items: fitted(status.items.map(boundedItem), itemRoom(status.items.length, specSize)),
+    message: foreign(status.message, longest.message),
+    handledAnnotations: Object.fromEntries(
+      Object.entries(status.handledAnnotations).map(([name, value]) => [name, notedValue(value)]),
+    ),
+    ...(cause === undefined ? {} : { cause: boundedCause(cause) }),
+  } as BoundedStatus;
+}
+
+function boundedCause({ reason, message }: Cause): Cause {
+  return { reason: storableReason(reason), message: foreign(message, longest.itemText) };
+}
+
+function boundedTimes(status: Status): Partial<Status> {
+  const names = ['startedAt', 'completedAt', 'rollbackStartedAt', 'unsettledAt', 'rollbackObservedAt'] as const;
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const time = status[name];
+      return time === undefined ? [] : [[name, Math.min(Math.max(time, times.least), times.most)]];
+    }),
+  );
+}
+
+const known = new WeakMap<Item, Item>();
+
+/** The same item gives the same one again: of 500 items one changes from call to call. */
+function boundedItem(item: Item): Item {
+  const before = known.get(item);
+  if (before !== undefined) return before;
+  const after = withTexts(withoutOddUid(item), longest.itemText);
+  known.set(item, after);
+  return after;
+}
+
+// It is compared, so there is nothing to be made of a part of it; without one the marks on the object tell whose it is.
+function withoutOddUid(item: Item): Item {
+  if (item.uid === undefined || /^[\x20-\x7e]{1,128}$/.test(item.uid)) return item;
+  const { uid: _odd, ...rest } = item;
+  return rest;
+}
+
+/** The item with no text longer than that; itself where none is. */
+function withTexts(item: Item, most: number): Item {
+  const { error, note, waiting, tookFieldsFrom } = item;
+  const message = error === undefined ? undefined : foreign(error.message, most);
+  const reason = error === undefined ? undefined : storableReason(error.reason);
+  const next = {
+    ...(reason === undefined || message === undefined ? {} : { error: { reason, message } }),
+    ...(note === undefined ? {} : { note: foreign(note, most) }),
+    ...(waiting === undefined ? {} : { waiting: foreign(waiting, most) }),
+    ...(tookFieldsFrom === undefined ? {} : { tookFieldsFrom: managersWithin(tookFieldsFrom, most) }),
+  };
+  const isSame =
+    message === error?.message &&
+    reason === error?.reason &&
+    next.note === note &&
+    next.waiting === waiting &&
+    next.tookFieldsFrom?.join('\n') === tookFieldsFrom?.join('\n');
+  return isSame ? item : { ...item, ...next };
+}
+
+function managersWithin(managers: readonly string[], most: number): readonly string[] {
+  const names = [...new Set(managers.map((name) => foreign(name, longest.fieldManager)))].slice(0, mostManagers);
+  const room = most === longest.itemText ? Number.POSITIVE_INFINITY : most;
+  let length = 0;
+  return names.filter((name) => {
+    length += name.length;
+    return length <= room;
+  });
+}
+
+/** All texts of the items shortened alike, as far as it takes for all of them to fit. */
+function fitted(items: readonly Item[], room: number): readonly Item[] {
+  let [fitting, most] = [items, longest.itemText as number];
+  while (most > 1 && sizeOf(fitting) > room) {
+    most = Math.floor(most / 2);
+    fitting = items.map((item) => withTexts(item, most));
+  }
+  return fitting;
+}
+
+// Most items have nothing that could be long, and sizes are wanted of all of them in every call.
+function sizeOf(items: readonly Item[]): number {
+  return items.reduce((sum, item) => sum + (hasTexts(item) ? bareItem + textSize(item) : bareItem), 0);
+}
+
+function hasTexts({ error, note, waiting, tookFieldsFrom, drift }: Item): boolean {
+  return [error, note, waiting, tookFieldsFrom, drift].some((text) => text !== undefined);
+}
+
+function textSize({ error, note, waiting, tookFieldsFrom, drift }: Item): number {
+  return storedSize({ error, note, waiting, tookFieldsFrom, drift });
+}
