@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { at, canonicalJson, isDeeperThan, isList, isObject, type Json, type JsonObject, mostLevels, textAt } from './json.ts';
 import { decodeStatus, type Status } from './status.ts';
 import { defaultTimeouts, parseDuration, parseTime } from './timeouts.ts';
+import { storedSize, storedSizeOf } from './words.ts';
 
 export const group = 'tx.janus.io';
 
@@ -94,7 +95,7 @@ function annotationsOf(metadata: Json | undefined): JsonObject {
 function measured(spec: Json, annotated: JsonObject): Pick<Transaction, 'specDigest' | 'size'> {
   if (isDeeperThan(spec, mostLevels)) return { specDigest: '', size: 0 };
   const text = canonicalJson(spec);
-  const size = Buffer.byteLength(text) + Buffer.byteLength(JSON.stringify(annotated));
+  const size = storedSizeOf(text) + storedSize(annotated);
   return { specDigest: createHash('sha256').update(text).digest('hex'), size };
 }
 

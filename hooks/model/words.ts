@@ -27,7 +27,10 @@ export function foreign(text: string, most: number): string {
 
 /** Bytes that a value takes where it is stored: as Go writes JSON, which writes `<`, `>` and `&` with six characters. */
 export function storedSize(value: unknown): number {
-  const text = JSON.stringify(value) ?? '';
-  const long = text.match(/[<>&\u2028\u2029]/g)?.length ?? 0;
-  return Buffer.byteLength(text) + 5 * long;
+  return storedSizeOf(JSON.stringify(value) ?? '');
+}
+
+/** The same of JSON text. */
+export function storedSizeOf(json: string): number {
+  return Buffer.byteLength(json) + 5 * (json.match(/[<>&\u2028\u2029]/g)?.length ?? 0);
 }
