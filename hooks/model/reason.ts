@@ -122,13 +122,13 @@ const ownFailures = [
   'InvalidContent',
   'InvalidIdentity',
   'InvalidName',
-  'Unknown',
   'UnusableKey',
 ] as const;
 
 type OwnFailureReason = (typeof ownFailures)[number];
 
-export type FailureReason = ApiReason | OwnFailureReason;
+/** `Unknown`: the API server named none, and the code has none. */
+export type FailureReason = ApiReason | OwnFailureReason | 'Unknown';
 
 const isOwn = (reason: FailureReason): reason is OwnFailureReason => (ownFailures as readonly string[]).includes(reason);
 

@@ -83,25 +83,28 @@ type Judged =
   | { readonly kind: 'fault'; readonly fault: Fault }
   | { readonly kind: 'trouble'; readonly failure: Failure };
 
-/** The dry run met another object than the read before it; `version` of that one, undefined where there was none. */
+/** The dry run met another object than the read before it, which found `prior`. */
 interface Moved {
   readonly kind: 'moved';
   readonly failure: Failure;
-  readonly version: string | undefined;
+  readonly prior: JsonObject | undefined;
 }
+
+type Tried = Resolved & { readonly prior?: JsonObject | undefined };
 
 type Context = Pick<LockContext, 'reader' | 'transaction'>;
 
 /** Reads of one target in a row, while somebody writes it between the read and the dry run. */
 const mostReads = 20;
 
-async function prepareOne(context: Context, resolved: Resolved, earlier?: Pick<Moved, 'version'>, reads = 1): Promise<Judged> {
+async function prepareOne(context: Context, resolved: Resolved, earlier?: string, reads = 1): Promise<Judged> {
   const judged = await readAndTry(context, resolved);
   if (judged.kind !== 'moved') return judged;
-  const { failure, version } = judged;
+  const { failure, prior } = judged;
+  const version = textAt(prior, 'metadata', 'resourceVersion') ?? '';
   // The very object that was sent is there, and the answer is the same: it is about something else, or a webhook's.
-  if (earlier !== undefined && earlier.version === version) return failed(failure, resolved, tried, context.transaction);
-  return reads < mostReads ? prepareOne(context, resolved, { version }, reads + 1) : { kind: 'trouble', failure };
+  if (earlier === version) return failed(failure, { ...resolved, prior }, tried, context.transaction);
+  return reads < mostReads ? prepareOne(context, resolved, version, reads + 1) : { kind: 'trouble', failure };
 }
 
 const tried = 'is refused by a dry run';
@@ -136,9 +139,8 @@ async function tryChange(
   const answer = await reader.dryRun(write);
   if (answer.kind === 'failed') {
     const { failure } = answer;
-    if (['stale', 'exists', 'absent'].includes(failure.kind))
-      return { kind: 'moved', failure, version: textAt(prior, 'metadata', 'resourceVersion') };
-    return failed(failure, resolved, tried, transaction);
+    if (['stale', 'exists', 'absent'].includes(failure.kind)) return { kind: 'moved', failure, prior };
+    return failed(failure, { ...resolved, prior }, tried, transaction);
   }
   const expected = write.verb === 'delete' ? undefined : answer.object;
   if (isTooDeep(expected)) return { kind: 'fault', fault: tooDeep(resolved) };
@@ -187,7 +189,7 @@ async function mayCreate({ reader, transaction }: Context, { change, resource, t
   );
 }
 
-function failed(failure: Failure, resolved: Resolved, what: string, transaction: Transaction): Judged {
+function failed(failure: Failure, resolved: Tried, what: string, transaction: Transaction): Judged {
   if (failure.kind === 'transient') return { kind: 'trouble', failure };
   const { index, target } = resolved;
   const detail = describeRefusal(failure, resolved, transaction);

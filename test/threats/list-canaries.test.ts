@@ -1,0 +1,171 @@
+// Members of sets and keys of list items are values: of Secrets, and of objects in another namespace, no path in a message holds them.
+// Each way to a conflict, at every position of every kind of list.
+import t, { type Test } from 'tap';
+import { at, isList, type JsonObject, textAt, withPath } from '../../hooks/model/json.ts';
+import { freeNamespace, must, waitFor } from '../support/client.ts';
+import { type Stage, startStage } from '../support/stage.ts';
+import { stepToEnd, stepUntil } from '../support/stepping.ts';
+import { change, type TargetParts } from '../support/targets.ts';
+import { canary, everything, findings } from './canaries.ts';
+import { installHolders, type Position, positions, typeOf } from './lists.ts';
+
+interface World {
+  readonly stage: Stage;
+  readonly elsewhere: string;
+  readonly log: string[];
+  readonly answers: string[];
+  readonly values: string[];
+}
+
+/** A value of its own in every position of the content. */
+function fresh({ values }: World, { content }: Position): JsonObject {
+  const value = canary();
+  const number = 10 ** 8 + Math.floor(Math.random() * 9e8);
+  const more = canary();
+  values.push(value, more, String(number));
+  return content(value, number, more);
+}
+
+function collection({ elsewhere }: World, { apiVersion, plural }: Position): string {
+  return `${apiVersion === 'v1' ? '/api/v1' : `/apis/${apiVersion}`}/namespaces/${elsewhere}/${plural}`;
+}
+
+function named(content: JsonObject, position: Position, name: string): JsonObject {
+  return withPath({ ...typeOf(position), ...content }, ['metadata', 'name'], name);
+}
+
+async function make(world: World, position: Position, name: string): Promise<void> {
+  const { client } = world.stage;
+  must(
+    await client.create(collection(world, position), named(fresh(world, position), position, name), { fieldManager: 'a-person' }),
+  );
+}
+
+/** A person puts other values into the same places. */
+async function edit(world: World, position: Position, name: string): Promise<void> {
+  const path = `${collection(world, position)}/${name}`;
+  const { client } = world.stage;
+  const content = fresh(world, position);
+  must(await client.patch(path, content, 'merge', { fieldManager: 'another-person' }));
+}
+
+function about({ elsewhere }: World, { apiVersion, kind }: Position): TargetParts {
+  return { apiVersion, kind, namespace: elsewhere };
+}
+
+function errorsOf(status: JsonObject): readonly string[] {
+  const items = at(status, 'items');
+  return (isList(items) ? items : []).map((item) => textAt(item, 'error', 'message') ?? '');
+}
+
+async function openWorld(t: Test): Promise<World> {
+  const [log, answers]: [string[], string[]] = [[], []];
+  const bare = await startStage(t, { withoutLoop: true, logTo: { write: (line) => void log.push(line) } });
+  await installHolders(bare.client);
+  const call: Stage['call'] = async (name, path) => {
+    const answer = await bare.call(name, path);
+    answers.push(answer.text);
+    return answer;
+  };
+  return { stage: { ...bare, call }, elsewhere: await freeNamespace(bare.client, 'elsewhere', t), log, answers, values: [] };
+}
+
+/** That what was said leads to the position, so that its values would have been told. */
+function isTold(t: Test, message: string | undefined, { what, isWhole }: Position, conflict: RegExp): void {
+  t.match(message, conflict, what);
+  t.match(message, isWhole ? /\(by / : /\[…\]/, `${what}: the path is told`);
+}
+
+async function editedBefore(t: Test, world: World, type: 'Delete' | 'Update'): Promise<void> {
+  for (const [index, position] of positions.entries()) {
+    const name = `before-${type.toLowerCase()}-${index}`;
+    await make(world, position, name);
+    const content = type === 'Delete' ? undefined : fresh(world, position);
+    await world.stage.transaction(name, [change(type, name, content, about(world, position))]);
+    await stepUntil(world.stage, name, 'Prepared');
+    await edit(world, position, name);
+    const { status } = await stepToEnd(world.stage, name);
+    isTold(t, errorsOf(status)[0], position, /was changed by someone else/);
+  }
+}
+
+async function undone(world: World, name: string): Promise<readonly string[]> {
+  await world.stage.annotate(name, { 'tx.janus.io/request-rollback': 'yes' });
+  await stepUntil(world.stage, name, 'Failed');
+  const { status } = await stepToEnd(world.stage, name);
+  return errorsOf(status);
+}
+
+interface Subject {
+  readonly position: Position;
+  readonly own: string;
+  /** What our change writes. */
+  readonly content: JsonObject;
+}
+
+/** What makes a conflict of the undo of each type: other content, the same content taken over, another object in its place. */
+const interventions: Readonly<Record<'Create' | 'Update' | 'Delete', (world: World, subject: Subject) => Promise<void>>> = {
+  Create: (world, { position, own }) => edit(world, position, own),
+  Update: async (world, { position, own, content }) => {
+    const path = `${collection(world, position)}/${own}`;
+    const options = { fieldManager: 'another-person', force: true };
+    must(await world.stage.client.apply(path, named(content, position, own), options));
+  },
+  Delete: (world, { position, own }) => make(world, position, own),
+};
+
+async function editedAfter(t: Test, world: World, type: 'Create' | 'Update' | 'Delete'): Promise<void> {
+  const name = `after-${type.toLowerCase()}`;
+  // What finalizers keep would be waited for, and owners are no content of an object that is there anew.
+  const fitting = positions.filter(({ what }) => type === 'Update' || !/finalizer|owner/.test(what));
+  const subjects = fitting.map((position, index) => ({ position, own: `${name}-${index}`, content: fresh(world, position) }));
+  if (type !== 'Create') for (const { position, own } of subjects) await make(world, position, own);
+  const contentOf = ({ content }: Subject): JsonObject | undefined => (type === 'Delete' ? undefined : content);
+  const changes = subjects.map((one) => change(type, one.own, contentOf(one), about(world, one.position)));
+  await world.stage.transaction(name, changes);
+  await stepToEnd(world.stage, name);
+  for (const subject of subjects) await interventions[type](world, subject);
+  const errors = await undone(world, name);
+  for (const [index, { position }] of subjects.entries()) isTold(t, errors[index], position, /others|someone else/);
+}
+
+/** Refused by the schema, which names what it refuses by its path: a member that is there twice, a key that is there twice. */
+async function refusedTwice(t: Test, world: World): Promise<void> {
+  const value = canary();
+  world.values.push(value);
+  const [position] = positions;
+  if (position === undefined) return;
+  const specs: readonly JsonObject[] = [
+    { set: [value, value] },
+    { one: [{ name: value }, { name: value }] },
+    { map: { entry: { set: [value, value] } } },
+    { set: [{ [value]: value }] },
+    { scalar: [value] },
+  ];
+  for (const [index, spec] of specs.entries())
+    for (const type of ['Create', 'Patch', 'Update']) {
+      const name = `twice-${index}-${type.toLowerCase()}`;
+      if (type !== 'Create') await make(world, position, name);
+      await world.stage.transaction(name, [change(type, name, { spec }, about(world, position))]);
+      const { status } = await stepToEnd(world.stage, name);
+      t.match(status, { phase: 'Failed', message: /is refused by a dry run/ });
+    }
+}
+
+t.test('no path holds a value of a sealed object', async (t) => {
+  const world = await openWorld(t);
+  const { stage, log, answers } = world;
+  for (const type of ['Delete', 'Update'] as const) await editedBefore(t, world, type);
+  for (const type of ['Create', 'Update', 'Delete'] as const) await editedAfter(t, world, type);
+  await refusedTwice(t, world);
+  await waitFor(async () => (await stage.client.list(stage.path('events'))).items.length > 10, 'the story to be told');
+
+  const places = new Map(await everything(stage.client));
+  const own = [...places.keys()].filter((place) => place.includes(` ${world.elsewhere}/`));
+  t.ok(findings(places, world.values, []).length >= 10, 'the search finds them where they belong');
+  places.set('log', log.join(''));
+  places.set('answers', answers.join('\n'));
+  places.set('figures', await (await fetch(`${stage.hookUrl}/metrics`)).text());
+  t.ok(log.length > 50 && answers.length > 50 && world.values.length > 200, `${world.values.length} values`);
+  t.same(findings(places, world.values, own), [], 'and nowhere else');
+});
