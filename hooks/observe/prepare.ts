@@ -97,14 +97,18 @@ type Context = Pick<LockContext, 'reader' | 'transaction'>;
 /** Reads of one target in a row, while somebody writes it between the read and the dry run. */
 const mostReads = 20;
 
-async function prepareOne(context: Context, resolved: Resolved, earlier?: string, reads = 1): Promise<Judged> {
+/** Dry runs of the very object that was read: then the answer is about something else. (Quotas answer 409 where two writers meet.) */
+const mostTries = 3;
+
+async function prepareOne(context: Context, resolved: Resolved, before: readonly string[] = []): Promise<Judged> {
   const judged = await readAndTry(context, resolved);
   if (judged.kind !== 'moved') return judged;
   const { failure, prior } = judged;
   const version = textAt(prior, 'metadata', 'resourceVersion') ?? '';
-  // The very object that was sent is there, and the answer is the same: it is about something else, or a webhook's.
-  if (earlier === version) return failed(failure, { ...resolved, prior }, tried, context.transaction);
-  return reads < mostReads ? prepareOne(context, resolved, version, reads + 1) : { kind: 'trouble', failure };
+  const versions = [...before, version];
+  if (versions.filter((one) => one === version).length === mostTries)
+    return failed(failure, { ...resolved, prior }, tried, context.transaction);
+  return versions.length < mostReads ? prepareOne(context, resolved, versions) : { kind: 'trouble', failure };
 }
 
 const tried = 'is refused by a dry run';

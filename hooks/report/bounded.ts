@@ -1,5 +1,6 @@
 // The last guard: no status leaves the hook that the CRD refuses, since the same one would be refused at every try, or that is too
 // large to be stored beside its spec. Whatever is cut is cut in the same way each time, and what was cut is left as it is.
+import { isDeepStrictEqual } from 'node:util';
 import { bareItem, itemRoom } from '../checks/room.ts';
 import type { Item } from '../model/item.ts';
 import { storableReason } from '../model/reason.ts';
@@ -63,22 +64,16 @@ function withoutOddUid(item: Item): Item {
 
 /** The item with no text longer than that; itself where none is. */
 function withTexts(item: Item, most: number): Item {
+  if (!hasTexts(item)) return item;
   const { error, note, waiting, tookFieldsFrom } = item;
-  const message = error === undefined ? undefined : foreign(error.message, most);
-  const reason = error === undefined ? undefined : storableReason(error.reason);
-  const next = {
-    ...(reason === undefined || message === undefined ? {} : { error: { reason, message } }),
+  const next: Item = {
+    ...item,
+    ...(error === undefined ? {} : { error: { reason: storableReason(error.reason), message: foreign(error.message, most) } }),
     ...(note === undefined ? {} : { note: foreign(note, most) }),
     ...(waiting === undefined ? {} : { waiting: foreign(waiting, most) }),
     ...(tookFieldsFrom === undefined ? {} : { tookFieldsFrom: managersWithin(tookFieldsFrom, most) }),
   };
-  const isSame =
-    message === error?.message &&
-    reason === error?.reason &&
-    next.note === note &&
-    next.waiting === waiting &&
-    next.tookFieldsFrom?.join('\n') === tookFieldsFrom?.join('\n');
-  return isSame ? item : { ...item, ...next };
+  return isDeepStrictEqual(next, item) ? item : next;
 }
 
 function managersWithin(managers: readonly string[], most: number): readonly string[] {

@@ -3,8 +3,18 @@ import { judgement } from './list/judgement.ts';
 import { locks } from './list/locks.ts';
 import { storage } from './list/snapshots.ts';
 import { undo } from './list/undo.ts';
+import { words } from './list/words.ts';
 import { writers } from './list/writers.ts';
 import { writes } from './list/writes.ts';
 import type { Sabotage } from './sabotage.ts';
 
-export const sabotages: readonly Sabotage[] = [...writes, ...storage, ...judgement, ...undo, ...locks, ...calls, ...writers];
+export const sabotages: readonly Sabotage[] = [
+  ...writes,
+  ...storage,
+  ...judgement,
+  ...undo,
+  ...locks,
+  ...calls,
+  ...writers,
+  ...words,
+];

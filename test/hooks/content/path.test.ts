@@ -2,6 +2,7 @@
 import t from 'tap';
 import {
   describePath,
+  describeSealedPath,
   field,
   itemElement,
   keyNames,
@@ -89,4 +90,9 @@ t.test('all items of a list are at one place of the schema', async (t) => {
   t.equal(schemaPath(['f:containers', one, 'f:env']), schemaPath(['f:containers', other, 'f:env']));
   t.not(schemaPath(['f:containers', one]), schemaPath(['f:containers', 'f:a']));
   t.same(keyNames('k:{"protocol":"TCP","containerPort":80}'), ['containerPort', 'protocol']);
+});
+
+t.test('of a sealed object no value is in a path: neither a member of a set nor a key of an item', async (t) => {
+  const path = ['f:spec', 'f:items', 'k:{"name":"value","port":1}', 'f:tokens', 'v:"value"', 'f:a.b/c', 'i:0'];
+  t.equal(describeSealedPath(path), 'spec.items[…].tokens[…][a.b/c][…]');
 });

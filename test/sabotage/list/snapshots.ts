@@ -59,8 +59,8 @@ export const storage: readonly Sabotage[] = [
     edits: [
       {
         file: 'hooks/checks/failures.ts',
-        find: "return isSecret || failure.message === ''",
-        replace: "return failure.message === ''",
+        find: "if (!isSecret && message !== '')",
+        replace: "if (message !== '')",
       },
     ],
     caughtBy: ['test/scenarios/secrets.test.ts'],

@@ -168,7 +168,7 @@ export const undo: readonly Sabotage[] = [
     edits: [
       {
         file: result,
-        find: 'return answer(left(observation.status, step.index, observation.now, { reason: failure.reason, message }));',
+        find: 'return answer(left(observation.status, step.index, observation.now, { reason: reasonOfFailure(failure), message }));',
         replace: 'return answer({ ...observation.status, message }, 1);',
       },
     ],

@@ -1,0 +1,104 @@
+// Words of others: what they may steer, how long they may be, and whose values they may tell.
+import type { Sabotage } from '../sabotage.ts';
+
+const wordsTest = ['test/threats/words.test.ts'];
+const storable = ['test/manifests/storable.test.ts'];
+
+export const words: readonly Sabotage[] = [
+  {
+    name: 'answer-reason-stored',
+    fault: 'the reason of an answer becomes the reason in the status',
+    edits: [{ file: 'hooks/model/reason.ts', find: 'if (isOwn(reason)) return reason;', replace: 'return reason as Reason;' }],
+    caughtBy: storable,
+  },
+  {
+    name: 'answer-reason-free',
+    fault: 'a reason that is none of the API server is taken as it is',
+    edits: [
+      {
+        file: 'server/kubernetes/failures.ts',
+        find: 'const reason = isApiReason(given) ? given : reasonOfCode(answer.code);',
+        replace: 'const reason = (given as ApiReason) || reasonOfCode(answer.code);',
+      },
+    ],
+    caughtBy: ['test/server/kubernetes/failures.test.ts'],
+  },
+  {
+    name: 'denial-taken-for-change',
+    fault: 'a webhook that denies with 409 is taken for somebody who has written the object',
+    edits: [{ file: 'hooks/observe/prepare.ts', find: 'length === mostTries)', replace: 'length > mostReads)' }],
+    caughtBy: wordsTest,
+  },
+  {
+    name: 'odd-characters-passed-on',
+    fault: 'line breaks and characters that cannot be seen pass into messages',
+    edits: [
+      {
+        file: 'hooks/model/words.ts',
+        find: 'if (harmless.test(text)) return text;',
+        replace: 'if (text.length >= 0) return text;',
+      },
+    ],
+    caughtBy: ['test/server/kubernetes/failures.test.ts'],
+  },
+  {
+    name: 'status-message-unbounded',
+    fault: 'a message is stored at any length',
+    edits: [
+      {
+        file: 'hooks/report/bounded.ts',
+        find: 'message: foreign(status.message, longest.message),',
+        replace: 'message: status.message,',
+      },
+    ],
+    caughtBy: ['test/hooks/report/status.test.ts', ...storable],
+  },
+  {
+    name: 'status-too-large',
+    fault: 'the errors of many changes together are larger than what is stored of an object',
+    edits: [
+      {
+        file: 'hooks/report/bounded.ts',
+        find: 'while (most > 1 && sizeOf(fitting) > room) {',
+        replace: 'while (most > 1 && sizeOf(fitting) < 0) {',
+      },
+    ],
+    caughtBy: storable,
+  },
+  {
+    name: 'stored-size-of-text',
+    fault: 'characters that are stored with six bytes count as one',
+    edits: [{ file: 'hooks/model/words.ts', find: 'Buffer.byteLength(json) + 5 *', replace: 'Buffer.byteLength(json) + 0 *' }],
+    caughtBy: storable,
+  },
+  {
+    name: 'label-of-any-reason',
+    fault: 'any stored reason becomes a label of a figure',
+    edits: [{ file: 'hooks/model/reason.ts', find: 'return known.has(reason) ? reason : other;', replace: 'return reason;' }],
+    caughtBy: ['test/server/kubernetes/census.test.ts'],
+  },
+  {
+    name: 'sealed-keys-told',
+    fault: 'paths into sealed objects name members of sets and keys of list items',
+    edits: [
+      {
+        file: 'hooks/decide/judge.ts',
+        find: 'const told = isSealed ? describeSealedPath : describePath;',
+        replace: 'const told = isSealed ? describePath : describeSealedPath;',
+      },
+    ],
+    caughtBy: ['test/hooks/decide/sealed-paths.test.ts', 'test/threats/list-canaries.test.ts'],
+  },
+  {
+    name: 'sealed-fields-told',
+    fault: 'the fields that a webhook complains about are told of a Secret too',
+    edits: [
+      {
+        file: 'hooks/checks/failures.ts',
+        find: 'isSecret ? [...new Set(fields.flatMap((field) => plainPath(field, known)))] : fields',
+        replace: 'isSecret && known === undefined ? [] : fields',
+      },
+    ],
+    caughtBy: wordsTest,
+  },
+];
