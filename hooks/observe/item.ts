@@ -52,9 +52,13 @@ export async function observeItem(context: ItemContext): Promise<ItemView> {
   const entry = entryOf(snapshot, index);
   if (entry === undefined || serviceAccount.kind !== 'present') return { ...base, live: absent, liveFrom: 'now' };
   const lease = isLockOf(entry, status) ? base.lease : absent;
-  const isOfEntry = context.earlier !== undefined || entry === known;
-  const live = (isOfEntry ? early : undefined) ?? (await readLive(source.reader, transaction, entry));
+  const live = earlyOf(context, entry === known, early) ?? (await readLive(source.reader, transaction, entry));
   return { ...base, lease, live, liveFrom: originOf(live, context.earlier, unread), ...(await readMore(context, entry, live)) };
+}
+
+// What was read before the snapshot was known to be the stored one counts for that entry only.
+function earlyOf({ earlier }: ItemContext, isKnown: boolean, early: Presence | undefined): Presence | undefined {
+  return earlier !== undefined || isKnown ? early : undefined;
 }
 
 // The status may name a Lease that is not that of the target.

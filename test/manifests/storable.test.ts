@@ -9,7 +9,8 @@ import { describeRefusal } from '../../hooks/checks/refusal.ts';
 import { driftRoom } from '../../hooks/checks/room.ts';
 import { statusSize } from '../../hooks/checks/validity.ts';
 import { amending } from '../../hooks/decide/drift.ts';
-import * as transitions from '../../hooks/decide/transitions.ts';
+import * as forward from '../../hooks/decide/transitions.ts';
+import * as backward from '../../hooks/decide/undo-transitions.ts';
 import { waitOut } from '../../hooks/decide/waiting.ts';
 import { encodeDrift, type ItemError } from '../../hooks/model/item.ts';
 import { equalJson, type JsonObject } from '../../hooks/model/json.ts';
@@ -24,6 +25,7 @@ import { eventsOf } from '../../hooks/report/story.ts';
 import { dialect } from '../../schemas/schema.ts';
 import { reportedStatus } from '../../schemas/sync-response.ts';
 import { failureOfAnswer } from '../../server/kubernetes/failures.ts';
+import { createSealer } from '../../server/kubernetes/sealer.ts';
 import { managedBy, refusals, words } from '../generated/nasty.ts';
 import { freeNamespace, must } from '../support/client.ts';
 import { connectToCluster, installManifests } from '../support/install.ts';
@@ -31,13 +33,15 @@ import { entryFor } from '../support/judged-objects.ts';
 import { change, start, statusOf, transactionOf } from '../support/transactions.ts';
 import { sampleSpec, transactionsIn, transactionWith } from './samples.ts';
 
+const transitions = { ...forward, ...backward };
+
 const client = connectToCluster();
 t.teardown(() => client.close());
 await installManifests(client);
 
 const conforms = new Ajv(dialect).compile(reportedStatus);
 const ref = { name: 'one-rollback', digest: 'd', objects: 1 };
-const packer = { compress: String, expand: String, seal: (text: string) => Buffer.from(text).toString('base64'), open: String };
+const packer = createSealer(() => ({ current: 'k', keys: new Map([['k', Buffer.alloc(32)]]) }));
 
 interface Story {
   readonly transaction: Transaction;
@@ -77,21 +81,20 @@ const story: fc.Arbitrary<Story> = fc
     const steps: readonly ((status: Status) => Status)[] = [
       (status) => transitions.waitingForLocks(status, transaction, now, `waiting: ${note}`),
       (status) =>
-        transitions.locked(
-          status,
-          transaction,
-          now,
-          names.map((_, index) => `janus-lock-${index}`),
-        ),
+        transitions.locked(status, transaction, now, {
+          leases: names.map((_, index) => `janus-lock-${index}`),
+          writer: `p/${note}`,
+        }),
       (status) => ({ ...status, message: stepMessage(waitOut(status, note, failure)) }),
       (status) => transitions.prepared(status, ref),
       (status) => transitions.applied(status, 0, facts, now),
       (status) => (text === undefined ? status : amending(status, 0, text)),
       (status) =>
-        status.phase === 'Committed' ? transitions.undoingAgain(status, requested(transaction, status, now), now, []) : status,
-      (status) =>
-        status.phase === 'Committing' ? transitions.undoing(status, error, now, { index: 1, isUntouched: true }) : status,
-      (status) => transitions.restored(status, names.length - 1, now, note),
+        status.phase === 'Committed'
+          ? transitions.undoingAgain(status, requested(transaction, status, now), now, { leases: [], writer: 'p/1' })
+          : status,
+      (status) => (status.phase === 'Committing' ? transitions.undoing(status, error, now, 1) : status),
+      (status) => transitions.restored(status, names.length - 1, now, { note }),
       (status) => (status.phase === 'RollingBack' ? transitions.left(status, 0, now, error) : status),
       (status) => (status.phase === 'RollingBack' ? transitions.concluded(status, now, error) : status),
       (status) => transitions.answered(status, requested(transaction, status, now), `no effect: ${note}`),
@@ -106,7 +109,7 @@ function stepMessage(step: ReturnType<typeof waitOut>): string {
 }
 
 function requested(transaction: Transaction, status: Status, now: number) {
-  const agenda = agendaOf({ transaction, status, now, lateWindow: 0 });
+  const agenda = agendaOf({ transaction, status, now, lateWindow: 0, waits: 0 });
   return 'request' in agenda ? agenda.request : { annotation: annotations.requestRollback, value: 'again' };
 }
 

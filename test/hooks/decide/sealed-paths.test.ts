@@ -2,6 +2,7 @@
 import t from 'tap';
 import { judgeBackward } from '../../../hooks/decide/backward.ts';
 import { describeForeign } from '../../../hooks/decide/judge.ts';
+import { nobodyElse } from '../../../hooks/model/others.ts';
 import { entryFor, liveObject, managers } from '../../support/judged-objects.ts';
 
 const paths = ['one', 'two'].map((value) => ({ path: ['f:spec', 'f:tokens', `v:"${value}"`], manager: `by \u202e${value}` }));
@@ -22,6 +23,7 @@ t.test('owners that are gone are counted, not named', async (t) => {
     createdUid: undefined,
     contents: [],
     goneOwners: ['canary'],
+    others: nobodyElse,
   };
   const judged = (isSealed: boolean) =>
     judgeBackward({ ...evidence, entry: entryFor('Delete'), live: liveObject('gone', 'Delete'), isSealed });
