@@ -40,6 +40,7 @@ export type ListAnswer =
   | {
       readonly kind: 'ok';
       readonly items: readonly JsonObject[];
+      /** Whether these are all that there are. */
       readonly complete: boolean;
       /** Where the rest of the list begins; empty when there is none. */
       readonly next: string;
@@ -97,11 +98,12 @@ export interface AccessQuestion {
 export interface ListOptions {
   /** At most so many items; `complete` of the answer tells whether there are more. */
   readonly limit?: number;
+  /** Goes on where another list of the same ended. */
+  readonly from?: string;
   readonly labelSelector?: string;
+  readonly fieldSelector?: string;
   /** Only objects of this name. */
   readonly name?: string;
-  /** `next` of the answer before. */
-  readonly from?: string;
   /** Whole objects, where their metadata is not enough. */
   readonly whole?: boolean;
 }

@@ -16,6 +16,7 @@ import type { Transaction } from './model/transaction.ts';
 import { type Carry, emptyCarry } from './observe/carry.ts';
 import type { NotLive } from './observe/live.ts';
 import type { Looked } from './observe/look.ts';
+import { createLooks, type Looks } from './observe/looks.ts';
 import type { Observation, Recollection } from './observe/observation.ts';
 import { observe } from './observe/observe.ts';
 import { type SnapshotSource, verified } from './observe/snapshot.ts';
@@ -45,7 +46,8 @@ export function createSync(parts: EngineParts): Hook {
     inTurn(call.uid, () => {
       calls += 1;
       const session = startSession(cluster, clock, timing.stepDeadline);
-      return answerCall({ parts, server, writer: nameWriter(server, calls), memory, session }, call);
+      const looks = createLooks(clock.monotonic);
+      return answerCall({ parts, server, writer: nameWriter(server, calls), memory, session, looks }, call);
     });
 }
 
@@ -62,6 +64,7 @@ interface Serving {
   readonly writer: string;
   readonly memory: Memory;
   readonly session: Session;
+  readonly looks: Looks;
 }
 
 async function answerCall(serving: Serving, call: Call): Promise<Reply> {
@@ -150,12 +153,13 @@ interface Seen extends Looked {
 }
 
 async function takeStep(serving: Serving, live: Seen, carry: Carry): Promise<Taken> {
-  const { memory, session, parts } = serving;
+  const { memory, session, parts, looks } = serving;
   const { transaction } = live;
   const recollection = memory.recall(transaction.uid);
   const first = await firstLock(live);
   const status = foundStatus(live.status, first, recollection);
-  const source = { reader: session.cluster, packer: parts.sealer, cache: memory.snapshots, sightings: memory.sightings };
+  const { snapshots: cache, sightings } = memory;
+  const source = { reader: session.cluster, packer: parts.sealer, cache, sightings, looks };
   const observation = await observed(serving, { ...live, status, recollection, source }, carry);
   const step = elsewhere(observation, carry) ?? decide(observation);
   const planned = plan(step, observation, parts.sealer);

@@ -5,6 +5,7 @@ import { constants } from 'node:os';
 import { parseArgs } from 'node:util';
 import { comparisons, type Line, lineOf, tableOf } from './bench/figures.ts';
 import { measureFinished } from './bench/finished.ts';
+import { measureKinds } from './bench/kinds.ts';
 import { measure } from './bench/measure.ts';
 import { measureReplicas } from './bench/replicas.ts';
 import { chosenRows, type Row } from './bench/rows.ts';
@@ -48,6 +49,7 @@ async function run(chosen: readonly Row[], profile: string | undefined): Promise
 async function linesOf(world: World, row: Row): Promise<readonly Line[]> {
   if (row.finished === true) return measureFinished(world);
   if (row.replicas === true) return measureReplicas(world, undo);
+  if (row.kinds === true) return measureKinds(world);
   return (await measure(world, row)).map(lineOf);
 }
 

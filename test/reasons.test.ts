@@ -7,8 +7,9 @@ import t from 'tap';
 import { readSources } from './support/sources.ts';
 
 const kinds =
-  'ConfigMap CustomResourceDefinition Event Job Lease Namespace PersistentVolume PersistentVolumeClaim Secret ServiceAccount Status Transaction';
-const values = 'Create Update Patch Delete Apply True False Normal Warning Succeeded Established Namespaced Error';
+  'ConfigMap CustomResourceDefinition Endpoints Event Job Lease Namespace PersistentVolume PersistentVolumeClaim Secret Service ServiceAccount Status Transaction';
+const values =
+  'Create Update Patch Delete Apply True False Normal Warning Succeeded Established Namespaced Error Bound ExternalName';
 /** Codes of errors in Node, and what they are called here. */
 const foreign = 'TimeoutError';
 

@@ -11,6 +11,15 @@ import { type Path, pathOf, pathText } from './path.ts';
 /** The manager into whose entry the API server folds the oldest Update entries when there are more than ten. */
 const ancient = 'ancient-changes';
 
+/** Of Kubernetes itself, which writes into objects of others: no reason to keep one. */
+export const kubernetesManagers: readonly string[] = [
+  'kube-controller-manager',
+  'kube-scheduler',
+  'kubelet',
+  'cloud-controller-manager',
+  'kube-apiserver',
+];
+
 export interface Owned {
   /** The object before our change. */
   readonly prior: Json | undefined;

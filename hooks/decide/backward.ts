@@ -22,12 +22,13 @@ import {
   takenOver,
   uidOf,
 } from './judge.ts';
+import { type Hanging, keptFor, unlistedPart } from './kept.ts';
 import { builtUpon, deletedByOthers, isBroughtBack, laterThan, lookFirst, type OthersEvidence, sharedFields } from './others.ts';
 
 export type Backward =
   /** Nothing of ours is left; `note` tells what a person should know. */
   | { readonly kind: 'restored'; readonly note?: string }
-  | { readonly kind: 'delete'; readonly live: JsonObject }
+  | { readonly kind: 'delete'; readonly live: JsonObject; readonly note?: string }
   | { readonly kind: 'recreate'; readonly note?: string }
   /** The object was created again by us; its status and managedFields may still be missing. */
   | { readonly kind: 'complete'; readonly live: JsonObject }
@@ -48,10 +49,8 @@ export type Backward =
 /** The undo of one change is over without a write. */
 export type Ended = Extract<Backward, { kind: 'restored' | 'conflict' }>;
 
-export interface BackwardEvidence extends OthersEvidence {
+export interface BackwardEvidence extends OthersEvidence, Hanging {
   readonly uid: string;
-  /** For a created Namespace or CustomResourceDefinition: what others have put there. */
-  readonly contents: readonly string[];
   /** Owners of the object before the change that it lacks now, and that are no more. */
   readonly goneOwners: readonly string[];
 }
@@ -94,11 +93,7 @@ function judgeCreation(evidence: BackwardEvidence, live: JsonObject, isSame: boo
       `${name} was created here and has been changed by others since: ${describeForeign(foreign, evidence)}`,
     );
   }
-  if (evidence.contents.length > 0) {
-    const shown = evidence.contents.slice(0, 5).join(', ');
-    return conflict('NotEmpty', `${name} was created here and others have put things in it since: ${shown}`);
-  }
-  return { kind: 'delete', live };
+  return keptFor(evidence, live) ?? { kind: 'delete', live, ...unlistedPart(evidence.unlisted) };
 }
 
 function judgeChanged(evidence: BackwardEvidence): Backward {

@@ -1,7 +1,9 @@
 // Prepared and Committing: the announced change is applied, recognised as applied, or found to be impossible.
 
+import { howToAllow, takesAlong, unlistedNote } from '../checks/one-way.ts';
 import { describeRefusal } from '../checks/refusal.ts';
 import { driftRoom } from '../checks/room.ts';
+import type { Precondition } from '../cluster.ts';
 import { definitionState } from '../content/definition.ts';
 import type { Failure } from '../model/failure.ts';
 import { reasonOfFailure } from '../model/reason.ts';
@@ -60,7 +62,7 @@ function lockLost({ status, now }: Observation, index: number): Step {
 }
 
 function decideChange(observation: Observation, view: ItemView, entry: SnapshotEntry): Step {
-  const { status, transaction, now } = observation;
+  const { status, transaction } = observation;
   const change = transaction.changes[entry.index];
   if (view.live.kind === 'trouble') return failedRead(observation, entry, view.live.failure);
   const unserved = awaitDefinition(observation, view, entry);
@@ -80,7 +82,9 @@ function decideChange(observation: Observation, view: ItemView, entry: SnapshotE
   const judged = judgeForward(evidence);
   if (isToBeRead(view, judged))
     return { kind: 'look', entry, because: `${describe(entry.target)} must be read before the Transaction` };
-  return byJudgement(observation, evidence, judged, now);
+  return judged.kind === 'send'
+    ? send(observation, view, evidence, judged.precondition)
+    : byJudgement(observation, evidence, judged);
 }
 
 // W5: what is sent names a version that was read before this look at the Transaction, or none.
@@ -89,18 +93,33 @@ function isToBeRead({ liveFrom }: ItemView, judged: Forward): boolean {
   return liveFrom === 'assumed' ? !isSent : liveFrom === 'now' && isSent && judged.precondition !== undefined;
 }
 
-function byJudgement(observation: Observation, { entry, live }: ForwardEvidence, judged: Forward, now: number): Step {
-  const { status } = observation;
+// What has come since the checks would go with it: it is looked for in the call that sends the Delete.
+function send(
+  observation: Observation,
+  view: ItemView,
+  { entry, live }: ForwardEvidence,
+  precondition: Precondition | undefined,
+): Step {
+  const { status, now } = observation;
+  const name = describe(entry.target);
+  if (view.contentsTrouble !== undefined) return waitOut(status, `looking for what would go with ${name}`, view.contentsTrouble);
+  const why = takesAlong(view.contents);
+  if (why !== undefined) {
+    const message = `${entry.type} of ${name} cannot be undone: ${why}; ${howToAllow}`;
+    return become(undoing(status, { reason: 'Irreversible', message }, now, entry.index), message);
+  }
+  const note = unlistedNote(view.unlisted);
+  const apply = { kind: 'apply', index: entry.index, entry, live, precondition, because: `${entry.type} ${name}` } as const;
+  return note === undefined ? apply : { ...apply, note };
+}
+
+function byJudgement(
+  observation: Observation,
+  { entry, live }: ForwardEvidence,
+  judged: Exclude<Forward, { kind: 'send' }>,
+): Step {
+  const { status, now } = observation;
   switch (judged.kind) {
-    case 'send':
-      return {
-        kind: 'apply',
-        index: entry.index,
-        entry,
-        live,
-        precondition: judged.precondition,
-        because: `${entry.type} ${describe(entry.target)}`,
-      };
     case 'done': {
       const facts = effectOf(entry.type, entry.prior, entry.type === 'Delete' ? undefined : live);
       return become(applied(status, entry.index, facts, now), `${entry.type} ${describe(entry.target)} had taken effect already`);

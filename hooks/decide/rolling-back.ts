@@ -1,6 +1,7 @@
 // RollingBack: one change after the other, the last one first, is taken back or given up with its reason.
 import { describeRefusal } from '../checks/refusal.ts';
 import type { Failure } from '../model/failure.ts';
+import type { Item } from '../model/item.ts';
 import { textAt } from '../model/json.ts';
 import { reasonOfFailure } from '../model/reason.ts';
 import { describe } from '../model/reference.ts';
@@ -108,6 +109,9 @@ function decideUndo(observation: Observation, view: ItemView, { entry, late }: D
     uid: transaction.uid,
     createdUid: entry.type === 'Create' ? item?.uid : undefined,
     contents: view.contents,
+    ownContents: view.ownContents,
+    unlisted: view.unlisted,
+    wasCommitted: status.items.every(wasApplied),
     goneOwners: view.goneOwners,
     others: view.others,
   };
@@ -123,6 +127,11 @@ function fenced(judged: Backward, { live }: ItemView, { prior }: SnapshotEntry):
   if (judged.kind !== 'restored' && judged.kind !== 'conflict') return judged;
   const isSame = live.kind === 'present' && prior !== undefined && uidOf(live.object) === uidOf(prior);
   return isSame ? { kind: 'fence', live: live.object, end: judged } : judged;
+}
+
+// All had been applied, so it was Committed: the last one ends it.
+function wasApplied({ progress }: Item): boolean {
+  return progress.kind === 'applied' || ('applied' in progress && progress.applied);
 }
 
 interface Judging {

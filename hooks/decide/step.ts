@@ -48,6 +48,8 @@ export type Step =
       readonly entry: SnapshotEntry;
       readonly live: JsonObject | undefined;
       readonly precondition: Precondition | undefined;
+      /** What should be known of it once it is made. */
+      readonly note?: string;
       readonly because: string;
     }
   /** Stores what has changed since the snapshot in an object that is about to be deleted. */

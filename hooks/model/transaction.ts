@@ -135,6 +135,11 @@ export function annotationOf(transaction: Transaction, name: string): string | u
   return textAt(transaction.annotations, name);
 }
 
+/** Whether it may make changes that cannot be undone. */
+export function mayBreak(transaction: Transaction): boolean {
+  return annotationOf(transaction, annotations.allowIrreversible) === 'true';
+}
+
 /** How Leases name their holder. */
 export function holderOf(transaction: Pick<Transaction, 'namespace' | 'name' | 'uid'>): string {
   return `${transaction.namespace}/${transaction.name}/${transaction.uid}`;

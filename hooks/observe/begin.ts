@@ -11,6 +11,7 @@ import type { Transaction } from '../model/transaction.ts';
 import { type Lock, leaseLocation, lockOf } from '../writes/lease.ts';
 import { engine, serviceAccountOf } from '../writes/resources.ts';
 import type { Carry } from './carry.ts';
+import type { Looks } from './looks.ts';
 import type { LockState, LockView, Presence, View } from './observation.ts';
 import { lookForAccount, read, readOwnLeases } from './read.ts';
 import type { Sightings } from './sightings.ts';
@@ -18,6 +19,7 @@ import type { Sightings } from './sightings.ts';
 export interface LockContext {
   readonly reader: Reader;
   readonly sightings: Sightings;
+  readonly looks: Looks;
   readonly transaction: Transaction;
   readonly engineNamespace: string;
   readonly carry: Carry;

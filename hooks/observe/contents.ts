@@ -1,74 +1,96 @@
-// What is inside a Namespace, or of the kind of a CustomResourceDefinition, that the Transaction made: it is deleted again only
-// when nobody else has put anything there.
-import type { Identity, Reader, Resource } from '../cluster.ts';
+// What would be lost with an object that the Transaction deletes, or has made and takes back: what goes along with it, and for a
+// Namespace or a CustomResourceDefinition what is in it.
+import { companyOf, type Doomed, isControlledBy, isDerived, type Neighbour } from '../checks/company.ts';
+import { managersOf } from '../content/fields.ts';
+import { kubernetesManagers } from '../content/ownership.ts';
 import type { Failure } from '../model/failure.ts';
-import { at, isList, type JsonObject, textAt } from '../model/json.ts';
+import type { JsonObject } from '../model/json.ts';
+import { identityOf, type Reference } from '../model/reference.ts';
 import type { SnapshotEntry } from '../model/snapshot.ts';
+import type { Status } from '../model/status.ts';
+import { fieldManagers, type Transaction } from '../model/transaction.ts';
+import { serviceAccountOf } from '../writes/resources.ts';
+import { type Around, type Looker, lookAround } from './along.ts';
+import { listInside } from './inside.ts';
+import type { SnapshotSource } from './snapshot.ts';
 
-export type Contents =
-  | { readonly kind: 'known'; readonly objects: readonly string[] }
-  | { readonly kind: 'trouble'; readonly failure: Failure };
-
-const empty: Contents = { kind: 'known', objects: [] };
-
-export async function listContents(
-  reader: Reader,
-  identity: Identity,
-  entry: SnapshotEntry,
-  live: JsonObject,
-): Promise<Contents> {
-  const { group, kind } = entry.resource;
-  if (group === '' && kind === 'Namespace') return listNamespace(reader, identity, entry.target.name);
-  return group === 'apiextensions.k8s.io' && kind === 'CustomResourceDefinition' ? listInstances(reader, identity, live) : empty;
+export interface Contents {
+  /** What others would lose, in words. */
+  readonly contents: readonly string[];
+  /** Targets of the same Transaction that are to be taken back before. */
+  readonly ownContents: readonly string[];
+  /** Kinds that could not be looked at. */
+  readonly unlisted: readonly string[];
 }
 
-async function listNamespace(reader: Reader, identity: Identity, namespace: string): Promise<Contents> {
-  const all = await reader.resources();
-  if (all.kind === 'failed') return { kind: 'trouble', failure: all.failure };
-  const listable = all.resources.filter(
-    ({ namespaced, verbs, kind }) => namespaced && verbs.includes('list') && verbs.includes('delete') && kind !== 'Event',
-  );
-  return merged(await Promise.all(listable.map((resource) => listOne(reader, identity, resource, namespace))));
+export type Found = Contents | { readonly trouble: Failure };
+
+/** The change that is about to be made or taken back, among all. */
+export interface Standing {
+  readonly source: Pick<SnapshotSource, 'reader' | 'looks'>;
+  readonly transaction: Transaction;
+  readonly status: Status;
+  readonly entries: readonly SnapshotEntry[];
+  readonly entry: SnapshotEntry;
 }
 
-async function listInstances(reader: Reader, identity: Identity, definition: JsonObject): Promise<Contents> {
-  const versions = at(definition, 'spec', 'versions');
-  const served = isList(versions) ? versions.find((version) => at(version, 'served') === true) : undefined;
-  const resource: Resource = {
-    group: textAt(definition, 'spec', 'group') ?? '',
-    version: textAt(served, 'name') ?? '',
-    plural: textAt(definition, 'spec', 'names', 'plural') ?? '',
-    kind: textAt(definition, 'spec', 'names', 'kind') ?? '',
-    namespaced: textAt(definition, 'spec', 'scope') === 'Namespaced',
-    verbs: ['list'],
-    statusSubresource: false,
-  };
-  return listOne(reader, identity, resource, undefined);
+export function lookerOf({ reader, looks }: Standing['source'], transaction: Transaction): Looker {
+  return { reader, looks, identity: serviceAccountOf(transaction) };
 }
 
-async function listOne(reader: Reader, identity: Identity, resource: Resource, namespace: string | undefined): Promise<Contents> {
-  const listed = await reader.listMetadata(resource, namespace, identity, {});
-  if (listed.kind === 'failed') return listed.failure.kind === 'absent' ? empty : { kind: 'trouble', failure: listed.failure };
-  const foreign = listed.items.filter((item) => !isDerived(item) && !isDefault(resource, item));
-  return { kind: 'known', objects: foreign.map((item) => `${resource.kind} ${textAt(item, 'metadata', 'name') ?? ''}`) };
+/** What a Delete would take along. */
+export async function lookAlong({ source, transaction, entry }: Standing, live: JsonObject): Promise<Found> {
+  const doomed = { resource: entry.resource, target: entry.target, object: live };
+  const looked = await lookAround(lookerOf(source, transaction), doomed);
+  if (looked.kind === 'trouble') return { trouble: looked.failure };
+  return { contents: alongIn(looked.around, doomed, new Set()), ownContents: [], unlisted: looked.around.unlisted };
 }
 
-// Made by a controller for another object: that one is what counts. The Endpoints of a Service have no owner reference.
-function isDerived(item: JsonObject): boolean {
-  const owners = at(item, 'metadata', 'ownerReferences');
-  const keeper = textAt(item, 'metadata', 'labels', 'endpoints.kubernetes.io/managed-by');
-  return (isList(owners) && owners.length > 0) || keeper === 'endpoint-controller';
+/** The same from what is around it, but for the objects of these uids. */
+export function alongIn(around: Around, doomed: Doomed, but: ReadonlySet<string | undefined>): readonly string[] {
+  const company = companyOf(doomed, around, (neighbour) => isDerived(neighbour, doomed));
+  return company.filter(({ uid }) => !but.has(uid)).map(({ reference }) => inWords(reference, doomed));
 }
 
-// What Kubernetes puts into every Namespace by itself.
-function isDefault({ group, kind }: Resource, item: JsonObject): boolean {
-  const name = textAt(item, 'metadata', 'name');
-  return (
-    group === '' && ((kind === 'ServiceAccount' && name === 'default') || (kind === 'ConfigMap' && name === 'kube-root-ca.crt'))
-  );
+/** What others would lose with an object that was made here: what its own controllers have made of it is not theirs. */
+export async function lookInto(standing: Standing, live: JsonObject): Promise<Found> {
+  const { source, transaction, entry } = standing;
+  const doomed = { resource: entry.resource, target: entry.target, object: live };
+  const looker = lookerOf(source, transaction);
+  const [looked, inside] = await Promise.all([lookAround(looker, doomed), listInside(looker, doomed)]);
+  if (looked.kind === 'trouble') return { trouble: looked.failure };
+  if (inside.kind === 'trouble') return { trouble: inside.failure };
+  const isMade = (neighbour: Neighbour, by: string): boolean => isDerived(neighbour, doomed) || isControlledBy(neighbour, by);
+  const company = companyOf(doomed, looked.around, isMade);
+  return { ...sorted(standing, doomed, [...inside.neighbours, ...company]), unlisted: looked.around.unlisted };
 }
 
-function merged(all: readonly Contents[]): Contents {
-  const trouble = all.find((one) => one.kind === 'trouble');
-  return trouble ?? { kind: 'known', objects: all.flatMap((one) => (one.kind === 'known' ? one.objects : [])) };
+function sorted(standing: Standing, doomed: Doomed, found: readonly Neighbour[]): Pick<Contents, 'contents' | 'ownContents'> {
+  const judged = found.map((one) => ({ whose: whoseIs(standing, one), words: inWords(one.reference, doomed) }));
+  const wordsOf = (whose: Whose): readonly string[] => [
+    ...new Set(judged.filter((one) => one.whose === whose).map(({ words }) => words)),
+  ];
+  return { contents: wordsOf('others'), ownContents: wordsOf('awaited') };
 }
+
+/** `awaited`: a target of ours that is taken back before; `ours`: one that is taken back later, and nobody else has written to it. */
+type Whose = 'others' | 'awaited' | 'ours';
+
+function whoseIs({ transaction, status, entries, entry }: Standing, { reference, object }: Neighbour): Whose {
+  const index = entries.findIndex(({ target }) => identityOf(target) === identityOf(reference));
+  const progress = status.items[index]?.progress.kind;
+  if (progress !== 'announced' && progress !== 'applied') return 'others';
+  if (index > entry.index) return 'awaited';
+  const { forward } = fieldManagers(transaction);
+  const managers = managersOf(object).map(({ name }) => name);
+  const isOurs = managers.includes(forward) && managers.every((name) => name === forward || kubernetesManagers.includes(name));
+  return isOurs ? 'ours' : 'others';
+}
+
+// With the Namespace where it is not the one of what goes, nor that itself.
+function inWords({ kind, namespace, name }: Reference, { resource, target }: Doomed): string {
+  const isPlain = namespace === undefined || namespace === target.namespace || ['Namespace', definition].includes(resource.kind);
+  return isPlain ? `${kind} ${name}` : `${kind} ${namespace}/${name}`;
+}
+
+const definition = 'CustomResourceDefinition';

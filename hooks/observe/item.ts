@@ -1,19 +1,19 @@
 // What must be known to judge one item: its lock, its snapshot, the ServiceAccount, the live object.
-import type { Answer, Reader } from '../cluster.ts';
-import type { Failure } from '../model/failure.ts';
+import type { Reader } from '../cluster.ts';
+import { isTerminating } from '../content/ownership.ts';
 import { type JsonObject, textAt } from '../model/json.ts';
-import type { Reference } from '../model/reference.ts';
 import type { SnapshotEntry } from '../model/snapshot.ts';
 import type { Status } from '../model/status.ts';
-import type { Transaction } from '../model/transaction.ts';
+import { type ChangeType, mayBreak, type Transaction } from '../model/transaction.ts';
 import { locationOf } from '../writes/change.ts';
 import { leaseLocation, lockOf } from '../writes/lease.ts';
 import { engine, serviceAccountOf } from '../writes/resources.ts';
 import type { Carry } from './carry.ts';
-import { listContents } from './contents.ts';
+import { lookAlong, lookInto, type Standing } from './contents.ts';
 import type { Presence, StoredSnapshot, View } from './observation.ts';
 import { findOthers } from './others.ts';
-import { type Listed, lookForAccount, ownersOf, presenceOf, read } from './read.ts';
+import { goneOwnersOf, ownersOf } from './owners.ts';
+import { type Listed, lookForAccount, presenceOf, read } from './read.ts';
 import { readSnapshot, type SnapshotSource } from './snapshot.ts';
 
 export interface ItemContext {
@@ -48,12 +48,18 @@ export async function observeItem(context: ItemContext): Promise<ItemView> {
     lookAtLocks(context, status.items[index]?.lockLease),
     unread ?? (known && readLive(source.reader, transaction, known)),
   ]);
-  const base = { kind: 'item', snapshot, serviceAccount, ...locks, contents: [], goneOwners: [] } as const;
+  const base = { kind: 'item', snapshot, serviceAccount, ...locks, ...nothing } as const;
   const entry = entryOf(snapshot, index);
   if (entry === undefined || serviceAccount.kind !== 'present') return { ...base, live: absent, liveFrom: 'now' };
   const lease = isLockOf(entry, status) ? base.lease : absent;
   const live = earlyOf(context, entry === known, early) ?? (await readLive(source.reader, transaction, entry));
-  return { ...base, lease, live, liveFrom: originOf(live, context.earlier, unread), ...(await readMore(context, entry, live)) };
+  return {
+    ...base,
+    lease,
+    live,
+    liveFrom: originOf(live, context.earlier, unread),
+    ...(await readMore(context, snapshot, live)),
+  };
 }
 
 // What was read before the snapshot was known to be the stored one counts for that entry only.
@@ -107,44 +113,58 @@ export async function readLive(reader: Reader, transaction: Transaction, entry: 
   return presenceOf(await reader.get(locationOf(entry.target, entry.resource), serviceAccountOf(transaction)));
 }
 
-type More = Pick<ItemView, 'contents' | 'goneOwners' | 'others'> & {
-  readonly contentsTrouble?: Failure;
-  readonly othersTrouble?: Failure;
-  readonly definition?: JsonObject;
-};
+type More = Partial<
+  Pick<
+    ItemView,
+    'contents' | 'ownContents' | 'unlisted' | 'goneOwners' | 'contentsTrouble' | 'definition' | 'others' | 'othersTrouble'
+  >
+>;
 
-async function readMore(context: ItemContext, entry: SnapshotEntry, live: Presence): Promise<Partial<More>> {
-  if (context.direction === 'forward') return readDefinition(context, entry);
-  const { source, transaction, carry, namespaces } = context;
-  const [own, others] = await Promise.all([
-    readBackward(context, entry, live),
-    carry.others && findOthers({ reader: source.reader, transaction, namespaces }, entry.target, carry.others),
-  ]);
-  if (others === undefined) return own;
-  return others.kind === 'trouble' ? { ...own, othersTrouble: others.failure } : { ...own, others: others.found };
+const nothing = { contents: [], ownContents: [], unlisted: [], goneOwners: [] } as const;
+
+async function readMore(context: ItemContext, snapshot: StoredSnapshot, live: Presence): Promise<More> {
+  const entry = entryOf(snapshot, context.index);
+  if (snapshot.kind !== 'stored' || entry === undefined) return {};
+  const standing = { ...context, entries: snapshot.entries, entry };
+  if (context.direction === 'forward')
+    return { ...(await readDefinition(context, entry)), ...(await readContents(standing, live, lookAlong, 'Delete')) };
+  const [own, others] = await Promise.all([readBackward(standing, live), readOthers(context, entry)]);
+  return { ...own, ...others };
 }
 
-async function readBackward(context: ItemContext, entry: SnapshotEntry, live: Presence): Promise<Partial<More>> {
-  if (entry.type === 'Create' && live.kind === 'present') return readContents(context, entry, live.object);
+async function readOthers({ source, transaction, namespaces, carry }: ItemContext, { target }: SnapshotEntry): Promise<More> {
+  if (carry.others === undefined) return {};
+  const others = await findOthers({ reader: source.reader, transaction, namespaces }, target, carry.others);
+  return others.kind === 'trouble' ? { othersTrouble: others.failure } : { others: others.found };
+}
+
+async function readBackward(standing: Standing, live: Presence): Promise<More> {
+  const { source, transaction, entry } = standing;
+  if (entry.type === 'Create') return readContents(standing, live, lookInto, 'Create');
   // What is to be created again, or put back into an object that is there, lacks them.
   const isToComeBack = entry.type === 'Delete' ? live.kind === 'absent' : live.kind === 'present';
   if (!isToComeBack) return {};
-  const lacking = ownersOf(entry.prior).filter((owner) => !isOwnedBy(live, owner));
-  return { goneOwners: await readGoneOwners(context, entry, lacking) };
+  const held = live.kind === 'present' ? live.object : undefined;
+  const lacking = ownersOf(entry.prior).filter((owner) => !isOwnedBy(held, owner));
+  return { goneOwners: await goneOwnersOf(source.reader, serviceAccountOf(transaction), lacking, entry.target.namespace) };
 }
 
-function isOwnedBy(live: Presence, owner: JsonObject): boolean {
-  const owners = live.kind === 'present' ? ownersOf(live.object) : [];
-  return owners.some((other) => textAt(other, 'uid') === textAt(owner, 'uid'));
+function isOwnedBy(live: JsonObject | undefined, owner: JsonObject): boolean {
+  return ownersOf(live).some((other) => textAt(other, 'uid') === textAt(owner, 'uid'));
 }
 
+/** What others would lose, where the change, or its undo, deletes what is there. */
 async function readContents(
-  { source, transaction }: ItemContext,
-  entry: SnapshotEntry,
-  live: JsonObject,
+  standing: Standing,
+  live: Presence,
+  look: typeof lookAlong,
+  type: ChangeType,
 ): Promise<Partial<More>> {
-  const listed = await listContents(source.reader, serviceAccountOf(transaction), entry, live);
-  return listed.kind === 'trouble' ? { contents: [], contentsTrouble: listed.failure } : { contents: listed.objects };
+  const { transaction, entry } = standing;
+  if (entry.type !== type || live.kind !== 'present' || isTerminating(live.object)) return {};
+  if (type === 'Delete' && mayBreak(transaction)) return {};
+  const found = await look(standing, live.object);
+  return 'trouble' in found ? { contentsTrouble: found.trouble } : found;
 }
 
 // The CustomResourceDefinition of a kind that an earlier change made: its instances wait until it is served.
@@ -167,24 +187,4 @@ async function readDefinition({ source, transaction, index }: ItemContext, entry
   };
   const found = await read(source.reader, { resource, name }, serviceAccountOf(transaction));
   return found.kind === 'present' ? { definition: found.object } : {};
-}
-
-/** uids of those of the owners in the prior state that are no more. Whatever cannot be looked at counts as alive. */
-async function readGoneOwners(
-  { source, transaction }: ItemContext,
-  { target }: SnapshotEntry,
-  owners: readonly JsonObject[],
-): Promise<readonly string[]> {
-  const states = await Promise.all(owners.map((owner) => isGone(source.reader, transaction, owner, target)));
-  return owners.filter((_, index) => states[index]).map((owner) => textAt(owner, 'uid') ?? '');
-}
-
-async function isGone(reader: Reader, transaction: Transaction, owner: JsonObject, target: Reference): Promise<boolean> {
-  const served = await reader.resource(textAt(owner, 'apiVersion') ?? '', textAt(owner, 'kind') ?? '');
-  if (served.kind === 'failed') return served.failure.kind === 'absent';
-  const place = served.resource.namespaced && target.namespace !== undefined ? { namespace: target.namespace } : {};
-  const location = { resource: served.resource, name: textAt(owner, 'name') ?? '', ...place };
-  const answer: Answer = await reader.getMetadata(location, serviceAccountOf(transaction));
-  if (answer.kind === 'failed') return answer.failure.kind === 'absent';
-  return textAt(answer.object, 'metadata', 'uid') !== textAt(owner, 'uid');
 }

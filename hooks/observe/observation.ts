@@ -46,6 +46,8 @@ export interface Prepared {
   readonly prior: JsonObject | undefined;
   readonly expected: JsonObject | undefined;
   readonly approximate: boolean;
+  /** What should be known of it although it is no fault. */
+  readonly note?: string;
 }
 
 export type StoredSnapshot =
@@ -91,7 +93,12 @@ export type View =
        * `earlier`: it was read before this look at the Transaction began, `now`: after that (W5, decide/in-flight.ts).
        */
       readonly liveFrom: 'assumed' | 'earlier' | 'now';
+      /** What others would lose with the object that is about to be deleted, in words. */
       readonly contents: readonly string[];
+      /** What goes with it and is itself to be taken back before. */
+      readonly ownContents: readonly string[];
+      /** Kinds that the ServiceAccount may not list: of these it is not known what would go with it. */
+      readonly unlisted: readonly string[];
       readonly contentsTrouble?: Failure;
       readonly goneOwners: readonly string[];
       /** Other Transactions over the same object, once they were looked for. */

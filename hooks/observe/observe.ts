@@ -51,8 +51,8 @@ export async function observe(context: ObserveContext, agenda: Agenda): Promise<
   }
 }
 
-function shared({ reader, sightings }: SnapshotSource): Pick<SnapshotSource, 'reader' | 'sightings'> {
-  return { reader, sightings };
+function shared({ reader, sightings, looks }: SnapshotSource): Pick<SnapshotSource, 'reader' | 'sightings' | 'looks'> {
+  return { reader, sightings, looks };
 }
 
 // A Transaction that is refused may hold locks all the same: of a call whose answer was lost.

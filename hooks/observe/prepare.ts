@@ -2,7 +2,7 @@
 
 import { stateFault } from '../checks/existence.ts';
 import { type Fault, fault } from '../checks/fault.ts';
-import { oneWay } from '../checks/one-way.ts';
+import { howToAllow, oneWay, takesAlong, unlistedNote } from '../checks/one-way.ts';
 import { describeRefusal } from '../checks/refusal.ts';
 import type { Resolved } from '../checks/targets.ts';
 import type { AccessAnswer } from '../cluster.ts';
@@ -13,11 +13,12 @@ import { reasonOfFailure } from '../model/reason.ts';
 import { describe, shortHash } from '../model/reference.ts';
 import { isTooDeep } from '../model/snapshot.ts';
 import { snapshotNames } from '../model/snapshot-names.ts';
-import { annotationOf, annotations, fieldManagers, type Transaction } from '../model/transaction.ts';
+import { fieldManagers, mayBreak, type Transaction } from '../model/transaction.ts';
 import { changeWrite, locationOf } from '../writes/change.ts';
 import { preconditionOf, serviceAccountOf } from '../writes/resources.ts';
+import { type Around, type LookedAround, lookAround, nothingAround } from './along.ts';
 import { type LockContext, resolveTargets } from './begin.ts';
-import { type Dependents, findDependents, mayOwn } from './dependents.ts';
+import { alongIn, lookerOf } from './contents.ts';
 import type { Prepared, View } from './observation.ts';
 import { type Found, findSnapshot } from './own-snapshots.ts';
 import { read } from './read.ts';
@@ -45,37 +46,62 @@ function lookedAt(found: readonly Found[], name: string): PrepareView | undefine
 
 type PrepareView = Extract<View, { kind: 'prepare' }>;
 
-async function prepareTargets({ reader, transaction }: LockContext): Promise<PrepareView> {
+async function prepareTargets(context: LockContext): Promise<PrepareView> {
+  const { reader, transaction } = context;
   const base = { kind: 'prepare', targets: [], leftovers: [], snapshotName: '' } as const;
   const { resolved, faults, trouble } = await resolveTargets(reader, transaction);
   if (trouble !== undefined || faults.length > 0) return { ...base, faults, ...(trouble === undefined ? {} : { trouble }) };
-  const mayBreak = annotationOf(transaction, annotations.allowIrreversible) === 'true';
-  const owners = mayBreak ? [] : resolved.filter(mayOwn);
-  const [dependents, ...judged] = await Promise.all([
-    findDependents(reader, serviceAccountOf(transaction), owners),
-    ...resolved.map((one) => prepareOne({ reader, transaction }, one)),
+  const [judged, arounds] = await Promise.all([
+    Promise.all(resolved.map((one) => prepareOne({ reader, transaction }, one))),
+    lookAroundDeleted(context, resolved),
   ]);
-  const troubled = [dependents, ...judged].find((one) => one.kind === 'trouble');
+  const troubled = [...judged, ...arounds.values()].find((one) => one.kind === 'trouble');
   if (troubled?.kind === 'trouble') return { ...base, faults: [], trouble: troubled.failure };
-  const targets = judged.flatMap((one) => (one.kind === 'prepared' ? [one.prepared] : []));
+  const prepared = judged.flatMap((one) => (one.kind === 'prepared' ? [one.prepared] : []));
   const refused = judged.flatMap((one) => (one.kind === 'fault' ? [one.fault] : []));
-  return { ...base, faults: [...refused, ...(mayBreak ? [] : irreversibleFaults(targets, dependents))], targets };
+  const aroundOf = ({ resolved: { index } }: Prepared): Around | undefined => {
+    const looked = arounds.get(index);
+    return looked?.kind === 'known' ? looked.around : undefined;
+  };
+  const irreversible = mayBreak(transaction) ? [] : irreversibleFaults(prepared, aroundOf);
+  const targets = prepared.map((one) => withNote(one, aroundOf(one)));
+  return { ...base, faults: [...refused, ...irreversible], targets };
 }
 
-function irreversibleFaults(targets: readonly Prepared[], dependents: Dependents): readonly Fault[] {
+async function lookAroundDeleted(
+  { reader, looks, transaction }: LockContext,
+  resolved: readonly Resolved[],
+): Promise<ReadonlyMap<number, LookedAround>> {
+  const deleted = mayBreak(transaction) ? [] : resolved.filter(({ change }) => change.type === 'Delete');
+  const looker = lookerOf({ reader, looks }, transaction);
+  const looked = await Promise.all(deleted.map((one) => lookAround(looker, one)));
+  return new Map(deleted.map(({ index }, at) => [index, looked[at] ?? nothingAround]));
+}
+
+function withNote(prepared: Prepared, around: Around | undefined): Prepared {
+  const note = unlistedNote(around?.unlisted ?? []);
+  return note === undefined ? prepared : { ...prepared, note };
+}
+
+type AroundOf = (prepared: Prepared) => Around | undefined;
+
+function irreversibleFaults(targets: readonly Prepared[], aroundOf: AroundOf): readonly Fault[] {
   return targets.flatMap((target) => {
     const { index, change, target: reference } = target.resolved;
-    const why = whyIrreversible(target, dependents);
+    const why =
+      change.type === 'Delete' ? takesAlong(companions(target, targets, aroundOf)) : oneWay(target.prior, target.expected);
     const what = `spec.changes[${index}]: ${change.type} of ${describe(reference)} cannot be undone: ${why}`;
-    const next = `annotate the Transaction with ${annotations.allowIrreversible}=true to do it all the same`;
-    return why === undefined ? [] : [fault('Irreversible', `${what}; ${next}`, index)];
+    return why === undefined ? [] : [fault('Irreversible', `${what}; ${howToAllow}`, index)];
   });
 }
 
-function whyIrreversible({ resolved, prior, expected }: Prepared, dependents: Dependents): string | undefined {
-  if (resolved.change.type !== 'Delete') return oneWay(prior, expected);
-  const owned = dependents.kind === 'known' ? dependents.byOwner.get(textAt(prior, 'metadata', 'uid') ?? '') : undefined;
-  return owned === undefined ? undefined : `the objects that it owns go with it (${owned.slice(0, 3).join(', ')})`;
+// What the Transaction deletes itself before comes back by itself.
+function companions(prepared: Prepared, targets: readonly Prepared[], aroundOf: AroundOf): readonly string[] {
+  const { resolved, prior } = prepared;
+  const around = aroundOf(prepared);
+  if (around === undefined || prior === undefined) return [];
+  const before = targets.filter((one) => one.resolved.change.type === 'Delete' && one.resolved.index < resolved.index);
+  return alongIn(around, { ...resolved, object: prior }, new Set(before.map((one) => textAt(one.prior, 'metadata', 'uid'))));
 }
 
 type Judged =

@@ -1,7 +1,7 @@
 // Small reads that several observations share. Reader only.
 import type { Answer, Identity, Location, Reader } from '../cluster.ts';
 import type { Failure } from '../model/failure.ts';
-import { at, isList, isObject, type JsonObject, textAt } from '../model/json.ts';
+import { type JsonObject, textAt } from '../model/json.ts';
 import { holderOf, type Transaction } from '../model/transaction.ts';
 import { engine, leases, serviceAccounts, uidLabel } from '../writes/resources.ts';
 import type { Presence } from './observation.ts';
@@ -39,9 +39,4 @@ export async function readOwnLeases(reader: Reader, transaction: Owner, engineNa
   if (listed.kind === 'failed') return { kind: 'trouble', failure: listed.failure };
   const isOurs = (lease: JsonObject): boolean => textAt(lease, 'spec', 'holderIdentity') === holderOf(transaction);
   return { kind: 'ok', objects: listed.items.filter(isOurs) };
-}
-
-export function ownersOf(object: JsonObject | undefined): readonly JsonObject[] {
-  const references = at(object, 'metadata', 'ownerReferences');
-  return isList(references) ? references.filter(isObject) : [];
 }

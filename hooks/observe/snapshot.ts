@@ -14,6 +14,7 @@ import { mayLackTags } from '../model/untagged.ts';
 import { configMaps, engine } from '../writes/resources.ts';
 import { resolveTargets } from './begin.ts';
 import { assemble, type Served } from './entries.ts';
+import type { Looks } from './looks.ts';
 import type { Presence, StoredSnapshot } from './observation.ts';
 import { presenceOf, read } from './read.ts';
 import type { Sightings } from './sightings.ts';
@@ -39,6 +40,7 @@ export interface SnapshotSource {
   readonly packer: Packer;
   readonly cache: SnapshotCache;
   readonly sightings: Sightings;
+  readonly looks: Looks;
 }
 
 /** The snapshot that the status of a Transaction names. */

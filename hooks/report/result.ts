@@ -11,10 +11,12 @@ import type { Step } from '../decide/step.ts';
 import { applied, prepared, released } from '../decide/transitions.ts';
 import { left, restored, undoing } from '../decide/undo-transitions.ts';
 import { undoLater, undoOut } from '../decide/waiting.ts';
+import { shortened } from '../decide/wording.ts';
 import type { Failure } from '../model/failure.ts';
 import { textAt } from '../model/json.ts';
 import { reasonOfFailure } from '../model/reason.ts';
 import { describe } from '../model/reference.ts';
+import type { Status } from '../model/status.ts';
 import type { Observation } from '../observe/observation.ts';
 import { refOf } from '../plan/snapshot.ts';
 import { again, answer, type Done, failuresOf, held, type Result, stoppedBy, taken, transientOf } from './answer.ts';
@@ -71,7 +73,7 @@ function afterStore(step: Extract<Step, { kind: 'store' }>, done: Done): Result 
   const [failure] = failuresOf(outcome);
   if (failure === undefined) {
     const writes = plan.kind === 'sequence' ? plan.writes : [];
-    return answer(prepared(observation.status, refOf(step.name, writes)));
+    return answer(noted(prepared(observation.status, refOf(step.name, writes)), step));
   }
   if (failure.kind === 'transient') return held(done, 'storing the snapshot');
   if (failure.kind === 'exists')
@@ -80,13 +82,22 @@ function afterStore(step: Extract<Step, { kind: 'store' }>, done: Done): Result 
   return answer(stoppedBy(observation, message, reason));
 }
 
+function noted(status: Status, { targets }: Extract<Step, { kind: 'store' }>): Status {
+  const items = status.items.map((item, index) => {
+    const note = targets[index]?.note;
+    return note === undefined ? item : { ...item, note: shortened(note) };
+  });
+  return { ...status, items };
+}
+
 function afterApply(step: Extract<Step, { kind: 'apply' }>, done: Done): Result {
   const { observation, outcome, context } = done;
   const last = outcome.at(-1)?.answer;
   if (last === undefined) return again(done);
   if (last.kind === 'ok') {
     const facts = factsOf(step.entry, step.live, last.object, context);
-    return answer(applied(observation.status, step.index, facts, observation.now));
+    const noted = step.note === undefined ? facts : { ...facts, note: shortened(step.note) };
+    return answer(applied(observation.status, step.index, noted, observation.now));
   }
   return afterFailure(step, done, last.failure);
 }

@@ -104,14 +104,13 @@ function nameOf(row: Row, which: number): string {
 
 function transactionOf(row: Row, label: string, which: number, names: readonly string[]): JsonObject {
   const changes = names.map((name) => ({
-    type: 'Patch',
     target: { apiVersion: 'v1', kind: 'ConfigMap', name },
-    content: { data: { version: '2' } },
+    ...(row.deletes === undefined ? { type: 'Patch', content: { data: { version: '2' } } } : { type: 'Delete' }),
   }));
   return {
     apiVersion: 'tx.janus.io/v1alpha1',
     kind: 'Transaction',
-    metadata: { name: nameOf(row, which), labels: { [loopLabel]: label } },
+    metadata: { name: nameOf(row, which), labels: { [loopLabel]: label }, annotations: { ...row.deletes } },
     spec: { serviceAccountName: account, lockWait: '10m', changes },
   };
 }

@@ -20,6 +20,10 @@ export interface Row {
   readonly replicas?: boolean;
   /** Beside many finished ones (scripts/bench/finished.ts), which also measures itself. */
   readonly finished?: boolean;
+  /** What is around a deleted object is looked at, in clusters of few and of many kinds (scripts/bench/kinds.ts). */
+  readonly kinds?: boolean;
+  /** The changes are Deletes, with that annotation. */
+  readonly deletes?: Readonly<Record<string, string>>;
   /** Only if named by `--rows`. */
   readonly onDemand?: boolean;
 }
@@ -51,6 +55,7 @@ export const rows: readonly Row[] = [
   { ...one, name: '500', changes: 500, onDemand: true },
   { ...one, name: 'replicas', changes: 10, replicas: true, onDemand: true },
   { ...one, name: 'finished', changes: 3, finished: true, onDemand: true },
+  { ...one, name: 'kinds', changes: 1, kinds: true, onDemand: true },
   { ...one, name: 'default-flags', changes: 3, transactions: 3, flags: 'default', onDemand: true },
 ];
 

@@ -87,11 +87,11 @@ function answerOf(received: Received | Failed): Answer {
   return received.kind === 'failed' ? received : { kind: 'ok', object: received.body, serverTime: received.serverTime };
 }
 
-function queryOf({ limit, labelSelector, name, from }: ListOptions): Readonly<Record<string, string>> {
+function queryOf({ limit, labelSelector, fieldSelector, name, from }: ListOptions): Readonly<Record<string, string>> {
   const fields = {
     limit: limit?.toString(),
     labelSelector,
-    fieldSelector: name === undefined ? undefined : `metadata.name=${name}`,
+    fieldSelector: name === undefined ? fieldSelector : `metadata.name=${name}`,
     continue: from,
   };
   return Object.fromEntries(Object.entries(fields).flatMap(([key, value]) => (value === undefined ? [] : [[key, value]])));

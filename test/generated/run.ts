@@ -152,8 +152,9 @@ async function turnOnce(running: Running): Promise<Turned> {
   const { stage, name, plan } = running;
   for (const [number, one] of plan.foreign.entries()) if (one.afterCall === running.calls) await interfere(running, one, number);
   running.calls += 1;
-  const { body } = await stage.call(name);
-  const stored = must(await storeStatus(stage, name, body));
+  const { code, body } = await stage.call(name);
+  // A busy API server: nothing is to be stored, and the hook is called again.
+  const stored = code === 429 ? await stage.read(name) : must(await storeStatus(stage, name, body));
   const seconds = Number(at(body, 'resyncAfterSeconds') ?? 0);
   if (seconds > 0) await new Promise((resolve) => setTimeout(resolve, Math.min(seconds, 0.1) * 1000));
   return {

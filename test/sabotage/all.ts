@@ -1,4 +1,5 @@
 import { calls } from './list/calls.ts';
+import { others } from './list/company.ts';
 import { judgement } from './list/judgement.ts';
 import { locks } from './list/locks.ts';
 import { storage } from './list/snapshots.ts';
@@ -17,4 +18,5 @@ export const sabotages: readonly Sabotage[] = [
   ...calls,
   ...writers,
   ...words,
+  ...others,
 ];

@@ -34,6 +34,9 @@ const common = {
   contents: [],
   goneOwners: [],
   others: nobodyElse,
+  ownContents: [],
+  unlisted: [],
+  wasCommitted: false,
 };
 
 t.test('a new co-owner of an atomic map that we changed is a rollback conflict', async (t) => {

@@ -23,6 +23,9 @@ function evidenceOf(type: ChangeType, live: JsonObject | undefined, recorded: bo
     contents: [],
     goneOwners: [],
     others: nobodyElse,
+    ownContents: [],
+    unlisted: [],
+    wasCommitted: false,
   };
 }
 
@@ -148,6 +151,15 @@ t.test('a Namespace that holds what others have put there is kept, and some of i
   const contents = ['ConfigMap a', 'ConfigMap b', 'ConfigMap c', 'ConfigMap d', 'ConfigMap e', 'ConfigMap f'];
   const judged = judgeBackward({ ...evidenceOf('Create', liveObject('after', 'Create'), true), contents });
   t.match(judged, { kind: 'conflict', reason: 'NotEmpty', message: /ConfigMap a, .*ConfigMap e$/ });
+});
+
+t.test('what is itself to be taken back before it is waited for, and is no conflict', async (t) => {
+  const evidence = evidenceOf('Create', liveObject('after', 'Create'), true);
+  const own = { ownContents: ['Endpoints x'] };
+  t.match(judgeBackward({ ...evidence, ...own }), { kind: 'wait', message: /before it goes Endpoints x$/ });
+  t.match(judgeBackward({ ...evidence, ...own, contents: ['ConfigMap a'] }), { kind: 'conflict', reason: 'NotEmpty' });
+  t.match(judgeBackward({ ...evidence, unlisted: ['secrets'] }), { kind: 'delete', note: /may not list them: secrets$/ });
+  t.match(judgeBackward({ ...evidence, wasCommitted: true }), { kind: 'delete', note: undefined });
 });
 
 t.test('owners that are gone are dropped, and a person is told', async (t) => {

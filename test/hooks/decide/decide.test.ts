@@ -136,6 +136,8 @@ const item: Extract<View, { kind: 'item' }> = {
   live: present(prior),
   liveFrom: 'assumed',
   contents: [],
+  ownContents: [],
+  unlisted: [],
   goneOwners: [],
   others: nobodyElse,
 };

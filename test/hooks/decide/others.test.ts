@@ -19,7 +19,18 @@ function other(type: ChangeType, more: Partial<OtherChange> = {}): Others {
 
 function evidence(type: ChangeType, live: JsonObject | undefined, others: Others | undefined): BackwardEvidence {
   const createdUid = type === 'Create' ? 'u1' : undefined;
-  const known = { managers, drift: [], recorded: true, isSealed: false, uid: 't1', contents: [], goneOwners: [] };
+  const known = {
+    managers,
+    drift: [],
+    recorded: true,
+    isSealed: false,
+    uid: 't1',
+    contents: [],
+    ownContents: [],
+    unlisted: [],
+    wasCommitted: false,
+    goneOwners: [],
+  };
   return { ...known, entry: entryFor(type), live, createdUid, others };
 }
 

@@ -22,6 +22,9 @@ t.test('owners that are gone are counted, not named', async (t) => {
     uid: 't1',
     createdUid: undefined,
     contents: [],
+    ownContents: [],
+    unlisted: [],
+    wasCommitted: false,
     goneOwners: ['canary'],
     others: nobodyElse,
   };

@@ -34,6 +34,9 @@ function judged(type: ChangeType, live: JsonObject | undefined, more: Partial<Ba
     uid: transaction.uid,
     createdUid: 'u1',
     contents: [],
+    ownContents: [],
+    unlisted: [],
+    wasCommitted: false,
     goneOwners: [],
     others: nobodyElse,
   };

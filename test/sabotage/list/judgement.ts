@@ -133,7 +133,7 @@ export const judgement: readonly Sabotage[] = [
   {
     name: 'contents-deleted',
     fault: 'the undo of a creation deletes a Namespace with what others have put there',
-    edits: [{ file: backward, find: 'if (evidence.contents.length > 0) {', replace: 'if (evidence.contents.length < 0) {' }],
+    edits: [{ file: 'hooks/decide/kept.ts', find: 'if (contents.length > 0) {', replace: 'if (evidence.contents.length < 0) {' }],
     caughtBy: backwardTests,
   },
   {

@@ -1,0 +1,116 @@
+// A look around what is about to be deleted: what would go along with it. As the ServiceAccount, and of metadata only: what it may not
+// list is named, not looked at.
+import { type Doomed, isLeaving, kindOf, type Neighbour, neighbourOf, type Surroundings } from '../checks/company.ts';
+import type { Identity, Reader, Resource } from '../cluster.ts';
+import type { Failure } from '../model/failure.ts';
+import { inTurn, type Listing, listAll } from './listing.ts';
+import type { Looks } from './looks.ts';
+
+/** Who looks, and what it has seen in this call. */
+export interface Looker {
+  readonly reader: Reader;
+  readonly looks: Looks;
+  readonly identity: Identity;
+}
+
+export interface Around extends Surroundings {
+  /** Plurals with their group of what could not be listed, in the order of discovery. */
+  readonly unlisted: readonly string[];
+}
+
+export type LookedAround =
+  | { readonly kind: 'known'; readonly around: Around }
+  | { readonly kind: 'trouble'; readonly failure: Failure };
+
+/** What is around one object that is to be deleted. All in the same place share one look for a moment. */
+export async function lookAround(
+  looker: Looker,
+  { resource, target }: Pick<Doomed, 'resource' | 'target'>,
+): Promise<LookedAround> {
+  const served = await looker.looks.once('resources', () => looker.reader.resources());
+  if (served.kind === 'failed') return { kind: 'trouble', failure: served.failure };
+  const place = await lookAtPlace(looker, served.resources, target.namespace);
+  const more = await lookForMore(looker, served.resources, { resource, target });
+  const trouble = [place, more].find((one) => one.kind === 'trouble');
+  if (trouble?.kind === 'trouble') return trouble;
+  if (place.kind !== 'seen' || more.kind !== 'seen') return nothingAround;
+  const owned = place.neighbours.filter(({ owners }) => owners.length > 0);
+  const endpoints = place.neighbours.filter(({ reference }) => reference.kind === 'Endpoints');
+  const isPod = kindOf(resource) === '/Node';
+  const [pods, tokens] = isPod ? [more.neighbours, []] : [[], more.neighbours];
+  const unlisted = [...new Set([...place.unlisted, ...more.unlisted])];
+  return { kind: 'known', around: { owned, endpoints, tokens, pods, unlisted } };
+}
+
+export const nothingAround: LookedAround = {
+  kind: 'known',
+  around: { owned: [], endpoints: [], tokens: [], pods: [], unlisted: [] },
+};
+
+type Seen =
+  | { readonly kind: 'seen'; readonly neighbours: readonly Neighbour[]; readonly unlisted: readonly string[] }
+  | { readonly kind: 'trouble'; readonly failure: Failure };
+
+// As the garbage collector: what cannot be listed, watched and deleted has no part in it, nor have Events.
+// Source: k8s.io/kubernetes pkg/controller/garbagecollector, GetDeletableResources and DefaultIgnoredResources.
+function isCollected({ group, plural, verbs }: Resource): boolean {
+  const isEvent = plural === 'events' && ['', 'events.k8s.io'].includes(group);
+  return !isEvent && ['list', 'watch', 'delete'].every((verb) => verbs.includes(verb));
+}
+
+// The dependents of what has a namespace are in it.
+function lookAtPlace(looker: Looker, resources: readonly Resource[], namespace: string | undefined): Promise<Seen> {
+  return looker.looks.once(`around ${namespace ?? ''}`, async () => {
+    const wanted = resources.filter((resource) => isCollected(resource) && (resource.namespaced || namespace === undefined));
+    const seen = await inTurn(wanted, (resource) => see(looker, { resource, namespace }));
+    return merged(seen);
+  });
+}
+
+/** What goes along by other signs than its owner, and has to be listed by them. */
+async function lookForMore(
+  looker: Looker,
+  resources: readonly Resource[],
+  { resource, target }: Pick<Doomed, 'resource' | 'target'>,
+): Promise<Seen> {
+  const core = (plural: string) => resources.find((one) => one.group === '' && one.plural === plural);
+  const [secrets, pods] = [core('secrets'), core('pods')];
+  const kind = kindOf(resource);
+  if (kind === '/ServiceAccount' && secrets !== undefined) {
+    const fieldSelector = 'type=kubernetes.io/service-account-token';
+    return looker.looks.once(`tokens ${target.namespace}`, () =>
+      see(looker, { resource: secrets, namespace: target.namespace, fieldSelector }),
+    );
+  }
+  if (kind !== '/Node' || pods === undefined) return { kind: 'seen', neighbours: [], unlisted: [] };
+  return see(looker, { resource: pods, namespace: undefined, fieldSelector: `spec.nodeName=${target.name}` });
+}
+
+async function see({ reader, identity }: Looker, wanted: Parameters<typeof listAll>[2]): Promise<Seen> {
+  const listing = await listAll(reader, identity, wanted);
+  return listing.kind === 'trouble' ? listing : seenIn(listing, wanted);
+}
+
+function seenIn(
+  listing: Exclude<Listing, { kind: 'trouble' }>,
+  { resource, fieldSelector }: Parameters<typeof listAll>[2],
+): Seen {
+  const { group, plural } = resource;
+  if (listing.kind === 'denied')
+    return { kind: 'seen', neighbours: [], unlisted: [group === '' ? plural : `${plural}.${group}`] };
+  const all = listing.items.map((object) => neighbourOf(resource, object));
+  // Most objects of a cluster have nothing to do with the question: they are not kept.
+  const kept = all.filter((one) => fieldSelector !== undefined || one.owners.length > 0 || plural === 'endpoints');
+  return { kind: 'seen', neighbours: kept.filter((one) => !isLeaving(one)), unlisted: [] };
+}
+
+function merged(all: readonly Seen[]): Seen {
+  const trouble = all.find((one) => one.kind === 'trouble');
+  if (trouble !== undefined) return trouble;
+  const seen = all.filter((one) => one.kind === 'seen');
+  return {
+    kind: 'seen',
+    neighbours: seen.flatMap(({ neighbours }) => neighbours),
+    unlisted: seen.flatMap(({ unlisted }) => unlisted),
+  };
+}

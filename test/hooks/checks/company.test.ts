@@ -1,0 +1,46 @@
+// What goes along with a deleted object, by what the metadata around it says. That the controllers of Kubernetes do so:
+// test/exact/deleted-with-others.test.ts.
+import t from 'tap';
+import { companyOf, isControlledBy, type Neighbour, neighbourOf } from '../../../hooks/checks/company.ts';
+import type { JsonObject } from '../../../hooks/model/json.ts';
+
+const resource = {
+  group: '',
+  version: 'v1',
+  plural: 'configmaps',
+  kind: 'ConfigMap',
+  namespaced: true,
+  verbs: [],
+  statusSubresource: false,
+};
+const target = { apiVersion: 'v1', kind: 'ConfigMap', name: 'gone', namespace: 'shop' };
+const doomed = { resource, target, object: { metadata: { uid: 'gone' } } };
+
+/** `b < a`: b names a as its owner, `b <- a` as its controller. */
+function owned(...relations: readonly string[]): readonly Neighbour[] {
+  return relations.map((relation) => {
+    const [name = '', sign, uid = ''] = relation.split(' ');
+    const owners: JsonObject[] = [{ uid, ...(sign === '<-' ? { controller: true } : {}) }];
+    const leaving = sign === '<x' ? { deletionTimestamp: 'now' } : {};
+    return neighbourOf(resource, { metadata: { name, namespace: 'shop', uid: name, ownerReferences: owners, ...leaving } });
+  });
+}
+
+function names(neighbours: readonly Neighbour[], isMade: (one: Neighbour, by: string) => boolean = () => false): string {
+  const around = { owned: neighbours, endpoints: [], tokens: [], pods: [] };
+  return companyOf(doomed, around, isMade)
+    .map(({ uid }) => uid)
+    .join(' ');
+}
+
+t.test('what names it as owner, by uid alone', async (t) => {
+  t.equal(names(owned('a < gone', 'b < other', 'c <- gone')), 'a c');
+  t.equal(names(owned('a <x gone')), '', 'what is leaving already is not lost by it');
+  t.equal(names(owned('a < gone', 'b < a')), 'a', 'what hangs on what is lost need not be named');
+});
+
+t.test('what hangs on what was made of it', async (t) => {
+  t.equal(names(owned('a <- gone', 'b <- a', 'c < b', 'd <- c'), isControlledBy), 'c');
+  t.equal(names(owned('a <- gone', 'b <- a', 'a2 <- b', 'gone <- b'), isControlledBy), '', 'in a circle as well');
+  t.equal(names(owned('b < gone', 'a <- gone', 'b < a'), isControlledBy), 'b', 'and is named once');
+});

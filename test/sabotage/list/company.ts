@@ -1,0 +1,111 @@
+// What others would lose with an object.
+import type { Sabotage } from '../sabotage.ts';
+
+const company = 'hooks/checks/company.ts';
+const contents = 'hooks/observe/contents.ts';
+const deleted = 'test/exact/deleted-with-others.test.ts';
+const created = 'test/exact/created-with-others.test.ts';
+
+export const others: readonly Sabotage[] = [
+  {
+    name: 'children-of-leaves',
+    fault: 'what names a ConfigMap as owner is not looked for',
+    edits: [
+      {
+        file: company,
+        find: 'visit([...ownedBy(uid), ...bySigns(doomed, around)], uid);',
+        replace: "visit([...(kindOf(doomed.resource) === '/ConfigMap' ? [] : ownedBy(uid)), ...bySigns(doomed, around)], uid);",
+      },
+    ],
+    caughtBy: ['test/hooks/checks/company.test.ts', deleted],
+  },
+  {
+    name: 'tokens-forgotten',
+    fault: 'a ServiceAccount is deleted without regard to its token Secrets',
+    edits: [{ file: company, find: 'return tokens.filter((token) => isTokenOf(token, doomed));', replace: 'return [];' }],
+    caughtBy: [deleted],
+  },
+  {
+    name: 'label-believed',
+    fault: 'an EndpointSlice whose label names the controller of Kubernetes counts as made by it',
+    edits: [
+      {
+        file: company,
+        find: "  return feeder !== 'endpointslice-controller.k8s.io' || isFedByKubernetes(doomed);",
+        replace: '  return doomed !== undefined;',
+      },
+    ],
+    caughtBy: [deleted],
+  },
+  {
+    name: 'late-children',
+    fault: 'what has come since the checks goes with a Delete',
+    edits: [
+      {
+        file: 'hooks/decide/committing.ts',
+        find: 'const why = takesAlong(view.contents);',
+        replace: 'const why = takesAlong([]);',
+      },
+    ],
+    caughtBy: [deleted],
+  },
+  {
+    name: 'first-page-only',
+    fault: 'a list that goes on is taken for whole',
+    edits: [
+      {
+        file: 'hooks/observe/listing.ts',
+        find: 'for (let last = first; !last.complete; ) {',
+        replace: 'for (let last = first; false; ) {',
+      },
+    ],
+    caughtBy: [deleted],
+  },
+  {
+    name: 'denied-unsaid',
+    fault: 'kinds that the ServiceAccount may not list are not named',
+    edits: [
+      {
+        file: 'hooks/decide/committing.ts',
+        find: 'const note = unlistedNote(view.unlisted);',
+        replace: 'const note = unlistedNote([]);',
+      },
+      {
+        file: 'hooks/observe/prepare.ts',
+        find: 'unlistedNote(around?.unlisted ?? [])',
+        replace: 'unlistedNote(around === undefined ? [] : [])',
+      },
+    ],
+    caughtBy: [deleted],
+  },
+  {
+    name: 'undo-takes-along',
+    fault: 'the undo of a Create deletes what others have hung on the object',
+    edits: [
+      {
+        file: contents,
+        find: '[...inside.neighbours, ...company]',
+        replace: '[...inside.neighbours, ...company.slice(company.length)]',
+      },
+    ],
+    caughtBy: [created],
+  },
+  {
+    name: 'owned-is-derived',
+    fault: "whatever has an owner counts as nobody's in a Namespace that was made here",
+    edits: [{ file: 'hooks/observe/inside.ts', find: '  return seen.size > 1;', replace: '  return one.owners.length > 0;' }],
+    caughtBy: [created],
+  },
+  {
+    name: 'bound-claim-deleted',
+    fault: 'the undo of what was Committed deletes a claim with the data of its volume',
+    edits: [
+      {
+        file: 'hooks/decide/kept.ts',
+        find: 'const volume = wasCommitted ? boundVolume(evidence, live) : undefined;',
+        replace: 'const volume = wasCommitted && boundVolume(evidence, live) === live ? live : undefined;',
+      },
+    ],
+    caughtBy: [created],
+  },
+];
