@@ -7,7 +7,7 @@ import { at, isList, type JsonObject, textAt } from '../model/json.ts';
 import { serviceAccounts } from '../writes/resources.ts';
 import type { Looker } from './along.ts';
 import { inTurn, listAll } from './listing.ts';
-import { goneOwnersOf } from './owners.ts';
+import { goneOwnersOf, ownersOf } from './owners.ts';
 
 export type Inside =
   /** What somebody would miss. */
@@ -97,7 +97,7 @@ async function withoutGarbage(looker: Looker, inside: Inside, isNobodys: (one: N
 
 async function isGarbage({ reader, identity }: Looker, { reference, owners, object }: Neighbour): Promise<boolean> {
   if (owners.length === 0) return false;
-  const gone = await goneOwnersOf(reader, identity, object, reference.namespace);
+  const gone = await goneOwnersOf(reader, identity, ownersOf(object), reference.namespace);
   return gone.length === owners.length;
 }
 
