@@ -22,6 +22,8 @@ export interface Wanted extends Owner {
 export async function look(reader: Reader, wanted: Wanted): Promise<Looked | NotLive> {
   const { known, engineNamespace } = wanted;
   const early = wanted.expectsLeases && known !== '' ? readOwnLeases(reader, wanted, engineNamespace) : undefined;
+  // It is met where it is needed.
+  early?.catch(() => undefined);
   const live = await readTransaction(reader, wanted);
   if (live.kind !== 'live') return live;
   return { ...live, ownLeases: once(() => leasesOf(live.transaction)) };

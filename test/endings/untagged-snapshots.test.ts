@@ -66,7 +66,7 @@ t.test('a snapshot without tags', async (t) => {
     await downgrade(bare, 'after');
     const engine = engines.start();
     t.match((await stepToEnd(engine, 'after')).status, {
-      phase: 'Failed',
+      phase: 'RolledBack',
       message: /has no readable entry for spec\.changes\[0\]/,
     });
     t.match(must(await bare.client.get(bare.path('configmaps/after-a'))), { data: { color: 'blue' } });

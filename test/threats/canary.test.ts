@@ -168,7 +168,7 @@ async function tampered(world: World): Promise<void> {
   must(await stage.client.patch(path, { metadata: { finalizers: null } }));
   must(await stage.client.delete(path));
   await step(stage, 'broken');
-  await ends(world, 'broken', 'Failed', /snapshot/);
+  await ends(world, 'broken', 'RolledBack', /snapshot/);
 }
 
 t.test('nothing tells what Secrets hold', async (t) => {
