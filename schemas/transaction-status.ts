@@ -47,7 +47,8 @@ const item: Schema = {
     committed: flag('The change was applied.'),
     rolledBack: flag('The change is undone, or was found not to be applied.'),
     left: flag('The change could not be undone; error says why.'),
-    uid: string('UID of the object that a Create made or a Delete deleted; once that is undone, of the one created again.', 128),
+    uid: string('UID of the object that a Create made, or that the undo of a Delete has created again.', 128),
+    resourceVersion: string('Version of the object once the change was made, or when it was deleted.', 64),
     error: {
       type: 'object',
       description: 'Why the change could not be applied or undone.',
@@ -64,8 +65,7 @@ const item: Schema = {
     },
     tookFieldsFrom: {
       type: 'array',
-      description:
-        'Field managers whose fields a Patch took over; of an Update or a Delete those of other Transactions. An undo gives them back.',
+      description: 'Field managers whose fields a Patch took over. An undo gives them back.',
       maxItems: statusLimits.tookFieldsFrom,
       items: string('Name of a field manager.', statusLimits.fieldManager),
       'x-kubernetes-list-type': 'atomic',

@@ -6,7 +6,7 @@ import { listKindsOf } from '../content/lists.ts';
 import { differences } from '../content/merge.ts';
 import { hasManager, isTerminating, isUnclaimed } from '../content/ownership.ts';
 import { at, isList, isObject, type JsonObject, textAt, withKey } from '../model/json.ts';
-import type { Wanted } from '../model/others.ts';
+import type { OtherChange, Wanted } from '../model/others.ts';
 import type { Reason } from '../model/reason.ts';
 import { describe } from '../model/reference.ts';
 import { foreign } from '../model/words.ts';
@@ -23,7 +23,16 @@ import {
   uidOf,
 } from './judge.ts';
 import { type Hanging, keptFor, unlistedPart } from './kept.ts';
-import { builtUpon, deletedByOthers, isBroughtBack, laterThan, lookFirst, type OthersEvidence, sharedFields } from './others.ts';
+import {
+  builtUpon,
+  deletedByOthers,
+  isBroughtBack,
+  laterThan,
+  lookAtAll,
+  lookFirst,
+  type OthersEvidence,
+  sharedFields,
+} from './others.ts';
 
 export type Backward =
   /** Nothing of ours is left; `note` tells what a person should know. */
@@ -144,14 +153,14 @@ function isAbsent({ entry, live, managers, recorded }: Evidence, { ours }: Attri
 
 function judgeDeleted(evidence: BackwardEvidence): Backward {
   const { live, entry } = evidence;
-  if (live === undefined) return { kind: 'recreate', ...ownersNote(evidence.goneOwners, evidence) };
+  if (live === undefined) return deletedAgain(evidence) ?? { kind: 'recreate', ...ownersNote(evidence.goneOwners, evidence) };
   if (isTerminating(live)) return awaitGone(entry);
   if (uidOf(live) === uidOf(entry.prior)) return undeleted(evidence, live);
   if (hasManager(live, [evidence.managers.restore])) return { kind: 'complete', live };
-  const instead = laterThan(evidence, ({ type }) => type === 'Create');
+  const instead = laterThan(evidence, isCreate);
   if (instead !== undefined) return instead;
   const foreign = recreatedContent(evidence, live);
-  if (foreign.length === 0) return { kind: 'restored', ...ownersNote(evidence.goneOwners, evidence) };
+  if (foreign.length === 0) return lookAtAll(evidence) ?? { kind: 'restored', ...ownersNote(evidence.goneOwners, evidence) };
   return conflict(
     'Recreated',
     `${describe(entry.target)} was created again by someone else with other content: ${describeForeign(foreign, evidence)}`,
@@ -163,6 +172,13 @@ function undeleted({ managers }: Evidence, live: JsonObject): Backward {
   const isMarked = hasManager(live, [managers.restore]);
   return isMarked ? { kind: 'fence', live, end: { kind: 'restored' } } : { kind: 'restored' };
 }
+
+// Created by a later Transaction and deleted by a still later one, it is theirs to bring back first.
+function deletedAgain(evidence: BackwardEvidence): Backward | undefined {
+  return evidence.isRequested ? (lookAtAll(evidence) ?? laterThan(evidence, isCreate)) : undefined;
+}
+
+const isCreate = ({ type }: OtherChange): boolean => type === 'Create';
 
 // Be it the one that was deleted here or what somebody has made since: it will not stay.
 function awaitGone({ target }: Evidence['entry']): Backward {

@@ -121,7 +121,7 @@ function byJudgement(
   const { status, now } = observation;
   switch (judged.kind) {
     case 'done': {
-      const facts = effectOf(entry.type, entry.prior, entry.type === 'Delete' ? undefined : live);
+      const facts = effectOf(entry.type, entry.prior, live);
       return become(applied(status, entry.index, facts, now), `${entry.type} ${describe(entry.target)} had taken effect already`);
     }
     case 'amend': {

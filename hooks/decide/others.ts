@@ -7,7 +7,7 @@ import { managersOf } from '../content/fields.ts';
 import type { OurPath } from '../content/merge.ts';
 import { hasManager, newOwners, ownedBy, ownersAt } from '../content/ownership.ts';
 import type { JsonObject } from '../model/json.ts';
-import type { OtherChange, Others, Wanted } from '../model/others.ts';
+import { isAfter, type OtherChange, type Others, type Wanted } from '../model/others.ts';
 import type { Reason } from '../model/reason.ts';
 import { describe } from '../model/reference.ts';
 import { isOfTransaction } from '../model/transaction.ts';
@@ -22,8 +22,12 @@ export type Hindrance =
 export interface OthersEvidence extends Evidence {
   /** Undefined when they were not looked for. */
   readonly others: Others | undefined;
+  /** Of the object as our change left it; undefined where it is not recorded. */
+  readonly version: string | undefined;
   /** uid of the object that our Create made, where it was recorded. */
   readonly createdUid: string | undefined;
+  /** Whether the undo was asked for, so that the locks may have been given back before it: only then others came in between. */
+  readonly isRequested: boolean;
 }
 
 /** Undefined once the Transactions are known whose field managers can be told from the object and its prior state. */
@@ -32,7 +36,8 @@ export function lookFirst(evidence: OthersEvidence): Hindrance | undefined {
   return evidence.others === undefined && wanted.length > 0 ? { kind: 'look', others: wanted } : undefined;
 }
 
-function lookAtAll({ others }: OthersEvidence): Hindrance | undefined {
+/** Undefined once every Transaction over the object is known. */
+export function lookAtAll({ others }: OthersEvidence): Hindrance | undefined {
   return others?.areAll === true ? undefined : { kind: 'look', others: 'all' };
 }
 
@@ -68,26 +73,12 @@ function changesOf({ others }: OthersEvidence): readonly OtherChange[] {
   return others?.changes ?? [];
 }
 
-// The changes that stand and were made after ours, to what ours had made.
-function later(evidence: OthersEvidence): readonly OtherChange[] {
-  const { managers, entry, createdUid } = evidence;
-  const here = new Set(newcomers(evidence));
-  const uid = createdUid ?? uidOf(entry.prior);
-  return changesOf(evidence).filter(
-    (other) =>
-      other.stands &&
-      (here.has(other.managers.forward) ||
-        other.tookFieldsFrom.includes(managers.forward) ||
-        (other.type === 'Delete' && uid !== undefined && other.uid === uid)),
-  );
-}
-
 /** The conflict with those that came after us and stand; undefined where there is none. */
 export function laterThan(
   evidence: OthersEvidence,
   isInTheWay: (other: OtherChange) => boolean = () => true,
 ): Hindrance | undefined {
-  const upon = later(evidence).filter(isInTheWay);
+  const upon = changesOf(evidence).filter((other) => other.stands && isAfter(other, evidence.version) && isInTheWay(other));
   if (upon.length === 0) return undefined;
   const told = upon
     .slice(0, 5)

@@ -114,6 +114,8 @@ function decideUndo(observation: Observation, view: ItemView, { entry, late }: D
     wasCommitted: status.items.every(wasApplied),
     goneOwners: view.goneOwners,
     others: view.others,
+    version: item?.resourceVersion,
+    isRequested: Object.keys(status.handledAnnotations).length > 0,
   };
   const judged = judgeBackward(evidence);
   const isFenced = late === undefined || item?.progress.kind === 'applied';

@@ -69,7 +69,7 @@ export function prepared(status: Status, rollbackRef: RollbackRef): Status {
   };
 }
 
-export type Applied = Pick<Item, 'uid' | 'tookFieldsFrom' | 'drift' | 'note'>;
+export type Applied = Pick<Item, 'uid' | 'resourceVersion' | 'tookFieldsFrom' | 'drift' | 'note'>;
 
 /** One more change has taken effect; the next one is announced. */
 export function applied(status: Status, index: number, facts: Applied, now: number): Status {

@@ -53,9 +53,10 @@ export interface Item {
   readonly progress: Progress;
   readonly error?: ItemError;
   readonly lockLease?: string;
-  /** Of the object that a Create made or a Delete deleted; once that is undone, of the one that was created again. */
+  /** Of the object that a Create made, or that the undo of a Delete has created again. */
   readonly uid?: string;
-  /** Whose fields the change took: of an Update or a Delete only other Transactions. */
+  /** Of the object as the change left it, or as it was when it was deleted: tells which change of an object came after which. */
+  readonly resourceVersion?: string;
   readonly tookFieldsFrom?: readonly string[];
   /** Sealed where the target is. */
   readonly drift?: string;
@@ -117,7 +118,7 @@ export function decodeItem(wire: Json | undefined): Item | undefined {
   return {
     progress,
     ...decodeError(at(wire, 'error')),
-    ...texts(wire, ['lockLease', 'uid', 'drift', 'note', 'waiting']),
+    ...texts(wire, ['lockLease', 'uid', 'resourceVersion', 'drift', 'note', 'waiting']),
     ...(isList(managers) ? { tookFieldsFrom: managers.filter((name) => typeof name === 'string') } : {}),
     ...(at(wire, 'disowned') === true ? { disowned: true as const } : {}),
   };

@@ -11,8 +11,9 @@ export interface OtherChange {
   readonly type: ChangeType;
   /** It is applied and not undone, and can be undone. */
   readonly stands: boolean;
-  /** As its item has it: of the object that it created, deleted, or created again. */
+  /** As its item has them. */
   readonly uid: string | undefined;
+  readonly resourceVersion: string | undefined;
   readonly tookFieldsFrom: readonly string[];
 }
 
@@ -32,7 +33,7 @@ export function changesTo(target: Reference, other: Transaction): readonly Other
   return other.changes.flatMap((change, index) => {
     const item = other.status?.items[index];
     if (item === undefined || !isSame(change.target, other.namespace, target)) return [];
-    const { uid, tookFieldsFrom = [], progress } = item;
+    const { uid, resourceVersion, tookFieldsFrom = [], progress } = item;
     const isApplied = progress.kind === 'announced' || progress.kind === 'applied' || progress.kind === 'left';
     return {
       transaction: `${other.namespace}/${other.name}`,
@@ -40,9 +41,24 @@ export function changesTo(target: Reference, other: Transaction): readonly Other
       type: change.type,
       stands: isApplied && !other.isBeingDeleted,
       uid,
+      resourceVersion,
       tookFieldsFrom,
     };
   });
+}
+
+/**
+ * Whether a change was made after ours. Versions of objects of one kind grow from write to write (Kubernetes documents it since
+ * 1.35); a deletion has the version that it found. Where one is not known, as in a status of an older engine, it cannot be told.
+ */
+export function isAfter(other: Pick<OtherChange, 'type' | 'resourceVersion'>, ours: string | undefined): boolean {
+  const [theirs, own] = [numberOf(other.resourceVersion), numberOf(ours)];
+  if (theirs === undefined || own === undefined) return false;
+  return other.type === 'Delete' ? theirs >= own : theirs > own;
+}
+
+function numberOf(version: string | undefined): bigint | undefined {
+  return version !== undefined && /^\d{1,40}$/.test(version) ? BigInt(version) : undefined;
 }
 
 // An absent namespace means the Transaction's own, or none where the kind has none.

@@ -24,10 +24,10 @@ export function factsOf(
   answer: JsonObject,
   context: AppliedContext,
 ): Applied {
-  const isGone = entry.type === 'Delete';
-  const drift = isGone ? undefined : driftOf(entry, before, answer, context);
+  if (entry.type === 'Delete') return effectOf('Delete', before, undefined);
+  const drift = driftOf(entry, before, answer, context);
   return {
-    ...effectOf(entry.type, before, isGone ? undefined : answer),
+    ...effectOf(entry.type, before, answer),
     ...(drift === undefined ? {} : { drift }),
   };
 }

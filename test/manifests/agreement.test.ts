@@ -47,6 +47,7 @@ const fullStatus: JsonObject = {
       rolledBack: true,
       left: true,
       uid: '572d4c4c-2a58-40fe-a330-a4b7e7430bba',
+      resourceVersion: '1234567',
       error: { reason: 'RollbackConflict', message: 'Deployment shop/web-server was changed' },
       tookFieldsFrom: ['kubectl'],
       drift: 'sealed',

@@ -34,6 +34,7 @@ const full: Omit<Item, 'progress'> = {
   error: { reason: 'RollbackConflict', message: 'Deployment shop/web-server was changed' },
   lockLease: 'janus-lock-shop-app-config-0123456789',
   uid: '572d4c4c-2a58-40fe-a330-a4b7e7430bba',
+  resourceVersion: '1234567',
   tookFieldsFrom: ['kubectl'],
   drift: 'sealed',
   disowned: true,

@@ -65,7 +65,15 @@ t.test('the runbooks name only sections and reasons that there are', async (t) =
   const anchors = [...text.matchAll(/^## (.+)$/gm)].map(([, title = '']) => title.toLowerCase().replaceAll(' ', '-'));
   for (const [, anchor = ''] of text.matchAll(/\]\(#([^)]+)\)/g)) t.ok(anchors.includes(anchor), anchor);
   const reasons = readShipped('docs/reasons.md');
-  for (const reason of ['RollbackConflict', 'ForeignContent', 'NotEmpty', 'Recreated', 'RollbackTimeout', 'SnapshotBroken'])
+  for (const reason of [
+    'RollbackConflict',
+    'ForeignContent',
+    'NotEmpty',
+    'Recreated',
+    'LaterTransaction',
+    'RollbackTimeout',
+    'SnapshotBroken',
+  ])
     t.ok(text.includes(reason) && reasons.includes(`| \`${reason}\``), reason);
 });
 

@@ -5,7 +5,7 @@ import { hasManager } from '../../hooks/content/ownership.ts';
 import { type Json, textAt } from '../../hooks/model/json.ts';
 import type { Named } from '../generated/world.ts';
 import { itemsOf } from '../support/round-trip.ts';
-import { conditionOf, type Stage } from '../support/stage.ts';
+import { conditionOf, type Stage, statusOf } from '../support/stage.ts';
 import { type Stepped, stepTo, stepToEnd } from '../support/stepping.ts';
 import { allowed, changeOf, type Expectation, expectation, makeObject, namedObject, read, remove } from './expectation.ts';
 import { isUndone, type Known, knownOf, managerOf, namedIn, portraitOf } from './oracle.ts';
@@ -19,7 +19,7 @@ interface Running {
   readonly known: Known[];
   /** By object: the Transactions whose change of it stands. */
   readonly standing: Set<number>[];
-  /** By object: Updates that own nothing of it, since they set nothing new. Who is undone before them cannot see them. */
+  /** By object: changes that own nothing of it, since they set nothing new. Who is undone before them cannot see them. */
   readonly unseen: Set<number>[];
   readonly expected: Expectation;
   requests: number;
@@ -92,7 +92,7 @@ async function noteCommitted(running: Running, number: number, subjects: readonl
     const named = objects[index];
     const object = named === undefined ? undefined : await read(stage, named);
     expected.seen(index, standing[index] ?? new Set(), portraitOf(object, known));
-    if (orders.subjects[index]?.changes[number]?.type !== 'Update') continue;
+    if (orders.subjects[index]?.changes[number]?.type === 'Delete') continue;
     const isSeen = known.some((one) => one.number === number && hasManager(object, [managerOf(one)]));
     if (!isSeen) unseen[index]?.add(number);
   }
@@ -153,7 +153,7 @@ async function complaintsOfUndone(running: Running, { number, index, after }: Se
   return expected === after ? [] : [`${which}: found ${after}\nexpected ${expected}`];
 }
 
-// A known hole (docs/guarantees.md): what is undone under such an Update is undone all the same.
+// A known hole (docs/guarantees.md): what is undone under such a change is undone all the same.
 function isUnderUnseen({ orders, standing, unseen }: Running, index: number): boolean {
   const changes = orders.subjects[index]?.changes ?? [];
   const undone = changes.flatMap((planned, number) =>
@@ -172,12 +172,17 @@ function complaintsOfLeft({ known, standing }: Running, { number, index, before,
   ];
 }
 
+async function lastWords({ stage, known }: Running): Promise<string> {
+  const messages = known.map(async ({ name }) => textAt(statusOf(await stage.read(name)), 'message') ?? '');
+  return (await Promise.all(messages)).join('\n');
+}
+
 /** As a person would who reads what is in the way: the last one first, until all are undone. */
 async function undoTheRest(running: Running): Promise<void> {
   const left = (): readonly number[] =>
     running.known.map(({ number }) => number).filter((number) => running.standing.some((set) => set.has(number)));
   for (let round = 0; left().length > 0; round += 1) {
-    if (round > running.known.length) throw new Error(`[${left()}] cannot be undone, in any order`);
+    if (round > running.known.length) throw new Error(`[${left()}] cannot be undone, in any order: ${await lastWords(running)}`);
     for (const number of left().toReversed()) await undoOne(running, number, 'retry-rollback');
   }
 }

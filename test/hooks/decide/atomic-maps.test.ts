@@ -37,6 +37,8 @@ const common = {
   ownContents: [],
   unlisted: [],
   wasCommitted: false,
+  isRequested: true,
+  version: '8',
 };
 
 t.test('a new co-owner of an atomic map that we changed is a rollback conflict', async (t) => {

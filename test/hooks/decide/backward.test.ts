@@ -26,6 +26,8 @@ function evidenceOf(type: ChangeType, live: JsonObject | undefined, recorded: bo
     ownContents: [],
     unlisted: [],
     wasCommitted: false,
+    isRequested: true,
+    version: '8',
   };
 }
 

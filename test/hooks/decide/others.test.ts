@@ -4,7 +4,7 @@ import { type BackwardEvidence, judgeBackward } from '../../../hooks/decide/back
 import { effectOf } from '../../../hooks/decide/effect.ts';
 import { goneManagers } from '../../../hooks/decide/others.ts';
 import { at, isList, isObject, type JsonObject } from '../../../hooks/model/json.ts';
-import { changesTo, nobodyElse, type OtherChange, type Others } from '../../../hooks/model/others.ts';
+import { changesTo, isAfter, nobodyElse, type OtherChange, type Others } from '../../../hooks/model/others.ts';
 import { type ChangeType, decodeTransaction, namesBehind } from '../../../hooks/model/transaction.ts';
 import { created, entryFor, liveObject, managers, prior, with_ } from '../../support/judged-objects.ts';
 import { entry, fieldsOf, managed } from '../../support/managed-fields.ts';
@@ -13,7 +13,16 @@ const theirs = 'janus-two-0123abcd';
 
 function other(type: ChangeType, more: Partial<OtherChange> = {}): Others {
   const names = { forward: theirs, restore: 'janus-restore-two-0123abcd' };
-  const change = { transaction: 'shop/two', managers: names, type, stands: true, uid: undefined, tookFieldsFrom: [], ...more };
+  const change = {
+    transaction: 'shop/two',
+    managers: names,
+    type,
+    stands: true,
+    uid: undefined,
+    resourceVersion: '9',
+    tookFieldsFrom: [],
+    ...more,
+  };
   return { changes: [change], areAll: true };
 }
 
@@ -30,6 +39,8 @@ function evidence(type: ChangeType, live: JsonObject | undefined, others: Others
     unlisted: [],
     wasCommitted: false,
     goneOwners: [],
+    isRequested: true,
+    version: '8',
   };
   return { ...known, entry: entryFor(type), live, createdUid, others };
 }
@@ -74,10 +85,10 @@ const rows: readonly Row[] = [
     'ForeignContent',
   ],
   ['created, gone: everybody is to be known', 'Create', undefined, { changes: [], areAll: false }, 'look all'],
-  ['created, deleted by one that stands', 'Create', undefined, other('Delete', tookOurs), 'LaterTransaction'],
-  ['the same by its uid', 'Create', undefined, other('Delete', { uid: 'u1' }), 'LaterTransaction'],
-  ['the same, undone', 'Create', undefined, other('Delete', { ...tookOurs, stands: false }), 'restored'],
-  ['a deletion from before', 'Create', undefined, other('Delete', { uid: 'u0' }), 'restored'],
+  ['created, deleted by one that stands', 'Create', undefined, other('Delete'), 'LaterTransaction'],
+  ['the same at the version that we left', 'Create', undefined, other('Delete', { resourceVersion: '8' }), 'LaterTransaction'],
+  ['the same, undone', 'Create', undefined, other('Delete', { stands: false }), 'restored'],
+  ['a deletion from before', 'Create', undefined, other('Delete', { resourceVersion: '7' }), 'restored'],
   [
     'created, and updated without a trace in values',
     'Create',
@@ -85,13 +96,14 @@ const rows: readonly Row[] = [
     other('Patch'),
     'LaterTransaction',
   ],
+  ['the same from before', 'Create', alsoOwned(created, theirs, specX), other('Patch', { resourceVersion: '7' }), 'delete'],
   ['its Transaction is gone', 'Create', alsoOwned(created, theirs, specX), nobodyElse, 'delete'],
-  ['patched, deleted by one that stands', 'Patch', undefined, other('Delete', tookOurs), 'LaterTransaction'],
+  ['patched, deleted by one that stands', 'Patch', undefined, other('Delete'), 'LaterTransaction'],
   ['patched, deleted by a person', 'Patch', undefined, nobodyElse, 'restored'],
   ['patched, deleted and brought back', 'Patch', liveObject('after, another uid', 'Patch'), nobodyElse, 'content'],
   ['updated, deleted and brought back', 'Update', elsewhere, nobodyElse, 'content'],
   ['the same without an entry', 'Update', unmarked, other('Delete', { stands: false, uid: 'u2' }), 'content'],
-  ['the same, and another deletion stands', 'Update', unmarked, other('Delete', { uid: 'u1' }), 'LaterTransaction'],
+  ['the same, and another deletion stands', 'Update', unmarked, other('Delete'), 'LaterTransaction'],
   ['the same by nobody', 'Update', unmarked, nobodyElse, 'Replaced'],
   ['updated, taken back in silence: all are to be known', 'Update', prior, { changes: [], areAll: false }, 'look all'],
   ['updated, taken back by one that stands', 'Update', prior, other('Patch', tookOurs), 'LaterTransaction'],
@@ -101,6 +113,10 @@ const rows: readonly Row[] = [
   ['updated, then patched as well', 'Update', alsoOwned(after('Update'), theirs, specA), other('Patch'), 'LaterTransaction'],
   ['who wrote since must be known', 'Patch', alsoOwned(after('Patch'), theirs, specX), undefined, `look ${theirs}`],
   ['deleted, created by one that stands', 'Delete', alsoOwned(again, theirs, specA), other('Create'), 'LaterTransaction'],
+  ['deleted, created and deleted by two that stand', 'Delete', undefined, other('Create'), 'LaterTransaction'],
+  ['deleted, created by one before', 'Delete', undefined, other('Create', { resourceVersion: '7' }), 'recreate'],
+  ['deleted: everybody is to be known', 'Delete', undefined, { changes: [], areAll: false }, 'look all'],
+  ['created again alike: everybody is to be known', 'Delete', again, { changes: [], areAll: false }, 'look all'],
   ['the same, its Transaction gone', 'Delete', alsoOwned(again, theirs, specA), nobodyElse, 'restored'],
 ];
 
@@ -126,11 +142,25 @@ t.test('what goes back to whom', async (t) => {
 });
 
 t.test('what a change remembers', async (t) => {
-  const ours = managed(prior, entry(theirs, specA), entry('kubectl', specX));
-  t.same(effectOf('Delete', ours, undefined), { uid: 'u1', tookFieldsFrom: [theirs] });
-  t.same(effectOf('Update', ours, managed(prior)), { tookFieldsFrom: [theirs] });
-  t.same(effectOf('Patch', ours, managed(prior)), { tookFieldsFrom: [theirs, 'kubectl'] }, 'of a Patch everybody is told');
-  t.same(effectOf('Create', undefined, created), { uid: 'u1' });
+  const [before, after] = [with_(managed(prior, entry('kubectl', specX)), 'metadata.resourceVersion', '7'), created];
+  t.same(effectOf('Delete', before, undefined), { resourceVersion: '7' }, 'of what is gone the version that was found');
+  t.same(effectOf('Update', before, after), { resourceVersion: '8' });
+  t.same(effectOf('Patch', before, after), { resourceVersion: '8', tookFieldsFrom: ['kubectl'] });
+  t.same(effectOf('Create', undefined, after), { uid: 'u1', resourceVersion: '8' });
+});
+
+t.test('what came after what', async (t) => {
+  const after = (type: ChangeType, resourceVersion: string | undefined, ours: string | undefined): boolean =>
+    isAfter({ type, resourceVersion }, ours);
+  t.ok(after('Patch', '10', '9'), 'as numbers');
+  t.notOk(after('Patch', '9', '10'));
+  t.notOk(after('Patch', '9', '9'), 'one of them has changed nothing');
+  t.ok(after('Delete', '9', '9'), 'deleted as we left it');
+  t.ok(after('Create', '18446744073709551617', '18446744073709551616'), 'beyond what a number can tell apart');
+  for (const unknown of [undefined, '', 'abc', '-1', '1e9']) {
+    t.notOk(after('Delete', unknown, '1'));
+    t.notOk(after('Delete', '1', unknown));
+  }
 });
 
 t.test('whose manager it is', async (t) => {

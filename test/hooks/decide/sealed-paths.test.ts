@@ -25,6 +25,8 @@ t.test('owners that are gone are counted, not named', async (t) => {
     ownContents: [],
     unlisted: [],
     wasCommitted: false,
+    isRequested: true,
+    version: '8',
     goneOwners: ['canary'],
     others: nobodyElse,
   };

@@ -62,6 +62,7 @@ const optional = fc.record(
     error: fc.record({ reason: fc.string().map((text) => text as Reason), message: fc.string() }),
     lockLease: fc.string(),
     uid: fc.string(),
+    resourceVersion: fc.string(),
     drift: fc.string(),
     note: fc.string(),
     tookFieldsFrom: fc.array(fc.string()),

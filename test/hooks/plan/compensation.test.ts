@@ -39,6 +39,8 @@ function judged(type: ChangeType, live: JsonObject | undefined, more: Partial<Ba
     wasCommitted: false,
     goneOwners: [],
     others: nobodyElse,
+    isRequested: true,
+    version: '8',
   };
   return judgeBackward({ entry: ours(entryFor(type)), ...evidence, ...more });
 }

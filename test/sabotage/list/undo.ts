@@ -182,4 +182,70 @@ export const undo: readonly Sabotage[] = [
     ],
     caughtBy: ['test/hooks/decide/transitions.test.ts'],
   },
+  {
+    name: 'brought-back-is-foreign',
+    fault: 'an object that the undo of another Transaction has created again counts as somebody else’s',
+    edits: [
+      {
+        file: 'hooks/decide/others.ts',
+        find: 'if (hasManager(live, [managers.forward, managers.restore])) return true;',
+        replace: '',
+      },
+    ],
+    caughtBy: ['test/hooks/decide/others.test.ts', 'test/orders/brought-back.test.ts'],
+  },
+  {
+    name: 'later-deletion-forgotten',
+    fault: 'what a later Transaction has deleted counts as undone, and comes back with its undo',
+    edits: [
+      {
+        file: 'hooks/decide/others.ts',
+        find: "return lookAtAll(evidence) ?? laterThan(evidence, ({ type }) => type === 'Delete');",
+        replace: 'return undefined;',
+      },
+    ],
+    caughtBy: ['test/hooks/decide/others.test.ts', 'test/orders/two.test.ts'],
+  },
+  {
+    name: 'created-again-is-restored',
+    fault: 'what a later Transaction has created again counts as brought back, and is lost with its undo',
+    edits: [
+      {
+        file: 'hooks/decide/backward.ts',
+        find: "const isCreate = ({ type }: OtherChange): boolean => type === 'Create';",
+        replace: 'const isCreate = (_: OtherChange): boolean => false;',
+      },
+    ],
+    caughtBy: ['test/hooks/decide/others.test.ts', 'test/orders/brought-back.test.ts'],
+  },
+  {
+    name: 'undone-get-fields-back',
+    fault: 'an undo gives fields back to Transactions that are undone',
+    edits: [
+      {
+        file: 'hooks/plan/compensation.ts',
+        find: 'return [...ourManagers(undo), ...undo.goneManagers];',
+        replace: 'return ourManagers(undo);',
+      },
+    ],
+    caughtBy: ['test/orders/two.test.ts'],
+  },
+  {
+    name: 'one-page-of-others',
+    fault: 'only the first page of the Transactions is looked at',
+    edits: [{ file: 'hooks/observe/others.ts', find: 'from = page.next;', replace: "from = '';" }],
+    caughtBy: ['test/orders/brought-back.test.ts'],
+  },
+  {
+    name: 'order-as-text',
+    fault: 'which change came after which is told by the text of the versions',
+    edits: [
+      {
+        file: 'hooks/model/others.ts',
+        find: 'const [theirs, own] = [numberOf(other.resourceVersion), numberOf(ours)];',
+        replace: 'const [theirs, own] = [other.resourceVersion, ours];',
+      },
+    ],
+    caughtBy: ['test/hooks/decide/others.test.ts'],
+  },
 ];
