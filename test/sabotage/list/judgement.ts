@@ -139,7 +139,7 @@ export const judgement: readonly Sabotage[] = [
   {
     name: 'foreign-creation-deleted',
     fault: 'the undo of a creation deletes an object that somebody else has made under that name',
-    edits: [{ file: backward, find: 'if (!ours) return {', replace: 'if (!ours && name === "") return {' }],
+    edits: [{ file: backward, find: 'if (isSame || isBroughtBack(evidence))', replace: 'if (isSame || live !== undefined)' }],
     caughtBy: backwardTests,
   },
   {
@@ -148,8 +148,8 @@ export const judgement: readonly Sabotage[] = [
     edits: [
       {
         file: backward,
-        find: "if (foreign.length === 0) return { kind: 'restored', ...ownersNote(evidence.goneOwners) };",
-        replace: "if (foreign.length >= 0) return { kind: 'restored', ...ownersNote(evidence) };",
+        find: 'if (foreign.length === 0) return lookAtAll',
+        replace: 'if (foreign.length >= 0) return lookAtAll',
       },
     ],
     caughtBy: backwardTests,
