@@ -10,7 +10,7 @@ import { startStage } from '../support/stage.ts';
 import { orders } from './arbitraries.ts';
 import { runOrders } from './run.ts';
 
-const inTheSuite = 24;
+const inTheSuite = 12;
 const runs = Number(process.env.JANUS_ORDERS ?? inTheSuite);
 const replayed = process.env.JANUS_TEST_SEED;
 const seed = Number(replayed ?? (runs > inTheSuite ? Math.trunc(Math.random() * 2 ** 31) : 20_261_122));
