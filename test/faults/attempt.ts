@@ -21,7 +21,7 @@ export interface Attempt {
 }
 
 /** What is needed of a run to look at its objects. */
-type Told = Pick<Run, 'world' | 'names' | 'story'>;
+type Told = Pick<Run, 'world' | 'names' | 'story'> & Partial<Pick<Run, 'forged'>>;
 
 export type Judge = (evidence: Evidence) => readonly string[];
 
@@ -37,17 +37,14 @@ export async function attempt(
   await setUp(run);
   await settled(run);
   const before = await targets(run);
-  const failure = await drive(run).then(
-    () => undefined,
-    (error: unknown) => (error instanceof Error ? (error.stack ?? error.message) : String(error)),
-  );
+  const failure = await failureOf(drive(run));
   const [portCalls, hookCalls] = [run.board.calls.length, run.board.hookCall];
   run.board.faultOf = () => undefined;
   const after = await targets(run);
-  const writesAtRest = await lookAtRest(run);
+  const writesAtRest = await lookAtRest(run).catch((error: unknown) => [`it threw: ${String(error)}`]);
   const ends = await endsOf(run);
   const struckAt = run.board.struckAt;
-  await letGo(run);
+  const hindrance = await failureOf(deleted(run));
   const leftovers = await leftoversOf(run);
   const evidence: Evidence = {
     story,
@@ -59,15 +56,32 @@ export async function attempt(
     hookCalls: run.hookCalls.filter((call) => call.portCalls <= portCalls),
     struckAt,
     hadHookFaults: given.hookFaults !== undefined,
-    before,
+    before: new Map([...before, ...run.since]),
     after,
+    finally: await targets(run),
     ends,
     writesAtRest,
     leftovers,
+    bystanders: (await given.bystanders?.()) ?? [],
   };
   await removeTargets(run);
-  const found = [...(failure === undefined ? [] : [`it threw: ${failure}`]), ...judge(evidence)];
+  const thrown = [failure, hindrance].flatMap((text) => (text === undefined ? [] : [`it threw: ${text}`]));
+  const found = [...thrown, ...judge(evidence)];
   return { run, evidence, violations: found, portCalls, hookCalls };
+}
+
+function failureOf(work: Promise<unknown>): Promise<string | undefined> {
+  return work.then(
+    () => undefined,
+    (error: unknown) => (error instanceof Error ? (error.stack ?? error.message) : String(error)),
+  );
+}
+
+async function deleted(run: Run): Promise<void> {
+  const from = run.board.calls.length;
+  run.board.faultOf = ({ number }) => run.options.whileDeleted?.(number - from);
+  await letGo(run);
+  run.board.faultOf = () => undefined;
 }
 
 export async function endsOf(run: Told): Promise<ReadonlyMap<string, JsonObject | undefined>> {
@@ -121,10 +135,19 @@ async function leftoversOfTransaction(run: Told, key: string): Promise<readonly 
   const isGone = async (): Promise<boolean> => (await read(run, key)) === undefined;
   if (!(await waitFor(isGone, `Transaction ${key} to be gone`).catch(() => false)))
     found.push(`Transaction ${key} is still there`);
-  const snapshots = await run.world.controller.list(`/api/v1/namespaces/${namespace}/configmaps`);
-  const own = snapshots.items.filter((item) => textAt(item, 'metadata', 'name')?.startsWith(`${name}-rollback-`));
-  if (own.some((item) => finalizersOf(item).length > 0)) found.push(`the snapshot of ${key} still has its finalizer`);
+  for (const snapshot of await heldSnapshots(run, namespace, name))
+    found.push(`ConfigMap ${textAt(snapshot, 'metadata', 'name')} of ${key} still has its finalizer`);
   return found;
+}
+
+async function heldSnapshots(run: Told, namespace: string, name: string): Promise<readonly JsonObject[]> {
+  const { items } = await run.world.controller.list(`/api/v1/namespaces/${namespace}/configmaps`);
+  return items.filter(
+    (item) =>
+      textAt(item, 'metadata', 'name')?.startsWith(`${name}-rollback`) === true &&
+      finalizersOf(item).includes('tx.janus.io/snapshot') &&
+      run.forged?.has(textAt(item, 'metadata', 'uid') ?? '') !== true,
+  );
 }
 
 async function leasesOf(run: Told): Promise<readonly string[]> {

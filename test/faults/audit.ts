@@ -8,7 +8,10 @@ import { keyOf } from './places.ts';
 /** The users beside the engine's own that the runs act as. */
 export const users = { controller: 'faults-controller', stranger: 'faults-stranger' } as const;
 
-export type Actor = 'engine' | 'account' | 'stranger' | 'controller';
+/** And one who may do as little as `adversaryRules` say. */
+export const adversaryUser = 'faults-adversary';
+
+export type Actor = 'engine' | 'account' | 'stranger' | 'controller' | 'adversary';
 
 export interface AuditEvent {
   readonly actor: Actor;
@@ -118,12 +121,17 @@ function objectAt(event: Json, key: string): JsonObject {
   return isObject(object) ? object : {};
 }
 
+const others: ReadonlyMap<string, Actor> = new Map([
+  [users.stranger, 'stranger'],
+  [users.controller, 'controller'],
+  [adversaryUser, 'adversary'],
+]);
+
 function actorOf(event: Json): Actor | undefined {
   const impersonated = textAt(event, 'impersonatedUser', 'username');
   if (textAt(event, 'user', 'username') === engineUser) {
     if (impersonated === undefined) return 'engine';
     return /^system:serviceaccount:.*:deployer$/.test(impersonated) ? 'account' : undefined;
   }
-  if (impersonated === users.stranger) return 'stranger';
-  return impersonated === users.controller ? 'controller' : undefined;
+  return impersonated === undefined ? undefined : others.get(impersonated);
 }

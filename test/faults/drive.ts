@@ -100,7 +100,7 @@ async function ring(run: Run, parent: JsonObject): Promise<Reply | 'crashed'> {
   } catch (error) {
     if (!(error instanceof Crash)) throw error;
     await Promise.allSettled(run.board.pending);
-    run.engine = startEngine(run.world, run.board);
+    run.engine = startEngine(run.world, run.board, run.options.timing);
     return 'crashed';
   }
 }
@@ -130,7 +130,7 @@ interface Answered {
 
 /** Whether the answer does not come to be stored, or not now. */
 async function goesAstray(run: Run, { name, reply, fault }: Answered): Promise<boolean> {
-  if (fault?.kind === 'unstored' && fault.crash) run.engine = startEngine(run.world, run.board);
+  if (fault?.kind === 'unstored' && fault.crash) run.engine = startEngine(run.world, run.board, run.options.timing);
   if (fault?.kind === 'stored late') run.lateAnswers.push({ due: run.board.hookCall + fault.calls, name, reply });
   return fault?.kind === 'unstored' || fault?.kind === 'stored late';
 }

@@ -32,12 +32,16 @@ export interface Evidence {
   /** The targets, by their keys; undefined for what is not there. */
   readonly before: Objects;
   readonly after: Objects;
+  /** And once the Transactions are deleted. */
+  readonly finally: Objects;
   /** Its last status; undefined when the Transaction was gone at the end of the story. */
   readonly ends: ReadonlyMap<string, JsonObject | undefined>;
   /** Port calls that a last call of the hook made beyond reading, once all was at rest. */
   readonly writesAtRest: readonly string[];
   /** What of ours is left once the Transactions are deleted: Leases, snapshots, finalizers. */
   readonly leftovers: readonly string[];
+  /** What of others is no longer as they left it. */
+  readonly bystanders: readonly string[];
 }
 
 type Told = Pick<Evidence, 'story' | 'names'>;

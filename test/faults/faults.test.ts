@@ -11,7 +11,7 @@ import { commit4, requestRollback } from './stories.ts';
 import type { Story } from './story.ts';
 import { openWorld, type World } from './world.ts';
 
-/** Every n-th case is tried here; all of them by `npm run faults`. */
+/** Every n-th case is tried here; all of them by `npm run faults`. S21 has a file of its own: adversary.test.ts. */
 const shares: Readonly<Record<string, number>> = {
   S01: 21,
   S02: 97,

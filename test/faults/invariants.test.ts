@@ -6,6 +6,7 @@ import type { AuditEvent } from './audit.ts';
 import { eventOf } from './audit.ts';
 import { configMapKey, type Evidence } from './evidence.ts';
 import { invariants, violations } from './invariants.ts';
+import { authority, plantedBy } from './invariants-of-authority.ts';
 import { forged, forgedStatus } from './invariants-of-secrecy.ts';
 import { canaryOf, namesOf } from './names.ts';
 import { keyOf } from './places.ts';
@@ -33,7 +34,13 @@ function event(parts: Partial<AuditEvent>): AuditEvent {
 }
 
 const versioned = { metadata: { uid: 'uid', resourceVersion: '7' } };
-const snapshot = event({ actor: 'engine', verb: 'create', name: 'run1-rollback', code: 201, answered: '2026-01-01T00:00:02Z' });
+const snapshot = event({
+  actor: 'engine',
+  verb: 'create',
+  name: 'run1-rollback',
+  code: 201,
+  answered: '2026-01-01T00:00:02Z',
+});
 const creation = event({
   verb: 'create',
   name: names.a,
@@ -76,6 +83,8 @@ const calm: Evidence = {
   ends: new Map([[names.run, committed]]),
   writesAtRest: [],
   leftovers: [],
+  finally: new Map(),
+  bystanders: [],
 };
 
 const undone: Evidence = {
@@ -90,6 +99,10 @@ const undone: Evidence = {
 t.test('what keeps them all violates none', async (t) => {
   t.same(violations(calm), []);
   t.same(violations(undone), []);
+  t.same(violations({ ...calm, events: [...calm.events, letGoOf(snapshot.name)] }), [], 'its own snapshot is its own');
+  const red = { ...update, request: { ...versioned, data: { color: 'red' } } };
+  const foreign = { ...update, actor: 'stranger', response: configMap(names.b, { color: 'red' }) } as const;
+  t.same(authority({ ...calm, events: [...calm.events, foreign, red] }), [], 'what a person wrote may be kept');
 });
 
 const portCall = {
@@ -121,6 +134,14 @@ function writtenBy(...managers: readonly string[]): Evidence {
     }),
   );
   return { ...calm, story: contention, events };
+}
+
+function letGoOf(name: string): AuditEvent {
+  return event({ actor: 'engine', name, request: { data: { '0-0.b': 'prior' } } });
+}
+
+function sayingOf(message: string): AuditEvent {
+  return { ...statusEvent(committed), request: { status: { message } } };
 }
 
 const broken: readonly (readonly [keyof typeof invariants, string, Evidence])[] = [
@@ -184,6 +205,33 @@ const broken: readonly (readonly [keyof typeof invariants, string, Evidence])[] 
   ['I15 no trace', 'a manager', { ...undone, after: new Map(undone.after).set(at(names.b), configMap(names.b, {}, [restore])) }],
   ['I16 conditions', 'finished with locks', { ...calm, events: [statusEvent(locked)] }],
   ['I16 conditions', 'success in Failed', { ...calm, events: [statusEvent({ ...committed, phase: 'Failed' })] }],
+  ['I17 authority', 'another object, refused', { ...calm, events: [event({ name: 'run1-other', code: 403 })] }],
+  ['I17 authority', 'a ConfigMap of others', { ...calm, events: [snapshot, letGoOf('run1-rollback-beside')] }],
+  ['I17 authority', 'a value of nobody', { ...calm, events: [{ ...update, request: { ...versioned, data: { color: 'red' } } }] }],
+  [
+    'I17 authority',
+    'a value of the adversary',
+    {
+      ...calm,
+      events: [
+        { ...update, actor: 'adversary', response: configMap(names.b, { color: 'red' }) },
+        { ...update, request: { ...versioned, data: { color: 'red' } } },
+      ],
+    },
+  ],
+  [
+    'I17 authority',
+    'planted in a target',
+    { ...calm, finally: new Map([[at(names.b), configMap(names.b, { n: plantedBy(names) })]]) },
+  ],
+  [
+    'I17 authority',
+    'planted in a Secret',
+    { ...calm, finally: new Map([[at(names.b), { data: { n: base64(plantedBy(names)) } }]]) },
+  ],
+  ['I17 authority', 'planted in a snapshot', { ...calm, events: [{ ...snapshot, request: { data: { n: plantedBy(names) } } }] }],
+  ['I17 authority', 'planted in a status', { ...calm, events: [sayingOf(plantedBy(names))] }],
+  ['I17 authority', 'a bystander', { ...calm, bystanders: ['run1-bystander is gone'] }],
 ];
 
 t.test('what breaks one is seen by it', async (t) => {

@@ -1,4 +1,4 @@
-// I1 to I16: what must hold after every run, whatever went wrong in it. Each gives its violations in words. (I14 is another name
+// I1 to I17: what must hold after every run, whatever went wrong in it. Each gives its violations in words. (I14 is another name
 // of I13.)
 import { at, canonicalJson, isObject, type Json, type JsonObject, textAt } from '../../hooks/model/json.ts';
 import {
@@ -13,6 +13,7 @@ import {
   targetsOf,
   transactionsOf,
 } from './evidence.ts';
+import { authority } from './invariants-of-authority.ts';
 import { doorbell, secrets } from './invariants-of-secrecy.ts';
 import { conditionsAgree, versionsRise } from './invariants-of-status.ts';
 import {
@@ -48,7 +49,7 @@ const objectsAreTrue: Invariant = (evidence) => {
   );
 };
 
-function hasContent({ after }: Evidence, { key }: Target, expected: JsonObject | undefined): readonly string[] {
+export function hasContent({ after }: Evidence, { key }: Target, expected: JsonObject | undefined): readonly string[] {
   const is = after.get(key);
   const isRight = expected === undefined ? is === undefined : is !== undefined && holds(expected, is);
   return isRight ? [] : [`${key} is ${canonicalJson(is ?? null)}, expected ${canonicalJson(expected ?? null)}`];
@@ -179,6 +180,7 @@ export const invariants: Readonly<Record<string, Invariant>> = {
   'I13 doorbell': doorbell,
   'I15 no trace': noTrace,
   'I16 conditions': conditionsAgree,
+  'I17 authority': authority,
 };
 
 /** All violations, each named by its invariant. */

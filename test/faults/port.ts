@@ -16,8 +16,11 @@ export type Fault =
   | { readonly kind: 'fails'; readonly failure: Failure }
   /** So much time passes before the API server gets the request, or before the engine gets the answer. */
   | { readonly kind: 'delay'; readonly milliseconds: number; readonly of: 'request' | 'answer' }
-  /** Somebody acts; `inOrder`: after all that was asked before has been answered. */
-  | { readonly kind: 'gap'; readonly act: () => Promise<unknown>; readonly inOrder?: true };
+  /**
+   * Somebody acts; `inOrder`: after all that was asked before has been answered; `answered`: between the API server's answer and
+   * the engine.
+   */
+  | { readonly kind: 'gap'; readonly act: () => Promise<unknown>; readonly inOrder?: true; readonly answered?: true };
 
 /** The process of an engine is gone: nothing it would have done after this happens. */
 export class Crash extends Error {}
@@ -152,8 +155,7 @@ async function struck(wire: Wire, { method, args, carryOut }: Request, fault: Fa
     case undefined:
       return carryOut();
     case 'gap':
-      await fault.act();
-      return carryOut();
+      return fault.answered === true ? carryOut().finally(fault.act) : fault.act().then(carryOut);
     case 'before':
       life.gone = true;
       throw new Crash();

@@ -1,6 +1,6 @@
 // One run of a story: Metacontroller by hand, the engine called in this process, and a time of its own, so that waiting for a
 // late write takes none of ours.
-import type { Call, Hook, Reply } from '../../hooks/call.ts';
+import type { Call, Hook, Reply, Timing } from '../../hooks/call.ts';
 import { at, isList, type JsonObject, textAt } from '../../hooks/model/json.ts';
 import { createSync } from '../../hooks/sync.ts';
 import { must } from '../support/client.ts';
@@ -37,6 +37,12 @@ export interface RunOptions {
   readonly hookFaults?: ReadonlyMap<number, HookFault> | HookFault;
   /** The engine that is called until it dies; one of the run's own by default. */
   readonly engine?: Hook;
+  /** What strikes a call while the Transactions are deleted, once the story is over, by its number from there on. */
+  readonly whileDeleted?: (number: number) => Fault | undefined;
+  /** Longer ones, where somebody acts between the requests: what he does takes time of the engine's. */
+  readonly timing?: Timing;
+  /** What is no longer as somebody has left it once all is over, in words. */
+  readonly bystanders?: () => Promise<readonly string[]>;
 }
 
 export interface HookCall {
@@ -63,11 +69,15 @@ export interface Run {
   readonly parents: Map<string, JsonObject[]>;
   readonly happened: Set<number>;
   readonly asleep: Set<string>;
+  /** uids of ConfigMaps that somebody else made, and of which nobody else has to let go. */
+  readonly forged: Set<string>;
+  /** What persons have made of targets before the first change, by their keys: this is what an undo goes back to. */
+  readonly since: Map<string, JsonObject>;
   readonly lateAnswers: { readonly due: number; readonly name: string; readonly reply: Reply }[];
   engine: Hook;
 }
 
-const timing = { stepDeadline: 3_000, writeTimeout: 1_000 };
+const usual: Timing = { stepDeadline: 3_000, writeTimeout: 1_000 };
 const finalizer = 'metacontroller.io/compositecontroller-faults';
 let count = 0;
 
@@ -76,14 +86,23 @@ export function createRun(world: World, story: Story, options: RunOptions = {}):
   const board = createBoard(options.faults ?? new Map());
   const homes = story.isAlone === true ? { ...world, namespace: `run${count}` } : world;
   const names = namesOf(count, homes);
-  const engine = options.engine ?? startEngine(world, board);
+  const engine = options.engine ?? startEngine(world, board, options.timing);
   const asleep = new Set(story.asleep?.(names));
-  const lists = { asleep, hookCalls: [], uids: new Map(), parents: new Map(), happened: new Set<number>(), lateAnswers: [] };
+  const others = { forged: new Set<string>(), since: new Map<string, JsonObject>() };
+  const lists = {
+    ...others,
+    asleep,
+    hookCalls: [],
+    uids: new Map(),
+    parents: new Map(),
+    happened: new Set<number>(),
+    lateAnswers: [],
+  };
   return { world, story, names, board, options, ...lists, engine };
 }
 
 /** A process of the engine that knows nothing of what was before. */
-export function startEngine({ cluster, sealer }: World, board: Board): Hook {
+export function startEngine({ cluster, sealer }: World, board: Board, timing = usual): Hook {
   board.engines += 1;
   return createSync({
     cluster: faultyCluster({ cluster, board, life: { engine: board.engines, gone: false }, writeTimeout: timing.writeTimeout }),

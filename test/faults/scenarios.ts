@@ -1,6 +1,8 @@
 // All scenarios of the campaign: of each what is tried, one replayable id a case (`S02:commit4:17:after`). Where faults go through
 // all calls, a run without faults counts those.
 
+import { adversaryCases } from './adversary/cases.ts';
+import { adversaryStories } from './adversary/stories.ts';
 import { badInputCases } from './bad-input.ts';
 import type { CountedScenario, Scenario } from './case.ts';
 import { containerCases, containers } from './containers.ts';
@@ -81,6 +83,12 @@ export const scenarios: readonly Scenario[] = [
   { id: 'S16', what: 'what cannot be undone', cases: oneWayCases },
   { id: 'S17', what: 'generated objects and changes, undone, with a fault', cases: generatedCases },
   { id: 'S18', what: 'snapshots and statuses of released versions (none is released yet)', cases: [] },
+  {
+    id: 'S21',
+    what: 'an adversary with all rights on ConfigMaps and Events, and no others',
+    stories: adversaryStories,
+    casesOf: adversaryCases,
+  },
   { id: 'S23', what: 'faults found in an earlier implementation: tests that show they are not here', cases: elsewhereCases },
   { id: 'S24', what: 'limits of size', cases: limitCases },
 ];

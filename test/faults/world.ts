@@ -14,7 +14,7 @@ import { type Client, connect, freeNamespace, must, waitFor } from '../support/c
 import { engineUser, writeEngineKubeconfig } from '../support/engine-identity.ts';
 import { engineNamespace, installManifests } from '../support/install.ts';
 import { account, pathIn } from '../support/stage.ts';
-import { type AuditTrail, openAuditTrail, users } from './audit.ts';
+import { type AuditTrail, adversaryUser, openAuditTrail, users } from './audit.ts';
 import { installWidgets } from './widgets.ts';
 
 export interface World {
@@ -28,6 +28,8 @@ export interface World {
   readonly controller: Client;
   /** Somebody who writes to the targets. */
   readonly stranger: Client;
+  /** Somebody with any rights on ConfigMaps and Events in `namespace`, who may look at Transactions there, and nothing else. */
+  readonly adversary: Client;
   readonly audit: AuditTrail;
   readonly plane: ControlPlane;
   close(): Promise<void>;
@@ -56,6 +58,7 @@ async function furnish(plane: ControlPlane, engine: string, close: () => Promise
   const [namespace, elsewhere] = [await freeNamespace(client, 'faults'), await freeNamespace(client, 'faults')];
   for (const home of [namespace, elsewhere]) await createAccount(client, home);
   await allowEverything(client);
+  await allowAdversary(client, namespace);
   await installWidgets(client);
   await installGenerated({ client, path: (suffix) => pathIn(namespace, suffix) }, { teardown: () => undefined });
   await writeEngineKubeconfig(client, plane.kubeconfig, engine);
@@ -72,6 +75,7 @@ async function furnish(plane: ControlPlane, engine: string, close: () => Promise
     sealer: createSealer(() => keys),
     controller: client.asUser(users.controller),
     stranger: client.asUser(users.stranger),
+    adversary: client.asUser(adversaryUser),
     audit: openAuditTrail(plane.auditLog ?? ''),
     plane,
     close: async () => {
@@ -92,6 +96,21 @@ async function allowEverything(client: Client): Promise<void> {
   const subjects = [{ kind: 'Group', name: 'system:serviceaccounts', apiGroup }, ...people];
   const roleRef = { apiGroup, kind: 'ClusterRole', name: 'cluster-admin' };
   must(await client.create(`/apis/${apiGroup}/v1/clusterrolebindings`, { metadata: { name: 'faults' }, roleRef, subjects }));
+}
+
+const adversaryRules = [
+  { apiGroups: [''], resources: ['configmaps', 'events'], verbs: ['*'] },
+  { apiGroups: ['events.k8s.io'], resources: ['events'], verbs: ['*'] },
+  { apiGroups: ['tx.janus.io'], resources: ['transactions'], verbs: ['get', 'list', 'watch'] },
+];
+
+async function allowAdversary(client: Client, namespace: string): Promise<void> {
+  const apiGroup = 'rbac.authorization.k8s.io';
+  const root = `/apis/${apiGroup}/v1/namespaces/${namespace}`;
+  const [metadata, subjects] = [{ name: 'adversary' }, [{ kind: 'User', name: adversaryUser, apiGroup }]];
+  must(await client.create(`${root}/roles`, { metadata, rules: adversaryRules }));
+  const roleRef = { apiGroup, kind: 'Role', name: 'adversary' };
+  must(await client.create(`${root}/rolebindings`, { metadata, roleRef, subjects }));
 }
 
 // What the engines and the actors of the runs do, as the administrator, as the engine, or impersonated by one of them.

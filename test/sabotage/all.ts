@@ -1,3 +1,4 @@
+import { authority } from './list/adversary.ts';
 import { calls } from './list/calls.ts';
 import { others } from './list/company.ts';
 import { judgement } from './list/judgement.ts';
@@ -19,4 +20,5 @@ export const sabotages: readonly Sabotage[] = [
   ...writers,
   ...words,
   ...others,
+  ...authority,
 ];

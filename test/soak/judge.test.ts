@@ -82,6 +82,8 @@ function evidence(events: readonly AuditEvent[], phase: string, after: JsonObjec
     ends: new Map([[names.run, { phase, items: [item] }]]),
     writesAtRest: [],
     leftovers: [],
+    finally: new Map(),
+    bystanders: [],
   };
 }
 

@@ -75,8 +75,8 @@ export async function conclude(run: Followed, before: Evidence['before'], troubl
   for (const key of transactionsOf(run)) await world.controller.delete(pathOfTransaction(names, key));
   const leftovers = await leftoversOf(run);
   const events = world.audit.take(names.run);
-  const none = { portCalls: [], reports: [], hookCalls: [], writesAtRest: [], struckAt: 0, hadHookFaults: true };
-  const evidence: Evidence = { ...none, story, names, events, uids, before, after, ends, leftovers };
+  const none = { portCalls: [], reports: [], bystanders: [], hookCalls: [], writesAtRest: [], struckAt: 0, hadHookFaults: true };
+  const evidence: Evidence = { ...none, story, names, events, uids, before, after, ends, leftovers, finally: await targets(run) };
   await removeTargets(run);
   return { evidence, events, violations: [...trouble, ...unseen(events), ...violations(evidence)] };
 }

@@ -1,0 +1,27 @@
+// A part of `npm run faults -- --scenario S21` on every run of the suite: so many cases, spread over all deeds and moments, and
+// those that would be the first to go wrong.
+import t from 'tap';
+import { campaign } from './campaign.ts';
+import { scenarios } from './scenarios.ts';
+import { openWorld } from './world.ts';
+
+const share = 211;
+
+/** What is forged where nothing is known yet, what is not noticed by the status, what is marked while it is deleted. */
+const telling: readonly RegExp[] = [
+  /^S21:request-rollback:(post-(prior|phantom-delete|role-binding)-as-first):always$/,
+  /^S21:in-the-clear:(post-tagged-instead|copy-renumbered|copy-last-character|tag-none)-after-crash:crash\+1$/,
+  /^S21:commit4:marks-(finalizer|annotations|of-the-gone|and-name):always$/,
+];
+
+const world = await openWorld();
+t.teardown(() => world.close());
+
+for (const scenario of scenarios.filter(({ id }) => id === 'S21'))
+  t.test(`${scenario.id}: ${scenario.what}`, async (t) => {
+    const isTelling = (id: string): boolean => telling.some((pattern) => pattern.test(id));
+    const select = (id: string, index: number): boolean => index % share === 0 || isTelling(id);
+    const { tried, failures } = await campaign(world, scenario, { select, atOnce: 4 });
+    t.ok(tried > 30, 'there are cases');
+    t.same(failures, [], `${tried} tried`);
+  });
