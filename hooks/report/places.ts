@@ -18,7 +18,7 @@ export function placesTaken(step: Tried, { code }: Failure, { status, transactio
   const isNearby = target.namespace === transaction.namespace && target.apiVersion === 'v1' && target.kind === 'ConfigMap';
   const ref = status.rollbackRef;
   if (code !== forbidden || !isNearby || ref === undefined || !isCreation(step)) return '';
-  const names = ref.objects === 1 ? ref.name : `${ref.name} to ${partName(ref.name, ref.objects - 1)}`;
+  const names = ref.objects === 1 ? ref.name : `${ref.name} and ${ref.objects - 1} more`;
   const taken = `${count(ref.objects, 'ConfigMap')} in namespace ${transaction.namespace} (${names})`;
   return `; the snapshot of this Transaction takes ${taken}: a ResourceQuota counts it too`;
 }

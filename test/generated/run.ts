@@ -230,7 +230,8 @@ async function leftovers(running: Running): Promise<readonly string[]> {
   await waitFor(
     async () => {
       if ((await stage.client.get(path)).code === 404) return true;
-      const { body } = await stage.call(name);
+      const { code, body } = await stage.call(name);
+      if (code === 429) return false;
       if (at(body, 'finalized') === true) must(await stage.client.patch(path, { metadata: { finalizers: null } }));
       else must(await storeStatus(stage, name, body));
       return false;
