@@ -2,17 +2,12 @@
 // needed; what comes of them is for decide/.
 import { type Item, isToUndo, wasLeft } from '../model/item.ts';
 import type { Phase } from '../model/phase.ts';
-import { notedValue } from '../model/request.ts';
+import { newRequest, type Request } from '../model/request.ts';
 import type { Cause, Status } from '../model/status.ts';
 import { formatDuration } from '../model/timeouts.ts';
 import { annotationOf, annotations, type Transaction } from '../model/transaction.ts';
 
-export interface Request {
-  /** The annotation that asks for it. */
-  readonly annotation: string;
-  /** As it is noted: a digest where it is long or odd. */
-  readonly value: string;
-}
+export type { Request };
 
 /** Why a running Transaction ends before all is applied, and the request that it answers. */
 export interface Ending extends Cause {
@@ -189,10 +184,7 @@ export function holdsLocks({ items }: Status): boolean {
 
 /** A value of an annotation takes effect once; what has taken effect is in the status. */
 function pending({ transaction, status }: Stored, annotation: string): Request | undefined {
-  const found = annotationOf(transaction, annotation);
-  const value = found === undefined ? undefined : notedValue(found);
-  const noted = status.handledAnnotations[annotation];
-  return value === undefined || noted === value || noted === found ? undefined : { annotation, value };
+  return newRequest(annotation, annotationOf(transaction, annotation), status.handledAnnotations[annotation]);
 }
 
 function overdue({ transaction, status, now }: Stored): boolean {

@@ -5,7 +5,6 @@ import { type Fault, fault } from '../checks/fault.ts';
 import { howToAllow, oneWay, takesAlong, unlistedNote } from '../checks/one-way.ts';
 import { describeRefusal } from '../checks/refusal.ts';
 import type { Resolved } from '../checks/targets.ts';
-import type { AccessAnswer } from '../cluster.ts';
 import { asNew } from '../content/content.ts';
 import type { Failure } from '../model/failure.ts';
 import { type JsonObject, mostLevels, textAt, withPath } from '../model/json.ts';
@@ -19,6 +18,7 @@ import { preconditionOf, serviceAccountOf } from '../writes/resources.ts';
 import { type Around, type LookedAround, lookAround, nothingAround } from './along.ts';
 import { type LockContext, resolveTargets } from './begin.ts';
 import { alongIn, lookerOf } from './contents.ts';
+import { mayCreate } from './may-create.ts';
 import type { Prepared, View } from './observation.ts';
 import { type Found, findSnapshot } from './own-snapshots.ts';
 import { read } from './read.ts';
@@ -208,15 +208,6 @@ async function probeUndo(
   return answer.kind === 'failed'
     ? failed(answer.failure, resolved, 'could not be put back by the ServiceAccount', transaction)
     : undefined;
-}
-
-async function mayCreate({ reader, transaction }: Context, { change, resource, target }: Resolved): Promise<AccessAnswer> {
-  if (change.type === 'Delete') return { kind: 'ok', allowed: true };
-  const place = target.namespace === undefined ? {} : { namespace: target.namespace };
-  return reader.allowed(
-    { verb: 'create', group: resource.group, resource: resource.plural, ...place },
-    serviceAccountOf(transaction),
-  );
 }
 
 function failed(failure: Failure, resolved: Tried, what: string, transaction: Transaction): Judged {

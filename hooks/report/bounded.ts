@@ -1,8 +1,8 @@
 // The last guard: no status leaves the hook that the CRD refuses, since the same one would be refused at every try, or that is too
 // large to be stored beside its spec. Whatever is cut is cut in the same way each time, and what was cut is left as it is.
-import { isDeepStrictEqual } from 'node:util';
 import { bareItem, itemRoom } from '../checks/room.ts';
 import type { Item } from '../model/item.ts';
+import { equalJson, type Json } from '../model/json.ts';
 import { storableReason } from '../model/reason.ts';
 import { notedValue } from '../model/request.ts';
 import type { BoundedStatus, Cause, Status } from '../model/status.ts';
@@ -73,7 +73,7 @@ function withTexts(item: Item, most: number): Item {
     ...(waiting === undefined ? {} : { waiting: foreign(waiting, most) }),
     ...(tookFieldsFrom === undefined ? {} : { tookFieldsFrom: managersWithin(tookFieldsFrom, most) }),
   };
-  return isDeepStrictEqual(next, item) ? item : next;
+  return equalJson(next as unknown as Json, item as unknown as Json) ? item : next;
 }
 
 function managersWithin(managers: readonly string[], most: number): readonly string[] {

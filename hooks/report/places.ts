@@ -4,7 +4,6 @@ import type { Step } from '../decide/step.ts';
 import { count } from '../decide/wording.ts';
 import type { Failure } from '../model/failure.ts';
 import { type Reason, reasonOfFailure } from '../model/reason.ts';
-import { partName } from '../model/snapshot-names.ts';
 import type { Observation } from '../observe/observation.ts';
 import { type Done, failuresOf } from './answer.ts';
 

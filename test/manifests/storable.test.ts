@@ -9,8 +9,8 @@ import { describeRefusal } from '../../hooks/checks/refusal.ts';
 import { driftRoom } from '../../hooks/checks/room.ts';
 import { statusSize } from '../../hooks/checks/validity.ts';
 import { amending } from '../../hooks/decide/drift.ts';
-import * as forward from '../../hooks/decide/transitions.ts';
-import * as backward from '../../hooks/decide/undo-transitions.ts';
+import * as transitions from '../../hooks/decide/transitions.ts';
+import * as undo from '../../hooks/decide/undo-transitions.ts';
 import { waitOut } from '../../hooks/decide/waiting.ts';
 import { encodeDrift, type ItemError } from '../../hooks/model/item.ts';
 import { equalJson, type JsonObject } from '../../hooks/model/json.ts';
@@ -32,8 +32,6 @@ import { connectToCluster, installManifests } from '../support/install.ts';
 import { entryFor } from '../support/judged-objects.ts';
 import { change, start, statusOf, transactionOf } from '../support/transactions.ts';
 import { sampleSpec, transactionsIn, transactionWith } from './samples.ts';
-
-const transitions = { ...forward, ...backward };
 
 const client = connectToCluster();
 t.teardown(() => client.close());
@@ -81,22 +79,20 @@ const story: fc.Arbitrary<Story> = fc
     const steps: readonly ((status: Status) => Status)[] = [
       (status) => transitions.waitingForLocks(status, transaction, now, `waiting: ${note}`),
       (status) =>
-        transitions.locked(status, transaction, now, {
-          leases: names.map((_, index) => `janus-lock-${index}`),
-          writer: `p/${note}`,
-        }),
+        transitions.locked(status, transaction, now, { leases: names.map((_, index) => `janus-lock-${index}`), writer: 'w' }),
       (status) => ({ ...status, message: stepMessage(waitOut(status, note, failure)) }),
       (status) => transitions.prepared(status, ref),
       (status) => transitions.applied(status, 0, facts, now),
       (status) => (text === undefined ? status : amending(status, 0, text)),
       (status) =>
         status.phase === 'Committed'
-          ? transitions.undoingAgain(status, requested(transaction, status, now), now, { leases: [], writer: 'p/1' })
+          ? undo.undoingAgain(status, requested(transaction, status, now), now, { leases: [], writer: undefined })
           : status,
-      (status) => (status.phase === 'Committing' ? transitions.undoing(status, error, now, 1) : status),
-      (status) => transitions.restored(status, names.length - 1, now, { note }),
-      (status) => (status.phase === 'RollingBack' ? transitions.left(status, 0, now, error) : status),
-      (status) => (status.phase === 'RollingBack' ? transitions.concluded(status, now, error) : status),
+      (status) => (status.phase === 'Committing' ? undo.undoing(status, error, now, 1) : status),
+      (status) => undo.passedOver(status, 0, `waiting: ${note}`),
+      (status) => undo.restored(status, names.length - 1, now, { note }),
+      (status) => (status.phase === 'RollingBack' ? undo.left(status, 0, now, error) : status),
+      (status) => (status.phase === 'RollingBack' ? undo.concluded(status, now, error) : status),
       (status) => transitions.answered(status, requested(transaction, status, now), `no effect: ${note}`),
     ];
     let stored = statusOf('Pending', names.map(() => 'waiting').join(' '), { version: 0 }) as BoundedStatus;

@@ -1,0 +1,20 @@
+// Whether the ServiceAccount of a Transaction may make objects like a target anew.
+import type { Resolved } from '../checks/targets.ts';
+import type { AccessAnswer, Reader } from '../cluster.ts';
+import type { Transaction } from '../model/transaction.ts';
+import { serviceAccountOf } from '../writes/resources.ts';
+
+interface Context {
+  readonly reader: Reader;
+  readonly transaction: Transaction;
+}
+
+/** Always so for a Delete: that was asked before it was locked. */
+export async function mayCreate({ reader, transaction }: Context, { change, resource, target }: Resolved): Promise<AccessAnswer> {
+  if (change.type === 'Delete') return { kind: 'ok', allowed: true };
+  const place = target.namespace === undefined ? {} : { namespace: target.namespace };
+  return reader.allowed(
+    { verb: 'create', group: resource.group, resource: resource.plural, ...place },
+    serviceAccountOf(transaction),
+  );
+}
