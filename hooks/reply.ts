@@ -7,19 +7,21 @@ import type { Memory, Turn } from './memory.ts';
 import type { JsonObject } from './model/json.ts';
 import { isTerminal, isUnderWay } from './model/phase.ts';
 import { encodeStatus, type Status } from './model/status.ts';
+import type { Carry } from './observe/carry.ts';
+import type { NotLive } from './observe/live.ts';
 import type { Observation, Recollection, View } from './observe/observation.ts';
 import type { Session } from './perform/deadline.ts';
 import type { Result } from './report/answer.ts';
 import { bounded } from './report/bounded.ts';
 import { type Answered, reportOf } from './report/report.ts';
 import { completed, isMoved } from './report/status.ts';
-import { writerOf } from './writes/lease.ts';
+import { releaseWrite, writerOf } from './writes/lease.ts';
 
 /** Seconds: the API server is not believed if it wishes to be left alone for longer. */
 const longestStay = 60;
 
 interface Replying {
-  readonly parts: Pick<EngineParts, 'record'>;
+  readonly parts: Pick<EngineParts, 'record' | 'engineNamespace'>;
   readonly memory: Memory;
   readonly session: Session;
 }
@@ -61,6 +63,30 @@ export function replyOf({ parts, memory, session }: Replying, call: Call, ended:
 export function pauseAfterTrouble({ memory, session }: Omit<Replying, 'parts'>, uid: string): number {
   const stayAway = 1_000 * Math.min(session.retryAfter(), longestStay);
   return memory.remember(uid, { isTroubled: true, isWaiting: false, stayAway, holdsLeases: memory.expectsLeases(uid) });
+}
+
+/** The reply where there is no Transaction to work on: it is gone, or cannot be read, or nobody knows its status. */
+export async function withoutTransaction(serving: Replying, call: Call, live: NotLive, carry: Carry): Promise<Reply> {
+  const { status, children } = call;
+  const untouched = { kind: 'status', status, children, resyncAfterSeconds: 0, finalized: false } as const;
+  switch (live.kind) {
+    case 'unreadable':
+      return { kind: 'retry', retryAfterSeconds: pauseAfterTrouble(serving, call.uid), because: live.because };
+    case 'foreign':
+      // Nobody can go on with it, and nobody may be kept from deleting it; what it leaves behind is swept.
+      return { ...untouched, status: live.status, finalized: live.isBeingDeleted };
+    case 'gone':
+      serving.memory.forget(call.uid);
+      await giveBack(serving, carry);
+      return untouched;
+  }
+}
+
+// Locks that this call has taken for a Transaction that vanished meanwhile.
+async function giveBack({ session, parts }: Replying, { locks, acquired }: Carry): Promise<void> {
+  const held = [...locks].flatMap(([name, state]) => (state.kind === 'present' && acquired.has(name) ? [state.object] : []));
+  const writes = held.map((lease) => releaseWrite(lease, parts.engineNamespace)).filter((write) => write !== undefined);
+  await Promise.all(writes.map((write) => session.cluster.send(write)));
 }
 
 // W1 (decide/in-flight.ts): who calls itself settled needs a new name for its next turn. A status that stays as it is says nothing.

@@ -14,7 +14,6 @@ import { type Early, firstLock, foundStatus, lookPatiently, readEarly } from './
 import { createMemory, createTurns, type Memory } from './memory.ts';
 import type { Transaction } from './model/transaction.ts';
 import { type Carry, emptyCarry } from './observe/carry.ts';
-import type { NotLive } from './observe/live.ts';
 import type { Looked } from './observe/look.ts';
 import { createLooks, type Looks } from './observe/looks.ts';
 import type { Observation, Recollection } from './observe/observation.ts';
@@ -24,14 +23,14 @@ import { type Session, startSession } from './perform/deadline.ts';
 import { perform } from './perform/perform.ts';
 import type { Outcome } from './plan/mutation.ts';
 import { plan } from './plan/plan.ts';
-import { type Ended, pauseAfterTrouble, replyOf } from './reply.ts';
+import { type Ended, replyOf, withoutTransaction } from './reply.ts';
 import type { Result } from './report/answer.ts';
 import { openDrift } from './report/facts.ts';
 import { elsewhere, touchedBy } from './report/one-target.ts';
 import { denied } from './report/refused.ts';
 import { resultOf } from './report/result.ts';
 import { stranded } from './report/stranded.ts';
-import { nameWriter, releaseWrite, signWrite } from './writes/lease.ts';
+import { nameWriter, signWrite } from './writes/lease.ts';
 
 /** Looks within one call. Each follows from something that moved; more than these is a hot object, and the next call goes on. */
 const mostLooks = 10;
@@ -118,29 +117,6 @@ function aground({ memory, parts, server, writer }: Serving, live: Looked, throw
 const retried = { kind: 'answer', resyncAfterSeconds: 1, finalized: false } as const;
 
 const beginning: Progress = { carry: emptyCarry, looks: 1, earlier: [] };
-
-async function withoutTransaction(serving: Serving, call: Call, live: NotLive, carry: Carry): Promise<Reply> {
-  const { status, children } = call;
-  const untouched = { kind: 'status', status, children, resyncAfterSeconds: 0, finalized: false } as const;
-  switch (live.kind) {
-    case 'unreadable':
-      return { kind: 'retry', retryAfterSeconds: pauseAfterTrouble(serving, call.uid), because: live.because };
-    case 'foreign':
-      // Nobody can go on with it, and nobody may be kept from deleting it; what it leaves behind is swept.
-      return { ...untouched, status: live.status, finalized: live.isBeingDeleted };
-    case 'gone':
-      serving.memory.forget(call.uid);
-      await giveBack(serving, carry);
-      return untouched;
-  }
-}
-
-// Locks that this call has taken for a Transaction that vanished meanwhile.
-async function giveBack({ session, parts }: Serving, { locks, acquired }: Carry): Promise<void> {
-  const held = [...locks].flatMap(([name, state]) => (state.kind === 'present' && acquired.has(name) ? [state.object] : []));
-  const writes = held.map((lease) => releaseWrite(lease, parts.engineNamespace)).filter((write) => write !== undefined);
-  await Promise.all(writes.map((write) => session.cluster.send(write)));
-}
 
 interface Taken extends Ended {
   readonly result: Result;

@@ -1,27 +1,16 @@
 // What taking one change back takes: nothing, one compensation, patience, or giving up because others would pay for it.
-import { asNew, contentOf, withoutKeys } from '../content/content.ts';
+import { contentOf } from '../content/content.ts';
 import { managersOf } from '../content/fields.ts';
-import { withoutGenerated } from '../content/generated.ts';
-import { listKindsOf } from '../content/lists.ts';
-import { differences } from '../content/merge.ts';
-import { hasManager, isTerminating, isUnclaimed } from '../content/ownership.ts';
-import { at, isList, isObject, type JsonObject, textAt, withKey } from '../model/json.ts';
+import { hasManager, isTerminating } from '../content/ownership.ts';
+import { isObject, type JsonObject } from '../model/json.ts';
 import type { OtherChange, Wanted } from '../model/others.ts';
 import type { Reason } from '../model/reason.ts';
 import { describe } from '../model/reference.ts';
 import { foreign } from '../model/words.ts';
 import { foreignContent } from './foreign-content.ts';
 import { isOurCreation } from './forward.ts';
-import {
-  type Attributed,
-  attribute,
-  describeForeign,
-  type Evidence,
-  type ForeignPath,
-  foreignPath,
-  takenOver,
-  uidOf,
-} from './judge.ts';
+import { goneOwnersOf, ownersNote } from './gone-owners.ts';
+import { type Attributed, attribute, describeForeign, type Evidence, takenOver, uidOf } from './judge.ts';
 import { type Hanging, keptFor, unlistedPart } from './kept.ts';
 import {
   builtUpon,
@@ -33,6 +22,7 @@ import {
   type OthersEvidence,
   sharedFields,
 } from './others.ts';
+import { recreatedContent } from './recreated.ts';
 
 export type Backward =
   /** Nothing of ours is left; `note` tells what a person should know. */
@@ -141,7 +131,7 @@ function judgeContent(evidence: BackwardEvidence, live: JsonObject): Backward {
     );
   const { restored } = attributed.merge;
   return isObject(restored)
-    ? { kind: 'content', live, restored, attributed, ...ownersNote(goneOwnersOf(restored, evidence), evidence) }
+    ? { kind: 'content', live, restored, attributed, ...ownersNote(goneOwnersOf(restored, evidence.goneOwners), evidence) }
     : { kind: 'restored' };
 }
 
@@ -186,34 +176,7 @@ function awaitGone({ target }: Evidence['entry']): Backward {
   return { kind: 'wait', message };
 }
 
-function recreatedContent(evidence: BackwardEvidence, live: JsonObject): readonly ForeignPath[] {
-  const { prior } = evidence.entry;
-  if (prior === undefined) return [];
-  const kinds = listKindsOf(prior, live);
-  const paths = differences(comparable(prior, evidence), comparable(live, evidence), kinds);
-  return paths.filter((path) => !isUnclaimed(live, path, kinds)).map((path) => foreignPath(live, path));
-}
-
-const mostOwners = 10;
 const longestManager = 128;
-
-function ownersNote(goneOwners: readonly string[], { isSealed }: Evidence): { readonly note?: string } {
-  if (goneOwners.length === 0) return {};
-  const which = isSealed ? `${goneOwners.length}` : goneOwners.slice(0, mostOwners).join(', ');
-  return { note: `owner references dropped, their owners are gone: ${which}` };
-}
-
-// The garbage collector may have taken the reference off already.
-function goneOwnersOf(object: JsonObject, { goneOwners }: BackwardEvidence): readonly string[] {
-  const references = at(object, 'metadata', 'ownerReferences');
-  const owners = isList(references) ? references.map((reference) => textAt(reference, 'uid')) : [];
-  return goneOwners.filter((uid) => owners.includes(uid));
-}
-
-function comparable(object: JsonObject, { entry }: Evidence): JsonObject {
-  const fresh = withoutGenerated(asNew(contentOf(object, entry.resource)));
-  return withKey(fresh, 'metadata', withoutKeys(at(fresh, 'metadata'), ['annotations', 'ownerReferences']));
-}
 
 function conflict(reason: Reason, message: string): Backward {
   return { kind: 'conflict', reason, message };

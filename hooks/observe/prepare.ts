@@ -2,7 +2,6 @@
 
 import { stateFault } from '../checks/existence.ts';
 import { type Fault, fault } from '../checks/fault.ts';
-import { howToAllow, oneWay, takesAlong, unlistedNote } from '../checks/one-way.ts';
 import { describeRefusal } from '../checks/refusal.ts';
 import type { Resolved } from '../checks/targets.ts';
 import { asNew } from '../content/content.ts';
@@ -15,9 +14,9 @@ import { snapshotNames } from '../model/snapshot-names.ts';
 import { fieldManagers, mayBreak, type Transaction } from '../model/transaction.ts';
 import { changeWrite, locationOf } from '../writes/change.ts';
 import { preconditionOf, serviceAccountOf } from '../writes/resources.ts';
-import { type Around, type LookedAround, lookAround, nothingAround } from './along.ts';
+import type { Around } from './along.ts';
 import { type LockContext, resolveTargets } from './begin.ts';
-import { alongIn, lookerOf } from './contents.ts';
+import { irreversibleFaults, lookAroundDeleted, withNote } from './irreversible.ts';
 import { mayCreate } from './may-create.ts';
 import type { Prepared, View } from './observation.ts';
 import { type Found, findSnapshot } from './own-snapshots.ts';
@@ -66,42 +65,6 @@ async function prepareTargets(context: LockContext): Promise<PrepareView> {
   const irreversible = mayBreak(transaction) ? [] : irreversibleFaults(prepared, aroundOf);
   const targets = prepared.map((one) => withNote(one, aroundOf(one)));
   return { ...base, faults: [...refused, ...irreversible], targets };
-}
-
-async function lookAroundDeleted(
-  { reader, looks, transaction }: LockContext,
-  resolved: readonly Resolved[],
-): Promise<ReadonlyMap<number, LookedAround>> {
-  const deleted = mayBreak(transaction) ? [] : resolved.filter(({ change }) => change.type === 'Delete');
-  const looker = lookerOf({ reader, looks }, transaction);
-  const looked = await Promise.all(deleted.map((one) => lookAround(looker, one)));
-  return new Map(deleted.map(({ index }, at) => [index, looked[at] ?? nothingAround]));
-}
-
-function withNote(prepared: Prepared, around: Around | undefined): Prepared {
-  const note = unlistedNote(around?.unlisted ?? []);
-  return note === undefined ? prepared : { ...prepared, note };
-}
-
-type AroundOf = (prepared: Prepared) => Around | undefined;
-
-function irreversibleFaults(targets: readonly Prepared[], aroundOf: AroundOf): readonly Fault[] {
-  return targets.flatMap((target) => {
-    const { index, change, target: reference } = target.resolved;
-    const why =
-      change.type === 'Delete' ? takesAlong(companions(target, targets, aroundOf)) : oneWay(target.prior, target.expected);
-    const what = `spec.changes[${index}]: ${change.type} of ${describe(reference)} cannot be undone: ${why}`;
-    return why === undefined ? [] : [fault('Irreversible', `${what}; ${howToAllow}`, index)];
-  });
-}
-
-// What the Transaction deletes itself before comes back by itself.
-function companions(prepared: Prepared, targets: readonly Prepared[], aroundOf: AroundOf): readonly string[] {
-  const { resolved, prior } = prepared;
-  const around = aroundOf(prepared);
-  if (around === undefined || prior === undefined) return [];
-  const before = targets.filter((one) => one.resolved.change.type === 'Delete' && one.resolved.index < resolved.index);
-  return alongIn(around, { ...resolved, object: prior }, new Set(before.map((one) => textAt(one.prior, 'metadata', 'uid'))));
 }
 
 type Judged =

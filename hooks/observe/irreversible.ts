@@ -1,0 +1,47 @@
+// What would go along with what a Transaction deletes: looked for before anything is changed, and refused.
+import { type Fault, fault } from '../checks/fault.ts';
+import { howToAllow, oneWay, takesAlong, unlistedNote } from '../checks/one-way.ts';
+import type { Resolved } from '../checks/targets.ts';
+import { textAt } from '../model/json.ts';
+import { describe } from '../model/reference.ts';
+import { mayBreak } from '../model/transaction.ts';
+import { type Around, type LookedAround, lookAround, nothingAround } from './along.ts';
+import type { LockContext } from './begin.ts';
+import { alongIn, lookerOf } from './contents.ts';
+import type { Prepared } from './observation.ts';
+
+export async function lookAroundDeleted(
+  { reader, looks, transaction }: LockContext,
+  resolved: readonly Resolved[],
+): Promise<ReadonlyMap<number, LookedAround>> {
+  const deleted = mayBreak(transaction) ? [] : resolved.filter(({ change }) => change.type === 'Delete');
+  const looker = lookerOf({ reader, looks }, transaction);
+  const looked = await Promise.all(deleted.map((one) => lookAround(looker, one)));
+  return new Map(deleted.map(({ index }, at) => [index, looked[at] ?? nothingAround]));
+}
+
+export function withNote(prepared: Prepared, around: Around | undefined): Prepared {
+  const note = unlistedNote(around?.unlisted ?? []);
+  return note === undefined ? prepared : { ...prepared, note };
+}
+
+type AroundOf = (prepared: Prepared) => Around | undefined;
+
+export function irreversibleFaults(targets: readonly Prepared[], aroundOf: AroundOf): readonly Fault[] {
+  return targets.flatMap((target) => {
+    const { index, change, target: reference } = target.resolved;
+    const why =
+      change.type === 'Delete' ? takesAlong(companions(target, targets, aroundOf)) : oneWay(target.prior, target.expected);
+    const what = `spec.changes[${index}]: ${change.type} of ${describe(reference)} cannot be undone: ${why}`;
+    return why === undefined ? [] : [fault('Irreversible', `${what}; ${howToAllow}`, index)];
+  });
+}
+
+// What the Transaction deletes itself before comes back by itself.
+function companions(prepared: Prepared, targets: readonly Prepared[], aroundOf: AroundOf): readonly string[] {
+  const { resolved, prior } = prepared;
+  const around = aroundOf(prepared);
+  if (around === undefined || prior === undefined) return [];
+  const before = targets.filter((one) => one.resolved.change.type === 'Delete' && one.resolved.index < resolved.index);
+  return alongIn(around, { ...resolved, object: prior }, new Set(before.map((one) => textAt(one.prior, 'metadata', 'uid'))));
+}
