@@ -37,7 +37,7 @@ export function refloat({ status, agenda, now }: Stranded): Refloated {
       return going(answered(status, agenda.request, noEffect(agenda.request)));
     case 'restore':
       return now > (status.rollbackStartedAt ?? now) + undoPatience
-        ? going(left(status, agenda.index, now, { reason: 'InternalError', message: what }))
+        ? going(left(status, agenda.index, now, { reason: 'EngineFault', message: what }))
         : again(status, now);
     default:
       return again(status, now);

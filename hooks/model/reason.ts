@@ -12,6 +12,7 @@ const judgements = [
   'Conflict',
   'Deleted',
   'DuplicateTarget',
+  'EngineFault',
   'ForeignContent',
   'Forbidden',
   'Gone',

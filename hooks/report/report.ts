@@ -33,7 +33,7 @@ export function reportOf({ observation, step, outcome, thrown }: Answered, after
     fromPhase: status.version === 0 ? '' : status.phase,
     toPhase: after.phase,
     ...(item === undefined ? {} : { item }),
-    outcome: thrown === undefined ? outcomeOf(failed) : 'InternalError',
+    outcome: thrown === undefined ? outcomeOf(failed) : 'EngineFault',
     ...(thrown === undefined ? {} : { thrown }),
     at: now,
     foundVersion: status.version,

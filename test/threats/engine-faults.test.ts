@@ -55,7 +55,7 @@ t.test('a step that throws', async (t) => {
     const { status, resyncAfterSeconds } = await step(faulty, 'passing');
     t.match(status, { phase: 'Prepared', message: /internal error of the engine/ });
     t.ok(resyncAfterSeconds > 0, 'it is tried again');
-    t.equal(reports.at(-1)?.outcome, 'InternalError');
+    t.equal(reports.at(-1)?.outcome, 'EngineFault');
     t.ok(reports.at(-1)?.thrown instanceof Bug, 'what was thrown is there for the log');
     t.match((await stepToEnd(bare, 'passing')).status, { phase: 'Committed' });
   });
@@ -101,7 +101,7 @@ t.test('a step that throws', async (t) => {
     await putIntoThePast(bare, 'undone', 120);
     const onlyLast = engines.start({ wrap: throwing('targets', 'undone-b'), record });
     const ended = await stepToEnd(onlyLast, 'undone');
-    t.match(ended.status, { phase: 'Failed', items: [{ rolledBack: true }, { left: true, error: { reason: 'InternalError' } }] });
+    t.match(ended.status, { phase: 'Failed', items: [{ rolledBack: true }, { left: true, error: { reason: 'EngineFault' } }] });
   });
 
   await t.test('in a request about a Committed one: the request is answered', async (t) => {

@@ -71,7 +71,7 @@ export const others: readonly Sabotage[] = [
         replace: 'const note = unlistedNote([]);',
       },
       {
-        file: 'hooks/observe/prepare.ts',
+        file: 'hooks/observe/irreversible.ts',
         find: 'unlistedNote(around?.unlisted ?? [])',
         replace: 'unlistedNote(around === undefined ? [] : [])',
       },

@@ -36,8 +36,8 @@ export const locks: readonly Sabotage[] = [
     edits: [
       {
         file: 'hooks/sync.ts',
-        find: 'const { engineNamespace, sealer, timing } = parts;',
-        replace: 'const { sealer, timing } = parts;\n  const engineNamespace = transaction.namespace;',
+        find: 'const known = { now, transaction, status, agenda, engineNamespace, server,',
+        replace: 'const known = { now, transaction, status, agenda, engineNamespace: transaction.namespace, server,',
       },
     ],
     caughtBy: sameNames,
@@ -54,7 +54,7 @@ export const locks: readonly Sabotage[] = [
     edits: [
       {
         file: 'hooks/sync.ts',
-        find: 'lookedAt + lockTime(step, observation) - timing.writeTimeout',
+        find: 'live.lookedAt + lockTime(step, observation) - parts.timing.writeTimeout',
         replace: 'Number.POSITIVE_INFINITY',
       },
     ],
@@ -66,8 +66,8 @@ export const locks: readonly Sabotage[] = [
     edits: [
       {
         file: 'hooks/decide/committing.ts',
-        find: "{ kind: 'renew', leases: view.leases, because }",
-        replace: "{ kind: 'renew', leases: view.leases.slice(0, 1), because }",
+        find: "{ kind: 'renew', leases: view.leases, because:",
+        replace: "{ kind: 'renew', leases: view.leases.slice(0, 1), because:",
       },
     ],
     caughtBy: ['test/hooks/decide/decide.test.ts', 'test/locks/renewal.test.ts'],

@@ -71,8 +71,8 @@ export const storage: readonly Sabotage[] = [
     edits: [
       {
         file: 'hooks/model/snapshot-objects.ts',
-        find: 'return packer.isTagged(digest, read(headAnnotations.tag), headContext(transaction, base, parts)) ? { parts, digest } : undefined;',
-        replace: 'return headContext(transaction, base, parts) === packer.tag(digest, base) ? undefined : { parts, digest };',
+        find: 'packer.isTagged(digest, read(headAnnotations.tag), headContext(transaction, base, parts))',
+        replace: 'headContext(transaction, base, parts) !== packer.tag(digest, base)',
       },
     ],
     caughtBy: [...model, 'test/threats/replayed-snapshots.test.ts'],

@@ -70,8 +70,8 @@ export const undo: readonly Sabotage[] = [
     edits: [
       {
         file: agenda,
-        find: "const index = status.items.findLastIndex(({ progress }) => progress.kind === 'announced' || progress.kind === 'applied');",
-        replace: "const index = status.items.findLastIndex(({ progress }) => progress.kind === 'applied');",
+        find: 'const next = items.findLastIndex((item) => isToUndo(item) &&',
+        replace: "const next = items.findLastIndex((item) => item.progress.kind === 'applied' &&",
       },
     ],
     caughtBy: agendaTests,
@@ -79,7 +79,7 @@ export const undo: readonly Sabotage[] = [
   {
     name: 'undo-first-to-last',
     fault: 'the undo goes from the first change to the last',
-    edits: [{ file: agenda, find: 'status.items.findLastIndex(', replace: 'status.items.findIndex(' }],
+    edits: [{ file: agenda, find: 'items.findLastIndex(', replace: 'items.findIndex(' }],
     caughtBy: agendaTests,
   },
   {
@@ -101,8 +101,8 @@ export const undo: readonly Sabotage[] = [
     edits: [
       {
         file: agenda,
-        find: 'now > (status.rollbackStartedAt ?? now) + patience',
-        replace: 'now > (status.startedAt ?? now) + patience',
+        find: 'Math.max(status.rollbackStartedAt ?? now,',
+        replace: 'Math.max(status.startedAt ?? now,',
       },
     ],
     caughtBy: agendaTests,
@@ -125,9 +125,9 @@ export const undo: readonly Sabotage[] = [
     edits: [
       {
         file: result,
-        find: "if (failure.kind === 'stale' || failure.kind === 'exists' || mayVanish) return again(done);",
+        find: "if (failure.kind === 'stale' || failure.kind === 'exists' || mayVanish)",
         replace:
-          "if (failure.kind === 'exists') return answer(restored(observation.status, step.index, observation.now));\n  if (failure.kind === 'stale' || mayVanish) return again(done);",
+          "if (failure.kind === 'exists') return answer(restored(observation.status, step.index, observation.now));\n  if (failure.kind === 'stale' || mayVanish)",
       },
     ],
     caughtBy: ['test/hooks/report/result.test.ts'],
@@ -178,7 +178,7 @@ export const undo: readonly Sabotage[] = [
     name: 'rolled-back-with-leftovers',
     fault: 'an undo that had to leave something says RolledBack',
     edits: [
-      { file: 'hooks/decide/transitions.ts', find: 'if (leftOver.length === 0) {', replace: 'if (leftOver.length >= 0) {' },
+      { file: 'hooks/decide/undo-transitions.ts', find: 'if (leftOver.length === 0) {', replace: 'if (leftOver.length >= 0) {' },
     ],
     caughtBy: ['test/hooks/decide/transitions.test.ts'],
   },
