@@ -70,7 +70,7 @@ function writesOf(first: Mutation | undefined): readonly Write[] {
 function undo(
   type: ChangeType,
   judgement: Backward,
-  more: { entry?: SnapshotEntry; goneOwners?: readonly string[] } = {},
+  more: { entry?: SnapshotEntry; goneOwners?: readonly string[]; goneManagers?: readonly string[] } = {},
 ): readonly Write[] {
   return writesOf(
     compensation({ transaction, entry: ours(entryFor(type)), goneOwners: [], goneManagers: [], ...more }, judgement),
@@ -179,6 +179,18 @@ t.test('owners that are gone are not referred to', async (t) => {
   t.same(references([]), [{ uid: 'o1' }, { uid: 'o2' }]);
   t.same(references(['o1']), [{ uid: 'o2' }]);
   t.same(references(['o1', 'o2']), undefined);
+});
+
+t.test('managers of what is undone or gone get nothing back', async (t) => {
+  const two = 'janus-two-0123abcd';
+  const shared = managed(prior, entry('kubectl', { 'f:spec': { 'f:b': {} } }), entry(two, { 'f:spec': { 'f:a': {} } }));
+  const owners = (goneManagers: readonly string[]): readonly string[] => {
+    const known = { entry: { ...entryFor('Delete'), prior: shared }, goneManagers };
+    const last = undo('Delete', judged('Delete', undefined), known).at(-1);
+    return last !== undefined && 'object' in last ? managersOf(last.object).map(({ name }) => name) : [];
+  };
+  t.same(owners([]), ['kubectl', two]);
+  t.same(owners([two]), ['kubectl']);
 });
 
 t.test('what asks for no write gets none', async (t) => {

@@ -228,7 +228,7 @@ export const undo: readonly Sabotage[] = [
         replace: 'return ourManagers(undo);',
       },
     ],
-    caughtBy: ['test/orders/two.test.ts'],
+    caughtBy: ['test/hooks/plan/compensation.test.ts', 'test/orders/two.test.ts'],
   },
   {
     name: 'one-page-of-others',
