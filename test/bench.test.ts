@@ -34,7 +34,13 @@ t.test('the hook that the engine is compared with makes the same requests', asyn
   t.match([engine.hook, compared.hook], ['janus', 'requests']);
   const writes = Object.keys(engine.requests).filter((key) => !/^(GET|LIST) |reviews$/.test(key));
   t.ok(writes.length >= 6, writes.join(', '));
-  for (const key of writes) t.equal(compared.requests[key], engine.requests[key], key);
+  // The control plane renews Leases of its own, too.
+  const near = (key: string): boolean => key === 'PUT leases' && Math.abs(compared.requests[key] - engine.requests[key]) <= 2;
+  for (const key of writes)
+    t.ok(
+      near(key) || compared.requests[key] === engine.requests[key],
+      `${key}: ${engine.requests[key]}, ${compared.requests[key]}`,
+    );
   // What the engine has to learn first about a cluster that it has just met, and Metacontroller's own of a call more or less.
   const extra = engine.readsPerItem - compared.readsPerItem;
   t.ok(extra >= -1 && extra <= 3, `reads for each change: ${engine.readsPerItem}, ${compared.readsPerItem}`);

@@ -41,9 +41,10 @@ function objectOf(change: Json): JsonObject {
 
 async function step(parent: Json): Promise<JsonObject> {
   const called = workOf(parent);
-  const [live] = await Promise.all([readTransaction(called), readLock(called)]);
+  if (called.version > 1 && called.version < called.objects.length + 2) await sign(called);
+  const [live] = await Promise.all([readTransaction(called), readLocks(called)]);
   const work = workOf(live);
-  if (work.version !== called.version) await readLock(work);
+  if (work.version !== called.version) await readLocks(work);
   const { version, objects } = work;
   if (version === 0) return told(work, await lock(work));
   if (version === 1) return told(work, await snapshot(work));
@@ -56,10 +57,23 @@ async function readTransaction({ namespace, name }: Work): Promise<JsonObject> {
   return must(await engine.get(`/apis/tx.janus.io/v1alpha1/namespaces/${namespace}/transactions/${name}`));
 }
 
-/** That of the change that is next. */
-async function readLock(work: Work): Promise<void> {
-  const object = work.version < 2 ? undefined : work.objects[work.version - 2];
-  if (object !== undefined) await engine.get(`${leases}/${leaseOf(work, object)}`);
+/** Of all of them, where a change is next. */
+async function readLocks(work: Work): Promise<void> {
+  const isNext = work.version > 1 && work.version < work.objects.length + 2;
+  if (isNext) await engine.list(leases, { labelSelector: `tx.janus.io/uid=${textAt(work.parent, 'metadata', 'uid')}` });
+}
+
+/** The Lease of the first change, before each change. */
+async function sign(work: Work): Promise<void> {
+  const [first = {}] = work.objects;
+  const path = `${leases}/${leaseOf(work, first)}`;
+  const lease = must(await engine.get(path));
+  must(
+    await engine.update(path, {
+      ...lease,
+      metadata: { ...(at(lease, 'metadata') as JsonObject), annotations: { turn: String(work.version) } },
+    }),
+  );
 }
 
 async function lock(work: Work): Promise<JsonObject> {
