@@ -95,7 +95,7 @@ container added        | containers[name=side] (by their-tool)      | goes on   
 scaled                 | spec.replicas (by their-tool)              | goes on                                    | spec.replicas (by their-tool)
 label set              | metadata.labels.team (by their-tool)       | goes on                                    | metadata.labels.team (by their-tool)
 finalizer added        | finalizers["example.org/second"] (by their-tool) | goes on                              | finalizers["example.org/second"] (by their-tool)
-owner added            | metadata.ownerReferences                   | goes on                                    | metadata.ownerReferences
+owner added            | goes on                                    | goes on                                    | metadata.ownerReferences
 deletion begun         | is being deleted by someone else           | is being deleted by someone else           | goes on
 deleted                | was deleted by someone else                | was deleted by someone else                | goes on
 made again             | was deleted and created again              | was deleted and created again              | was deleted and created again

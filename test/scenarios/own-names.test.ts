@@ -10,7 +10,7 @@ const names = ['mine-rollback', 'mine-rollback-0', 'mine-rollback-1', 'mine-roll
 // Until snapshots have names that only the engine's key gives.
 const todo = 'the snapshot takes the name <transaction>-rollback';
 
-t.test('a Create of a ConfigMap under the names of snapshots', { todo }, async (t) => {
+t.test('a Create of a ConfigMap under the names of snapshots', async (t) => {
   const stage = await startStage(t, { withoutLoop: true });
   const { client, path } = stage;
   await createConfigMaps(stage, ['there']);
