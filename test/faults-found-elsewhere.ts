@@ -14,7 +14,7 @@ export const faultsFoundElsewhere: readonly Fault[] = [
     fault: 'J1: after a crash or a conflict, the own created object is taken for foreign and orphaned',
     shown: [
       'test/hooks/decide/forward.test.ts > Create, found *: *',
-      'test/endings/late-writes.test.ts > a change lands after its undo has begun',
+      'test/endings/late-writes.test.ts > a Create lands after its undo has begun',
       'test/scenarios/duplicates.test.ts > and an answer that is never stored is made up for by the next call',
     ],
   },
@@ -28,7 +28,7 @@ export const faultsFoundElsewhere: readonly Fault[] = [
   {
     fault: 'J3: a write that took effect, its answer lost, is not undone',
     shown: [
-      'test/endings/late-writes.test.ts > a change lands after its undo has begun',
+      'test/endings/late-writes.test.ts > a Create lands after its undo has begun',
       'test/exact/stamped-values.test.ts > *, the answer to its write lost',
     ],
   },

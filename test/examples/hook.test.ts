@@ -96,11 +96,16 @@ async function ask(folder: string, uid: string): Promise<string> {
 }
 
 const masks: Readonly<Record<string, readonly [string, RegExp]>> = Object.fromEntries([
-  ...['lastTransitionTime', 'startedAt', 'completedAt', 'rollbackStartedAt'].map((key) => [
+  ...['lastTransitionTime', 'startedAt', 'completedAt', 'rollbackStartedAt', 'unsettledAt', 'rollbackObservedAt'].map((key) => [
     key,
     ['{time}', /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/],
   ]),
   ...['digest', 'specDigest'].map((key) => [key, ['{digest}', /^[0-9a-f]{64}$/]]),
+  ['uid', ['{uid}', /^[0-9a-f-]{36}$/]],
+  ['settledWriter', ['{writer}', /^[0-9a-f-]{36}\/\d+$/]],
+  ['resourceVersion', ['{version}', /^\d+$/]],
+  // How many kinds there are depends on the cluster.
+  ['note', ['{kinds that the ServiceAccount may not list}', /^objects of these kinds may have gone with it, .* more$/]],
   ['name', ['example-rollback-{suffix}', /^example-rollback-[0-9a-f]{20}$/]],
 ]);
 

@@ -8,7 +8,6 @@ import { change, createConfigMaps, portraits } from '../support/targets.ts';
 
 const names = ['mine-rollback', 'mine-rollback-0', 'mine-rollback-1', 'mine-rollback-99'];
 // Until snapshots have names that only the engine's key gives.
-const todo = 'the snapshot takes the name <transaction>-rollback';
 
 t.test('a Create of a ConfigMap under the names of snapshots', async (t) => {
   const stage = await startStage(t, { withoutLoop: true });
