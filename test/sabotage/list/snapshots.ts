@@ -71,8 +71,8 @@ export const storage: readonly Sabotage[] = [
     edits: [
       {
         file: 'hooks/model/snapshot-objects.ts',
-        find: 'packer.isTagged(digest, read(headAnnotations.tag), headContext(transaction, base, parts))',
-        replace: 'headContext(transaction, base, parts) !== packer.tag(digest, base)',
+        find: 'return packer.isTagged(digest, read(headAnnotations.tag), headContext(transaction, base, parts))',
+        replace: "return packer.tag(digest, headContext(transaction, base, parts)) !== ''",
       },
     ],
     caughtBy: [...model, 'test/threats/replayed-snapshots.test.ts'],
