@@ -35,8 +35,8 @@ export interface SnapshotEntry {
 /** Bytes of all entries of a snapshot before they are packed: all of them are in memory at once. */
 export const mostBytes = 32 * 1024 * 1024;
 
-/** Maps and lists inside one another in an entry: the object lies two levels down. */
-const mostEntryLevels = mostLevels + 2;
+/** Maps and lists inside one another in an entry: the object lies in one. */
+const mostEntryLevels = mostLevels + 1;
 
 const compressAbove = 2_048;
 

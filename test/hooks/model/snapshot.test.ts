@@ -153,7 +153,8 @@ t.test('an authentic entry that is none is refused', async (t) => {
   const place = placeOf(entry);
   const tagged = (json: string): string => `plain:${packer.tag(json, contextOf('plain', place))}:${json}`;
   t.ok(read(tagged(JSON.stringify(entry)), place));
-  const deep = `${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}`;
+  const deep = (levels: number): string => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`;
+  t.ok(read(tagged(JSON.stringify(entry).replace('{"data":{}}', deep(500))), place), 'as deep as an object may be');
   const wrong = [
     '',
     'null',
@@ -166,7 +167,7 @@ t.test('an authentic entry that is none is refused', async (t) => {
     ...[{ group: 'apps' }, { version: 'v2' }, { kind: 'Secret' }, { namespaced: false }].map((other) =>
       JSON.stringify({ ...entry, resource: { ...resource, ...other } }),
     ),
-    JSON.stringify(entry).replace('{"data":{}}', deep),
+    ...[501, 2_000, 20_000].map((levels) => JSON.stringify(entry).replace('{"data":{}}', deep(levels))),
   ];
   for (const json of wrong) t.equal(read(tagged(json), place), undefined, json.slice(0, 200));
 });
