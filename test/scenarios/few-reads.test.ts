@@ -28,9 +28,11 @@ function counting(engines: Engines, sighting: number): Counted {
       asked.push(`look at ${location.resource.kind}`);
       return cluster.getMetadata(location, identity);
     },
-    listMetadata: (resource, ...rest) => {
-      asked.push(`list ${resource.kind}`);
-      return cluster.listMetadata(resource, ...rest);
+    listMetadata: (resource, namespace, identity, options) => {
+      const around = 'list what is around';
+      if (identity.kind === 'engine') asked.push(`list ${resource.kind}`);
+      else if (!asked.includes(around)) asked.push(around);
+      return cluster.listMetadata(resource, namespace, identity, options);
     },
     allowed: (question, identity) => {
       asked.push(`may ${question.verb}`);
@@ -91,6 +93,7 @@ t.test('a change is sent without reading its target', async (t) => {
         'list Lease',
         'look at ConfigMap',
         'update Lease',
+        ...(verb === 'delete' ? ['list what is around'] : []),
       ];
       t.same(asked(), expected.toSorted(), verb);
     }
