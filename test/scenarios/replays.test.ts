@@ -125,7 +125,9 @@ t.test('a run during which all calls so far are sent again and again makes the w
     await stage.finished(name);
     t.match(must(await stage.client.get(stage.path(`configmaps/${name}-a`))), { data: { color: 'blue' } });
     t.equal((await stage.client.get(stage.path(`configmaps/${name}-c`))).code, 404);
-    return writes.filter((write) => write.includes(` configmaps ${name}-`)).map((write) => write.replace(name, '').replace(/-[0-9a-f]{20}$/, ''));
+    return writes
+      .filter((write) => write.includes(` configmaps ${name}-`))
+      .map((write) => write.replace(name, '').replace(/-[0-9a-f]{20}$/, ''));
   };
   const calm = await run('calm');
   isPestered = true;
