@@ -84,6 +84,8 @@ export interface Memory {
   recall(uid: string): Recollection;
   /** This process has put its name into the Lease; `unsettledAt`: in place of one that may have left a request unanswered. */
   signed(uid: string, writer: string, unsettledAt: number | undefined): void;
+  /** This process has made a change. */
+  sent(uid: string, index: number): void;
   /** A request of this process stayed unanswered; when, in ms by the API server's clock. */
   unsettled(uid: string, time: number): void;
   /** An answer has called its writer settled. */
@@ -117,6 +119,7 @@ export function createMemory(clock: Pick<Clock, 'monotonic'>, random: () => numb
     signed: (uid, writer, unsettledAt) => {
       calls.set(uid, { ...recalled(uid), writer, isOpen: true, ...(unsettledAt === undefined ? {} : { unsettledAt }) });
     },
+    sent: (uid, index) => calls.set(uid, { ...recalled(uid), sentUpTo: Math.max(index, recalled(uid).sentUpTo ?? -1) }),
     unsettled: (uid, unsettledAt) => calls.set(uid, { ...recalled(uid), unsettledAt }),
     settled: (uid) => calls.set(uid, { ...recalled(uid), isOpen: false }),
     remember: (uid, { isTroubled, isWaiting, stayAway, holdsLeases }) => {

@@ -170,7 +170,9 @@ function remember({ memory, session, writer }: Serving, step: Step, { transactio
   const answer = outcome.at(-1)?.answer;
   if (step.kind === 'sign' && answer?.kind === 'ok')
     memory.signed(transaction.uid, writer, step.isSettled ? undefined : answer.serverTime);
-  if (step.kind === 'apply' && session.uncertain()) memory.unsettled(transaction.uid, now);
+  if (step.kind !== 'apply') return;
+  if (answer?.kind === 'ok') memory.sent(transaction.uid, step.index);
+  if (session.uncertain()) memory.unsettled(transaction.uid, now);
 }
 
 // What was just stored need not be read back by the next call. The first ConfigMap was written last.

@@ -7,7 +7,8 @@
 // W1. Nobody sends a change under a name that an answer of it has called settled; the next turn needs a new name.
 // W2. What the Lease names after RollingBack was stored is the last writer that can have sent anything: whoever puts a name there
 //     later reads RollingBack after that, and sends nothing.
-// W3. So where that is the settled writer, and no earlier one was replaced unsettled, every request is answered: what is recorded
+// W3. An answer names its writer as settled only where it records all that its process has sent, in earlier calls too: an answer
+//     may have been lost. So where the stored status names that writer, and no earlier one was replaced unsettled, what is recorded
 //     as applied was applied, and what is only announced was never sent, or refused.
 // W4. Else what was sent lands at the latest one late window (hooks/call.ts, Timing) after the state that allowed it was last
 //     seen: after RollingBack was found stored, and after the replacement of a writer. Both times are stored, by the API server's
@@ -36,17 +37,22 @@ export function isSettled({ status, first, recollection }: Traces): boolean {
   return writer !== undefined && (writer === status.settledWriter || writer === recollection.writer);
 }
 
-/** W3: nothing was ever unknown, so that the status alone says what was sent. */
+/** W3: nothing was ever unknown, and the stored status says what was sent. */
 export function isAccountedFor(traces: Traces): boolean {
-  return isSettled(traces) && unsettledAt(traces) === undefined;
+  return isSettled(traces) && unsettledAt(traces) === undefined && isRecorded(traces.status, traces.recollection);
 }
 
 /** The status of an answer, with what its process can say: it sends nothing more under its name, and what it sent is answered or late. */
 export function testified(next: Status, first: JsonObject | undefined, recollection: Recollection): Status {
   const time = unsettledAt({ status: next, recollection });
   const writer = recollection.writer;
-  const isOurs = writer !== undefined && writerOf(first) === writer;
+  const isOurs = writer !== undefined && writerOf(first) === writer && isRecorded(next, recollection);
   return { ...next, ...(isOurs ? { settledWriter: writer } : {}), ...(time === undefined ? {} : { unsettledAt: time }) };
+}
+
+// What has had an effect is no longer only announced.
+function isRecorded({ items }: Status, { sentUpTo = -1 }: Recollection): boolean {
+  return !items.some(({ progress }, index) => index <= sentUpTo && progress.kind === 'announced');
 }
 
 /** When the last writer was replaced, or gave up, that may have left a request unanswered. */

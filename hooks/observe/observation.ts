@@ -25,6 +25,8 @@ export interface Recollection {
   readonly isOpen: boolean;
   /** By the API server's clock, in ms: when a request of it stayed unanswered, or it took the place of such a writer. */
   readonly unsettledAt?: number;
+  /** The last change that it is known to have made, by its index; whether an answer with it was stored is another matter. */
+  readonly sentUpTo?: number;
   /** How many calls in a row have only waited. */
   readonly waits: number;
 }

@@ -1,24 +1,31 @@
-// A call takes locks and its answer is lost: nothing in the status names them. However the Transaction ends, they are given back.
+// An answer that is never stored: what its call has sent is not recorded anywhere, and is found all the same.
 import t from 'tap';
-import { must } from '../support/client.ts';
-import { account, startStage } from '../support/stage.ts';
-import { stepToEnd } from '../support/stepping.ts';
-import { change, createConfigMaps } from '../support/targets.ts';
+import { openEngines } from '../support/engine.ts';
+import { startStage } from '../support/stage.ts';
+import { stepToEnd, stepUntil } from '../support/stepping.ts';
+import { change, createConfigMaps, portraits } from '../support/targets.ts';
 
-const changes = ['a', 'b'].map((name) => change('Patch', name, { data: { color: 'green' } }));
+const green = { data: { color: 'green' } };
+const request = { 'tx.janus.io/request-rollback': 'yes' };
 
-t.test('locks of a call whose answer was lost are given back, however the Transaction ends', async (t) => {
+t.test('a change whose answer was lost is taken back, whoever serves next', async (t) => {
   const stage = await startStage(t, { withoutLoop: true });
-  await createConfigMaps(stage, ['a', 'b']);
-  await stage.transaction('stopped', changes);
-  await stage.call('stopped');
-  await stage.annotate('stopped', { 'tx.janus.io/request-rollback': 'yes' });
-  t.match((await stepToEnd(stage, 'stopped')).status, { phase: 'Failed' });
-  t.same(await stage.leases(), [], 'stopped on request');
-
-  await stage.transaction('refused', changes);
-  await stage.call('refused');
-  must(await stage.client.delete(stage.path(`serviceaccounts/${account}`)));
-  t.match((await stepToEnd(stage, 'refused')).status, { phase: 'Failed' });
-  t.same(await stage.leases(), [], 'refused by a check that had passed before');
+  const engines = await openEngines(t, stage);
+  const [first, second] = [engines.start(), engines.start()];
+  const orders = { 'the same process': [first, first, first], 'another, then the same': [first, second, first] } as const;
+  for (const [title, [sends, begins, goesOn]] of Object.entries(orders)) {
+    const name = `lost-${title.length}`;
+    const targets = [`${name}-a`, `${name}-b`, `${name}-c`];
+    await createConfigMaps(stage, targets);
+    const paths = targets.map((target) => stage.path(`configmaps/${target}`));
+    const before = await portraits(stage.client, paths, true);
+    const changes = [change('Patch', `${name}-a`, green), change('Delete', `${name}-b`), change('Patch', `${name}-c`, green)];
+    await stage.transaction(name, changes);
+    await stepUntil(first, name, 'Prepared');
+    t.equal((await sends.call(name)).code, 200, 'applied, and not stored');
+    await stage.annotate(name, request);
+    await stepUntil(begins, name, 'RollingBack');
+    t.match(await stepToEnd(goesOn, name), { phase: 'RolledBack' }, title);
+    t.same(await portraits(stage.client, paths, true), before, `${title}: all is as before`);
+  }
 });

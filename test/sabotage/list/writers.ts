@@ -51,6 +51,24 @@ export const writers: readonly Sabotage[] = [
     caughtBy: [decideTests, lateWrites],
   },
   {
+    name: 'lost-answer-forgotten',
+    fault: 'an answer calls its writer settled although an earlier one, which was lost, had recorded what it sent (W3)',
+    edits: [{ file: inFlight, find: 'index <= sentUpTo && progress', replace: 'index < 0 && progress' }],
+    caughtBy: ['test/scenarios/lost-answers.test.ts'],
+  },
+  {
+    name: 'unstored-record-believed',
+    fault: 'a process takes what it remembers for what is stored (W3)',
+    edits: [
+      {
+        file: inFlight,
+        find: 'unsettledAt(traces) === undefined && isRecorded(traces.status, traces.recollection)',
+        replace: 'unsettledAt(traces) === undefined',
+      },
+    ],
+    caughtBy: ['test/scenarios/lost-answers.test.ts'],
+  },
+  {
     name: 'replaced-writer-forgotten',
     fault: 'a writer that was replaced is not waited for (W4)',
     edits: [
