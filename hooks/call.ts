@@ -113,6 +113,10 @@ export interface Timing {
    * Without it they are looked at whenever they are needed.
    */
   readonly sighting?: number;
+  /** After so many ms a call begins with no further target. 0, or absent: it deals with one. */
+  readonly callBudget?: number;
+  /** A look at the Transaction and its Leases counts for so many ms of a call. */
+  readonly lookAge?: number;
 }
 
 export interface EngineParts {
@@ -125,6 +129,8 @@ export interface EngineParts {
   /** The namespaces whose Transactions are served; none, or absent, for all of them. */
   readonly namespaces?: readonly string[];
   readonly record: (report: StepReport) => void;
+  /** Whether the process is about to end: a call begins with no further target then. */
+  readonly isEnding?: () => boolean;
 }
 
 /** Serves one call. Rejects only on a bug. */

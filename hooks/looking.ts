@@ -9,10 +9,10 @@ import type { JsonObject } from './model/json.ts';
 import { isUnderWay } from './model/phase.ts';
 import type { Status } from './model/status.ts';
 import type { Carry } from './observe/carry.ts';
-import { readLive } from './observe/item.ts';
 import type { NotLive } from './observe/live.ts';
 import { type Looked, look } from './observe/look.ts';
 import type { Presence, Recollection } from './observe/observation.ts';
+import { readLive } from './observe/read.ts';
 import type { Session } from './perform/deadline.ts';
 
 /** Ms until the Transaction is read again that could not be; after the last of them it is for the next call. */

@@ -30,7 +30,7 @@ interface Replying {
 export interface Ended extends Answered {
   /** The status that was found stored. */
   readonly found: Status;
-  /** The Lease of the first change, where changes may be made or undone. */
+  /** The Lease of the first change, where changes may be made or undone, or were about to be. */
   readonly first: JsonObject | undefined;
 }
 
@@ -117,13 +117,7 @@ function leasesIn(view: View): readonly JsonObject[] {
 // Without a look a process takes the place of nobody but itself, and of a writer that is settled.
 function nextTurn({ observation, first }: Ended, status: Status, { writer }: Recollection): Turn {
   const { phase, settledWriter } = status;
-  const lease = first ?? takenFirst(observation.view, status);
-  const mayReplace = lease === undefined || [settledWriter, writer].includes(writerOf(lease) ?? 'nobody');
+  const mayReplace = first === undefined || [settledWriter, writer].includes(writerOf(first) ?? 'nobody');
   const isNext = (phase === 'Prepared' || phase === 'Committing') && mayReplace;
-  return { seen: observation.transaction.resourceVersion, isNext, ...(lease === undefined ? {} : { lease }) };
-}
-
-function takenFirst(view: View, { items }: Status): JsonObject | undefined {
-  const taken = view.kind === 'begin' ? view.locks.states.get(items[0]?.lockLease ?? '') : undefined;
-  return taken?.kind === 'present' ? taken.object : undefined;
+  return { seen: observation.transaction.resourceVersion, isNext, ...(first === undefined ? {} : { lease: first }) };
 }

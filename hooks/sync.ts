@@ -1,38 +1,27 @@
-// The program: look, decide, plan, perform, report. One call takes one step of the saga; the same for a Transaction that is
+// The program: look, decide, plan, perform, report. One call takes steps of one kind of the saga: it goes on from target to target
+// while the stored status announces them and its time allows it (V1 to V4, decide/window.ts). The same for a Transaction that is
 // being deleted, since the live deletionTimestamp decides.
 //
-// Within a call it is looked again when a step only prepared the ground (a lock taken, a turn begun) or when the world moved
-// between the look and the write. A target is written at most once: what succeeded ends the call.
+// A look counts for a moment. It is looked again when a step only prepared the ground (a lock taken, a turn begun) or when the world
+// moved between the look and the write.
 import { agendaOf } from './agenda/agenda.ts';
-import type { Call, EngineParts, Hook, Reply, Timing } from './call.ts';
-import { driftRoom } from './checks/room.ts';
-import { decide } from './decide/decide.ts';
-import { lockTime } from './decide/lock-time.ts';
-import type { Step } from './decide/step.ts';
+import type { Call, EngineParts, Hook, Reply } from './call.ts';
 import { begun } from './decide/transitions.ts';
-import { type Early, firstLock, foundStatus, lookPatiently, readEarly } from './looking.ts';
-import { createMemory, createTurns, type Memory } from './memory.ts';
-import type { Transaction } from './model/transaction.ts';
+import { mayGoOn } from './decide/window.ts';
+import { lookPatiently, readEarly } from './looking.ts';
+import { createMemory, createTurns } from './memory.ts';
+import { createAhead } from './observe/ahead.ts';
 import { type Carry, emptyCarry } from './observe/carry.ts';
-import type { Looked } from './observe/look.ts';
-import { createLooks, type Looks } from './observe/looks.ts';
-import type { Observation, Recollection } from './observe/observation.ts';
-import { observe } from './observe/observe.ts';
-import { type SnapshotSource, verified } from './observe/snapshot.ts';
-import { type Session, startSession } from './perform/deadline.ts';
-import { perform } from './perform/perform.ts';
+import type { NotLive } from './observe/live.ts';
+import { createLooks } from './observe/looks.ts';
+import { startSession } from './perform/deadline.ts';
 import type { Outcome } from './plan/mutation.ts';
-import { plan } from './plan/plan.ts';
-import { type Ended, replyOf, withoutTransaction } from './reply.ts';
-import type { Result } from './report/answer.ts';
-import { openDrift } from './report/facts.ts';
-import { elsewhere, touchedBy } from './report/one-target.ts';
-import { denied } from './report/refused.ts';
-import { resultOf } from './report/result.ts';
-import { stranded } from './report/stranded.ts';
+import { type Answering, replyOf, withoutTransaction } from './reply.ts';
+import { touchedBy } from './report/one-target.ts';
+import { aground, type Seen, type Serving, type Stand, type Taken, takeStep } from './steps.ts';
 import { nameWriter, signWrite } from './writes/lease.ts';
 
-/** Looks within one call. Each follows from something that moved; more than these is a hot object, and the next call goes on. */
+/** Looks for one target within one call. Each follows from something that moved; more than these is a hot object, and the next call goes on. */
 const mostLooks = 10;
 
 export function createSync(parts: EngineParts): Hook {
@@ -50,27 +39,14 @@ export function createSync(parts: EngineParts): Hook {
     });
 }
 
-/** A request may be sent until the deadline, and the API server works on it for its timeout. */
-function lateWindowOf({ stepDeadline, writeTimeout }: Timing): number {
-  return stepDeadline + writeTimeout;
-}
-
-interface Serving {
-  readonly parts: EngineParts;
-  /** Names this process in Leases. */
-  readonly server: string;
-  /** Names this call of it. */
-  readonly writer: string;
-  readonly memory: Memory;
-  readonly session: Session;
-  readonly looks: Looks;
-}
-
 async function answerCall(serving: Serving, call: Call): Promise<Reply> {
   const wait = serving.memory.pauseLeft(call.uid);
   if (wait > 0) return { kind: 'retry', retryAfterSeconds: wait / 1000, because: 'the API server has said to stay away' };
+  const began = serving.parts.clock.monotonic();
   await signAhead(serving, call);
-  return serve(serving, call);
+  let next: Progress | Reply = { kind: 'further', began, carry: emptyCarry, looks: 1, earlier: [] };
+  while (next.kind === 'further') next = await proceed(serving, call, next);
+  return next;
 }
 
 // The turn that is most likely due is taken before the look that must follow it; where it fails, it is taken after a look.
@@ -83,101 +59,86 @@ async function signAhead({ parts, memory, session, writer }: Serving, { uid, res
 
 /** What a call has come to so far. */
 interface Progress {
+  readonly kind: 'further';
+  /** Monotonic ms. */
+  readonly began: number;
   readonly carry: Carry;
+  /** Looks for this target. */
   readonly looks: number;
-  /** What the look before this one has found. */
-  readonly last?: Pick<Looked, 'transaction' | 'status'>;
-  /** The writes of the looks before this one. */
+  /** The look that still counts. */
+  readonly look?: Seen;
+  /** What the last look has found. */
+  readonly last?: Seen;
+  /** The writes so far. */
   readonly earlier: Outcome;
+  /** The last target that ended well, and the running status. */
+  readonly gone?: { readonly taken: Taken; readonly answer: Answering };
 }
 
-async function serve(serving: Serving, call: Call, progress = beginning): Promise<Reply> {
-  const { carry, looks, earlier } = progress;
+async function proceed(serving: Serving, call: Call, progress: Progress): Promise<Progress | Reply> {
+  const seen = await see(serving, call, progress);
+  if (seen.kind !== 'live') return withoutLook(serving, call, seen, progress);
+  const { carry, gone, earlier } = progress;
+  const stand = standOn(seen, gone);
+  const step = await takeStep(serving, stand, carry).catch((thrown) => aground(serving, stand, thrown));
+  const before = stand.running === undefined ? step.before : (gone?.taken.before ?? step.before);
+  const taken = { ...step, before, outcome: [...earlier, ...step.outcome] };
+  const { result } = taken;
+  const next = { ...progress, last: seen, earlier: taken.outcome };
+  if (result.kind === 'again')
+    return lookAgain(serving, call, { ...next, carry: { ...result.carry, ...touchedBy(step, carry) } }, taken);
+  return isToGoOn(serving, progress, taken, result)
+    ? { ...next, carry: carriedOn(taken), looks: 1, look: progress.look ?? seen, gone: { taken, answer: result } }
+    : replyOf(serving, call, taken, result);
+}
+
+/** The look that still counts, with the time that has passed since, or a new one. */
+async function see(serving: Serving, call: Call, progress: Progress): Promise<Seen | NotLive> {
+  const { clock, timing } = serving.parts;
+  const { look } = progress;
+  const nowAt = clock.monotonic();
+  if (look !== undefined && nowAt < look.lookedAt + (timing.lookAge ?? 0))
+    return { ...look, target: undefined, now: look.now + (nowAt - look.nowAt), nowAt };
   const target = await readEarly(serving.session.cluster, progress);
-  const lookedAt = serving.parts.clock.monotonic();
+  const lookedAt = clock.monotonic();
   const live = await lookPatiently(serving, call, progress);
-  if (live.kind !== 'live') return withoutTransaction(serving, call, live, carry);
-  const last = await takeStep(serving, { ...live, target, lookedAt }, carry).catch((thrown) => aground(serving, live, thrown));
-  const { result, ...taken } = { ...last, outcome: [...earlier, ...last.outcome] };
-  if (result.kind === 'answer') return replyOf(serving, call, taken, result);
-  const next = { ...result.carry, ...touchedBy(last.observation, last.outcome, carry) };
-  if (looks < mostLooks) return serve(serving, call, { carry: next, looks: looks + 1, last: live, earlier: taken.outcome });
-  // Begun in any case: what never gets further than this ends by its timeout.
-  return replyOf(serving, call, taken, { ...retried, status: begun(live.status, live.now) });
+  return live.kind === 'live' ? { ...live, target, lookedAt, nowAt: lookedAt, ahead: createAhead() } : live;
 }
 
-// A write may have been sent whose answer nobody has taken down.
-function aground({ memory, parts, server, writer }: Serving, live: Looked, thrown: unknown): Taken {
-  const { uid } = live.transaction;
-  memory.unsettled(uid, live.now);
-  const of = { engineNamespace: parts.engineNamespace, server, writer, recollection: memory.recall(uid) };
-  return stranded(thrown, { ...live, lateWindow: lateWindowOf(parts.timing) }, of);
+// What this call has done goes on from the status that is stored, and from no other.
+function standOn(seen: Seen, gone: Progress['gone']): Stand {
+  const isOvertaken = gone !== undefined && seen.status.version !== gone.taken.found.version;
+  return gone === undefined || isOvertaken ? { ...seen, isOvertaken } : { ...seen, isOvertaken, running: gone.answer.status };
+}
+
+// What is known of the targets so far is true, whether the Transaction can be read or not.
+function withoutLook(serving: Serving, call: Call, live: NotLive, { gone, earlier, carry }: Progress): Promise<Reply> | Reply {
+  return live.kind === 'unreadable' && gone !== undefined
+    ? replyOf(serving, call, { ...gone.taken, outcome: earlier }, gone.answer)
+    : withoutTransaction(serving, call, live, carry);
+}
+
+function lookAgain(serving: Serving, call: Call, progress: Progress, taken: Taken): Progress | Reply {
+  const { look: _over, ...next } = progress;
+  if (progress.looks < mostLooks) return { ...next, looks: progress.looks + 1 };
+  const { status, now } = taken.observation;
+  // Begun in any case: what never gets further than this ends by its timeout.
+  return replyOf(serving, call, taken, { ...retried, status: begun(status, now) });
 }
 
 const retried = { kind: 'answer', resyncAfterSeconds: 1, finalized: false } as const;
 
-const beginning: Progress = { carry: emptyCarry, looks: 1, earlier: [] };
-
-interface Taken extends Ended {
-  readonly result: Result;
+/** Whether the call goes on with another target: V1 to V3 (decide/window.ts), while it is young. */
+function isToGoOn({ parts, memory }: Serving, { began }: Progress, { observation, found }: Taken, answer: Answering): boolean {
+  const { clock, timing, isEnding } = parts;
+  if (answer.finalized || isEnding?.() === true || clock.monotonic() >= began + (timing.callBudget ?? 0)) return false;
+  const { transaction, now, lateWindow, agenda } = observation;
+  const { waits } = memory.recall(transaction.uid);
+  const next = agendaOf({ transaction, status: answer.status, now, lateWindow, waits });
+  return mayGoOn({ agenda, running: answer.status, stored: found }, next);
 }
 
-interface Seen extends Looked {
-  readonly target: Early | undefined;
-  /** Monotonic ms before it was read. */
-  readonly lookedAt: number;
-}
-
-async function takeStep(serving: Serving, live: Seen, carry: Carry): Promise<Taken> {
-  const { memory, session, parts, looks } = serving;
-  const { transaction } = live;
-  const recollection = memory.recall(transaction.uid);
-  const first = await firstLock(live);
-  const status = foundStatus(live.status, first, recollection);
-  const { snapshots: cache, sightings } = memory;
-  const source = { reader: session.cluster, packer: parts.sealer, cache, sightings, looks };
-  const observation = await observed(serving, { ...live, status, recollection, source }, carry);
-  const step = elsewhere(observation, carry) ?? decide(observation);
-  const planned = plan(step, observation, parts.sealer);
-  const until = live.lookedAt + lockTime(step, observation) - parts.timing.writeTimeout;
-  const outcome = denied(planned, step, carry.refused) ?? (await perform(planned, session.writerUntil(until)));
-  remember(serving, step, observation, outcome);
-  const context = { transaction, packer: parts.sealer, driftRoom: driftRoom(status, transaction.size) };
-  const result = resultOf(step, { observation, plan: planned, outcome, carry, context });
-  if (step.kind === 'store') keepStored(source, transaction, result, outcome);
-  return { observation, step, outcome, found: live.status, first, result };
-}
-
-interface Found extends Seen {
-  readonly recollection: Recollection;
-  readonly source: SnapshotSource;
-}
-
-async function observed({ parts, server, writer }: Serving, found: Found, carry: Carry): Promise<Observation> {
-  const { transaction, status, now, recollection, source, ownLeases, target } = found;
-  const { engineNamespace, namespaces = [], sealer, timing } = parts;
-  const lateWindow = lateWindowOf(timing);
-  const agenda = agendaOf({ transaction, status, now, lateWindow, waits: recollection.waits });
-  const earlier = 'index' in agenda && agenda.index === target?.index ? target.presence : undefined;
-  const looking = { source, transaction, status, engineNamespace, namespaces, carry, ownLeases, earlier };
-  const view = await observe(looking, agenda);
-  const known = { now, transaction, status, agenda, engineNamespace, server, writer, recollection, lateWindow, view };
-  return { ...known, openDrift: (drift, entry) => openDrift(drift, entry, { transaction, packer: sealer }) };
-}
-
-// What other processes cannot know of this one.
-function remember({ memory, session, writer }: Serving, step: Step, { transaction, now }: Observation, outcome: Outcome): void {
-  const answer = outcome.at(-1)?.answer;
-  if (step.kind === 'sign' && answer?.kind === 'ok')
-    memory.signed(transaction.uid, writer, step.isSettled ? undefined : answer.serverTime);
-  if (step.kind !== 'apply') return;
-  if (answer?.kind === 'ok') memory.sent(transaction.uid, step.index);
-  if (session.uncertain()) memory.unsettled(transaction.uid, now);
-}
-
-// What was just stored need not be read back by the next call. The first ConfigMap was written last.
-function keepStored(source: SnapshotSource, transaction: Transaction, result: Result, outcome: Outcome): void {
-  const ref = result.kind === 'answer' ? result.status.rollbackRef : undefined;
-  const objects = outcome.flatMap(({ answer }) => (answer.kind === 'ok' ? [answer.object] : []));
-  if (ref !== undefined) verified(source, transaction, ref, objects.toReversed());
+// Locks that this call has taken are given back if the Transaction vanishes.
+function carriedOn({ observation: { view } }: Taken): Carry {
+  return view.kind === 'begin' ? { ...emptyCarry, locks: view.locks.states, acquired: view.locks.acquired } : emptyCarry;
 }

@@ -1,6 +1,7 @@
 // `npm run faults`: tries every crash point, lost answer and foreign write on a real API server and prints a line for each
 // scenario; the last line is `N passed, N failed`. `--scenario S02` (or S02,S04) and `--story commit4` narrow it,
 // `--every 10 --seed 3` tries every tenth case from the third on, `--replay S02:commit4:17:after` one case with all its calls.
+// `--budget 0` lets each call of the hook deal with one target, in place of windows.
 // S19 and S20 are tried with real processes, killed, stopped and started again: `--scenario S20:freeze`.
 import { parseArgs } from 'node:util';
 import { campaign, type Failure } from '../test/faults/campaign.ts';
@@ -19,6 +20,7 @@ const { values } = parseArgs({
     every: { type: 'string', default: '1' },
     seed: { type: 'string', default: '0' },
     jobs: { type: 'string', default: '8' },
+    budget: { type: 'string' },
   },
 });
 
@@ -59,7 +61,7 @@ async function inWorld<One extends { readonly id: string; readonly what: string 
   run: (world: World, one: One) => Promise<Counted>,
 ): Promise<void> {
   if (chosen.length === 0 || isInterrupted) return;
-  const world = await openWorld();
+  const world = await openWorld(values.budget === undefined ? {} : { callBudget: Number(values.budget) });
   try {
     for (const one of chosen) {
       if (isInterrupted) break;

@@ -1,4 +1,5 @@
 // From the environment and the flags to a frozen Config. Pure: every fault is found and told at once.
+import { parseDuration } from '../hooks/model/timeouts.ts';
 
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
@@ -17,6 +18,10 @@ export interface Config {
   readonly logLevel: LogLevel;
   /** Longest request body in bytes. A Transaction of 1.5 MiB may grow to several times that as escaped JSON. */
   readonly bodyLimit: number;
+  /** ms after which a call begins with no further target; 0: each call deals with one. */
+  readonly callBudget: number;
+  /** ms for which a look at a Transaction and its Leases counts within a call. */
+  readonly lookAge: number;
   /**
    * A folder, in a Pod a mounted Secret, with the tokens of which callers must send one: the file `current`, and `previous` while
    * one takes the place of another. Absent with --insecure: anybody may call.
@@ -59,6 +64,8 @@ const rules = {
   JANUS_NAMESPACES: namespaces(),
   LOG_LEVEL: level('info'),
   JANUS_BODY_LIMIT: integer(8 * mebibyte, mebibyte, 256 * mebibyte),
+  JANUS_CALL_BUDGET: duration('5s', '10s'),
+  JANUS_LOOK_AGE: duration('1s', '5s'),
   JANUS_TOKEN_DIRECTORY: path,
   JANUS_TLS_CERTIFICATE: path,
   JANUS_TLS_KEY: path,
@@ -83,6 +90,8 @@ export function readConfig(environment: Environment, flags: readonly string[] = 
     namespaces: read('JANUS_NAMESPACES', rules.JANUS_NAMESPACES),
     logLevel: read('LOG_LEVEL', rules.LOG_LEVEL),
     bodyLimit: read('JANUS_BODY_LIMIT', rules.JANUS_BODY_LIMIT),
+    callBudget: read('JANUS_CALL_BUDGET', rules.JANUS_CALL_BUDGET),
+    lookAge: read('JANUS_LOOK_AGE', rules.JANUS_LOOK_AGE),
     ...present({ tokenDirectory: read('JANUS_TOKEN_DIRECTORY', rules.JANUS_TOKEN_DIRECTORY) }),
     ...tlsOf(read),
   };
@@ -138,6 +147,19 @@ function integer(fallback: number, least: number, most: number): Rule<number> {
     fallback,
     expected: `an integer from ${least} to ${most}`,
     parse: (text) => (/^\d{1,15}$/.test(text) && Number(text) >= least && Number(text) <= most ? Number(text) : undefined),
+  };
+}
+
+/** A Go duration from 0 to `most`, in ms. */
+function duration(fallback: string, most: string): Rule<number> {
+  const longest = parseDuration(most) ?? 0;
+  return {
+    fallback: parseDuration(fallback) ?? 0,
+    expected: `a duration from 0s to ${most}`,
+    parse: (text) => {
+      const parsed = text === '0' ? 0 : parseDuration(text);
+      return parsed !== undefined && parsed <= longest ? parsed : undefined;
+    },
   };
 }
 

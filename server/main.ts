@@ -26,7 +26,7 @@ import { type Keys, keepUp } from './upkeep.ts';
 const writeLifetime = 10_000;
 // The API server itself takes the token of a ServiceAccount that was deleted for up to 10 s more.
 const sighting = 1_000;
-const timing: Timing = { stepDeadline: 16_000, writeTimeout: writeLifetime + connectTimeout, sighting };
+const limits: Timing = { stepDeadline: 16_000, writeTimeout: writeLifetime + connectTimeout, sighting };
 const readinessInterval = 5_000;
 const longestDrain = 35_000;
 const longestFlush = 2_000;
@@ -39,10 +39,10 @@ async function main(): Promise<void> {
   metrics.take(createCensus(cluster.transport, config));
   const story = createStoryteller(cluster.transport);
   const keys: Keys = { latest: undefined };
+  const over = new AbortController();
   const sealer = sealerOf(keys);
   const app = buildApp({
-    connectHook: (record) =>
-      hookOf({ cluster, keys, sealer, engineNamespace: config.engineNamespace, namespaces: config.namespaces, record }),
+    connectHook: (record) => hookOf({ ...engineOf(config), cluster, keys, sealer, record, isEnding: () => over.signal.aborted }),
     tell: story.tell,
     readiness: readinessOf(cluster, keys),
     access: opened.access,
@@ -52,7 +52,6 @@ async function main(): Promise<void> {
   });
   await listen(app, config);
   if (opened.access.acceptsToken === undefined) app.server.log.warn('no token is asked for: whoever reaches this port may call');
-  const over = new AbortController();
   endOnSignals({ app, story, cluster, over });
   await keepUp(
     { app, cluster, keys, sealer, opened, engineNamespace: config.engineNamespace, namespaces: config.namespaces },
@@ -98,7 +97,16 @@ function connect({ KUBECONFIG = '', KUBERNETES_SERVICE_HOST = '' }: NodeJS.Proce
   }
 }
 
-type HookParts = Pick<EngineParts, 'engineNamespace' | 'namespaces' | 'record'> & {
+function engineOf({
+  callBudget,
+  lookAge,
+  engineNamespace,
+  namespaces,
+}: Config): Pick<HookParts, 'engineNamespace' | 'namespaces' | 'timing'> {
+  return { engineNamespace, namespaces, timing: { ...limits, callBudget, lookAge } };
+}
+
+type HookParts = Pick<EngineParts, 'engineNamespace' | 'namespaces' | 'record' | 'timing' | 'isEnding'> & {
   readonly cluster: KubernetesCluster;
   readonly keys: Keys;
   readonly sealer: Sealer;
@@ -111,8 +119,8 @@ function sealerOf(keys: Keys): Sealer {
   });
 }
 
-function hookOf({ cluster, keys, ...parts }: HookParts): Hook {
-  const sync = createSync({ cluster, clock, timing, ...parts });
+function hookOf({ keys, ...parts }: HookParts): Hook {
+  const sync = createSync({ clock, ...parts });
   const keyless: Reply = { kind: 'retry', retryAfterSeconds: secondsUntilKey, because: 'the sealing key is not there yet' };
   return async (call) => (keys.latest === undefined ? keyless : sync(call));
 }

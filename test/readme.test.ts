@@ -103,7 +103,8 @@ t.test('the conditions', async (t) => {
 t.test('the variables of the hook and their defaults', async (t) => {
   const read = readConfig({ KUBECONFIG: 'file' }, ['--insecure']);
   t.equal(read.kind, 'ok');
-  const { port, host, engineNamespace, logLevel, bodyLimit } = read.kind === 'ok' ? read.config : ({} as never);
+  const { port, host, engineNamespace, logLevel, bodyLimit, callBudget, lookAge } =
+    read.kind === 'ok' ? read.config : ({} as never);
   t.same(
     rowsOf('Install').map(([name, fallback]) => [named(name)[0], named(fallback)[0] ?? '']),
     [
@@ -114,6 +115,8 @@ t.test('the variables of the hook and their defaults', async (t) => {
       ['JANUS_NAMESPACES', ''],
       ['LOG_LEVEL', logLevel],
       ['JANUS_BODY_LIMIT', String(bodyLimit)],
+      ['JANUS_CALL_BUDGET', formatDuration(callBudget)],
+      ['JANUS_LOOK_AGE', formatDuration(lookAge)],
       ['JANUS_TOKEN_DIRECTORY', ''],
       ['JANUS_TLS_CERTIFICATE', ''],
       ['JANUS_TLS_KEY', ''],

@@ -21,6 +21,7 @@ import type { Step } from './step.ts';
 import { applied } from './transitions.ts';
 import { undoing } from './undo-transitions.ts';
 import { become, waitFor, waitOut } from './waiting.ts';
+import { windowEnd } from './window.ts';
 
 export function decideApply(observation: Observation, view: ItemView, index: number): Step {
   const guarded = guard(observation, view, index);
@@ -118,11 +119,16 @@ function byJudgement(
   { entry, live }: ForwardEvidence,
   judged: Exclude<Forward, { kind: 'send' }>,
 ): Step {
-  const { status, now } = observation;
+  const { status, transaction, pace, now } = observation;
+  const { index } = entry;
   switch (judged.kind) {
     case 'done': {
-      const facts = effectOf(entry.type, entry.prior, live);
-      return become(applied(status, entry.index, facts, now), `${entry.type} ${describe(entry.target)} had taken effect already`);
+      const effect = {
+        index,
+        facts: effectOf(entry.type, entry.prior, live),
+        end: windowEnd(transaction.changes, index + 1, pace),
+      };
+      return become(applied(status, effect, now), `${entry.type} ${describe(entry.target)} had taken effect already`);
     }
     case 'amend': {
       const because = `annotations of ${describe(entry.target)} have changed since its snapshot: they are stored before it is deleted`;

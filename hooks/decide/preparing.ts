@@ -4,15 +4,19 @@ import { refuse } from './pending.ts';
 import type { Step } from './step.ts';
 import { prepared } from './transitions.ts';
 import { become, waitOut } from './waiting.ts';
+import { windowEnd } from './window.ts';
 
 export function decidePrepare(observation: Observation, view: Extract<View, { kind: 'prepare' }>): Step {
-  const { status } = observation;
+  const { status, transaction, pace } = observation;
   if (view.trouble !== undefined) return waitOut(status, 'reading and trying the changes', view.trouble);
   if (view.faults.length > 0) return refuse(observation, view.faults);
   if (view.leftovers.length > 0)
     return { kind: 'discard', configMaps: view.leftovers, because: 'what lies under its name is no complete snapshot' };
   if (view.adopted !== undefined)
-    return become(prepared(status, view.adopted.ref), 'a snapshot of this Transaction was stored already');
+    return become(
+      prepared(status, view.adopted.ref, windowEnd(transaction.changes, 0, pace)),
+      'a snapshot of this Transaction was stored already',
+    );
   return {
     kind: 'store',
     targets: view.targets,

@@ -56,10 +56,10 @@ export function withLeases(status: Status, leases: readonly string[]): Status {
   return { ...status, items };
 }
 
-/** Prior and expected states are stored; the first change is announced. */
-export function prepared(status: Status, rollbackRef: RollbackRef): Status {
+/** Prior and expected states are stored; the changes before `end` are announced. */
+export function prepared(status: Status, rollbackRef: RollbackRef, end: number): Status {
   const items = status.items.map(
-    (item, index): Item => ({ ...item, progress: { kind: index === 0 ? 'announced' : 'prepared' } }),
+    (item, index): Item => ({ ...item, progress: { kind: index < end ? 'announced' : 'prepared' } }),
   );
   return {
     ...to(status, 'Prepared'),
@@ -69,15 +69,25 @@ export function prepared(status: Status, rollbackRef: RollbackRef): Status {
   };
 }
 
+/** Of the change `index`; `end`: see windowEnd. */
+export interface Effect {
+  readonly index: number;
+  readonly facts: Applied;
+  readonly end: number;
+}
+
 export type Applied = Pick<Item, 'uid' | 'resourceVersion' | 'tookFieldsFrom' | 'drift' | 'note'>;
 
-/** One more change has taken effect; the next one is announced. */
-export function applied(status: Status, index: number, facts: Applied, now: number): Status {
-  const done = withItem(status, index, (item) => ({ ...item, ...facts, progress: { kind: 'applied' } }));
-  const total = done.items.length;
+/** One more change has taken effect; those before `end` are announced. */
+export function applied(status: Status, { index, facts, end }: Effect, now: number): Status {
+  const total = status.items.length;
+  const items = status.items.map((item, at): Item => {
+    if (at === index) return { ...item, ...facts, progress: { kind: 'applied' } };
+    return at < end && item.progress.kind === 'prepared' ? { ...item, progress: { kind: 'announced' } } : item;
+  });
+  const done = { ...status, items };
   if (index + 1 === total) return { ...to(done, 'Committed'), completedAt: now, message: allApplied(total) };
-  const announced = withItem(done, index + 1, (item) => ({ ...item, progress: { kind: 'announced' } }));
-  return { ...to(announced, 'Committing'), message: `${index + 1} of ${count(total, 'change')} applied` };
+  return { ...to(done, 'Committing'), message: `${index + 1} of ${count(total, 'change')} applied` };
 }
 
 /** Ends before anything was applied. */

@@ -3,7 +3,7 @@
 export type Phase = 'Pending' | 'Preparing' | 'Prepared' | 'Committing' | 'Committed' | 'RollingBack' | 'RolledBack' | 'Failed';
 
 const next: Readonly<Record<Phase, readonly Phase[]>> = {
-  Pending: ['Preparing', 'Failed'],
+  Pending: ['Preparing', 'Prepared', 'Failed'],
   Preparing: ['Prepared', 'Failed'],
   Prepared: ['Committing', 'Committed', 'RollingBack'],
   Committing: ['Committed', 'RollingBack'],

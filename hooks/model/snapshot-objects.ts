@@ -55,8 +55,9 @@ function headOf(transaction: Transaction, base: string, data: readonly JsonObjec
   return { [headAnnotations.parts]: String(parts), [headAnnotations.digest]: digest, [headAnnotations.tag]: tag };
 }
 
-function headContext({ uid, changes }: Transaction, base: string, parts: number): string {
-  return JSON.stringify(['snapshot', uid, base, changes.length, parts]);
+// The spec, too: it may be edited while nothing but the snapshot says that the Transaction has begun.
+function headContext({ uid, specDigest }: Transaction, base: string, parts: number): string {
+  return JSON.stringify(['snapshot', uid, base, specDigest, parts]);
 }
 
 /** What the first ConfigMap of a snapshot says of the whole; undefined where it is not authentic, and nothing of it is believed. */

@@ -1,19 +1,18 @@
 // What must be known to judge one item: its lock, its snapshot, the ServiceAccount, the live object.
-import type { Reader } from '../cluster.ts';
 import { isTerminating } from '../content/ownership.ts';
 import { type JsonObject, textAt } from '../model/json.ts';
 import type { SnapshotEntry } from '../model/snapshot.ts';
 import type { Status } from '../model/status.ts';
 import { type ChangeType, mayBreak, type Transaction } from '../model/transaction.ts';
-import { locationOf } from '../writes/change.ts';
 import { leaseLocation, lockOf } from '../writes/lease.ts';
 import { engine, serviceAccountOf } from '../writes/resources.ts';
+import { type Ahead, readInTurn } from './ahead.ts';
 import type { Carry } from './carry.ts';
 import { lookAlong, lookInto, type Standing } from './contents.ts';
 import type { Presence, StoredSnapshot, View } from './observation.ts';
 import { findOthers } from './others.ts';
 import { goneOwnersOf, ownersOf } from './owners.ts';
-import { type Listed, lookForAccount, presenceOf, read } from './read.ts';
+import { type Listed, lookForAccount, read, readLive } from './read.ts';
 import { readSnapshot, type SnapshotSource } from './snapshot.ts';
 
 export interface ItemContext {
@@ -34,6 +33,8 @@ export interface ItemContext {
   readonly mayAssume: boolean;
   /** The target as it was read before this look. */
   readonly earlier: Presence | undefined;
+  /** Where the targets of an undo are read before their turn. */
+  readonly ahead: Ahead | undefined;
 }
 
 export type ItemView = Extract<View, { kind: 'item' }>;
@@ -46,7 +47,7 @@ export async function observeItem(context: ItemContext): Promise<ItemView> {
     readSnapshot(source, transaction, status.rollbackRef),
     lookForAccount(source, transaction),
     lookAtLocks(context, status.items[index]?.lockLease),
-    unread ?? (known && readLive(source.reader, transaction, known)),
+    unread ?? (known && readInTurn(context, known)),
   ]);
   const base = { kind: 'item', snapshot, serviceAccount, ...locks, ...nothing } as const;
   const entry = entryOf(snapshot, index);
@@ -106,11 +107,6 @@ function knownEntry({ source, transaction, status, index }: ItemContext): Snapsh
 
 export function entryOf(snapshot: StoredSnapshot, index: number): SnapshotEntry | undefined {
   return snapshot.kind === 'stored' ? snapshot.entries[index] : undefined;
-}
-
-/** The target of an entry, as its ServiceAccount sees it. */
-export async function readLive(reader: Reader, transaction: Transaction, entry: SnapshotEntry): Promise<Presence> {
-  return presenceOf(await reader.get(locationOf(entry.target, entry.resource), serviceAccountOf(transaction)));
 }
 
 type More = Partial<

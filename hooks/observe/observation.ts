@@ -117,6 +117,9 @@ export type View =
       readonly trouble?: Failure;
     };
 
+/** How much a status announces: `one` change, or all that follow (decide/window.ts). */
+export type Pace = 'one' | 'all';
+
 export interface Observation {
   /** ms since the epoch by the API server's clock, of one second's resolution. */
   readonly now: number;
@@ -131,6 +134,8 @@ export interface Observation {
   readonly recollection: Recollection;
   /** How long a write of an unknown fate may still land, in ms. */
   readonly lateWindow: number;
+  /** How much is announced at once. */
+  readonly pace: Pace;
   readonly view: View;
   /** The plain text of an item's drift; undefined when it cannot be opened. */
   readonly openDrift: (drift: string, entry: SnapshotEntry) => string | undefined;

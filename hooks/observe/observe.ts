@@ -3,6 +3,7 @@ import type { Agenda } from '../agenda/agenda.ts';
 import type { Status } from '../model/status.ts';
 import type { Transaction } from '../model/transaction.ts';
 import { lockOf } from '../writes/lease.ts';
+import type { Ahead } from './ahead.ts';
 import { observeBegin, observeLocks } from './begin.ts';
 import type { Carry } from './carry.ts';
 import { observeItem } from './item.ts';
@@ -22,6 +23,8 @@ export interface ObserveContext {
   readonly ownLeases: () => Promise<Listed>;
   /** The target of what is due, read before this look. */
   readonly earlier: Presence | undefined;
+  /** Where targets of an undo are read before their turn. */
+  readonly ahead: Ahead | undefined;
 }
 
 export async function observe(context: ObserveContext, agenda: Agenda): Promise<View> {

@@ -2,8 +2,10 @@
 import type { Answer, Identity, Location, Reader } from '../cluster.ts';
 import type { Failure } from '../model/failure.ts';
 import { type JsonObject, textAt } from '../model/json.ts';
+import type { SnapshotEntry } from '../model/snapshot.ts';
 import { holderOf, type Transaction } from '../model/transaction.ts';
-import { engine, leases, serviceAccounts, uidLabel } from '../writes/resources.ts';
+import { locationOf } from '../writes/change.ts';
+import { engine, leases, serviceAccountOf, serviceAccounts, uidLabel } from '../writes/resources.ts';
 import type { Presence } from './observation.ts';
 import type { Sightings } from './sightings.ts';
 
@@ -14,6 +16,15 @@ export function presenceOf(answer: Answer): Presence {
 
 export async function read(reader: Reader, location: Location, identity: Identity): Promise<Presence> {
   return presenceOf(await reader.get(location, identity));
+}
+
+/** The target of an entry, as its ServiceAccount sees it. */
+export async function readLive(
+  reader: Reader,
+  transaction: Transaction,
+  { target, resource }: Pick<SnapshotEntry, 'target' | 'resource'>,
+): Promise<Presence> {
+  return presenceOf(await reader.get(locationOf(target, resource), serviceAccountOf(transaction)));
 }
 
 /** A deleted ServiceAccount can still be impersonated, and rights given to groups still work: its existence must be looked at. */

@@ -26,6 +26,8 @@ export type Plan =
 export interface Attempt {
   readonly write: Write;
   readonly answer: Answer;
+  /** The change that it is about, by its index. */
+  readonly item?: number;
 }
 
 /** What was tried, in order; a chain or a sequence that failed ends with the failure. */

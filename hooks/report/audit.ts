@@ -4,11 +4,11 @@ import { clean } from '../model/words.ts';
 import type { Attempt, Outcome } from '../plan/mutation.ts';
 
 /** One line for each write to a target; the engine's own objects are not targets. */
-export function auditOf(outcome: Outcome, item: number | undefined): readonly AuditLine[] {
-  return outcome.filter(({ write }) => write.identity.kind === 'serviceAccount').map((attempt) => auditLine(attempt, item ?? -1));
+export function auditOf(outcome: Outcome): readonly AuditLine[] {
+  return outcome.filter(({ write }) => write.identity.kind === 'serviceAccount').map(auditLine);
 }
 
-function auditLine({ write, answer }: Attempt, item: number): AuditLine {
+function auditLine({ write, answer, item = -1 }: Attempt): AuditLine {
   const { identity, location, verb } = write;
   const subresource = write.verb === 'update' && write.subresource !== undefined ? `/${write.subresource}` : '';
   const group = location.resource.group === '' ? '' : `.${location.resource.group}`;

@@ -57,11 +57,15 @@ const begins: ReadonlySet<string> = new Set<Phase>(['Pending', 'Committed', 'Fai
 
 // Locks are taken on the way from Pending to Preparing, and from an end into an undo.
 function lockWaitOf(before: Status, after: Status, now: number): Pick<Stored, 'lockWaitSeconds'> {
-  const isTaken = begins.has(before.phase) && (after.phase === 'Preparing' || after.phase === 'RollingBack');
+  const isTaken = begins.has(before.phase) && (hasLocked(after.phase) || after.phase === 'RollingBack');
   const isGivenUp = before.phase === 'Pending' && after.cause?.reason === 'LockHeld';
   if (!isTaken && !isGivenUp) return {};
   const since = (before.phase === 'Pending' ? before.startedAt : waitingSince(before)) ?? now;
   return { lockWaitSeconds: Math.max(0, now - since) / 1000 };
+}
+
+function hasLocked(phase: Phase): boolean {
+  return phase === 'Preparing' || phase === 'Prepared';
 }
 
 function doneOperations(before: Status, after: Status): readonly ItemOperation[] {

@@ -14,14 +14,16 @@ const longestBecause = 2_000;
 
 export interface Answered {
   readonly observation: Observation;
+  /** The status that the call began with. */
+  readonly before: Status;
   readonly step: Step;
   readonly outcome: Outcome;
   /** What was thrown, where the step could not be taken. */
   readonly thrown?: unknown;
 }
 
-export function reportOf({ observation, step, outcome, thrown }: Answered, after: Status): StepReport {
-  const { transaction, status, agenda, now } = observation;
+export function reportOf({ observation, before, step, outcome, thrown }: Answered, after: Status): StepReport {
+  const { transaction, agenda, now } = observation;
   const item = 'index' in agenda ? agenda.index : undefined;
   const failed = outcome.at(-1)?.answer;
   return {
@@ -30,18 +32,18 @@ export function reportOf({ observation, step, outcome, thrown }: Answered, after
     uid: transaction.uid,
     step: step.kind === 'become' ? agenda.due : step.kind,
     because: foreign(step.because, longestBecause),
-    fromPhase: status.version === 0 ? '' : status.phase,
+    fromPhase: before.version === 0 ? '' : before.phase,
     toPhase: after.phase,
     ...(item === undefined ? {} : { item }),
     outcome: thrown === undefined ? outcomeOf(failed) : 'EngineFault',
     ...(thrown === undefined ? {} : { thrown }),
     at: now,
-    foundVersion: status.version,
+    foundVersion: before.version,
     version: after.version,
-    stored: storedOf(status, after, now),
+    stored: storedOf(before, after, now),
     locks: locksOf(outcome),
-    audit: auditOf(outcome, item),
-    events: eventsOf(status, after, transaction),
+    audit: auditOf(outcome),
+    events: eventsOf(before, after, transaction),
   };
 }
 

@@ -11,6 +11,7 @@ import type { Step } from '../decide/step.ts';
 import { applied, prepared, released } from '../decide/transitions.ts';
 import { left, restored, undoing } from '../decide/undo-transitions.ts';
 import { undoLater, undoOut } from '../decide/waiting.ts';
+import { windowEnd } from '../decide/window.ts';
 import { shortened } from '../decide/wording.ts';
 import type { Failure } from '../model/failure.ts';
 import { textAt } from '../model/json.ts';
@@ -73,7 +74,8 @@ function afterStore(step: Extract<Step, { kind: 'store' }>, done: Done): Result 
   const [failure] = failuresOf(outcome);
   if (failure === undefined) {
     const writes = plan.kind === 'sequence' ? plan.writes : [];
-    return answer(noted(prepared(observation.status, refOf(step.name, writes)), step));
+    const { status, transaction, pace } = observation;
+    return answer(noted(prepared(status, refOf(step.name, writes), windowEnd(transaction.changes, 0, pace)), step));
   }
   if (failure.kind === 'transient') return held(done, 'storing the snapshot');
   if (failure.kind === 'exists')
@@ -97,7 +99,9 @@ function afterApply(step: Extract<Step, { kind: 'apply' }>, done: Done): Result 
   if (last.kind === 'ok') {
     const facts = factsOf(step.entry, step.live, last.object, context);
     const noted = step.note === undefined ? facts : { ...facts, note: shortened(step.note) };
-    return answer(applied(observation.status, step.index, noted, observation.now));
+    const { status, transaction, pace, now } = observation;
+    const { index } = step;
+    return answer(applied(status, { index, facts: noted, end: windowEnd(transaction.changes, index + 1, pace) }, now));
   }
   return afterFailure(step, done, last.failure);
 }

@@ -1,6 +1,7 @@
 // The story of a Transaction as Events: what `kubectl describe` tells. What has happened, never what may.
 //
-// 1. Few: beyond ten changes one Event tells of a tenth of them, and of the objects that an undo leaves the first ten are told.
+// 1. Few: one Event for all that a call has made, and beyond ten changes for no less than a tenth of them; of the objects that an undo
+//    leaves the first ten are told.
 // 2. They follow from the two statuses alone, so that a call that comes again tells the same.
 import type { EventRecord } from '../call.ts';
 import { waitingSince } from '../decide/transitions.ts';
@@ -25,7 +26,7 @@ interface Move {
 export function eventsOf(before: Status, after: Status, transaction: Transaction): readonly EventRecord[] {
   const move = { before, after, transaction };
   const moved = after.items.flatMap((item, index) => (isMoved(before.items[index], item) ? [index] : []));
-  return [...lockWaiting(move), ...moved.flatMap((index) => changeEvents(move, index)), ...phaseEvents(move)];
+  return [...lockWaiting(move), ...changeEvents(move, moved), ...phaseEvents(move)];
 }
 
 // A retry takes up again what was left: nothing has happened to it yet.
@@ -48,17 +49,29 @@ function isAwaited(status: Status): boolean {
   return isAtRest && waitingSince(status) !== undefined;
 }
 
-function changeEvents(move: Move, index: number): readonly EventRecord[] {
-  switch (move.after.items[index]?.progress.kind) {
-    case 'applied':
-      return appliedEvents(move, index);
-    case 'restored':
-      return restoredEvents(move, index);
-    case 'left':
-      return [...leftEvents(move, index), ...restoredEvents(move, index)];
-    default:
-      return [];
-  }
+// Leavings are told one by one, what ended well together.
+function changeEvents(move: Move, moved: readonly number[]): readonly EventRecord[] {
+  const kindOf = (index: number): string | undefined => move.after.items[index]?.progress.kind;
+  const left = moved.filter((index) => kindOf(index) === 'left').flatMap((index) => leftEvents(move, index));
+  const applied = toldWith(move, moved, 'last').filter((index) => kindOf(index) === 'applied');
+  const undone = toldWith(move, moved, 'first').filter((index) => wasRestored(move.after.items[index]));
+  return [
+    ...left,
+    ...(moved.some((index) => kindOf(index) === 'applied') ? together('ChangeApplied', move, applied, '') : []),
+    ...(moved.some((index) => kindOf(index) !== 'applied') ? together('ChangeRestored', move, undone, 'undone: ') : []),
+  ];
+}
+
+function wasRestored(item: Item | undefined): boolean {
+  return item?.progress.kind === 'restored' && item.progress.applied;
+}
+
+/** The indexes of the parts that are complete with these: forward with the last one of a part, backward with its first one. */
+function toldWith({ after }: Move, moved: readonly number[], end: 'first' | 'last'): readonly number[] {
+  const parts = moved
+    .map((index) => ({ index, ...partOf(index, after.items.length) }))
+    .filter((part) => part.index === part[end]);
+  return parts.flatMap(({ first, last }) => Array.from({ length: last - first + 1 }, (_, at) => first + at));
 }
 
 /** The indexes that are told of together with this one. */
@@ -68,38 +81,30 @@ function partOf(index: number, total: number): { readonly first: number; readonl
   return { first, last: Math.min(first + size, total) - 1 };
 }
 
-function appliedEvents({ after, transaction }: Move, index: number): readonly EventRecord[] {
-  const total = after.items.length;
-  const { first, last } = partOf(index, total);
-  if (index !== last) return [];
-  const indexes = Array.from({ length: last - first + 1 }, (_, at) => first + at);
-  return [normal('ChangeApplied', nameOfChanges(transaction, indexes, index))];
+function together(reason: string, { transaction }: Move, indexes: readonly number[], what: string): readonly EventRecord[] {
+  return indexes.length === 0 ? [] : [normal(reason, `${what}${nameOfChanges(transaction, indexes)}`)];
 }
 
-// An undo walks backwards: a part is told of at its first change.
-function restoredEvents({ after, transaction }: Move, index: number): readonly EventRecord[] {
-  const { first, last } = partOf(index, after.items.length);
-  if (index !== first) return [];
-  const indexes = after.items.flatMap(({ progress }, at) =>
-    at >= first && at <= last && progress.kind === 'restored' && progress.applied ? [at] : [],
-  );
-  return indexes.length === 0
-    ? []
-    : [normal('ChangeRestored', `undone: ${nameOfChanges(transaction, indexes, indexes[0] ?? 0)}`)];
-}
+/** Named one by one up to so many, counted beyond. */
+const mostNamed = 3;
 
-function nameOfChanges(transaction: Transaction, indexes: readonly number[], latest: number): string {
+function nameOfChanges(transaction: Transaction, indexes: readonly number[]): string {
   const [first = 0, last = 0] = [indexes[0], indexes.at(-1)];
-  if (first === last) return nameOfChange(transaction, latest);
+  if (first === last) return nameOfChange(transaction, first);
   const gap = last - first + 1 - indexes.length;
-  const numbers = `changes ${first + 1} to ${last + 1}${gap === 0 ? '' : ` (all but ${gap})`}`;
-  return `${numbers}, the last of them ${nameOfChange(transaction, latest)}`;
+  const numbers = `changes ${first + 1} to ${last + 1} of ${transaction.changes.length}${gap === 0 ? '' : ` (all but ${gap})`}`;
+  const names = indexes.slice(0, mostNamed).map((index) => whatOf(transaction, index));
+  const more = indexes.length - names.length;
+  return `${numbers}: ${names.join(', ')}${more === 0 ? '' : ` and ${more} more`}`;
 }
 
-function nameOfChange({ changes }: Transaction, index: number): string {
+function nameOfChange({ changes }: Pick<Transaction, 'changes'>, index: number): string {
+  return `change ${index + 1} of ${changes.length} (${whatOf({ changes }, index)})`;
+}
+
+function whatOf({ changes }: Pick<Transaction, 'changes'>, index: number): string {
   const change = changes[index];
-  const what = change === undefined ? '' : ` (${change.type} ${describe(change.target)})`;
-  return `change ${index + 1} of ${changes.length}${what}`;
+  return change === undefined ? 'unknown' : `${change.type} ${describe(change.target)}`;
 }
 
 function leftEvents({ after, transaction }: Move, index: number): readonly EventRecord[] {
@@ -115,7 +120,9 @@ function phaseEvents(move: Move): readonly EventRecord[] {
   if (before.phase === after.phase) return [];
   switch (after.phase) {
     case 'Preparing':
-      return [normal('LocksAcquired', `${count(after.items.length, 'lock')} held`)];
+      return [locksAcquired(move)];
+    case 'Prepared':
+      return [...(before.phase === 'Pending' ? [locksAcquired(move)] : []), normal('Prepared', after.message)];
     case 'RollingBack':
       return rollbackStarted(move);
     case 'Failed':
@@ -125,6 +132,10 @@ function phaseEvents(move: Move): readonly EventRecord[] {
     default:
       return [normal(after.phase, after.message)];
   }
+}
+
+function locksAcquired({ after }: Move): EventRecord {
+  return normal('LocksAcquired', `${count(after.items.length, 'lock')} held`);
 }
 
 function rollbackStarted({ before, after, transaction }: Move): readonly EventRecord[] {

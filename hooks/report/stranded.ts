@@ -2,14 +2,13 @@
 // counted, and the call is answered all the same.
 import { type Agenda, agendaOf, type Stored } from '../agenda/agenda.ts';
 import { refloat } from '../decide/stranded.ts';
-import type { Status } from '../model/status.ts';
 import type { Observation } from '../observe/observation.ts';
 import type { Result } from './answer.ts';
 import type { Answered } from './report.ts';
 
-type Taken = Answered & { readonly found: Status; readonly first: undefined; readonly result: Result };
+type Taken = Answered & { readonly first: undefined; readonly result: Result };
 
-type Of = Pick<Observation, 'engineNamespace' | 'server' | 'writer' | 'recollection'>;
+type Of = Pick<Observation, 'engineNamespace' | 'server' | 'writer' | 'recollection' | 'pace'>;
 
 /** What the call comes to after `thrown`. */
 export function stranded(thrown: unknown, found: Omit<Stored, 'waits'>, of: Of): Taken {
@@ -21,7 +20,7 @@ export function stranded(thrown: unknown, found: Omit<Stored, 'waits'>, of: Of):
     observation: { ...known, view: { kind: 'none' }, openDrift: () => undefined },
     step: { kind: 'become', status: next, because: 'a fault of the engine', resyncAfterSeconds },
     outcome: [],
-    found: status,
+    before: status,
     first: undefined,
     result: { kind: 'answer', status: next, resyncAfterSeconds, finalized },
     thrown,

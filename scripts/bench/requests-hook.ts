@@ -15,7 +15,7 @@ interface Work {
   readonly name: string;
   readonly account: Client;
   readonly objects: readonly JsonObject[];
-  /** Of the status: 0 before the locks are taken, then 1 more with each call that does something. */
+  /** Of the status: 0 before the locks are taken, 1 once all is prepared, 2 once all is changed. */
   readonly version: number;
 }
 
@@ -41,14 +41,12 @@ function objectOf(change: Json): JsonObject {
 
 async function step(parent: Json): Promise<JsonObject> {
   const called = workOf(parent);
-  if (called.version > 1 && called.version < called.objects.length + 2) await sign(called);
+  if (called.version === 1) await sign(called);
   const [live] = await Promise.all([readTransaction(called), readLocks(called)]);
   const work = workOf(live);
   if (work.version !== called.version) await readLocks(work);
-  const { version, objects } = work;
-  if (version === 0) return told(work, await lock(work));
-  if (version === 1) return told(work, await snapshot(work));
-  if (version < objects.length + 2) return told(work, await change(work));
+  if (work.version === 0) return told(work, await prepare(work), ['LocksAcquired', 'Prepared']);
+  if (work.version === 1) return told(work, await change(work), ['ChangeApplied', 'Committed']);
   const status = at(live, 'status') as JsonObject;
   return at(status, 'completedAt') === undefined ? release(work, status) : status;
 }
@@ -57,13 +55,12 @@ async function readTransaction({ namespace, name }: Work): Promise<JsonObject> {
   return must(await engine.get(`/apis/tx.janus.io/v1alpha1/namespaces/${namespace}/transactions/${name}`));
 }
 
-/** Of all of them, where a change is next. */
-async function readLocks(work: Work): Promise<void> {
-  const isNext = work.version > 1 && work.version < work.objects.length + 2;
-  if (isNext) await engine.list(leases, { labelSelector: `tx.janus.io/uid=${textAt(work.parent, 'metadata', 'uid')}` });
+/** Of all of them, where changes are next. */
+async function readLocks({ version, parent }: Work): Promise<void> {
+  if (version === 1) await engine.list(leases, { labelSelector: `tx.janus.io/uid=${textAt(parent, 'metadata', 'uid')}` });
 }
 
-/** The Lease of the first change, before each change. */
+/** The Lease of the first change, before the changes. */
 async function sign(work: Work): Promise<void> {
   const [first = {}] = work.objects;
   const path = `${leases}/${leaseOf(work, first)}`;
@@ -76,7 +73,12 @@ async function sign(work: Work): Promise<void> {
   );
 }
 
-async function lock(work: Work): Promise<JsonObject> {
+async function prepare(work: Work): Promise<JsonObject> {
+  await lock(work);
+  return snapshot(work);
+}
+
+async function lock(work: Work): Promise<void> {
   const uid = textAt(work.parent, 'metadata', 'uid') ?? '';
   const time = new Date().toISOString().replace('Z', '000Z');
   const spec = { holderIdentity: `${work.namespace}/${work.name}/${uid}`, leaseDurationSeconds: 300, renewTime: time };
@@ -86,7 +88,6 @@ async function lock(work: Work): Promise<JsonObject> {
   }));
   await Promise.all(locks.map(async (object) => must(await engine.create(leases, object, { fieldManager }))));
   await readTransaction(work);
-  return statusOf(work, 'Preparing');
 }
 
 function leaseOf({ namespace }: Work, object: JsonObject): string {
@@ -111,10 +112,8 @@ function pathOf({ namespace }: Work, object: JsonObject): string {
 }
 
 async function change(work: Work): Promise<JsonObject> {
-  const { version, objects } = work;
-  const object = objects[version - 2] ?? {};
-  must(await work.account.apply(pathOf(work, object), object, { fieldManager }));
-  return statusOf(work, version - 1 === objects.length ? 'Committed' : 'Committing');
+  for (const object of work.objects) must(await work.account.apply(pathOf(work, object), object, { fieldManager }));
+  return statusOf(work, 'Committed');
 }
 
 async function release(work: Work, status: JsonObject): Promise<JsonObject> {
@@ -132,18 +131,19 @@ function conditionOf(isFinished: boolean): JsonObject {
 
 /** As large as that of the engine. */
 function statusOf(work: Work, phase: string): JsonObject {
-  const [version, done] = [work.version + 1, Math.max(0, work.version - 1)];
-  const items = work.objects.map((object, index) => ({
+  const version = work.version + 1;
+  const done = version > 1 ? work.objects.length : 0;
+  const items = work.objects.map((object) => ({
     lockLease: leaseOf(work, object),
-    ...(version > 1 && { prepared: true }),
-    ...(index < done && { committed: true }),
+    prepared: true,
+    announced: true,
+    ...(done > 0 && { committed: true }),
   }));
   return { phase, version, items, progress: `${done}/${items.length}`, startedAt: stamp, conditions: [conditionOf(false)] };
 }
 
 // Nobody waits for it, as in the engine.
-function told(work: Work, status: JsonObject): JsonObject {
-  const reasons = textAt(status, 'phase') === 'Committed' ? ['Told', 'Committed'] : ['Told'];
+function told(work: Work, status: JsonObject, reasons: readonly string[]): JsonObject {
   for (const reason of reasons) void tell(work, reason).catch(() => undefined);
   return status;
 }

@@ -9,6 +9,7 @@ import type { Evidence } from './evidence.ts';
 import { violations } from './invariants.ts';
 import type { Names } from './names.ts';
 import { configMapPlace } from './places.ts';
+import { oneByOne } from './run.ts';
 import { askBack, askedBack, commit4, fourChanges, green } from './stories.ts';
 import { type Story, type StoryEvent, transactionPath } from './story.ts';
 import type { World } from './world.ts';
@@ -108,9 +109,16 @@ function storyOf(phase: string, kind: string): Story {
   return phase === 'Pending' ? held(story) : story;
 }
 
+// Stored only where a call deals with one target.
+function isPassing(phase: string): boolean {
+  return phase === 'Preparing' || phase === 'Committing';
+}
+
 export const deletionCases: readonly Case[] = Object.keys(ways).flatMap((phase) =>
   Object.keys(kinds).map((kind) =>
-    caseOf(['S13', phase, kind], storyOf(phase, kind), {}, (evidence) => judge(evidence, phase, kind)),
+    caseOf(['S13', phase, kind], storyOf(phase, kind), isPassing(phase) ? { timing: oneByOne } : {}, (evidence) =>
+      judge(evidence, phase, kind),
+    ),
   ),
 );
 

@@ -109,6 +109,7 @@ function note(run: Run, parent: JsonObject, reply: Reply | 'crashed'): void {
   const status = reply !== 'crashed' && reply.kind === 'status' ? reply.status : {};
   run.hookCalls.push({
     ahead: run.board.ahead,
+    items: at(parent, 'status', 'items') ?? [],
     phase: textAt(status, 'phase') ?? '',
     number: run.board.hookCall,
     name: textAt(parent, 'metadata', 'name') ?? '',
@@ -197,7 +198,9 @@ async function storeLateAnswers(run: Run, isLast: boolean): Promise<boolean> {
 export async function storyGoesOn(run: Run): Promise<boolean> {
   const parent = await read(run, run.names.run);
   const status = at(parent, 'status');
-  const due = run.story.events.filter((event, index) => !run.happened.has(index) && isObject(status) && event.when(status));
+  const due = run.story.events.filter(
+    (event, index) => !run.happened.has(index) && isObject(status) && event.when?.(status) === true,
+  );
   for (const event of due) {
     run.happened.add(run.story.events.indexOf(event));
     await event.act(run.world, run.names);

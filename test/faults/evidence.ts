@@ -29,6 +29,8 @@ export interface Evidence {
   readonly struckAt: number;
   /** Whether faults of the calls of the hook were among those of the run. */
   readonly hadHookFaults: boolean;
+  /** Whether each call of the hook was to deal with one target. */
+  readonly isOneByOne: boolean;
   /** The targets, by their keys; undefined for what is not there. */
   readonly before: Objects;
   readonly after: Objects;

@@ -1,5 +1,5 @@
 // What must hold for every write of a run, as the API server's audit log has it.
-import { equalJson, textAt } from '../../hooks/model/json.ts';
+import { at, equalJson, isList, textAt } from '../../hooks/model/json.ts';
 import { lockName } from '../../hooks/model/reference.ts';
 import type { AuditEvent } from './audit.ts';
 import {
@@ -18,6 +18,7 @@ import {
   transactionsOf,
   writesTo,
 } from './evidence.ts';
+import type { PortCall } from './port.ts';
 import { homeOf } from './story.ts';
 
 /** I2: no target is written before its prior state was stored and acknowledged. */
@@ -107,17 +108,37 @@ export function exclusion(evidence: Evidence): readonly string[] {
   });
 }
 
-/** I8: one call of the hook changes one target at most. */
-export function oneTargetACall({ portCalls, hadHookFaults }: Evidence): readonly string[] {
-  if (hadHookFaults) return [];
-  const sent = portCalls.filter(
+/**
+ * I8: one call of the hook changes targets that the status stored before it announces, one after the other in the order of the
+ * changes or against it, each once.
+ */
+export function announcedInOrder(evidence: Evidence): readonly string[] {
+  if (evidence.hadHookFaults) return [];
+  const sent = evidence.portCalls.filter(
     ({ method, identity, outcome }) => method === 'send' && identity === 'serviceAccount' && outcome === 'ok',
   );
-  const byCall = Object.entries(Object.groupBy(sent, ({ hookCall, engine }) => `${hookCall} of engine ${engine}`));
-  return byCall.flatMap(([call, writes = []]) => {
-    const names = new Set(writes.map(({ name }) => name));
-    return names.size > 1 ? [`call ${call} changed ${[...names].join(' and ')}`] : [];
-  });
+  const byCall = Object.values(Object.groupBy(sent, ({ hookCall, engine }) => `${hookCall} of engine ${engine}`));
+  return byCall.flatMap((writes = []) => outOfOrder(evidence, writes));
+}
+
+function outOfOrder(evidence: Evidence, writes: readonly PortCall[]): readonly string[] {
+  const [{ hookCall, engine } = { hookCall: 0, engine: 0 }] = writes;
+  const call = evidence.hookCalls.find(({ number }) => number === hookCall);
+  if (call === undefined) return [];
+  const names = targetsOf(evidence, call.name).map(({ name }) => name);
+  const indexes = writes.map(({ name }) => names.indexOf(name)).filter((index, at, all) => index !== all[at - 1]);
+  const told = `call ${hookCall} of engine ${engine} changed ${indexes.map((index) => names[index] ?? 'another').join(', ')}`;
+  const isRow = isRising(indexes) || isRising(indexes.toReversed());
+  const isAnnounced = indexes.every((index) => isList(call.items) && at(call.items[index] ?? {}, 'announced') === true);
+  return [
+    ...(isRow ? [] : [`${told}: not in order`]),
+    ...(isAnnounced ? [] : [`${told}: not all were announced`]),
+    ...(evidence.isOneByOne && indexes.length > 1 ? [`${told}: more than one`] : []),
+  ];
+}
+
+function isRising(indexes: readonly number[]): boolean {
+  return indexes.every((index, at) => at === 0 || index > (indexes[at - 1] ?? -1));
 }
 
 /** I11: targets are read and written as the ServiceAccount, our own objects as the engine, and locks follow the permissions. */

@@ -75,6 +75,7 @@ const calm: Evidence = {
   ]),
   struckAt: 0,
   hadHookFaults: false,
+  isOneByOne: false,
   before: new Map([[at(names.b), configMap(names.b, { color: 'blue' })]]),
   after: new Map([
     [at(names.a), configMap(names.a, { made: 'yes' })],
@@ -121,8 +122,15 @@ const hookCall = {
   resyncAfterSeconds: 0,
   portCalls: 9,
   ahead: 0,
+  items: [{ announced: true }, { announced: true }],
   phase: 'Committed',
 };
+
+/** Of a calm run: its writes, in the one call that it has made. */
+function inOneCall(...written: readonly string[]): Pick<Evidence, 'portCalls' | 'hookCalls'> {
+  return { portCalls: written.map((name) => ({ ...portCall, name })), hookCalls: [{ ...hookCall, number: portCall.hookCall }] };
+}
+
 const locked = { ...committed, items: [{ lockLease: 'one' }] };
 
 function writtenBy(...managers: readonly string[]): Evidence {
@@ -187,7 +195,14 @@ const broken: readonly (readonly [keyof typeof invariants, string, Evidence])[] 
     'an end is left',
     { ...calm, events: [statusEvent(committed), statusEvent({ phase: 'RollingBack', version: 6 })] },
   ],
-  ['I8 one target a call', 'two', { ...calm, portCalls: [names.a, names.b].map((name) => ({ ...portCall, name })) }],
+  ['I8 announced, in order', 'two', { ...calm, isOneByOne: true, ...inOneCall(names.a, names.b) }],
+  ['I8 announced, in order', 'there and back', { ...calm, ...inOneCall(names.a, names.b, names.a) }],
+  ['I8 announced, in order', 'what is no target', { ...calm, ...inOneCall('run1-other') }],
+  [
+    'I8 announced, in order',
+    'not announced',
+    { ...calm, ...inOneCall(names.a, names.b), hookCalls: [{ ...hookCall, number: 3, items: [{ announced: true }, {}] }] },
+  ],
   ['I9 rest', 'goes on', { ...calm, hookCalls: Array.from({ length: 15 }, () => hookCall) }],
   ['I9 rest', 'writes', { ...calm, writesAtRest: ['send update ConfigMap run1-b'] }],
   ['I10 nothing left', 'a Lease', { ...calm, leftovers: ['Lease one is still held'] }],

@@ -17,10 +17,10 @@ import { authority } from './invariants-of-authority.ts';
 import { doorbell, secrets } from './invariants-of-secrecy.ts';
 import { conditionsAgree, versionsRise } from './invariants-of-status.ts';
 import {
+  announcedInOrder,
   exclusion,
   footprint,
   identities,
-  oneTargetACall,
   oneWriteEach,
   preconditions,
   snapshotFirst,
@@ -172,7 +172,7 @@ export const invariants: Readonly<Record<string, Invariant>> = {
   'I5 footprint': footprint,
   'I6 exclusion': exclusion,
   'I7 versions': versionsRise,
-  'I8 one target a call': oneTargetACall,
+  'I8 announced, in order': announcedInOrder,
   'I9 rest': comesToRest,
   'I10 nothing left': nothingLeft,
   'I11 identities': identities,

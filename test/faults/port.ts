@@ -48,6 +48,8 @@ interface LateWrite {
 
 /** What the engines of one run share: the count of calls, the faults, the time, the writes that are still on their way. */
 export interface Board {
+  /** What the story has happen before a call; it is no fault. */
+  meanwhile: (call: PortCall) => Promise<void>;
   /** What strikes a call; nothing does any more once the story is over. */
   faultOf: (call: PortCall) => Fault | undefined;
   readonly calls: PortCall[];
@@ -66,7 +68,7 @@ export interface Board {
 export function createBoard(faults: ReadonlyMap<number, Fault> | Board['faultOf']): Board {
   const faultOf = typeof faults === 'function' ? faults : ({ number }: PortCall) => faults.get(number);
   const lists = { calls: [], late: [], pending: new Set<Promise<unknown>>(), reports: [] };
-  return { ...lists, faultOf, ahead: 0, hookCall: 0, engines: 0, struckAt: 0 };
+  return { ...lists, faultOf, meanwhile: async () => {}, ahead: 0, hookCall: 0, engines: 0, struckAt: 0 };
 }
 
 export const noAnswer: Failure = {
@@ -139,6 +141,7 @@ async function sendNumbered(wire: Wire, request: Request): Promise<unknown> {
     outcome: '',
   };
   board.calls.push(call);
+  await board.meanwhile(call);
   const fault = board.faultOf(call);
   if (fault !== undefined) board.struckAt = call.number;
   await land(wire.cluster, board, ({ atCall }) => atCall <= call.number);

@@ -1,7 +1,7 @@
 // One run of a story: Metacontroller by hand, the engine called in this process, and a time of its own, so that waiting for a
 // late write takes none of ours.
 import type { Call, Hook, Reply, Timing } from '../../hooks/call.ts';
-import { at, isList, type JsonObject, textAt } from '../../hooks/model/json.ts';
+import { at, isList, type Json, type JsonObject, textAt } from '../../hooks/model/json.ts';
 import { createSync } from '../../hooks/sync.ts';
 import { must } from '../support/client.ts';
 import { engineNamespace } from '../support/install.ts';
@@ -11,7 +11,7 @@ import { allTargets, type Objects, type Target } from './evidence.ts';
 import { forgedStatus } from './invariants-of-secrecy.ts';
 import { type Names, namesOf } from './names.ts';
 import { configMapPlace, placeOf } from './places.ts';
-import { advance, type Board, createBoard, type Fault, faultyCluster, timeOf } from './port.ts';
+import { advance, type Board, createBoard, type Fault, faultyCluster, type PortCall, timeOf } from './port.ts';
 import { type Given, homeOf, pathOfTransaction, type Story, threeObjects, transactionPath } from './story.ts';
 import { createAccount, type World } from './world.ts';
 
@@ -54,6 +54,8 @@ export interface HookCall {
   readonly portCalls: number;
   /** ms that the time of the run was ahead when it ended. */
   readonly ahead: number;
+  /** The items of the status that was stored before it. */
+  readonly items: Json;
   /** The phase that it answered. */
   readonly phase: string;
 }
@@ -77,7 +79,16 @@ export interface Run {
   engine: Hook;
 }
 
-const usual: Timing = { stepDeadline: 3_000, writeTimeout: 1_000 };
+/** ms for which a look counts. */
+const lookAge = 1_000;
+
+/** Each call deals with one target. */
+export const oneByOne: Timing = { stepDeadline: 5_000, writeTimeout: 1_000, callBudget: 0, lookAge };
+
+function usual({ callBudget }: World): Timing {
+  return { ...oneByOne, callBudget };
+}
+
 const finalizer = 'metacontroller.io/compositecontroller-faults';
 let count = 0;
 
@@ -98,11 +109,25 @@ export function createRun(world: World, story: Story, options: RunOptions = {}):
     happened: new Set<number>(),
     lateAnswers: [],
   };
-  return { world, story, names, board, options, ...lists, engine };
+  const run: Run = { world, story, names, board, options, ...lists, engine };
+  board.meanwhile = (call) => goOn(run, call);
+  return run;
+}
+
+/** What the story has happen before a request. */
+async function goOn(run: Run, call: PortCall): Promise<void> {
+  const { story, names, happened, world, board } = run;
+  const due = story.events.filter((event, index) => !happened.has(index) && event.before?.(call, names) === true);
+  for (const event of due) {
+    happened.add(story.events.indexOf(event));
+    await event.act(world, names);
+    await advance(world.cluster, board, lookAge);
+  }
 }
 
 /** A process of the engine that knows nothing of what was before. */
-export function startEngine({ cluster, sealer }: World, board: Board, timing = usual): Hook {
+export function startEngine(world: World, board: Board, timing = usual(world)): Hook {
+  const { cluster, sealer } = world;
   board.engines += 1;
   return createSync({
     cluster: faultyCluster({ cluster, board, life: { engine: board.engines, gone: false }, writeTimeout: timing.writeTimeout }),

@@ -17,6 +17,7 @@ import { matrixCases } from './matrix.ts';
 import { oneWayCases } from './one-way.ts';
 import { overlapCases, overlaps } from './overlaps.ts';
 import {
+  cancelMidCommit,
   commit2,
   commit4,
   commitWidgets,
@@ -30,28 +31,28 @@ import {
 import { twoEngineCases } from './two-engines.ts';
 import { everWrong, onceWrong } from './wrong-answers.ts';
 
-const five = [commit4, failAt3, requestRollback, deleteMidCommit, contention];
+const most = [commit4, failAt3, requestRollback, cancelMidCommit, deleteMidCommit, contention];
 const two = [commit4, requestRollback];
 
 const counted: readonly CountedScenario[] = [
   {
     id: 'S02',
     what: 'crash before, after and between all calls',
-    stories: five,
+    stories: most,
     casesOf: (story, calm) => crashes('S02', story, calm),
   },
   { id: 'S03', what: 'two faults in one run', stories: [commit2, rollback2], casesOf: pairs },
-  { id: 'S04', what: 'the answer of a write is lost', stories: five, casesOf: (story, calm) => lostAnswers('S04', story, calm) },
+  { id: 'S04', what: 'the answer of a write is lost', stories: most, casesOf: (story, calm) => lostAnswers('S04', story, calm) },
   {
     id: 'S05',
     what: 'each wrong answer at each call, once and for ever',
     stories: two,
     casesOf: (story, calm) => [...onceWrong(story, calm), ...everWrong(story, calm)],
   },
-  { id: 'S06', what: 'stale and duplicate calls', stories: five, casesOf: staleCalls },
-  { id: 'S07', what: 'calls that are not made, answers that are not stored', stories: five, casesOf: skips },
+  { id: 'S06', what: 'stale and duplicate calls', stories: most, casesOf: staleCalls },
+  { id: 'S07', what: 'calls that are not made, answers that are not stored', stories: most, casesOf: skips },
   { id: 'S08', what: 'one step by two engines at once', stories: [commit4, failAt3, requestRollback], casesOf: twoEngineCases },
-  { id: 'S09', what: 'answers are stored late', stories: five, casesOf: lateAnswers },
+  { id: 'S09', what: 'answers are stored late', stories: most, casesOf: lateAnswers },
   {
     id: 'S10',
     what: 'somebody writes between any two calls',

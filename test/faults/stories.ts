@@ -3,6 +3,7 @@ import { at, type JsonObject, textAt } from '../../hooks/model/json.ts';
 import { type Client, must } from '../support/client.ts';
 import { change } from '../support/targets.ts';
 import type { Names } from './names.ts';
+import type { PortCall } from './port.ts';
 import { type Story, type StoryEvent, threeObjects, transactionPath } from './story.ts';
 import { widgets } from './widgets.ts';
 
@@ -24,12 +25,6 @@ export function single(changes: (names: Names) => readonly JsonObject[]): Story[
 
 export const isFinished = (phase: string) => (status: JsonObject) =>
   textAt(status, 'phase') === phase && JSON.stringify(at(status, 'items')).includes('lockLease') === false;
-
-/** More than one, for a run with two loops, where what another one has stored may be passed by before it is seen. */
-const hasDone =
-  (...any: readonly string[]) =>
-  (status: JsonObject): boolean =>
-    any.includes(textAt(status, 'progress') ?? '');
 
 const requested = { 'tx.janus.io/request-rollback': 'yes' };
 
@@ -65,7 +60,7 @@ export const failAt3: Story = {
   }),
   events: [
     {
-      when: hasDone('1/4', '2/4'),
+      before: ({ what }, { a }) => what === `send create ConfigMap ${a}`,
       act: async ({ stranger }, { a, namespace }) => {
         const path = `/api/v1/namespaces/${namespace}/configmaps`;
         must(await stranger.create(path, { metadata: { name: a }, data: { whose: 'theirs' } }, { fieldManager: 'stranger' }));
@@ -83,13 +78,26 @@ export const requestRollback: Story = {
   end: 'RolledBack',
 };
 
+// Two changes are made, and the third one is on its way.
+function thirdChange({ what }: PortCall, { c }: Names): boolean {
+  return what === `send apply ConfigMap ${c}`;
+}
+
+/** It is cancelled in the middle of its changes. */
+export const cancelMidCommit: Story = {
+  id: 'cancel-mid-commit',
+  transactions: single(fourChanges),
+  events: [{ before: thirdChange, act: ({ controller }, names) => askBack(controller, names) }],
+  end: 'RolledBack',
+};
+
 export const deleteMidCommit: Story = {
   id: 'delete-mid-commit',
   transactions: single(fourChanges),
   annotations: { 'tx.janus.io/automatic-rollback': 'true' },
   events: [
     {
-      when: hasDone('2/4', '3/4'),
+      before: thirdChange,
       act: async ({ controller }, { run, namespace }) => must(await controller.delete(transactionPath(namespace, run))),
     },
   ],

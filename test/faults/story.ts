@@ -2,11 +2,14 @@
 import type { JsonObject } from '../../hooks/model/json.ts';
 import type { Client } from '../support/client.ts';
 import { canaryOf, type Names } from './names.ts';
+import type { PortCall } from './port.ts';
 import type { World } from './world.ts';
 
 export interface StoryEvent {
-  /** When it happens: the first time that a status is stored for which this holds. */
-  readonly when: (status: JsonObject) => boolean;
+  /** It happens the first time that a status is stored for which this holds. */
+  readonly when?: ((status: JsonObject) => boolean) | undefined;
+  /** It happens before the first such request of the engine, and as much time passes as a look counts. */
+  readonly before?: (call: PortCall, names: Names) => boolean;
   readonly act: (world: World, names: Names) => Promise<unknown>;
 }
 

@@ -31,28 +31,33 @@ export interface World {
   /** Somebody with any rights on ConfigMaps and Events in `namespace`, who may look at Transactions there, and nothing else. */
   readonly adversary: Client;
   readonly audit: AuditTrail;
+  /** ms after which a call of the engine begins with no further target; 0: each call deals with one. */
+  readonly callBudget: number;
   readonly plane: ControlPlane;
   close(): Promise<void>;
 }
 
-export async function openWorld(report?: (line: string) => void): Promise<World> {
+/** ms: shorter than the deadline of a call, which is short here. */
+const windows = 2_000;
+
+export async function openWorld({ callBudget = windows }: Partial<Pick<World, 'callBudget'>> = {}): Promise<World> {
   const directory = mkdtempSync(join(tmpdir(), 'janus-faults-'));
   const policyFile = join(directory, 'audit-policy.json');
   writeFileSync(policyFile, JSON.stringify(auditPolicy));
-  const plane = await startControlPlane({ audit: { policyFile }, ...(report && { report }) });
+  const plane = await startControlPlane({ audit: { policyFile } });
   const close = async (): Promise<void> => {
     await plane.stop();
     rmSync(directory, { recursive: true, force: true });
   };
   try {
-    return await furnish(plane, join(directory, 'engine.kubeconfig'), close);
+    return { ...(await furnish(plane, join(directory, 'engine.kubeconfig'), close)), callBudget };
   } catch (error) {
     await close();
     throw error;
   }
 }
 
-async function furnish(plane: ControlPlane, engine: string, close: () => Promise<void>): Promise<World> {
+async function furnish(plane: ControlPlane, engine: string, close: () => Promise<void>): Promise<Omit<World, 'callBudget'>> {
   const client = connect(plane.kubeconfig);
   await installManifests(client);
   const [namespace, elsewhere] = [await freeNamespace(client, 'faults'), await freeNamespace(client, 'faults')];

@@ -85,8 +85,8 @@ const story: fc.Arbitrary<Story> = fc
       (status) =>
         transitions.locked(status, transaction, now, { leases: names.map((_, index) => `janus-lock-${index}`), writer: 'w' }),
       (status) => ({ ...status, message: stepMessage(waitOut(status, note, failure)) }),
-      (status) => transitions.prepared(status, ref),
-      (status) => transitions.applied(status, 0, facts, now),
+      (status) => transitions.prepared(status, ref, names.length),
+      (status) => transitions.applied(status, { index: 0, facts, end: 1 }, now),
       (status) => (text === undefined ? status : amending(status, 0, text)),
       (status) =>
         status.phase === 'Committed'

@@ -126,7 +126,10 @@ t.test('many changes are told in a page', async (t) => {
   await stepUntil(stage, 'many', 'Committed');
   const story = await storyOf('many', 'Committed');
   t.equal(story.length, 12);
-  t.equal(story[3], 'Normal ChangeApplied: changes 4 to 6, the last of them change 6 of 25 (Create ConfigMap many-6)');
+  t.equal(
+    story[3],
+    'Normal ChangeApplied: changes 4 to 6 of 25: Create ConfigMap many-4, Create ConfigMap many-5, Create ConfigMap many-6',
+  );
   const { items } = await client.list(stage.path('events'), { fieldSelector: 'involvedObject.name=many' });
   t.ok(items.every((event) => at(event, 'count') === 1));
   if (hasKubectl()) t.ok(agrees(await described('many'), story));

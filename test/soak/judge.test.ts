@@ -77,6 +77,7 @@ function evidence(events: readonly AuditEvent[], phase: string, after: JsonObjec
     ]),
     struckAt: 0,
     hadHookFaults: true,
+    isOneByOne: false,
     before: new Map([[key, object({ a: '1' })]]),
     after: new Map([[key, after]]),
     ends: new Map([[names.run, { phase, items: [item] }]]),

@@ -43,10 +43,13 @@ function itemsAreTrue(evidence: Evidence, transaction: string, status: JsonObjec
   });
 }
 
-/** What has lost its snapshot is not undone: it fails, or a request to undo what is Committed has no effect. */
+/**
+ * What has lost its snapshot is not undone: it fails, or a request to undo what is Committed has no effect. Where nothing was applied
+ * yet it is rolled back, and every object is as before.
+ */
 function isRefusal(phase: string, status: JsonObject | undefined): boolean {
   if (phase === 'Committed') return Object.keys(at(status, 'handledAnnotations') ?? {}).length > 0;
-  return phase === 'Failed' && JSON.stringify(status ?? {}).includes('SnapshotBroken');
+  return ['Failed', 'RolledBack'].includes(phase) && JSON.stringify(status ?? {}).includes('SnapshotBroken');
 }
 
 function isTrue(evidence: Evidence, target: Target, phase: string): readonly string[] {

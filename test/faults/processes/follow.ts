@@ -75,7 +75,16 @@ export async function conclude(run: Followed, before: Evidence['before'], troubl
   for (const key of transactionsOf(run)) await world.controller.delete(pathOfTransaction(names, key));
   const leftovers = await leftoversOf(run);
   const events = world.audit.take(names.run);
-  const none = { portCalls: [], reports: [], bystanders: [], hookCalls: [], writesAtRest: [], struckAt: 0, hadHookFaults: true };
+  const none = {
+    portCalls: [],
+    reports: [],
+    bystanders: [],
+    hookCalls: [],
+    writesAtRest: [],
+    struckAt: 0,
+    hadHookFaults: true,
+    isOneByOne: false,
+  };
   const evidence: Evidence = { ...none, story, names, events, uids, before, after, ends, leftovers, finally: await targets(run) };
   await removeTargets(run);
   return { evidence, events, violations: [...trouble, ...unseen(events), ...violations(evidence)] };
@@ -104,7 +113,7 @@ async function storyGoesOn(run: Followed): Promise<void> {
   const { names, story, world, happened } = run;
   const status = at(await read(run, names.run), 'status');
   for (const [index, event] of story.events.entries()) {
-    if (happened.has(index) || !isObject(status) || !event.when(status)) continue;
+    if (happened.has(index) || !isObject(status) || event.when?.(status) !== true) continue;
     // What the API server was not there for is tried again.
     const acting = event.act(world, names).catch((error: unknown) => {
       happened.delete(index);

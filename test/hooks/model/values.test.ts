@@ -80,7 +80,7 @@ t.test('times are written as the API server wants them, and read again', async (
 /** The only ways; all others are closed. */
 const ways = table<'from' | 'to'>(`
 from        | to
-Pending     | Preparing, Failed
+Pending     | Preparing, Prepared, Failed
 Preparing   | Prepared, Failed
 Prepared    | Committing, Committed, RollingBack
 Committing  | Committed, RollingBack

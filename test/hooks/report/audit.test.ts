@@ -28,10 +28,10 @@ t.test('one audit line for each write to a target, never content', async (t) => 
   const lease = { ...location, resource: { ...resource, group: 'coordination.k8s.io', plural: 'leases', kind: 'Lease' } };
   const outcome = [
     { write: { verb: 'delete', identity: { kind: 'engine' }, location: lease, precondition } as const, answer: ok },
-    { write: update, answer: ok },
-    { write: { ...update, subresource: 'status' } as const, answer: refused },
+    { write: update, answer: ok, item: 3 },
+    { write: { ...update, subresource: 'status' } as const, answer: refused, item: 3 },
   ];
-  const lines = auditOf(outcome, 3);
+  const lines = auditOf(outcome);
   const line = {
     item: 3,
     verb: 'update',

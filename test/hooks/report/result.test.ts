@@ -45,6 +45,7 @@ function doneWith(status: Status, answer: Answer, plan: Done['plan'] = { kind: '
     writer: 'p/1',
     recollection: { isOpen: true, waits: 0 },
     lateWindow: 30_000,
+    pace: 'one',
     view: { kind: 'none' },
     openDrift: (drift) => drift,
   };
@@ -150,12 +151,17 @@ for (const [reason, kind, result] of [
 t.test('a call that has written to one target goes on with no other', async (t) => {
   const { observation } = doneWith(statusOf('RollingBack', 'applied applied'), there);
   const at = (index: number): Observation => ({ ...observation, agenda: { due: 'restore', index } });
-  const touched = { ...emptyCarry, ...touchedBy(at(1), [{ write, answer: there }], emptyCarry) };
+  const touched = { ...emptyCarry, ...touchedBy({ observation: at(1), outcome: [{ write, answer: there }] }, emptyCarry) };
   t.equal(touched.touched, 1);
-  t.equal(elsewhere(at(1), touched), undefined, 'the same one');
-  t.match(elsewhere(at(0), touched), { kind: 'become', status: observation.status });
-  t.equal(elsewhere({ ...observation, agenda: { due: 'release' } }, touched), undefined, 'what is no target');
-  t.same(touchedBy(at(0), [], touched), { touched: 1 }, 'it stays so');
-  t.same(touchedBy(at(1), [{ write, answer: failed('stale') }], emptyCarry), {}, 'a write that was refused is none');
-  t.equal(elsewhere(at(0), emptyCarry), undefined);
+  t.equal(elsewhere(at(1), touched, false), undefined, 'the same one');
+  t.match(elsewhere(at(0), touched, false), { kind: 'become', status: observation.status });
+  t.equal(elsewhere({ ...observation, agenda: { due: 'release' } }, touched, false), undefined, 'what is no target');
+  t.match(elsewhere(at(1), emptyCarry, true), { kind: 'become' }, 'another engine has gone on meanwhile');
+  t.same(touchedBy({ observation: at(0), outcome: [] }, touched), { touched: 1 }, 'it stays so');
+  t.same(
+    touchedBy({ observation: at(1), outcome: [{ write, answer: failed('stale') }] }, emptyCarry),
+    {},
+    'a write that was refused is none',
+  );
+  t.equal(elsewhere(at(0), emptyCarry, false), undefined);
 });

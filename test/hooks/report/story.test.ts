@@ -14,6 +14,9 @@ locks are taken                   | Pending     | waiting waiting     | Preparin
 snapshots are stored              | Preparing   | waiting waiting     | Prepared    | announced prepared  | Prepared
 the first is applied              | Prepared    | announced prepared  | Committing  | applied announced   | ChangeApplied
 the last is applied               | Committing  | applied announced   | Committed   | applied applied     | ChangeApplied, Committed
+all is prepared at once           | Pending     | waiting waiting     | Prepared    | announced announced | LocksAcquired, Prepared
+all are applied at once           | Prepared    | announced announced | Committed   | applied applied     | ChangeApplied, Committed
+all are undone at once            | RollingBack | applied applied     | RolledBack  | restored restored   | ChangeRestored, RolledBack
 it is undone                      | Committing  | applied announced   | RollingBack | applied announced   | RollbackStarted!
 one never had an effect           | RollingBack | applied announced   | RollingBack | applied untouched   |
 one is restored                   | RollingBack | applied applied     | RollingBack | applied restored    | ChangeRestored
@@ -81,8 +84,14 @@ t.test('a hundred changes are told of in ten parts, forth and back', async (t) =
     ),
   ).flat();
   t.equal(forth.length, 10);
-  t.equal(forth[1], 'Normal ChangeApplied: changes 11 to 20, the last of them change 20 of 95 (Patch ConfigMap c20)');
-  t.equal(forth[9], 'Normal ChangeApplied: changes 91 to 95, the last of them change 95 of 95 (Patch ConfigMap c95)');
+  t.equal(
+    forth[1],
+    'Normal ChangeApplied: changes 11 to 20 of 95: Patch ConfigMap c11, Patch ConfigMap c12, Patch ConfigMap c13 and 7 more',
+  );
+  t.equal(
+    forth[9],
+    'Normal ChangeApplied: changes 91 to 95 of 95: Patch ConfigMap c91, Patch ConfigMap c92, Patch ConfigMap c93 and 2 more',
+  );
   const back = Array.from({ length: total }, (_, undone) => total - undone).flatMap((done) =>
     told(
       statusOf('RollingBack', words(done, 'applied', 'restored')),
@@ -91,7 +100,10 @@ t.test('a hundred changes are told of in ten parts, forth and back', async (t) =
     ),
   );
   t.equal(back.length, 10);
-  t.equal(back[0], 'Normal ChangeRestored: undone: changes 91 to 95, the last of them change 91 of 95 (Patch ConfigMap c91)');
+  t.equal(
+    back[0],
+    'Normal ChangeRestored: undone: changes 91 to 95 of 95: Patch ConfigMap c91, Patch ConfigMap c92, Patch ConfigMap c93 and 2 more',
+  );
 });
 
 t.test('of many that are left the first ten are told', async (t) => {
@@ -103,4 +115,16 @@ t.test('of many that are left the first ten are told', async (t) => {
     told(statusOf('RollingBack', items(done)), statusOf('RollingBack', items(done - 1)), many),
   );
   t.equal(events.length, 10);
+});
+
+t.test('one Event tells of all that a call has made', async (t) => {
+  const total = 95;
+  const many = transactionOf({ changes: Array.from({ length: total }, (_, index) => change('Patch', `c${index + 1}`)) });
+  const items = (done: number): string =>
+    Array.from({ length: total }, (_, index) => (index < done ? 'applied' : 'announced')).join(' ');
+  const at = (done: number): Status => statusOf('Committing', items(done));
+  const named = 'Patch ConfigMap c1, Patch ConfigMap c2, Patch ConfigMap c3';
+  t.same(told(at(0), at(47), many), [`Normal ChangeApplied: changes 1 to 40 of 95: ${named} and 37 more`]);
+  t.same(told(at(47), at(49), many), [], 'the rest of a tenth is told with the tenth');
+  t.match(told(at(49), at(95), many), [/changes 41 to 95 of 95: Patch ConfigMap c41, .* and 52 more$/]);
 });

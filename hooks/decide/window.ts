@@ -1,0 +1,57 @@
+// The window: the changes that a stored status announces, and a call may make one after the other.
+//
+// V1. A call writes only to targets that the status stored before it announces, forward in their order and backward in reverse, each
+//     at most once.
+// V2. It goes on only after a target that ended well, and with another one: what is left, waits or fails is stored first, and so is
+//     what must be known before a Delete.
+// V3. It goes on only to the same kind of step. What begins an undo, and what ends it, is stored before anything follows.
+// V4. An undo never takes an announcement back in the status that begins it: until that is stored, another process may still read
+//     the announcement, and send.
+import type { Agenda } from '../agenda/agenda.ts';
+import type { Item } from '../model/item.ts';
+import type { Status } from '../model/status.ts';
+import type { Change } from '../model/transaction.ts';
+import type { Pace } from '../observe/observation.ts';
+
+/** Deletes announced at once: nothing tells what is only announced of them from the same deed of others. */
+const mostDeletes = 8;
+
+/** The index after the last change that is announced once the first `applied` ones are applied. */
+export function windowEnd(changes: readonly Pick<Change, 'type'>[], applied: number, pace: Pace): number {
+  if (pace === 'one') return Math.min(applied + 1, changes.length);
+  const deletes = changes.flatMap(({ type }, index) => (type === 'Delete' && index >= applied ? [index] : []));
+  return deletes[mostDeletes] ?? changes.length;
+}
+
+/** What a call has done last, and what came of it. */
+export interface Gone {
+  readonly agenda: Agenda;
+  /** Not stored yet. */
+  readonly running: Status;
+  /** As it was stored before the call. */
+  readonly stored: Status;
+}
+
+/** Whether the call may go on with what is due `next`, as far as the statuses say. */
+export function mayGoOn({ agenda, running, stored }: Gone, next: Agenda): boolean {
+  switch (next.due) {
+    case 'prepare':
+      return agenda.due === 'begin';
+    case 'apply':
+      return agenda.due === 'apply' && hasBecome(running.items[agenda.index], 'applied') && isAnnounced(stored, next.index);
+    case 'restore':
+      return agenda.due === 'restore' && hasBecome(running.items[agenda.index], 'restored') && stored.phase === 'RollingBack';
+    case 'disown':
+      return agenda.due === 'disown' && running.items[agenda.index]?.disowned === true;
+    default:
+      return false;
+  }
+}
+
+function hasBecome(item: Item | undefined, kind: Item['progress']['kind']): boolean {
+  return item?.progress.kind === kind;
+}
+
+function isAnnounced({ items }: Status, index: number): boolean {
+  return hasBecome(items[index], 'announced');
+}
