@@ -26,6 +26,12 @@ export function single(changes: (names: Names) => readonly JsonObject[]): Story[
 export const isFinished = (phase: string) => (status: JsonObject) =>
   textAt(status, 'phase') === phase && JSON.stringify(at(status, 'items')).includes('lockLease') === false;
 
+/** More than one, for a run with two loops, where what another one has stored may be passed by before it is seen. */
+const hasDone =
+  (...any: readonly string[]) =>
+  (status: JsonObject): boolean =>
+    any.includes(textAt(status, 'progress') ?? '');
+
 const requested = { 'tx.janus.io/request-rollback': 'yes' };
 
 /** Once it is Committed and at rest its undo is asked for. */
@@ -60,6 +66,7 @@ export const failAt3: Story = {
   }),
   events: [
     {
+      when: hasDone('1/4', '2/4'),
       before: ({ what }, { a }) => what === `send create ConfigMap ${a}`,
       act: async ({ stranger }, { a, namespace }) => {
         const path = `/api/v1/namespaces/${namespace}/configmaps`;
@@ -97,6 +104,7 @@ export const deleteMidCommit: Story = {
   annotations: { 'tx.janus.io/automatic-rollback': 'true' },
   events: [
     {
+      when: hasDone('2/4', '3/4'),
       before: thirdChange,
       act: async ({ controller }, { run, namespace }) => must(await controller.delete(transactionPath(namespace, run))),
     },

@@ -24,11 +24,21 @@ export interface HookSettings {
   readonly port: number;
   /** Path of the kubeconfig; the one of the world by default. */
   readonly kubeconfig?: string;
+  /** JANUS_CALL_BUDGET; the default without it. */
+  readonly callBudget?: string;
 }
 
-export async function startHookProcess(world: World, undo: Undo, { port, kubeconfig }: HookSettings): Promise<HookProcess> {
+export async function startHookProcess(
+  world: World,
+  undo: Undo,
+  { port, kubeconfig, callBudget }: HookSettings,
+): Promise<HookProcess> {
   const flags = ['--import', join(import.meta.dirname, 'switch.ts')];
-  const environment = { PORT: String(port), ...(kubeconfig === undefined ? {} : { KUBECONFIG: kubeconfig }) };
+  const environment = {
+    PORT: String(port),
+    ...(kubeconfig === undefined ? {} : { KUBECONFIG: kubeconfig }),
+    ...(callBudget === undefined ? {} : { JANUS_CALL_BUDGET: callBudget }),
+  };
   const { address, process: child } = await startHook(world.controller, world.kubeconfig, undo, { flags, environment });
   return {
     address,

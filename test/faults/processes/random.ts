@@ -1,11 +1,12 @@
 // The hook's process ends at a random moment: by SIGKILL, or by SIGTERM, which lets it finish the step in hand.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { commit4, deleteMidCommit, failAt3, requestRollback } from '../stories.ts';
+import { commit4, requestRollback } from '../stories.ts';
 import type { ProcessCase } from './case.ts';
 import { chance, tell } from './follow.ts';
+import { refusedLast } from './refused.ts';
 import { type Site, seatOf } from './site.ts';
 
-const stories = [commit4, failAt3, requestRollback, deleteMidCommit];
+const stories = [commit4, refusedLast, requestRollback];
 const runs = 100;
 
 /** Both signals at the same moments, which spread over the time that a run without faults takes. */

@@ -1,11 +1,12 @@
 // Two hooks and two loops at once over the same Transactions, each loop calling its own hook; of some runs one hook dies.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { commit4, contention, deleteMidCommit, failAt3, requestRollback } from '../stories.ts';
+import { commit4, contention, requestRollback } from '../stories.ts';
 import type { ProcessCase } from './case.ts';
 import { chance, tell } from './follow.ts';
+import { refusedLast } from './refused.ts';
 import { type Site, seatOf } from './site.ts';
 
-const stories = [commit4, failAt3, requestRollback, deleteMidCommit, contention];
+const stories = [commit4, refusedLast, requestRollback, contention];
 const runs = 50;
 const duration = 2_000;
 

@@ -7,6 +7,7 @@ import { type Metacontroller, startMetacontroller } from '../../support/metacont
 import { type FetchHook, httpTransport } from '../../support/metacontroller/hook-call.ts';
 import type { World } from '../world.ts';
 import { type HookProcess, type HookSettings, startHookProcess } from './hook.ts';
+import { refuseWhenSent } from './refused.ts';
 
 export interface Seat {
   /** Who serves, once it is ready: another process after each death. */
@@ -32,19 +33,28 @@ export async function openSite(world: World, seats: number, kubeconfig?: string)
   count += 1;
   const label = { 'faults.janus.io/site': `site-${count}` };
   const site: Site = { world, label, seats: [], undo: createUndo(), beforeCalls: async () => undefined, isClosing: false };
+  await refuseWhenSent(world);
   for (let seat = 0; seat < seats; seat += 1) await addSeat(site, kubeconfig);
   return site;
 }
 
-/** Has so many hooks behind one address, and one loop that calls it: `pick` gives which of so many gets call `number`. */
-export async function openTurns(world: World, hooks: number, pick?: (count: number, number: number) => number): Promise<Site> {
+interface Turning {
+  readonly hooks: number;
+  /** JANUS_CALL_BUDGET; the default without it. */
+  readonly callBudget?: string | undefined;
+  /** Which of so many gets call `number`; each in its turn without it. */
+  readonly pick?: ((count: number, number: number) => number) | undefined;
+}
+
+/** Has so many hooks behind one address, and one loop that calls it. */
+export async function openTurns(world: World, { hooks, callBudget, pick }: Turning): Promise<Site> {
   const site = await openSite(world, 0);
   const addresses: string[] = [];
   const turns = await startInTurn(() => addresses, pick);
   site.undo.add(() => turns.close());
   const loop = await startLoopOf(site, turns.address);
   for (let number = 0; number < hooks; number += 1) {
-    const settings = { port: await freePort() };
+    const settings = { port: await freePort(), ...(callBudget === undefined ? {} : { callBudget }) };
     const hook = await startHookProcess(world, site.undo, settings);
     addresses.push(hook.address);
     seatHook(site, hook, { settings, loop });

@@ -1,29 +1,32 @@
 // Replicas behind one address: each call of one loop goes to another hook. And sixty Transactions at once, of which a third each is
 // committed, fails and is undone, while the hooks are ended every few seconds, one after the other.
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { JsonObject } from '../../../hooks/model/json.ts';
-import { must, waitFor } from '../../support/client.ts';
-import { change } from '../../support/targets.ts';
 import { targets } from '../run.ts';
-import { commit4, contention, deleteMidCommit, failAt3, fourChanges, requestRollback, single } from '../stories.ts';
-import type { Story } from '../story.ts';
+import { commit4, contention, deleteMidCommit, failAt3, requestRollback } from '../stories.ts';
 import type { World } from '../world.ts';
 import type { Note, ProcessCase } from './case.ts';
 import { atRest, chance, conclude, create, type Followed, prepare, tell } from './follow.ts';
+import { refusedLast } from './refused.ts';
 import { closeSite, openTurns, type Site, seatOf } from './site.ts';
 
-const stories = [commit4, failAt3, requestRollback, deleteMidCommit, contention];
+const inWindows = [commit4, refusedLast, requestRollback, contention].map((story) => ({ story, callBudget: undefined }));
+/** What happens in the middle of them is stored only where each call deals with one target. */
+const oneByOne = [failAt3, deleteMidCommit].map((story) => ({ story, callBudget: '0' }));
 const rounds = 6;
 
 export async function turnsOn(_: Site): Promise<readonly ProcessCase[]> {
   return [2, 3].flatMap((hooks) =>
-    stories.flatMap((story) =>
+    [...inWindows, ...oneByOne].flatMap(({ story, callBudget }) =>
       Array.from({ length: rounds }, (_, seed): ProcessCase => {
         const isRandom = seed % 2 === 1;
         return {
           id: `S20:turns:${hooks}:${story.id}:${seed}${isRandom ? ':random' : ''}`,
           run: ({ world }) =>
-            withTurns(world, { hooks, seed: isRandom ? seed : undefined }, async (site) => (await tell(site, story)).violations),
+            withTurns(
+              world,
+              { hooks, seed: isRandom ? seed : undefined, callBudget },
+              async (site) => (await tell(site, story)).violations,
+            ),
         };
       }),
     ),
@@ -34,12 +37,18 @@ interface Turns {
   readonly hooks: number;
   /** Calls go to whom this says; in turn without it. */
   readonly seed: number | undefined;
+  /** The default without it. */
+  readonly callBudget?: string | undefined;
 }
 
-async function withTurns<Result>(world: World, { hooks, seed }: Turns, work: (site: Site) => Promise<Result>): Promise<Result> {
+async function withTurns<Result>(
+  world: World,
+  { hooks, seed, callBudget }: Turns,
+  work: (site: Site) => Promise<Result>,
+): Promise<Result> {
   const pick =
     seed === undefined ? undefined : (count: number, number: number) => Math.floor(chance(seed * 1_000 + number) * count);
-  const site = await openTurns(world, hooks, pick);
+  const site = await openTurns(world, { hooks, callBudget, pick });
   try {
     return await work(site);
   } finally {
@@ -57,23 +66,9 @@ export async function restartsOn(_: Site): Promise<readonly ProcessCase[]> {
   }));
 }
 
-/** Passes its dry run, and is refused when it is sent. */
-const refused = { 'faults.janus.io/refused': 'yes' };
-
-const failing: Story = {
-  id: 'refused-last',
-  transactions: single((names) => [
-    ...fourChanges(names).slice(1),
-    change('Create', names.a, { metadata: { labels: refused }, data: { made: 'yes' } }),
-  ]),
-  events: [],
-  end: 'RolledBack',
-};
-
-const mixed = [commit4, failing, requestRollback] as const;
+const mixed = [commit4, refusedLast, requestRollback] as const;
 
 async function restarted(site: Site, signal: NodeJS.Signals, note: Note): Promise<readonly string[]> {
-  await refuseWhenSent(site.world);
   const lives: { readonly run: Followed; readonly before: Awaited<ReturnType<typeof targets>> }[] = [];
   for (let which = 0; which < transactions; which += 1) {
     const run = await prepare(site, mixed[which % mixed.length] ?? commit4);
@@ -106,29 +101,4 @@ async function restartInTurn(site: Site, signal: NodeJS.Signals, over: AbortSign
     hook.signal(signal);
     await hook.gone;
   }
-}
-
-const policies = '/apis/admissionregistration.k8s.io/v1';
-const policy = 'faults-refused-when-sent';
-
-async function refuseWhenSent({ controller, namespace }: World): Promise<void> {
-  const rule = { apiGroups: [''], apiVersions: ['v1'], resources: ['configmaps'], operations: ['CREATE'] };
-  const isSent = '!(has(request.dryRun) && request.dryRun == true)';
-  const isMarked = `has(object.metadata.labels) && 'faults.janus.io/refused' in object.metadata.labels`;
-  const spec: JsonObject = {
-    matchConstraints: { resourceRules: [rule] },
-    matchConditions: [{ name: 'marked-and-sent', expression: `${isSent} && ${isMarked}` }],
-    validations: [{ expression: 'false', message: 'refused when it is sent' }],
-  };
-  const made = await controller.create(`${policies}/validatingadmissionpolicies`, { metadata: { name: policy }, spec });
-  if (made.code !== 409) must(made);
-  const binding = { metadata: { name: policy }, spec: { policyName: policy, validationActions: ['Deny'] } };
-  const bound = await controller.create(`${policies}/validatingadmissionpolicybindings`, binding);
-  if (bound.code !== 409) must(bound);
-  const probe = { metadata: { name: 'refused-probe', labels: refused } };
-  await waitFor(async () => {
-    const { code } = await controller.create(`/api/v1/namespaces/${namespace}/configmaps`, probe);
-    if (code === 201) await controller.delete(`/api/v1/namespaces/${namespace}/configmaps/refused-probe`);
-    return code === 422;
-  }, 'the policy to refuse');
 }
