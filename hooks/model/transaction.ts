@@ -164,7 +164,7 @@ export function fieldManagers(transaction: Pick<Transaction, 'name' | 'uid'>): {
  * is too long to be known from it.
  */
 export function namesBehind(manager: string): readonly string[] | undefined {
-  const name = /^janus-(.+)-[0-9a-f]{8}$/.exec(manager)?.[1];
+  const name = /^janus-([a-z0-9][a-z0-9.-]*)-[0-9a-f]{8}$/.exec(manager)?.[1];
   if (name === undefined) return [];
   if (manager.length >= longestManager) return undefined;
   return name.startsWith('restore-') ? [name, name.slice('restore-'.length)] : [name];
