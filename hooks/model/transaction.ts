@@ -42,6 +42,8 @@ export interface Transaction {
   readonly uid: string;
   readonly resourceVersion: string;
   readonly isBeingDeleted: boolean;
+  /** When that was asked for, in ms since the epoch, by the API server's clock. */
+  readonly deletedAt: number | undefined;
   /** ms since the epoch, by the API server's clock. */
   readonly createdAt: number;
   readonly annotations: JsonObject;
@@ -76,6 +78,7 @@ export function decodeTransaction(object: JsonObject): Transaction {
     uid: textAt(metadata, 'uid') ?? '',
     resourceVersion: textAt(metadata, 'resourceVersion') ?? '',
     isBeingDeleted: textAt(metadata, 'deletionTimestamp') !== undefined,
+    deletedAt: parseTime(textAt(metadata, 'deletionTimestamp')),
     createdAt: parseTime(textAt(metadata, 'creationTimestamp')) ?? Number.POSITIVE_INFINITY,
     annotations: annotated,
     serviceAccountName: textAt(spec, 'serviceAccountName') ?? '',
