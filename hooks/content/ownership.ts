@@ -6,7 +6,7 @@ import { equalJson, isObject, type Json, type JsonObject, textAt } from '../mode
 import { formatTime, parseTime } from '../model/timeouts.ts';
 import { entryOf, type FieldSet, type Manager, managerKey, managersOf, noFields } from './fields.ts';
 import { type ListKinds, partsOf, valueAt } from './lists.ts';
-import { type Path, pathOf, pathSet } from './path.ts';
+import { type Path, pathOf, pathSet, pathText } from './path.ts';
 
 /** The manager into whose entry the API server folds the oldest Update entries when there are more than ten. */
 const ancient = 'ancient-changes';
@@ -31,6 +31,19 @@ export interface Owned {
 /** Whether one of these managers has an entry in the object. */
 export function hasManager(object: Json | undefined, names: readonly string[]): boolean {
   return managersOf(object).some((manager) => names.includes(manager.name));
+}
+
+/** Of no value that there is: what it marks was fenced, and not restored. */
+const fencePath: Path = ['f:metadata', 'f:annotations', 'f:tx.janus.io/fence'];
+
+/** The entry of a manager that has only fenced an object. */
+export function fenceOf(name: string, apiVersion: string): JsonObject {
+  return entryOf({ name, operation: 'Update', apiVersion, subresource: '', fields: new Set([pathText(fencePath)]) });
+}
+
+/** Whether that manager has an entry in the object, and it says that values were restored. */
+export function hasRestored(object: Json | undefined, name: string): boolean {
+  return ownedBy(object, [name]).some((path) => pathText(path) !== pathText(fencePath));
 }
 
 /** The paths that one of these managers owns in the object. */

@@ -3,7 +3,7 @@
 import { contentOf } from '../content/content.ts';
 import { type ListKinds, listKindsOf, partsOf, valueAt, withValueAt, withValuesAt } from '../content/lists.ts';
 import { differences, type Merge, merge, type OurPath } from '../content/merge.ts';
-import { hasManager, isUnclaimed, newOwners, ownedBy, ownersAt } from '../content/ownership.ts';
+import { hasManager, hasRestored, isUnclaimed, newOwners, ownedBy, ownersAt } from '../content/ownership.ts';
 import { describePath, describeSealedPath, type Path, pathSet, pathText } from '../content/path.ts';
 import type { Drift } from '../model/item.ts';
 import { equalJson, isObject, type Json, type JsonObject, textAt } from '../model/json.ts';
@@ -62,7 +62,7 @@ export function attribute(evidence: Evidence): Attributed {
   const ours = merged.ours.filter(({ path }) => !nobodys.has(pathText(path)));
   const isForeign = ({ path, state }: OurPath): boolean => state === 'foreign' && !isForgottenAnnotation(path, written, kinds);
   const foreign = ours.filter(isForeign).map(({ path }) => foreignPath(live, path));
-  const marked = hasManager(live, [managers.forward, managers.restore]);
+  const marked = hasManager(live, [managers.forward]) || hasRestored(live, managers.restore);
   const byValue = ours.some(({ state }) => state === 'applied');
   // Server-side apply always leaves an entry: without one, equal values are somebody else's equal change.
   const proven = entry.type === 'Patch' && !evidence.recorded ? marked : byValue || marked;
