@@ -2,7 +2,8 @@
 import { contentOf, withoutKeys } from '../content/content.ts';
 import { listKindsOf } from '../content/lists.ts';
 import { differences } from '../content/merge.ts';
-import { isUnclaimed, kubernetesManagers, ownersWithin } from '../content/ownership.ts';
+import { isUnclaimed, ownersWithin } from '../content/owners.ts';
+import { kubernetesManagers } from '../content/ownership.ts';
 import type { Path } from '../content/path.ts';
 import { at, isObject, type Json, type JsonObject, withKey } from '../model/json.ts';
 import { type Evidence, type ForeignPath, foreignPath, writtenState } from './judge.ts';

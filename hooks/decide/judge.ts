@@ -3,7 +3,8 @@
 import { contentOf } from '../content/content.ts';
 import { type ListKinds, listKindsOf, partsOf, valueAt, withValueAt, withValuesAt } from '../content/lists.ts';
 import { differences, type Merge, merge, type OurPath } from '../content/merge.ts';
-import { hasManager, hasRestored, isUnclaimed, newOwners, ownedBy, ownersAt } from '../content/ownership.ts';
+import { isUnclaimed, ownersAt } from '../content/owners.ts';
+import { hasManager, hasRestored, newOwners, ownedBy } from '../content/ownership.ts';
 import { describePath, describeSealedPath, type Path, pathSet, pathText } from '../content/path.ts';
 import type { Drift } from '../model/item.ts';
 import { equalJson, isObject, type Json, type JsonObject, textAt } from '../model/json.ts';
