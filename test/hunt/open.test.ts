@@ -34,7 +34,7 @@ t.test('a change to an owner that is not there is refused, since the object woul
   const ownerReferences = [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'nobody', uid }];
   await stage.transaction('owned', [change('Patch', 'target', { metadata: { ownerReferences } })]);
   t.match((await stepToEnd(stage, 'owned')).status, { phase: 'Failed' });
-  await pause(5_000); // for the garbage collector
+  await pause(10_000); // for the garbage collector
   t.equal((await stage.client.get(stage.path('configmaps/target'))).code, 200);
 });
 
@@ -48,7 +48,7 @@ t.test('an owner that the ServiceAccount may not read, and that is gone', async 
   await commit(stage, 'child', [change('Delete', 'child')]);
   must(await client.delete(path('secrets/owner')));
   const status = await undo(stage, 'child');
-  await pause(5_000); // for the garbage collector
+  await pause(10_000); // for the garbage collector
   const isBack = (await client.get(path('configmaps/child'))).code === 200;
   t.ok(isBack || textAt(status, 'phase') !== 'RolledBack', 'it is back, or it is told that it is not');
 });
@@ -60,7 +60,7 @@ t.test('a kind that cannot be listed', async (t) => {
   await breakSomeKind(stage);
   await pause(3_000); // until no list of it is answered from what is cached
 
-  await t.test('holds up no undo of a Create of another kind', async () => {
+  await t.test('holds up no undo of a Create of another kind', async (t) => {
     await stage.annotate('created', { 'tx.janus.io/request-rollback': 'yes' });
     const began = Date.now();
     await stepTo(stage, 'created', 'the undo', ({ phase }) => phase === 'RolledBack' || Date.now() > began + 30_000);
