@@ -2,7 +2,7 @@
 // after all was over; and snapshots, where somebody forced the finalizers of the Transaction off. Leases expire by themselves,
 // though some only after an hour; a snapshot that keeps its finalizer would keep its namespace for ever.
 import { holdsLocks } from './agenda/agenda.ts';
-import type { Cluster, Resource } from './cluster.ts';
+import type { Cluster, ListAnswer, Resource } from './cluster.ts';
 import { leaseState } from './decide/locks.ts';
 import { type JsonObject, textAt } from './model/json.ts';
 import type { Packer } from './model/packer.ts';
@@ -24,7 +24,7 @@ const settlingTime = 120_000;
  */
 export function sweepLeases(cluster: Cluster, engineNamespace: string): Promise<number> {
   // Who may write Leases there is the operator.
-  const all = { resource: leases, namespace: engineNamespace, isOurs: () => true };
+  const all = { resource: leases, namespace: engineNamespace, limit: 500, isOurs: () => true };
   return sweep(cluster, all, async (item, owner) => {
     const name = textAt(item, 'metadata', 'name') ?? '';
     const lease = await cluster.get(leaseLocation(name, engineNamespace), engine);
@@ -59,7 +59,7 @@ function sweepSnapshotsIn(cluster: Cluster, packer: Packer, within: string | und
     const write = found.kind === 'ok' && isOurs(found.object) ? unprotect(found.object) : undefined;
     return write !== undefined && (await cluster.send(write)).kind === 'ok';
   };
-  return sweep(cluster, { resource: configMaps, namespace: within, isOurs }, unprotectOne);
+  return sweep(cluster, { resource: configMaps, namespace: within, limit: fewLarge, isOurs }, unprotectOne);
 }
 
 /** Whose something says it is. Anybody can say so: where it matters, its name must be one that only our key gives for that owner. */
@@ -71,28 +71,41 @@ function claimed(item: JsonObject): Owner {
 /** What has become of the Transaction that something belongs to. */
 type Fate = 'gone' | 'at rest' | 'at work' | 'unknown';
 
+/** ConfigMaps of one page: anybody may put our label on some whose metadata take megabytes, and an answer has an end. */
+const fewLarge = 10;
+
 type SweepOne = (item: JsonObject, owner: Fate) => Promise<boolean>;
 
 interface Swept {
   readonly resource: Resource;
   readonly namespace: string | undefined;
+  /** Of one page. */
+  readonly limit: number;
   readonly isOurs: (item: JsonObject) => boolean;
 }
 
-async function sweep(cluster: Cluster, { resource, namespace, isOurs }: Swept, sweepOne: SweepOne): Promise<number> {
-  const listed = await cluster.listMetadata(resource, namespace, engine, { labelSelector: uidLabel });
-  if (listed.kind === 'failed') return 0;
+async function sweep(cluster: Cluster, swept: Swept, sweepOne: SweepOne): Promise<number> {
   const fates = new Map<string, Fate>();
-  let swept = 0;
+  let count = 0;
   // One after the other: there is no hurry, and others have better use of the API server.
-  for (const item of listed.items.filter(isOurs)) {
+  for await (const item of itemsOf(cluster, swept)) {
     const owner = claimed(item);
     const key = JSON.stringify(owner);
     const fate = fates.get(key) ?? (await fateOf(cluster, owner));
     fates.set(key, fate);
-    if (await sweepOne(item, fate)) swept += 1;
+    if (await sweepOne(item, fate)) count += 1;
   }
-  return swept;
+  return count;
+}
+
+async function* itemsOf(cluster: Cluster, { resource, namespace, limit, isOurs }: Swept): AsyncGenerator<JsonObject> {
+  for (let from: string | undefined; from !== ''; ) {
+    const options = { labelSelector: uidLabel, limit, ...(from === undefined ? {} : { from }) };
+    const page: ListAnswer = await cluster.listMetadata(resource, namespace, engine, options);
+    if (page.kind === 'failed') return;
+    yield* page.items.filter(isOurs);
+    from = page.next;
+  }
 }
 
 async function fateOf(cluster: Cluster, { namespace, name, uid }: Owner): Promise<Fate> {

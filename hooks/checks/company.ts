@@ -102,6 +102,11 @@ function dependentsOf(owned: readonly Neighbour[]): (uid: string) => readonly Ne
   return (uid) => byOwner.get(uid) ?? [];
 }
 
+/** Whether these are the Events of Kubernetes, which expire by themselves; other groups have kinds of that name too. */
+export function areEvents({ group, plural }: Pick<Resource, 'group' | 'plural'>): boolean {
+  return plural === 'events' && ['', 'events.k8s.io'].includes(group);
+}
+
 /** On its way out already: nothing is lost by our deed. */
 export function isLeaving({ object }: Neighbour): boolean {
   return textAt(object, 'metadata', 'deletionTimestamp') !== undefined;

@@ -1,6 +1,6 @@
 // Which lists have keys. Learned from managedFields, where the API server itself writes the keys of every list that its
 // schema declares as a map or a set (built-in kinds and CustomResourceDefinitions alike), so no schema is read.
-import { isList, isObject, type Json } from '../model/json.ts';
+import { at, isList, isObject, type Json, type JsonObject } from '../model/json.ts';
 import { type Manager, managersOf } from './fields.ts';
 import { field, itemElement, keyNames, memberElement, type Path, pathOf, schemaPath } from './path.ts';
 
@@ -59,35 +59,58 @@ export function assemble(kind: Parts['kind'], entries: readonly (readonly [strin
 export function valueAt(root: Json | undefined, path: Path, kinds: ListKinds): Json | undefined {
   let value = root;
   for (const [index, element] of path.entries()) {
-    value = partsOf(value, path.slice(0, index), kinds)?.entries.get(element);
+    // A map is not taken apart for one of its fields: it may have very many, and each of them is asked for.
+    value = isObject(value) ? fieldOf(value, element) : partsOf(value, path.slice(0, index), kinds)?.entries.get(element);
     if (value === undefined) return undefined;
   }
   return value;
 }
 
+function fieldOf(value: JsonObject, element: string): Json | undefined {
+  return element.startsWith('f:') ? at(value, element.slice(2)) : undefined;
+}
+
 /** A copy with the value at a path replaced, added (at the end of its list) or, with undefined, removed. */
 export function withValueAt(root: Json | undefined, path: Path, value: Json | undefined, kinds: ListKinds): Json | undefined {
-  return replace({ root, path, value, kinds }, root, 0);
+  return withValuesAt(root, [{ path, value }], kinds);
+}
+
+/** A path and its new value. */
+export interface Placed {
+  readonly path: Path;
+  readonly value?: Json | undefined;
+}
+
+/** The same for many paths, none of which lies in another: what they lie in is copied once. */
+export function withValuesAt(root: Json | undefined, placed: readonly Placed[], kinds: ListKinds): Json | undefined {
+  return placed.length === 0 ? root : replace(root, { placed, kinds, depth: 0 });
 }
 
 interface Replacement {
-  readonly root: Json | undefined;
-  readonly path: Path;
-  readonly value: Json | undefined;
+  /** Alike up to `depth`. */
+  readonly placed: readonly Placed[];
   readonly kinds: ListKinds;
+  readonly depth: number;
 }
 
-function replace(change: Replacement, node: Json | undefined, depth: number): Json | undefined {
-  const element = change.path[depth];
-  if (element === undefined) return change.value;
-  const parts = partsOf(node ?? emptyFor(element), change.path.slice(0, depth), change.kinds);
+function replace(node: Json | undefined, { placed, kinds, depth }: Replacement): Json | undefined {
+  const [first] = placed;
+  const element = first?.path[depth];
+  if (first === undefined || element === undefined) return first?.value;
+  const parts = partsOf(node ?? emptyFor(element), first.path.slice(0, depth), kinds);
   if (parts === undefined) return node;
-  const child = replace(change, parts.entries.get(element), depth + 1);
-  if (child === undefined && node === undefined) return undefined;
-  const entries = new Map(parts.entries);
-  if (child === undefined) entries.delete(element);
-  else entries.set(element, child);
-  return assemble(parts.kind, [...entries]);
+  const entries = withChildren(parts.entries, { placed, kinds, depth });
+  return node === undefined && entries.size === 0 ? undefined : assemble(parts.kind, [...entries]);
+}
+
+function withChildren(before: Parts['entries'], { placed, kinds, depth }: Replacement): Parts['entries'] {
+  const entries = new Map(before);
+  for (const [element, some] of Map.groupBy(placed, ({ path }) => path[depth] ?? '')) {
+    const child = replace(entries.get(element), { placed: some, kinds, depth: depth + 1 });
+    if (child === undefined) entries.delete(element);
+    else entries.set(element, child);
+  }
+  return entries;
 }
 
 function emptyFor(element: string): Json {

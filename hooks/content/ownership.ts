@@ -4,9 +4,10 @@
 // The API server takes a PUT that changes only managedFields as it is.
 import { equalJson, type Json, type JsonObject, textAt } from '../model/json.ts';
 import { formatTime, parseTime } from '../model/timeouts.ts';
-import { entryOf, type FieldSet, isWithin, type Manager, managerKey, managersOf, noFields } from './fields.ts';
+import { entryOf, type FieldSet, type Manager, managerKey, managersOf, noFields } from './fields.ts';
 import { type ListKinds, partsOf, valueAt } from './lists.ts';
-import { type Path, pathOf, pathText } from './path.ts';
+import { isWhole } from './owners.ts';
+import { type Path, pathOf, pathSet, pathText } from './path.ts';
 
 /** The manager into whose entry the API server folds the oldest Update entries when there are more than ten. */
 const ancient = 'ancient-changes';
@@ -33,36 +34,24 @@ export function hasManager(object: Json | undefined, names: readonly string[]): 
   return managersOf(object).some((manager) => names.includes(manager.name));
 }
 
+/** Of no value that there is: what it marks was fenced, and not restored. */
+const fencePath: Path = ['f:metadata', 'f:annotations', 'f:tx.janus.io/fence'];
+
+/** The entry of a manager that has only fenced an object. */
+export function fenceOf(name: string, apiVersion: string): JsonObject {
+  return entryOf({ name, operation: 'Update', apiVersion, subresource: '', fields: new Set([pathText(fencePath)]) });
+}
+
+/** Whether that manager has an entry in the object, and it says that values were restored. */
+export function hasRestored(object: Json | undefined, name: string): boolean {
+  return ownedBy(object, [name]).some((path) => pathText(path) !== pathText(fencePath));
+}
+
 /** The paths that one of these managers owns in the object. */
 export function ownedBy(object: Json | undefined, names: readonly string[]): readonly Path[] {
   return managersOf(object)
     .filter((manager) => names.includes(manager.name))
     .flatMap((manager) => [...manager.fields].map(pathOf));
-}
-
-/** The managers that own a path, something below it, or all of what it lies in. */
-export function ownersAt(object: Json | undefined, path: Path): readonly Manager[] {
-  const owns = ownershipIn(object);
-  return managersOf(object).filter(({ fields }) => [...fields].map(pathOf).some((member) => owns(member, path)));
-}
-
-// What has members of its own in any entry is owned by them, one by one; an owner of it owns that it exists. What has none is
-// owned as a whole (a selector, an atomic list).
-function ownershipIn(object: Json | undefined): (member: Path, path: Path) => boolean {
-  const members = managersOf(object).flatMap(({ fields }) => [...fields].map(pathOf));
-  const isWhole = (member: Path): boolean => !members.some((other) => other.length > member.length && isWithin(other, member));
-  return (member, path) => isWithin(member, path) || (isWithin(path, member) && isWhole(member));
-}
-
-/**
- * Whether a value is there that nobody owns: a default, or what an admission policy made of somebody's write. The API server does
- * not count what admission adds as the writer's. Where nobody owns anything, or somebody owns fields under the names that they
- * have in another version of the API, nothing can be told.
- */
-export function isUnclaimed(object: Json | undefined, path: Path, kinds: ListKinds): boolean {
-  const managers = managersOf(object);
-  const isLegible = managers.length > 0 && managers.every(({ apiVersion }) => apiVersion === textAt(object, 'apiVersion'));
-  return isLegible && valueAt(object, path, kinds) !== undefined && ownersAt(object, path).length === 0;
 }
 
 /** The managers that own one of the paths, or something below it, in live and did not in expected: they took it over since. */
@@ -72,12 +61,13 @@ export function newOwners(
   ourNames: readonly string[],
 ): readonly { path: Path; manager: string }[] {
   const before = fieldsByManager(owned.expected);
-  const owns = ownershipIn(owned.live);
+  const ours = pathSet(paths);
+  const isOfOurs = (member: Path): boolean => ours.covers(member) || (ours.leadsTo(member) && isWhole(owned.live, member));
   return managersOf(owned.live)
     .filter((manager) => !ourNames.includes(manager.name) && manager.subresource === '' && manager.name !== ancient)
     .flatMap((manager) => {
       const gained = manager.fields.difference(before.get(managerKey(manager)) ?? noFields);
-      const taken = [...gained].map(pathOf).find((path) => paths.some((ours) => owns(path, ours)));
+      const taken = [...gained].map(pathOf).find(isOfOurs);
       return taken === undefined ? [] : [{ path: taken, manager: manager.name }];
     });
 }
@@ -185,8 +175,4 @@ function withTime(manager: Manager, owned: Owned, key: string): Manager {
 /** Whether the object exists and is on its way out. */
 export function isTerminating(object: Json | undefined): boolean {
   return textAt(object, 'metadata', 'deletionTimestamp') !== undefined;
-}
-
-export function samePath(left: Path, right: Path): boolean {
-  return pathText(left) === pathText(right);
 }

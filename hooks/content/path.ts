@@ -41,6 +41,27 @@ export function pathOf(text: string): Path {
   return JSON.parse(text) as Path;
 }
 
+/** Many paths at once: each question takes as long as the path that is asked for, however many there are. */
+export interface PathSet {
+  /** Whether the path is one of them, or lies below one. */
+  covers(path: Path): boolean;
+  /** Whether one of them is the path, or lies below it. */
+  leadsTo(path: Path): boolean;
+}
+
+export function pathSet(paths: readonly Path[]): PathSet {
+  const whole = new Set(paths.map(pathText));
+  const above = new Set(paths.flatMap((path) => beginnings(path)));
+  return {
+    covers: (path) => beginnings(path).some((text) => whole.has(text)),
+    leadsTo: (path) => above.has(pathText(path)),
+  };
+}
+
+function beginnings(path: Path): readonly string[] {
+  return Array.from({ length: path.length + 1 }, (_, length) => pathText(path.slice(0, length)));
+}
+
 /** The path with every list item and set member replaced by `*`: where in the schema it is, whichever item. */
 export function schemaPath(path: Path): string {
   return pathText(path.map((element) => (element.startsWith('f:') ? element : '*')));

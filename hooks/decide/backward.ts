@@ -1,7 +1,7 @@
 // What taking one change back takes: nothing, one compensation, patience, or giving up because others would pay for it.
 import { contentOf } from '../content/content.ts';
 import { managersOf } from '../content/fields.ts';
-import { hasManager, isTerminating } from '../content/ownership.ts';
+import { hasManager, hasRestored, isTerminating } from '../content/ownership.ts';
 import { isObject, type JsonObject } from '../model/json.ts';
 import type { OtherChange, Wanted } from '../model/others.ts';
 import type { Reason } from '../model/reason.ts';
@@ -116,7 +116,7 @@ function judgeContent(evidence: BackwardEvidence, live: JsonObject): Backward {
   const { entry, managers } = evidence;
   const attributed = attribute(evidence);
   // Our restoring write has been here, and it is whole: what differs now was written after it. Only ownership is to go back.
-  if (hasManager(live, [managers.restore]))
+  if (hasRestored(live, managers.restore))
     return { kind: 'content', live, restored: contentOf(live, entry.resource), attributed };
   if (isAbsent(evidence, attributed)) return { kind: 'restored' };
   const upon = builtUpon(evidence, attributed);

@@ -1,15 +1,12 @@
 // What of a created object is somebody else's work.
 import { contentOf, withoutKeys } from '../content/content.ts';
-import { managersOf } from '../content/fields.ts';
 import { listKindsOf } from '../content/lists.ts';
 import { differences } from '../content/merge.ts';
-import { isUnclaimed } from '../content/ownership.ts';
+import { isUnclaimed, ownersWithin } from '../content/owners.ts';
+import { kubernetesManagers } from '../content/ownership.ts';
 import type { Path } from '../content/path.ts';
 import { at, isObject, type Json, type JsonObject, withKey } from '../model/json.ts';
 import { type Evidence, type ForeignPath, foreignPath, writtenState } from './judge.ts';
-
-// Written by Kubernetes itself into objects of others; not a reason to keep an object.
-const kubernetesManagers = ['kube-controller-manager', 'kube-scheduler', 'kubelet', 'cloud-controller-manager', 'kube-apiserver'];
 
 /** What others have put into an object that our Create made, as far as it is a reason to keep it. */
 export function foreignContent(evidence: Evidence): readonly ForeignPath[] {
@@ -19,10 +16,7 @@ export function foreignContent(evidence: Evidence): readonly ForeignPath[] {
   const ours = (object: Json | undefined): JsonObject | undefined =>
     isObject(object) ? withoutBookkeeping(contentOf(object, entry.resource)) : undefined;
   const theirs = differences(ours(written), ours(live), kinds);
-  const byKubernetes = managersOf(live)
-    .filter(({ name }) => kubernetesManagers.includes(name))
-    .flatMap(({ fields }) => [...fields]);
-  const owned = (path: Path): boolean => byKubernetes.some((text) => text.startsWith(JSON.stringify(path).slice(0, -1)));
+  const owned = (path: Path): boolean => ownersWithin(live, path).some(({ name }) => kubernetesManagers.includes(name));
   const changed = theirs.filter((path) => path.length > 0 && !owned(path) && !isUnclaimed(live, path, kinds));
   // Where no dry run told the defaults, only what another manager has written is foreign.
   const isKnown = (path: Path): boolean => !['unknown', evidence.managers.forward].includes(foreignPath(live, path).manager);

@@ -1,11 +1,11 @@
 // Whose work is the live object? Values decide: our change is prior -> expected, theirs is expected -> live. managedFields
 // only help where values cannot tell: a change that changed nothing, and values that a webhook stamped.
 import { contentOf } from '../content/content.ts';
-import { isWithin } from '../content/fields.ts';
-import { type ListKinds, listKindsOf, partsOf, valueAt, withValueAt } from '../content/lists.ts';
+import { type ListKinds, listKindsOf, partsOf, valueAt, withValueAt, withValuesAt } from '../content/lists.ts';
 import { differences, type Merge, merge, type OurPath } from '../content/merge.ts';
-import { hasManager, isUnclaimed, newOwners, ownedBy, ownersAt, samePath } from '../content/ownership.ts';
-import { describePath, describeSealedPath, type Path } from '../content/path.ts';
+import { isUnclaimed, ownersAt } from '../content/owners.ts';
+import { hasManager, hasRestored, newOwners, ownedBy } from '../content/ownership.ts';
+import { describePath, describeSealedPath, type Path, pathSet, pathText } from '../content/path.ts';
 import type { Drift } from '../model/item.ts';
 import { equalJson, isObject, type Json, type JsonObject, textAt } from '../model/json.ts';
 import type { SnapshotEntry } from '../model/snapshot.ts';
@@ -56,12 +56,14 @@ export function attribute(evidence: Evidence): Attributed {
     merge({ prior: content(entry.prior, entry), expected: content(written, entry), live: content(live, entry) }, kinds);
   const first = mergeWith(foreseen);
   const unclaimed = unclaimedPaths(first, foreseen, evidence, kinds);
-  const written = unclaimed.reduce((state, path) => withValueAt(state, path, valueAt(live, path, kinds), kinds), foreseen);
+  const found = unclaimed.map((path) => ({ path, value: valueAt(live, path, kinds) }));
+  const written = withValuesAt(foreseen, found, kinds);
   const merged = unclaimed.length === 0 ? first : mergeWith(written);
-  const ours = merged.ours.filter(({ path }) => !unclaimed.some((other) => samePath(path, other)));
+  const nobodys = new Set(unclaimed.map(pathText));
+  const ours = merged.ours.filter(({ path }) => !nobodys.has(pathText(path)));
   const isForeign = ({ path, state }: OurPath): boolean => state === 'foreign' && !isForgottenAnnotation(path, written, kinds);
   const foreign = ours.filter(isForeign).map(({ path }) => foreignPath(live, path));
-  const marked = hasManager(live, [managers.forward, managers.restore]);
+  const marked = hasManager(live, [managers.forward]) || hasRestored(live, managers.restore);
   const byValue = ours.some(({ state }) => state === 'applied');
   // Server-side apply always leaves an entry: without one, equal values are somebody else's equal change.
   const proven = entry.type === 'Patch' && !evidence.recorded ? marked : byValue || marked;
@@ -80,7 +82,8 @@ function unclaimedPaths(
   const foreign = ours.filter(({ state, isOrder }) => state === 'foreign' && isOrder !== true);
   if (foreign.length === 0) return [];
   const differing = differences(content(written, entry), content(live, entry), kinds);
-  return differing.filter((path) => foreign.some((one) => isWithin(path, one.path)) && isUnclaimed(live, path, kinds));
+  const inForeign = pathSet(foreign.map(({ path }) => path));
+  return differing.filter((path) => inForeign.covers(path) && isUnclaimed(live, path, kinds));
 }
 
 // The API server itself counts in it, at every write of a DaemonSet. Source: k8s.io/kubernetes pkg/apis/apps/v1/conversion.go.
@@ -102,11 +105,12 @@ export function writtenState({ entry, live, managers, drift }: Evidence, kinds: 
     (state, { path, value }) => withValueAt(state, path, value, kinds),
     entry.expected,
   );
-  return ownedBy(live, [managers.forward]).reduce<Json | undefined>((state, path) => {
+  const ours = ownedBy(live, [managers.forward]).flatMap((path) => {
     const value = valueAt(live, path, kinds);
     const isContainer = value === undefined || partsOf(value, path, kinds) !== undefined;
-    return isContainer || equalJson(value, valueAt(state, path, kinds)) ? state : withValueAt(state, path, value, kinds);
-  }, recorded);
+    return isContainer || equalJson(value, valueAt(recorded, path, kinds)) ? [] : [{ path, value }];
+  });
+  return withValuesAt(recorded, ours, kinds);
 }
 
 const longestManager = 128;

@@ -5,7 +5,8 @@
 // or the Transaction that brought it back says so.
 import { managersOf } from '../content/fields.ts';
 import type { OurPath } from '../content/merge.ts';
-import { hasManager, newOwners, ownedBy, ownersAt } from '../content/ownership.ts';
+import { ownersAt } from '../content/owners.ts';
+import { hasManager, newOwners, ownedBy } from '../content/ownership.ts';
 import type { JsonObject } from '../model/json.ts';
 import { isAfter, type OtherChange, type Others, type Wanted } from '../model/others.ts';
 import type { Reason } from '../model/reason.ts';

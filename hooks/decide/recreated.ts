@@ -3,7 +3,7 @@ import { asNew, contentOf, withoutKeys } from '../content/content.ts';
 import { withoutGenerated } from '../content/generated.ts';
 import { listKindsOf } from '../content/lists.ts';
 import { differences } from '../content/merge.ts';
-import { isUnclaimed } from '../content/ownership.ts';
+import { isUnclaimed } from '../content/owners.ts';
 import { at, type JsonObject, withKey } from '../model/json.ts';
 import { type Evidence, type ForeignPath, foreignPath } from './judge.ts';
 

@@ -1,5 +1,6 @@
 // RollingBack: one change after the other, the last one first, is taken back or given up with its reason.
 import { describeRefusal } from '../checks/refusal.ts';
+import { hasManager } from '../content/ownership.ts';
 import type { Failure } from '../model/failure.ts';
 import type { Item } from '../model/item.ts';
 import { textAt } from '../model/json.ts';
@@ -118,7 +119,9 @@ function decideUndo(observation: Observation, view: ItemView, { entry, late }: D
     isRequested: Object.keys(status.handledAnnotations).length > 0,
   };
   const judged = judgeBackward(evidence);
-  const isFenced = late === undefined || item?.progress.kind === 'applied';
+  // Who fenced it and died has left his mark: that is taken off again.
+  const isMarked = hasManager(evidence.live, [evidence.managers.restore]);
+  const isFenced = (late === undefined || item?.progress.kind === 'applied') && !isMarked;
   const safe = isFenced ? judged : fenced(judged, view, known);
   const lost = { goneOwners: view.goneOwners, goneManagers: goneManagers(evidence) };
   return byJudgement({ observation, entry: known, ...lost }, safe, now);

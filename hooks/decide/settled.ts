@@ -56,11 +56,20 @@ function whyBroken(observation: Observation, snapshot: StoredSnapshot): string |
   return entries.map((entry) => brokenDrift(observation, entry)).find((why) => why !== undefined);
 }
 
-/** Our entry in the managedFields of a patched object goes with the Transaction. Where it cannot, nothing waits for it. */
-export function decideDisown({ status }: Observation, view: ItemView, index: number): Step {
+/** ms for which a deletion is held up by objects that cannot be read or written: it must not depend on what others keep running. */
+const disownPatience = 60_000;
+
+/** Whether a deletion has waited long enough: from then on each object has one try. */
+export function isDisownOver({ transaction: { deletedAt }, now }: Pick<Observation, 'transaction' | 'now'>): boolean {
+  return deletedAt !== undefined && now > deletedAt + disownPatience;
+}
+
+/** Our entry in the managedFields of a patched object goes with the Transaction. Where it cannot, nothing waits for it for long. */
+export function decideDisown(observation: Observation, view: ItemView, index: number): Step {
+  const { status } = observation;
   const entry = view.snapshot.kind === 'stored' ? view.snapshot.entries[index] : undefined;
   const trouble = view.live.kind === 'trouble' && view.live.failure.kind === 'transient' ? view.live.failure : undefined;
-  if (trouble !== undefined) return waitOut(status, 'reading an object that was patched', trouble);
+  if (trouble !== undefined && !isDisownOver(observation)) return waitOut(status, 'reading an object that was patched', trouble);
   if (entry === undefined || view.live.kind !== 'present')
     return become(disowned(status, index), 'the object is not there to be disowned', 0.001);
   return { kind: 'disown', index, entry, live: view.live.object, because: 'the Transaction is being deleted' };

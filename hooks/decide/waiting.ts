@@ -30,20 +30,31 @@ export function undoLater(status: Status, index: number, message: string, second
   return passOver(status, index, { message, because: message, seconds });
 }
 
-/** As `waitOut`, in an undo: trouble with one target does not keep the others from being undone. */
+/**
+ * As `waitOut`, in an undo: trouble with one target does not keep the others from being undone. Where there is no answer at all
+ * they would meet the same. An answer below 500 may be that of an admission webhook to this write alone, or of an API server that
+ * is busy: the others have their turn, and not at once.
+ */
 export function undoOut(status: Status, index: number, what: string, failure: Failure): Become {
-  if (failure.code < 500) return waitOut(status, what, failure);
+  if (failure.code === 0) return waitOut(status, what, failure);
   const message = `${what} failed for now (${failure.reason}); it is tried again`;
-  return passOver(status, index, { message, because: message, seconds: backoff });
+  return passOver(status, index, {
+    message,
+    because: message,
+    seconds: backoff,
+    ...(failure.code < 500 ? { first: backoff } : {}),
+  });
 }
 
 interface Pause {
   readonly message: string;
   readonly because: string;
   readonly seconds: number;
+  /** Where it is passed over for the first time. */
+  readonly first?: number;
 }
 
-function passOver(status: Status, index: number, { message, because, seconds }: Pause): Become {
+function passOver(status: Status, index: number, { message, because, seconds, first = 0.001 }: Pause): Become {
   const others = status.items.filter((item, at) => at !== index && isToUndo(item));
   if (others.length === 0) return { kind: 'become', status: { ...status, message }, because, resyncAfterSeconds: seconds };
   const next = passedOver(status, index, message);
@@ -51,7 +62,7 @@ function passOver(status: Status, index: number, { message, because, seconds }: 
   // The same sentence whichever of them has its turn: a status that changes wakes Metacontroller at once.
   const waiting = next.items.filter((item) => item.waiting !== undefined);
   const summary = `${count(waiting.length, 'change')} cannot be undone yet: ${waiting.at(-1)?.waiting ?? message}`;
-  return { kind: 'become', status: { ...next, message: summary }, because, resyncAfterSeconds: isNew ? 0.001 : seconds };
+  return { kind: 'become', status: { ...next, message: summary }, because, resyncAfterSeconds: isNew ? first : seconds };
 }
 
 export function become(status: Status, because: string, resyncAfterSeconds = 0): Become {

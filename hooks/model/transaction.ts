@@ -42,6 +42,8 @@ export interface Transaction {
   readonly uid: string;
   readonly resourceVersion: string;
   readonly isBeingDeleted: boolean;
+  /** When that was asked for, in ms since the epoch, by the API server's clock. */
+  readonly deletedAt: number | undefined;
   /** ms since the epoch, by the API server's clock. */
   readonly createdAt: number;
   readonly annotations: JsonObject;
@@ -76,6 +78,7 @@ export function decodeTransaction(object: JsonObject): Transaction {
     uid: textAt(metadata, 'uid') ?? '',
     resourceVersion: textAt(metadata, 'resourceVersion') ?? '',
     isBeingDeleted: textAt(metadata, 'deletionTimestamp') !== undefined,
+    deletedAt: parseTime(textAt(metadata, 'deletionTimestamp')),
     createdAt: parseTime(textAt(metadata, 'creationTimestamp')) ?? Number.POSITIVE_INFINITY,
     annotations: annotated,
     serviceAccountName: textAt(spec, 'serviceAccountName') ?? '',
@@ -164,7 +167,7 @@ export function fieldManagers(transaction: Pick<Transaction, 'name' | 'uid'>): {
  * is too long to be known from it.
  */
 export function namesBehind(manager: string): readonly string[] | undefined {
-  const name = /^janus-(.+)-[0-9a-f]{8}$/.exec(manager)?.[1];
+  const name = /^janus-([a-z0-9][a-z0-9.-]*)-[0-9a-f]{8}$/.exec(manager)?.[1];
   if (name === undefined) return [];
   if (manager.length >= longestManager) return undefined;
   return name.startsWith('restore-') ? [name, name.slice('restore-'.length)] : [name];

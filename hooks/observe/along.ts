@@ -1,6 +1,6 @@
 // A look around what is about to be deleted: what would go along with it. As the ServiceAccount, and of metadata only: what it may not
 // list is named, not looked at.
-import { type Doomed, isLeaving, kindOf, type Neighbour, neighbourOf, type Surroundings } from '../checks/company.ts';
+import { areEvents, type Doomed, isLeaving, kindOf, type Neighbour, neighbourOf, type Surroundings } from '../checks/company.ts';
 import type { Identity, Reader, Resource } from '../cluster.ts';
 import type { Failure } from '../model/failure.ts';
 import { inTurn, type Listing, listAll } from './listing.ts';
@@ -53,9 +53,8 @@ type Seen =
 
 // As the garbage collector: what cannot be listed, watched and deleted has no part in it, nor have Events.
 // Source: k8s.io/kubernetes pkg/controller/garbagecollector, GetDeletableResources and DefaultIgnoredResources.
-function isCollected({ group, plural, verbs }: Resource): boolean {
-  const isEvent = plural === 'events' && ['', 'events.k8s.io'].includes(group);
-  return !isEvent && ['list', 'watch', 'delete'].every((verb) => verbs.includes(verb));
+function isCollected(resource: Resource): boolean {
+  return !areEvents(resource) && ['list', 'watch', 'delete'].every((verb) => resource.verbs.includes(verb));
 }
 
 // The dependents of what has a namespace are in it.

@@ -1,5 +1,5 @@
 // What is inside a Namespace, or of the kind of a CustomResourceDefinition, that the Transaction made.
-import { type Doomed, isLeaving, kindOf, type Neighbour, neighbourOf } from '../checks/company.ts';
+import { areEvents, type Doomed, isLeaving, kindOf, type Neighbour, neighbourOf } from '../checks/company.ts';
 import type { Resource } from '../cluster.ts';
 import { managersOf } from '../content/fields.ts';
 import type { Failure } from '../model/failure.ts';
@@ -51,7 +51,7 @@ async function listNamespace(looker: Looker, namespace: string): Promise<Inside>
   const all = await looker.looks.once('resources', () => looker.reader.resources());
   if (all.kind === 'failed') return { kind: 'trouble', failure: all.failure };
   const listable = all.resources.filter(
-    ({ namespaced, verbs, kind }) => namespaced && verbs.includes('list') && verbs.includes('delete') && kind !== 'Event',
+    (one) => one.namespaced && one.verbs.includes('list') && one.verbs.includes('delete') && !areEvents(one),
   );
   const listed = await list(looker, listable, namespace);
   const found = listed.kind === 'known' ? listed.neighbours : [];
@@ -97,16 +97,21 @@ async function withoutGarbage(looker: Looker, inside: Inside, isNobodys: (one: N
 
 async function isGarbage({ reader, identity }: Looker, { reference, owners, object }: Neighbour): Promise<boolean> {
   if (owners.length === 0) return false;
-  const gone = await goneOwnersOf(reader, identity, ownersOf(object), reference.namespace);
-  return gone.length === owners.length;
+  const named = ownersOf(object);
+  const served = await Promise.all(
+    named.map((owner) => reader.resource(textAt(owner, 'apiVersion') ?? '', textAt(owner, 'kind') ?? '')),
+  );
+  // The garbage collector leaves what it cannot look up: an owner of a kind that is not served, now or ever, may be alive.
+  if (served.some(({ kind }) => kind === 'failed')) return false;
+  return (await goneOwnersOf(reader, identity, named, reference.namespace)).length === owners.length;
 }
 
 // Made by a controller for something that is in the same Namespace, and counts itself. Somebody's is what nothing here answers for: whose
-// owner is elsewhere, or no controller of it, or in the end itself.
+// owner is elsewhere, or no controller of it, or in the end itself, or something that does not count.
 function isSubordinate(one: Neighbour, all: readonly Neighbour[]): boolean {
-  const isService = ({ reference }: Neighbour): boolean => reference.kind === 'Service' && reference.apiVersion === 'v1';
-  if (one.reference.kind === 'Endpoints' && all.some((other) => isService(other) && other.reference.name === one.reference.name))
-    return true;
+  const isCore = ({ reference }: Neighbour, kind: string): boolean => reference.kind === kind && reference.apiVersion === 'v1';
+  const isBeside = (other: Neighbour): boolean => isCore(other, 'Service') && other.reference.name === one.reference.name;
+  if (isCore(one, 'Endpoints') && all.some(isBeside)) return true;
   const seen = new Set([one.uid]);
   for (let above = controllerOf(one, all); above !== undefined; above = controllerOf(above, all)) {
     if (seen.has(above.uid)) return false;
@@ -117,7 +122,8 @@ function isSubordinate(one: Neighbour, all: readonly Neighbour[]): boolean {
 
 function controllerOf({ owners }: Neighbour, all: readonly Neighbour[]): Neighbour | undefined {
   const controller = owners.find(({ isController }) => isController);
-  return controller === undefined ? undefined : all.find(({ uid }) => uid === controller.uid);
+  const found = controller === undefined ? undefined : all.find(({ uid }) => uid === controller.uid);
+  return found === undefined || isRootCertificate(found) || isDefaultAccount(found) ? undefined : found;
 }
 
 // What Kubernetes puts into every Namespace by itself, and keeps as it is.
@@ -126,11 +132,17 @@ function isRootCertificate({ reference }: Neighbour): boolean {
   return apiVersion === 'v1' && kind === 'ConfigMap' && name === 'kube-root-ca.crt';
 }
 
+function isDefaultAccount({ reference }: Neighbour): boolean {
+  const { apiVersion, kind, name } = reference;
+  return apiVersion === 'v1' && kind === 'ServiceAccount' && name === 'default';
+}
+
 // This too, but nobody keeps it as it is: it counts once somebody has written to it. What was made without any field has no
 // managedFields, and gets none by later writes either: then its content tells.
-async function isPlainAccount({ reader, identity }: Looker, { reference, object }: Neighbour): Promise<boolean> {
-  const { apiVersion, kind, namespace, name } = reference;
-  if (apiVersion !== 'v1' || kind !== 'ServiceAccount' || name !== 'default' || namespace === undefined) return false;
+async function isPlainAccount({ reader, identity }: Looker, one: Neighbour): Promise<boolean> {
+  const { namespace, name } = one.reference;
+  if (!isDefaultAccount(one) || namespace === undefined) return false;
+  const { object } = one;
   const writers = new Set(managersOf(object).map((manager) => manager.name));
   if (writers.size > 0) return writers.size === 1;
   const found = await reader.get({ resource: serviceAccounts, namespace, name }, identity);

@@ -17,6 +17,9 @@ export type FoundOthers =
   | { readonly kind: 'found'; readonly found: Others }
   | { readonly kind: 'trouble'; readonly failure: Failure };
 
+/** More names than these are not asked for one by one: anybody who may write the object can put names into it. */
+const mostNames = 20;
+
 /** Transactions of one page: each may have 1.5 MiB. */
 const pageSize = 40;
 
@@ -37,7 +40,8 @@ export async function findOthers(context: OthersContext, target: Reference, want
 function namesOf(wanted: Wanted): readonly (string | undefined)[] {
   if (wanted === 'all') return [undefined];
   const names = wanted.map(namesBehind);
-  return names.includes(undefined) ? [undefined] : [...new Set(names.flatMap((some) => some ?? []))];
+  const known = [...new Set(names.flatMap((some) => some ?? []))];
+  return names.includes(undefined) || known.length > mostNames ? [undefined] : known;
 }
 
 interface Place {

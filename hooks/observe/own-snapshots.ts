@@ -2,8 +2,9 @@
 import type { Reader } from '../cluster.ts';
 import type { Failure } from '../model/failure.ts';
 import { at, type JsonObject, textAt } from '../model/json.ts';
+import type { Packer } from '../model/packer.ts';
 import { digestOf } from '../model/pieces.ts';
-import { isSnapshotOf, mostParts, partName, partNumber } from '../model/snapshot-names.ts';
+import { isSnapshotOf, mostParts, partName, partNumber, snapshotNames } from '../model/snapshot-names.ts';
 import { readHead } from '../model/snapshot-objects.ts';
 import type { RollbackRef, Status } from '../model/status.ts';
 import type { Transaction } from '../model/transaction.ts';
@@ -85,13 +86,22 @@ export async function readOwnConfigMaps(
   const isOurs = (object: JsonObject): boolean => isSnapshotOf(object, transaction, packer, rollbackRef);
   const selector = { labelSelector: `${uidLabel}=${transaction.uid}`, limit: mostListed };
   const listed = await reader.listMetadata(configMaps, transaction.namespace, engine, selector);
-  if (listed.kind === 'failed') return { kind: 'trouble', failure: listed.failure };
-  const labelled = listed.items.filter(isOurs).map((item) => textAt(item, 'metadata', 'name') ?? '');
+  if (listed.kind === 'failed' && listed.failure.reason !== 'AnswerTooLarge') return { kind: 'trouble', failure: listed.failure };
+  const labelled =
+    listed.kind === 'ok' && listed.complete
+      ? listed.items.filter(isOurs).map((item) => textAt(item, 'metadata', 'name') ?? '')
+      : possibleNames(transaction, packer);
   const names = [...new Set([...labelled, ...namedBy(rollbackRef)])];
   const found = await Promise.all(names.map((name) => readConfigMap(reader, transaction, name)));
   const trouble = found.find((one) => one.kind === 'trouble');
   if (trouble !== undefined) return trouble;
   return { kind: 'ok', objects: found.flatMap((one) => (one.kind === 'present' && isOurs(one.object) ? [one.object] : [])) };
+}
+
+// Where others have put so much under our label that it cannot be looked through, no deletion waits for them.
+function possibleNames(transaction: Transaction, packer: Packer): readonly string[] {
+  const parts = Array.from({ length: mostParts }, (_, part) => part);
+  return snapshotNames(transaction, packer).flatMap((base) => parts.map((part) => partName(base, part)));
 }
 
 function namedBy(ref: RollbackRef | undefined): readonly string[] {

@@ -5,7 +5,7 @@ import { asNew, contentOf, withContent, withManagedFields } from '../content/con
 import { entryOf, managersOf } from '../content/fields.ts';
 import { withoutGenerated } from '../content/generated.ts';
 import { type ListKinds, listKindsOf } from '../content/lists.ts';
-import { hasManager, restoredManagers } from '../content/ownership.ts';
+import { fenceOf, hasManager, restoredManagers } from '../content/ownership.ts';
 import type { Backward } from '../decide/backward.ts';
 import { at, equalJson, isList, type Json, type JsonObject, textAt, withKey, withPath } from '../model/json.ts';
 import type { SnapshotEntry } from '../model/snapshot.ts';
@@ -78,18 +78,12 @@ function fence(undo: Undo, live: JsonObject): Mutation | undefined {
   const owners = others.length === 0 ? [{}] : others;
   const next = (answer: JsonObject): Mutation | undefined => restoreOwners(undo, answer, owners);
   if (hasManager(live, [restore])) return next(live);
-  const object = withManagedFields(live, [
-    ...others,
-    { ...fenceEntry, apiVersion: undo.entry.target.apiVersion, manager: restore },
-  ]);
+  const object = withManagedFields(live, [...others, fenceOf(restore, undo.entry.target.apiVersion)]);
   return withPrecondition(live, (precondition) => ({
     write: { ...base(undo), verb: 'update', object, precondition, fieldManager: restore },
     next,
   }));
 }
-
-// Metadata that every kind has; the API server drops an entry that owns nothing.
-const fenceEntry = { operation: 'Update', fieldsType: 'FieldsV1', fieldsV1: { 'f:metadata': { 'f:annotations': {} } } };
 
 // The restored values, with the owners from before they were restored.
 function keepOwners(before: JsonObject, restored: JsonObject): JsonObject {

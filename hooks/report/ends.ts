@@ -1,11 +1,12 @@
 // What letting go of a Transaction comes to.
+import { isDisownOver } from '../decide/settled.ts';
 import type { Step } from '../decide/step.ts';
 import { disowned } from '../decide/transitions.ts';
 import { again, answer, type Done, failuresOf, held, type Result } from './answer.ts';
 
 export function afterDisown(step: Extract<Step, { kind: 'disown' }>, done: Done): Result {
   const [failure] = failuresOf(done.outcome);
-  if (failure?.kind === 'transient') return held(done, 'taking our field manager off');
+  if (failure?.kind === 'transient' && !isDisownOver(done.observation)) return held(done, 'taking our field manager off');
   return failure?.kind === 'stale' ? again(done) : answer(disowned(done.observation.status, step.index));
 }
 

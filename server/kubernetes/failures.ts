@@ -142,7 +142,13 @@ function fieldsOf(status: Json | undefined): readonly string[] {
 const longestWish = 3_600;
 
 function retryAfterOf(answer: HttpAnswer): { readonly retryAfterSeconds?: number } {
-  const header = Number(answer.headers['retry-after'] ?? Number.NaN);
+  const header = secondsIn(answer.headers['retry-after'] ?? '', answer.headers.date ?? '');
   const wished = Number.isFinite(header) ? header : at(answer.body, 'details', 'retryAfterSeconds');
   return typeof wished === 'number' && wished > 0 ? { retryAfterSeconds: Math.min(wished, longestWish) } : {};
+}
+
+// Seconds or a date (RFC 9110, 10.2.3), which counts from that of the answer.
+function secondsIn(wish: string, date: string): number {
+  if (/^\d+$/.test(wish)) return Number(wish);
+  return /GMT$/.test(wish) ? (Date.parse(wish) - Date.parse(date)) / 1_000 : Number.NaN;
 }

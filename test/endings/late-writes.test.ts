@@ -66,6 +66,40 @@ async function showItMisses(t: Test, { first, second, admission, version, show }
   t.same(await show(name), before.object);
 }
 
+t.test('who fences an object and dies hides no conflict', async (t) => {
+  const stage = await startStage(t, { withoutLoop: true });
+  const engines = await openEngines(t, stage);
+  const path = stage.path('configmaps/fenced');
+  await createConfigMaps(stage, ['fenced']);
+  await stage.transaction('fenced', [change('Patch', 'fenced', green)]);
+  const first = engines.start();
+  await stepUntil(first, 'fenced', 'Prepared');
+  await first.call('fenced');
+  t.match(must(await stage.client.get(path)), green, 'it is made, and nobody was told');
+  must(await stage.client.patch(path, { data: { color: 'red' } }, 'merge', { fieldManager: 'their-tool' }));
+  await stage.annotate('fenced', { 'tx.janus.io/request-rollback': 'yes' });
+  let writes = 0;
+  const dying = engines.start({
+    wrap: (cluster) => ({
+      ...cluster,
+      send: async (write, isLate) => {
+        if (write.identity.kind === 'serviceAccount' && writes > 0) throw new Error('it died');
+        if (write.identity.kind === 'serviceAccount') writes += 1;
+        return cluster.send(write, isLate);
+      },
+    }),
+    record: () => undefined,
+  });
+  await stepUntil(dying, 'fenced', 'RollingBack');
+  while (writes === 0) await step(dying, 'fenced');
+  t.match(JSON.stringify(must(await stage.client.get(path))), /janus-restore-fenced/, 'the mark is there');
+  const { status } = await stepToEnd(engines.start(), 'fenced');
+  t.match(status, { phase: 'Failed', items: [{ left: true, error: { reason: 'RollbackConflict', message: /by their-tool/ } }] });
+  const left = must(await stage.client.get(path));
+  t.match(left, { data: { color: 'red', size: 'large' } });
+  t.notMatch(JSON.stringify(left), /janus-restore/, 'the mark is not');
+});
+
 t.test('a Create lands after its undo has begun', async (t) => {
   const { first, second, admission, version } = await setUp(t);
   await first.transaction('created', [change('Create', 'created', green)]);

@@ -4,7 +4,7 @@ import { at, isList, type Json, textAt } from '../../hooks/model/json.ts';
 import { must } from '../support/client.ts';
 import { startSlowAdmission } from '../support/slow-admission.ts';
 import { startStage } from '../support/stage.ts';
-import { step, stepToEnd, stepUntil } from '../support/stepping.ts';
+import { step, stepTo, stepToEnd, stepUntil } from '../support/stepping.ts';
 import { change, createConfigMaps, portraits } from '../support/targets.ts';
 
 const green = { data: { color: 'green' } };
@@ -113,4 +113,23 @@ t.test('a denial in the words of a conflict is a denial', async (t) => {
       });
     });
   }
+});
+
+t.test('a denial in the words of trouble holds up nobody', async (t) => {
+  const stage = await startStage(t, { withoutLoop: true });
+  const admission = await startSlowAdmission(stage, t);
+  for (const code of [401, 408, 429, 503])
+    await t.test(`with ${code}`, async (t) => {
+      const [tx, first, second] = [`trouble-${code}`, `f-${code}`, `s-${code}`];
+      await createConfigMaps(stage, [first, second]);
+      await stage.transaction(tx, [change('Patch', first, green), change('Patch', second, green)], { spec: { timeout: '10m' } });
+      await stepToEnd(stage, tx);
+      admission.deny(second, { code, message: `not today: ${code}` });
+      await stage.annotate(tx, request);
+      await stepUntil(stage, tx, 'RollingBack');
+      const { status } = await stepTo(stage, tx, 'the other one to be undone', (now) => isRestored(now.status, 0));
+      t.match(status, { phase: 'RollingBack', items: [{}, { waiting: /failed for now/ }] });
+      admission.deny(second);
+      t.match((await stepToEnd(stage, tx)).status, { phase: 'RolledBack' });
+    });
 });

@@ -2,7 +2,7 @@
 import t, { type Test } from 'tap';
 import { at, type JsonObject, textAt } from '../../hooks/model/json.ts';
 import { must, waitFor } from '../support/client.ts';
-import { hangOn, isThere } from '../support/owned.ts';
+import { hangOn, isThere, ownerOf } from '../support/owned.ts';
 import { commit, itemsOf, undo, undoAll } from '../support/round-trip.ts';
 import { type Stage, startStage } from '../support/stage.ts';
 import { step, stepToEnd } from '../support/stepping.ts';
@@ -201,6 +201,12 @@ t.test('what is in a Namespace that was made here', async (t) => {
       { ownerReferences: [{ ...owner, controller: true }] },
       /ConfigMap theirs/,
     ],
+    [
+      'owned by something of a kind that is not served',
+      'configmaps',
+      { ownerReferences: [{ ...owner, apiVersion: 'nowhere.example.org/v1' }] },
+      /ConfigMap theirs/,
+    ],
     ['Endpoints that say they are made by Kubernetes', 'endpoints', { labels: managed }, /Endpoints theirs/],
   ];
   for (const [index, [what, collection, metadata, named]] of rows.entries())
@@ -213,6 +219,51 @@ t.test('what is in a Namespace that was made here', async (t) => {
       t.match(itemsOf(status)[0], { error: { reason: 'NotEmpty', message: named } });
       t.equal((await client.get(`/api/v1/namespaces/${tenant}/${collection}/theirs`)).code, 200);
     });
+
+  for (const [kind, collection, name] of [
+    ['ConfigMap', 'configmaps', 'kube-root-ca.crt'],
+    ['ServiceAccount', 'serviceaccounts', 'default'],
+  ] as const)
+    await t.test(`controlled by the ${kind} that Kubernetes puts there`, async (t) => {
+      const tenant = `${namespace}-${collection}`;
+      t.teardown(() => client.delete(`/api/v1/namespaces/${tenant}`));
+      await commit(stage, collection, [change('Create', tenant, {}, { kind: 'Namespace' })]);
+      const above = await waitFor(async () => {
+        const { code, body } = await client.get(`/api/v1/namespaces/${tenant}/${collection}/${name}`);
+        return code === 200 && body;
+      }, `the ${kind}`);
+      const ownerReferences = [ownerOf({ ...above, apiVersion: 'v1', kind }, { controller: true })];
+      must(await client.create(`/api/v1/namespaces/${tenant}/configmaps`, { metadata: { name: 'theirs', ownerReferences } }));
+      const status = await undo(stage, collection);
+      t.match(itemsOf(status)[0], { error: { reason: 'NotEmpty', message: /ConfigMap theirs/ } });
+    });
+
+  await t.test('instances of other kinds that are called as those of Kubernetes', async (t) => {
+    const group = `${namespace}.example.org`;
+    for (const [kind, plural] of [
+      ['Event', 'events'],
+      ['Endpoints', 'endpoints'],
+    ] as const) {
+      const schema = { openAPIV3Schema: { type: 'object' } };
+      const versions = [{ name: 'v1', served: true, storage: true, schema }];
+      const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+      const spec = { group, scope: 'Namespaced', names: { plural, kind }, versions };
+      must(await client.create(definitions, { metadata: { name: `${plural}.${group}` }, spec }));
+      t.teardown(() => client.delete(`${definitions}/${plural}.${group}`));
+      const tenant = `${namespace}-${plural}-own`;
+      t.teardown(() => client.delete(`/api/v1/namespaces/${tenant}`));
+      await commit(stage, `own-${plural}`, [
+        change('Create', tenant, {}, { kind: 'Namespace' }),
+        change('Create', 'theirs', ports, { ...service, namespace: tenant }),
+      ]);
+      const instances = `/apis/${group}/v1/namespaces/${tenant}/${plural}`;
+      const instance = { apiVersion: `${group}/v1`, kind, metadata: { name: 'theirs' } };
+      await waitFor(async () => (await client.create(instances, instance)).code === 201, `${kind} to be served`);
+      const status = await undo(stage, `own-${plural}`);
+      t.match(itemsOf(status)[0], { error: { reason: 'NotEmpty', message: new RegExp(`${kind} theirs`) } });
+      t.equal((await client.get(`${instances}/theirs`)).code, 200);
+    }
+  });
 
   await t.test('the ServiceAccount of its own, written to by others', async (t) => {
     const tenant = `${namespace}-default`;

@@ -1,7 +1,7 @@
 // Values that nobody owns: what is there x who owns what -> whether it may be anybody's.
 import t from 'tap';
 import { listKindsOf } from '../../../hooks/content/lists.ts';
-import { isUnclaimed, ownersAt } from '../../../hooks/content/ownership.ts';
+import { isUnclaimed, ownersAt } from '../../../hooks/content/owners.ts';
 import { type JsonObject, parseJson } from '../../../hooks/model/json.ts';
 import { type EntryExtras, entry, managed } from '../../support/managed-fields.ts';
 import { table } from '../../support/table.ts';

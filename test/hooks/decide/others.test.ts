@@ -166,6 +166,11 @@ t.test('what came after what', async (t) => {
 t.test('whose manager it is', async (t) => {
   t.same(namesBehind('janus-web-0123abcd'), ['web']);
   t.same(namesBehind('janus-restore-web-0123abcd'), ['restore-web', 'web']);
+  t.same(
+    namesBehind('janus-web,metadata.namespace=other-0123abcd'),
+    [],
+    'what no Transaction can be called is asked for by nobody',
+  );
   t.same(namesBehind('kubectl'), []);
   t.same(namesBehind('janus-engine'), []);
   t.equal(namesBehind(`janus-${'x'.repeat(113)}-0123abcd`), undefined, 'the name may be cut');

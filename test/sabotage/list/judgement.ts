@@ -121,7 +121,7 @@ export const judgement: readonly Sabotage[] = [
   {
     name: 'half-restored-unseen',
     fault: 'after a crash between the two writes of an undo the second one is forgotten',
-    edits: [{ file: backward, find: 'if (hasManager(live, [managers.restore]))', replace: 'if (managers.restore === "")' }],
+    edits: [{ file: backward, find: 'if (hasRestored(live, managers.restore))', replace: 'if (managers.restore === "")' }],
     caughtBy: ['test/hooks/decide/backward.test.ts', 'test/exact/half-restored.test.ts'],
   },
   {

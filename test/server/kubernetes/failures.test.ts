@@ -175,6 +175,8 @@ t.test('nothing of an answer is longer than it is good for', async (t) => {
 
 t.test('no wish, no field', async (t) => {
   t.notOk('retryAfterSeconds' in failureOfAnswer(answer(503, status('x'))));
+  const dated = { date: 'Thu, 01 Jan 2026 00:00:00 GMT', 'retry-after': 'Thu, 01 Jan 2026 00:00:30 GMT' };
+  t.equal(failureOfAnswer(answer(503, status('x'), dated)).retryAfterSeconds, 30, 'a date, as proxies write it');
   t.notOk('retryAfterSeconds' in failureOfAnswer(answer(503, status('x'), { 'retry-after': 'tomorrow' })));
 });
 
