@@ -35,7 +35,7 @@ export const locks: readonly Sabotage[] = [
     fault: 'locks lie in the namespace of the Transaction: two namespaces lock one cluster-scoped object at once (J25)',
     edits: [
       {
-        file: 'hooks/sync.ts',
+        file: 'hooks/steps.ts',
         find: 'const known = { now, transaction, status, agenda, engineNamespace, server,',
         replace: 'const known = { now, transaction, status, agenda, engineNamespace: transaction.namespace, server,',
       },
@@ -53,8 +53,8 @@ export const locks: readonly Sabotage[] = [
     fault: 'a write may still be sent when the lock of its target could be gone before it has taken effect',
     edits: [
       {
-        file: 'hooks/sync.ts',
-        find: 'live.lookedAt + lockTime(step, observation) - parts.timing.writeTimeout',
+        file: 'hooks/steps.ts',
+        find: 'stand.nowAt + lockTime(step, observation) - parts.timing.writeTimeout',
         replace: 'Number.POSITIVE_INFINITY',
       },
     ],

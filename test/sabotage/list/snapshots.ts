@@ -205,8 +205,8 @@ export const storage: readonly Sabotage[] = [
     edits: [
       {
         file: 'hooks/sync.ts',
-        find: '.catch((thrown) => aground(serving, live, thrown));',
-        replace: '.catch((thrown) => (live.now > 0 ? Promise.reject(thrown) : aground(serving, live, thrown)));',
+        find: '.catch((thrown) => aground(serving, stand, thrown));',
+        replace: '.catch((thrown) => (stand.now > 0 ? Promise.reject(thrown) : aground(serving, stand, thrown)));',
       },
     ],
     caughtBy: ['test/threats/engine-faults.test.ts'],
