@@ -19,6 +19,7 @@ export interface EngineOptions {
   readonly timing?: Partial<Timing>;
   /** Without it, a step that throws makes the call throw. */
   readonly record?: (report: StepReport) => void;
+  readonly isEnding?: () => boolean;
   /** In place of one with the key of the suite's cluster. */
   readonly sealer?: Sealer;
 }
@@ -43,6 +44,7 @@ export async function openEngines(t: Teardown, stage: Stage, connection: Partial
         timing: { ...timing, ...connection, ...options.timing },
         engineNamespace,
         record,
+        ...(options.isEnding === undefined ? {} : { isEnding: options.isEnding }),
       });
       return { ...stage, call: async (name) => answerOf(await hook(callFor(await stage.read(name)))) };
     },

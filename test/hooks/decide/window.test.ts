@@ -1,0 +1,76 @@
+// V1 to V4 (hooks/decide/window.ts): what a status announces, and when a call goes on.
+import t from 'tap';
+import type { Agenda } from '../../../hooks/agenda/agenda.ts';
+import { mayGoOn, windowEnd } from '../../../hooks/decide/window.ts';
+import type { Phase } from '../../../hooks/model/phase.ts';
+import type { ChangeType } from '../../../hooks/model/transaction.ts';
+import { table } from '../../support/table.ts';
+import { statusOf } from '../../support/transactions.ts';
+
+const changes = (...types: readonly ChangeType[]): readonly { readonly type: ChangeType }[] => types.map((type) => ({ type }));
+const patches = changes(...Array.from({ length: 20 }, () => 'Patch' as const));
+const deletes = changes(...Array.from({ length: 20 }, () => 'Delete' as const));
+
+t.test('all that follow are announced, but at most eight Deletes', async (t) => {
+  t.equal(windowEnd(patches, 0, 'all'), 20);
+  t.equal(windowEnd(patches, 7, 'all'), 20);
+  t.equal(windowEnd(deletes, 0, 'all'), 8);
+  t.equal(windowEnd(deletes, 5, 'all'), 13);
+  t.equal(windowEnd(deletes, 15, 'all'), 20);
+  t.equal(windowEnd([...patches, ...deletes], 0, 'all'), 28);
+  t.equal(
+    windowEnd([...deletes.slice(0, 8), ...patches], 0, 'all'),
+    28,
+    'the ninth one is not announced, what comes before it is',
+  );
+});
+
+t.test('at one change a call the next one is announced', async (t) => {
+  t.equal(windowEnd(patches, 0, 'one'), 1);
+  t.equal(windowEnd(patches, 19, 'one'), 20);
+  t.equal(windowEnd(patches, 20, 'one'), 20);
+});
+
+/** The agenda of the step, the running status, what is stored, what is due next. */
+const rows = table<'reason' | 'last' | 'running' | 'stored' | 'next' | 'goes'>(`
+reason                                     | last      | running                        | stored                          | next      | goes
+the next one is announced                  | apply 0   | Committing applied announced   | Prepared announced announced    | apply 1   | on
+the next one is not announced              | apply 0   | Committing applied announced   | Prepared announced prepared     | apply 1   |
+the last one did not end well              | apply 0   | Prepared announced announced   | Prepared announced announced    | apply 0   |
+a Delete is amended first                  | apply 0   | Prepared announced announced   | Prepared announced announced    | apply 1   |
+an undo begins                             | apply 0   | RollingBack applied announced  | Prepared announced announced    | restore 1 |
+the one before is taken back               | restore 1 | RollingBack applied restored   | RollingBack applied applied     | restore 0 | on
+the last one is left                       | restore 1 | RollingBack applied left       | RollingBack applied applied     | restore 0 |
+the last one waits                         | restore 1 | RollingBack applied applied    | RollingBack applied applied     | restore 0 |
+the undo is not stored yet                 | restore 1 | RollingBack applied restored   | Committing applied announced    | restore 0 |
+locks are held                             | begin     | Preparing waiting waiting      | Pending waiting waiting         | prepare   | on
+locks are held, by an earlier call         | prepare   | Prepared announced announced   | Preparing waiting waiting       | apply 0   |
+all is applied                             | apply 1   | Committed applied applied      | Prepared announced announced    | release   |
+all is undone                              | restore 0 | RolledBack restored restored   | RollingBack applied applied     | release   |
+an undo is asked for                       | apply 0   | Committing applied announced   | Prepared announced announced    | undo      |
+`);
+
+function agendaOf(text: string): Agenda {
+  const [due = '', index] = text.split(' ');
+  return (index === undefined ? { due } : { due, index: Number(index) }) as Agenda;
+}
+
+function read(text: string): ReturnType<typeof statusOf> {
+  const [phase = '', ...items] = text.split(' ');
+  return statusOf(phase as Phase, items.join(' '));
+}
+
+for (const { reason, last, running, stored, next, goes } of rows) {
+  t.test(`a call goes ${goes === 'on' ? 'on' : 'no further'}: ${reason}`, async (t) => {
+    const gone = { agenda: agendaOf(last), running: read(running), stored: read(stored) };
+    t.equal(mayGoOn(gone, agendaOf(next)), goes === 'on');
+  });
+}
+
+t.test('ownership is given back from object to object', async (t) => {
+  const stored = statusOf('Committed', 'applied applied');
+  const [first = { progress: { kind: 'applied' } as const }, second = first] = stored.items;
+  const running = { ...stored, items: [{ ...first, disowned: true as const }, second] };
+  t.equal(mayGoOn({ agenda: { due: 'disown', index: 0 }, running, stored }, { due: 'disown', index: 1 }), true);
+  t.equal(mayGoOn({ agenda: { due: 'disown', index: 0 }, running: stored, stored }, { due: 'disown', index: 1 }), false);
+});

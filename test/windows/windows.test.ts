@@ -1,0 +1,184 @@
+// Many changes in one call: what the status says of them, what stops a window, and two engines in one.
+import t, { type Test } from 'tap';
+import type { Cluster, Write } from '../../hooks/cluster.ts';
+import { at, isList, type JsonObject, textAt } from '../../hooks/model/json.ts';
+import { type EngineOptions, type Engines, openEngines } from '../support/engine.ts';
+import { conditionOf, type Stage, startStage } from '../support/stage.ts';
+import { step, stepToEnd, stepUntil, storeStatus } from '../support/stepping.ts';
+import { change, createConfigMaps, portraits } from '../support/targets.ts';
+
+const green = { data: { color: 'green' } };
+const request = { 'tx.janus.io/request-rollback': 'yes' };
+/** Short, so that what may still land is waited out soon. */
+const timing = { stepDeadline: 3_000, writeTimeout: 2_000, callBudget: 2_000, lookAge: 1_000 };
+
+const stage = await startStage(t, { withoutLoop: true });
+const engines = await openEngines(t, stage, timing);
+
+interface Story {
+  readonly name: string;
+  readonly targets: readonly string[];
+  /** The targets as they are, but for what no undo brings back. */
+  readonly look: () => Promise<readonly unknown[]>;
+}
+
+async function begin(name: string, count: number, types: readonly ('Patch' | 'Delete')[] = ['Patch']): Promise<Story> {
+  const targets = Array.from({ length: count }, (_, index) => `${name}-${index}`);
+  await createConfigMaps(stage, targets);
+  const changes = targets.map((target, index) => {
+    const type = types[index % types.length] ?? 'Patch';
+    return change(type, target, type === 'Patch' ? green : undefined);
+  });
+  await stage.transaction(name, changes);
+  const paths = targets.map((target) => stage.path(`configmaps/${target}`));
+  return { name, targets, look: () => portraits(stage.client, paths, true) };
+}
+
+const isToTarget = (write: Write): boolean => write.identity.kind === 'serviceAccount';
+
+/** An engine that runs `act` before its write number `number` to a target, counted from 1. */
+function acting(options: EngineOptions, number: number, act: () => Promise<unknown>, from: Engines = engines): Stage {
+  let writes = 0;
+  const wrap = (cluster: Cluster): Cluster => ({
+    ...cluster,
+    send: async (write, isLate) => {
+      if (isToTarget(write)) writes += 1;
+      if (isToTarget(write) && writes === number) await act();
+      return cluster.send(write, isLate);
+    },
+  });
+  return from.start({ ...options, wrap });
+}
+
+function itemsOf(status: JsonObject): readonly JsonObject[] {
+  const items = at(status, 'items');
+  return isList(items) ? (items as readonly JsonObject[]) : [];
+}
+
+const count = (status: JsonObject, flag: string): number => itemsOf(status).filter((item) => item[flag] === true).length;
+
+async function colors({ targets }: Story): Promise<readonly (string | undefined)[]> {
+  return Promise.all(
+    targets.map(async (target) => textAt((await stage.client.get(stage.path(`configmaps/${target}`))).body, 'data', 'color')),
+  );
+}
+
+t.test('a hundred changes take three calls, and so does their undo', async (t) => {
+  const engine = engines.start({ timing: { callBudget: 60_000, stepDeadline: 60_000 } });
+  const story = await begin('hundred', 100);
+  const before = await story.look();
+  const forth = [await step(engine, 'hundred'), await step(engine, 'hundred'), await step(engine, 'hundred')];
+  t.same(
+    forth.map(({ phase }) => phase),
+    ['Prepared', 'Committed', 'Committed'],
+  );
+  t.equal(count(forth[0]?.status ?? {}, 'announced'), 100, 'all are announced before the first is made');
+  t.equal(conditionOf(forth[2]?.status ?? {}, 'Finished'), 'True');
+  t.ok((await colors(story)).every((color) => color === 'green'));
+  await stage.annotate('hundred', request);
+  const back = [await step(engine, 'hundred'), await step(engine, 'hundred'), await step(engine, 'hundred')];
+  t.same(
+    back.map(({ phase }) => phase),
+    ['RollingBack', 'RolledBack', 'RolledBack'],
+  );
+  t.equal(conditionOf(back[2]?.status ?? {}, 'Finished'), 'True');
+  t.same(await story.look(), before);
+});
+
+t.test('of Deletes eight are announced at once', async (t) => {
+  const engine = engines.start();
+  const story = await begin('deletes', 20, ['Delete']);
+  const before = await story.look();
+  t.equal(count((await stepUntil(engine, 'deletes', 'Prepared')).status, 'announced'), 8);
+  const next = await step(engine, 'deletes');
+  t.same([next.phase, count(next.status, 'committed'), count(next.status, 'announced')], ['Committing', 8, 16]);
+  t.match(await stepUntil(engine, 'deletes', 'Committed'), {});
+  await stepToEnd(engine, 'deletes');
+  await stage.annotate('deletes', request);
+  await stepUntil(engine, 'deletes', 'RolledBack');
+  t.same(await story.look(), before);
+});
+
+t.test('a process that is to end begins with no further target', async (t) => {
+  let isEnding = false;
+  const engine = acting({ isEnding: () => isEnding }, 2, async () => {
+    isEnding = true;
+  });
+  const story = await begin('ending', 4);
+  await stepUntil(engine, 'ending', 'Prepared');
+  const { phase, status } = await step(engine, 'ending');
+  t.same([phase, textAt(status, 'progress')], ['Committing', '2/4']);
+  t.same(await colors(story), ['green', 'green', 'blue', 'blue']);
+  t.match(await stepToEnd(engines.start(), 'ending'), { phase: 'Committed' });
+});
+
+t.test('a request stops a window at the next look', async (t) => {
+  const story = await begin('stopped', 5);
+  const before = await story.look();
+  const engine = acting({ timing: { lookAge: 0 } }, 3, () => stage.annotate('stopped', request));
+  await stepUntil(engine, 'stopped', 'Prepared');
+  const { phase, status } = await step(engine, 'stopped');
+  t.same([phase, count(status, 'committed')], ['RollingBack', 3]);
+  t.same(await colors(story), ['green', 'green', 'green', 'blue', 'blue'], 'the write under way is the last one');
+  t.equal(count(status, 'announced'), 5, 'no announcement is taken back by the status that begins the undo');
+  t.match(await stepToEnd(engine, 'stopped'), { phase: 'RolledBack' });
+  t.same(await story.look(), before);
+});
+
+t.test('where the Transaction cannot be read again, what was made is recorded', async (t) => {
+  let isAway = false;
+  const wrap = (cluster: Cluster): Cluster => ({
+    ...cluster,
+    get: async (location, identity) => {
+      if (!isAway || location.resource.kind !== 'Transaction') return cluster.get(location, identity);
+      const failure = { kind: 'transient', code: 503, reason: 'ServiceUnavailable', message: '', fields: [] } as const;
+      return { kind: 'failed', failure: { ...failure, definitive: true } };
+    },
+    send: async (write, isLate) => {
+      const answer = await cluster.send(write, isLate);
+      isAway ||= isToTarget(write);
+      return answer;
+    },
+  });
+  const story = await begin('unread', 3);
+  const engine = engines.start({ wrap, timing: { lookAge: 0 } });
+  await stepUntil(engine, 'unread', 'Prepared');
+  const { phase, status, code } = await step(engine, 'unread');
+  t.same([code, phase, textAt(status, 'progress')], [200, 'Committing', '1/3']);
+  isAway = false;
+  t.match(await stepToEnd(engines.start(), 'unread'), { phase: 'Committed' });
+  t.same(await colors(story), ['green', 'green', 'green']);
+});
+
+t.test('two engines in one window: each target is written once, and the slower one stops', async (t) => {
+  const story = await begin('both', 4, ['Patch', 'Delete']);
+  const second = engines.start();
+  const first = acting({}, 2, () => step(second, 'both'));
+  await stepUntil(first, 'both', 'Prepared');
+  const answer = await first.call('both');
+  t.equal(textAt(await stage.read('both'), 'status', 'phase'), 'Committed', 'the one in between has stored its end');
+  t.equal(textAt(answer.body, 'status', 'phase'), 'Committed', 'what the slower one has to say is no more than that');
+  await storeStatus(stage, 'both', answer.body);
+  t.match(await stepToEnd(second, 'both'), { phase: 'Committed' });
+  t.same(await colors(story), ['green', undefined, 'green', undefined]);
+});
+
+/** One engine is held before its first write; meanwhile an undo begins, and is stored, by another one. */
+async function undoneMeanwhile(t: Test, name: string, types: readonly ('Patch' | 'Delete')[]): Promise<void> {
+  const story = await begin(name, 3, types);
+  const before = await story.look();
+  const other = engines.start();
+  const held = acting({}, 1, async () => {
+    await stage.annotate(name, request);
+    t.equal((await step(other, name)).phase, 'RollingBack');
+  });
+  await stepUntil(other, name, 'Prepared');
+  t.equal((await held.call(name)).code, 200);
+  t.match(await stepToEnd(other, name), { phase: 'RolledBack' });
+  t.same(await story.look(), before, 'what was sent after the undo had begun is taken back');
+}
+
+t.test('a window that is under way while an undo begins is taken back', async (t) => {
+  await undoneMeanwhile(t, 'patches', ['Patch']);
+  await undoneMeanwhile(t, 'mixed', ['Delete', 'Patch']);
+});
