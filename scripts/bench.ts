@@ -1,5 +1,6 @@
 // `npm run bench`: what Transactions cost, on a control plane of its own. One line of JSON per row on standard output as soon
 // as it is measured, then the table. `--rows 10,many` takes only these, also those that are on demand (scripts/bench/rows.ts).
+// `--against DIR` measures each row with the engine of another checkout (set up by npm ci) before it, on the same control plane.
 // `--trace out.html` draws one Transaction on a time line instead; `--profile folder` puts a CPU profile of the hook there.
 import { constants } from 'node:os';
 import { parseArgs } from 'node:util';
@@ -8,7 +9,7 @@ import { measureFinished } from './bench/finished.ts';
 import { measureKinds } from './bench/kinds.ts';
 import { measure } from './bench/measure.ts';
 import { measureReplicas } from './bench/replicas.ts';
-import { chosenRows, type Row } from './bench/rows.ts';
+import { against, chosenRows, type Row } from './bench/rows.ts';
 import { drawTrace } from './bench/trace.ts';
 import { startWorld, type World } from './bench/world.ts';
 import { createUndo } from './demo/undo.ts';
@@ -22,10 +23,11 @@ process.exit(await main());
 async function main(): Promise<number> {
   try {
     const { values } = parseArgs({
-      options: { rows: { type: 'string' }, trace: { type: 'string' }, profile: { type: 'string' } },
+      options: { rows: { type: 'string' }, trace: { type: 'string' }, profile: { type: 'string' }, against: { type: 'string' } },
     });
-    const chosen = chosenRows(values.rows?.split(',') ?? []);
-    await (values.trace === undefined ? run(chosen, values.profile) : drawTrace(undo, values.trace));
+    const named = chosenRows(values.rows?.split(',') ?? []);
+    const chosen = values.against === undefined ? named : against(named);
+    await (values.trace === undefined ? run(chosen, values) : drawTrace(undo, values.trace));
     return 0;
   } catch (error) {
     process.stderr.write(`The bench failed: ${error instanceof Error ? error.message : String(error)}\n`);
@@ -35,8 +37,13 @@ async function main(): Promise<number> {
   }
 }
 
-async function run(chosen: readonly Row[], profile: string | undefined): Promise<void> {
-  const world = await startWorld(undo, { profile });
+interface Compared {
+  readonly profile?: string | undefined;
+  readonly against?: string | undefined;
+}
+
+async function run(chosen: readonly Row[], { profile, against: other }: Compared): Promise<void> {
+  const world = await startWorld(undo, { profile, against: other });
   const lines: Line[] = [];
   for (const row of chosen)
     for (const line of await linesOf(world, row)) {

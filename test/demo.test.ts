@@ -61,7 +61,7 @@ t.test('npm run demo shows a Transaction that commits, one that is rolled back, 
   t.equal(await running.ended, 0, running.output());
   const output = running.output();
   t.match(output, /^ {2}the loop: (a double of Metacontroller|the real Metacontroller)/m, 'it says which loop runs');
-  for (const phase of ['Pending', 'Preparing', 'Prepared', 'Committing', 'Committed', 'RollingBack', 'RolledBack'])
+  for (const phase of ['Pending', 'Prepared', 'Committed', 'RollingBack', 'RolledBack'])
     t.match(output, new RegExp(`^ +\\d+\\.\\d\\ds {2}${phase} `, 'm'), `${phase} was shown live`);
   t.match(output, /^ {2}ConfigMap app-config +data\.version +1\.0 +2\.0 +<- changed$/m);
   t.match(output, /^ {2}ok {6}deploy-v2 is Committed$/m);

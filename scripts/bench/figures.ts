@@ -96,6 +96,10 @@ function ratio(one: unknown, other: unknown, what: string): readonly string[] {
   return typeof one === 'number' && typeof other === 'number' ? [`${what}: ${rounded(one / other, 2)}`] : [];
 }
 
+function perChange(line: Line | undefined): number | undefined {
+  return typeof line?.p50Ms === 'number' && typeof line.items === 'number' ? line.p50Ms / line.items : undefined;
+}
+
 /** What is said of two rows of the same run. */
 export function comparisons(lines: readonly Line[]): readonly string[] {
   const find = (name: string): Line | undefined => lines.find(({ row }) => row === name);
@@ -103,7 +107,18 @@ export function comparisons(lines: readonly Line[]): readonly string[] {
     ['bare', 'requests'].flatMap((hook) =>
       ratio(find(name)?.[key], find(`${hook}-${name}`)?.[key], `${what}, row ${name}, to that of the ${hook} hook`),
     );
+  const others = lines.flatMap(({ row }) => (find(`against-${row}`) === undefined ? [] : [`${row}`]));
+  const againstIt = (name: string): readonly string[] => [
+    ...ratio(find(name)?.p50Ms, find(`against-${name}`)?.p50Ms, `time, row ${name}, to that of the other checkout`),
+    ...ratio(
+      find(name)?.transactionsPerSecond,
+      find(`against-${name}`)?.transactionsPerSecond,
+      `per second, row ${name}, to that`,
+    ),
+  ];
   return [
+    ...others.flatMap(againstIt),
+    ...ratio(perChange(find('500')), perChange(find('50')), 'time of each change, row 500, to that of row 50'),
     ...['3', '10', '100'].flatMap((name) => compared(name, 'p50Ms', 'time')),
     ...compared('many', 'transactionsPerSecond', 'Transactions per second'),
     ...ratio(

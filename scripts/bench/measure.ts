@@ -29,7 +29,11 @@ export async function measure(world: World, row: Row): Promise<readonly Figures[
   const committed = await watched(() => commitAll(run), 'POST transactions');
   if (row.undo !== true) return [committed];
   const undone = await watched(() => undoAll(run), 'PATCH transactions');
-  return [committed, { ...undone, row: { ...row, name: `rollback-${row.name}` }, undoOf: committed }];
+  return [committed, { ...undone, row: { ...row, name: undoOf(row) }, undoOf: committed }];
+}
+
+function undoOf({ name }: Row): string {
+  return name.startsWith('against-') ? `against-rollback-${name.slice('against-'.length)}` : `rollback-${name}`;
 }
 
 /** ConfigMaps for each Transaction, and as many for the limit. */
@@ -49,7 +53,7 @@ async function applyInTurn(client: Client, row: Row): Promise<number> {
   for (let which = 0; which < row.transactions; which += 1)
     for (let index = 0; index < row.changes; index += 1) {
       const name = `limit-${row.name}-${which}-${index}`;
-      const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data: { version: '2' } };
+      const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data: dataOf(row) };
       must(await client.apply(`${configMaps}/${name}`, object, { fieldManager: 'limit' }));
     }
   return performance.now() - begin;
@@ -98,6 +102,10 @@ async function undoAll({ world, row, names }: Run): Promise<Timed> {
   return { times, elapsed: performance.now() - begin };
 }
 
+function dataOf({ bytes = 1 }: Row): JsonObject {
+  return { version: '2'.repeat(bytes) };
+}
+
 function nameOf(row: Row, which: number): string {
   return `${row.name}-${which}`;
 }
@@ -105,7 +113,7 @@ function nameOf(row: Row, which: number): string {
 function transactionOf(row: Row, label: string, which: number, names: readonly string[]): JsonObject {
   const changes = names.map((name) => ({
     target: { apiVersion: 'v1', kind: 'ConfigMap', name },
-    ...(row.deletes === undefined ? { type: 'Patch', content: { data: { version: '2' } } } : { type: 'Delete' }),
+    ...(row.deletes === undefined ? { type: 'Patch', content: { data: dataOf(row) } } : { type: 'Delete' }),
   }));
   return {
     apiVersion: 'tx.janus.io/v1alpha1',

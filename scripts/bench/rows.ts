@@ -1,7 +1,7 @@
 // What can be measured, by name. `npm run bench` takes the usual ones, `--rows` any.
 
-/** `requests` makes the requests of the engine and nothing else. */
-export type HookKind = 'janus' | 'bare' | 'requests';
+/** `requests` makes the requests of the engine and nothing else; `against` is the engine of another checkout. */
+export type HookKind = 'janus' | 'bare' | 'requests' | 'against';
 export type Flags = 'tuned' | 'default';
 
 export interface Row {
@@ -22,6 +22,8 @@ export interface Row {
   readonly finished?: boolean;
   /** What is around a deleted object is looked at, in clusters of few and of many kinds (scripts/bench/kinds.ts). */
   readonly kinds?: boolean;
+  /** Bytes of data that each change sets, where that is more than a word. */
+  readonly bytes?: number;
   /** The changes are Deletes, with that annotation. */
   readonly deletes?: Readonly<Record<string, string>>;
   /** Only if named by `--rows`. */
@@ -45,7 +47,8 @@ export const rows: readonly Row[] = [
   // A hook mostly has run for a while: its first calls take several times as long, and with them the others would not compare.
   ...compared('warm-up', { changes: 5, transactions: 100, concurrency: 10 }),
   ...compared('3', { changes: 3, transactions: 20 }),
-  ...compared('10', { changes: 10, transactions: 10 }),
+  ...compared('10', { changes: 10, transactions: 10 }, { undo: true }),
+  { ...one, name: '50', changes: 50, transactions: 2, onDemand: true },
   ...compared('100', { changes: 100, transactions: 2 }, { undo: true }),
   { ...one, name: '200', changes: 200 },
   ...compared('many', { changes: 3, transactions: 100, concurrency: 100 }),
@@ -53,11 +56,20 @@ export const rows: readonly Row[] = [
   // Whether the first thousand have left anything in the hook.
   { ...thousand, name: 'thousand-again' },
   { ...one, name: '500', changes: 500, onDemand: true },
+  // As much as one Transaction can hold.
+  { ...one, name: 'large', changes: 11, bytes: 130_000, onDemand: true },
   { ...one, name: 'replicas', changes: 10, replicas: true, onDemand: true },
   { ...one, name: 'finished', changes: 3, finished: true, onDemand: true },
   { ...one, name: 'kinds', changes: 1, kinds: true, onDemand: true },
   { ...one, name: 'default-flags', changes: 3, transactions: 3, flags: 'default', onDemand: true },
 ];
+
+/** The rows, each of the engine after the same of the engine in another checkout. */
+export function against(chosen: readonly Row[]): readonly Row[] {
+  return chosen.flatMap((row) =>
+    row.hook === 'janus' ? [{ ...row, hook: 'against' as const, name: `against-${row.name}` }, row] : [row],
+  );
+}
 
 /** The rows of these names, in the order of the list; the usual ones without names. Throws on a name that is none. */
 export function chosenRows(names: readonly string[]): readonly Row[] {

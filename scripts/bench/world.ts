@@ -3,7 +3,7 @@
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import manifest from '../../package.json' with { type: 'json' };
 import { startControlPlane } from '../../test/controlplane/start.ts';
 import { type Client, connect, must } from '../../test/support/client.ts';
@@ -51,6 +51,8 @@ export interface WorldOptions {
   readonly audit?: boolean;
   /** Where the engine's process puts a CPU profile at its end. */
   readonly profile?: string | undefined;
+  /** The checkout whose engine the hook `against` is. */
+  readonly against?: string | undefined;
   /** Stands between the loop and the hook, for a trace: given the hook's address, gives its own. */
   readonly between?: (address: string) => Promise<string>;
 }
@@ -126,9 +128,14 @@ function compile(program: string, undo: Undo): Readonly<Record<string, string>> 
   return environment;
 }
 
+function programOf(kind: HookKind, { against = root }: WorldOptions): string {
+  if (kind === 'janus') return server;
+  return kind === 'against' ? join(resolve(against), server) : `scripts/bench/${kind}-hook.ts`;
+}
+
 async function startKind(kind: HookKind, { client, kubeconfig, undo, options, starts }: Starting) {
   const profiling = options.profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${options.profile}`];
-  const program = kind === 'janus' ? server : `scripts/bench/${kind}-hook.ts`;
+  const program = programOf(kind, options);
   const flags = kind === 'janus' ? [...startFlags, ...profiling] : startFlags;
   const hook = await startHook(client, kubeconfig, undo, { program, flags, environment: compile(program, undo) });
   const address = (await options.between?.(hook.address)) ?? hook.address;
