@@ -18,6 +18,8 @@ export interface Carry {
   readonly reads?: SnapshotEntry;
   /** A write that the API server has refused as stale, and how often at that version. */
   readonly refused?: Refused;
+  /** How often a write was refused that what an API server has not heard of yet may have been the reason of. */
+  readonly lagging?: number;
   /** Other Transactions that must be known to judge the change. */
   readonly others?: Wanted;
   /** The change whose target this call has written to: no other target may follow in the same call. */

@@ -12,7 +12,8 @@ import type { Attempt, Outcome, Plan } from '../plan/mutation.ts';
 import type { AppliedContext } from './facts.ts';
 
 export type Result =
-  | { readonly kind: 'again'; readonly carry: Carry }
+  /** `pause`: ms before. */
+  | { readonly kind: 'again'; readonly carry: Carry; readonly pause?: number }
   | { readonly kind: 'answer'; readonly status: Status; readonly resyncAfterSeconds: number; readonly finalized: boolean };
 
 export interface Done {

@@ -23,6 +23,7 @@ import { refOf } from '../plan/snapshot.ts';
 import { again, answer, type Done, failuresOf, held, type Result, stoppedBy, taken, transientOf } from './answer.ts';
 import { afterDisown, afterExpiry, afterSettle } from './ends.ts';
 import { factsOf, storedDrift } from './facts.ts';
+import { triedAgain } from './lagging.ts';
 import { takenLocks } from './locks.ts';
 import { placesTaken, snapshotRefused } from './places.ts';
 import { refusedOnce } from './refused.ts';
@@ -121,6 +122,8 @@ function afterFailure(step: Extract<Step, { kind: 'apply' }>, done: Done, failur
   if (failure.kind === 'absent' && isYoungDefinition(observation)) {
     return answer({ ...observation.status, message: `waiting until the API server serves ${step.entry.target.kind}` }, 0.2);
   }
+  const later = triedAgain(done, step.index, failure);
+  if (later !== undefined) return later;
   const detail = describeRefusal(failure, step.entry, observation.transaction);
   const name = `${step.entry.type} of ${describe(step.entry.target)}`;
   const message = `${name} was refused: ${detail}${placesTaken(step, failure, observation)}`;
@@ -173,6 +176,8 @@ function afterUndoFailure(step: Extract<Step, { kind: 'compensate' }>, done: Don
     return taken(
       undoLater(observation.status, index, `waiting: a write of ${describe(step.entry.target)} may still be on its way`),
     );
+  const later = triedAgain(done, index, failure);
+  if (later !== undefined) return later;
   const detail = describeRefusal(failure, step.entry, observation.transaction);
   const name = `${step.entry.type} of ${describe(step.entry.target)}`;
   const message = `undoing ${name} was refused: ${detail}${placesTaken(step, failure, observation)}`;

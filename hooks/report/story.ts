@@ -49,16 +49,15 @@ function isAwaited(status: Status): boolean {
   return isAtRest && waitingSince(status) !== undefined;
 }
 
-// Leavings are told one by one, what ended well together.
+// What is left is told one by one, what ended well together.
 function changeEvents(move: Move, moved: readonly number[]): readonly EventRecord[] {
-  const kindOf = (index: number): string | undefined => move.after.items[index]?.progress.kind;
-  const left = moved.filter((index) => kindOf(index) === 'left').flatMap((index) => leftEvents(move, index));
-  const applied = toldWith(move, moved, 'last').filter((index) => kindOf(index) === 'applied');
-  const undone = toldWith(move, moved, 'first').filter((index) => wasRestored(move.after.items[index]));
+  const become = (...kinds: readonly string[]): readonly number[] =>
+    moved.filter((index) => kinds.includes(move.after.items[index]?.progress.kind ?? ''));
+  const undone = toldWith(move, become('restored', 'left'), 'first').filter((index) => wasRestored(move.after.items[index]));
   return [
-    ...left,
-    ...(moved.some((index) => kindOf(index) === 'applied') ? together('ChangeApplied', move, applied, '') : []),
-    ...(moved.some((index) => kindOf(index) !== 'applied') ? together('ChangeRestored', move, undone, 'undone: ') : []),
+    ...become('left').flatMap((index) => leftEvents(move, index)),
+    ...together('ChangeApplied', move, toldWith(move, become('applied'), 'last'), ''),
+    ...together('ChangeRestored', move, undone, 'undone: '),
   ];
 }
 

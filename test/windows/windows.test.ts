@@ -14,6 +14,8 @@ const timing = { stepDeadline: 3_000, writeTimeout: 2_000, callBudget: 2_000, lo
 
 const stage = await startStage(t, { withoutLoop: true });
 const engines = await openEngines(t, stage, timing);
+/** For what takes a while on a machine that is at work. */
+const patient = await openEngines(t, stage, { stepDeadline: 120_000, writeTimeout: 60_000, callBudget: 60_000, lookAge: 1_000 });
 
 interface Story {
   readonly name: string;
@@ -64,7 +66,7 @@ async function colors({ targets }: Story): Promise<readonly (string | undefined)
 }
 
 t.test('a hundred changes take three calls, and so does their undo', async (t) => {
-  const engine = engines.start({ timing: { callBudget: 60_000, stepDeadline: 60_000 } });
+  const engine = patient.start();
   const story = await begin('hundred', 100);
   const before = await story.look();
   const forth = [await step(engine, 'hundred'), await step(engine, 'hundred'), await step(engine, 'hundred')];
@@ -181,4 +183,71 @@ async function undoneMeanwhile(t: Test, name: string, types: readonly ('Patch' |
 t.test('a window that is under way while an undo begins is taken back', async (t) => {
   await undoneMeanwhile(t, 'patches', ['Patch']);
   await undoneMeanwhile(t, 'mixed', ['Delete', 'Patch']);
+});
+
+/** An engine whose writes to that target are refused so often, as where a quota or a policy has not been heard of yet. */
+function refused(target: string, times: number): { readonly engine: Stage; readonly tries: () => number } {
+  let tries = 0;
+  const failure = {
+    kind: 'refused',
+    code: 403,
+    reason: 'Forbidden',
+    message: 'exceeded quota',
+    fields: [],
+    definitive: true,
+  } as const;
+  const wrap = (cluster: Cluster): Cluster => ({
+    ...cluster,
+    send: async (write, isLate) => {
+      if (!isToTarget(write) || write.location.name !== target) return cluster.send(write, isLate);
+      tries += 1;
+      return tries <= times ? { kind: 'failed', failure } : cluster.send(write, isLate);
+    },
+  });
+  return { engine: engines.start({ wrap }), tries: () => tries };
+}
+
+t.test('a refusal after another change is tried again for a moment before it is final', async (t) => {
+  const story = await begin('lagging', 3);
+  const passing = refused('lagging-1', 2);
+  await stepUntil(passing.engine, 'lagging', 'Prepared');
+  t.equal((await step(passing.engine, 'lagging')).phase, 'Committed');
+  t.same([passing.tries(), await colors(story)], [3, ['green', 'green', 'green']]);
+
+  const denied = await begin('denied', 3);
+  const before = await denied.look();
+  const lasting = refused('denied-1', 100);
+  await stepUntil(lasting.engine, 'denied', 'Prepared');
+  const { phase, status } = await step(lasting.engine, 'denied');
+  t.same([phase, lasting.tries(), at(itemsOf(status)[1] ?? {}, 'error', 'reason')], ['RollingBack', 5, 'Forbidden']);
+  t.match(await stepToEnd(lasting.engine, 'denied'), { phase: 'RolledBack' });
+  t.same(await denied.look(), before);
+
+  await begin('first', 2);
+  const first = refused('first-0', 100);
+  await stepUntil(first.engine, 'first', 'Prepared');
+  t.equal((await step(first.engine, 'first')).phase, 'RollingBack');
+  t.equal(first.tries(), 1, 'there is nothing that it could depend on');
+});
+
+t.test('a window is looked at again after lookAge, and not before', async (t) => {
+  let looks = 0;
+  const wrap = (cluster: Cluster): Cluster => ({
+    ...cluster,
+    get: async (location, identity) => {
+      if (location.resource.kind === 'Transaction') looks += 1;
+      return cluster.get(location, identity);
+    },
+  });
+  for (const [name, lookAge, most] of [
+    ['seldom', 60_000, 2],
+    ['often', 0, 12],
+  ] as const) {
+    await begin(name, 10);
+    const engine = engines.start({ wrap, timing: { lookAge } });
+    await stepUntil(engine, name, 'Prepared');
+    looks = 0;
+    t.equal((await step(engine, name)).phase, 'Committed');
+    t.equal(looks <= most && looks > (lookAge === 0 ? 9 : 0), true, `${looks} looks at ten changes`);
+  }
 });
