@@ -62,10 +62,15 @@ const committed = {
   conditions: ['Finished', 'Succeeded', 'Committed', 'Ready'].map((type) => ({ type, status: 'True' })),
 };
 
+const announcement = {
+  ...statusEvent({ phase: 'Prepared', version: 4, items: [{ announced: true }, { announced: true }] }),
+  answered: '2026-01-01T00:00:04Z',
+};
+
 const calm: Evidence = {
   story: commit2,
   names,
-  events: [snapshot, creation, update, statusEvent(committed)],
+  events: [snapshot, announcement, creation, update, statusEvent(committed)],
   portCalls: [],
   hookCalls: [],
   reports: [],
@@ -197,11 +202,14 @@ const broken: readonly (readonly [keyof typeof invariants, string, Evidence])[] 
   ],
   ['I8 announced, in order', 'two', { ...calm, isOneByOne: true, ...inOneCall(names.a, names.b) }],
   ['I8 announced, in order', 'there and back', { ...calm, ...inOneCall(names.a, names.b, names.a) }],
-  ['I8 announced, in order', 'what is no target', { ...calm, ...inOneCall('run1-other') }],
+  ['I8 announced, in order', 'not announced', { ...calm, events: [snapshot, creation, update, statusEvent(committed)] }],
   [
     'I8 announced, in order',
-    'not announced',
-    { ...calm, ...inOneCall(names.a, names.b), hookCalls: [{ ...hookCall, number: 3, items: [{ announced: true }, {}] }] },
+    'announced too late',
+    {
+      ...calm,
+      events: [snapshot, creation, update, { ...announcement, answered: '2026-01-01T00:00:09Z' }, statusEvent(committed)],
+    },
   ],
   ['I9 rest', 'goes on', { ...calm, hookCalls: Array.from({ length: 15 }, () => hookCall) }],
   ['I9 rest', 'writes', { ...calm, writesAtRest: ['send update ConfigMap run1-b'] }],

@@ -5,6 +5,7 @@ import { judgement } from './list/judgement.ts';
 import { locks } from './list/locks.ts';
 import { storage } from './list/snapshots.ts';
 import { undo } from './list/undo.ts';
+import { inWindows } from './list/windows.ts';
 import { words } from './list/words.ts';
 import { writers } from './list/writers.ts';
 import { writes } from './list/writes.ts';
@@ -18,6 +19,7 @@ export const sabotages: readonly Sabotage[] = [
   ...locks,
   ...calls,
   ...writers,
+  ...inWindows,
   ...words,
   ...others,
   ...authority,

@@ -251,3 +251,25 @@ t.test('a window is looked at again after lookAge, and not before', async (t) =>
     t.equal(looks <= most && looks > (lookAge === 0 ? 9 : 0), true, `${looks} looks at ten changes`);
   }
 });
+
+/** Calls go to the one and the other, so many times or until the Transaction is undone. */
+async function inTurn(order: readonly Stage[], name: string, most: number): Promise<void> {
+  for (let calls = 0; calls < most; calls += 1) {
+    const { status, phase } = await step(order[calls % order.length] ?? stage, name);
+    if (phase === 'RolledBack' && conditionOf(status, 'Finished') === 'True') return;
+  }
+}
+
+t.test('an engine that makes one change a call and one that makes many take turns', async (t) => {
+  const [one, many] = [engines.start({ timing: { callBudget: 0 } }), engines.start()];
+  const orders = { 'one-first': [one, many], 'many-first': [many, one] };
+  for (const [name, order] of Object.entries(orders)) {
+    const story = await begin(name, 6, ['Patch', 'Delete']);
+    const before = await story.look();
+    await inTurn(order, name, 4);
+    await stage.annotate(name, request);
+    await inTurn(order, name, 40);
+    t.match(await stage.read(name), { status: { phase: 'RolledBack' } });
+    t.same(await story.look(), before, name);
+  }
+});

@@ -259,6 +259,8 @@ t.test('what the first ConfigMap says of the whole counts only where it is authe
   t.equal(readHead(edited('tx.janus.io/tag', '1.k.x'), transaction, base, packer), undefined);
   t.equal(readHead(first, transaction, 'other', packer), undefined);
   t.equal(readHead(first, { ...transaction, uid: 'other' }, base, packer), undefined);
+  const edits = transaction.specDigest.replace(/.$/, (last) => (last === '0' ? '1' : '0'));
+  t.equal(readHead(first, { ...transaction, specDigest: edits }, base, packer), undefined, 'a snapshot for another spec');
 });
 
 const owner = { namespace: 'shop', name: 'one', uid: '0a1b2c3d-1' };

@@ -1,0 +1,113 @@
+// Many changes in one call: what must be stored before anything follows (V1 to V4, hooks/decide/window.ts).
+import type { Sabotage } from '../sabotage.ts';
+
+const window = 'hooks/decide/window.ts';
+const windowTests = ['test/hooks/decide/window.test.ts'];
+const windows = ['test/windows/windows.test.ts'];
+
+export const inWindows: readonly Sabotage[] = [
+  {
+    name: 'not-announced-before',
+    fault: 'a call goes on to what only its own running status announces (V1)',
+    edits: [{ file: window, find: '&& isAnnounced(stored, next.index);', replace: '&& isAnnounced(running, next.index);' }],
+    caughtBy: windowTests,
+  },
+  {
+    name: 'on-after-trouble',
+    fault: 'a call goes on after a change that did not end well, or that is still to be stored (V2)',
+    edits: [
+      {
+        file: window,
+        find: "agenda.due === 'apply' && hasBecome(running.items[agenda.index], 'applied') &&",
+        replace: "agenda.due === 'apply' &&",
+      },
+    ],
+    caughtBy: windowTests,
+  },
+  {
+    name: 'undone-before-stored',
+    fault: 'an undo goes on in the call that begins it (V3)',
+    edits: [{ file: window, find: " && stored.phase === 'RollingBack';", replace: ';' }],
+    caughtBy: windowTests,
+  },
+  {
+    name: 'announcement-taken-back',
+    fault: 'the status that begins an undo says that what was only announced was never sent (V4)',
+    edits: [
+      {
+        file: 'hooks/decide/undo-transitions.ts',
+        find: '  const { completedAt: _ended, ...running } = started;',
+        replace: '  const { completedAt: _ended, ...running } = withdrawn(started);',
+      },
+    ],
+    caughtBy: windows,
+  },
+  {
+    name: 'overtaken-unnoticed',
+    fault: 'a call goes on from its running status although another engine has stored one meanwhile',
+    edits: [
+      {
+        file: 'hooks/sync.ts',
+        find: 'seen.status.version !== gone.taken.found.version;',
+        replace: 'seen.status.version < gone.taken.found.version;',
+      },
+    ],
+    caughtBy: windows,
+  },
+  {
+    name: 'window-without-looks',
+    fault: 'a call looks at the Transaction once, however long it takes',
+    edits: [
+      {
+        file: 'hooks/sync.ts',
+        find: 'nowAt < look.lookedAt + (timing.lookAge ?? 0))',
+        replace: 'nowAt < look.lookedAt + (timing.lookAge ?? 0) + 60_000)',
+      },
+    ],
+    caughtBy: windows,
+  },
+  {
+    name: 'ends-later',
+    fault: 'a process that is to end begins with further targets',
+    edits: [{ file: 'hooks/sync.ts', find: 'isEnding?.() === true || ', replace: '' }],
+    caughtBy: windows,
+  },
+  {
+    name: 'all-deletes-announced',
+    fault: 'all Deletes are announced at once',
+    edits: [{ file: window, find: 'const mostDeletes = 8;', replace: 'const mostDeletes = 500;' }],
+    caughtBy: windowTests,
+  },
+  {
+    name: 'lagging-is-final',
+    fault: 'a refusal out of a cache that lags is final',
+    edits: [
+      { file: 'hooks/report/lagging.ts', find: 'const pause = pauses[tries];', replace: 'const pause = pauses[tries + 9];' },
+    ],
+    caughtBy: windows,
+  },
+  {
+    name: 'facts-thrown-away',
+    fault: 'what was made in a call is not recorded where the Transaction cannot be read again',
+    edits: [
+      {
+        file: 'hooks/sync.ts',
+        find: "return live.kind === 'unreadable' && gone !== undefined",
+        replace: "return live.kind === 'gone' && gone !== undefined",
+      },
+    ],
+    caughtBy: windows,
+  },
+  {
+    name: 'snapshot-of-another-spec',
+    fault: 'a snapshot that was stored for another spec is adopted',
+    edits: [
+      {
+        file: 'hooks/model/snapshot-objects.ts',
+        find: "return JSON.stringify(['snapshot', uid, base, specDigest, parts]);",
+        replace: "return JSON.stringify(['snapshot', uid, base, specDigest.length, parts]);",
+      },
+    ],
+    caughtBy: ['test/hooks/model/snapshot.test.ts'],
+  },
+];
