@@ -92,7 +92,7 @@ function judgeCreation(evidence: BackwardEvidence, live: JsonObject, isSame: boo
       `${name} was created here and has been changed by others since: ${describeForeign(foreign, evidence)}`,
     );
   }
-  return keptFor(evidence, live) ?? { kind: 'delete', live, ...unlistedPart(evidence.unlisted) };
+  return keptFor(evidence, live) ?? { kind: 'delete', live, ...unlistedPart(evidence) };
 }
 
 function judgeChanged(evidence: BackwardEvidence): Backward {

@@ -112,11 +112,20 @@ export function entryOf(snapshot: StoredSnapshot, index: number): SnapshotEntry 
 type More = Partial<
   Pick<
     ItemView,
-    'contents' | 'ownContents' | 'unlisted' | 'goneOwners' | 'contentsTrouble' | 'definition' | 'others' | 'othersTrouble'
+    | 'contents'
+    | 'ownContents'
+    | 'unlisted'
+    | 'failing'
+    | 'unseenInside'
+    | 'goneOwners'
+    | 'contentsTrouble'
+    | 'definition'
+    | 'others'
+    | 'othersTrouble'
   >
 >;
 
-const nothing = { contents: [], ownContents: [], unlisted: [], goneOwners: [] } as const;
+const nothing = { contents: [], ownContents: [], unlisted: [], failing: [], goneOwners: [] } as const;
 
 async function readMore(context: ItemContext, snapshot: StoredSnapshot, live: Presence): Promise<More> {
   const entry = entryOf(snapshot, context.index);
