@@ -14,6 +14,7 @@ import { lockOf } from '../writes/lease.ts';
 import { type Backward, type BackwardEvidence, judgeBackward } from './backward.ts';
 import { renew } from './committing.ts';
 import { amended, driftOf } from './drift.ts';
+import { allLost } from './gone-owners.ts';
 import { firstLease, type Guarded, guard, type ItemView } from './guards.ts';
 import { mayLandUntil } from './in-flight.ts';
 import { uidOf } from './judge.ts';
@@ -107,7 +108,7 @@ function decideUndo(observation: Observation, view: ItemView, { entry, late }: D
   const isMarked = hasManager(evidence.live, [evidence.managers.restore]);
   const isFenced = (late === undefined || item?.progress.kind === 'applied') && !isMarked;
   const safe = isFenced ? judged : fenced(judged, view, known);
-  const lost = { goneOwners: view.goneOwners, goneManagers: goneManagers(evidence) };
+  const lost = { goneOwners: allLost(view), goneManagers: goneManagers(evidence) };
   return byJudgement({ observation, entry: known, ...lost }, safe, observation.now);
 }
 
@@ -130,6 +131,8 @@ function evidenceOf(observation: Observation, view: ItemView, entry: SnapshotEnt
     failing: view.failing.map(({ kind }) => kind),
     wasCommitted: status.items.every(wasApplied),
     goneOwners: view.goneOwners,
+    ...(view.hiddenOwners === undefined ? {} : { hiddenOwners: view.hiddenOwners }),
+    tokenOf: view.tokenOf,
     others: view.others,
     version: item?.resourceVersion,
     isRequested: Object.keys(status.handledAnnotations).length > 0,

@@ -7,7 +7,7 @@ import { at, isList, type JsonObject, textAt } from '../model/json.ts';
 import { serviceAccounts } from '../writes/resources.ts';
 import type { Looker } from './along.ts';
 import { inTurn, listAll, unseen } from './listing.ts';
-import { goneOwnersOf, ownersOf } from './owners.ts';
+import { lookForOwners, ownersOf } from './owners.ts';
 
 export type Inside =
   /** What somebody would miss. */
@@ -106,7 +106,7 @@ async function isGarbage({ reader, identity }: Looker, { reference, owners, obje
   );
   // The garbage collector leaves what it cannot look up: an owner of a kind that is not served, now or ever, may be alive.
   if (served.some(({ kind }) => kind === 'failed')) return false;
-  return (await goneOwnersOf(reader, identity, named, reference.namespace)).length === owners.length;
+  return (await lookForOwners(reader, identity, named, reference.namespace)).gone.length === owners.length;
 }
 
 // Made by a controller for something that is in the same Namespace, and counts itself. Somebody's is what nothing here answers for: whose

@@ -108,7 +108,12 @@ export type View =
       /** A kind that could not be listed although what it holds is inside. */
       readonly unseenInside?: Unseen;
       readonly contentsTrouble?: Failure;
+      /** uids of owners of what comes back that are no more. */
       readonly goneOwners: readonly string[];
+      /** uids of those that may not be read. */
+      readonly hiddenOwners?: readonly string[];
+      /** Of a ServiceAccount's token that comes back: whose it will be, the same one's as before or another's of its name. */
+      readonly tokenOf?: 'same' | 'other' | 'nobody';
       /** Other Transactions over the same object, once they were looked for. */
       readonly others?: Others;
       readonly othersTrouble?: Failure;
