@@ -22,7 +22,7 @@ t.test('a kind that cannot be listed', async (t) => {
   await stage.transaction('stopped', [change('Create', 'first', blue), change('Create', 'second', blue)], short);
   await stepUntil(stage, 'stopped', 'Prepared');
   must(await client.create(path('configmaps'), { metadata: { name: 'second' } }));
-  await stage.transaction('due', [change('Create', 'before', blue), change('Delete', 'due')], { spec: { timeout: '30s' } });
+  await stage.transaction('due', [change('Create', 'before', blue), change('Delete', 'due')], { spec: { timeout: '60s' } });
   await stepUntil(stage, 'due', 'Prepared');
   const broken = await breakSomeKind(stage);
   t.teardown(broken.remove);
