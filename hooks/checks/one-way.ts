@@ -22,10 +22,15 @@ export function shownOf(names: readonly string[], most: number): string {
 
 const mostKinds = 10;
 
-/** What a person should know of a Delete around which not all could be seen; undefined when all was. */
-export function unlistedNote(kinds: readonly string[]): string | undefined {
-  if (kinds.length === 0) return undefined;
-  return `objects of these kinds may have gone with it, the ServiceAccount may not list them: ${shownOf(kinds, mostKinds)}`;
+/** What a person should know of a Delete around which not all could be seen; undefined when all was. `failing`: cannot be listed. */
+export function unlistedNote(denied: readonly string[], failing: readonly string[] = []): string | undefined {
+  const notes = [[denied, 'the ServiceAccount may not list them'] as const, [failing, 'listing them fails'] as const].filter(
+    ([kinds]) => kinds.length > 0,
+  );
+  if (notes.length === 0) return undefined;
+  return notes
+    .map(([kinds, why]) => `objects of these kinds may have gone with it, ${why}: ${shownOf(kinds, mostKinds)}`)
+    .join('; ');
 }
 
 /** What makes the step from prior to expected a one-way one, in words; undefined when nothing does. */

@@ -23,3 +23,28 @@ function withoutLabels(labels: Json | undefined): JsonObject | undefined {
   const kept = Object.entries(labels).filter(([key]) => !jobLabels.includes(key));
   return kept.length === 0 ? undefined : Object.fromEntries(kept);
 }
+
+// Source: k8s.io/kubernetes pkg/controller/serviceaccount/tokens_controller.go: a token whose annotation names another uid than that of
+// the ServiceAccount is deleted; one that names none gets all of these.
+const tokenData = ['token', 'ca.crt', 'namespace'];
+const accountOf = (key: string): string => `kubernetes.io/service-account.${key}`;
+
+/** Whether it is a Secret with the token of a ServiceAccount. */
+export function isToken(object: JsonObject): boolean {
+  const isSecret = textAt(object, 'kind') === 'Secret' && textAt(object, 'apiVersion') === 'v1';
+  return isSecret && textAt(object, 'type') === 'kubernetes.io/service-account-token';
+}
+
+/** The ServiceAccount that a token is of. */
+export function tokenAccount(token: JsonObject): { readonly name: string; readonly uid: string } {
+  const said = (key: string): string => textAt(token, 'metadata', 'annotations', accountOf(key)) ?? '';
+  return { name: said('name'), uid: said('uid') };
+}
+
+/** The token without what is generated for one ServiceAccount, and worth nothing for another of its name. */
+export function withoutToken(token: JsonObject): JsonObject {
+  const plain = withPath(token, ['metadata', 'annotations', accountOf('uid')], undefined);
+  const data = at(plain, 'data');
+  if (!isObject(data)) return plain;
+  return withKey(plain, 'data', Object.fromEntries(Object.entries(data).filter(([key]) => !tokenData.includes(key))));
+}

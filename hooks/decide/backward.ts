@@ -9,7 +9,7 @@ import { describe } from '../model/reference.ts';
 import { foreign } from '../model/words.ts';
 import { foreignContent } from './foreign-content.ts';
 import { isOurCreation } from './forward.ts';
-import { goneOwnersOf, ownersNote } from './gone-owners.ts';
+import { type LostOwners, lostBy, ownersNote } from './gone-owners.ts';
 import { type Attributed, attribute, describeForeign, type Evidence, takenOver, uidOf } from './judge.ts';
 import { type Hanging, keptFor, unlistedPart } from './kept.ts';
 import {
@@ -23,14 +23,15 @@ import {
   sharedFields,
 } from './others.ts';
 import { recreatedContent } from './recreated.ts';
+import { type Completion, completion, type Recreation, recreation, type TokenEvidence } from './recreation.ts';
 
 export type Backward =
   /** Nothing of ours is left; `note` tells what a person should know. */
   | { readonly kind: 'restored'; readonly note?: string }
   | { readonly kind: 'delete'; readonly live: JsonObject; readonly note?: string }
-  | { readonly kind: 'recreate'; readonly note?: string }
+  | Recreation
   /** The object was created again by us; its status and managedFields may still be missing. */
-  | { readonly kind: 'complete'; readonly live: JsonObject }
+  | Completion
   | {
       readonly kind: 'content';
       readonly live: JsonObject;
@@ -48,10 +49,8 @@ export type Backward =
 /** The undo of one change is over without a write. */
 export type Ended = Extract<Backward, { kind: 'restored' | 'conflict' }>;
 
-export interface BackwardEvidence extends OthersEvidence, Hanging {
+export interface BackwardEvidence extends OthersEvidence, Hanging, LostOwners, TokenEvidence {
   readonly uid: string;
-  /** Owners of the object before the change that it lacks now, and that are no more. */
-  readonly goneOwners: readonly string[];
 }
 
 export function judgeBackward(evidence: BackwardEvidence): Backward {
@@ -92,7 +91,7 @@ function judgeCreation(evidence: BackwardEvidence, live: JsonObject, isSame: boo
       `${name} was created here and has been changed by others since: ${describeForeign(foreign, evidence)}`,
     );
   }
-  return keptFor(evidence, live) ?? { kind: 'delete', live, ...unlistedPart(evidence.unlisted) };
+  return keptFor(evidence, live) ?? { kind: 'delete', live, ...unlistedPart(evidence) };
 }
 
 function judgeChanged(evidence: BackwardEvidence): Backward {
@@ -131,7 +130,7 @@ function judgeContent(evidence: BackwardEvidence, live: JsonObject): Backward {
     );
   const { restored } = attributed.merge;
   return isObject(restored)
-    ? { kind: 'content', live, restored, attributed, ...ownersNote(goneOwnersOf(restored, evidence.goneOwners), evidence) }
+    ? { kind: 'content', live, restored, attributed, ...ownersNote(lostBy(restored, evidence), evidence) }
     : { kind: 'restored' };
 }
 
@@ -143,14 +142,14 @@ function isAbsent({ entry, live, managers, recorded }: Evidence, { ours }: Attri
 
 function judgeDeleted(evidence: BackwardEvidence): Backward {
   const { live, entry } = evidence;
-  if (live === undefined) return deletedAgain(evidence) ?? { kind: 'recreate', ...ownersNote(evidence.goneOwners, evidence) };
+  if (live === undefined) return deletedAgain(evidence) ?? recreation(evidence);
   if (isTerminating(live)) return awaitGone(entry);
   if (uidOf(live) === uidOf(entry.prior)) return undeleted(evidence, live);
-  if (hasManager(live, [evidence.managers.restore])) return { kind: 'complete', live };
+  if (hasManager(live, [evidence.managers.restore])) return completion(evidence, live);
   const instead = laterThan(evidence, isCreate);
   if (instead !== undefined) return instead;
   const foreign = recreatedContent(evidence, live);
-  if (foreign.length === 0) return lookAtAll(evidence) ?? { kind: 'restored', ...ownersNote(evidence.goneOwners, evidence) };
+  if (foreign.length === 0) return lookAtAll(evidence) ?? { kind: 'restored', ...ownersNote(evidence, evidence) };
   return conflict(
     'Recreated',
     `${describe(entry.target)} was created again by someone else with other content: ${describeForeign(foreign, evidence)}`,

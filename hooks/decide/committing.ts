@@ -20,6 +20,7 @@ import { isSettled } from './in-flight.ts';
 import type { Step } from './step.ts';
 import { applied } from './transitions.ts';
 import { undoing } from './undo-transitions.ts';
+import { unseenAtDelete } from './unseen.ts';
 import { become, waitFor, waitOut } from './waiting.ts';
 import { windowEnd } from './window.ts';
 
@@ -109,6 +110,8 @@ function send(
     const message = `${entry.type} of ${name} cannot be undone: ${why}; ${howToAllow}`;
     return become(undoing(status, { reason: 'Irreversible', message }, now, entry.index), message);
   }
+  const unseen = unseenAtDelete(observation, view, entry);
+  if (unseen !== undefined) return unseen;
   const note = unlistedNote(view.unlisted);
   const apply = { kind: 'apply', index: entry.index, entry, live, precondition, because: `${entry.type} ${name}` } as const;
   return note === undefined ? apply : { ...apply, note };

@@ -4,14 +4,38 @@ import type { Evidence } from './judge.ts';
 
 const mostOwners = 10;
 
-export function ownersNote(goneOwners: readonly string[], { isSealed }: Pick<Evidence, 'isSealed'>): { readonly note?: string } {
-  if (goneOwners.length === 0) return {};
-  const which = isSealed ? `${goneOwners.length}` : goneOwners.slice(0, mostOwners).join(', ');
-  return { note: `owner references dropped, their owners are gone: ${which}` };
+/** Owners of what comes back that it cannot be given back. */
+export interface LostOwners {
+  /** uids of those that are no more. */
+  readonly goneOwners: readonly string[];
+  /** uids of those that the ServiceAccount may not read, and that may be no more. */
+  readonly hiddenOwners?: readonly string[];
+}
+
+export function ownersNote(
+  { goneOwners, hiddenOwners = [] }: LostOwners,
+  { isSealed }: Pick<Evidence, 'isSealed'>,
+): { readonly note?: string } {
+  const notes = [
+    [goneOwners, 'their owners are gone'] as const,
+    [hiddenOwners, 'the ServiceAccount may not read their owners, which may be gone'] as const,
+  ].filter(([owners]) => owners.length > 0);
+  if (notes.length === 0) return {};
+  const which = (owners: readonly string[]) => (isSealed ? `${owners.length}` : owners.slice(0, mostOwners).join(', '));
+  return { note: notes.map(([owners, why]) => `owner references dropped, ${why}: ${which(owners)}`).join('; ') };
+}
+
+export function allLost({ goneOwners, hiddenOwners = [] }: LostOwners): readonly string[] {
+  return [...goneOwners, ...hiddenOwners];
+}
+
+/** Those that the object names. */
+export function lostBy(object: JsonObject, { goneOwners, hiddenOwners = [] }: LostOwners): LostOwners {
+  return { goneOwners: goneOwnersOf(object, goneOwners), hiddenOwners: goneOwnersOf(object, hiddenOwners) };
 }
 
 /** Those that the object names: the garbage collector may have taken the reference off already. */
-export function goneOwnersOf(object: JsonObject, goneOwners: readonly string[]): readonly string[] {
+function goneOwnersOf(object: JsonObject, goneOwners: readonly string[]): readonly string[] {
   const references = at(object, 'metadata', 'ownerReferences');
   const owners = isList(references) ? references.map((reference) => textAt(reference, 'uid')) : [];
   return goneOwners.filter((uid) => owners.includes(uid));

@@ -13,6 +13,8 @@ export interface Hanging {
   readonly ownContents: readonly string[];
   /** Kinds of which it is not known what would go with it. */
   readonly unlisted: readonly string[];
+  /** The same, since they cannot be listed. */
+  readonly failing: readonly string[];
   /** Whether every change had been made: from then on others rely on what is there. */
   readonly wasCommitted: boolean;
 }
@@ -38,8 +40,8 @@ export function keptFor(evidence: Evidence & Hanging, live: JsonObject): Kept | 
   return notEmpty(`${name} was created here and has been bound to PersistentVolume ${volume} since: data may be on it`);
 }
 
-export function unlistedPart(unlisted: readonly string[]): { readonly note?: string } {
-  const note = unlistedNote(unlisted);
+export function unlistedPart({ unlisted, failing }: Pick<Hanging, 'unlisted' | 'failing'>): { readonly note?: string } {
+  const note = unlistedNote(unlisted, failing);
   return note === undefined ? {} : { note };
 }
 

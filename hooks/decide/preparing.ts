@@ -3,6 +3,7 @@ import type { Observation, View } from '../observe/observation.ts';
 import { refuse } from './pending.ts';
 import type { Step } from './step.ts';
 import { prepared } from './transitions.ts';
+import { unseenAtChecks } from './unseen.ts';
 import { become, waitOut } from './waiting.ts';
 import { windowEnd } from './window.ts';
 
@@ -10,6 +11,9 @@ export function decidePrepare(observation: Observation, view: Extract<View, { ki
   const { status, transaction, pace } = observation;
   if (view.trouble !== undefined) return waitOut(status, 'reading and trying the changes', view.trouble);
   if (view.faults.length > 0) return refuse(observation, view.faults);
+  const unseen = unseenAtChecks(observation, view.targets);
+  if ('kind' in unseen) return unseen;
+  if (unseen.length > 0) return refuse(observation, unseen);
   if (view.leftovers.length > 0)
     return { kind: 'discard', configMaps: view.leftovers, because: 'what lies under its name is no complete snapshot' };
   if (view.adopted !== undefined)

@@ -1,6 +1,6 @@
 // How an object that was deleted here, and made again by somebody else, differs from the one that was deleted.
 import { asNew, contentOf, withoutKeys } from '../content/content.ts';
-import { withoutGenerated } from '../content/generated.ts';
+import { isToken, tokenAccount, withoutGenerated, withoutToken } from '../content/generated.ts';
 import { listKindsOf } from '../content/lists.ts';
 import { differences } from '../content/merge.ts';
 import { isUnclaimed } from '../content/owners.ts';
@@ -11,7 +11,10 @@ export function recreatedContent(evidence: Evidence, live: JsonObject): readonly
   const { prior } = evidence.entry;
   if (prior === undefined) return [];
   const kinds = listKindsOf(prior, live);
-  const paths = differences(comparable(prior, evidence), comparable(live, evidence), kinds);
+  // A token of another ServiceAccount of the same name is another one, whoever made it.
+  const isOther = isToken(prior) && isToken(live) && tokenAccount(prior).uid !== tokenAccount(live).uid;
+  const known = (object: JsonObject): JsonObject => comparable(isOther ? withoutToken(object) : object, evidence);
+  const paths = differences(known(prior), known(live), kinds);
   return paths.filter((path) => !isUnclaimed(live, path, kinds)).map((path) => foreignPath(live, path));
 }
 

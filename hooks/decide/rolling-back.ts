@@ -14,6 +14,7 @@ import { lockOf } from '../writes/lease.ts';
 import { type Backward, type BackwardEvidence, judgeBackward } from './backward.ts';
 import { renew } from './committing.ts';
 import { amended, driftOf } from './drift.ts';
+import { allLost } from './gone-owners.ts';
 import { firstLease, type Guarded, guard, type ItemView } from './guards.ts';
 import { mayLandUntil } from './in-flight.ts';
 import { uidOf } from './judge.ts';
@@ -22,6 +23,7 @@ import { goneManagers } from './others.ts';
 import type { Step } from './step.ts';
 import { takerOf } from './taking.ts';
 import { concluded, left, observed, restored } from './undo-transitions.ts';
+import { unseenAtUndo } from './unseen.ts';
 import { become, lockPatience, undoLater, undoOut, waitFor, waitOut } from './waiting.ts';
 
 export function decideRestore(observation: Observation, view: ItemView, index: number): Step {
@@ -94,14 +96,28 @@ function isLongThere({ now, lateWindow }: Observation, { live }: ItemView): bool
 }
 
 function decideUndo(observation: Observation, view: ItemView, { entry, late }: Due): Step {
-  const { status, transaction, now } = observation;
   const trouble = view.live.kind === 'trouble' ? view.live.failure : (view.contentsTrouble ?? view.othersTrouble);
   if (trouble !== undefined) return failedRead(observation, entry, trouble);
+  const item = observation.status.items[entry.index];
+  const evidence = evidenceOf(observation, view, entry);
+  const known = evidence.entry;
+  const judged = judgeBackward(evidence);
+  const unseen = judged.kind === 'delete' ? unseenAtUndo(observation, view, evidence) : undefined;
+  if (unseen !== undefined) return unseen;
+  // Who fenced it and died has left his mark: that is taken off again.
+  const isMarked = hasManager(evidence.live, [evidence.managers.restore]);
+  const isFenced = (late === undefined || item?.progress.kind === 'applied') && !isMarked;
+  const safe = isFenced ? judged : fenced(judged, view, known);
+  const lost = { goneOwners: allLost(view), goneManagers: goneManagers(evidence) };
+  return byJudgement({ observation, entry: known, ...lost }, safe, observation.now);
+}
+
+function evidenceOf(observation: Observation, view: ItemView, entry: SnapshotEntry): BackwardEvidence {
+  const { status, transaction } = observation;
   const item = status.items[entry.index];
   const drift = driftOf(item, observation, entry);
-  const known = amended(entry, drift);
-  const evidence: BackwardEvidence = {
-    entry: known,
+  return {
+    entry: amended(entry, drift),
     live: view.live.kind === 'present' ? view.live.object : undefined,
     managers: fieldManagers(transaction),
     drift,
@@ -112,19 +128,15 @@ function decideUndo(observation: Observation, view: ItemView, { entry, late }: D
     contents: view.contents,
     ownContents: view.ownContents,
     unlisted: view.unlisted,
+    failing: view.failing.map(({ kind }) => kind),
     wasCommitted: status.items.every(wasApplied),
     goneOwners: view.goneOwners,
+    ...(view.hiddenOwners === undefined ? {} : { hiddenOwners: view.hiddenOwners }),
+    tokenOf: view.tokenOf,
     others: view.others,
     version: item?.resourceVersion,
     isRequested: Object.keys(status.handledAnnotations).length > 0,
   };
-  const judged = judgeBackward(evidence);
-  // Who fenced it and died has left his mark: that is taken off again.
-  const isMarked = hasManager(evidence.live, [evidence.managers.restore]);
-  const isFenced = (late === undefined || item?.progress.kind === 'applied') && !isMarked;
-  const safe = isFenced ? judged : fenced(judged, view, known);
-  const lost = { goneOwners: view.goneOwners, goneManagers: goneManagers(evidence) };
-  return byJudgement({ observation, entry: known, ...lost }, safe, now);
 }
 
 // W5: where the undo itself writes nothing to an object that is there, a write that may still land is made to miss.

@@ -36,7 +36,11 @@ export function undoLater(status: Status, index: number, message: string, second
  * is busy: the others have their turn, and not at once.
  */
 export function undoOut(status: Status, index: number, what: string, failure: Failure): Become {
-  if (failure.code === 0) return waitOut(status, what, failure);
+  return failure.code === 0 ? waitOut(status, what, failure) : setAside(status, index, what, failure);
+}
+
+/** Trouble that the others would not meet, whatever the answer. */
+export function setAside(status: Status, index: number, what: string, failure: Failure): Become {
   const message = `${what} failed for now (${failure.reason}); it is tried again`;
   return passOver(status, index, {
     message,

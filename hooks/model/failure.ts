@@ -28,3 +28,10 @@ export interface Failure {
   /** The server's wish, in seconds. */
   readonly retryAfterSeconds?: number;
 }
+
+/** A kind that could not be listed, and why. */
+export interface Unseen {
+  /** Its plural with its group. */
+  readonly kind: string;
+  readonly failure: Failure;
+}

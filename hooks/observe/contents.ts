@@ -3,7 +3,7 @@
 import { companyOf, type Doomed, isControlledBy, isDerived, type Neighbour } from '../checks/company.ts';
 import { managersOf } from '../content/fields.ts';
 import { kubernetesManagers } from '../content/ownership.ts';
-import type { Failure } from '../model/failure.ts';
+import type { Failure, Unseen } from '../model/failure.ts';
 import type { JsonObject } from '../model/json.ts';
 import { identityOf, type Reference } from '../model/reference.ts';
 import type { SnapshotEntry } from '../model/snapshot.ts';
@@ -19,8 +19,12 @@ export interface Contents {
   readonly contents: readonly string[];
   /** Targets of the same Transaction that are to be taken back before. */
   readonly ownContents: readonly string[];
-  /** Kinds that could not be looked at. */
+  /** Kinds that may not be listed. */
   readonly unlisted: readonly string[];
+  /** Kinds that cannot be listed for now. */
+  readonly failing: readonly Unseen[];
+  /** A kind that could not be listed although what it holds is inside. */
+  readonly unseenInside?: Unseen;
 }
 
 export type Found = Contents | { readonly trouble: Failure };
@@ -43,7 +47,8 @@ export async function lookAlong({ source, transaction, entry }: Standing, live: 
   const doomed = { resource: entry.resource, target: entry.target, object: live };
   const looked = await lookAround(lookerOf(source, transaction), doomed);
   if (looked.kind === 'trouble') return { trouble: looked.failure };
-  return { contents: alongIn(looked.around, doomed, new Set()), ownContents: [], unlisted: looked.around.unlisted };
+  const { unlisted, failing } = looked.around;
+  return { contents: alongIn(looked.around, doomed, new Set()), ownContents: [], unlisted, failing };
 }
 
 /** The same from what is around it, but for the objects of these uids. */
@@ -62,7 +67,10 @@ export async function lookInto(standing: Standing, live: JsonObject): Promise<Fo
   if (inside.kind === 'trouble') return { trouble: inside.failure };
   const isMade = (neighbour: Neighbour, by: string): boolean => isDerived(neighbour, doomed) || isControlledBy(neighbour, by);
   const company = companyOf(doomed, looked.around, isMade);
-  return { ...sorted(standing, doomed, [...inside.neighbours, ...company]), unlisted: looked.around.unlisted };
+  const { unlisted, failing } = looked.around;
+  const within = inside.kind === 'known' ? inside.neighbours : [];
+  const all = { ...sorted(standing, doomed, [...within, ...company]), unlisted, failing };
+  return inside.kind === 'unseen' ? { ...all, unseenInside: inside.unseen } : all;
 }
 
 function sorted(standing: Standing, doomed: Doomed, found: readonly Neighbour[]): Pick<Contents, 'contents' | 'ownContents'> {

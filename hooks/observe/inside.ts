@@ -2,16 +2,19 @@
 import { areEvents, type Doomed, isLeaving, kindOf, type Neighbour, neighbourOf } from '../checks/company.ts';
 import type { Resource } from '../cluster.ts';
 import { managersOf } from '../content/fields.ts';
-import type { Failure } from '../model/failure.ts';
+import type { Failure, Unseen } from '../model/failure.ts';
 import { at, isList, type JsonObject, textAt } from '../model/json.ts';
 import { serviceAccounts } from '../writes/resources.ts';
 import type { Looker } from './along.ts';
-import { inTurn, listAll } from './listing.ts';
-import { goneOwnersOf, ownersOf } from './owners.ts';
+import { inTurn, listAll, unseen } from './listing.ts';
+import { lookForOwners, ownersOf } from './owners.ts';
 
 export type Inside =
   /** What somebody would miss. */
-  { readonly kind: 'known'; readonly neighbours: readonly Neighbour[] } | { readonly kind: 'trouble'; readonly failure: Failure };
+  | { readonly kind: 'known'; readonly neighbours: readonly Neighbour[] }
+  /** Of this kind it is not known. */
+  | { readonly kind: 'unseen'; readonly unseen: Unseen }
+  | { readonly kind: 'trouble'; readonly failure: Failure };
 
 export async function listInside(looker: Looker, { resource, target, object }: Doomed): Promise<Inside> {
   switch (kindOf(resource)) {
@@ -80,16 +83,16 @@ async function list(
 ): Promise<Inside> {
   const lists = await inTurn(resources, async (resource): Promise<Inside> => {
     const listing = await listAll(reader, identity, { resource, namespace });
-    if (listing.kind !== 'listed') return { kind: 'trouble', failure: listing.failure };
+    if (listing.kind !== 'listed') return { kind: 'unseen', unseen: unseen(resource, listing.failure) };
     return { kind: 'known', neighbours: listing.items.map((object) => neighbourOf(resource, object)) };
   });
-  const trouble = lists.find((one) => one.kind === 'trouble');
-  return trouble ?? { kind: 'known', neighbours: lists.flatMap((one) => (one.kind === 'known' ? one.neighbours : [])) };
+  const unknown = lists.find((one) => one.kind !== 'known');
+  return unknown ?? { kind: 'known', neighbours: lists.flatMap((one) => (one.kind === 'known' ? one.neighbours : [])) };
 }
 
 // What only names owners that are no more is on its way out: the garbage collector may not have come by yet.
 async function withoutGarbage(looker: Looker, inside: Inside, isNobodys: (one: Neighbour) => boolean): Promise<Inside> {
-  if (inside.kind === 'trouble') return inside;
+  if (inside.kind !== 'known') return inside;
   const candidates = inside.neighbours.filter((one) => !isLeaving(one) && !isNobodys(one));
   const garbage = await inTurn(candidates, async (one) => (await isGarbage(looker, one)) || isPlainAccount(looker, one));
   return { kind: 'known', neighbours: candidates.filter((_, index) => garbage[index] !== true) };
@@ -103,7 +106,7 @@ async function isGarbage({ reader, identity }: Looker, { reference, owners, obje
   );
   // The garbage collector leaves what it cannot look up: an owner of a kind that is not served, now or ever, may be alive.
   if (served.some(({ kind }) => kind === 'failed')) return false;
-  return (await goneOwnersOf(reader, identity, named, reference.namespace)).length === owners.length;
+  return (await lookForOwners(reader, identity, named, reference.namespace)).gone.length === owners.length;
 }
 
 // Made by a controller for something that is in the same Namespace, and counts itself. Somebody's is what nothing here answers for: whose

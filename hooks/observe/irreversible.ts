@@ -22,7 +22,8 @@ export async function lookAroundDeleted(
 
 export function withNote(prepared: Prepared, around: Around | undefined): Prepared {
   const note = unlistedNote(around?.unlisted ?? []);
-  return note === undefined ? prepared : { ...prepared, note };
+  const seen = note === undefined ? prepared : { ...prepared, note };
+  return around === undefined || around.failing.length === 0 ? seen : { ...seen, failing: around.failing };
 }
 
 type AroundOf = (prepared: Prepared) => Around | undefined;

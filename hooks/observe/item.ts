@@ -1,6 +1,6 @@
 // What must be known to judge one item: its lock, its snapshot, the ServiceAccount, the live object.
 import { isTerminating } from '../content/ownership.ts';
-import { type JsonObject, textAt } from '../model/json.ts';
+import { textAt } from '../model/json.ts';
 import type { SnapshotEntry } from '../model/snapshot.ts';
 import type { Status } from '../model/status.ts';
 import { type ChangeType, mayBreak, type Transaction } from '../model/transaction.ts';
@@ -8,10 +8,10 @@ import { leaseLocation, lockOf } from '../writes/lease.ts';
 import { engine, serviceAccountOf } from '../writes/resources.ts';
 import { type Ahead, readInTurn } from './ahead.ts';
 import type { Carry } from './carry.ts';
+import { readComingBack } from './coming-back.ts';
 import { lookAlong, lookInto, type Standing } from './contents.ts';
 import type { Presence, StoredSnapshot, View } from './observation.ts';
 import { findOthers } from './others.ts';
-import { goneOwnersOf, ownersOf } from './owners.ts';
 import { type Listed, lookForAccount, read, readLive } from './read.ts';
 import { readSnapshot, type SnapshotSource } from './snapshot.ts';
 
@@ -112,11 +112,22 @@ export function entryOf(snapshot: StoredSnapshot, index: number): SnapshotEntry 
 type More = Partial<
   Pick<
     ItemView,
-    'contents' | 'ownContents' | 'unlisted' | 'goneOwners' | 'contentsTrouble' | 'definition' | 'others' | 'othersTrouble'
+    | 'contents'
+    | 'ownContents'
+    | 'unlisted'
+    | 'failing'
+    | 'unseenInside'
+    | 'goneOwners'
+    | 'hiddenOwners'
+    | 'tokenOf'
+    | 'contentsTrouble'
+    | 'definition'
+    | 'others'
+    | 'othersTrouble'
   >
 >;
 
-const nothing = { contents: [], ownContents: [], unlisted: [], goneOwners: [] } as const;
+const nothing = { contents: [], ownContents: [], unlisted: [], failing: [], goneOwners: [] } as const;
 
 async function readMore(context: ItemContext, snapshot: StoredSnapshot, live: Presence): Promise<More> {
   const entry = entryOf(snapshot, context.index);
@@ -135,18 +146,8 @@ async function readOthers({ source, transaction, namespaces, carry }: ItemContex
 }
 
 async function readBackward(standing: Standing, live: Presence): Promise<More> {
-  const { source, transaction, entry } = standing;
-  if (entry.type === 'Create') return readContents(standing, live, lookInto, 'Create');
-  // What is to be created again, or put back into an object that is there, lacks them.
-  const isToComeBack = entry.type === 'Delete' ? live.kind === 'absent' : live.kind === 'present';
-  if (!isToComeBack) return {};
-  const held = live.kind === 'present' ? live.object : undefined;
-  const lacking = ownersOf(entry.prior).filter((owner) => !isOwnedBy(held, owner));
-  return { goneOwners: await goneOwnersOf(source.reader, serviceAccountOf(transaction), lacking, entry.target.namespace) };
-}
-
-function isOwnedBy(live: JsonObject | undefined, owner: JsonObject): boolean {
-  return ownersOf(live).some((other) => textAt(other, 'uid') === textAt(owner, 'uid'));
+  if (standing.entry.type === 'Create') return readContents(standing, live, lookInto, 'Create');
+  return readComingBack(standing, live);
 }
 
 /** What others would lose, where the change, or its undo, deletes what is there. */

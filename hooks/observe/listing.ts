@@ -1,6 +1,6 @@
 // Whole lists of metadata, page by page, and not too many at once: one look around is hundreds of them in a cluster of many kinds.
 import type { Failed, Identity, ListAnswer, ListOptions, Reader, Resource } from '../cluster.ts';
-import type { Failure } from '../model/failure.ts';
+import type { Failure, Unseen } from '../model/failure.ts';
 import type { JsonObject } from '../model/json.ts';
 
 export interface Wanted {
@@ -16,6 +16,10 @@ export type Listing =
   /** It may not be listed, or cannot be. */
   | { readonly kind: 'denied'; readonly failure: Failure }
   | { readonly kind: 'trouble'; readonly failure: Failure };
+
+export function unseen({ group, plural }: Pick<Resource, 'group' | 'plural'>, failure: Failure): Unseen {
+  return { kind: group === '' ? plural : `${plural}.${group}`, failure };
+}
 
 /** A page must fit into memory many times over, and into an answer whatever the annotations. */
 const pageSize = 500;

@@ -3,7 +3,7 @@
 import type { Agenda } from '../agenda/agenda.ts';
 import type { Fault } from '../checks/fault.ts';
 import type { Resolved } from '../checks/targets.ts';
-import type { Failure } from '../model/failure.ts';
+import type { Failure, Unseen } from '../model/failure.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { Others } from '../model/others.ts';
 import type { Reference } from '../model/reference.ts';
@@ -50,6 +50,8 @@ export interface Prepared {
   readonly approximate: boolean;
   /** What should be known of it although it is no fault. */
   readonly note?: string;
+  /** Kinds that cannot be listed for now: what would go with it is not known. */
+  readonly failing?: readonly Unseen[];
 }
 
 export type StoredSnapshot =
@@ -101,8 +103,17 @@ export type View =
       readonly ownContents: readonly string[];
       /** Kinds that the ServiceAccount may not list: of these it is not known what would go with it. */
       readonly unlisted: readonly string[];
+      /** Kinds that cannot be listed for now. */
+      readonly failing: readonly Unseen[];
+      /** A kind that could not be listed although what it holds is inside. */
+      readonly unseenInside?: Unseen;
       readonly contentsTrouble?: Failure;
+      /** uids of owners of what comes back that are no more. */
       readonly goneOwners: readonly string[];
+      /** uids of those that may not be read. */
+      readonly hiddenOwners?: readonly string[];
+      /** Of a ServiceAccount's token that comes back: whose it will be, the same one's as before or another's of its name. */
+      readonly tokenOf?: 'same' | 'other' | 'nobody';
       /** Other Transactions over the same object, once they were looked for. */
       readonly others?: Others;
       readonly othersTrouble?: Failure;

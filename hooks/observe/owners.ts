@@ -1,5 +1,6 @@
 // Whether the owners that an object names are still there.
 import type { Answer, Identity, Reader } from '../cluster.ts';
+import type { Failure } from '../model/failure.ts';
 import { at, isList, isObject, type JsonObject, textAt } from '../model/json.ts';
 
 export function ownersOf(object: JsonObject | undefined): readonly JsonObject[] {
@@ -7,23 +8,54 @@ export function ownersOf(object: JsonObject | undefined): readonly JsonObject[] 
   return isList(references) ? references.filter(isObject) : [];
 }
 
-/** uids of those of the owners that are no more. Whatever cannot be looked at counts as alive. `namespace` is that of the object. */
-export async function goneOwnersOf(
+/** Those of the second object that the first does not name. */
+export function ownersLackedBy(object: JsonObject | undefined, other: JsonObject | undefined): readonly JsonObject[] {
+  const uids = new Set(ownersOf(object).map((owner) => textAt(owner, 'uid')));
+  return ownersOf(other).filter((owner) => !uids.has(textAt(owner, 'uid')));
+}
+
+/** Of some owners: those that are not all right. */
+export interface OwnersFound {
+  /** They are no more. */
+  readonly gone: readonly JsonObject[];
+  /** They may not be read: they may be gone as well. */
+  readonly hidden: readonly JsonObject[];
+  /** What could not be read for now counts as alive. */
+  readonly trouble?: Failure;
+}
+
+/** `namespace` is that of the object. */
+export async function lookForOwners(
   reader: Reader,
   identity: Identity,
   owners: readonly JsonObject[],
   namespace: string | undefined,
-): Promise<readonly string[]> {
-  const states = await Promise.all(owners.map((owner) => isGone(reader, identity, owner, namespace)));
-  return owners.filter((_, index) => states[index]).map((owner) => textAt(owner, 'uid') ?? '');
+): Promise<OwnersFound> {
+  const states = await Promise.all(owners.map((owner) => stateOf(reader, identity, owner, namespace)));
+  const trouble = states.find((state) => typeof state !== 'string');
+  return {
+    gone: owners.filter((_, index) => states[index] === 'gone'),
+    hidden: owners.filter((_, index) => states[index] === 'hidden'),
+    ...(typeof trouble === 'object' ? { trouble } : {}),
+  };
 }
 
-async function isGone(reader: Reader, identity: Identity, owner: JsonObject, namespace: string | undefined): Promise<boolean> {
+async function stateOf(
+  reader: Reader,
+  identity: Identity,
+  owner: JsonObject,
+  namespace: string | undefined,
+): Promise<'alive' | 'gone' | 'hidden' | Failure> {
   const served = await reader.resource(textAt(owner, 'apiVersion') ?? '', textAt(owner, 'kind') ?? '');
-  if (served.kind === 'failed') return served.failure.kind === 'absent';
+  if (served.kind === 'failed') return stateOfFailure(served.failure);
   const place = served.resource.namespaced && namespace !== undefined ? { namespace } : {};
   const location = { resource: served.resource, name: textAt(owner, 'name') ?? '', ...place };
   const answer: Answer = await reader.getMetadata(location, identity);
-  if (answer.kind === 'failed') return answer.failure.kind === 'absent';
-  return textAt(answer.object, 'metadata', 'uid') !== textAt(owner, 'uid');
+  if (answer.kind === 'failed') return stateOfFailure(answer.failure);
+  return textAt(answer.object, 'metadata', 'uid') === textAt(owner, 'uid') ? 'alive' : 'gone';
+}
+
+function stateOfFailure(failure: Failure): 'gone' | 'hidden' | Failure {
+  if (failure.kind === 'absent') return 'gone';
+  return failure.kind === 'transient' ? failure : 'hidden';
 }

@@ -18,6 +18,7 @@ import type { Around } from './along.ts';
 import { type LockContext, resolveTargets } from './begin.ts';
 import { irreversibleFaults, lookAroundDeleted, withNote } from './irreversible.ts';
 import { mayCreate } from './may-create.ts';
+import { deletedOwnerFaults, wrongOwner } from './new-owners.ts';
 import type { Prepared, View } from './observation.ts';
 import { type Found, findSnapshot } from './own-snapshots.ts';
 import { read } from './read.ts';
@@ -64,7 +65,7 @@ async function prepareTargets(context: LockContext): Promise<PrepareView> {
   };
   const irreversible = mayBreak(transaction) ? [] : irreversibleFaults(prepared, aroundOf);
   const targets = prepared.map((one) => withNote(one, aroundOf(one)));
-  return { ...base, faults: [...refused, ...irreversible], targets };
+  return { ...base, faults: [...refused, ...irreversible, ...deletedOwnerFaults(prepared, transaction)], targets };
 }
 
 type Judged =
@@ -91,6 +92,7 @@ const mostTries = 3;
 
 async function prepareOne(context: Context, resolved: Resolved, before: readonly string[] = []): Promise<Judged> {
   const judged = await readAndTry(context, resolved);
+  if (judged.kind === 'prepared') return (await wrongOwner(context, judged.prepared)) ?? judged;
   if (judged.kind !== 'moved') return judged;
   const { failure, prior } = judged;
   const version = textAt(prior, 'metadata', 'resourceVersion') ?? '';

@@ -3,7 +3,7 @@
 import type { Precondition, Write } from '../cluster.ts';
 import { asNew, contentOf, withContent, withManagedFields } from '../content/content.ts';
 import { entryOf, managersOf } from '../content/fields.ts';
-import { withoutGenerated } from '../content/generated.ts';
+import { withoutGenerated, withoutToken } from '../content/generated.ts';
 import { type ListKinds, listKindsOf } from '../content/lists.ts';
 import { fenceOf, hasManager, restoredManagers } from '../content/ownership.ts';
 import type { Backward } from '../decide/backward.ts';
@@ -28,7 +28,7 @@ export function compensation(undo: Undo, judged: Backward): Mutation | undefined
     case 'delete':
       return withPrecondition(judged.live, (precondition) => ({ write: { ...base(undo), verb: 'delete', precondition } }));
     case 'recreate':
-      return recreate(undo);
+      return recreate(undo, judged);
     case 'complete':
       return completeStatus(undo, judged.live);
     case 'content':
@@ -120,10 +120,11 @@ function isTracked(object: JsonObject): boolean {
   return managersOf(object).some(({ name }) => name !== '');
 }
 
-function recreate(undo: Undo): Mutation | undefined {
+function recreate(undo: Undo, judged: Extract<Backward, { kind: 'recreate' }>): Mutation | undefined {
   const { prior } = undo.entry;
   if (prior === undefined) return undefined;
-  const object = withoutGenerated(withLiveOwners(asNew(prior), undo.goneOwners));
+  const plain = withoutGenerated(withLiveOwners(asNew(prior), undo.goneOwners));
+  const object = judged.withoutToken === true ? withoutToken(plain) : plain;
   const fieldManager = fieldManagers(undo.transaction).restore;
   return { write: { ...base(undo), verb: 'create', object, fieldManager }, next: (answer) => completeStatus(undo, answer) };
 }

@@ -96,7 +96,7 @@ for (const [what, { prior, expected, live }] of Object.entries(rows))
       const evidence = { entry, live, managers, drift: [], recorded: true, isSealed: false, uid: 'it' };
       const change = { type, target, content: { data: dataOf('y') } };
       const forward = judgeForward({ ...evidence, recorded: false, change, driftRoom: 1_000 });
-      const around = { contents: [], ownContents: [], unlisted: [], goneOwners: [], wasCommitted: true };
+      const around = { contents: [], ownContents: [], unlisted: [], failing: [], goneOwners: [], wasCommitted: true };
       const created = type === 'Create' ? 'one' : undefined;
       const known = { others: nobodyElse, version: '1', createdUid: created, isRequested: true };
       const other = type === 'Delete' ? { ...live, metadata: { ...(live.metadata as JsonObject), uid: 'two' } } : live;

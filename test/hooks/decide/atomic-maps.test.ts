@@ -36,6 +36,7 @@ const common = {
   others: nobodyElse,
   ownContents: [],
   unlisted: [],
+  failing: [],
   wasCommitted: false,
   isRequested: true,
   version: '8',

@@ -25,6 +25,7 @@ function evidenceOf(type: ChangeType, live: JsonObject | undefined, recorded: bo
     others: nobodyElse,
     ownContents: [],
     unlisted: [],
+    failing: [],
     wasCommitted: false,
     isRequested: true,
     version: '8',

@@ -139,6 +139,7 @@ const item: Extract<View, { kind: 'item' }> = {
   contents: [],
   ownContents: [],
   unlisted: [],
+  failing: [],
   goneOwners: [],
   others: nobodyElse,
 };

@@ -37,6 +37,7 @@ function evidence(type: ChangeType, live: JsonObject | undefined, others: Others
     contents: [],
     ownContents: [],
     unlisted: [],
+    failing: [],
     wasCommitted: false,
     goneOwners: [],
     isRequested: true,

@@ -24,6 +24,7 @@ t.test('owners that are gone are counted, not named', async (t) => {
     contents: [],
     ownContents: [],
     unlisted: [],
+    failing: [],
     wasCommitted: false,
     isRequested: true,
     version: '8',

@@ -36,6 +36,7 @@ function judged(type: ChangeType, live: JsonObject | undefined, more: Partial<Ba
     contents: [],
     ownContents: [],
     unlisted: [],
+    failing: [],
     wasCommitted: false,
     goneOwners: [],
     others: nobodyElse,

@@ -5,6 +5,8 @@ const company = 'hooks/checks/company.ts';
 const contents = 'hooks/observe/contents.ts';
 const deleted = 'test/exact/deleted-with-others.test.ts';
 const created = 'test/exact/created-with-others.test.ts';
+const unseen = 'hooks/decide/unseen.ts';
+const unlisted = ['test/endings/unlisted-kinds.test.ts'];
 
 export const others: readonly Sabotage[] = [
   {
@@ -84,8 +86,8 @@ export const others: readonly Sabotage[] = [
     edits: [
       {
         file: contents,
-        find: '[...inside.neighbours, ...company]',
-        replace: '[...inside.neighbours, ...company.slice(company.length)]',
+        find: '[...within, ...company]',
+        replace: '[...within, ...company.slice(company.length)]',
       },
     ],
     caughtBy: [created],
@@ -107,5 +109,41 @@ export const others: readonly Sabotage[] = [
       },
     ],
     caughtBy: [created],
+  },
+  {
+    name: 'unlisted-waited-for',
+    fault: 'a kind that cannot be listed is waited for as long as it lasts',
+    edits: [
+      {
+        file: unseen,
+        find: 'return now > since + Math.min(listPatience, transaction.timeout / 2) && recollection.waits >= mostLooks;',
+        replace: 'return now > since + listPatience + transaction.timeout && recollection.waits >= mostLooks;',
+      },
+    ],
+    caughtBy: unlisted,
+  },
+  {
+    name: 'unlisted-taken-along',
+    fault: 'the undo of what was Committed goes on without a kind that cannot be listed',
+    edits: [
+      {
+        file: unseen,
+        find: 'if (view.unseenInside === undefined && !wasCommitted) return undefined;',
+        replace: 'if (view.unseenInside === undefined || !wasCommitted) return undefined;',
+      },
+    ],
+    caughtBy: unlisted,
+  },
+  {
+    name: 'unlisted-ignored',
+    fault: 'a Delete is sent although not every kind around it can be listed',
+    edits: [
+      {
+        file: 'hooks/decide/committing.ts',
+        find: 'const unseen = unseenAtDelete(observation, view, entry);',
+        replace: 'const unseen = unseenAtDelete(observation, { ...view, failing: [] }, entry);',
+      },
+    ],
+    caughtBy: unlisted,
   },
 ];

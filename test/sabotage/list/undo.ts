@@ -45,6 +45,42 @@ export const undo: readonly Sabotage[] = [
     caughtBy: ['test/exact/updates-and-finalizers.test.ts'],
   },
   {
+    name: 'hidden-owners-kept',
+    fault: 'what was deleted comes back with an owner that may not be read, and is collected where that is gone',
+    edits: [
+      {
+        file: 'hooks/observe/owners.ts',
+        find: "return failure.kind === 'transient' ? failure : 'hidden';",
+        replace: "return failure.kind === 'transient' ? failure : ('' as 'hidden');",
+      },
+    ],
+    caughtBy: ['test/exact/owners-and-tokens.test.ts'],
+  },
+  {
+    name: 'dead-owners-given',
+    fault: 'a change gives an object an owner that is not there, and the object is collected',
+    edits: [
+      {
+        file: 'hooks/observe/prepare.ts',
+        find: 'return (await wrongOwner(context, judged.prepared)) ?? judged;',
+        replace: 'return (await wrongOwner(context, { ...judged.prepared, expected: undefined })) ?? judged;',
+      },
+    ],
+    caughtBy: ['test/exact/owners-and-tokens.test.ts'],
+  },
+  {
+    name: 'old-token-kept',
+    fault: 'the token of a ServiceAccount comes back as that of the one from before, and Kubernetes deletes it',
+    edits: [
+      {
+        file: compensation,
+        find: 'const object = judged.withoutToken === true ? withoutToken(plain) : plain;',
+        replace: 'const object = judged.withoutToken === undefined ? plain : withoutGenerated(plain);',
+      },
+    ],
+    caughtBy: ['test/exact/owners-and-tokens.test.ts'],
+  },
+  {
     name: 'status-not-restored',
     fault: 'what was deleted comes back without its status',
     edits: [

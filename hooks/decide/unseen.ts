@@ -1,0 +1,75 @@
+// A kind that cannot be listed although what it holds may go with an object: its conversion webhook is gone, its API server is away.
+// That passes, or it lasts until somebody mends the kind. It is waited for, and not for so long that it holds up all else.
+import { type Fault, fault } from '../checks/fault.ts';
+import { howToAllow } from '../checks/one-way.ts';
+import type { Unseen } from '../model/failure.ts';
+import { reasonOfFailure } from '../model/reason.ts';
+import { describe } from '../model/reference.ts';
+import type { SnapshotEntry } from '../model/snapshot.ts';
+import type { Observation, Prepared } from '../observe/observation.ts';
+import type { ItemView } from './guards.ts';
+import type { Step } from './step.ts';
+import { left, undoing } from './undo-transitions.ts';
+import { become, setAside, waitOut } from './waiting.ts';
+
+/** ms since the beginning, of the Transaction or of its undo, for which a kind is waited for; at most half of spec.timeout. */
+export const listPatience = 60_000;
+
+/** Looks in a row that must have been in vain: what fails once after a long time may succeed at the next try. */
+export const mostLooks = 6;
+
+function isLasting({ transaction, now, recollection }: Observation, since: number): boolean {
+  return now > since + Math.min(listPatience, transaction.timeout / 2) && recollection.waits >= mostLooks;
+}
+
+/** A Delete among these around which not all can be seen: waited for, then refused. */
+export function unseenAtChecks(observation: Observation, targets: readonly Prepared[]): Step | readonly Fault[] {
+  const blind = targets.flatMap((one) => (one.failing ?? []).slice(0, 1).map((unseen) => ({ unseen, resolved: one.resolved })));
+  const [first] = blind;
+  if (first === undefined) return [];
+  if (!isLasting(observation, observation.status.startedAt ?? observation.now))
+    return waitOut(observation.status, lookingAt(first.unseen, first.resolved), first.unseen.failure);
+  return blind.map(({ unseen, resolved: { index, target } }) =>
+    fault('Irreversible', `spec.changes[${index}]: ${blindDelete(unseen, target)}`, index),
+  );
+}
+
+/** The same when the Delete is due: what was changed before is taken back then. */
+export function unseenAtDelete(observation: Observation, view: ItemView, { index, target }: SnapshotEntry): Step | undefined {
+  const { status, now } = observation;
+  const [unseen] = view.failing;
+  if (unseen === undefined) return undefined;
+  if (!isLasting(observation, status.startedAt ?? now)) return waitOut(status, lookingAt(unseen, { target }), unseen.failure);
+  const message = blindDelete(unseen, target);
+  return become(undoing(status, { reason: 'Irreversible', message }, now, index), message);
+}
+
+/**
+ * What is about to be deleted again was made here. Where all had been made, others may rely on it, and it is left, as is what holds
+ * a kind that cannot be listed. Else it goes all the same, with a note.
+ */
+export function unseenAtUndo(
+  observation: Observation,
+  view: ItemView,
+  { entry: { index, target }, wasCommitted }: { readonly entry: SnapshotEntry; readonly wasCommitted: boolean },
+): Step | undefined {
+  const { status, now } = observation;
+  const unseen = view.unseenInside ?? view.failing[0];
+  if (unseen === undefined) return undefined;
+  const { failure, kind } = unseen;
+  const began = Math.max(status.rollbackStartedAt ?? now, status.rollbackObservedAt ?? 0);
+  if (failure.kind === 'transient' && !isLasting(observation, began))
+    return setAside(status, index, lookingAt(unseen, { target }), failure);
+  if (view.unseenInside === undefined && !wasCommitted) return undefined;
+  const message = `${describe(target)} was created here, and it is not known what others would lose with it: listing ${kind} fails (${failure.reason}); see to it that the ServiceAccount can list that kind`;
+  return become(left(status, index, now, { reason: reasonOfFailure(failure), message }), message);
+}
+
+function lookingAt({ kind }: Unseen, { target }: Pick<SnapshotEntry, 'target'>): string {
+  return `listing ${kind}, to see what would go with ${describe(target)},`;
+}
+
+function blindDelete({ kind, failure }: Unseen, target: SnapshotEntry['target']): string {
+  const why = `it is not known what would go with it, since listing ${kind} fails (${failure.reason})`;
+  return `Delete of ${describe(target)} cannot be undone: ${why}; mend that kind, or ${howToAllow}`;
+}

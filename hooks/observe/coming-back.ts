@@ -1,0 +1,42 @@
+// What must be there for an object that comes back, or gets its content back: else Kubernetes would delete it again.
+import { isToken, tokenAccount } from '../content/generated.ts';
+import { type JsonObject, textAt } from '../model/json.ts';
+import { serviceAccountOf, serviceAccounts } from '../writes/resources.ts';
+import type { Standing } from './contents.ts';
+import type { Presence, View } from './observation.ts';
+import { lookForOwners, ownersLackedBy } from './owners.ts';
+
+type Found = Partial<Pick<Extract<View, { kind: 'item' }>, 'goneOwners' | 'hiddenOwners' | 'tokenOf' | 'contentsTrouble'>>;
+
+export async function readComingBack(standing: Standing, live: Presence): Promise<Found> {
+  const { entry } = standing;
+  // What is to be created again, or put back into an object that is there, lacks them.
+  const isToComeBack = entry.type === 'Delete' ? live.kind === 'absent' : live.kind === 'present';
+  if (!isToComeBack) return {};
+  const held = live.kind === 'present' ? live.object : undefined;
+  const [owners, token] = await Promise.all([findOwners(standing, held), held === undefined ? findAccount(standing) : {}]);
+  return { ...owners, ...token };
+}
+
+async function findOwners({ source, transaction, entry }: Standing, held: JsonObject | undefined): Promise<Found> {
+  const lacking = ownersLackedBy(held, entry.prior);
+  const found = await lookForOwners(source.reader, serviceAccountOf(transaction), lacking, entry.target.namespace);
+  const uidsOf = (owners: readonly JsonObject[]): readonly string[] => owners.map((owner) => textAt(owner, 'uid') ?? '');
+  return {
+    goneOwners: uidsOf(found.gone),
+    hiddenOwners: uidsOf(found.hidden),
+    ...(found.trouble === undefined ? {} : { contentsTrouble: found.trouble }),
+  };
+}
+
+async function findAccount({ source, transaction, entry }: Standing): Promise<Found> {
+  const { prior, target } = entry;
+  if (prior === undefined || !isToken(prior) || target.namespace === undefined) return {};
+  const { name, uid } = tokenAccount(prior);
+  const location = { resource: serviceAccounts, namespace: target.namespace, name };
+  const answer = await source.reader.getMetadata(location, serviceAccountOf(transaction));
+  if (answer.kind === 'ok') return { tokenOf: textAt(answer.object, 'metadata', 'uid') === uid ? 'same' : 'other' };
+  if (answer.failure.kind === 'transient') return { contentsTrouble: answer.failure };
+  // One that may not be read may be another one: it makes a new token then, or again the same.
+  return { tokenOf: answer.failure.kind === 'absent' ? 'nobody' : 'other' };
+}
