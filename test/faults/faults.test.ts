@@ -29,6 +29,8 @@ const shares: Readonly<Record<string, number>> = {
   S14: 9,
   S15: 401,
   S16: 9,
+  S17: 100,
+  S22: 1069,
 };
 
 const world = await openWorld();

@@ -16,7 +16,7 @@ import type { Fault, PortCall } from './port.ts';
 import { askBack, askedBack, single } from './stories.ts';
 import type { Given, Story, StoryEvent } from './story.ts';
 
-export const generatedCases: readonly Case[] = Array.from({ length: 1000 }, (_, seed) => ({
+export const generatedCases: readonly Case[] = Array.from({ length: 10_000 }, (_, seed) => ({
   id: `S17:${seed}`,
   attempt: (world) => {
     const [one = { targets: [], ending: { kind: 'stopped', afterCall: 0 }, foreign: [] }] = fc.sample<Plan>(plan, {

@@ -11,6 +11,7 @@ import { deletionCases } from './deletions.ts';
 import { foreignCases } from './foreign.ts';
 import { generatedCases } from './generated.ts';
 import { lateAnswers, skips, staleCalls } from './hook-faults.ts';
+import { hundred, hundredCancelled } from './hundred.ts';
 import { elsewhereCases, limitCases } from './listed.ts';
 import { lockCases, takenOver, takeoverCases } from './locks.ts';
 import { matrixCases } from './matrix.ts';
@@ -68,6 +69,13 @@ const counted: readonly CountedScenario[] = [
   },
 ];
 
+const windowsOfHundred: CountedScenario = {
+  id: 'S22',
+  what: 'a crash at each request of a window of a hundred changes',
+  stories: [hundred, hundredCancelled],
+  casesOf: (story, calm) => crashes('S22', story, calm),
+};
+
 const containersWithFaults: CountedScenario = {
   id: 'S15',
   what: 'a Namespace and its contents, a definition and its instances, the same object twice',
@@ -90,6 +98,7 @@ export const scenarios: readonly Scenario[] = [
     stories: adversaryStories,
     casesOf: adversaryCases,
   },
+  windowsOfHundred,
   { id: 'S23', what: 'faults found in an earlier implementation: tests that show they are not here', cases: elsewhereCases },
   { id: 'S24', what: 'limits of size', cases: limitCases },
 ];

@@ -1,0 +1,50 @@
+// A window of a hundred changes: the process dies at each of its requests, and then it goes on, or was cancelled in the middle.
+import type { JsonObject } from '../../hooks/model/json.ts';
+import { change } from '../support/targets.ts';
+import type { Names } from './names.ts';
+import { askBack, single } from './stories.ts';
+import type { Given, Story } from './story.ts';
+
+const count = 100;
+const types = ['Patch', 'Create', 'Update', 'Patch'] as const;
+const green = { data: { color: 'green' } };
+
+function targets({ run }: Names): readonly string[] {
+  return Array.from({ length: count }, (_, index) => `${run}-w${index}`);
+}
+
+function typeOf(index: number): (typeof types)[number] {
+  return types[index % types.length] ?? 'Patch';
+}
+
+function given(names: Names): readonly Given[] {
+  return targets(names)
+    .filter((_, index) => typeOf(index) !== 'Create')
+    .map((name) => ({ object: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data: { color: 'blue' } } }));
+}
+
+const hundredOf: Pick<Story, 'transactions' | 'given' | 'mostCalls'> = {
+  transactions: single((names) => targets(names).map((name, index) => change(typeOf(index), name, green))),
+  given,
+  mostCalls: 400,
+};
+
+export const hundred: Story = {
+  ...hundredOf,
+  id: 'hundred',
+  events: [],
+  end: 'Committed',
+  content: (names) => new Map<string, JsonObject>(targets(names).map((name) => [name, green])),
+};
+
+export const hundredCancelled: Story = {
+  ...hundredOf,
+  id: 'hundred-cancelled',
+  events: [
+    {
+      before: ({ what }, { run }) => what.startsWith('send ') && what.endsWith(` ${run}-w${count / 2}`),
+      act: ({ controller }, names) => askBack(controller, names),
+    },
+  ],
+  end: 'RolledBack',
+};
