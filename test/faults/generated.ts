@@ -3,7 +3,9 @@
 import fc from 'fast-check';
 import { at, type JsonObject, textAt } from '../../hooks/model/json.ts';
 import { type Ending, type Plan, plan, type Target } from '../generated/arbitraries.ts';
+import { withOwners } from '../generated/run.ts';
 import { apiVersionOf, writeAs } from '../generated/world.ts';
+import { pathIn } from '../support/stage.ts';
 import { change } from '../support/targets.ts';
 import { attempt } from './attempt.ts';
 import type { Case } from './case.ts';
@@ -18,11 +20,12 @@ import type { Given, Story, StoryEvent } from './story.ts';
 
 export const generatedCases: readonly Case[] = Array.from({ length: 10_000 }, (_, seed) => ({
   id: `S17:${seed}`,
-  attempt: (world) => {
-    const [one = { targets: [], ending: { kind: 'stopped', afterCall: 0 }, foreign: [] }] = fc.sample<Plan>(plan, {
+  attempt: async (world) => {
+    const [drawn = { targets: [], ending: { kind: 'stopped', afterCall: 0 }, foreign: [] }] = fc.sample<Plan>(plan, {
       seed,
       numRuns: 1,
     });
+    const one = await withOwners({ client: world.controller, path: (suffix) => pathIn(world.namespace, suffix) }, drawn);
     return attempt(world, storyOf(one, seed), (run) => ({ faults: faultsOf(one, seed, () => run().names) }), judge);
   },
 }));

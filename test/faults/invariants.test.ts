@@ -67,12 +67,23 @@ const announcement = {
   answered: '2026-01-01T00:00:04Z',
 };
 
+const hookCall = {
+  number: 1,
+  name: names.run,
+  outcome: 'status',
+  resyncAfterSeconds: 0,
+  portCalls: 9,
+  ahead: 0,
+  items: [{ announced: true }, { announced: true }],
+  phase: 'Committed',
+};
+
 const calm: Evidence = {
   story: commit2,
   names,
   events: [snapshot, announcement, creation, update, statusEvent(committed)],
   portCalls: [],
-  hookCalls: [],
+  hookCalls: [hookCall],
   reports: [],
   uids: new Map([
     [names.run, uid],
@@ -120,16 +131,6 @@ const portCall = {
   outcome: 'ok',
   what: '',
 } as const;
-const hookCall = {
-  number: 1,
-  name: names.run,
-  outcome: 'status',
-  resyncAfterSeconds: 0,
-  portCalls: 9,
-  ahead: 0,
-  items: [{ announced: true }, { announced: true }],
-  phase: 'Committed',
-};
 
 /** Of a calm run: its writes, in the one call that it has made. */
 function inOneCall(...written: readonly string[]): Pick<Evidence, 'portCalls' | 'hookCalls'> {

@@ -9,6 +9,7 @@ import { loadConnection } from '../../server/kubernetes/connection.ts';
 import { createSealer } from '../../server/kubernetes/sealer.ts';
 import { ensureSealingKeys } from '../../server/kubernetes/sealing-key.ts';
 import { type ControlPlane, startControlPlane } from '../controlplane/start.ts';
+import { owners } from '../generated/arbitraries.ts';
 import { installWidgets as installGenerated } from '../generated/world.ts';
 import { type Client, connect, freeNamespace, must, waitFor } from '../support/client.ts';
 import { engineUser, writeEngineKubeconfig } from '../support/engine-identity.ts';
@@ -66,6 +67,7 @@ async function furnish(plane: ControlPlane, engine: string, close: () => Promise
   await allowAdversary(client, namespace);
   await installWidgets(client);
   await installGenerated({ client, path: (suffix) => pathIn(namespace, suffix) }, { teardown: () => undefined });
+  for (const name of Object.keys(owners)) must(await client.create(pathIn(namespace, 'configmaps'), { metadata: { name } }));
   await writeEngineKubeconfig(client, plane.kubeconfig, engine);
   const cluster = createCluster(loadConnection({ kubeconfig: engine }), { writeTimeout: 10_000 });
   const keys = await waitFor(async () => {

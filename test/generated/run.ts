@@ -61,7 +61,7 @@ async function remove({ client }: Stage, path: string): Promise<void> {
 }
 
 /** The plan with the uids of the owners that it draws. */
-async function withOwners({ client, path }: Stage, plan: Plan): Promise<Plan> {
+export async function withOwners({ client, path }: Pick<Stage, 'client' | 'path'>, plan: Plan): Promise<Plan> {
   let text = JSON.stringify(plan);
   for (const [name, placeholder] of Object.entries(owners)) {
     const uid = textAt(must(await client.get(path(`configmaps/${name}`))), 'metadata', 'uid') ?? '';

@@ -80,9 +80,27 @@ check(statusOf('Committing', 'applied announced'), [
   ['the object is gone', patch, failed('absent'), 'again'],
   ['an object of that name was made meanwhile', create, failed('exists'), 'again'],
   ['its answer is lost, or says that there is no time', patch, failed('transient'), 'Committing: applied announced, again in -1'],
-  ['it is refused for good', patch, failed('refused'), 'RollingBack: applied announced'],
-  ['its Namespace is gone', create, failed('absent'), 'RollingBack: applied announced'],
+  ['it is refused, right after another change', patch, failed('refused'), 'again'],
+  ['its Namespace is not there, right after another change', create, failed('absent'), 'again'],
 ]);
+
+t.test('a refusal after another change is final once it was tried again for a moment', async (t) => {
+  const tries = (lagging: number) => ({ ...emptyCarry, lagging });
+  for (const [step, failure] of [
+    [patch, 'refused'],
+    [create, 'absent'],
+  ] as const) {
+    const done = doneWith(statusOf('Committing', 'applied announced'), failed(failure));
+    for (const lagging of [0, 1, 2, 3]) {
+      const result = resultOf(step, { ...done, carry: tries(lagging) });
+      t.match(result, { kind: 'again', carry: tries(lagging + 1) });
+      t.ok(result.kind === 'again' && (result.pause ?? 0) > 0);
+    }
+    t.equal(told(step, { ...done, carry: tries(4) }), 'RollingBack: applied announced');
+    const first = doneWith(statusOf('Prepared', 'announced announced'), failed(failure));
+    t.equal(told(step, first), 'RollingBack: announced announced', 'nothing was changed before it');
+  }
+});
 
 function compensate(judged: Backward, of = entry): Step {
   return { kind: 'compensate', index: 1, entry: of, judged, goneOwners: [], goneManagers: [], because };
