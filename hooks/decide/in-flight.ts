@@ -15,6 +15,15 @@
 //     clock, so no process waits anew.
 // W5. A writer names only versions of a target that it read before it last read the Transaction. So what it has under way has no
 //     effect once the undo has written to the target: it needs no waiting. A Create names no version.
+//
+// Many changes in one call (decide/window.ts) change nothing in this. A call reads the Transaction at r, with the Leases, and sends under
+// that look until it is too old (JANUS_LOOK_AGE) or something has moved; r is after its own signature, and not before the call began.
+// - W2: whoever undoes reads the first Lease after RollingBack was stored. A call that still sends under an earlier look has signed
+//   before that look, so it is the writer that the Lease names, or one that was replaced.
+// - W4: nothing is sent after the deadline of the call, so what it sends lands within one late window of the call's beginning, which is
+//   not after r. So the one wait of one late window covers all changes of the call; it is not multiplied by them.
+// - W5: what a call sends names the state before the change, which the snapshot holds, or a version that it has read before its look: a
+//   target that must be read asks for a new look after that.
 
 import type { JsonObject } from '../model/json.ts';
 import type { Status } from '../model/status.ts';
