@@ -77,8 +77,23 @@ function isTold(t: Test, message: string | undefined, { what, isWhole }: Positio
   t.match(message, isWhole ? /\(by / : /\[…\]/, `${what}: the path is told`);
 }
 
+// Nobody is given an owner that is not there: that is refused, and told without its name.
+function isAllowed(type: 'Create' | 'Update' | 'Delete'): (position: Position) => boolean {
+  return ({ what }) => type === 'Delete' || !what.includes('owner');
+}
+
+async function refusedOwners(t: Test, world: World): Promise<void> {
+  for (const [index, position] of positions.filter((one) => !isAllowed('Update')(one)).entries()) {
+    const name = `owned-${index}`;
+    await make(world, position, name);
+    await world.stage.transaction(name, [change('Update', name, fresh(world, position), about(world, position))]);
+    const { status } = await stepToEnd(world.stage, name);
+    t.match(status, { phase: 'Failed', message: /is given an object/ }, position.what);
+  }
+}
+
 async function editedBefore(t: Test, world: World, type: 'Delete' | 'Update'): Promise<void> {
-  for (const [index, position] of positions.entries()) {
+  for (const [index, position] of positions.filter(isAllowed(type)).entries()) {
     const name = `before-${type.toLowerCase()}-${index}`;
     await make(world, position, name);
     const content = type === 'Delete' ? undefined : fresh(world, position);
@@ -118,7 +133,7 @@ const interventions: Readonly<Record<'Create' | 'Update' | 'Delete', (world: Wor
 async function editedAfter(t: Test, world: World, type: 'Create' | 'Update' | 'Delete'): Promise<void> {
   const name = `after-${type.toLowerCase()}`;
   // What finalizers keep would be waited for, and owners are no content of an object that is there anew.
-  const fitting = positions.filter(({ what }) => type === 'Update' || !/finalizer|owner/.test(what));
+  const fitting = positions.filter(isAllowed('Update')).filter(({ what }) => type === 'Update' || !what.includes('finalizer'));
   const subjects = fitting.map((position, index) => ({ position, own: `${name}-${index}`, content: fresh(world, position) }));
   if (type !== 'Create') for (const { position, own } of subjects) await make(world, position, own);
   const contentOf = ({ content }: Subject): JsonObject | undefined => (type === 'Delete' ? undefined : content);
@@ -159,6 +174,7 @@ t.test('no path holds a value of a sealed object', async (t) => {
   for (const type of ['Delete', 'Update'] as const) await editedBefore(t, world, type);
   for (const type of ['Create', 'Update', 'Delete'] as const) await editedAfter(t, world, type);
   await refusedTwice(t, world);
+  await refusedOwners(t, world);
   await waitFor(async () => (await stage.client.list(stage.path('events'))).items.length > 10, 'the story to be told');
 
   const places = new Map(await everything(stage.client));
