@@ -88,18 +88,8 @@ const wireFlags: Readonly<Record<Progress['kind'], readonly (typeof flags)[numbe
   left: ['prepared', 'announced', 'left'],
 };
 
-const encoded = new WeakMap<Item, JsonObject>();
-
-/** The same item gives the same object: a call encodes a status several times, between which one item has changed. */
-export function encodeItem(item: Item): JsonObject {
-  const known = encoded.get(item);
-  if (known !== undefined) return known;
-  const wire = wireOf(item);
-  encoded.set(item, wire);
-  return wire;
-}
-
-function wireOf({ progress, error, ...rest }: Item): JsonObject {
+/** As it is stored. */
+export function encodeItem({ progress, error, ...rest }: Item): JsonObject {
   const applied = 'applied' in progress && progress.applied ? ['committed'] : [];
   const set = [...wireFlags[progress.kind], ...applied].map((flag) => [flag, true] as const);
   return {
