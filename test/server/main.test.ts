@@ -61,6 +61,7 @@ t.test('it makes its key, is ready, serves, and ends on SIGTERM once what it has
   await answer.body.dump();
 
   const half = connect(Number(new URL(address).port), '127.0.0.1');
+  const closed = once(half, 'close');
   const body = JSON.stringify(request);
   const headers = Object.entries(callHeaders)
     .map(([name, value]) => `${name}: ${value}`)
@@ -73,7 +74,7 @@ t.test('it makes its key, is ready, serves, and ends on SIGTERM once what it has
   hook.process.kill('SIGTERM');
   await waitFor(() => hook.output().includes('shutting down'), 'the hook to shut down');
   half.write(body.slice(10));
-  await once(half, 'close');
+  await closed;
   t.match(Buffer.concat(received).toString(), /^HTTP\/1.1 (429|503)/);
   t.equal(await hook.ended, 0);
   t.match(hook.output(), '"msg":"shut down"');
