@@ -85,16 +85,13 @@ async function proceed(serving: Serving, call: Call, progress: Progress): Promis
   const taken = { ...step, before, outcome: [...earlier, ...step.outcome] };
   const { result } = taken;
   const next = { ...progress, last: seen, earlier: taken.outcome };
-  if (result.kind === 'again') await rest(serving, result.pause);
-  if (result.kind === 'again')
+  if (result.kind === 'again') {
+    if (result.pause !== undefined) await serving.parts.clock.sleep(result.pause);
     return lookAgain(serving, call, { ...next, carry: { ...result.carry, ...touchedBy(step, carry) } }, taken);
+  }
   return isToGoOn(serving, progress, taken, result)
     ? { ...next, carry: carriedOn(taken), looks: 1, look: seen, gone: { taken, answer: result } }
     : replyOf(serving, call, taken, result);
-}
-
-async function rest({ parts }: Serving, pause: number | undefined): Promise<void> {
-  if (pause !== undefined) await parts.clock.sleep(pause);
 }
 
 /** The look that still counts, with the time that has passed since, or a new one. */

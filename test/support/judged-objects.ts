@@ -1,11 +1,32 @@
 // One object in all the states in which it may be found, for the tables of judgement: our change makes `spec.a` 2 and adds
 // `spec.c`; kubectl wrote all the rest, a controller the status. The uid of the object is u1, of the Transaction t1.
+import type { BackwardEvidence } from '../../hooks/decide/backward.ts';
 import { at, isList, isObject, type Json, type JsonObject, withPath } from '../../hooks/model/json.ts';
+import { nobodyElse } from '../../hooks/model/others.ts';
 import type { SnapshotEntry } from '../../hooks/model/snapshot.ts';
 import { annotations, type ChangeType } from '../../hooks/model/transaction.ts';
 import { type EntryExtras, entry, fieldsOf, managed } from './managed-fields.ts';
 
 export const managers = { forward: 'janus-one-t1', restore: 'janus-restore-one-t1' };
+
+/** What the undo of a change knows beside the change and the object: nobody else has to do with it. */
+export const plainEvidence: Omit<BackwardEvidence, 'entry' | 'live'> = {
+  managers,
+  drift: [],
+  recorded: true,
+  isSealed: false,
+  uid: 't1',
+  createdUid: undefined,
+  contents: [],
+  goneOwners: [],
+  others: nobodyElse,
+  ownContents: [],
+  unlisted: [],
+  failing: [],
+  wasCommitted: false,
+  isRequested: true,
+  version: '8',
+};
 
 const lists = { 'metadata.finalizers': 'set', 'spec.items': ['name'] } as const;
 

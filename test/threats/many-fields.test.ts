@@ -5,6 +5,7 @@ import { judgeBackward } from '../../hooks/decide/backward.ts';
 import { judgeForward } from '../../hooks/decide/forward.ts';
 import type { JsonObject } from '../../hooks/model/json.ts';
 import { nobodyElse } from '../../hooks/model/others.ts';
+import { configMaps as resource } from '../../hooks/writes/resources.ts';
 
 /** An object of that many short keys takes less than the API server stores. */
 const many = 20_000;
@@ -14,14 +15,6 @@ const patience = 30_000;
 
 const managers = { forward: 'janus-many-00000000', restore: 'janus-restore-many-00000000' };
 const keys = Array.from({ length: many }, (_, index) => `k${index}`);
-const resource = {
-  group: '',
-  version: 'v1',
-  plural: 'configmaps',
-  kind: 'ConfigMap',
-  namespaced: true,
-  statusSubresource: false,
-} as const;
 const target = { apiVersion: 'v1', kind: 'ConfigMap', name: 'many', namespace: 'there' };
 
 function dataOf(value: string): JsonObject {

@@ -3,16 +3,8 @@
 import t from 'tap';
 import { companyOf, isControlledBy, type Neighbour, neighbourOf } from '../../../hooks/checks/company.ts';
 import type { JsonObject } from '../../../hooks/model/json.ts';
+import { configMaps as resource } from '../../../hooks/writes/resources.ts';
 
-const resource = {
-  group: '',
-  version: 'v1',
-  plural: 'configmaps',
-  kind: 'ConfigMap',
-  namespaced: true,
-  verbs: [],
-  statusSubresource: false,
-};
 const target = { apiVersion: 'v1', kind: 'ConfigMap', name: 'gone', namespace: 'shop' };
 const doomed = { resource, target, object: { metadata: { uid: 'gone' } } };
 

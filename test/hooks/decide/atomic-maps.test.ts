@@ -3,11 +3,10 @@
 import t from 'tap';
 import { judgeBackward } from '../../../hooks/decide/backward.ts';
 import type { JsonObject } from '../../../hooks/model/json.ts';
-import { nobodyElse } from '../../../hooks/model/others.ts';
 import type { SnapshotEntry } from '../../../hooks/model/snapshot.ts';
+import { managers, plainEvidence } from '../../support/judged-objects.ts';
 import { entry, managed } from '../../support/managed-fields.ts';
 
-const managers = { forward: 'janus-one-t1', restore: 'janus-restore-one-t1' };
 const leaf = { 'f:spec': { 'f:selector': {} } };
 const service = (selector: JsonObject, ...entries: JsonObject[]): JsonObject =>
   managed({ apiVersion: 'v1', kind: 'Service', metadata: { uid: 'u1', resourceVersion: '7' }, spec: { selector } }, ...entries);
@@ -24,32 +23,15 @@ const patch: SnapshotEntry = {
   prior: service({ app: 'a' }, entry('kubectl', leaf)),
   expected: service({ app: 'b' }, ours),
 };
-const common = {
-  managers,
-  drift: [],
-  recorded: true,
-  isSealed: false,
-  uid: 't1',
-  createdUid: undefined,
-  contents: [],
-  goneOwners: [],
-  others: nobodyElse,
-  ownContents: [],
-  unlisted: [],
-  failing: [],
-  wasCommitted: false,
-  isRequested: true,
-  version: '8',
-};
 
 t.test('a new co-owner of an atomic map that we changed is a rollback conflict', async (t) => {
   const live = service({ app: 'b' }, ours, entry('argo', leaf, { operation: 'Apply' }));
-  t.match(judgeBackward({ ...common, entry: patch, live }), { kind: 'conflict', message: /by argo/ });
+  t.match(judgeBackward({ ...plainEvidence, entry: patch, live }), { kind: 'conflict', message: /by argo/ });
 });
 
 t.test('who has overwritten a key of an atomic map is named', async (t) => {
   const live = service({ app: 'c' }, entry('kubectl-edit', leaf));
-  t.match(judgeBackward({ ...common, entry: patch, live }), { kind: 'conflict', message: /by kubectl-edit/ });
+  t.match(judgeBackward({ ...plainEvidence, entry: patch, live }), { kind: 'conflict', message: /by kubectl-edit/ });
 });
 
 t.test('a foreign atomic map in a created object without a dry run keeps it', async (t) => {
@@ -65,5 +47,8 @@ t.test('a foreign atomic map in a created object without a dry run keeps it', as
     type,
     entry('kubectl', leaf),
   );
-  t.match(judgeBackward({ ...common, entry: create, live, createdUid: 'u1' }), { kind: 'conflict', reason: 'ForeignContent' });
+  t.match(judgeBackward({ ...plainEvidence, entry: create, live, createdUid: 'u1' }), {
+    kind: 'conflict',
+    reason: 'ForeignContent',
+  });
 });

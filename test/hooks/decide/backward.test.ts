@@ -3,33 +3,14 @@ import t from 'tap';
 import { contentOf } from '../../../hooks/content/content.ts';
 import { type Backward, type BackwardEvidence, judgeBackward } from '../../../hooks/decide/backward.ts';
 import type { JsonObject } from '../../../hooks/model/json.ts';
-import { nobodyElse } from '../../../hooks/model/others.ts';
 import type { ChangeType } from '../../../hooks/model/transaction.ts';
-import { entryFor, liveObject, managers, prior, with_ } from '../../support/judged-objects.ts';
+import { entryFor, liveObject, managers, plainEvidence, prior, with_ } from '../../support/judged-objects.ts';
 import { entry, fieldsOf, managed } from '../../support/managed-fields.ts';
 import { table } from '../../support/table.ts';
 
 function evidenceOf(type: ChangeType, live: JsonObject | undefined, recorded: boolean): BackwardEvidence {
   const createdUid = type === 'Create' && recorded ? 'u1' : undefined;
-  return {
-    entry: entryFor(type),
-    live,
-    managers,
-    drift: [],
-    recorded,
-    isSealed: false,
-    uid: 't1',
-    createdUid,
-    contents: [],
-    goneOwners: [],
-    others: nobodyElse,
-    ownContents: [],
-    unlisted: [],
-    failing: [],
-    wasCommitted: false,
-    isRequested: true,
-    version: '8',
-  };
+  return { ...plainEvidence, entry: entryFor(type), live, recorded, createdUid };
 }
 
 /** The kind of the judgement; of a conflict its reason and paths; `noted` where a person is told something. */

@@ -2,8 +2,7 @@
 import t from 'tap';
 import { judgeBackward } from '../../../hooks/decide/backward.ts';
 import { describeForeign } from '../../../hooks/decide/judge.ts';
-import { nobodyElse } from '../../../hooks/model/others.ts';
-import { entryFor, liveObject, managers } from '../../support/judged-objects.ts';
+import { entryFor, liveObject, plainEvidence } from '../../support/judged-objects.ts';
 
 const paths = ['one', 'two'].map((value) => ({ path: ['f:spec', 'f:tokens', `v:"${value}"`], manager: `by \u202e${value}` }));
 
@@ -15,22 +14,7 @@ t.test('members and keys are left out, and the same place is told once', async (
 });
 
 t.test('owners that are gone are counted, not named', async (t) => {
-  const evidence = {
-    managers,
-    drift: [],
-    recorded: true,
-    uid: 't1',
-    createdUid: undefined,
-    contents: [],
-    ownContents: [],
-    unlisted: [],
-    failing: [],
-    wasCommitted: false,
-    isRequested: true,
-    version: '8',
-    goneOwners: ['canary'],
-    others: nobodyElse,
-  };
+  const evidence = { ...plainEvidence, goneOwners: ['canary'] };
   const judged = (isSealed: boolean) =>
     judgeBackward({ ...evidence, entry: entryFor('Delete'), live: liveObject('gone', 'Delete'), isSealed });
   t.match(judged(false), { kind: 'recreate', note: /canary/ });
