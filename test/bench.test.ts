@@ -32,15 +32,11 @@ t.test('the hook that the engine is compared with makes the same requests', asyn
     .slice(0, 2)
     .map((line) => JSON.parse(line));
   t.match([engine.hook, compared.hook], ['janus', 'requests']);
-  const writes = Object.keys(engine.requests).filter((key) => !/^(GET|LIST) |reviews$/.test(key));
-  t.ok(writes.length >= 6, writes.join(', '));
-  // The control plane renews Leases of its own, too.
-  const near = (key: string): boolean => key === 'PUT leases' && Math.abs(compared.requests[key] - engine.requests[key]) <= 2;
+  // PUT leases are left out: so short a Transaction renews no lock, and the control plane renews Leases of its own at any moment.
+  const writes = Object.keys(engine.requests).filter((key) => !/^(GET|LIST) |reviews$|^PUT leases$/.test(key));
+  t.ok(writes.length >= 5, writes.join(', '));
   for (const key of writes)
-    t.ok(
-      near(key) || compared.requests[key] === engine.requests[key],
-      `${key}: ${engine.requests[key]}, ${compared.requests[key]}`,
-    );
+    t.equal(compared.requests[key], engine.requests[key], `${key}: ${engine.requests[key]}, ${compared.requests[key]}`);
   // What the engine has to learn first about a cluster that it has just met; a call more or less costs its own reads.
   const reads = (line: typeof engine): number => line.readsPerItem * line.items;
   const ofCalls = 4 * Math.abs(engine.hookCalls - compared.hookCalls);
