@@ -2,8 +2,9 @@
 import type { Call, EngineParts } from './call.ts';
 import type { Reader } from './cluster.ts';
 import { firstLease } from './decide/guards.ts';
-import { isAccountedFor } from './decide/in-flight.ts';
 import { withdrawn } from './decide/undo-transitions.ts';
+import { isAccountedFor } from './in-flight/in-flight.ts';
+import type { OwnWrites } from './in-flight/own-writes.ts';
 import type { Memory } from './memory.ts';
 import type { JsonObject } from './model/json.ts';
 import { isUnderWay } from './model/phase.ts';
@@ -11,7 +12,7 @@ import type { Status } from './model/status.ts';
 import type { Carry } from './observe/carry.ts';
 import type { NotLive } from './observe/live.ts';
 import { type Looked, look } from './observe/look.ts';
-import type { Presence, Recollection } from './observe/observation.ts';
+import type { Presence } from './observe/observation.ts';
 import { readLive } from './observe/read.ts';
 import type { Session } from './perform/deadline.ts';
 
@@ -30,7 +31,7 @@ export interface Earlier {
   readonly last?: Pick<Looked, 'transaction' | 'status'>;
 }
 
-/** The target that the step before asked for: it is read before the Transaction is (W5, decide/in-flight.ts). */
+/** The target that the step before asked for: it is read before the Transaction is (W5, in-flight/in-flight.ts). */
 export async function readEarly(reader: Reader, { carry: { reads }, last }: Earlier): Promise<Early | undefined> {
   if (reads === undefined || last === undefined) return undefined;
   return { index: reads.index, presence: await readLive(reader, last.transaction, reads) };
@@ -65,7 +66,7 @@ export async function firstLock({ status, ownLeases }: Looked): Promise<JsonObje
   return own.kind === 'ok' ? firstLease(status, own.objects) : undefined;
 }
 
-/** W3 (decide/in-flight.ts): what is only announced was never sent. */
-export function foundStatus(status: Status, first: JsonObject | undefined, recollection: Recollection): Status {
-  return status.phase === 'RollingBack' && isAccountedFor({ status, first, recollection }) ? withdrawn(status) : status;
+/** W3 (in-flight/in-flight.ts): what is only announced was never sent. */
+export function foundStatus(status: Status, first: JsonObject | undefined, ownWrites: OwnWrites): Status {
+  return status.phase === 'RollingBack' && isAccountedFor({ status, first, ownWrites }) ? withdrawn(status) : status;
 }

@@ -1,12 +1,18 @@
 // What a process remembers between calls. Losing it costs time, never correctness.
 
 import type { Clock } from './cluster.ts';
+import { noWrites, type OwnWrites, sentUpTo, signedAs } from './in-flight/own-writes.ts';
 import type { JsonObject } from './model/json.ts';
-import type { Recollection } from './observe/observation.ts';
 import type { Sightings } from './observe/sightings.ts';
 import type { CachedSnapshot, SnapshotCache } from './observe/snapshot.ts';
 
-interface Remembered extends Recollection {
+/** What a process knows of its own earlier calls for the same Transaction. */
+export interface Recalled extends OwnWrites {
+  /** How many calls in a row have only waited. */
+  readonly waits: number;
+}
+
+interface Remembered extends Recalled {
   /** How many calls in a row met transient trouble. */
   readonly troubles: number;
   /** Monotonic ms before which nothing is to be requested for it. */
@@ -81,7 +87,7 @@ export interface Ended {
 export interface Memory {
   readonly snapshots: SnapshotCache;
   readonly sightings: Sightings;
-  recall(uid: string): Recollection;
+  recall(uid: string): Recalled;
   /** This process has put its name into the Lease; `unsettledAt`: in place of one that may have left a request unanswered. */
   signed(uid: string, writer: string, unsettledAt: number | undefined): void;
   /** This process has made a change. */
@@ -105,7 +111,7 @@ export interface Memory {
 const longestPause = 30;
 const firstPause = 0.2;
 
-const nothing: Remembered = { troubles: 0, waits: 0, isOpen: false };
+const nothing: Remembered = { troubles: 0, waits: 0, ...noWrites };
 
 /** `sighting`: ms for which what was seen to be there counts as being there. */
 export function createMemory(clock: Pick<Clock, 'monotonic'>, random: () => number, sighting: number): Memory {
@@ -117,9 +123,9 @@ export function createMemory(clock: Pick<Clock, 'monotonic'>, random: () => numb
     sightings: createSightings(clock, sighting),
     recall: (uid) => recalled(uid),
     signed: (uid, writer, unsettledAt) => {
-      calls.set(uid, { ...recalled(uid), writer, isOpen: true, ...(unsettledAt === undefined ? {} : { unsettledAt }) });
+      calls.set(uid, { ...recalled(uid), ...signedAs(writer, unsettledAt) });
     },
-    sent: (uid, index) => calls.set(uid, { ...recalled(uid), sentUpTo: Math.max(index, recalled(uid).sentUpTo ?? -1) }),
+    sent: (uid, index) => calls.set(uid, { ...recalled(uid), ...sentUpTo(recalled(uid), index) }),
     unsettled: (uid, unsettledAt) => calls.set(uid, { ...recalled(uid), unsettledAt }),
     settled: (uid) => calls.set(uid, { ...recalled(uid), isOpen: false }),
     remember: (uid, { isTroubled, isWaiting, stayAway, holdsLeases }) => {

@@ -1,20 +1,22 @@
 // The end of a call: the status that is stored, what its process can say of its own requests, and when to come again.
-import { holdsLocks } from './agenda/agenda.ts';
+
 import type { Call, EngineParts, Reply } from './call.ts';
-import { testified } from './decide/in-flight.ts';
 import { halfLifeLeft } from './decide/locks.ts';
+import { holdsLocks } from './due.ts';
+import { testified } from './in-flight/in-flight.ts';
+import type { OwnWrites } from './in-flight/own-writes.ts';
 import type { Memory, Turn } from './memory.ts';
 import type { JsonObject } from './model/json.ts';
 import { isTerminal, isUnderWay } from './model/phase.ts';
 import { encodeStatus, type Status } from './model/status.ts';
+import type { Wait } from './model/wait.ts';
 import type { Carry } from './observe/carry.ts';
 import type { NotLive } from './observe/live.ts';
-import type { Observation, Recollection, View } from './observe/observation.ts';
+import type { Result } from './outcome/answer.ts';
+import { bounded } from './outcome/bounded.ts';
+import { completed, isMoved } from './outcome/status.ts';
 import type { Session } from './perform/deadline.ts';
-import type { Result } from './report/answer.ts';
-import { bounded } from './report/bounded.ts';
 import { type Answered, reportOf } from './report/report.ts';
-import { completed, isMoved } from './report/status.ts';
 import { releaseWrite, writerOf } from './writes/lease.ts';
 
 /** Seconds: the API server is not believed if it wishes to be left alone for longer. */
@@ -30,6 +32,8 @@ interface Replying {
 export interface Ended extends Answered {
   /** The status that was found stored. */
   readonly found: Status;
+  /** The Leases that this step has seen. */
+  readonly leases: readonly JsonObject[];
   /** The Lease of the first change, where changes may be made or undone, or were about to be. */
   readonly first: JsonObject | undefined;
 }
@@ -38,13 +42,13 @@ export type Answering = Extract<Result, { kind: 'answer' }>;
 
 /** The reply with the status of the answer; it is reported, and this process remembers what it must. */
 export function replyOf({ parts, memory, session }: Replying, call: Call, ended: Ended, answer: Answering): Reply {
-  const { observation, found } = ended;
-  const { uid, size } = observation.transaction;
+  const { transaction, now, found } = ended;
+  const { uid, size } = transaction;
   const next = spokenFor(memory, ended, bounded(answer.status, size));
-  const status = completed(found, next, observation.now, size);
-  const isTroubled = answer.resyncAfterSeconds < 0;
-  const stayAway = 1_000 * Math.min(session.retryAfter(), longestStay, longestPauseUnder(observation));
-  const isWaiting = answer.resyncAfterSeconds > 0 && status.version === found.version;
+  const status = completed(found, next, now, size);
+  const isTroubled = answer.wait === 'backoff';
+  const stayAway = 1_000 * Math.min(session.retryAfter(), longestStay, longestPauseUnder(ended));
+  const isWaiting = (answer.wait === 'now' || typeof answer.wait === 'object') && status.version === found.version;
   const pause = memory.remember(uid, { isTroubled, isWaiting, stayAway, holdsLeases: holdsLeases(status) });
   memory.keepTurn(uid, nextTurn(ended, status, memory.recall(uid)));
   if (answer.finalized) memory.forget(uid);
@@ -54,9 +58,23 @@ export function replyOf({ parts, memory, session }: Replying, call: Call, ended:
     kind: 'status',
     status: encodeStatus(status),
     children: call.children,
-    resyncAfterSeconds: isTroubled ? pause : answer.resyncAfterSeconds,
+    resyncAfterSeconds: secondsOf(answer.wait, pause),
     finalized: answer.finalized,
   };
+}
+
+/** Seconds; Metacontroller takes 0 for none, and any fraction for at once. */
+function secondsOf(wait: Wait, backoff: number): number {
+  switch (wait) {
+    case 'none':
+      return 0;
+    case 'now':
+      return 0.001;
+    case 'backoff':
+      return backoff;
+    default:
+      return wait.seconds;
+  }
 }
 
 /** Seconds until the next try, where not even the Transaction could be read. */
@@ -89,9 +107,8 @@ async function giveBack({ session, parts }: Replying, { locks, acquired }: Carry
   await Promise.all(writes.map((write) => session.cluster.send(write)));
 }
 
-// W1 (decide/in-flight.ts): who calls itself settled needs a new name for its next turn. A status that stays as it is says nothing.
-function spokenFor(memory: Memory, { observation, found, first }: Ended, next: Status): Status {
-  const { uid } = observation.transaction;
+// W1 (in-flight/in-flight.ts): who calls itself settled needs a new name for its next turn. A status that stays as it is says nothing.
+function spokenFor(memory: Memory, { transaction: { uid }, found, first }: Ended, next: Status): Status {
   if (!isUnderWay(found.phase) || !isMoved(found, next)) return next;
   const told = testified(next, first, memory.recall(uid));
   if (told.settledWriter !== found.settledWriter) memory.settled(uid);
@@ -103,21 +120,15 @@ function holdsLeases(status: Status): boolean {
 }
 
 /** Seconds for which nothing need be sent for the locks; those that are held are renewed at half of their life. */
-function longestPauseUnder({ view, now }: Observation): number {
-  const left = leasesIn(view).map((lease) => halfLifeLeft(lease, now) / 1_000);
+function longestPauseUnder({ leases, now }: Ended): number {
+  const left = leases.map((lease) => halfLifeLeft(lease, now) / 1_000);
   return Math.max(1, Math.min(longestStay, ...left));
 }
 
-function leasesIn(view: View): readonly JsonObject[] {
-  if (view.kind === 'item') return view.leases;
-  if (view.kind !== 'begin' && view.kind !== 'relock') return [];
-  return [...view.locks.states.values()].flatMap((state) => (state.kind === 'present' ? [state.object] : []));
-}
-
 // Without a look a process takes the place of nobody but itself, and of a writer that is settled.
-function nextTurn({ observation, first }: Ended, status: Status, { writer }: Recollection): Turn {
+function nextTurn({ transaction, first }: Ended, status: Status, { writer }: OwnWrites): Turn {
   const { phase, settledWriter } = status;
   const mayReplace = first === undefined || [settledWriter, writer].includes(writerOf(first) ?? 'nobody');
   const isNext = (phase === 'Prepared' || phase === 'Committing') && mayReplace;
-  return { seen: observation.transaction.resourceVersion, isNext, ...(first === undefined ? {} : { lease: first }) };
+  return { seen: transaction.resourceVersion, isNext, ...(first === undefined ? {} : { lease: first }) };
 }

@@ -1,11 +1,14 @@
 // One step: observe, decide, plan, perform, report.
-import { agendaOf } from './agenda/agenda.ts';
+
 import type { EngineParts, Timing } from './call.ts';
 import { driftRoom } from './checks/room.ts';
 import { decide } from './decide/decide.ts';
-import { mayLandUntil } from './decide/in-flight.ts';
 import { lockTime } from './decide/lock-time.ts';
 import type { Step } from './decide/step.ts';
+import { elsewhere } from './decide/window.ts';
+import { dueOf } from './due.ts';
+import { mayLandUntil } from './in-flight/in-flight.ts';
+import type { OwnWrites } from './in-flight/own-writes.ts';
 import { type Early, firstLock, foundStatus } from './looking.ts';
 import type { Memory } from './memory.ts';
 import type { JsonObject } from './model/json.ts';
@@ -15,20 +18,18 @@ import type { Ahead } from './observe/ahead.ts';
 import type { Carry } from './observe/carry.ts';
 import type { Looked } from './observe/look.ts';
 import type { Looks } from './observe/looks.ts';
-import type { Observation, Pace, Recollection } from './observe/observation.ts';
+import { itemOf, type LockView, type Observation, type Observed, type Pace } from './observe/observation.ts';
 import { observe } from './observe/observe.ts';
 import { type SnapshotSource, verified } from './observe/snapshot.ts';
+import type { Result } from './outcome/answer.ts';
+import { denied } from './outcome/refused.ts';
+import { resultOf } from './outcome/result.ts';
+import { stranded } from './outcome/stranded.ts';
 import type { Session } from './perform/deadline.ts';
 import { perform } from './perform/perform.ts';
 import type { Outcome } from './plan/mutation.ts';
 import { plan } from './plan/plan.ts';
 import type { Ended } from './reply.ts';
-import type { Result } from './report/answer.ts';
-import { openDrift } from './report/facts.ts';
-import { elsewhere } from './report/one-target.ts';
-import { denied } from './report/refused.ts';
-import { resultOf } from './report/result.ts';
-import { stranded } from './report/stranded.ts';
 
 /** What serves one call. */
 export interface Serving {
@@ -62,23 +63,27 @@ export interface Stand extends Seen {
 
 export interface Taken extends Ended {
   readonly result: Result;
+  /** The status that this step began with: what the call had come to by then. */
+  readonly status: Status;
+  /** The locks as this step found them, by the names of their Leases. */
+  readonly locks?: LockView;
 }
 
 /** A request may be sent until the deadline, and the API server works on it for its timeout. */
-function lateWindowOf({ stepDeadline, writeTimeout }: Timing): number {
+export function lateWindowOf({ stepDeadline, writeTimeout }: Timing): number {
   return stepDeadline + writeTimeout;
 }
 
 export async function takeStep(serving: Serving, stand: Stand, carry: Carry): Promise<Taken> {
   const { memory, session, parts, looks } = serving;
   const { transaction } = stand;
-  const recollection = memory.recall(transaction.uid);
+  const { waits, ...ownWrites } = memory.recall(transaction.uid);
   const first = await firstLock(stand);
-  const status = foundStatus(stand.running ?? stand.status, first, recollection);
+  const status = foundStatus(stand.running ?? stand.status, first, ownWrites);
   const { snapshots: cache, sightings } = memory;
   const source = { reader: session.cluster, packer: parts.sealer, cache, sightings, looks };
-  const observation = await observed(serving, { ...stand, status, recollection, first, source }, carry);
-  const step = elsewhere(observation, carry, stand.isOvertaken) ?? decide(observation);
+  const observation = await observed(serving, { ...stand, status, ownWrites, waits, first, source }, carry);
+  const step = elsewhere(observation, { ...carry, isOvertaken: stand.isOvertaken }) ?? decide(observation);
   const planned = plan(step, observation, parts.sealer);
   const until = stand.nowAt + lockTime(step, observation) - parts.timing.writeTimeout;
   const outcome = ofChange(
@@ -90,57 +95,61 @@ export async function takeStep(serving: Serving, stand: Stand, carry: Carry): Pr
   const result = resultOf(step, { observation, plan: planned, outcome, carry, context });
   if (step.kind === 'store') keepStored(source, transaction, result, outcome);
   const taken = first ?? takenFirst(observation, carry, result);
-  return { observation, step, outcome, before: status, found: stand.status, first: taken, result };
+  const { due, now } = observation;
+  const locks = due.kind === 'begin' ? { locks: due.locks } : {};
+  const answered = { transaction, now, due, step, outcome, before: status };
+  return { ...answered, leases: leasesIn(due), found: stand.status, first: taken, result, status, ...locks };
 }
 
 // The Lease of the first change as this call has taken it.
-function takenFirst({ view, status }: Observation, carry: Carry, result: Result): JsonObject | undefined {
+function takenFirst({ due, status }: Observation, carry: Carry, result: Result): JsonObject | undefined {
   const { items } = result.kind === 'answer' ? result.status : status;
-  const locks = view.kind === 'begin' ? view.locks.states : carry.locks;
+  const locks = due.kind === 'begin' ? due.locks.states : carry.locks;
   const taken = locks.get(items[0]?.lockLease ?? '');
   return taken?.kind === 'present' ? taken.object : undefined;
 }
 
+function leasesIn(due: Observed): readonly JsonObject[] {
+  const item = itemOf(due);
+  if (item !== undefined) return item.leases;
+  const states = 'locks' in due ? [...due.locks.states.values()] : [];
+  return states.flatMap((state) => (state.kind === 'present' ? [state.object] : []));
+}
+
 /** What a step that threw comes to. A write may have been sent whose answer nobody has taken down. */
-export function aground({ memory, parts, server, writer }: Serving, stand: Stand, thrown: unknown): Taken {
+export function aground({ memory, parts }: Serving, stand: Stand, thrown: unknown): Taken {
   const { uid } = stand.transaction;
   memory.unsettled(uid, stand.now);
-  const of = {
-    engineNamespace: parts.engineNamespace,
-    server,
-    writer,
-    recollection: memory.recall(uid),
-    pace: paceOf(parts.timing),
-  };
-  const status = stand.running ?? stand.status;
-  return { ...stranded(thrown, { ...stand, status, lateWindow: lateWindowOf(parts.timing) }, of), found: stand.status };
+  const { waits } = memory.recall(uid);
+  const found = { ...stand, status: stand.running ?? stand.status, lateWindow: lateWindowOf(parts.timing), waits };
+  return { ...stranded(thrown, found), status: found.status, leases: [], first: undefined, found: stand.status };
 }
 
 /** Which change the writes are about. */
-function ofChange({ agenda }: Observation, outcome: Outcome): Outcome {
-  return 'index' in agenda ? outcome.map((attempt) => ({ ...attempt, item: agenda.index })) : outcome;
+function ofChange({ due }: Observation, outcome: Outcome): Outcome {
+  return 'index' in due ? outcome.map((attempt) => ({ ...attempt, item: due.index })) : outcome;
 }
 
 interface Found extends Stand {
-  readonly recollection: Recollection;
+  readonly ownWrites: OwnWrites;
+  readonly waits: number;
   readonly first: JsonObject | undefined;
   readonly source: SnapshotSource;
 }
 
 async function observed({ parts, server, writer }: Serving, found: Found, carry: Carry): Promise<Observation> {
-  const { transaction, status, now, recollection, first, source, ownLeases, target } = found;
-  const { engineNamespace, namespaces = [], sealer, timing } = parts;
+  const { transaction, status, now, ownWrites, waits, first, source, ownLeases, target } = found;
+  const { engineNamespace, namespaces = [], timing } = parts;
   const lateWindow = lateWindowOf(timing);
-  const agenda = agendaOf({ transaction, status, now, lateWindow, waits: recollection.waits });
-  const earlier = 'index' in agenda && agenda.index === target?.index ? target.presence : undefined;
-  const until = mayLandUntil({ status, recollection, first }, lateWindow);
+  const due = dueOf({ transaction, status, now, lateWindow, waits });
+  const earlier = 'index' in due && due.index === target?.index ? target.presence : undefined;
+  const until = mayLandUntil({ status, ownWrites, first }, lateWindow);
   // What may still land may change what was read before its turn.
   const ahead = until !== 'unobserved' && now > until && paceOf(timing) === 'all' ? found.ahead : undefined;
   const looking = { source, transaction, status, engineNamespace, namespaces, carry, ownLeases, earlier, ahead };
-  const view = await observe(looking, agenda);
+  const observed = await observe(looking, due);
   const pace = paceOf(timing);
-  const known = { now, transaction, status, agenda, engineNamespace, server, writer, recollection, lateWindow, pace, view };
-  return { ...known, openDrift: (drift, entry) => openDrift(drift, entry, { transaction, packer: sealer }) };
+  return { now, transaction, status, due: observed, engineNamespace, server, writer, ownWrites, waits, lateWindow, pace };
 }
 
 function paceOf({ callBudget = 0 }: Timing): Pace {

@@ -1,9 +1,10 @@
 // What Transactions have left behind: Leases, by a process that died between taking them and being told, or that came to be only
 // after all was over; and snapshots, where somebody forced the finalizers of the Transaction off. Leases expire by themselves,
 // though some only after an hour; a snapshot that keeps its finalizer would keep its namespace for ever.
-import { holdsLocks } from './agenda/agenda.ts';
+
 import type { Cluster, ListAnswer, Resource } from './cluster.ts';
 import { leaseState } from './decide/locks.ts';
+import { holdsLocks } from './due.ts';
 import { type JsonObject, textAt } from './model/json.ts';
 import type { Packer } from './model/packer.ts';
 import { isTerminal } from './model/phase.ts';

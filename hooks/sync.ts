@@ -4,21 +4,22 @@
 //
 // A look counts for a moment. It is looked again when a step only prepared the ground (a lock taken, a turn begun) or when the world
 // moved between the look and the write.
-import { agendaOf } from './agenda/agenda.ts';
+
 import type { Call, EngineParts, Hook, Reply } from './call.ts';
 import { begun } from './decide/transitions.ts';
 import { mayGoOn } from './decide/window.ts';
+import { dueOf } from './due.ts';
 import { lookPatiently, readEarly } from './looking.ts';
 import { createMemory, createTurns } from './memory.ts';
 import { createAhead } from './observe/ahead.ts';
 import { type Carry, emptyCarry } from './observe/carry.ts';
 import type { NotLive } from './observe/live.ts';
 import { createLooks } from './observe/looks.ts';
+import { touchedBy } from './outcome/answer.ts';
 import { startSession } from './perform/deadline.ts';
 import type { Outcome } from './plan/mutation.ts';
 import { type Answering, replyOf, withoutTransaction } from './reply.ts';
-import { touchedBy } from './report/one-target.ts';
-import { aground, type Seen, type Serving, type Stand, type Taken, takeStep } from './steps.ts';
+import { aground, lateWindowOf, type Seen, type Serving, type Stand, type Taken, takeStep } from './steps.ts';
 import { nameWriter, signWrite } from './writes/lease.ts';
 
 /** Looks for one target within one call. Each follows from something that moved; more than these is a hot object, and the next call goes on. */
@@ -123,24 +124,28 @@ function withoutLook(serving: Serving, call: Call, live: NotLive, { gone, earlie
 function lookAgain(serving: Serving, call: Call, progress: Progress, taken: Taken): Progress | Reply {
   const { look: _over, ...next } = progress;
   if (progress.looks < mostLooks) return { ...next, looks: progress.looks + 1 };
-  const { status, now } = taken.observation;
   // Begun in any case: what never gets further than this ends by its timeout.
-  return replyOf(serving, call, taken, { ...retried, status: begun(status, now) });
+  return replyOf(serving, call, taken, { ...retried, status: begun(taken.status, taken.now) });
 }
 
-const retried = { kind: 'answer', resyncAfterSeconds: 1, finalized: false } as const;
+const retried = { kind: 'answer', wait: { seconds: 1 }, finalized: false } as const;
 
 /** Whether the call goes on with another target: V1 to V3 (decide/window.ts), while it is young. */
-function isToGoOn({ parts, memory }: Serving, { began }: Progress, { observation, found }: Taken, answer: Answering): boolean {
+function isToGoOn(
+  { parts, memory }: Serving,
+  { began }: Progress,
+  { transaction, now, due, found }: Taken,
+  answer: Answering,
+): boolean {
   const { clock, timing, isEnding } = parts;
   if (answer.finalized || isEnding?.() === true || clock.monotonic() >= began + (timing.callBudget ?? 0)) return false;
-  const { transaction, now, lateWindow, agenda } = observation;
+  const lateWindow = lateWindowOf(timing);
   const { waits } = memory.recall(transaction.uid);
-  const next = agendaOf({ transaction, status: answer.status, now, lateWindow, waits });
-  return mayGoOn({ agenda, running: answer.status, stored: found }, next);
+  const next = dueOf({ transaction, status: answer.status, now, lateWindow, waits });
+  return mayGoOn({ due, running: answer.status, stored: found }, next);
 }
 
 // Locks that this call has taken are given back if the Transaction vanishes.
-function carriedOn({ observation: { view } }: Taken): Carry {
-  return view.kind === 'begin' ? { ...emptyCarry, locks: view.locks.states, acquired: view.locks.acquired } : emptyCarry;
+function carriedOn({ locks }: Taken): Carry {
+  return locks === undefined ? emptyCarry : { ...emptyCarry, locks: locks.states, acquired: locks.acquired };
 }

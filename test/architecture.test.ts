@@ -55,7 +55,7 @@ const rows: readonly Row[] = [
     refused: [
       ['hooks/model/a.ts', "import { merge } from '../content/merge.ts';"],
       ['hooks/content/a.ts', "import type { Fault } from '../checks/fault.ts';"],
-      ['hooks/agenda/a.ts', "import type { Write } from '../cluster.ts';"],
+      ['hooks/due.ts', "import type { Write } from './cluster.ts';"],
       ['hooks/checks/a.ts', "import { lockOf } from '../writes/lease.ts';"],
       ['hooks/observe/observation.ts', "import type { Step } from '../decide/step.ts';"],
       ['hooks/observe/a.ts', "import type { Step } from '../decide/step.ts';"],
@@ -71,9 +71,9 @@ const rows: readonly Row[] = [
     accepted: [
       [
         'hooks/decide/a.ts',
-        "import type { Observation } from '../observe/observation.ts';\nimport { become } from './waiting.ts';",
+        "import type { Observation } from '../observe/observation.ts';\nimport { setStatus } from './waiting.ts';",
       ],
-      ['hooks/observe/a.ts', "import type { View } from './observation.ts';\nimport type { Reader } from '../cluster.ts';"],
+      ['hooks/observe/a.ts', "import type { ItemView } from './observation.ts';\nimport type { Reader } from '../cluster.ts';"],
       ['hooks/sync.ts', "import { observe } from './observe/observe.ts';\nimport { perform } from './perform/perform.ts';"],
     ],
   },

@@ -13,7 +13,7 @@ export const faultsFoundElsewhere: readonly Fault[] = [
   {
     fault: 'J1: after a crash or a conflict, the own created object is taken for foreign and orphaned',
     shown: [
-      'test/hooks/decide/forward.test.ts > Create, found *: *',
+      'test/hooks/attribution/apply.test.ts > Create, found *: *',
       'test/endings/late-writes.test.ts > a Create lands after its undo has begun',
       'test/scenarios/duplicates.test.ts > and an answer that is never stored is made up for by the next call',
     ],
@@ -21,7 +21,7 @@ export const faultsFoundElsewhere: readonly Fault[] = [
   {
     fault: 'J2: a crash between an update and the record of its version ends as a foreign conflict',
     shown: [
-      'test/hooks/decide/forward.test.ts > *, found *: *',
+      'test/hooks/attribution/apply.test.ts > *, found *: *',
       'test/scenarios/duplicates.test.ts > and an answer that is never stored is made up for by the next call',
     ],
   },
@@ -59,7 +59,7 @@ export const faultsFoundElsewhere: readonly Fault[] = [
     fault: 'J8: target or content can be changed after they were checked',
     shown: [
       'test/manifests/rules.test.ts > spec cannot be changed',
-      'test/hooks/agenda/agenda.test.ts > a spec that is not the one that was checked goes no further',
+      'test/hooks/due.test.ts > a spec that is not the one that was checked goes no further',
     ],
   },
   {
@@ -209,7 +209,7 @@ export const faultsFoundElsewhere: readonly Fault[] = [
     fault: 'J32: the undo of a deletion takes a vanishing or a foreign object for restored',
     shown: [
       'test/exact/deleted-and-back.test.ts > kept by a finalizer, it is waited for and comes back with it',
-      'test/hooks/decide/backward.test.ts > Delete, found *: *',
+      'test/hooks/attribution/undo.test.ts > Delete, found *: *',
     ],
   },
   {
@@ -282,7 +282,7 @@ export const faultsFoundElsewhere: readonly Fault[] = [
     fault: 'J44: conditions of an earlier phase stay True',
     shown: [
       'test/endings/conditions.test.ts > the conditions of each phase are those of the table',
-      'test/hooks/report/conditions.test.ts > no conditions contradict each other',
+      'test/hooks/outcome/conditions.test.ts > no conditions contradict each other',
     ],
   },
   {

@@ -7,7 +7,7 @@ import { mostChanges } from '../hooks/checks/validity.ts';
 import { mayFollow, phases } from '../hooks/model/phase.ts';
 import { defaultTimeouts, formatDuration } from '../hooks/model/timeouts.ts';
 import { annotations } from '../hooks/model/transaction.ts';
-import { conditionTypes } from '../hooks/report/conditions.ts';
+import { conditionTypes } from '../hooks/outcome/conditions.ts';
 import { readConfig } from '../server/config.ts';
 
 const root = join(import.meta.dirname, '..');

@@ -1,14 +1,17 @@
 // What must hold before any item is applied or taken back: a list that stops at the first reason.
+import { describeRefusal } from '../checks/refusal.ts';
+import type { Drift } from '../model/drift.ts';
 import type { Failure } from '../model/failure.ts';
 import { type JsonObject, textAt } from '../model/json.ts';
-import type { Reason } from '../model/reason.ts';
+import { type Reason, reasonOfFailure } from '../model/reason.ts';
+import { describe } from '../model/reference.ts';
 import type { SnapshotEntry } from '../model/snapshot.ts';
-import type { Status } from '../model/status.ts';
-import { holderOf } from '../model/transaction.ts';
-import type { Observation, Presence, View } from '../observe/observation.ts';
+import type { Cause, Status } from '../model/status.ts';
+import { holderOf, type Transaction } from '../model/transaction.ts';
+import type { ItemView, Observation, Presence } from '../observe/observation.ts';
 import { type LeaseState, leaseState } from './locks.ts';
-
-export type ItemView = Extract<View, { kind: 'item' }>;
+import type { Step } from './step.ts';
+import { setStatus, waitOut } from './waiting.ts';
 
 /** The Lease of the first change, if it is among these. */
 export function firstLease({ items }: Status, leases: readonly JsonObject[]): JsonObject | undefined {
@@ -17,14 +20,14 @@ export function firstLease({ items }: Status, leases: readonly JsonObject[]): Js
 }
 
 export type Guarded =
-  | { readonly kind: 'clear'; readonly entry: SnapshotEntry; readonly lease: JsonObject }
+  | { readonly kind: 'clear'; readonly entry: SnapshotEntry; readonly drift: readonly Drift[] }
   | { readonly kind: 'trouble'; readonly what: string; readonly failure: Failure }
   /** The undo, and with it the change, has lost what it stands on. */
   | { readonly kind: 'lost'; readonly reason: Reason; readonly message: string }
-  | { readonly kind: 'lease'; readonly state: Exclude<LeaseState, 'ours'> };
+  | { readonly kind: 'lease'; readonly state: Exclude<LeaseState, 'ours'>; readonly entry: SnapshotEntry };
 
-export function guard(observation: Observation, view: ItemView, index: number): Guarded {
-  const { transaction, now } = observation;
+export function guard({ transaction, now }: Observation, view: ItemView): Guarded {
+  const { index } = view;
   const account = `${transaction.namespace}/${transaction.serviceAccountName}`;
   if (view.serviceAccount.kind === 'trouble')
     return { kind: 'trouble', what: 'reading the ServiceAccount', failure: view.serviceAccount.failure };
@@ -37,23 +40,52 @@ export function guard(observation: Observation, view: ItemView, index: number): 
   const entry = view.snapshot.entries[index];
   if (entry === undefined)
     return { kind: 'lost', reason: 'SnapshotBroken', message: `the snapshot has no entry for spec.changes[${index}]` };
-  const drift = brokenDrift(observation, entry);
-  if (drift !== undefined) return { kind: 'lost', reason: 'SnapshotBroken', message: drift };
-  return guardLock(view.lease, leaseStateOf(view.lease, holderOf(transaction), now), entry);
+  if (view.drift === 'broken') return { kind: 'lost', reason: 'SnapshotBroken', message: forgedDrift(index) };
+  const state = leaseStateOf(view.lease, holderOf(transaction), now);
+  return state === 'ours' ? { kind: 'clear', entry, drift: view.drift } : { kind: 'lease', state, entry };
 }
 
-/** Why what the status remembers of a target is not to be believed; undefined where it is. */
-export function brokenDrift({ status, openDrift }: Observation, entry: SnapshotEntry): string | undefined {
-  const drift = status.items[entry.index]?.drift;
-  if (drift === undefined || openDrift(drift, entry) !== undefined) return undefined;
-  return `status.items[${entry.index}].drift cannot be read: somebody changed it, or its key is no longer in the Secret of the engine`;
+/** Why what the status remembers of a target is not to be believed. */
+export function forgedDrift(index: number): string {
+  return `status.items[${index}].drift cannot be read: somebody changed it, or its key is no longer in the Secret of the engine`;
 }
 
 function leaseStateOf(lease: Presence, holder: string, now: number): LeaseState {
   return leaseState(lease.kind === 'present' ? lease.object : undefined, holder, now);
 }
 
-function guardLock(lease: Presence, state: LeaseState, entry: SnapshotEntry): Guarded {
-  if (state !== 'ours') return { kind: 'lease', state };
-  return lease.kind === 'present' ? { kind: 'clear', entry, lease: lease.object } : { kind: 'lease', state: 'free' };
+export type Clear = Extract<Guarded, { kind: 'clear' }>;
+
+/** What each phase makes of it that a change has lost what it stands on, or its lock. */
+export interface Losses {
+  readonly lost: (cause: Cause) => Status;
+  readonly lockLost: (entry: SnapshotEntry) => Step;
+}
+
+/** The step of a change that is not clear. */
+export function heldUp(
+  { status }: Observation,
+  view: ItemView,
+  guarded: Exclude<Guarded, { kind: 'clear' }>,
+  { lost, lockLost }: Losses,
+): Step {
+  switch (guarded.kind) {
+    case 'trouble':
+      return waitOut(status, guarded.what, guarded.failure);
+    case 'lost':
+      return setStatus(lost(guarded), guarded.message);
+    case 'lease':
+      return guarded.state === 'fading' ? renew(view) : lockLost(guarded.entry);
+  }
+}
+
+/** All our Leases are renewed together. */
+function renew({ leases }: ItemView): Step {
+  return { kind: 'renew', leases, because: 'less than half of the life of a lock is left' };
+}
+
+/** Why a target could not be read that may not be. */
+export function unreadable(failure: Failure, entry: SnapshotEntry, transaction: Transaction): Cause {
+  const message = `${describe(entry.target)} cannot be read: ${describeRefusal(failure, entry, transaction)}`;
+  return { reason: reasonOfFailure(failure), message };
 }

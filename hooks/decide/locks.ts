@@ -48,7 +48,7 @@ function lifeOf(lease: JsonObject): number {
 export type Locking =
   | { readonly kind: 'held' }
   | {
-      readonly kind: 'take';
+      readonly kind: 'acquire';
       readonly create: readonly Lock[];
       readonly replace: readonly { readonly lock: Lock; readonly lease: JsonObject }[];
     }
@@ -82,7 +82,7 @@ export function judgeLocks(view: LockView, taker: Taker, now: number): Locking {
     const lease = objectOf(view.states.get(lock.name));
     return lease !== undefined && (state === 'expired' || state === 'fading') ? [{ lock, lease }] : [];
   });
-  return create.length + replace.length === 0 ? { kind: 'held' } : { kind: 'take', create, replace };
+  return create.length + replace.length === 0 ? { kind: 'held' } : { kind: 'acquire', create, replace };
 }
 
 /**

@@ -3,22 +3,22 @@ import { describeFaults, type Fault } from '../checks/fault.ts';
 import type { ItemError } from '../model/item.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { Status } from '../model/status.ts';
-import type { LockView, Observation, View } from '../observe/observation.ts';
+import type { BeginView, LockView, Observation } from '../observe/observation.ts';
 import { lockOf, writerOf } from '../writes/lease.ts';
 import type { Step } from './step.ts';
 import { takeLocks } from './taking.ts';
 import { begun, type Locks, locked, stopped, waitingForLocks, withLeases } from './transitions.ts';
-import { become, waitOut } from './waiting.ts';
+import { setStatus, waitOut } from './waiting.ts';
 
-export function decideBegin(observation: Observation, view: Extract<View, { kind: 'begin' }>): Step {
+export function decideBegin(observation: Observation, view: BeginView): Step {
   const { status, transaction, now } = observation;
   if (view.trouble !== undefined) return waitOut(begun(status, now), 'a check', view.trouble);
   if (view.faults.length > 0) return refuse(observation, view.faults, view.strays);
   const locking = withLeases(status, leaseNames(view));
   return takeLocks(observation, view.locks, {
-    held: () => become(locked(status, transaction, now, locksOf(view.locks, leaseNames(view))), 'all locks are held'),
+    held: () => setStatus(locked(status, transaction, now, locksOf(view.locks, leaseNames(view))), 'all locks are held'),
     waiting: (message) => waitingForLocks(locking, transaction, now, message),
-    waitedTooLong: (message) => become(stopped(locking, { reason: 'LockHeld', message }, now, new Map()), message),
+    waitedTooLong: (message) => setStatus(stopped(locking, { reason: 'LockHeld', message }, now, new Map()), message),
     since: status.startedAt,
   });
 }
@@ -30,7 +30,7 @@ export function locksOf({ states }: LockView, leases: readonly string[]): Locks 
 }
 
 // In the order of the changes; the view has them in the order of their names.
-function leaseNames({ locks, targets }: Extract<View, { kind: 'begin' }>): readonly string[] {
+function leaseNames({ locks, targets }: BeginView): readonly string[] {
   const known = new Set(locks.locks.map(({ name }) => name));
   return targets.map((target) => lockOf(target).name).filter((name) => known.has(name));
 }
@@ -47,6 +47,6 @@ export function refuse({ status, now }: Observation, faults: readonly Fault[], s
 /** Ends before anything was applied; locks that an earlier call has taken and could not tell of are given back. */
 export function ending(status: Status, because: string, strays: readonly JsonObject[]): Step {
   return strays.length === 0
-    ? become(status, because)
-    : { kind: 'yield', leases: strays, status, because, resyncAfterSeconds: 0 };
+    ? setStatus(status, because)
+    : { kind: 'releaseAndWait', leases: strays, status, because, wait: 'none' };
 }

@@ -1,13 +1,13 @@
 // Preparing: what is, and what will be, is stored before the first change.
-import type { Observation, View } from '../observe/observation.ts';
+import type { Observation, PrepareView } from '../observe/observation.ts';
 import { refuse } from './pending.ts';
 import type { Step } from './step.ts';
 import { prepared } from './transitions.ts';
 import { unseenAtChecks } from './unseen.ts';
-import { become, waitOut } from './waiting.ts';
+import { setStatus, waitOut } from './waiting.ts';
 import { windowEnd } from './window.ts';
 
-export function decidePrepare(observation: Observation, view: Extract<View, { kind: 'prepare' }>): Step {
+export function decidePrepare(observation: Observation, view: PrepareView): Step {
   const { status, transaction, pace } = observation;
   if (view.trouble !== undefined) return waitOut(status, 'reading and trying the changes', view.trouble);
   if (view.faults.length > 0) return refuse(observation, view.faults);
@@ -17,7 +17,7 @@ export function decidePrepare(observation: Observation, view: Extract<View, { ki
   if (view.leftovers.length > 0)
     return { kind: 'discard', configMaps: view.leftovers, because: 'what lies under its name is no complete snapshot' };
   if (view.adopted !== undefined)
-    return become(
+    return setStatus(
       prepared(status, view.adopted.ref, windowEnd(transaction.changes, 0, pace)),
       'a snapshot of this Transaction was stored already',
     );

@@ -1,45 +1,46 @@
 // RollingBack: one change after the other, the last one first, is taken back or given up with its reason.
-import { describeRefusal } from '../checks/refusal.ts';
+
+import { uidOf } from '../attribution/attribute.ts';
+import { amended } from '../attribution/drift.ts';
+import { allLost } from '../attribution/gone-owners.ts';
+import { goneManagers } from '../attribution/others.ts';
+import { type Backward, type BackwardEvidence, judgeBackward } from '../attribution/undo.ts';
 import { hasManager } from '../content/ownership.ts';
+import { mayLandUntil } from '../in-flight/in-flight.ts';
 import type { Failure } from '../model/failure.ts';
 import type { Item } from '../model/item.ts';
 import { textAt } from '../model/json.ts';
-import { reasonOfFailure } from '../model/reason.ts';
 import { describe } from '../model/reference.ts';
 import { isSealed, type SnapshotEntry } from '../model/snapshot.ts';
 import { formatTime, parseTime } from '../model/timeouts.ts';
 import { fieldManagers } from '../model/transaction.ts';
-import type { Observation } from '../observe/observation.ts';
+import type { ItemView, Observation } from '../observe/observation.ts';
 import { lockOf } from '../writes/lease.ts';
-import { type Backward, type BackwardEvidence, judgeBackward } from './backward.ts';
-import { renew } from './committing.ts';
-import { amended, driftOf } from './drift.ts';
-import { allLost } from './gone-owners.ts';
-import { firstLease, type Guarded, guard, type ItemView } from './guards.ts';
-import { mayLandUntil } from './in-flight.ts';
-import { uidOf } from './judge.ts';
+import { type Clear, firstLease, guard, heldUp, unreadable } from './guards.ts';
 import { judgeLocks } from './locks.ts';
-import { goneManagers } from './others.ts';
 import type { Step } from './step.ts';
 import { takerOf } from './taking.ts';
 import { concluded, left, observed, restored } from './undo-transitions.ts';
 import { unseenAtUndo } from './unseen.ts';
-import { become, lockPatience, undoLater, undoOut, waitFor, waitOut } from './waiting.ts';
+import { lockPatience, setStatus, undoLater, undoOut } from './waiting.ts';
 
-export function decideRestore(observation: Observation, view: ItemView, index: number): Step {
-  const guarded = guard(observation, view, index);
-  if (guarded.kind !== 'clear') return heldUp(observation, view, guarded, index);
+export function decideRestore(observation: Observation, view: ItemView): Step {
+  const { status, now } = observation;
+  const guarded = guard(observation, view);
+  if (guarded.kind !== 'clear')
+    return heldUp(observation, view, guarded, {
+      lost: (cause) => concluded(status, now, cause),
+      lockLost: (entry) => takeAgain(observation, view, entry),
+    });
   const late = lateness(observation, view);
-  if (late === 'unobserved') return become(observed(observation.status, observation.now), 'a write may still be on its way');
-  return (
-    awaitCreate(observation, view, { entry: guarded.entry, late }) ??
-    decideUndo(observation, view, { entry: guarded.entry, late })
-  );
+  if (late === 'unobserved') return setStatus(observed(status, now), 'a write may still be on its way');
+  const due = { ...guarded, late };
+  return awaitCreate(observation, view, due) ?? decideUndo(observation, view, due);
 }
 
-/** Until when a write of the Transaction may land, where it may; see decide/in-flight.ts. */
-function lateness({ status, recollection, lateWindow, now }: Observation, view: ItemView): Late | 'unobserved' {
-  const until = mayLandUntil({ status, recollection, first: firstLease(status, view.leases) }, lateWindow);
+/** Until when a write of the Transaction may land, where it may; see in-flight/in-flight.ts. */
+function lateness({ status, ownWrites, lateWindow, now }: Observation, view: ItemView): Late | 'unobserved' {
+  const until = mayLandUntil({ status, ownWrites, first: firstLease(status, view.leases) }, lateWindow);
   if (until === 'unobserved') return until;
   return now > until ? undefined : until;
 }
@@ -47,36 +48,27 @@ function lateness({ status, recollection, lateWindow, now }: Observation, view: 
 type Late = number | undefined;
 
 /** What is to be undone, and until when (ms) a write of the Transaction may land; undefined when none may. */
-interface Due {
-  readonly entry: SnapshotEntry;
+interface Due extends Clear {
   readonly late: Late;
 }
 
-function heldUp(observation: Observation, view: ItemView, guarded: Exclude<Guarded, { kind: 'clear' }>, index: number): Step {
-  const { status, now } = observation;
-  switch (guarded.kind) {
-    case 'trouble':
-      return waitOut(status, guarded.what, guarded.failure);
-    case 'lost':
-      return become(concluded(status, now, guarded), guarded.message);
-    case 'lease':
-      return guarded.state === 'fading' ? renew(view) : takeAgain(observation, view, index);
-  }
-}
-
 // A lock that was lost while rolling back is taken again: what we changed must be taken back all the same.
-function takeAgain(observation: Observation, view: ItemView, index: number): Step {
+function takeAgain(observation: Observation, view: ItemView, entry: SnapshotEntry): Step {
   const { status, now } = observation;
-  const entry = view.snapshot.kind === 'stored' ? view.snapshot.entries[index] : undefined;
-  if (entry === undefined) return waitFor(status, 'the snapshot has no entry for a lock');
   const lock = lockOf(entry.target);
   const locking = judgeLocks(
     { locks: [lock], states: new Map([[lock.name, view.lease]]), acquired: new Set() },
     takerOf(observation),
     now,
   );
-  if (locking.kind === 'take') return { ...locking, kind: 'take', because: `the lock on ${describe(entry.target)} was lost` };
-  return undoLater(status, index, `waiting to undo: ${describe(entry.target)} is locked by another Transaction`, lockPatience);
+  if (locking.kind === 'acquire')
+    return { ...locking, kind: 'acquire', because: `the lock on ${describe(entry.target)} was lost` };
+  return undoLater(
+    status,
+    view.index,
+    `waiting to undo: ${describe(entry.target)} is locked by another Transaction`,
+    lockPatience,
+  );
 }
 
 /**
@@ -95,36 +87,34 @@ function isLongThere({ now, lateWindow }: Observation, { live }: ItemView): bool
   return created !== undefined && now > created + 2 * lateWindow;
 }
 
-function decideUndo(observation: Observation, view: ItemView, { entry, late }: Due): Step {
+function decideUndo(observation: Observation, view: ItemView, due: Due): Step {
+  const { entry, late } = due;
   const trouble = view.live.kind === 'trouble' ? view.live.failure : (view.contentsTrouble ?? view.othersTrouble);
   if (trouble !== undefined) return failedRead(observation, entry, trouble);
-  const item = observation.status.items[entry.index];
-  const evidence = evidenceOf(observation, view, entry);
+  const evidence = evidenceOf(observation, view, due);
   const known = evidence.entry;
   const judged = judgeBackward(evidence);
   const unseen = judged.kind === 'delete' ? unseenAtUndo(observation, view, evidence) : undefined;
   if (unseen !== undefined) return unseen;
   // Who fenced it and died has left his mark: that is taken off again.
   const isMarked = hasManager(evidence.live, [evidence.managers.restore]);
-  const isFenced = (late === undefined || item?.progress.kind === 'applied') && !isMarked;
+  const isFenced = (late === undefined || view.item.progress.kind === 'applied') && !isMarked;
   const safe = isFenced ? judged : fenced(judged, view, known);
   const lost = { goneOwners: allLost(view), goneManagers: goneManagers(evidence) };
   return byJudgement({ observation, entry: known, ...lost }, safe, observation.now);
 }
 
-function evidenceOf(observation: Observation, view: ItemView, entry: SnapshotEntry): BackwardEvidence {
-  const { status, transaction } = observation;
-  const item = status.items[entry.index];
-  const drift = driftOf(item, observation, entry);
+function evidenceOf({ status, transaction }: Observation, view: ItemView, { entry, drift }: Clear): BackwardEvidence {
+  const { item } = view;
   return {
     entry: amended(entry, drift),
     live: view.live.kind === 'present' ? view.live.object : undefined,
     managers: fieldManagers(transaction),
     drift,
-    recorded: item?.progress.kind === 'applied',
+    recorded: item.progress.kind === 'applied',
     isSealed: isSealed(entry.target, transaction.namespace),
     uid: transaction.uid,
-    createdUid: entry.type === 'Create' ? item?.uid : undefined,
+    createdUid: entry.type === 'Create' ? item.uid : undefined,
     contents: view.contents,
     ownContents: view.ownContents,
     unlisted: view.unlisted,
@@ -134,7 +124,7 @@ function evidenceOf(observation: Observation, view: ItemView, entry: SnapshotEnt
     ...(view.hiddenOwners === undefined ? {} : { hiddenOwners: view.hiddenOwners }),
     tokenOf: view.tokenOf,
     others: view.others,
-    version: item?.resourceVersion,
+    version: item.resourceVersion,
     isRequested: Object.keys(status.handledAnnotations).length > 0,
   };
 }
@@ -163,16 +153,16 @@ function byJudgement({ observation, entry, ...lost }: Judging, judged: Backward,
   const { index } = entry;
   switch (judged.kind) {
     case 'restored':
-      return become(
+      return setStatus(
         restored(status, index, now, { note: judged.note }),
         judged.note ?? `nothing of ours is left of ${describe(entry.target)}`,
       );
     case 'wait':
       return undoLater(status, index, judged.message);
     case 'conflict':
-      return become(left(status, index, now, judged), judged.message);
-    case 'look':
-      return { kind: 'look', others: judged.others, because: `who else has changed ${describe(entry.target)}` };
+      return setStatus(left(status, index, now, judged), judged.message);
+    case 'readMore':
+      return { kind: 'readMore', others: judged.others, because: `who else has changed ${describe(entry.target)}` };
     default:
       return { kind: 'compensate', index, entry, judged, ...lost, because: `undo ${entry.type} of ${describe(entry.target)}` };
   }
@@ -180,6 +170,6 @@ function byJudgement({ observation, entry, ...lost }: Judging, judged: Backward,
 
 function failedRead({ status, transaction, now }: Observation, entry: SnapshotEntry, failure: Failure): Step {
   if (failure.kind === 'transient') return undoOut(status, entry.index, `reading ${describe(entry.target)}`, failure);
-  const message = `${describe(entry.target)} cannot be read: ${describeRefusal(failure, entry, transaction)}`;
-  return become(left(status, entry.index, now, { reason: reasonOfFailure(failure), message }), message);
+  const cause = unreadable(failure, entry, transaction);
+  return setStatus(left(status, entry.index, now, cause), cause.message);
 }

@@ -1,30 +1,26 @@
 // What one look leads to: a closed union. At most one target is touched by any of them.
 
+import type { Backward } from '../attribution/undo.ts';
 import type { Precondition } from '../cluster.ts';
-import type { Drift } from '../model/item.ts';
+import type { Drift } from '../model/drift.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { Wanted } from '../model/others.ts';
 import type { SnapshotEntry } from '../model/snapshot.ts';
 import type { Status } from '../model/status.ts';
+import type { Change } from '../model/transaction.ts';
+import type { Wait } from '../model/wait.ts';
 import type { Prepared } from '../observe/observation.ts';
 import type { Lock } from '../writes/lease.ts';
-import type { Backward } from './backward.ts';
-
-export interface EventNote {
-  readonly type: 'Normal' | 'Warning';
-  readonly reason: string;
-  readonly message: string;
-}
 
 export type Step =
-  /** Nothing is written; the status becomes this one. `resyncAfterSeconds` 0: no further call is needed. */
-  | { readonly kind: 'become'; readonly status: Status; readonly because: string; readonly resyncAfterSeconds: number }
+  /** Nothing is written; the status becomes this one.  */
+  | { readonly kind: 'setStatus'; readonly status: Status; readonly because: string; readonly wait: Wait }
   /** The target is missing: it is read, then all is observed again within this call. */
-  | { readonly kind: 'look'; readonly entry: SnapshotEntry; readonly because: string }
+  | { readonly kind: 'readMore'; readonly entry: SnapshotEntry; readonly because: string }
   /** Other Transactions over the same object are missing: they are read, then all is observed again. */
-  | { readonly kind: 'look'; readonly others: Wanted; readonly because: string }
+  | { readonly kind: 'readMore'; readonly others: Wanted; readonly because: string }
   | {
-      readonly kind: 'take';
+      readonly kind: 'acquire';
       readonly create: readonly Lock[];
       readonly replace: readonly { readonly lock: Lock; readonly lease: JsonObject }[];
       readonly because: string;
@@ -34,17 +30,18 @@ export type Step =
   | { readonly kind: 'sign'; readonly lease: JsonObject; readonly isSettled: boolean; readonly because: string }
   /** Gives locks back that this call has taken, and waits. */
   | {
-      readonly kind: 'yield';
+      readonly kind: 'releaseAndWait';
       readonly leases: readonly JsonObject[];
       readonly status: Status;
       readonly because: string;
-      readonly resyncAfterSeconds: number;
+      readonly wait: Wait;
     }
   | { readonly kind: 'store'; readonly targets: readonly Prepared[]; readonly name: string; readonly because: string }
   | { readonly kind: 'discard'; readonly configMaps: readonly JsonObject[]; readonly because: string }
   | {
       readonly kind: 'apply';
       readonly index: number;
+      readonly change: Change;
       readonly entry: SnapshotEntry;
       readonly live: JsonObject | undefined;
       readonly precondition: Precondition | undefined;
@@ -54,7 +51,7 @@ export type Step =
     }
   /** Stores what has changed since the snapshot in an object that is about to be deleted. */
   | {
-      readonly kind: 'amend';
+      readonly kind: 'recordDrift';
       readonly index: number;
       readonly entry: SnapshotEntry;
       readonly drift: readonly Drift[];
@@ -74,18 +71,18 @@ export type Step =
   | { readonly kind: 'expire'; readonly because: string }
   | { readonly kind: 'release'; readonly leases: readonly JsonObject[]; readonly because: string }
   | {
-      readonly kind: 'disown';
+      readonly kind: 'releaseFields';
       readonly index: number;
       readonly entry: SnapshotEntry;
       readonly live: JsonObject;
       readonly because: string;
     }
   | {
-      readonly kind: 'settle';
+      readonly kind: 'cleanUp';
       readonly leases: readonly JsonObject[];
       readonly configMaps: readonly JsonObject[];
       readonly because: string;
     };
 
 /** Only the status changes. */
-export type Become = Extract<Step, { kind: 'become' }>;
+export type SetStatus = Extract<Step, { kind: 'setStatus' }>;

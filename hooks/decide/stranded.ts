@@ -1,21 +1,21 @@
 // What is due although something threw, which is a fault of the engine: nothing may keep the deadline, a request or a deletion from
 // acting. What these need is decided without whatever threw; everything else is tried again.
-import type { Agenda } from '../agenda/agenda.ts';
+import type { Due } from '../due.ts';
 import type { Status } from '../model/status.ts';
+import type { Wait } from '../model/wait.ts';
 import { answered, begun, disowned, stopped } from './transitions.ts';
 import { left } from './undo-transitions.ts';
-import { backoff } from './waiting.ts';
 
 export interface Stranded {
   readonly status: Status;
-  readonly agenda: Agenda;
+  readonly due: Due;
   readonly now: number;
 }
 
 /** How the call ends; as `Result`. */
 export interface Refloated {
   readonly status: Status;
-  readonly resyncAfterSeconds: number;
+  readonly wait: Wait;
   readonly finalized: boolean;
 }
 
@@ -24,28 +24,28 @@ const undoPatience = 60_000;
 
 const what = 'internal error of the engine (its log says more)';
 
-export function refloat({ status, agenda, now }: Stranded): Refloated {
-  switch (agenda.due) {
-    case 'settle':
+export function refloat({ status, due, now }: Stranded): Refloated {
+  switch (due.kind) {
+    case 'cleanUp':
       // What is left behind is swept.
       return { ...going(status), finalized: true };
-    case 'disown':
-      return going(disowned(status, agenda.index), 0.001);
-    case 'stop':
-      return going(stopped(status, agenda.cause, now, new Map()));
-    case 'relock':
-      return going(answered(status, agenda.request, noEffect(agenda.request)));
+    case 'releaseFields':
+      return going(disowned(status, due.index), 'now');
+    case 'fail':
+      return going(stopped(status, due.cause, now, new Map()));
+    case 'reacquire':
+      return going(answered(status, due.request, noEffect(due.request)));
     case 'restore':
       return now > (status.rollbackStartedAt ?? now) + undoPatience
-        ? going(left(status, agenda.index, now, { reason: 'EngineFault', message: what }))
+        ? going(left(status, due.index, now, { reason: 'EngineFault', message: what }))
         : again(status, now);
     default:
       return again(status, now);
   }
 }
 
-function going(status: Status, resyncAfterSeconds = 0): Refloated {
-  return { status, resyncAfterSeconds, finalized: false };
+function going(status: Status, wait: Wait = 'none'): Refloated {
+  return { status, wait, finalized: false };
 }
 
 function noEffect({ annotation, value }: { readonly annotation: string; readonly value: string }): string {
@@ -55,6 +55,6 @@ function noEffect({ annotation, value }: { readonly annotation: string; readonly
 function again(status: Status, now: number): Refloated {
   return {
     ...going({ ...begun(status, now), message: `waiting: ${what}; it is tried again until spec.timeout` }),
-    resyncAfterSeconds: backoff,
+    wait: 'backoff',
   };
 }

@@ -7,7 +7,7 @@ import { holderOf } from '../model/transaction.ts';
 import type { LockView, Observation } from '../observe/observation.ts';
 import { judgeLocks, type Locking, lockTrouble, type Taker } from './locks.ts';
 import type { Step } from './step.ts';
-import { backoff, lockPatience } from './waiting.ts';
+import { lockPatience } from './waiting.ts';
 
 /** What becomes of the status, by how the taking goes. */
 export interface Taking {
@@ -22,14 +22,14 @@ export function takeLocks(observation: Observation, view: LockView, taking: Taki
   const trouble = lockTrouble(view);
   if (trouble !== undefined) {
     const message = `waiting: locks could not be read (${trouble.failure.reason}); they are tried again until spec.timeout`;
-    return { kind: 'become', status: taking.waiting(message), because: message, resyncAfterSeconds: backoff };
+    return { kind: 'setStatus', status: taking.waiting(message), because: message, wait: 'backoff' };
   }
   const locking = judgeLocks(view, takerOf(observation), observation.now);
   switch (locking.kind) {
     case 'held':
       return taking.held();
-    case 'take':
-      return { ...locking, kind: 'take', because: `${view.locks.length} locks are wanted` };
+    case 'acquire':
+      return { ...locking, kind: 'acquire', because: `${view.locks.length} locks are wanted` };
     case 'blocked':
       return blocked(observation, locking, taking);
   }
@@ -48,7 +48,7 @@ function blocked({ transaction, now }: Observation, locking: Extract<Locking, { 
     return taking.waitedTooLong(`${message}; ${tooLong}`);
   }
   const status = taking.waiting(`waiting: ${message}`);
-  return { kind: 'yield', leases: locking.release, status, because: message, resyncAfterSeconds: lockPatience };
+  return { kind: 'releaseAndWait', leases: locking.release, status, because: message, wait: lockPatience };
 }
 
 /** The uid in a holder tells people nothing. */

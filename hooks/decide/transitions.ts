@@ -1,7 +1,7 @@
 // Every way in which a status changes, as functions from status to status. The version, the conditions and the rest of what
 // follows from these are added once, in report/.
-import type { Ending, Request } from '../agenda/agenda.ts';
-import type { Item, ItemError } from '../model/item.ts';
+import type { Ending, Request } from '../due.ts';
+import type { Applied, Item, ItemError } from '../model/item.ts';
 import { mayFollow, type Phase } from '../model/phase.ts';
 import type { RollbackRef, Status } from '../model/status.ts';
 import type { Transaction } from '../model/transaction.ts';
@@ -76,8 +76,6 @@ export interface Effect {
   readonly end: number;
 }
 
-export type Applied = Pick<Item, 'uid' | 'resourceVersion' | 'tookFieldsFrom' | 'drift' | 'note'>;
-
 /** One more change has taken effect; those before `end` are announced. */
 export function applied(status: Status, { index, facts, end }: Effect, now: number): Status {
   const total = status.items.length;
@@ -139,4 +137,9 @@ export function released(status: Status, unsettledAt: number | undefined): Statu
 /** Our field manager was taken off the target of a change, at the deletion of the Transaction. */
 export function disowned(status: Status, index: number): Status {
   return withItem(status, index, (item) => ({ ...item, disowned: true }));
+}
+
+/** The status with what has moved in an object that is about to be deleted. */
+export function amending(status: Status, index: number, drift: string): Status {
+  return withItem(status, index, (item) => ({ ...item, drift }));
 }

@@ -1,5 +1,5 @@
 // The ways in which the status of an undo changes, as functions from status to status.
-import type { Ending, Request } from '../agenda/agenda.ts';
+import type { Ending, Request } from '../due.ts';
 import { type Item, type ItemError, isToUndo } from '../model/item.ts';
 import type { Status } from '../model/status.ts';
 import { handled, type Locks, settledBy, to, withItem, withLeases } from './transitions.ts';

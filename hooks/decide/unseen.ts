@@ -6,11 +6,10 @@ import type { Unseen } from '../model/failure.ts';
 import { reasonOfFailure } from '../model/reason.ts';
 import { describe } from '../model/reference.ts';
 import type { SnapshotEntry } from '../model/snapshot.ts';
-import type { Observation, Prepared } from '../observe/observation.ts';
-import type { ItemView } from './guards.ts';
+import type { ItemView, Observation, Prepared } from '../observe/observation.ts';
 import type { Step } from './step.ts';
 import { left, undoing } from './undo-transitions.ts';
-import { become, setAside, waitOut } from './waiting.ts';
+import { setAside, setStatus, waitOut } from './waiting.ts';
 
 /** ms since the beginning, of the Transaction or of its undo, for which a kind is waited for; at most half of spec.timeout. */
 export const listPatience = 60_000;
@@ -18,8 +17,8 @@ export const listPatience = 60_000;
 /** Looks in a row that must have been in vain: what fails once after a long time may succeed at the next try. */
 export const mostLooks = 6;
 
-function isLasting({ transaction, now, recollection }: Observation, since: number): boolean {
-  return now > since + Math.min(listPatience, transaction.timeout / 2) && recollection.waits >= mostLooks;
+function isLasting({ transaction, now, waits }: Observation, since: number): boolean {
+  return now > since + Math.min(listPatience, transaction.timeout / 2) && waits >= mostLooks;
 }
 
 /** A Delete among these around which not all can be seen: waited for, then refused. */
@@ -41,7 +40,7 @@ export function unseenAtDelete(observation: Observation, view: ItemView, { index
   if (unseen === undefined) return undefined;
   if (!isLasting(observation, status.startedAt ?? now)) return waitOut(status, lookingAt(unseen, { target }), unseen.failure);
   const message = blindDelete(unseen, target);
-  return become(undoing(status, { reason: 'Irreversible', message }, now, index), message);
+  return setStatus(undoing(status, { reason: 'Irreversible', message }, now, index), message);
 }
 
 /**
@@ -62,7 +61,7 @@ export function unseenAtUndo(
     return setAside(status, index, lookingAt(unseen, { target }), failure);
   if (view.unseenInside === undefined && !wasCommitted) return undefined;
   const message = `${describe(target)} was created here, and it is not known what others would lose with it: listing ${kind} fails (${failure.reason}); see to it that the ServiceAccount can list that kind`;
-  return become(left(status, index, now, { reason: reasonOfFailure(failure), message }), message);
+  return setStatus(left(status, index, now, { reason: reasonOfFailure(failure), message }), message);
 }
 
 function lookingAt({ kind }: Unseen, { target }: Pick<SnapshotEntry, 'target'>): string {

@@ -7,11 +7,13 @@
 // V3. It goes on only to the same kind of step. What begins an undo, and what ends it, is stored before anything follows.
 // V4. An undo never takes an announcement back in the status that begins it: until that is stored, another process may still read
 //     the announcement, and send.
-import type { Agenda } from '../agenda/agenda.ts';
+import type { Due } from '../due.ts';
 import type { Item } from '../model/item.ts';
 import type { Status } from '../model/status.ts';
 import type { Change } from '../model/transaction.ts';
-import type { Pace } from '../observe/observation.ts';
+import type { Observation, Pace } from '../observe/observation.ts';
+import type { Step } from './step.ts';
+import { setStatus } from './waiting.ts';
 
 /** Deletes announced at once: nothing tells what is only announced of them from the same deed of others. */
 const mostDeletes = 8;
@@ -25,7 +27,7 @@ export function windowEnd(changes: readonly Pick<Change, 'type'>[], applied: num
 
 /** What a call has done last, and what came of it. */
 export interface Gone {
-  readonly agenda: Agenda;
+  readonly due: Due;
   /** Not stored yet. */
   readonly running: Status;
   /** As it was stored before the call. */
@@ -33,16 +35,16 @@ export interface Gone {
 }
 
 /** Whether the call may go on with what is due `next`, as far as the statuses say. */
-export function mayGoOn({ agenda, running, stored }: Gone, next: Agenda): boolean {
-  switch (next.due) {
+export function mayGoOn({ due, running, stored }: Gone, next: Due): boolean {
+  switch (next.kind) {
     case 'prepare':
-      return agenda.due === 'begin';
+      return due.kind === 'begin';
     case 'apply':
-      return agenda.due === 'apply' && hasBecome(running.items[agenda.index], 'applied') && isAnnounced(stored, next.index);
+      return due.kind === 'apply' && hasBecome(running.items[due.index], 'applied') && isAnnounced(stored, next.index);
     case 'restore':
-      return agenda.due === 'restore' && hasBecome(running.items[agenda.index], 'restored') && stored.phase === 'RollingBack';
-    case 'disown':
-      return agenda.due === 'disown' && running.items[agenda.index]?.disowned === true;
+      return due.kind === 'restore' && hasBecome(running.items[due.index], 'restored') && stored.phase === 'RollingBack';
+    case 'releaseFields':
+      return due.kind === 'releaseFields' && running.items[due.index]?.disowned === true;
     default:
       return false;
   }
@@ -54,4 +56,19 @@ function hasBecome(item: Item | undefined, kind: Item['progress']['kind']): bool
 
 function isAnnounced({ items }: Status, index: number): boolean {
   return hasBecome(items[index], 'announced');
+}
+
+/** V1: where another engine has stored a status meanwhile, or another target is due than this call has written to, another call goes on. */
+export function elsewhere(
+  { due, status }: Pick<Observation, 'due' | 'status'>,
+  { touched, isOvertaken }: Standing,
+): Step | undefined {
+  const isOther = touched !== undefined && 'index' in due && due.index !== touched;
+  return isOther || isOvertaken ? setStatus(status, 'this call has written to other objects already', 'now') : undefined;
+}
+
+export interface Standing {
+  /** The change whose target this call has written to. */
+  readonly touched?: number;
+  readonly isOvertaken: boolean;
 }

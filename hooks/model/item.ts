@@ -1,8 +1,7 @@
 // Progress of one change. On the wire three booleans and more, as users know them from the status; inside, a union that has
 // only the states which make sense. What cannot be read strictly is corrupt and nothing is done on its word.
-import { at, isList, isObject, type Json, type JsonObject, parseJson, textAt } from './json.ts';
+import { at, isList, isObject, type Json, type JsonObject, textAt } from './json.ts';
 import type { Reason } from './reason.ts';
-import { storedSize } from './words.ts';
 
 /** Why an item stands where it stands. `reason` is for programs, `message` is for people. */
 export interface ItemError {
@@ -22,33 +21,6 @@ export type Progress =
   | { readonly kind: 'waiting' | 'prepared' | 'announced' | 'applied' }
   | { readonly kind: 'restored' | 'left'; readonly applied: boolean };
 
-/**
- * A path where the object differs from the snapshot. Of what was written: from what the dry run had promised; its value counts as
- * ours. Of what is to be deleted: from the prior state; it comes back with it.
- */
-export interface Drift {
-  readonly path: readonly string[];
-  /** Absent when the path was not there. */
-  readonly value?: Json;
-}
-
-/** Characters of one item's drift in the status, which is stored at every step. */
-const longestDrift = 1_024;
-
-/** What sealing adds: the name of the key, nonce and tag, and base64 around all of it. */
-const sealed = { bytes: 200, factor: 4 / 3 } as const;
-
-/** Undefined when it is too long to be kept in the status, sealed or not. `room` in bytes. */
-export function encodeDrift(drift: readonly Drift[], room = Number.POSITIVE_INFINITY): string | undefined {
-  const text = JSON.stringify(drift);
-  return text.length > longestDrift || storedSize(text) * sealed.factor + sealed.bytes > room ? undefined : text;
-}
-
-export function decodeDrift(text: string): readonly Drift[] {
-  const drift = parseJson(text);
-  return isList(drift) ? drift.filter(isObject).map((one) => one as unknown as Drift) : [];
-}
-
 export interface Item {
   readonly progress: Progress;
   readonly error?: ItemError;
@@ -66,6 +38,9 @@ export interface Item {
   /** What a person should know of it, although it is no error. */
   readonly note?: string;
 }
+
+/** What an item keeps of a change that has taken effect. */
+export type Applied = Pick<Item, 'uid' | 'resourceVersion' | 'tookFieldsFrom' | 'drift' | 'note'>;
 
 /** Whether an undo has not come to an end with it. */
 export function isToUndo({ progress }: Item): boolean {

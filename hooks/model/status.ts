@@ -36,7 +36,7 @@ export interface Status {
   readonly completedAt?: number;
   /** Since when the undo runs or, in Committed, since when a requested one waits for its locks. */
   readonly rollbackStartedAt?: number;
-  /** The writer whose requests are all known to be answered, and who sends nothing more under that name (decide/in-flight.ts). */
+  /** The writer whose requests are all known to be answered, and who sends nothing more under that name (in-flight/in-flight.ts). */
   readonly settledWriter?: string;
   /** When a writer was replaced, or gave up, of whom a request may be unanswered. */
   readonly unsettledAt?: number;
@@ -57,7 +57,7 @@ export interface Cause {
 
 declare const fits: unique symbol;
 
-/** A status that the CRD accepts: made by `bounded` (report/bounded.ts) alone. */
+/** A status that the CRD accepts: made by `bounded` (outcome/bounded.ts) alone. */
 export type BoundedStatus = Status & { readonly [fits]: true };
 
 export function emptyStatus(changes: number): Status {

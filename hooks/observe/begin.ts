@@ -12,7 +12,7 @@ import { type Lock, leaseLocation, lockOf } from '../writes/lease.ts';
 import { engine, serviceAccountOf } from '../writes/resources.ts';
 import type { Carry } from './carry.ts';
 import type { Looks } from './looks.ts';
-import type { LockState, LockView, Presence, View } from './observation.ts';
+import type { BeginView, LockState, LockView, Presence } from './observation.ts';
 import { lookForAccount, read, readOwnLeases } from './read.ts';
 import type { Sightings } from './sightings.ts';
 
@@ -27,21 +27,21 @@ export interface LockContext {
   readonly isWaiting: boolean;
 }
 
-export async function observeBegin(context: LockContext): Promise<View> {
+export async function observeBegin(context: LockContext): Promise<BeginView> {
   const none: LockView = { locks: [], states: new Map(), acquired: new Set() };
   const faults = staticFaults(context.transaction);
-  if (faults.length > 0) return { kind: 'begin', faults, targets: [], locks: none };
+  if (faults.length > 0) return { faults, targets: [], locks: none };
   const targets = await resolveTargets(context.reader, context.transaction);
-  if (targets.trouble !== undefined) return { kind: 'begin', faults: [], trouble: targets.trouble, targets: [], locks: none };
+  if (targets.trouble !== undefined) return { faults: [], trouble: targets.trouble, targets: [], locks: none };
   // The checks are made once, but a kind that is no longer served has no lock: there is no going on without it.
   const isChecked = context.carry.checked || context.isWaiting;
   const checks = isChecked ? { faults: targets.faults } : await checkTargets(context, targets);
-  if (checks.faults.length > 0 || checks.trouble !== undefined) return { kind: 'begin', ...checks, targets: [], locks: none };
+  if (checks.faults.length > 0 || checks.trouble !== undefined) return { ...checks, targets: [], locks: none };
   const locks = await observeLocks(
     context,
     targets.resolved.map(({ target }) => lockOf(target)),
   );
-  return { kind: 'begin', faults: [], targets: targets.resolved.map(({ target }) => target), locks };
+  return { faults: [], targets: targets.resolved.map(({ target }) => target), locks };
 }
 
 interface Checks {

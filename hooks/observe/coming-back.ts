@@ -3,10 +3,10 @@ import { isToken, tokenAccount } from '../content/generated.ts';
 import { type JsonObject, textAt } from '../model/json.ts';
 import { serviceAccountOf, serviceAccounts } from '../writes/resources.ts';
 import type { Standing } from './contents.ts';
-import type { Presence, View } from './observation.ts';
+import type { ItemView, Presence } from './observation.ts';
 import { lookForOwners, ownersLackedBy } from './owners.ts';
 
-type Found = Partial<Pick<Extract<View, { kind: 'item' }>, 'goneOwners' | 'hiddenOwners' | 'tokenOf' | 'contentsTrouble'>>;
+type Found = Partial<Pick<ItemView, 'goneOwners' | 'hiddenOwners' | 'tokenOf' | 'contentsTrouble'>>;
 
 export async function readComingBack(standing: Standing, live: Presence): Promise<Found> {
   const { entry } = standing;

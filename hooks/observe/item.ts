@@ -1,5 +1,6 @@
 // What must be known to judge one item: its lock, its snapshot, the ServiceAccount, the live object.
 import { isTerminating } from '../content/ownership.ts';
+import { driftOf } from '../model/drift.ts';
 import { textAt } from '../model/json.ts';
 import type { SnapshotEntry } from '../model/snapshot.ts';
 import type { Status } from '../model/status.ts';
@@ -10,7 +11,7 @@ import { type Ahead, readInTurn } from './ahead.ts';
 import type { Carry } from './carry.ts';
 import { readComingBack } from './coming-back.ts';
 import { lookAlong, lookInto, type Standing } from './contents.ts';
-import type { Presence, StoredSnapshot, View } from './observation.ts';
+import type { ItemView, Presence, StoredSnapshot } from './observation.ts';
 import { findOthers } from './others.ts';
 import { type Listed, lookForAccount, read, readLive } from './read.ts';
 import { readSnapshot, type SnapshotSource } from './snapshot.ts';
@@ -37,19 +38,18 @@ export interface ItemContext {
   readonly ahead: Ahead | undefined;
 }
 
-export type ItemView = Extract<View, { kind: 'item' }>;
-
 export async function observeItem(context: ItemContext): Promise<ItemView> {
   const { source, transaction, status, index } = context;
+  const work = workAt(context);
   const known = knownEntry(context);
   const unread = context.earlier ?? assumedLive(context, known);
   const [snapshot, serviceAccount, locks, early] = await Promise.all([
     readSnapshot(source, transaction, status.rollbackRef),
     lookForAccount(source, transaction),
-    lookAtLocks(context, status.items[index]?.lockLease),
+    lookAtLocks(context, work.item.lockLease),
     unread ?? (known && readInTurn(context, known)),
   ]);
-  const base = { kind: 'item', snapshot, serviceAccount, ...locks, ...nothing } as const;
+  const base = { ...work, snapshot, serviceAccount, ...locks, ...nothing } as const;
   const entry = entryOf(snapshot, index);
   if (entry === undefined || serviceAccount.kind !== 'present') return { ...base, live: absent, liveFrom: 'now' };
   const lease = isLockOf(entry, status) ? base.lease : absent;
@@ -58,9 +58,17 @@ export async function observeItem(context: ItemContext): Promise<ItemView> {
     ...base,
     lease,
     live,
+    drift: driftOf(status, entry, { transaction, packer: source.packer }),
     liveFrom: originOf(live, context.earlier, unread),
     ...(await readMore(context, snapshot, live)),
   };
+}
+
+/** The change that is due, with what the status has of it: there is one for each (decodeStatus). */
+function workAt({ transaction, status, index }: ItemContext): Pick<ItemView, 'index' | 'change' | 'item'> {
+  const [change, item] = [transaction.changes[index], status.items[index]];
+  if (change === undefined || item === undefined) throw new Error(`there is no change ${index} of ${transaction.changes.length}`);
+  return { index, change, item };
 }
 
 // What was read before the snapshot was known to be the stored one counts for that entry only.
@@ -127,7 +135,7 @@ type More = Partial<
   >
 >;
 
-const nothing = { contents: [], ownContents: [], unlisted: [], failing: [], goneOwners: [] } as const;
+const nothing = { drift: [], contents: [], ownContents: [], unlisted: [], failing: [], goneOwners: [] } as const;
 
 async function readMore(context: ItemContext, snapshot: StoredSnapshot, live: Presence): Promise<More> {
   const entry = entryOf(snapshot, context.index);

@@ -1,7 +1,7 @@
 // One look at a Transaction: it, and at the same time all its Leases by one LIST where this process expects it to hold some.
 //
 // The list counts where the Transaction is found at the version that was known before the look began: then its state was stored
-// before the Leases were looked at (W2, decide/in-flight.ts). Else, and where none was expected, it is read after the Transaction.
+// before the Leases were looked at (W2, in-flight/in-flight.ts). Else, and where none was expected, it is read after the Transaction.
 import type { Reader } from '../cluster.ts';
 import type { Transaction } from '../model/transaction.ts';
 import { type LiveTransaction, type NotLive, readTransaction } from './live.ts';

@@ -1,5 +1,6 @@
 // The reads that what is due needs. Reader only: nothing here changes anything.
-import type { Agenda } from '../agenda/agenda.ts';
+import type { Due } from '../due.ts';
+import { driftOf } from '../model/drift.ts';
 import type { Status } from '../model/status.ts';
 import type { Transaction } from '../model/transaction.ts';
 import { lockOf } from '../writes/lease.ts';
@@ -7,7 +8,7 @@ import type { Ahead } from './ahead.ts';
 import { observeBegin, observeLocks } from './begin.ts';
 import type { Carry } from './carry.ts';
 import { observeItem } from './item.ts';
-import type { Presence, View } from './observation.ts';
+import type { BeginView, CleanUpView, Observed, Presence, ReleaseView, RelockView } from './observation.ts';
 import { readOwnConfigMaps } from './own-snapshots.ts';
 import { observePrepare } from './prepare.ts';
 import type { Listed } from './read.ts';
@@ -27,30 +28,32 @@ export interface ObserveContext {
   readonly ahead: Ahead | undefined;
 }
 
-export async function observe(context: ObserveContext, agenda: Agenda): Promise<View> {
+export async function observe(context: ObserveContext, due: Due): Promise<Observed> {
   const { status, carry, transaction, source, engineNamespace } = context;
   const lock = { ...shared(source), transaction, engineNamespace, carry };
-  switch (agenda.due) {
+  switch (due.kind) {
     case 'begin':
-      return withStrays(context, await observeBegin({ ...lock, isWaiting: status.specDigest !== undefined }));
-    case 'stop':
-      return observeRelease(context);
+      return {
+        ...due,
+        ...(await withStrays(context, await observeBegin({ ...lock, isWaiting: status.specDigest !== undefined }))),
+      };
     case 'prepare':
-      return observePrepare({ ...lock, isWaiting: false }, source);
+      return { ...due, ...(await observePrepare({ ...lock, isWaiting: false }, source)) };
     case 'apply':
-      return observeItem({ ...context, index: agenda.index, direction: 'forward', mayAssume: true });
+      return { ...due, ...(await observeItem({ ...context, index: due.index, direction: 'forward', mayAssume: true })) };
     case 'restore':
-      return observeItem({ ...context, index: agenda.index, direction: 'backward', mayAssume: false });
-    case 'disown':
-      return observeItem({ ...context, index: agenda.index, direction: 'forward', mayAssume: false });
-    case 'relock':
-      return observeRelock(context);
+      return { ...due, ...(await observeItem({ ...context, index: due.index, direction: 'backward', mayAssume: false })) };
+    case 'releaseFields':
+      return { ...due, ...(await observeItem({ ...context, index: due.index, direction: 'forward', mayAssume: false })) };
+    case 'reacquire':
+      return { ...due, ...(await observeRelock(context)) };
+    case 'fail':
     case 'release':
-      return observeRelease(context);
-    case 'settle':
-      return observeSettle(context);
+      return { ...due, ...(await observeRelease(context)) };
+    case 'cleanUp':
+      return { ...due, ...(await observeSettle(context)) };
     default:
-      return { kind: 'none' };
+      return due;
   }
 }
 
@@ -59,29 +62,31 @@ function shared({ reader, sightings, looks }: SnapshotSource): Pick<SnapshotSour
 }
 
 // A Transaction that is refused may hold locks all the same: of a call whose answer was lost.
-async function withStrays(context: ObserveContext, view: View): Promise<View> {
-  if (view.kind !== 'begin' || view.faults.length === 0) return view;
+async function withStrays(context: ObserveContext, view: BeginView): Promise<BeginView> {
+  if (view.faults.length === 0) return view;
   const own = await context.ownLeases();
   return own.kind === 'trouble' ? { ...view, trouble: own.failure } : { ...view, strays: own.objects };
 }
 
-async function observeRelock(context: ObserveContext): Promise<View> {
+async function observeRelock(context: ObserveContext): Promise<RelockView> {
   const { source, transaction, status, engineNamespace, carry } = context;
   const snapshot = await readSnapshot(source, transaction, status.rollbackRef);
   const wanted = snapshot.kind === 'stored' ? snapshot.entries.map(({ target }) => lockOf(target)) : [];
   const isWaiting = status.rollbackStartedAt !== undefined;
   const locks = await observeLocks({ ...shared(source), transaction, engineNamespace, carry, isWaiting }, wanted);
-  return { kind: 'relock', snapshot, locks };
+  const entries = snapshot.kind === 'stored' ? snapshot.entries : [];
+  const broken = entries.filter((entry) => driftOf(status, entry, { transaction, packer: source.packer }) === 'broken');
+  return { snapshot, locks, brokenDrift: broken.map(({ index }) => index) };
 }
 
-async function observeRelease({ ownLeases }: ObserveContext): Promise<View> {
+async function observeRelease({ ownLeases }: ObserveContext): Promise<ReleaseView> {
   const own = await ownLeases();
-  return own.kind === 'ok' ? { kind: 'release', leases: own.objects } : { kind: 'release', leases: [], trouble: own.failure };
+  return own.kind === 'ok' ? { leases: own.objects } : { leases: [], trouble: own.failure };
 }
 
-async function observeSettle({ source, transaction, status, ownLeases }: ObserveContext): Promise<View> {
+async function observeSettle({ source, transaction, status, ownLeases }: ObserveContext): Promise<CleanUpView> {
   const [own, stored] = await Promise.all([ownLeases(), readOwnConfigMaps(source, transaction, status)]);
-  const base = { kind: 'settle', leases: [], configMaps: [] } as const;
+  const base = { leases: [], configMaps: [] } as const;
   if (own.kind === 'trouble') return { ...base, trouble: own.failure };
   return stored.kind === 'trouble'
     ? { ...base, trouble: stored.failure }

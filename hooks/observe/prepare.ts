@@ -19,12 +19,12 @@ import { type LockContext, resolveTargets } from './begin.ts';
 import { irreversibleFaults, lookAroundDeleted, withNote } from './irreversible.ts';
 import { mayCreate } from './may-create.ts';
 import { deletedOwnerFaults, wrongOwner } from './new-owners.ts';
-import type { Prepared, View } from './observation.ts';
+import type { Prepared, PrepareView } from './observation.ts';
 import { type Found, findSnapshot } from './own-snapshots.ts';
 import { read } from './read.ts';
 import type { SnapshotSource } from './snapshot.ts';
 
-export async function observePrepare(context: LockContext, source: SnapshotSource): Promise<View> {
+export async function observePrepare(context: LockContext, source: SnapshotSource): Promise<PrepareView> {
   const names = snapshotNames(context.transaction, source.packer);
   const { snapshotTaken } = context.carry;
   // With one key, one name: that it is taken shows when it is stored. An earlier try may have stored it by another key.
@@ -34,7 +34,7 @@ export async function observePrepare(context: LockContext, source: SnapshotSourc
 }
 
 function lookedAt(found: readonly Found[], name: string): PrepareView | undefined {
-  const base = { kind: 'prepare', faults: [], targets: [], leftovers: [], snapshotName: name } as const;
+  const base = { faults: [], targets: [], leftovers: [], snapshotName: name } as const;
   const trouble = found.find((one) => one.kind === 'trouble');
   if (trouble !== undefined) return { ...base, trouble: trouble.failure };
   const adopted = found.find((one) => one.kind === 'stored');
@@ -44,11 +44,9 @@ function lookedAt(found: readonly Found[], name: string): PrepareView | undefine
   return leftovers.length === 0 ? undefined : { ...base, leftovers };
 }
 
-type PrepareView = Extract<View, { kind: 'prepare' }>;
-
 async function prepareTargets(context: LockContext): Promise<PrepareView> {
   const { reader, transaction } = context;
-  const base = { kind: 'prepare', targets: [], leftovers: [], snapshotName: '' } as const;
+  const base = { targets: [], leftovers: [], snapshotName: '' } as const;
   const { resolved, faults, trouble } = await resolveTargets(reader, transaction);
   if (trouble !== undefined || faults.length > 0) return { ...base, faults, ...(trouble === undefined ? {} : { trouble }) };
   const [judged, arounds] = await Promise.all([

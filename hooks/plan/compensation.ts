@@ -1,12 +1,13 @@
 // Backward: the only inverse in the code base. Content first, under a manager of its own that marks the object as half
 // restored; then ownership, in a write that changes nothing else. Whoever comes after a crash sees which of the two is missing.
+
+import type { Backward } from '../attribution/undo.ts';
 import type { Precondition, Write } from '../cluster.ts';
 import { asNew, contentOf, withContent, withManagedFields } from '../content/content.ts';
 import { entryOf, managersOf } from '../content/fields.ts';
 import { withoutGenerated, withoutToken } from '../content/generated.ts';
 import { type ListKinds, listKindsOf } from '../content/lists.ts';
 import { fenceOf, hasManager, restoredManagers } from '../content/ownership.ts';
-import type { Backward } from '../decide/backward.ts';
 import { at, equalJson, isList, type Json, type JsonObject, textAt, withKey, withPath } from '../model/json.ts';
 import type { SnapshotEntry } from '../model/snapshot.ts';
 import { fieldManagers, type Transaction } from '../model/transaction.ts';
@@ -37,7 +38,7 @@ export function compensation(undo: Undo, judged: Backward): Mutation | undefined
       return fence(undo, judged.live);
     case 'restored':
     case 'wait':
-    case 'look':
+    case 'readMore':
     case 'conflict':
       return undefined;
   }

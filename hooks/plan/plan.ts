@@ -17,17 +17,17 @@ import { discard, storePlan } from './snapshot.ts';
 export function plan(step: Step, observation: Observation, packer: Packer): Plan {
   const { transaction, engineNamespace } = observation;
   switch (step.kind) {
-    case 'become':
-    case 'look':
-    case 'amend':
+    case 'setStatus':
+    case 'readMore':
+    case 'recordDrift':
       return { kind: 'nothing' };
-    case 'take':
+    case 'acquire':
       return takePlan(step, observation);
     case 'renew':
       return parallel(step.leases.map((lease) => renewWrite(lease, observation)));
     case 'sign':
       return parallel([signWrite(step.lease, observation.writer, engineNamespace)]);
-    case 'yield':
+    case 'releaseAndWait':
     case 'release':
       return parallel(step.leases.map((lease) => releaseWrite(lease, engineNamespace)));
     case 'store':
@@ -38,11 +38,11 @@ export function plan(step: Step, observation: Observation, packer: Packer): Plan
       return applyPlan(step, transaction);
     case 'compensate':
       return chain(compensation({ transaction, ...step }, step.judged));
-    case 'disown':
+    case 'releaseFields':
       return chain(disownMutation(step, transaction));
     case 'expire':
       return chain({ write: expireWrite(transaction) });
-    case 'settle':
+    case 'cleanUp':
       return settlePlan(step, engineNamespace);
   }
 }
@@ -57,7 +57,7 @@ function parallel(writes: readonly (Write | undefined)[]): Plan {
 }
 
 // The snapshot is deleted, not left to the garbage collector: who orphans the dependents of a Transaction does not mean it.
-function settlePlan({ leases, configMaps }: Extract<Step, { kind: 'settle' }>, engineNamespace: string): Plan {
+function settlePlan({ leases, configMaps }: Extract<Step, { kind: 'cleanUp' }>, engineNamespace: string): Plan {
   const released = leases.map((lease) => releaseWrite(lease, engineNamespace)).filter((write) => write !== undefined);
   const discarded = configMaps.map(discard).filter((mutation) => mutation !== undefined);
   const mutations = [...released.map((write) => ({ write })), ...discarded];
@@ -69,16 +69,14 @@ function discardPlan({ configMaps }: Extract<Step, { kind: 'discard' }>): Plan {
   return mutations.length === 0 ? { kind: 'nothing' } : { kind: 'parallel', mutations };
 }
 
-function takePlan({ create, replace }: Extract<Step, { kind: 'take' }>, observation: Observation): Plan {
+function takePlan({ create, replace }: Extract<Step, { kind: 'acquire' }>, observation: Observation): Plan {
   return parallel([
     ...create.map((lock) => acquireWrite(lock, observation)),
     ...replace.map(({ lock, lease }) => replaceWrite(lock, lease, observation)),
   ]);
 }
 
-function applyPlan({ entry, live, precondition }: Extract<Step, { kind: 'apply' }>, transaction: Transaction): Plan {
-  const change = transaction.changes[entry.index];
-  if (change === undefined) return { kind: 'nothing' };
+function applyPlan({ entry, change, live, precondition }: Extract<Step, { kind: 'apply' }>, transaction: Transaction): Plan {
   return chain({ write: changeWrite(aimOf(entry, change, transaction, live), precondition) });
 }
 
@@ -91,7 +89,10 @@ function expireWrite({ namespace, name, uid, resourceVersion }: Transaction): Wr
   };
 }
 
-function disownMutation({ entry, live }: Extract<Step, { kind: 'disown' }>, transaction: Transaction): Mutation | undefined {
+function disownMutation(
+  { entry, live }: Extract<Step, { kind: 'releaseFields' }>,
+  transaction: Transaction,
+): Mutation | undefined {
   const { forward } = fieldManagers(transaction);
   const precondition = preconditionOf(live);
   const managers = managersOf(live);

@@ -2,18 +2,21 @@
 import type { StepReport } from '../call.ts';
 import type { Answer } from '../cluster.ts';
 import type { Step } from '../decide/step.ts';
+import type { Due } from '../due.ts';
 import type { Status } from '../model/status.ts';
+import type { Transaction } from '../model/transaction.ts';
 import { foreign } from '../model/words.ts';
-import type { Observation } from '../observe/observation.ts';
 import type { Outcome } from '../plan/mutation.ts';
 import { auditOf, locksOf } from './audit.ts';
-import { storedOf } from './counts.ts';
-import { eventsOf } from './story.ts';
+import { eventsOf } from './events.ts';
+import { storedOf } from './transition-metrics.ts';
 
 const longestBecause = 2_000;
 
 export interface Answered {
-  readonly observation: Observation;
+  readonly transaction: Transaction;
+  readonly now: number;
+  readonly due: Due;
   /** The status that the call began with. */
   readonly before: Status;
   readonly step: Step;
@@ -22,15 +25,15 @@ export interface Answered {
   readonly thrown?: unknown;
 }
 
-export function reportOf({ observation, before, step, outcome, thrown }: Answered, after: Status): StepReport {
-  const { transaction, agenda, now } = observation;
-  const item = 'index' in agenda ? agenda.index : undefined;
+export function reportOf(answered: Answered, after: Status): StepReport {
+  const { transaction, due, now, before, step, outcome, thrown } = answered;
+  const item = 'index' in due ? due.index : undefined;
   const failed = outcome.at(-1)?.answer;
   return {
     namespace: transaction.namespace,
     name: transaction.name,
     uid: transaction.uid,
-    step: step.kind === 'become' ? agenda.due : step.kind,
+    step: step.kind === 'setStatus' ? due.kind : step.kind,
     because: foreign(step.because, longestBecause),
     fromPhase: before.version === 0 ? '' : before.phase,
     toPhase: after.phase,

@@ -1,7 +1,7 @@
 // Locks as Lease objects in the engine's namespace. Times follow the API server's clock, never this machine's.
 //
 // A Lease names the writer that took it: a process of the engine, and a turn of it. On the Lease of the first change this is the
-// fencing token of the whole Transaction: no process changes a target before it has put its own name there (decide/in-flight.ts).
+// fencing token of the whole Transaction: no process changes a target before it has put its own name there (in-flight/in-flight.ts).
 import type { Location, Write } from '../cluster.ts';
 import { at, isObject, type JsonObject, textAt, withKey, withPath } from '../model/json.ts';
 import { describe, lockName, type Reference } from '../model/reference.ts';

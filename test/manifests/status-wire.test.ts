@@ -5,7 +5,7 @@ import t from 'tap';
 import type { Item, Progress } from '../../hooks/model/item.ts';
 import { at } from '../../hooks/model/json.ts';
 import { decodeStatus, encodeStatus, type Status } from '../../hooks/model/status.ts';
-import { bounded } from '../../hooks/report/bounded.ts';
+import { bounded } from '../../hooks/outcome/bounded.ts';
 import { dialect } from '../../schemas/schema.ts';
 import { reportedStatus } from '../../schemas/sync-response.ts';
 import { phases } from '../../schemas/transaction-status.ts';

@@ -4,24 +4,24 @@
 import { Ajv } from 'ajv';
 import fc from 'fast-check';
 import t, { type Test } from 'tap';
-import { agendaOf } from '../../hooks/agenda/agenda.ts';
 import { describeRefusal } from '../../hooks/checks/refusal.ts';
 import { driftRoom } from '../../hooks/checks/room.ts';
 import { statusSize } from '../../hooks/checks/validity.ts';
-import { amending } from '../../hooks/decide/drift.ts';
 import * as transitions from '../../hooks/decide/transitions.ts';
 import * as undo from '../../hooks/decide/undo-transitions.ts';
 import { waitOut } from '../../hooks/decide/waiting.ts';
-import { encodeDrift, type ItemError } from '../../hooks/model/item.ts';
+import { dueOf } from '../../hooks/due.ts';
+import { encodeDrift } from '../../hooks/model/drift.ts';
+import type { ItemError } from '../../hooks/model/item.ts';
 import { equalJson, type JsonObject } from '../../hooks/model/json.ts';
 import { apiReasons, labelOf, reasonOfFailure } from '../../hooks/model/reason.ts';
 import { type BoundedStatus, decodeStatus, encodeStatus, type Status } from '../../hooks/model/status.ts';
 import { annotations, type ChangeType, decodeTransaction, type Transaction } from '../../hooks/model/transaction.ts';
 import { clean, storedSize } from '../../hooks/model/words.ts';
-import { conflictReasons } from '../../hooks/report/counts.ts';
-import { factsOf } from '../../hooks/report/facts.ts';
-import { completed } from '../../hooks/report/status.ts';
-import { eventsOf } from '../../hooks/report/story.ts';
+import { factsOf } from '../../hooks/outcome/facts.ts';
+import { completed } from '../../hooks/outcome/status.ts';
+import { eventsOf } from '../../hooks/report/events.ts';
+import { conflictReasons } from '../../hooks/report/transition-metrics.ts';
 import { dialect } from '../../schemas/schema.ts';
 import { reportedStatus } from '../../schemas/sync-response.ts';
 import { failureOfAnswer } from '../../server/kubernetes/failures.ts';
@@ -87,7 +87,7 @@ const story: fc.Arbitrary<Story> = fc
       (status) => ({ ...status, message: stepMessage(waitOut(status, note, failure)) }),
       (status) => transitions.prepared(status, ref, names.length),
       (status) => transitions.applied(status, { index: 0, facts, end: 1 }, now),
-      (status) => (text === undefined ? status : amending(status, 0, text)),
+      (status) => (text === undefined ? status : transitions.amending(status, 0, text)),
       (status) =>
         status.phase === 'Committed'
           ? undo.undoingAgain(status, requested(transaction, status, now), now, { leases: [], writer: undefined })
@@ -105,11 +105,11 @@ const story: fc.Arbitrary<Story> = fc
   });
 
 function stepMessage(step: ReturnType<typeof waitOut>): string {
-  return step.kind === 'become' ? step.status.message : '';
+  return step.kind === 'setStatus' ? step.status.message : '';
 }
 
 function requested(transaction: Transaction, status: Status, now: number) {
-  const agenda = agendaOf({ transaction, status, now, lateWindow: 0, waits: 0 });
+  const agenda = dueOf({ transaction, status, now, lateWindow: 0, waits: 0 });
   return 'request' in agenda ? agenda.request : { annotation: annotations.requestRollback, value: 'again' };
 }
 

@@ -3,7 +3,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import t from 'tap';
 import { at, isObject, type Json, type JsonObject } from '../../hooks/model/json.ts';
 import { emptyStatus, encodeStatus } from '../../hooks/model/status.ts';
-import { bounded } from '../../hooks/report/bounded.ts';
+import { bounded } from '../../hooks/outcome/bounded.ts';
 import { dialect } from '../../schemas/schema.ts';
 import { syncRequest } from '../../schemas/sync-request.ts';
 import { request, rest, testApp } from './parts.ts';

@@ -22,8 +22,10 @@ function file(name: string): (path: string) => boolean {
 
 const observation = (path: string): boolean => /^hooks\/observe\/(observation|carry)\.ts$/.test(path);
 const values = ['model', 'cluster'];
-const checked = [...values, 'content', 'checks', 'agenda', 'writes'];
-const decided = [...checked, 'observation', 'decide'];
+const checked = [...values, 'content', 'checks', 'due', 'writes'];
+const observed = [...checked, 'in-flight', 'observation'];
+const decided = [...observed, 'attribution', 'decide'];
+const planned = [...decided, 'plan'];
 
 /** From left to right; no unit sees one to the right of it. The first unit that holds a file is its own. */
 export const units: readonly Unit[] = [
@@ -32,20 +34,23 @@ export const units: readonly Unit[] = [
   { name: 'call', holds: file('hooks/call.ts'), sees: values, nature: 'types' },
   { name: 'content', holds: folder('hooks/content'), sees: values, nature: 'pure' },
   { name: 'checks', holds: folder('hooks/checks'), sees: [...values, 'content'], nature: 'pure' },
-  { name: 'agenda', holds: folder('hooks/agenda'), sees: ['model'], nature: 'pure' },
+  { name: 'due', holds: file('hooks/due.ts'), sees: ['model'], nature: 'pure' },
   { name: 'writes', holds: folder('hooks/writes'), sees: [...values, 'content'], nature: 'pure' },
-  { name: 'observation', holds: observation, sees: checked, nature: 'pure' },
-  { name: 'observe', holds: folder('hooks/observe'), sees: [...checked, 'observation'], nature: 'effects' },
-  { name: 'memory', holds: file('hooks/memory.ts'), sees: [...values, 'observation', 'observe'], nature: 'effects' },
-  { name: 'decide', holds: folder('hooks/decide'), sees: [...checked, 'observation'], nature: 'pure' },
+  { name: 'in-flight', holds: folder('hooks/in-flight'), sees: [...values, 'writes'], nature: 'pure' },
+  { name: 'observation', holds: observation, sees: [...checked, 'in-flight'], nature: 'pure' },
+  { name: 'observe', holds: folder('hooks/observe'), sees: observed, nature: 'effects' },
+  { name: 'memory', holds: file('hooks/memory.ts'), sees: [...values, 'in-flight', 'observation', 'observe'], nature: 'effects' },
+  { name: 'attribution', holds: folder('hooks/attribution'), sees: [...values, 'content', 'checks', 'writes'], nature: 'pure' },
+  { name: 'decide', holds: folder('hooks/decide'), sees: [...observed, 'attribution'], nature: 'pure' },
   { name: 'plan', holds: folder('hooks/plan'), sees: decided, nature: 'pure' },
-  { name: 'sweep', holds: file('hooks/sweep.ts'), sees: [...values, 'agenda', 'writes', 'decide', 'plan'], nature: 'effects' },
+  { name: 'sweep', holds: file('hooks/sweep.ts'), sees: [...values, 'due', 'writes', 'decide', 'plan'], nature: 'effects' },
   { name: 'perform', holds: folder('hooks/perform'), sees: [...values, 'plan'], nature: 'effects' },
-  { name: 'report', holds: folder('hooks/report'), sees: [...decided, 'call', 'plan'], nature: 'pure' },
+  { name: 'outcome', holds: folder('hooks/outcome'), sees: planned, nature: 'pure' },
+  { name: 'report', holds: folder('hooks/report'), sees: [...planned, 'call', 'outcome'], nature: 'pure' },
   {
     name: 'sync',
     holds: (path) => /^hooks\/(sync|steps|looking|reply)\.ts$/.test(path),
-    sees: [...decided, 'call', 'observe', 'memory', 'plan', 'perform', 'report'],
+    sees: [...planned, 'call', 'observe', 'memory', 'perform', 'outcome', 'report'],
     nature: 'effects',
   },
 ];

@@ -1,6 +1,6 @@
 // One object in all the states in which it may be found, for the tables of judgement: our change makes `spec.a` 2 and adds
 // `spec.c`; kubectl wrote all the rest, a controller the status. The uid of the object is u1, of the Transaction t1.
-import type { BackwardEvidence } from '../../hooks/decide/backward.ts';
+import type { BackwardEvidence } from '../../hooks/attribution/undo.ts';
 import { at, isList, isObject, type Json, type JsonObject, withPath } from '../../hooks/model/json.ts';
 import { nobodyElse } from '../../hooks/model/others.ts';
 import type { SnapshotEntry } from '../../hooks/model/snapshot.ts';

@@ -1,8 +1,8 @@
 // Who may write an object decides how many fields it has, and who owns them. The engine has one thread for all Transactions: what it
 // makes of an object takes about as long as reading it, never that many times as long.
 import t from 'tap';
-import { judgeBackward } from '../../hooks/decide/backward.ts';
-import { judgeForward } from '../../hooks/decide/forward.ts';
+import { judgeForward } from '../../hooks/attribution/apply.ts';
+import { judgeBackward } from '../../hooks/attribution/undo.ts';
 import type { JsonObject } from '../../hooks/model/json.ts';
 import { nobodyElse } from '../../hooks/model/others.ts';
 import { configMaps as resource } from '../../hooks/writes/resources.ts';

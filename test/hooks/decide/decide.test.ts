@@ -1,18 +1,32 @@
 // Observation -> step, as tables: what is due, what was seen, what is done.
 import t from 'tap';
-import { type Agenda, holdsLocks } from '../../../hooks/agenda/agenda.ts';
 import { decide } from '../../../hooks/decide/decide.ts';
 import type { Step } from '../../../hooks/decide/step.ts';
+import { type Due, holdsLocks } from '../../../hooks/due.ts';
 import type { Failure } from '../../../hooks/model/failure.ts';
 import type { JsonObject } from '../../../hooks/model/json.ts';
 import { nobodyElse } from '../../../hooks/model/others.ts';
 import type { Status } from '../../../hooks/model/status.ts';
 import { formatMicroTime } from '../../../hooks/model/timeouts.ts';
 import { annotations, fieldManagers, holderOf } from '../../../hooks/model/transaction.ts';
-import type { LockView, Observation, Presence, StoredSnapshot, View } from '../../../hooks/observe/observation.ts';
+import type {
+  BeginView,
+  CleanUpView,
+  ItemView,
+  LockView,
+  Observation,
+  Observed,
+  ObservedTo,
+  PrepareView,
+  Presence,
+  ReleaseView,
+  RelockView,
+  StoredSnapshot,
+} from '../../../hooks/observe/observation.ts';
 import { lockOf } from '../../../hooks/writes/lease.ts';
 import { changed, entryFor, prior, with_ } from '../../support/judged-objects.ts';
 import { minute, second, start, statusOf, transactionOf, wordsOf } from '../../support/transactions.ts';
+import { waitText } from '../../support/waits.ts';
 
 const transaction = transactionOf();
 const now = start + 10 * second;
@@ -44,20 +58,27 @@ function present(object: JsonObject): Presence {
   return { kind: 'present', object };
 }
 
-function observation(agenda: Agenda, status: Status, view: View, more: Partial<Observation> = {}): Observation {
+/** A view without what the status and the spec say of the change. */
+type Seen =
+  | Partial<Omit<ItemView, 'index' | 'change' | 'item'>>
+  | Partial<Omit<ObservedTo<'begin' | 'prepare' | 'cleanUp' | 'reacquire'>, 'kind'>>;
+
+function observation(due: Due, status: Status, view: Seen, more: Partial<Observation> = {}): Observation {
+  const of = { ...transaction, ...more.transaction };
+  const known = more.status ?? status;
+  const work = 'index' in due ? { change: of.changes[due.index], item: known.items[due.index] } : {};
   return {
     now,
     transaction,
     status,
-    agenda,
+    due: { ...work, ...view, ...due } as Observed,
     engineNamespace: 'janus-system',
     server: us,
     writer: `${us}/3`,
-    recollection: { writer: turn, isOpen: true, waits: 0 },
+    ownWrites: { writer: turn, isOpen: true },
+    waits: 0,
     lateWindow: 30 * second,
     pace: 'one',
-    view,
-    openDrift: (drift) => drift,
     ...more,
   };
 }
@@ -65,9 +86,9 @@ function observation(agenda: Agenda, status: Status, view: View, more: Partial<O
 /** The kind of the step; of one that only changes the status, the phase and items, and when it comes again. */
 function told(step: Step): string {
   if (step.kind === 'compensate' && step.judged.kind === 'fence') return 'compensate fence';
-  if (step.kind !== 'become' && step.kind !== 'yield') return step.kind;
-  const again = step.resyncAfterSeconds === 0 ? '' : `, again in ${step.resyncAfterSeconds}`;
-  return `${step.kind === 'yield' ? 'yield, ' : ''}${step.status.phase}: ${wordsOf(step.status.items)}${again}`;
+  if (step.kind !== 'setStatus' && step.kind !== 'releaseAndWait') return step.kind;
+  const began = step.kind === 'releaseAndWait' ? 'release and wait, ' : '';
+  return `${began}${step.status.phase}: ${wordsOf(step.status.items)}${waitText(step.wait)}`;
 }
 
 const ours = holderOf(transaction);
@@ -79,9 +100,8 @@ function locks(state: Presence | { readonly kind: 'unknown' }): LockView {
   return { locks: [{ name: 'l', target }], states: new Map([['l', state]]), acquired: new Set() };
 }
 
-const begin: Extract<View, { kind: 'begin' }> = { kind: 'begin', faults: [], targets: [], locks: locks({ kind: 'unknown' }) };
-const prepare: Extract<View, { kind: 'prepare' }> = {
-  kind: 'prepare',
+const begin: BeginView = { faults: [], targets: [], locks: locks({ kind: 'unknown' }) };
+const prepare: PrepareView = {
   faults: [],
   targets: [],
   leftovers: [],
@@ -92,12 +112,12 @@ const pending = statusOf('Pending', 'waiting waiting');
 const waited = { transaction: transactionOf({ spec: { lockWait: '5s' } }) };
 const hasty = { transaction: transactionOf({ spec: { lockWait: '0s' } }) };
 
-type Row<Seen extends View> = readonly [reason: string, seen: Partial<Seen>, step: string, more?: Partial<Observation>];
+type Row<View> = readonly [reason: string, seen: Partial<View>, step: string, more?: Partial<Observation>];
 
-function check<Seen extends View>(agenda: Agenda, status: Status, view: Seen, rows: readonly Row<Seen>[]): void {
+function check<View extends Seen>(due: Due, status: Status, view: View, rows: readonly Row<View>[]): void {
   for (const [reason, seen, step, more] of rows) {
-    t.test(`${agenda.due}: ${reason}`, async (t) => {
-      const observed = observation(agenda, status, { ...view, ...seen }, more);
+    t.test(`${due.kind}: ${reason}`, async (t) => {
+      const observed = observation(due, status, { ...view, ...seen }, more);
       t.equal(told(decide(observed)), step);
       t.same(decide(observed), decide(observed), 'same observation, same step');
     });
@@ -106,30 +126,30 @@ function check<Seen extends View>(agenda: Agenda, status: Status, view: Seen, ro
 
 const other = present(lease('shop/two/u'));
 
-check({ due: 'begin' }, pending, begin, [
-  ['a check could not be made', { trouble: transient }, 'Pending: waiting waiting, again in -1'],
+check({ kind: 'begin' }, pending, begin, [
+  ['a check could not be made', { trouble: transient }, 'Pending: waiting waiting, backing off'],
   ['a check failed', { faults: [fault] }, 'Failed: waiting waiting'],
-  ['locks are wanted', {}, 'take'],
+  ['locks are wanted', {}, 'acquire'],
   ['all are held', { locks: locks(present(lease(ours))) }, 'Preparing: waiting waiting'],
-  ['one is another’s', { locks: locks(other) }, 'yield, Pending: waiting waiting, again in 0.5'],
+  ['one is another’s', { locks: locks(other) }, 'release and wait, Pending: waiting waiting, again in 0.5'],
   ['waited for lockWait', { locks: locks(other) }, 'Failed: waiting waiting', waited],
   ['no wish to wait', { locks: locks(other) }, 'Failed: waiting waiting', hasty],
-  ['locks could not be read', { locks: locks(trouble) }, 'Pending: waiting waiting, again in -1'],
+  ['locks could not be read', { locks: locks(trouble) }, 'Pending: waiting waiting, backing off'],
 ]);
 
 const broken: StoredSnapshot = { kind: 'broken', message: 'gone' };
 const unread: StoredSnapshot = { kind: 'trouble', failure: transient };
 
-check({ due: 'prepare' }, statusOf('Preparing', 'waiting waiting'), prepare, [
-  ['a target could not be read', { trouble: transient }, 'Preparing: waiting waiting, again in -1'],
+check({ kind: 'prepare' }, statusOf('Preparing', 'waiting waiting'), prepare, [
+  ['a target could not be read', { trouble: transient }, 'Preparing: waiting waiting, backing off'],
   ['a dry run was refused', { faults: [fault] }, 'Failed: waiting waiting'],
   ['parts of an incomplete snapshot', { leftovers: [{}] }, 'discard'],
   ['a snapshot of ours is there', { adopted: stored }, 'Prepared: announced prepared'],
   ['all was read and tried', {}, 'store'],
 ]);
 
-const item: Extract<View, { kind: 'item' }> = {
-  kind: 'item',
+const item: Omit<ItemView, 'index' | 'change' | 'item'> = {
+  drift: [],
   serviceAccount: present({}),
   snapshot: stored,
   lease: present(lease(ours)),
@@ -157,37 +177,37 @@ const committing = locked(statusOf('Committing', 'applied announced'));
 
 const byReplica = { leases: [lease(ours, 0, 'another process/1')] };
 
-check({ due: 'apply', index: 1 }, committing, item, [
+check({ kind: 'apply', index: 1 }, committing, item, [
   ['as it was', {}, 'apply'],
   ['another process was the writer', byReplica, 'sign'],
   [
     'an answer has called this turn settled',
     { leases: [lease(ours, 0, settled)] },
     'sign',
-    { recollection: { writer: settled, isOpen: false, waits: 0 } },
+    { ownWrites: { writer: settled, isOpen: false }, waits: 0 },
   ],
   [
     'this process has called its turn settled, in an answer that was lost',
     { leases: [lease(ours, 0, turn)] },
     'sign',
-    { recollection: { writer: turn, isOpen: false, waits: 0 } },
+    { ownWrites: { writer: turn, isOpen: false }, waits: 0 },
   ],
   ['the lock of the first change is gone', { leases: [] }, 'RollingBack: applied announced'],
   ['as it was read before this look', { liveFrom: 'earlier' }, 'apply'],
-  ['what was read after the Transaction is read before it, lest an undo has begun between', { liveFrom: 'now' }, 'look'],
-  ['what stands for the target is not enough', { live: present(contested) }, 'look'],
+  ['what was read after the Transaction is read before it, lest an undo has begun between', { liveFrom: 'now' }, 'readMore'],
+  ['what stands for the target is not enough', { live: present(contested) }, 'readMore'],
   ['our write has taken effect before', { live: applied, liveFrom: 'now' }, 'Committed: applied applied'],
   ['the ServiceAccount is gone', { serviceAccount: absent }, 'RollingBack: applied announced'],
-  ['the ServiceAccount could not be read', { serviceAccount: trouble }, 'Committing: applied announced, again in -1'],
+  ['the ServiceAccount could not be read', { serviceAccount: trouble }, 'Committing: applied announced, backing off'],
   ['the snapshot is gone', { snapshot: broken }, 'RollingBack: applied announced'],
-  ['the snapshot could not be read', { snapshot: unread }, 'Committing: applied announced, again in -1'],
+  ['the snapshot could not be read', { snapshot: unread }, 'Committing: applied announced, backing off'],
   ['the snapshot lacks the entry', { snapshot: { ...stored, entries: [] } }, 'RollingBack: applied announced'],
-  ['the lock could not be read', { lease: trouble }, 'Committing: applied announced, again in -1'],
+  ['the lock could not be read', { lease: trouble }, 'Committing: applied announced, backing off'],
   ['the lock is gone', { lease: absent }, 'RollingBack: applied announced'],
   ['the lock is another’s', { lease: other }, 'RollingBack: applied announced'],
   ['the lock fades', { lease: present(lease(ours, 40)) }, 'renew'],
   ['the lock has expired but is ours', { lease: present(lease(ours, 4_000)), leases: [lease(ours)] }, 'renew'],
-  ['the target could not be read', { live: trouble, liveFrom: 'now' }, 'Committing: applied announced, again in -1'],
+  ['the target could not be read', { live: trouble, liveFrom: 'now' }, 'Committing: applied announced, backing off'],
   ['the target may not be read any more', { live: unreadable, liveFrom: 'now' }, 'RollingBack: applied announced'],
   ['the target is gone', { live: absent, liveFrom: 'now' }, 'RollingBack: applied announced'],
   ['others have made our change', { live: present(changed('Update')), liveFrom: 'now' }, 'RollingBack: applied announced'],
@@ -201,7 +221,7 @@ check({ due: 'apply', index: 1 }, committing, item, [
 
 t.test('all locks are renewed together', async (t) => {
   const view = { ...item, lease: present(lease(ours, 40)), leases: [lease(ours), lease(ours, 1)] };
-  t.match(decide(observation({ due: 'apply', index: 1 }, committing, view)), { kind: 'renew', leases: view.leases });
+  t.match(decide(observation({ kind: 'apply', index: 1 }, committing, view)), { kind: 'renew', leases: view.leases });
 });
 
 const began = { cause: { reason: 'Forbidden', message: 'refused' } as const, rollbackStartedAt: now - 10 * second };
@@ -213,7 +233,7 @@ const stranger = (observed?: number): Partial<Observation> => ({
 });
 const replaced = (time: number): Partial<Observation> => ({ status: { ...rolling, unsettledAt: time } });
 
-check({ due: 'restore', index: 1 }, rolling, item, [
+check({ kind: 'restore', index: 1 }, rolling, item, [
   ['the write in flight had no effect', {}, 'RollingBack: applied untouched'],
   ['the write in flight has taken effect', { live: applied }, 'compensate'],
   ['another process may have one on its way: when that began is stored', byReplica, 'RollingBack: applied announced', stranger()],
@@ -229,7 +249,7 @@ const made = (creationTimestamp: string): Presence => present({ metadata: { crea
 const undone = locked(statusOf('RollingBack', 'applied untouched', began));
 const late = { status: { ...undone, rollbackObservedAt: now } };
 
-check({ due: 'restore', index: 0 }, undone, item, [
+check({ kind: 'restore', index: 0 }, undone, item, [
   ['a recorded change names the version that a late write would', { ...byReplica, live: applied }, 'compensate', late],
   [
     'an earlier try of a Create may still land',
@@ -246,77 +266,77 @@ check({ due: 'restore', index: 0 }, undone, item, [
   ['others took it back: the end', {}, 'RolledBack: restored untouched'],
   ['others have changed the same: the end', { live: present(contested) }, 'Failed: left untouched'],
   ['the object is gone: the end', { live: absent }, 'RolledBack: restored untouched'],
-  ['who else has changed it could not be read', { othersTrouble: transient }, 'RollingBack: applied untouched, again in -1'],
-  ['the target could not be read', { live: trouble }, 'RollingBack: applied untouched, again in -1'],
+  ['who else has changed it could not be read', { othersTrouble: transient }, 'RollingBack: applied untouched, backing off'],
+  ['the target could not be read', { live: trouble }, 'RollingBack: applied untouched, backing off'],
   ['the target may not be read any more', { live: unreadable }, 'Failed: left untouched'],
-  ['what is inside could not be read', { contentsTrouble: transient }, 'RollingBack: applied untouched, again in -1'],
+  ['what is inside could not be read', { contentsTrouble: transient }, 'RollingBack: applied untouched, backing off'],
   ['the ServiceAccount is gone', { serviceAccount: absent }, 'Failed: left untouched'],
   ['the snapshot is gone', { snapshot: broken }, 'Failed: left untouched'],
-  ['the snapshot could not be read', { snapshot: unread }, 'RollingBack: applied untouched, again in -1'],
-  ['the lock is gone: taken again', { lease: absent }, 'take'],
+  ['the snapshot could not be read', { snapshot: unread }, 'RollingBack: applied untouched, backing off'],
+  ['the lock is gone: taken again', { lease: absent }, 'acquire'],
   ['the lock is another’s: waited for', { lease: other }, 'RollingBack: applied untouched, again in 0.5'],
-  ['the lock of another has expired', { lease: present(lease('shop/two/u', 90)) }, 'take'],
+  ['the lock of another has expired', { lease: present(lease('shop/two/u', 90)) }, 'acquire'],
   ['the lock fades', { lease: present(lease(ours, 40)) }, 'renew'],
 ]);
 
 const both = locked(statusOf('RollingBack', 'applied applied', began));
 const waitingFirst = { ...both, items: both.items.map((one, index) => (index === 1 ? { ...one, waiting: 'w' } : one)) };
 
-check({ due: 'restore', index: 1 }, both, item, [
-  ['trouble with one target: it is passed over', { live: trouble }, 'RollingBack: applied applied, again in 0.001'],
+check({ kind: 'restore', index: 1 }, both, item, [
+  ['trouble with one target: it is passed over', { live: trouble }, 'RollingBack: applied applied, again at once'],
   [
     'it still waits, and so is its turn over',
     { live: trouble },
-    'RollingBack: applied applied, again in -1',
+    'RollingBack: applied applied, backing off',
     { status: waitingFirst },
   ],
-  ['its lock is another’s: it is passed over', { lease: other }, 'RollingBack: applied applied, again in 0.001'],
-  ['trouble with all requests is no reason', { live: busy }, 'RollingBack: applied applied, again in -1'],
+  ['its lock is another’s: it is passed over', { lease: other }, 'RollingBack: applied applied, again at once'],
+  ['trouble with all requests is no reason', { live: busy }, 'RollingBack: applied applied, backing off'],
 ]);
 
 const committed = statusOf('Committed', 'applied applied');
-const relock: Extract<View, { kind: 'relock' }> = { kind: 'relock', snapshot: stored, locks: locks({ kind: 'unknown' }) };
+const reacquire: RelockView = { snapshot: stored, locks: locks({ kind: 'unknown' }), brokenDrift: [] };
 
-check({ due: 'relock', request }, committed, relock, [
-  ['locks are wanted', {}, 'take'],
+check({ kind: 'reacquire', request }, committed, reacquire, [
+  ['locks are wanted', {}, 'acquire'],
   ['all are held', { locks: locks(present(lease(ours))) }, 'RollingBack: applied applied'],
-  ['one is another’s', { locks: locks(other) }, 'yield, Committed: applied applied, again in 0.5'],
+  ['one is another’s', { locks: locks(other) }, 'release and wait, Committed: applied applied, again in 0.5'],
   ['no wish to wait', { locks: locks(other) }, 'Committed: applied applied', hasty],
   ['the snapshot is gone', { snapshot: broken }, 'Committed: applied applied'],
-  ['the snapshot could not be read', { snapshot: unread }, 'Committed: applied applied, again in -1'],
+  ['the snapshot could not be read', { snapshot: unread }, 'Committed: applied applied, backing off'],
 ]);
 
 const cause = { reason: 'Timeout', message: 'too long' } as const;
-const none: View = { kind: 'none' };
-check({ due: 'stop', cause }, pending, none, [['nothing was applied', {}, 'Failed: waiting waiting']]);
-check({ due: 'undo', cause }, committing, none, [['something was applied', {}, 'RollingBack: applied announced']]);
-check({ due: 'conclude', overdue: true }, rolling, none, [['no time is left', {}, 'Failed: left stuck']]);
-check({ due: 'ignore', request, message: 'no' }, committed, none, [['answered', {}, 'Committed: applied applied']]);
+const none = {};
+check({ kind: 'fail', cause }, pending, { leases: [] }, [['nothing was applied', {}, 'Failed: waiting waiting']]);
+check({ kind: 'rollBack', cause }, committing, none, [['something was applied', {}, 'RollingBack: applied announced']]);
+check({ kind: 'conclude', overdue: true }, rolling, none, [['no time is left', {}, 'Failed: left stuck']]);
+check({ kind: 'ignore', request, message: 'no' }, committed, none, [['answered', {}, 'Committed: applied applied']]);
 
-const release: Extract<View, { kind: 'release' }> = { kind: 'release', leases: [] };
-check({ due: 'release' }, committed, release, [
+const release: ReleaseView = { leases: [] };
+check({ kind: 'release' }, committed, release, [
   ['locks are held', { leases: [lease(ours)] }, 'release'],
   ['no lock is held', {}, 'Committed: applied applied'],
-  ['locks could not be read', { trouble: transient }, 'Committed: applied applied, again in -1'],
+  ['locks could not be read', { trouble: transient }, 'Committed: applied applied, backing off'],
 ]);
 
-check({ due: 'disown', index: 0 }, committed, item, [
-  ['our entry is taken off', {}, 'disown'],
-  ['the object is gone', { live: absent }, 'Committed: applied applied, again in 0.001'],
-  ['the object could not be read', { live: trouble }, 'Committed: applied applied, again in -1'],
-  ['it may not be read: nothing waits for it', { live: unreadable }, 'Committed: applied applied, again in 0.001'],
+check({ kind: 'releaseFields', index: 0 }, committed, item, [
+  ['our entry is taken off', {}, 'releaseFields'],
+  ['the object is gone', { live: absent }, 'Committed: applied applied, again at once'],
+  ['the object could not be read', { live: trouble }, 'Committed: applied applied, backing off'],
+  ['it may not be read: nothing waits for it', { live: unreadable }, 'Committed: applied applied, again at once'],
 ]);
 
-const settle: Extract<View, { kind: 'settle' }> = { kind: 'settle', leases: [], configMaps: [] };
-check({ due: 'settle' }, committed, settle, [
-  ['what is left is let go', {}, 'settle'],
-  ['what is left could not be read', { trouble: transient }, 'Committed: applied applied, again in -1'],
+const cleanUp: CleanUpView = { leases: [], configMaps: [] };
+check({ kind: 'cleanUp' }, committed, cleanUp, [
+  ['what is left is let go', {}, 'cleanUp'],
+  ['what is left could not be read', { trouble: transient }, 'Committed: applied applied, backing off'],
 ]);
 
 t.test('who gives up waiting for a lock has those locks to give back that were taken meanwhile', async (t) => {
   const view = { ...begin, targets: [target], locks: { ...locks(other), locks: [lockOf(target)] } };
   const states = new Map([[lockOf(target).name, other]]);
-  const step = decide(observation({ due: 'begin' }, pending, { ...view, locks: { ...view.locks, states } }, hasty));
-  t.match(step, { kind: 'become', status: { phase: 'Failed', cause: { reason: 'LockHeld' } } });
-  t.ok(step.kind === 'become' && holdsLocks(step.status));
+  const step = decide(observation({ kind: 'begin' }, pending, { ...view, locks: { ...view.locks, states } }, hasty));
+  t.match(step, { kind: 'setStatus', status: { phase: 'Failed', cause: { reason: 'LockHeld' } } });
+  t.ok(step.kind === 'setStatus' && holdsLocks(step.status));
 });

@@ -78,7 +78,7 @@ function told(view: LockView): string {
   switch (locking.kind) {
     case 'held':
       return 'held';
-    case 'take':
+    case 'acquire':
       return `create ${locking.create.map(({ name }) => name).join('')} replace ${locking.replace.map(({ lock }) => lock.name).join('')}`;
     case 'blocked':
       return `blocked at ${locking.lock.name} by ${locking.holder}, release ${names(locking.release)}`;

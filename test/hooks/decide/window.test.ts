@@ -1,7 +1,7 @@
 // V1 to V4 (hooks/decide/window.ts): what a status announces, and when a call goes on.
 import t from 'tap';
-import type { Agenda } from '../../../hooks/agenda/agenda.ts';
 import { mayGoOn, windowEnd } from '../../../hooks/decide/window.ts';
+import type { Due } from '../../../hooks/due.ts';
 import type { Phase } from '../../../hooks/model/phase.ts';
 import type { ChangeType } from '../../../hooks/model/transaction.ts';
 import { table } from '../../support/table.ts';
@@ -31,7 +31,7 @@ t.test('at one change a call the next one is announced', async (t) => {
   t.equal(windowEnd(patches, 20, 'one'), 20);
 });
 
-/** The agenda of the step, the running status, what is stored, what is due next. */
+/** What was due, the running status, what is stored, what is due next. */
 const rows = table<'reason' | 'last' | 'running' | 'stored' | 'next' | 'goes'>(`
 reason                                     | last      | running                        | stored                          | next      | goes
 the next one is announced                  | apply 0   | Committing applied announced   | Prepared announced announced    | apply 1   | on
@@ -47,12 +47,12 @@ locks are held                             | begin     | Preparing waiting waiti
 locks are held, by an earlier call         | prepare   | Prepared announced announced   | Preparing waiting waiting       | apply 0   |
 all is applied                             | apply 1   | Committed applied applied      | Prepared announced announced    | release   |
 all is undone                              | restore 0 | RolledBack restored restored   | RollingBack applied applied     | release   |
-an undo is asked for                       | apply 0   | Committing applied announced   | Prepared announced announced    | undo      |
+an undo is asked for                       | apply 0   | Committing applied announced   | Prepared announced announced    | rollBack  |
 `);
 
-function agendaOf(text: string): Agenda {
-  const [due = '', index] = text.split(' ');
-  return (index === undefined ? { due } : { due, index: Number(index) }) as Agenda;
+function dueOf(text: string): Due {
+  const [kind = '', index] = text.split(' ');
+  return (index === undefined ? { kind } : { kind, index: Number(index) }) as Due;
 }
 
 function read(text: string): ReturnType<typeof statusOf> {
@@ -62,8 +62,8 @@ function read(text: string): ReturnType<typeof statusOf> {
 
 for (const { reason, last, running, stored, next, goes } of rows) {
   t.test(`a call goes ${goes === 'on' ? 'on' : 'no further'}: ${reason}`, async (t) => {
-    const gone = { agenda: agendaOf(last), running: read(running), stored: read(stored) };
-    t.equal(mayGoOn(gone, agendaOf(next)), goes === 'on');
+    const gone = { due: dueOf(last), running: read(running), stored: read(stored) };
+    t.equal(mayGoOn(gone, dueOf(next)), goes === 'on');
   });
 }
 
@@ -71,6 +71,9 @@ t.test('ownership is given back from object to object', async (t) => {
   const stored = statusOf('Committed', 'applied applied');
   const [first = { progress: { kind: 'applied' } as const }, second = first] = stored.items;
   const running = { ...stored, items: [{ ...first, disowned: true as const }, second] };
-  t.equal(mayGoOn({ agenda: { due: 'disown', index: 0 }, running, stored }, { due: 'disown', index: 1 }), true);
-  t.equal(mayGoOn({ agenda: { due: 'disown', index: 0 }, running: stored, stored }, { due: 'disown', index: 1 }), false);
+  t.equal(mayGoOn({ due: { kind: 'releaseFields', index: 0 }, running, stored }, { kind: 'releaseFields', index: 1 }), true);
+  t.equal(
+    mayGoOn({ due: { kind: 'releaseFields', index: 0 }, running: stored, stored }, { kind: 'releaseFields', index: 1 }),
+    false,
+  );
 });

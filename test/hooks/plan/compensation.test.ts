@@ -1,8 +1,8 @@
 // Backward: which writes a judgement comes to, in order, each given the answer to the one before.
 import t from 'tap';
+import { type Backward, type BackwardEvidence, judgeBackward } from '../../../hooks/attribution/undo.ts';
 import type { Write } from '../../../hooks/cluster.ts';
 import { managersOf } from '../../../hooks/content/fields.ts';
-import { type Backward, type BackwardEvidence, judgeBackward } from '../../../hooks/decide/backward.ts';
 import { at, isList, isObject, type JsonObject, withPath } from '../../../hooks/model/json.ts';
 import { nobodyElse } from '../../../hooks/model/others.ts';
 import type { SnapshotEntry } from '../../../hooks/model/snapshot.ts';

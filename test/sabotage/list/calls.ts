@@ -53,12 +53,12 @@ export const calls: readonly Sabotage[] = [
     fault: 'the version in the status does not grow: a late answer undoes progress',
     edits: [
       {
-        file: 'hooks/report/status.ts',
+        file: 'hooks/outcome/status.ts',
         find: 'before.version + 1 : before.version;',
         replace: 'Math.max(1, before.version) : before.version;',
       },
     ],
-    caughtBy: ['test/hooks/report/status.test.ts'],
+    caughtBy: ['test/hooks/outcome/status.test.ts'],
   },
   {
     name: 'calls-at-once',
@@ -119,12 +119,12 @@ export const calls: readonly Sabotage[] = [
     fault: 'a change whose answer is lost has the whole taken back',
     edits: [
       {
-        file: 'hooks/report/result.ts',
+        file: 'hooks/outcome/result.ts',
         find: "if (failure.kind === 'transient') return held(done, `$" + '{step.entry.type} of',
         replace: "if (failure.kind === 'absent' && failure.code === 0) return held(done, `$" + '{step.entry.type} of',
       },
     ],
-    caughtBy: ['test/hooks/report/result.test.ts', 'test/scenarios/lost-answers.test.ts', faults],
+    caughtBy: ['test/hooks/outcome/result.test.ts', 'test/scenarios/lost-answers.test.ts', faults],
   },
   {
     name: 'request-consumed-early',
@@ -143,25 +143,25 @@ export const calls: readonly Sabotage[] = [
     fault: 'the next change is sent before the status announces it: after a crash nobody knows of it',
     edits: [
       {
-        file: 'hooks/agenda/agenda.ts',
+        file: 'hooks/due.ts',
         find: "const index = stored.status.items.findIndex(({ progress }) => progress.kind === 'announced');",
         replace:
           "const index = stored.status.items.findIndex(({ progress }) => progress.kind === 'announced' || progress.kind === 'prepared');",
       },
     ],
-    caughtBy: ['test/hooks/agenda/agenda.test.ts'],
+    caughtBy: ['test/hooks/due.test.ts'],
   },
   {
     name: 'spec-unchecked',
     fault: 'a spec that is not the one that was checked is carried out (J7, J8)',
     edits: [
       {
-        file: 'hooks/agenda/agenda.ts',
+        file: 'hooks/due.ts',
         find: 'return status.specDigest !== transaction.specDigest;',
         replace: "return status.specDigest === '' && transaction.specDigest === '-';",
       },
     ],
-    caughtBy: ['test/hooks/agenda/agenda.test.ts'],
+    caughtBy: ['test/hooks/due.test.ts'],
   },
   {
     name: 'account-unlooked',
@@ -180,11 +180,11 @@ export const calls: readonly Sabotage[] = [
     fault: 'the finalizer goes although letting go has failed: locks and snapshots stay behind',
     edits: [
       {
-        file: 'hooks/report/ends.ts',
+        file: 'hooks/outcome/ends.ts',
         find: "if (failures.some(({ kind }) => kind === 'transient')) return held(done, 'letting go of the Transaction');",
         replace: '',
       },
     ],
-    caughtBy: ['test/hooks/report/result.test.ts', 'test/scenarios/failures.test.ts', 'test/scenarios/deletion.test.ts', faults],
+    caughtBy: ['test/hooks/outcome/result.test.ts', 'test/scenarios/failures.test.ts', 'test/scenarios/deletion.test.ts', faults],
   },
 ];

@@ -103,7 +103,7 @@ export const others: readonly Sabotage[] = [
     fault: 'the undo of what was Committed deletes a claim with the data of its volume',
     edits: [
       {
-        file: 'hooks/decide/kept.ts',
+        file: 'hooks/attribution/kept.ts',
         find: 'const volume = wasCommitted ? boundVolume(evidence, live) : undefined;',
         replace: 'const volume = wasCommitted && boundVolume(evidence, live) === live ? live : undefined;',
       },
@@ -116,8 +116,8 @@ export const others: readonly Sabotage[] = [
     edits: [
       {
         file: unseen,
-        find: 'return now > since + Math.min(listPatience, transaction.timeout / 2) && recollection.waits >= mostLooks;',
-        replace: 'return now > since + listPatience + transaction.timeout && recollection.waits >= mostLooks;',
+        find: 'return now > since + Math.min(listPatience, transaction.timeout / 2) && waits >= mostLooks;',
+        replace: 'return now > since + listPatience + transaction.timeout && waits >= mostLooks;',
       },
     ],
     caughtBy: unlisted,

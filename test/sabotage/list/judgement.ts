@@ -1,10 +1,10 @@
 // Whose work the live object is, before a change and before its undo.
 import type { Sabotage } from '../sabotage.ts';
 
-const forward = 'hooks/decide/forward.ts';
-const backward = 'hooks/decide/backward.ts';
-const forwardTests = ['test/hooks/decide/forward.test.ts'];
-const backwardTests = ['test/hooks/decide/backward.test.ts'];
+const forward = 'hooks/attribution/apply.ts';
+const backward = 'hooks/attribution/undo.ts';
+const forwardTests = ['test/hooks/attribution/apply.test.ts'];
+const backwardTests = ['test/hooks/attribution/undo.test.ts'];
 
 export const judgement: readonly Sabotage[] = [
   {
@@ -48,7 +48,7 @@ export const judgement: readonly Sabotage[] = [
         replace: 'const plain = object;',
       },
     ],
-    caughtBy: ['test/hooks/content/content.test.ts', 'test/hooks/decide/forward.test.ts'],
+    caughtBy: ['test/hooks/content/content.test.ts', 'test/hooks/attribution/apply.test.ts'],
   },
   {
     name: 'edit-before-update',
@@ -122,7 +122,7 @@ export const judgement: readonly Sabotage[] = [
     name: 'half-restored-unseen',
     fault: 'after a crash between the two writes of an undo the second one is forgotten',
     edits: [{ file: backward, find: 'if (hasRestored(live, managers.restore))', replace: 'if (managers.restore === "")' }],
-    caughtBy: ['test/hooks/decide/backward.test.ts', 'test/exact/half-restored.test.ts'],
+    caughtBy: ['test/hooks/attribution/undo.test.ts', 'test/exact/half-restored.test.ts'],
   },
   {
     name: 'foreign-content-deleted',
@@ -133,7 +133,9 @@ export const judgement: readonly Sabotage[] = [
   {
     name: 'contents-deleted',
     fault: 'the undo of a creation deletes a Namespace with what others have put there',
-    edits: [{ file: 'hooks/decide/kept.ts', find: 'if (contents.length > 0) {', replace: 'if (evidence.contents.length < 0) {' }],
+    edits: [
+      { file: 'hooks/attribution/kept.ts', find: 'if (contents.length > 0) {', replace: 'if (evidence.contents.length < 0) {' },
+    ],
     caughtBy: backwardTests,
   },
   {
@@ -171,11 +173,11 @@ export const judgement: readonly Sabotage[] = [
     fault: 'a finalizer that a controller puts on or takes off stops an update that keeps it',
     edits: [
       {
-        file: 'hooks/decide/forward.ts',
+        file: 'hooks/attribution/apply.ts',
         find: "['annotations', ...keptBy(change)]",
         replace: "['annotations', ...keptBy(change).slice(2)]",
       },
     ],
-    caughtBy: ['test/hooks/decide/forward.test.ts', 'test/exact/updates-and-finalizers.test.ts'],
+    caughtBy: ['test/hooks/attribution/apply.test.ts', 'test/exact/updates-and-finalizers.test.ts'],
   },
 ];

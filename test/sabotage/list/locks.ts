@@ -36,8 +36,8 @@ export const locks: readonly Sabotage[] = [
     edits: [
       {
         file: 'hooks/steps.ts',
-        find: 'const known = { now, transaction, status, agenda, engineNamespace, server,',
-        replace: 'const known = { now, transaction, status, agenda, engineNamespace: transaction.namespace, server,',
+        find: 'due: observed, engineNamespace, server,',
+        replace: 'due: observed, engineNamespace: transaction.namespace, server,',
       },
     ],
     caughtBy: sameNames,
@@ -45,7 +45,13 @@ export const locks: readonly Sabotage[] = [
   {
     name: 'lock-not-looked-at',
     fault: 'a change is made without looking whether its lock is still held',
-    edits: [{ file: 'hooks/decide/guards.ts', find: "if (state !== 'ours') return { kind: 'lease', state };", replace: '' }],
+    edits: [
+      {
+        file: 'hooks/decide/guards.ts',
+        find: "return state === 'ours' ? { kind: 'clear'",
+        replace: "return state !== 'held' || state ? { kind: 'clear'",
+      },
+    ],
     caughtBy: ['test/hooks/decide/decide.test.ts'],
   },
   {
@@ -65,9 +71,9 @@ export const locks: readonly Sabotage[] = [
     fault: 'only one of the locks is renewed, the others run out (J28)',
     edits: [
       {
-        file: 'hooks/decide/committing.ts',
-        find: "{ kind: 'renew', leases: view.leases, because:",
-        replace: "{ kind: 'renew', leases: view.leases.slice(0, 1), because:",
+        file: 'hooks/decide/guards.ts',
+        find: "{ kind: 'renew', leases, because:",
+        replace: "{ kind: 'renew', leases: leases.slice(0, 1), because:",
       },
     ],
     caughtBy: ['test/hooks/decide/decide.test.ts', 'test/locks/renewal.test.ts'],
@@ -96,8 +102,8 @@ export const locks: readonly Sabotage[] = [
     edits: [
       {
         file: 'hooks/decide/locks.ts',
-        find: "return create.length + replace.length === 0 ? { kind: 'held' } : { kind: 'take', create, replace };",
-        replace: "return create.length === 0 ? { kind: 'held' } : { kind: 'take', create, replace };",
+        find: "return create.length + replace.length === 0 ? { kind: 'held' } : { kind: 'acquire', create, replace };",
+        replace: "return create.length === 0 ? { kind: 'held' } : { kind: 'acquire', create, replace };",
       },
     ],
     caughtBy: lockTests,
@@ -167,11 +173,11 @@ export const locks: readonly Sabotage[] = [
     fault: 'the condition Finished is True while locks are held',
     edits: [
       {
-        file: 'hooks/report/conditions.ts',
+        file: 'hooks/outcome/conditions.ts',
         find: 'return isTerminal(status.phase) && !holdsLocks(status);',
         replace: 'return isTerminal(status.phase);',
       },
     ],
-    caughtBy: ['test/hooks/report/conditions.test.ts'],
+    caughtBy: ['test/hooks/outcome/conditions.test.ts'],
   },
 ];

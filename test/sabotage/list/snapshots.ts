@@ -22,12 +22,12 @@ export const storage: readonly Sabotage[] = [
     fault: 'a snapshot counts as stored although its write failed',
     edits: [
       {
-        file: 'hooks/report/result.ts',
+        file: 'hooks/outcome/result.ts',
         find: '  if (failure === undefined) {\n    const writes = plan.kind',
         replace: "  if (failure === undefined || failure.kind === 'transient') {\n    const writes = plan.kind",
       },
     ],
-    caughtBy: ['test/hooks/report/result.test.ts', 'test/scenarios/failures.test.ts', 'test/faults/faults.test.ts'],
+    caughtBy: ['test/hooks/outcome/result.test.ts', 'test/scenarios/failures.test.ts', 'test/faults/faults.test.ts'],
   },
   {
     name: 'secrets-unsealed',
@@ -216,7 +216,7 @@ export const storage: readonly Sabotage[] = [
     fault: 'where an object had moved is believed without its tag',
     edits: [
       {
-        file: 'hooks/report/facts.ts',
+        file: 'hooks/model/drift.ts',
         find: "if (whole !== '') return context.packer.isTagged(text, tag, contextOf('drift', place)) ? text : undefined;",
         replace: "if (whole !== '') return contextOf('drift', place) === tag ? undefined : text;",
       },

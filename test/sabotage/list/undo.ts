@@ -3,9 +3,9 @@ import type { Sabotage } from '../sabotage.ts';
 
 const compensation = 'hooks/plan/compensation.ts';
 const compensationTests = ['test/hooks/plan/compensation.test.ts'];
-const agenda = 'hooks/agenda/agenda.ts';
-const agendaTests = ['test/hooks/agenda/agenda.test.ts'];
-const result = 'hooks/report/result.ts';
+const due = 'hooks/due.ts';
+const dueTests = ['test/hooks/due.test.ts'];
+const result = 'hooks/outcome/result.ts';
 
 export const undo: readonly Sabotage[] = [
   {
@@ -93,55 +93,55 @@ export const undo: readonly Sabotage[] = [
     fault: 'the time to live deletes a Transaction of which something is left, and with it the only copy',
     edits: [
       {
-        file: agenda,
+        file: due,
         find: 'status.completedAt === undefined || status.items.some(wasLeft)) return undefined;',
         replace: 'status.completedAt === undefined) return undefined;',
       },
     ],
-    caughtBy: [...agendaTests, 'test/scenarios/time-to-live.test.ts'],
+    caughtBy: [...dueTests, 'test/scenarios/time-to-live.test.ts'],
   },
   {
     name: 'in-flight-forgotten',
     fault: 'the undo passes over the change whose answer was lost (J3)',
     edits: [
       {
-        file: agenda,
+        file: due,
         find: 'const next = items.findLastIndex((item) => isToUndo(item) &&',
         replace: "const next = items.findLastIndex((item) => item.progress.kind === 'applied' &&",
       },
     ],
-    caughtBy: agendaTests,
+    caughtBy: dueTests,
   },
   {
     name: 'undo-first-to-last',
     fault: 'the undo goes from the first change to the last',
-    edits: [{ file: agenda, find: 'items.findLastIndex(', replace: 'items.findIndex(' }],
-    caughtBy: agendaTests,
+    edits: [{ file: due, find: 'items.findLastIndex(', replace: 'items.findIndex(' }],
+    caughtBy: dueTests,
   },
   {
     name: 'failed-for-ever',
     fault: 'a Failed one with something left tries its undo again and again (J38)',
     edits: [
       {
-        file: agenda,
-        find: "if (request !== undefined && isLeft) return { due: 'relock', request };",
+        file: due,
+        find: "if (request !== undefined && isLeft) return { kind: 'reacquire', request };",
         replace:
-          "if (isLeft) return { due: 'relock', request: request ?? { annotation: annotations.retryRollback, value: '' } };",
+          "if (isLeft) return { kind: 'reacquire', request: request ?? { annotation: annotations.retryRollback, value: '' } };",
       },
     ],
-    caughtBy: agendaTests,
+    caughtBy: dueTests,
   },
   {
     name: 'timeout-from-the-start',
     fault: 'the time of an undo counts from the start of the Transaction (J39)',
     edits: [
       {
-        file: agenda,
+        file: due,
         find: 'Math.max(status.rollbackStartedAt ?? now,',
         replace: 'Math.max(status.startedAt ?? now,',
       },
     ],
-    caughtBy: agendaTests,
+    caughtBy: dueTests,
   },
   {
     name: 'conflict-waits',
@@ -149,7 +149,7 @@ export const undo: readonly Sabotage[] = [
     edits: [
       {
         file: 'hooks/decide/rolling-back.ts',
-        find: 'return become(left(status, index, now, judged), judged.message);',
+        find: 'return setStatus(left(status, index, now, judged), judged.message);',
         replace: 'return waitFor(status, judged.message);',
       },
     ],
@@ -166,7 +166,7 @@ export const undo: readonly Sabotage[] = [
           "if (failure.kind === 'exists') return answer(restored(observation.status, step.index, observation.now));\n  if (failure.kind === 'stale' || mayVanish)",
       },
     ],
-    caughtBy: ['test/hooks/report/result.test.ts'],
+    caughtBy: ['test/hooks/outcome/result.test.ts'],
   },
   {
     name: 'deleting-is-deleted',
@@ -178,14 +178,14 @@ export const undo: readonly Sabotage[] = [
         replace: "if (step.judged.kind === 'delete' && last === undefined) {",
       },
     ],
-    caughtBy: ['test/hooks/report/result.test.ts', 'test/exact/deleted-kinds.test.ts', 'test/scenarios/containers.test.ts'],
+    caughtBy: ['test/hooks/outcome/result.test.ts', 'test/exact/deleted-kinds.test.ts', 'test/scenarios/containers.test.ts'],
   },
   {
     name: 'place-taken-in-silence',
     fault: 'a Create for which the snapshot has left no room in a quota does not say so',
     edits: [
       {
-        file: 'hooks/report/places.ts',
+        file: 'hooks/outcome/places.ts',
         find: 'if (code !== forbidden || !isNearby',
         replace: 'if (code === forbidden || !isNearby',
       },
@@ -195,7 +195,7 @@ export const undo: readonly Sabotage[] = [
   {
     name: 'snapshot-refused-in-silence',
     fault: 'a snapshot for which a quota has no room looks like a right that the ServiceAccount lacks',
-    edits: [{ file: 'hooks/report/places.ts', find: "return { reason: 'SnapshotRefused',", replace: 'return { reason,' }],
+    edits: [{ file: 'hooks/outcome/places.ts', find: "return { reason: 'SnapshotRefused',", replace: 'return { reason,' }],
     caughtBy: ['test/scenarios/quotas.test.ts'],
   },
   {
@@ -208,7 +208,7 @@ export const undo: readonly Sabotage[] = [
         replace: 'return answer({ ...observation.status, message }, 1);',
       },
     ],
-    caughtBy: ['test/hooks/report/result.test.ts'],
+    caughtBy: ['test/hooks/outcome/result.test.ts'],
   },
   {
     name: 'rolled-back-with-leftovers',
@@ -223,36 +223,36 @@ export const undo: readonly Sabotage[] = [
     fault: 'an object that the undo of another Transaction has created again counts as somebody else’s',
     edits: [
       {
-        file: 'hooks/decide/others.ts',
+        file: 'hooks/attribution/others.ts',
         find: 'if (hasManager(live, [managers.forward, managers.restore])) return true;',
         replace: '',
       },
     ],
-    caughtBy: ['test/hooks/decide/others.test.ts', 'test/orders/brought-back.test.ts'],
+    caughtBy: ['test/hooks/attribution/others.test.ts', 'test/orders/brought-back.test.ts'],
   },
   {
     name: 'later-deletion-forgotten',
     fault: 'what a later Transaction has deleted counts as undone, and comes back with its undo',
     edits: [
       {
-        file: 'hooks/decide/others.ts',
+        file: 'hooks/attribution/others.ts',
         find: "return lookAtAll(evidence) ?? laterThan(evidence, ({ type }) => type === 'Delete');",
         replace: 'return undefined;',
       },
     ],
-    caughtBy: ['test/hooks/decide/others.test.ts', 'test/orders/two.test.ts'],
+    caughtBy: ['test/hooks/attribution/others.test.ts', 'test/orders/two.test.ts'],
   },
   {
     name: 'created-again-is-restored',
     fault: 'what a later Transaction has created again counts as brought back, and is lost with its undo',
     edits: [
       {
-        file: 'hooks/decide/backward.ts',
+        file: 'hooks/attribution/undo.ts',
         find: "const isCreate = ({ type }: OtherChange): boolean => type === 'Create';",
         replace: 'const isCreate = (_: OtherChange): boolean => false;',
       },
     ],
-    caughtBy: ['test/hooks/decide/others.test.ts', 'test/orders/brought-back.test.ts'],
+    caughtBy: ['test/hooks/attribution/others.test.ts', 'test/orders/brought-back.test.ts'],
   },
   {
     name: 'undone-get-fields-back',
@@ -282,6 +282,6 @@ export const undo: readonly Sabotage[] = [
         replace: 'const [theirs, own] = [other.resourceVersion, ours];',
       },
     ],
-    caughtBy: ['test/hooks/decide/others.test.ts'],
+    caughtBy: ['test/hooks/attribution/others.test.ts'],
   },
 ];

@@ -18,8 +18,8 @@ export const inWindows: readonly Sabotage[] = [
     edits: [
       {
         file: window,
-        find: "agenda.due === 'apply' && hasBecome(running.items[agenda.index], 'applied') &&",
-        replace: "agenda.due === 'apply' &&",
+        find: "due.kind === 'apply' && hasBecome(running.items[due.index], 'applied') &&",
+        replace: "due.kind === 'apply' &&",
       },
     ],
     caughtBy: windowTests,
@@ -82,7 +82,7 @@ export const inWindows: readonly Sabotage[] = [
     name: 'lagging-is-final',
     fault: 'a refusal out of a cache that lags is final',
     edits: [
-      { file: 'hooks/report/lagging.ts', find: 'const pause = pauses[tries];', replace: 'const pause = pauses[tries + 9];' },
+      { file: 'hooks/outcome/lagging.ts', find: 'const pause = pauses[tries];', replace: 'const pause = pauses[tries + 9];' },
     ],
     caughtBy: windows,
   },

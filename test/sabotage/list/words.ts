@@ -46,19 +46,19 @@ export const words: readonly Sabotage[] = [
     fault: 'a message is stored at any length',
     edits: [
       {
-        file: 'hooks/report/bounded.ts',
+        file: 'hooks/outcome/bounded.ts',
         find: 'message: foreign(status.message, longest.message),',
         replace: 'message: status.message,',
       },
     ],
-    caughtBy: ['test/hooks/report/status.test.ts', ...storable],
+    caughtBy: ['test/hooks/outcome/status.test.ts', ...storable],
   },
   {
     name: 'status-too-large',
     fault: 'the errors of many changes together are larger than what is stored of an object',
     edits: [
       {
-        file: 'hooks/report/bounded.ts',
+        file: 'hooks/outcome/bounded.ts',
         find: 'while (most > 1 && sizeOf(fitting) > room) {',
         replace: 'while (most > 1 && sizeOf(fitting) < 0) {',
       },
@@ -82,12 +82,12 @@ export const words: readonly Sabotage[] = [
     fault: 'paths into sealed objects name members of sets and keys of list items',
     edits: [
       {
-        file: 'hooks/decide/judge.ts',
+        file: 'hooks/attribution/attribute.ts',
         find: 'const told = isSealed ? describeSealedPath : describePath;',
         replace: 'const told = isSealed ? describePath : describeSealedPath;',
       },
     ],
-    caughtBy: ['test/hooks/decide/sealed-paths.test.ts', 'test/threats/list-canaries.test.ts'],
+    caughtBy: ['test/hooks/attribution/sealed-paths.test.ts', 'test/threats/list-canaries.test.ts'],
   },
   {
     name: 'sealed-fields-told',

@@ -1,7 +1,7 @@
-// Who may have written what, and what an undo may rely on (W1 to W5, hooks/decide/in-flight.ts).
+// Who may have written what, and what an undo may rely on (W1 to W5, hooks/in-flight/in-flight.ts).
 import type { Sabotage } from '../sabotage.ts';
 
-const inFlight = 'hooks/decide/in-flight.ts';
+const inFlight = 'hooks/in-flight/in-flight.ts';
 const rollingBack = 'hooks/decide/rolling-back.ts';
 const decideTests = 'test/hooks/decide/decide.test.ts';
 const replicas = 'test/scenarios/replicas.test.ts';
@@ -23,7 +23,7 @@ export const writers: readonly Sabotage[] = [
   {
     name: 'name-used-again',
     fault: 'a process goes on under a name that an answer has called settled (W1)',
-    edits: [{ file: 'hooks/decide/committing.ts', find: 'recollection.isOpen && writer', replace: 'writer' }],
+    edits: [{ file: 'hooks/in-flight/in-flight.ts', find: 'ownWrites.isOpen && writer', replace: 'writer' }],
     caughtBy: [decideTests],
   },
   {
@@ -32,8 +32,8 @@ export const writers: readonly Sabotage[] = [
     edits: [
       {
         file: 'hooks/decide/committing.ts',
-        find: 'return takeTurn(observation, view) ?? decideChange(',
-        replace: 'return decideChange(',
+        find: '(takeTurn(observation, view) ?? decideChange(observation, view, guarded))',
+        replace: 'decideChange(observation, view, guarded)',
       },
     ],
     caughtBy: [decideTests, lateWrites],
@@ -44,8 +44,8 @@ export const writers: readonly Sabotage[] = [
     edits: [
       {
         file: inFlight,
-        find: 'return writer !== undefined && (writer === status.settledWriter || writer === recollection.writer);',
-        replace: 'return writer !== undefined || recollection.isOpen || status.version < 0;',
+        find: 'return writer !== undefined && (writer === status.settledWriter || writer === ownWrites.writer);',
+        replace: 'return writer !== undefined || ownWrites.isOpen || status.version < 0;',
       },
     ],
     caughtBy: [decideTests, lateWrites],
@@ -62,7 +62,7 @@ export const writers: readonly Sabotage[] = [
     edits: [
       {
         file: inFlight,
-        find: 'unsettledAt(traces) === undefined && isRecorded(traces.status, traces.recollection)',
+        find: 'unsettledAt(traces) === undefined && isRecorded(traces.status, traces.ownWrites)',
         replace: 'unsettledAt(traces) === undefined',
       },
     ],
@@ -133,13 +133,13 @@ export const writers: readonly Sabotage[] = [
   {
     name: 'stuck-undo-blocks',
     fault: 'an undo that waits keeps the others from being undone',
-    edits: [{ file: 'hooks/agenda/agenda.ts', find: 'isToUndo(item) && item.waiting === undefined', replace: 'isToUndo(item)' }],
-    caughtBy: ['test/hooks/agenda/agenda.test.ts', 'test/endings/stuck-undos.test.ts'],
+    edits: [{ file: 'hooks/due.ts', find: 'isToUndo(item) && item.waiting === undefined', replace: 'isToUndo(item)' }],
+    caughtBy: ['test/hooks/due.test.ts', 'test/endings/stuck-undos.test.ts'],
   },
   {
     name: 'denial-taken-for-stale',
     fault: 'a webhook that denies with 404 or 409 is asked for ever',
-    edits: [{ file: 'hooks/report/refused.ts', find: 'refused.times < enough', replace: 'refused.times < 1_000' }],
+    edits: [{ file: 'hooks/outcome/refused.ts', find: 'refused.times < enough', replace: 'refused.times < 1_000' }],
     caughtBy: ['test/endings/stuck-undos.test.ts'],
   },
   {

@@ -1,0 +1,177 @@
+// Whether a change may be sent now, is already done, or would overwrite what somebody else did since the snapshot.
+// Conflict is about content, never about resourceVersion: controllers write status, annotations and managedFields all the time.
+import type { Precondition } from '../cluster.ts';
+import { contentOf, withoutKeys } from '../content/content.ts';
+import { type ListKinds, listKindsOf, partsOf, valueAt } from '../content/lists.ts';
+import { differences } from '../content/merge.ts';
+import { isUnclaimed } from '../content/owners.ts';
+import { hasManager, isTerminating } from '../content/ownership.ts';
+import type { Path } from '../content/path.ts';
+import { type Drift, encodeDrift } from '../model/drift.ts';
+import { at, equalJson, isObject, type Json, type JsonObject, textAt, withKey } from '../model/json.ts';
+import type { Reason } from '../model/reason.ts';
+import { describe } from '../model/reference.ts';
+import { annotations, type Change } from '../model/transaction.ts';
+import { keptBy } from '../writes/change.ts';
+import { preconditionOf } from '../writes/resources.ts';
+import { attribute, describeForeign, type Evidence, type ForeignPath, foreignPath, uidOf } from './attribute.ts';
+import { amended, annotationDrift } from './drift.ts';
+
+export type Forward =
+  | { readonly kind: 'send'; readonly precondition: Precondition | undefined }
+  | { readonly kind: 'done' }
+  /** What is about to be deleted has moved since its snapshot, in what makes no conflict: to be stored before it is gone. */
+  | { readonly kind: 'recordDrift'; readonly drift: readonly Drift[] }
+  | { readonly kind: 'conflict'; readonly reason: Reason; readonly message: string };
+
+export interface ForwardEvidence extends Evidence {
+  readonly change: Change;
+  readonly uid: string;
+  /** Bytes that a drift may take in the status. */
+  readonly driftRoom: number;
+}
+
+export function judgeForward(evidence: ForwardEvidence): Forward {
+  switch (evidence.entry.type) {
+    case 'Create':
+      return judgeCreate(evidence);
+    case 'Update':
+      return judgeExisting(evidence, evidence.live) ?? judgeUpdate(evidence);
+    case 'Patch':
+      return judgeExisting(evidence, evidence.live) ?? judgePatch(evidence);
+    case 'Delete':
+      return judgeDelete(evidence);
+  }
+}
+
+/** Whether the live object is the one that our Create made. */
+export function isOurCreation(evidence: Evidence, transactionUid: string): boolean {
+  return isMarked(evidence) || textAt(evidence.live, 'metadata', 'annotations', annotations.createdBy) === transactionUid;
+}
+
+function isMarked({ live, managers }: Evidence): boolean {
+  return hasManager(live, [managers.forward, managers.restore]);
+}
+
+function judgeCreate(evidence: ForwardEvidence): Forward {
+  if (evidence.live === undefined) return { kind: 'send', precondition: undefined };
+  if (isOurCreation(evidence, evidence.uid)) return { kind: 'done' };
+  return conflict('AlreadyExists', `${describe(evidence.entry.target)} was created by someone else after it was checked`);
+}
+
+function judgeExisting({ entry, live }: Evidence, object: JsonObject | undefined): Forward | undefined {
+  const name = describe(entry.target);
+  if (object === undefined) return conflict('Gone', `${name} was deleted by someone else after its snapshot was taken`);
+  if (uidOf(live) !== uidOf(entry.prior)) return conflict('Replaced', `${name} was deleted and created again by someone else`);
+  return undefined;
+}
+
+// A PUT is whole: where only a part of our values is there and no entry of ours, somebody else has set that part.
+function judgeUpdate(evidence: ForwardEvidence): Forward {
+  const { kind, ours, foreign } = attribute(evidence);
+  const isPart = !isMarked(evidence) && ours.some(({ state }) => state === 'untouched');
+  if (kind === 'applied' && !isPart) return { kind: 'done' };
+  const changed = changedConflict(evidence);
+  if (changed !== undefined) return changed;
+  // Annotations that content does not name may move; one that it names, and somebody has set otherwise since, would be lost.
+  if (foreign.length > 0) return contentConflict(evidence, foreign);
+  return versionConflict(evidence) ?? send(evidence);
+}
+
+function judgePatch(evidence: ForwardEvidence): Forward {
+  const attributed = attribute(evidence);
+  if (attributed.kind === 'applied') return { kind: 'done' };
+  const moved = attributed.ours.filter(({ state }) => state !== 'untouched').map(({ path }) => path);
+  const paths = moved.length > 0 ? moved : overwritten(evidence, attributed.kinds);
+  if (paths.length === 0) return terminatingConflict(evidence) ?? send(evidence);
+  return contentConflict(
+    evidence,
+    paths.map((path) => foreignPath(evidence.live, path)),
+  );
+}
+
+// What content names is written even where it changed nothing when the snapshot was taken: somebody's newer value would be lost.
+function overwritten({ change, entry, live }: ForwardEvidence, kinds: ListKinds): readonly Path[] {
+  const { prior, resource } = entry;
+  if (prior === undefined || live === undefined || !isObject(change.content)) return [];
+  const [before, now] = [contentOf(prior, resource), contentOf(live, resource)];
+  return namedPaths(contentOf(change.content, resource), [], kinds).filter(
+    (path) => !equalJson(valueAt(before, path, kinds), valueAt(now, path, kinds)) && !isUnclaimed(live, path, kinds),
+  );
+}
+
+/** Every value that content sets, by its path. */
+function namedPaths(value: Json, path: Path, kinds: ListKinds): readonly Path[] {
+  const parts = partsOf(value, path, kinds);
+  if (parts === undefined) return [path];
+  return [...parts.entries].flatMap(([element, below]) => namedPaths(below, [...path, element], kinds));
+}
+
+function judgeDelete(evidence: ForwardEvidence): Forward {
+  const { live, entry } = evidence;
+  if (live === undefined) return { kind: 'done' };
+  const replaced = judgeExisting(evidence, live);
+  if (replaced !== undefined) return replaced;
+  // Kept by finalizers: deleted as far as can be told. Its undo waits until it is gone.
+  if (isTerminating(live) && !isTerminating(entry.prior)) return { kind: 'done' };
+  return changedConflict(evidence) ?? unstored(evidence) ?? send(evidence);
+}
+
+// Annotations make no conflict, and the snapshot has them as they were: what has been added since would not come back.
+function unstored(evidence: ForwardEvidence): Forward | undefined {
+  const { entry, live, drift, driftRoom } = evidence;
+  if (live === undefined || annotationDrift(amended(entry, drift), live).length === 0) return undefined;
+  const all = annotationDrift(entry, live);
+  if (encodeDrift(all, driftRoom) !== undefined) return { kind: 'recordDrift', drift: all };
+  return contentConflict(
+    evidence,
+    all.map(({ path }) => foreignPath(live, path)),
+  );
+}
+
+/** Everything but annotations, and what the change keeps as it finds it (and what is no content), must be as it was. */
+function changedConflict(evidence: ForwardEvidence): Forward | undefined {
+  const { entry, live, change } = evidence;
+  if (live === undefined || entry.prior === undefined) return undefined;
+  const kinds = listKindsOf(entry.prior, live);
+  const free = ['annotations', ...keptBy(change)];
+  const compared = (object: JsonObject): JsonObject => withoutMetadata(contentOf(object, entry.resource), free);
+  const differing = differences(compared(entry.prior), compared(live), kinds);
+  const paths = differing.filter((path) => !isUnclaimed(live, path, kinds));
+  if (paths.length === 0) return terminatingConflict(evidence);
+  return contentConflict(
+    evidence,
+    paths.map((path) => foreignPath(live, path)),
+  );
+}
+
+function withoutMetadata(object: JsonObject, keys: readonly string[]): JsonObject {
+  return withKey(object, 'metadata', withoutKeys(at(object, 'metadata'), keys));
+}
+
+function terminatingConflict({ live, entry }: Evidence): Forward | undefined {
+  if (!isTerminating(live)) return undefined;
+  return conflict('Terminating', `${describe(entry.target)} is being deleted by someone else`);
+}
+
+function versionConflict({ change, live, entry }: ForwardEvidence): Forward | undefined {
+  const wanted = textAt(change.content, 'metadata', 'resourceVersion');
+  const found = textAt(live, 'metadata', 'resourceVersion');
+  if (wanted === undefined || wanted === found) return undefined;
+  return conflict('ResourceVersion', `${describe(entry.target)} has resourceVersion ${found}, content asks for ${wanted}`);
+}
+
+function contentConflict(evidence: Evidence, foreign: readonly ForeignPath[]): Forward {
+  return conflict(
+    'Conflict',
+    `${describe(evidence.entry.target)} was changed by someone else after its snapshot was taken: ${describeForeign(foreign, evidence)}`,
+  );
+}
+
+function conflict(reason: Reason, message: string): Forward {
+  return { kind: 'conflict', reason, message };
+}
+
+function send({ live }: Evidence): Forward {
+  return { kind: 'send', precondition: preconditionOf(live) };
+}

@@ -1,0 +1,30 @@
+// Where an object has moved since its snapshot without a conflict, as its item remembers it.
+import { listKindsOf, valueAt, withValueAt } from '../content/lists.ts';
+import { differences } from '../content/merge.ts';
+import type { Drift } from '../model/drift.ts';
+import { at, isObject, type Json, type JsonObject } from '../model/json.ts';
+import type { SnapshotEntry } from '../model/snapshot.ts';
+
+/** Where the annotations of a live object differ from those of its prior state. */
+export function annotationDrift({ prior }: SnapshotEntry, live: JsonObject): readonly Drift[] {
+  const kinds = listKindsOf(prior, live);
+  const paths = differences(annotationsOf(prior), annotationsOf(live), kinds);
+  return paths.map((path) => {
+    const value = valueAt(annotationsOf(live), path, kinds);
+    return value === undefined ? { path: [...path] } : { path: [...path], value };
+  });
+}
+
+/** The entry of a Delete with the object as it was when it was deleted: its annotations are the only thing that may have moved. */
+export function amended(entry: SnapshotEntry, drift: readonly Drift[]): SnapshotEntry {
+  const { prior, type } = entry;
+  if (type !== 'Delete' || prior === undefined) return entry;
+  const annotations = drift.filter(({ path }) => path[0] === 'f:metadata' && path[1] === 'f:annotations');
+  const kinds = listKindsOf(prior);
+  const object = annotations.reduce<Json | undefined>((state, { path, value }) => withValueAt(state, path, value, kinds), prior);
+  return isObject(object) ? { ...entry, prior: object } : entry;
+}
+
+function annotationsOf(object: JsonObject | undefined): JsonObject {
+  return { metadata: { annotations: at(object, 'metadata', 'annotations') ?? {} } };
+}

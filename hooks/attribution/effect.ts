@@ -1,0 +1,20 @@
+// What is remembered of the effect of a change: identity, owners, and the place in the order of all changes of the object.
+import { losers } from '../content/ownership.ts';
+import type { Applied } from '../model/item.ts';
+import { type Json, textAt } from '../model/json.ts';
+import type { ChangeType } from '../model/transaction.ts';
+import { uidOf } from './attribute.ts';
+
+const mostManagers = 20;
+
+/** `before` and `after` as they were around the write; `after` is undefined for what was deleted. */
+export function effectOf(type: ChangeType, before: Json | undefined, after: Json | undefined): Omit<Applied, 'drift'> {
+  const uid = type === 'Create' ? uidOf(after) : undefined;
+  const took = type === 'Patch' ? losers(before, after) : [];
+  const resourceVersion = textAt(type === 'Delete' ? before : after, 'metadata', 'resourceVersion');
+  return {
+    ...(uid === undefined ? {} : { uid }),
+    ...(resourceVersion === undefined ? {} : { resourceVersion }),
+    ...(took.length === 0 ? {} : { tookFieldsFrom: took.slice(0, mostManagers) }),
+  };
+}

@@ -1,0 +1,42 @@
+// Owners of an object that are no more: it comes back without them, and a person is told.
+import { at, isList, type JsonObject, textAt } from '../model/json.ts';
+import type { Evidence } from './attribute.ts';
+
+const mostOwners = 10;
+
+/** Owners of what comes back that it cannot be given back. */
+export interface LostOwners {
+  /** uids of those that are no more. */
+  readonly goneOwners: readonly string[];
+  /** uids of those that the ServiceAccount may not read, and that may be no more. */
+  readonly hiddenOwners?: readonly string[];
+}
+
+export function ownersNote(
+  { goneOwners, hiddenOwners = [] }: LostOwners,
+  { isSealed }: Pick<Evidence, 'isSealed'>,
+): { readonly note?: string } {
+  const notes = [
+    [goneOwners, 'their owners are gone'] as const,
+    [hiddenOwners, 'the ServiceAccount may not read their owners, which may be gone'] as const,
+  ].filter(([owners]) => owners.length > 0);
+  if (notes.length === 0) return {};
+  const which = (owners: readonly string[]) => (isSealed ? `${owners.length}` : owners.slice(0, mostOwners).join(', '));
+  return { note: notes.map(([owners, why]) => `owner references dropped, ${why}: ${which(owners)}`).join('; ') };
+}
+
+export function allLost({ goneOwners, hiddenOwners = [] }: LostOwners): readonly string[] {
+  return [...goneOwners, ...hiddenOwners];
+}
+
+/** Those that the object names. */
+export function lostBy(object: JsonObject, { goneOwners, hiddenOwners = [] }: LostOwners): LostOwners {
+  return { goneOwners: goneOwnersOf(object, goneOwners), hiddenOwners: goneOwnersOf(object, hiddenOwners) };
+}
+
+/** Those that the object names: the garbage collector may have taken the reference off already. */
+function goneOwnersOf(object: JsonObject, goneOwners: readonly string[]): readonly string[] {
+  const references = at(object, 'metadata', 'ownerReferences');
+  const owners = isList(references) ? references.map((reference) => textAt(reference, 'uid')) : [];
+  return goneOwners.filter((uid) => owners.includes(uid));
+}

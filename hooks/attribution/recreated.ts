@@ -1,0 +1,24 @@
+// How an object that was deleted here, and made again by somebody else, differs from the one that was deleted.
+import { asNew, contentOf, withoutKeys } from '../content/content.ts';
+import { isToken, tokenAccount, withoutGenerated, withoutToken } from '../content/generated.ts';
+import { listKindsOf } from '../content/lists.ts';
+import { differences } from '../content/merge.ts';
+import { isUnclaimed } from '../content/owners.ts';
+import { at, type JsonObject, withKey } from '../model/json.ts';
+import { type Evidence, type ForeignPath, foreignPath } from './attribute.ts';
+
+export function recreatedContent(evidence: Evidence, live: JsonObject): readonly ForeignPath[] {
+  const { prior } = evidence.entry;
+  if (prior === undefined) return [];
+  const kinds = listKindsOf(prior, live);
+  // A token of another ServiceAccount of the same name is another one, whoever made it.
+  const isOther = isToken(prior) && isToken(live) && tokenAccount(prior).uid !== tokenAccount(live).uid;
+  const known = (object: JsonObject): JsonObject => comparable(isOther ? withoutToken(object) : object, evidence);
+  const paths = differences(known(prior), known(live), kinds);
+  return paths.filter((path) => !isUnclaimed(live, path, kinds)).map((path) => foreignPath(live, path));
+}
+
+function comparable(object: JsonObject, { entry }: Evidence): JsonObject {
+  const fresh = withoutGenerated(asNew(contentOf(object, entry.resource)));
+  return withKey(fresh, 'metadata', withoutKeys(at(fresh, 'metadata'), ['annotations', 'ownerReferences']));
+}

@@ -1,0 +1,47 @@
+// Making an object again that was deleted here, or completing what was made. The token of a ServiceAccount needs that one: Kubernetes
+// deletes it where its ServiceAccount is gone, or is another one than the token says.
+import { isToken, tokenAccount } from '../content/generated.ts';
+import type { JsonObject } from '../model/json.ts';
+import { describe } from '../model/reference.ts';
+import type { Evidence } from './attribute.ts';
+import { type LostOwners, ownersNote } from './gone-owners.ts';
+
+export interface TokenEvidence {
+  /** Of a ServiceAccount's token that is gone: whose it would be. */
+  readonly tokenOf?: 'same' | 'other' | 'nobody' | undefined;
+}
+
+export type Recreation =
+  /** `withoutToken`: the ServiceAccount whose token it is may be another one now. */
+  | { readonly kind: 'recreate'; readonly note?: string; readonly withoutToken?: true }
+  | { readonly kind: 'wait'; readonly message: string };
+
+export interface Completion {
+  readonly kind: 'complete';
+  readonly live: JsonObject;
+  readonly note?: string;
+}
+
+const newToken = 'it gets a new token: its ServiceAccount is another one now, or may not be read';
+
+export function recreation(evidence: Evidence & LostOwners & TokenEvidence): Recreation {
+  const owners = ownersNote(evidence, evidence);
+  const name = describe(evidence.entry.target);
+  switch (evidence.tokenOf) {
+    case 'nobody':
+      return { kind: 'wait', message: `${name} is the token of a ServiceAccount that is not there; waiting until it is back` };
+    case 'other':
+      return {
+        kind: 'recreate',
+        withoutToken: true,
+        note: [newToken, ...(owners.note === undefined ? [] : [owners.note])].join('; '),
+      };
+    default:
+      return { kind: 'recreate', ...owners };
+  }
+}
+
+export function completion({ entry: { prior } }: Evidence, live: JsonObject): Completion {
+  const old = prior !== undefined && isToken(prior) ? tokenAccount(prior).uid : '';
+  return old === '' || old === tokenAccount(live).uid ? { kind: 'complete', live } : { kind: 'complete', live, note: newToken };
+}

@@ -1,0 +1,7 @@
+// When a Transaction is to be called for again.
+
+/**
+ * `none`: nothing is due that time brings. `now`: at once, in another call. `backoff`: transient trouble; the pause grows with each
+ * try, which this process counts, so that it is not decided but found at the reply.
+ */
+export type Wait = 'none' | 'now' | 'backoff' | { readonly seconds: number };

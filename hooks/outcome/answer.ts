@@ -1,0 +1,72 @@
+// How a step can come out, and what the ways have in common.
+import type { Failed } from '../cluster.ts';
+import type { SetStatus } from '../decide/step.ts';
+import { stopped } from '../decide/transitions.ts';
+import { waitOut } from '../decide/waiting.ts';
+import type { Due } from '../due.ts';
+import type { DriftContext } from '../model/drift.ts';
+import type { Failure } from '../model/failure.ts';
+import type { Reason } from '../model/reason.ts';
+import type { Status } from '../model/status.ts';
+import type { Wait } from '../model/wait.ts';
+import type { Carry } from '../observe/carry.ts';
+import type { Observation } from '../observe/observation.ts';
+import type { Attempt, Outcome, Plan } from '../plan/mutation.ts';
+
+export type Result =
+  /** `pause`: ms before. */
+  | { readonly kind: 'again'; readonly carry: Carry; readonly pause?: number }
+  | { readonly kind: 'answer'; readonly status: Status; readonly wait: Wait; readonly finalized: boolean };
+
+export interface Done {
+  readonly observation: Observation;
+  readonly plan: Plan;
+  readonly outcome: Outcome;
+  readonly carry: Carry;
+  readonly context: DriftContext;
+}
+
+export function answer(status: Status, wait: Wait = 'none', finalized = false): Result {
+  return { kind: 'answer', status, wait, finalized };
+}
+
+export function again({ carry }: Done): Result {
+  return { kind: 'again', carry };
+}
+
+function isFailed(attempt: Attempt): attempt is Attempt & { readonly answer: Failed } {
+  return attempt.answer.kind === 'failed';
+}
+
+export function failuresOf(outcome: Outcome): readonly Failure[] {
+  return outcome.filter(isFailed).map((attempt) => attempt.answer.failure);
+}
+
+export function transientOf(outcome: Outcome): Failure | undefined {
+  return failuresOf(outcome).find(({ kind }) => kind === 'transient');
+}
+
+/** Transient trouble: phase and items stay, the next call tries again. */
+export function held({ observation, outcome }: Done, what: string): Result {
+  const failure = transientOf(outcome);
+  return failure === undefined ? answer(observation.status, { seconds: 1 }) : taken(waitOut(observation.status, what, failure));
+}
+
+/** What a step that only changes the status comes to. */
+export function taken({ status, wait }: SetStatus): Result {
+  return answer(status, wait);
+}
+
+export function stoppedBy({ status, now }: Observation, message: string, reason: Reason = 'Refused'): Status {
+  return stopped(status, { reason, message }, now, new Map());
+}
+
+/** What the next look must know of the writes of this one: the change whose target was written to. */
+export function touchedBy(
+  { due, outcome }: { readonly due: Due; readonly outcome: Outcome },
+  { touched }: Carry,
+): Pick<Carry, 'touched'> {
+  const isTouched = outcome.some(({ write, answer }) => write.identity.kind === 'serviceAccount' && answer.kind === 'ok');
+  const index = isTouched && 'index' in due ? due.index : touched;
+  return index === undefined ? {} : { touched: index };
+}

@@ -1,0 +1,49 @@
+// What is remembered of an applied change: who lost fields to it, and where the server made something else of it than foreseen.
+
+import { effectOf } from '../attribution/effect.ts';
+import { contentOf } from '../content/content.ts';
+import { listKindsOf, valueAt } from '../content/lists.ts';
+import { differences, merge } from '../content/merge.ts';
+import { type DriftContext, storedDrift } from '../model/drift.ts';
+import type { Applied } from '../model/item.ts';
+import { equalJson, isObject, type Json, type JsonObject } from '../model/json.ts';
+import type { SnapshotEntry } from '../model/snapshot.ts';
+
+export function factsOf(
+  entry: SnapshotEntry,
+  before: JsonObject | undefined,
+  answer: JsonObject,
+  context: DriftContext,
+): Applied {
+  if (entry.type === 'Delete') return effectOf('Delete', before, undefined);
+  const drift = driftOf(entry, before, answer, context);
+  return {
+    ...effectOf(entry.type, before, answer),
+    ...(drift === undefined ? {} : { drift }),
+  };
+}
+
+function driftOf(
+  entry: SnapshotEntry,
+  before: JsonObject | undefined,
+  answer: JsonObject,
+  context: DriftContext,
+): string | undefined {
+  if (entry.approximate || entry.expected === undefined) return undefined;
+  const content = (object: Json | undefined): JsonObject | undefined =>
+    isObject(object) ? contentOf(object, entry.resource) : undefined;
+  const [was, prior, expected, now] = [before, entry.prior, entry.expected, answer].map(content);
+  // Mostly nobody has written in between, and the server made of it what it had said: which lists have keys need not be learned.
+  if (equalJson(was, prior) && equalJson(expected, now)) return undefined;
+  const kinds = listKindsOf(entry.expected, answer);
+  // What others changed between the snapshot and our write is theirs, not drift.
+  const foreseen = merge({ prior: was, expected: prior, live: expected }, kinds).restored;
+  const paths = differences(foreseen, now, kinds);
+  if (paths.length === 0) return undefined;
+  const values = paths.map((path) => ({ path: [...path], ...present(valueAt(now, path, kinds)) }));
+  return storedDrift(values, entry, context);
+}
+
+function present(value: Json | undefined): { readonly value?: Json } {
+  return value === undefined ? {} : { value };
+}

@@ -1,0 +1,157 @@
+// The story of a Transaction as Events: what `kubectl describe` tells. What has happened, never what may.
+//
+// 1. Few: one Event for all that a call has made, and beyond ten changes for no less than a tenth of them; of the objects that an undo
+//    leaves the first ten are told.
+// 2. They follow from the two statuses alone, so that a call that comes again tells the same.
+import type { EventRecord } from '../call.ts';
+import { waitingSince } from '../decide/transitions.ts';
+import { count } from '../decide/wording.ts';
+import type { Item } from '../model/item.ts';
+import { describe } from '../model/reference.ts';
+import type { Status } from '../model/status.ts';
+import type { Transaction } from '../model/transaction.ts';
+import { clean } from '../model/words.ts';
+import { conflictReasons, newErrors } from './transition-metrics.ts';
+
+/** Told one by one up to so many, in so many parts beyond. */
+const mostParts = 10;
+
+interface Move {
+  readonly before: Status;
+  readonly after: Status;
+  readonly transaction: Transaction;
+}
+
+/** The Events of a change of status, in their order. */
+export function eventsOf(before: Status, after: Status, transaction: Transaction): readonly EventRecord[] {
+  const move = { before, after, transaction };
+  const moved = after.items.flatMap((item, index) => (isMoved(before.items[index], item) ? [index] : []));
+  return [...lockWaiting(move), ...changeEvents(move, moved), ...phaseEvents(move)];
+}
+
+// A retry takes up again what was left: nothing has happened to it yet.
+function isMoved(before: Item | undefined, after: Item): boolean {
+  return before?.progress.kind !== after.progress.kind && before?.progress.kind !== 'left';
+}
+
+/** Told once, as it begins: the status names whom it waits for now. */
+function lockWaiting({ before, after }: Move): readonly EventRecord[] {
+  const wantsLocks = ({ items }: Status): boolean => items.some(({ lockLease }) => lockLease !== undefined);
+  const begins =
+    before.phase === 'Pending'
+      ? !wantsLocks(before) && wantsLocks(after)
+      : waitingSince(before) === undefined && isAwaited(after);
+  return begins && before.phase === after.phase ? [normal('LockWaiting', after.message)] : [];
+}
+
+function isAwaited(status: Status): boolean {
+  const isAtRest = status.phase === 'Committed' || status.phase === 'Failed';
+  return isAtRest && waitingSince(status) !== undefined;
+}
+
+// What is left is told one by one, what ended well together.
+function changeEvents(move: Move, moved: readonly number[]): readonly EventRecord[] {
+  const become = (...kinds: readonly string[]): readonly number[] =>
+    moved.filter((index) => kinds.includes(move.after.items[index]?.progress.kind ?? ''));
+  const undone = toldWith(move, become('restored', 'left'), 'first').filter((index) => wasRestored(move.after.items[index]));
+  return [
+    ...become('left').flatMap((index) => leftEvents(move, index)),
+    ...together('ChangeApplied', move, toldWith(move, become('applied'), 'last'), ''),
+    ...together('ChangeRestored', move, undone, 'undone: '),
+  ];
+}
+
+function wasRestored(item: Item | undefined): boolean {
+  return item?.progress.kind === 'restored' && item.progress.applied;
+}
+
+/** The indexes of the parts that are complete with these: forward with the last one of a part, backward with its first one. */
+function toldWith({ after }: Move, moved: readonly number[], end: 'first' | 'last'): readonly number[] {
+  const parts = moved
+    .map((index) => ({ index, ...partOf(index, after.items.length) }))
+    .filter((part) => part.index === part[end]);
+  return parts.flatMap(({ first, last }) => Array.from({ length: last - first + 1 }, (_, at) => first + at));
+}
+
+/** The indexes that are told of together with this one. */
+function partOf(index: number, total: number): { readonly first: number; readonly last: number } {
+  const size = Math.ceil(total / mostParts);
+  const first = index - (index % size);
+  return { first, last: Math.min(first + size, total) - 1 };
+}
+
+function together(reason: string, { transaction }: Move, indexes: readonly number[], what: string): readonly EventRecord[] {
+  return indexes.length === 0 ? [] : [normal(reason, `${what}${nameOfChanges(transaction, indexes)}`)];
+}
+
+/** Named one by one up to so many, counted beyond. */
+const mostNamed = 3;
+
+function nameOfChanges(transaction: Transaction, indexes: readonly number[]): string {
+  const [first = 0, last = 0] = [indexes[0], indexes.at(-1)];
+  if (first === last) return nameOfChange(transaction, first);
+  const gap = last - first + 1 - indexes.length;
+  const numbers = `changes ${first + 1} to ${last + 1} of ${transaction.changes.length}${gap === 0 ? '' : ` (all but ${gap})`}`;
+  const names = indexes.slice(0, mostNamed).map((index) => whatOf(transaction, index));
+  const more = indexes.length - names.length;
+  return `${numbers}: ${names.join(', ')}${more === 0 ? '' : ` and ${more} more`}`;
+}
+
+function nameOfChange({ changes }: Pick<Transaction, 'changes'>, index: number): string {
+  return `change ${index + 1} of ${changes.length} (${whatOf({ changes }, index)})`;
+}
+
+function whatOf({ changes }: Pick<Transaction, 'changes'>, index: number): string {
+  const change = changes[index];
+  return change === undefined ? 'unknown' : `${change.type} ${describe(change.target)}`;
+}
+
+function leftEvents({ after, transaction }: Move, index: number): readonly EventRecord[] {
+  const { error } = after.items[index] ?? {};
+  const told = after.items.filter(({ progress }) => progress.kind === 'left').length;
+  if (told > mostParts) return [];
+  const reason = error === undefined || conflictReasons.has(error.reason) ? 'RollbackConflict' : error.reason;
+  return [warning(reason, `${nameOfChange(transaction, index)}: ${error?.message ?? 'it could not be undone'}`)];
+}
+
+function phaseEvents(move: Move): readonly EventRecord[] {
+  const { before, after } = move;
+  if (before.phase === after.phase) return [];
+  switch (after.phase) {
+    case 'Preparing':
+      return [locksAcquired(move)];
+    case 'Prepared':
+      return [...(before.phase === 'Pending' ? [locksAcquired(move)] : []), normal('Prepared', after.message)];
+    case 'RollingBack':
+      return rollbackStarted(move);
+    case 'Failed':
+      return [warning('Failed', after.message)];
+    case 'Committing':
+      return [];
+    default:
+      return [normal(after.phase, after.message)];
+  }
+}
+
+function locksAcquired({ after }: Move): EventRecord {
+  return normal('LocksAcquired', `${count(after.items.length, 'lock')} held`);
+}
+
+function rollbackStarted({ before, after, transaction }: Move): readonly EventRecord[] {
+  const failed = newErrors(before, after).map(({ index, error }) =>
+    warning('ChangeFailed', `${nameOfChange(transaction, index)}: ${error.message}`),
+  );
+  const applied = after.items.filter(({ progress }) => progress.kind === 'applied').length;
+  const why = failed.length === 0 && after.cause !== undefined ? `: ${after.cause.message}` : '';
+  const started = `${count(applied, 'applied change')} to undo${why}`;
+  const isWanted = after.cause?.reason === 'RollbackRequested';
+  return [...failed, (isWanted ? normal : warning)('RollbackStarted', started)];
+}
+
+function normal(reason: string, message: string): EventRecord {
+  return { type: 'Normal', reason, message: clean(message) };
+}
+
+function warning(reason: string, message: string): EventRecord {
+  return { type: 'Warning', reason, message: clean(message) };
+}

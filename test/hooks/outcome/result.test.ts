@@ -1,0 +1,190 @@
+// What a step and the answers of the API server come to, as tables: done, judged anew, waited for, or given up.
+import t from 'tap';
+import type { Backward } from '../../../hooks/attribution/undo.ts';
+import type { Answer, Write } from '../../../hooks/cluster.ts';
+import type { Step } from '../../../hooks/decide/step.ts';
+import { elsewhere } from '../../../hooks/decide/window.ts';
+import type { FailureKind } from '../../../hooks/model/failure.ts';
+import type { Status } from '../../../hooks/model/status.ts';
+import { emptyCarry } from '../../../hooks/observe/carry.ts';
+import type { Observation, ObservedTo } from '../../../hooks/observe/observation.ts';
+import { type Done, touchedBy } from '../../../hooks/outcome/answer.ts';
+import { resultOf } from '../../../hooks/outcome/result.ts';
+import { createSealer } from '../../../server/kubernetes/sealer.ts';
+import { entryFor, prior } from '../../support/judged-objects.ts';
+import { start, statusOf, transactionOf, wordsOf } from '../../support/transactions.ts';
+import { waitText } from '../../support/waits.ts';
+
+const transaction = transactionOf();
+const packer = createSealer(() => ({ current: 'k', keys: new Map([['k', Buffer.alloc(32)]]) }));
+const entry = { ...entryFor('Patch'), index: 1 };
+const created = { ...entryFor('Create'), index: 1 };
+const deleted = { ...entryFor('Delete'), index: 1 };
+const resource = { ...entry.resource, verbs: [] };
+const location = { resource, namespace: 'shop', name: 'x' };
+const account = { kind: 'serviceAccount', namespace: 'shop', name: 'deployer' } as const;
+const write: Write = { verb: 'delete', identity: account, location, precondition: { uid: 'u1', resourceVersion: '7' } };
+
+function failed(kind: FailureKind, code = 0): Answer {
+  return {
+    kind: 'failed',
+    failure: { kind, code, reason: 'Unknown', message: '', fields: [], definitive: kind !== 'transient' },
+  };
+}
+
+const gone: Answer = { kind: 'ok', object: { apiVersion: 'v1', kind: 'Status' }, serverTime: start };
+const there: Answer = { kind: 'ok', object: prior, serverTime: start };
+
+function doneWith(status: Status, answer: Answer, plan: Done['plan'] = { kind: 'nothing' }): Done {
+  const observation: Observation = {
+    now: start,
+    transaction,
+    status,
+    due: { kind: 'rest', seconds: 0 },
+    engineNamespace: 'janus-system',
+    server: 'this process',
+    writer: 'p/1',
+    ownWrites: { isOpen: true },
+    waits: 0,
+    lateWindow: 30_000,
+    pace: 'one',
+  };
+  const context = { transaction, packer };
+  return { observation, plan, outcome: [{ write, answer }], carry: emptyCarry, context };
+}
+
+/** `again`, or the phase, the items and when it comes again; `done` where the Transaction may go. */
+function told(step: Step, done: Done): string {
+  const result = resultOf(step, done);
+  if (result.kind === 'again') return 'again';
+  const { phase, items } = result.status;
+  return `${phase}: ${wordsOf(items)}${waitText(result.wait)}${result.finalized ? ', done' : ''}`;
+}
+
+type Row = readonly [reason: string, step: Step, answer: Answer, result: string];
+
+function check(status: Status, rows: readonly Row[]): void {
+  for (const [reason, step, answer, result] of rows) {
+    t.test(`${step.kind}: ${reason}`, async (t) => t.equal(told(step, doneWith(status, answer)), result));
+  }
+}
+
+const because = '';
+const [change = transaction.changes[0]] = transaction.changes.slice(1);
+if (change === undefined) throw new Error('the Transaction has no change');
+const patch = { kind: 'apply', index: 1, change, entry, live: prior, precondition: undefined, because } as const;
+const create: Step = { ...patch, entry: created, live: undefined };
+
+check(statusOf('Committing', 'applied announced'), [
+  ['it took effect', patch, there, 'Committed: applied applied'],
+  ['something else was written meanwhile', patch, failed('stale'), 'again'],
+  ['the object is gone', patch, failed('absent'), 'again'],
+  ['an object of that name was made meanwhile', create, failed('exists'), 'again'],
+  ['its answer is lost, or says that there is no time', patch, failed('transient'), 'Committing: applied announced, backing off'],
+  ['it is refused, right after another change', patch, failed('refused'), 'again'],
+  ['its Namespace is not there, right after another change', create, failed('absent'), 'again'],
+]);
+
+t.test('a refusal after another change is final once it was tried again for a moment', async (t) => {
+  const tries = (lagging: number) => ({ ...emptyCarry, lagging });
+  for (const [step, failure] of [
+    [patch, 'refused'],
+    [create, 'absent'],
+  ] as const) {
+    const done = doneWith(statusOf('Committing', 'applied announced'), failed(failure));
+    for (const lagging of [0, 1, 2, 3]) {
+      const result = resultOf(step, { ...done, carry: tries(lagging) });
+      t.match(result, { kind: 'again', carry: tries(lagging + 1) });
+      t.ok(result.kind === 'again' && (result.pause ?? 0) > 0);
+    }
+    t.equal(told(step, { ...done, carry: tries(4) }), 'RollingBack: applied announced');
+    const first = doneWith(statusOf('Prepared', 'announced announced'), failed(failure));
+    t.equal(told(step, first), 'RollingBack: announced announced', 'nothing was changed before it');
+  }
+});
+
+function compensate(judged: Backward, of = entry): Step {
+  return { kind: 'compensate', index: 1, entry: of, judged, goneOwners: [], goneManagers: [], because };
+}
+
+const restore = compensate({ kind: 'complete', live: prior });
+const remove = compensate({ kind: 'delete', live: prior }, created);
+const recreate = compensate({ kind: 'recreate' }, deleted);
+
+check(statusOf('RollingBack', 'applied applied'), [
+  ['it took effect', restore, there, 'RollingBack: applied restored'],
+  ['what was created is gone', remove, gone, 'RollingBack: applied restored'],
+  ['what was created is kept by finalizers: not gone yet', remove, there, 'RollingBack: applied applied, again at once'],
+  ['something else was written meanwhile', restore, failed('stale'), 'again'],
+  ['the object is gone', restore, failed('absent'), 'again'],
+  ['an object of that name was made meanwhile', recreate, failed('exists'), 'again'],
+  ['its Namespace is gone', recreate, failed('absent'), 'RollingBack: applied left'],
+  ['its answer is lost', restore, failed('transient'), 'RollingBack: applied applied, backing off'],
+  [
+    'the API server cannot reach what must admit it',
+    restore,
+    failed('transient', 500),
+    'RollingBack: applied applied, again at once',
+  ],
+  ['it is refused for good', restore, failed('refused'), 'RollingBack: applied left'],
+]);
+
+const store: Step = { kind: 'store', targets: [], name: 'one-rollback', because };
+
+check(statusOf('Preparing', 'waiting waiting'), [
+  ['it is stored', store, there, 'Prepared: announced prepared'],
+  ['its answer is lost', store, failed('transient'), 'Preparing: waiting waiting, backing off'],
+  ['something lies there', store, failed('exists'), 'again'],
+  ['it is refused for good', store, failed('refused'), 'Failed: waiting waiting'],
+]);
+
+const release: Step = { kind: 'release', leases: [], because };
+const settle: Step = { kind: 'cleanUp', leases: [], configMaps: [], because };
+
+check(statusOf('Committed', 'applied applied'), [
+  ['locks are given back', release, gone, 'Committed: applied applied'],
+  ['they may not be', release, failed('transient'), 'Committed: applied applied, backing off'],
+  ['a successor has them', release, failed('stale'), 'Committed: applied applied'],
+  ['all is let go', settle, gone, 'Committed: applied applied, done'],
+  ['it was not there any more', settle, failed('absent'), 'Committed: applied applied, done'],
+  ['its answer is lost', settle, failed('transient'), 'Committed: applied applied, backing off'],
+  ['something was written meanwhile', settle, failed('stale'), 'again'],
+]);
+
+const lease = { resource: { ...resource, kind: 'Lease' }, namespace: 'janus-system', name: 'lock' };
+const wanted: Write = { verb: 'create', identity: { kind: 'engine' }, location: lease, object: {}, fieldManager: 'janus' };
+const take: Step = { kind: 'acquire', create: [], replace: [], because };
+
+for (const [reason, kind, result] of [
+  ['somebody else has it', 'exists', 'again'],
+  ['the namespace of the engine is gone', 'absent', 'Failed: waiting'],
+  ['the engine may not', 'refused', 'Failed: waiting'],
+  ['there is no time', 'transient', 'Pending: waiting, backing off'],
+] as const) {
+  t.test(`take: ${reason}`, async (t) => {
+    const done = doneWith(statusOf('Pending', 'waiting'), there);
+    t.equal(told(take, { ...done, outcome: [{ write: wanted, answer: failed(kind) }] }), result);
+  });
+}
+
+t.test('a call that has written to one target goes on with no other', async (t) => {
+  const { observation } = doneWith(statusOf('RollingBack', 'applied applied'), there);
+  const at = (index: number): Observation => ({ ...observation, due: { kind: 'restore', index } as ObservedTo<'restore'> });
+  const touched = { ...emptyCarry, ...touchedBy({ ...at(1), outcome: [{ write, answer: there }] }, emptyCarry) };
+  t.equal(touched.touched, 1);
+  t.equal(elsewhere(at(1), { ...touched, isOvertaken: false }), undefined, 'the same one');
+  t.match(elsewhere(at(0), { ...touched, isOvertaken: false }), { kind: 'setStatus', status: observation.status });
+  t.equal(
+    elsewhere({ ...observation, due: { kind: 'release', leases: [] } }, { ...touched, isOvertaken: false }),
+    undefined,
+    'what is no target',
+  );
+  t.match(elsewhere(at(1), { ...emptyCarry, isOvertaken: true }), { kind: 'setStatus' }, 'another engine has gone on meanwhile');
+  t.same(touchedBy({ ...at(0), outcome: [] }, touched), { touched: 1 }, 'it stays so');
+  t.same(
+    touchedBy({ ...at(1), outcome: [{ write, answer: failed('stale') }] }, emptyCarry),
+    {},
+    'a write that was refused is none',
+  );
+  t.equal(elsewhere(at(0), { ...emptyCarry, isOvertaken: false }), undefined);
+});

@@ -1,0 +1,68 @@
+// What a change of status comes to in figures.
+import t from 'tap';
+import type { ItemError } from '../../../hooks/model/item.ts';
+import type { Phase } from '../../../hooks/model/phase.ts';
+import type { Reason } from '../../../hooks/model/reason.ts';
+import type { Status } from '../../../hooks/model/status.ts';
+import { hasEnded, storedOf } from '../../../hooks/report/transition-metrics.ts';
+import { table } from '../../support/table.ts';
+import { second, start, statusOf } from '../../support/transactions.ts';
+
+const rows = table<'reason' | 'from' | 'items' | 'to' | 'then' | 'error' | 'counted'>(`
+reason                          | from        | items               | to          | then                | error            | counted
+nothing happened                | Committing  | applied announced   | Committing  | applied announced   |                  |
+waiting is nothing done         | Pending     | waiting waiting     | Pending     | waiting waiting     |                  |
+snapshots are stored            | Preparing   | waiting waiting     | Prepared    | announced prepared  |                  | prepare success, prepare success
+a change is made                | Committing  | applied announced   | Committed   | applied applied     |                  | commit success
+a check fails                   | Pending     | waiting waiting     | Failed      | waiting waiting     | NotFound         | prepare error
+a change is refused             | Committing  | applied announced   | RollingBack | applied untouched   | Invalid          | commit error
+a change is in conflict         | Committing  | applied announced   | RollingBack | applied announced   | Conflict         | commit conflict
+one never had an effect         | RollingBack | applied announced   | RollingBack | applied untouched   |                  |
+one is restored                 | RollingBack | applied applied     | RollingBack | applied restored    |                  | rollback success
+an undo is in conflict          | RollingBack | applied applied     | RollingBack | applied left        | RollbackConflict | rollback conflict
+an undo is refused              | RollingBack | applied applied     | RollingBack | applied left        | Forbidden        | rollback error
+what was left is tried again    | Failed      | restored left       | RollingBack | restored applied    |                  |
+`);
+
+const withError = (status: Status, error: ItemError): Status => ({
+  ...status,
+  items: status.items.map((item, index) => (index === 1 ? { ...item, error } : item)),
+});
+
+for (const { reason, from, items, to, then, error, counted } of rows) {
+  t.test(`counts: ${reason}`, async (t) => {
+    const after = statusOf(to as Phase, then);
+    const failed = error === '' ? after : withError(after, { reason: error as Reason, message: '' });
+    const stored = storedOf(statusOf(from as Phase, items), failed, start);
+    t.equal(stored.items.map(({ operation, result }) => `${operation} ${result}`).join(', '), counted);
+    t.same(stored.conflicts, counted.includes('conflict') ? [error] : []);
+  });
+}
+
+t.test('a Transaction has ended when an end is reached, not while it stays there', async (t) => {
+  const ended = (from: Phase, to: Phase): boolean => hasEnded(statusOf(from, 'applied'), statusOf(to, 'applied'));
+  t.ok(ended('Committing', 'Committed'));
+  t.notOk(ended('Committed', 'Committed'));
+  t.notOk(ended('Committed', 'RollingBack'));
+});
+
+t.test('a duration is that of the way to the end: of the whole, or of the undo', async (t) => {
+  const times = { startedAt: start, completedAt: start + 90 * second, rollbackStartedAt: start + 60 * second };
+  const duration = (from: Phase, to: Phase) =>
+    storedOf(statusOf(from, 'applied'), { ...statusOf(to, 'applied'), ...times }, start).durationSeconds;
+  t.equal(duration('Committing', 'Committed'), 90);
+  t.equal(duration('RollingBack', 'RolledBack'), 30);
+  t.equal(duration('Committed', 'Committed'), undefined);
+});
+
+t.test('a wait for locks is over when they are held, or given up', async (t) => {
+  const pending = { ...statusOf('Pending', 'waiting'), startedAt: start };
+  const waited = (to: Partial<Status>) =>
+    storedOf(pending, { ...statusOf('Pending', 'waiting'), ...to }, start + 7 * second).lockWaitSeconds;
+  t.equal(waited({ phase: 'Preparing' }), 7);
+  t.equal(waited({ phase: 'Failed', cause: { reason: 'LockHeld', message: '' } }), 7);
+  t.equal(waited({ phase: 'Failed', cause: { reason: 'NotFound', message: '' } }), undefined);
+  t.equal(waited({}), undefined);
+  const committed = { ...statusOf('Committed', 'applied'), completedAt: start, rollbackStartedAt: start + second };
+  t.equal(storedOf(committed, statusOf('RollingBack', 'applied'), start + 3 * second).lockWaitSeconds, 2);
+});

@@ -1,0 +1,8 @@
+// When a Transaction comes again, in the words of the tables.
+import type { Wait } from '../../hooks/model/wait.ts';
+
+const words = { none: '', now: ', again at once', backoff: ', backing off' } as const;
+
+export function waitText(wait: Wait): string {
+  return typeof wait === 'string' ? words[wait] : `, again in ${wait.seconds}`;
+}
