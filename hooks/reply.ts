@@ -1,10 +1,11 @@
 // The end of a call: the status that is stored, what its process can say of its own requests, and when to come again.
 
 import type { Call, EngineParts, Reply } from './call.ts';
-import { halfLifeLeft } from './decide/locks.ts';
 import { holdsLocks } from './due.ts';
 import { testified } from './in-flight/in-flight.ts';
 import type { OwnWrites } from './in-flight/own-writes.ts';
+import { releaseWrite, writerOf } from './locks/lease.ts';
+import { halfLifeLeft } from './locks/state.ts';
 import type { Memory, Turn } from './memory.ts';
 import type { JsonObject } from './model/json.ts';
 import { isTerminal, isUnderWay } from './model/phase.ts';
@@ -17,7 +18,6 @@ import { bounded } from './outcome/bounded.ts';
 import { completed, isMoved } from './outcome/status.ts';
 import type { Session } from './perform/deadline.ts';
 import { type Answered, reportOf } from './report/report.ts';
-import { releaseWrite, writerOf } from './writes/lease.ts';
 
 /** Seconds: the API server is not believed if it wishes to be left alone for longer. */
 const longestStay = 60;

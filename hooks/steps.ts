@@ -3,7 +3,7 @@
 import type { EngineParts, Timing } from './call.ts';
 import { driftRoom } from './checks/room.ts';
 import { decide } from './decide/decide.ts';
-import { lockTime } from './decide/lock-time.ts';
+import { lockTime } from './decide/locks.ts';
 import type { Step } from './decide/step.ts';
 import { elsewhere } from './decide/window.ts';
 import { dueOf } from './due.ts';

@@ -3,17 +3,17 @@
 // though some only after an hour; a snapshot that keeps its finalizer would keep its namespace for ever.
 
 import type { Cluster, ListAnswer, Resource } from './cluster.ts';
-import { leaseState } from './decide/locks.ts';
 import { holdsLocks } from './due.ts';
+import { leaseLocation, releaseWrite } from './locks/lease.ts';
+import { leaseState } from './locks/state.ts';
 import { type JsonObject, textAt } from './model/json.ts';
 import type { Packer } from './model/packer.ts';
 import { isTerminal } from './model/phase.ts';
-import { isSnapshotOf, type Owner } from './model/snapshot-names.ts';
-import { transactionAnnotation } from './model/snapshot-objects.ts';
 import { parseTime } from './model/timeouts.ts';
 import { decodeTransaction } from './model/transaction.ts';
-import { unprotect } from './plan/snapshot.ts';
-import { leaseLocation, releaseWrite } from './writes/lease.ts';
+import { isSnapshotOf, type Owner } from './snapshots/names.ts';
+import { transactionAnnotation } from './snapshots/objects.ts';
+import { unprotect } from './snapshots/store.ts';
 import { configMaps, engine, leases, transactions, uidLabel } from './writes/resources.ts';
 
 /** A Lease of a Transaction at rest is nobody's once a call that takes locks anew would have told of it. */

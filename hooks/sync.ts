@@ -9,6 +9,7 @@ import type { Call, EngineParts, Hook, Reply } from './call.ts';
 import { begun } from './decide/transitions.ts';
 import { mayGoOn } from './decide/window.ts';
 import { dueOf } from './due.ts';
+import { nameWriter, signWrite } from './locks/lease.ts';
 import { lookPatiently, readEarly } from './looking.ts';
 import { createMemory, createTurns } from './memory.ts';
 import { createAhead } from './observe/ahead.ts';
@@ -20,7 +21,6 @@ import { startSession } from './perform/deadline.ts';
 import type { Outcome } from './plan/mutation.ts';
 import { type Answering, replyOf, withoutTransaction } from './reply.ts';
 import { aground, lateWindowOf, type Seen, type Serving, type Stand, type Taken, takeStep } from './steps.ts';
-import { nameWriter, signWrite } from './writes/lease.ts';
 
 /** Looks for one target within one call. Each follows from something that moved; more than these is a hot object, and the next call goes on. */
 const mostLooks = 10;

@@ -300,7 +300,7 @@ export const faultsFoundElsewhere: readonly Fault[] = [
     fault: 'J47: who can edit a ConfigMap has the rights of the ServiceAccount',
     shown: [
       'test/endings/snapshots.test.ts > a snapshot that somebody has tampered with',
-      'test/hooks/model/snapshot.test.ts > an entry is read only where it belongs',
+      'test/hooks/snapshots/codec.test.ts > an entry is read only where it belongs',
     ],
   },
   {

@@ -6,10 +6,10 @@ import { differences, type Merge, merge, type OurPath } from '../content/merge.t
 import { isUnclaimed, ownersAt } from '../content/owners.ts';
 import { hasManager, hasRestored, newOwners, ownedBy } from '../content/ownership.ts';
 import { describePath, describeSealedPath, type Path, pathSet, pathText } from '../content/path.ts';
-import type { Drift } from '../model/drift.ts';
+import type { SnapshotEntry } from '../model/entry.ts';
 import { equalJson, isObject, type Json, type JsonObject, textAt } from '../model/json.ts';
-import type { SnapshotEntry } from '../model/snapshot.ts';
 import { foreign } from '../model/words.ts';
+import type { Drift } from '../snapshots/drift.ts';
 
 export interface Managers {
   readonly forward: string;

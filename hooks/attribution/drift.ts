@@ -1,9 +1,9 @@
 // Where an object has moved since its snapshot without a conflict, as its item remembers it.
 import { listKindsOf, valueAt, withValueAt } from '../content/lists.ts';
 import { differences } from '../content/merge.ts';
-import type { Drift } from '../model/drift.ts';
+import type { SnapshotEntry } from '../model/entry.ts';
 import { at, isObject, type Json, type JsonObject } from '../model/json.ts';
-import type { SnapshotEntry } from '../model/snapshot.ts';
+import type { Drift } from '../snapshots/drift.ts';
 
 /** Where the annotations of a live object differ from those of its prior state. */
 export function annotationDrift({ prior }: SnapshotEntry, live: JsonObject): readonly Drift[] {

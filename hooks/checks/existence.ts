@@ -2,7 +2,7 @@
 import { isTerminating } from '../content/ownership.ts';
 import { at, isDeeperThan, isList, type JsonObject, mostLevels, textAt } from '../model/json.ts';
 import { describe } from '../model/reference.ts';
-import { snapshotFinalizer } from '../model/snapshot-objects.ts';
+import { snapshotFinalizer } from '../snapshots/objects.ts';
 import { type Fault, fault } from './fault.ts';
 import type { Resolved } from './targets.ts';
 

@@ -1,8 +1,9 @@
 // What may be told of a failure that is about one change.
+
+import { isSealed } from '../model/entry.ts';
 import type { Failure } from '../model/failure.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { Reference } from '../model/reference.ts';
-import { isSealed } from '../model/snapshot.ts';
 import type { Transaction } from '../model/transaction.ts';
 import { describeFailure } from './failures.ts';
 

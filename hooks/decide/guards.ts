@@ -1,15 +1,15 @@
 // What must hold before any item is applied or taken back: a list that stops at the first reason.
 import { describeRefusal } from '../checks/refusal.ts';
-import type { Drift } from '../model/drift.ts';
+import { type LeaseState, leaseState } from '../locks/state.ts';
+import type { SnapshotEntry } from '../model/entry.ts';
 import type { Failure } from '../model/failure.ts';
 import { type JsonObject, textAt } from '../model/json.ts';
 import { type Reason, reasonOfFailure } from '../model/reason.ts';
 import { describe } from '../model/reference.ts';
-import type { SnapshotEntry } from '../model/snapshot.ts';
 import type { Cause, Status } from '../model/status.ts';
 import { holderOf, type Transaction } from '../model/transaction.ts';
 import type { ItemView, Observation, Presence } from '../observe/observation.ts';
-import { type LeaseState, leaseState } from './locks.ts';
+import type { Drift } from '../snapshots/drift.ts';
 import type { Step } from './step.ts';
 import { setStatus, waitOut } from './waiting.ts';
 

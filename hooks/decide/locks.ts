@@ -1,47 +1,61 @@
-// Who may hold what. Leases are advisory; the order of their names and keeping only a contiguous prefix while waiting makes a
-// deadlock impossible.
+// Taking locks: for a Transaction that begins, and for an undo that a user asks for later. Leases are advisory; the order of their names
+// and keeping only a contiguous prefix while waiting makes a deadlock impossible.
+import { isWrittenBy, type Lock } from '../locks/lease.ts';
+import { ageOf, type LeaseState, leaseState, lifeLeft, resolution } from '../locks/state.ts';
+import { type JsonObject, textAt } from '../model/json.ts';
+import { describe } from '../model/reference.ts';
+import type { Status } from '../model/status.ts';
+import { formatDuration } from '../model/timeouts.ts';
+import { holderOf } from '../model/transaction.ts';
+import { itemOf, type LockState, type LockView, type Observation } from '../observe/observation.ts';
+import type { Step } from './step.ts';
+import { lockPatience } from './waiting.ts';
 
-import { at, type JsonObject, textAt } from '../model/json.ts';
-import { parseTime } from '../model/timeouts.ts';
-import type { LockState, LockView } from '../observe/observation.ts';
-import { isWrittenBy, type Lock } from '../writes/lease.ts';
-
-/** The `Date` header has a resolution of one second, and so has the time that a Lease was written with. */
-const resolution = 2_000;
-
-export type LeaseState =
-  | 'free'
-  | 'ours'
-  /** Ours, but less than half of its life is left, or none: it is renewed and goes on. */
-  | 'fading'
-  | 'expired'
-  | 'held';
-
-export function leaseState(lease: JsonObject | undefined, holder: string, now: number): LeaseState {
-  if (lease === undefined) return 'free';
-  const heldBy = textAt(lease, 'spec', 'holderIdentity') ?? '';
-  const [life, age] = [lifeOf(lease), ageOf(lease, now)];
-  if (heldBy === holder) return age > life / 2 ? 'fading' : 'ours';
-  return heldBy === '' || age > life + resolution ? 'expired' : 'held';
+/** What becomes of the status, by how the taking goes. */
+export interface Taking {
+  readonly held: () => Step;
+  readonly waiting: (message: string) => Status;
+  readonly waitedTooLong: (message: string) => Step;
+  /** Since when, in ms, locks are waited for; undefined when this is the first try. */
+  readonly since: number | undefined;
 }
 
-/** ms until nobody needs to respect it any more. Others add the resolution to that, so that this is on the safe side. */
-export function lifeLeft(lease: JsonObject, now: number): number {
-  return lifeOf(lease) - ageOf(lease, now);
+export function takeLocks(observation: Observation, view: LockView, taking: Taking): Step {
+  const trouble = lockTrouble(view);
+  if (trouble !== undefined) {
+    const message = `waiting: locks could not be read (${trouble.failure.reason}); they are tried again until spec.timeout`;
+    return { kind: 'setStatus', status: taking.waiting(message), because: message, wait: 'backoff' };
+  }
+  const locking = judgeLocks(view, takerOf(observation), observation.now);
+  switch (locking.kind) {
+    case 'held':
+      return taking.held();
+    case 'acquire':
+      return { ...locking, kind: 'acquire', because: `${view.locks.length} locks are wanted` };
+    case 'blocked':
+      return blocked(observation, locking, taking);
+  }
 }
 
-/** ms until it is to be renewed; negative when it should have been. */
-export function halfLifeLeft(lease: JsonObject, now: number): number {
-  return lifeOf(lease) / 2 - ageOf(lease, now);
+export function takerOf({ transaction, server, lateWindow }: Observation): Taker {
+  return { holder: holderOf(transaction), server, lateWindow };
 }
 
-function ageOf(lease: JsonObject, now: number): number {
-  return now - (parseTime(textAt(lease, 'spec', 'renewTime')) ?? 0);
+function blocked({ transaction, now }: Observation, locking: Extract<Locking, { kind: 'blocked' }>, taking: Taking): Step {
+  const message = `${describe(locking.lock.target)} is locked by Transaction ${readableHolder(locking.holder)}`;
+  const waited = now - (taking.since ?? now);
+  if (transaction.lockWait === 0 || waited > transaction.lockWait) {
+    const tooLong =
+      transaction.lockWait === 0 ? 'spec.lockWait is 0s' : `waited for spec.lockWait (${formatDuration(transaction.lockWait)})`;
+    return taking.waitedTooLong(`${message}; ${tooLong}`);
+  }
+  const status = taking.waiting(`waiting: ${message}`);
+  return { kind: 'releaseAndWait', leases: locking.release, status, because: message, wait: lockPatience };
 }
 
-function lifeOf(lease: JsonObject): number {
-  const seconds = at(lease, 'spec', 'leaseDurationSeconds');
-  return typeof seconds === 'number' ? seconds * 1000 : 0;
+/** The uid in a holder tells people nothing. */
+function readableHolder(holder: string): string {
+  return holder.split('/').slice(0, 2).join('/');
 }
 
 /** What taking locks comes to. */
@@ -106,4 +120,11 @@ function objectOf(state: LockState | undefined): JsonObject | undefined {
 /** The first lock whose state could not be learned. */
 export function lockTrouble(view: LockView): Extract<LockState, { kind: 'trouble' }> | undefined {
   return [...view.states.values()].find((state) => state.kind === 'trouble');
+}
+
+/** ms after the look by which a write of this step must have taken effect: the lock of its target may be another's then. */
+export function lockTime({ kind }: Step, { due, now }: Pick<Observation, 'due' | 'now'>): number {
+  const isUnderLock = kind === 'apply' || kind === 'compensate';
+  const lease = itemOf(due)?.lease;
+  return isUnderLock && lease?.kind === 'present' ? lifeLeft(lease.object, now) : Number.POSITIVE_INFINITY;
 }

@@ -1,12 +1,12 @@
 // Pending: the checks, then the locks. Nothing is written before every check has passed.
 import { describeFaults, type Fault } from '../checks/fault.ts';
+import { lockOf, writerOf } from '../locks/lease.ts';
 import type { ItemError } from '../model/item.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { Status } from '../model/status.ts';
 import type { BeginView, LockView, Observation } from '../observe/observation.ts';
-import { lockOf, writerOf } from '../writes/lease.ts';
+import { takeLocks } from './locks.ts';
 import type { Step } from './step.ts';
-import { takeLocks } from './taking.ts';
 import { begun, type Locks, locked, stopped, waitingForLocks, withLeases } from './transitions.ts';
 import { setStatus, waitOut } from './waiting.ts';
 

@@ -1,12 +1,12 @@
 // The ends: locks are given back, later requests honoured, and what is deleted is let go.
 
 import { unsettledAtEnd } from '../in-flight/in-flight.ts';
+import { lockOf } from '../locks/lease.ts';
 import type { CleanUpView, ItemView, Observation, ObservedTo, ReleaseView, RelockView } from '../observe/observation.ts';
-import { lockOf } from '../writes/lease.ts';
 import { firstLease, forgedDrift } from './guards.ts';
+import { takeLocks } from './locks.ts';
 import { locksOf } from './pending.ts';
 import type { Step } from './step.ts';
-import { takeLocks } from './taking.ts';
 import { answered, disowned, released, waitingSince, waitingToUndo, withLeases } from './transitions.ts';
 import { undoingAgain } from './undo-transitions.ts';
 import { setStatus, waitOut } from './waiting.ts';

@@ -2,15 +2,15 @@
 
 import type { Backward } from '../attribution/undo.ts';
 import type { Precondition } from '../cluster.ts';
-import type { Drift } from '../model/drift.ts';
+import type { Lock } from '../locks/lease.ts';
+import type { SnapshotEntry } from '../model/entry.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { Wanted } from '../model/others.ts';
-import type { SnapshotEntry } from '../model/snapshot.ts';
 import type { Status } from '../model/status.ts';
 import type { Change } from '../model/transaction.ts';
 import type { Wait } from '../model/wait.ts';
 import type { Prepared } from '../observe/observation.ts';
-import type { Lock } from '../writes/lease.ts';
+import type { Drift } from '../snapshots/drift.ts';
 
 export type Step =
   /** Nothing is written; the status becomes this one.  */

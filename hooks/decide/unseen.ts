@@ -2,10 +2,10 @@
 // That passes, or it lasts until somebody mends the kind. It is waited for, and not for so long that it holds up all else.
 import { type Fault, fault } from '../checks/fault.ts';
 import { howToAllow } from '../checks/one-way.ts';
+import type { SnapshotEntry } from '../model/entry.ts';
 import type { Unseen } from '../model/failure.ts';
 import { reasonOfFailure } from '../model/reason.ts';
 import { describe } from '../model/reference.ts';
-import type { SnapshotEntry } from '../model/snapshot.ts';
 import type { ItemView, Observation, Prepared } from '../observe/observation.ts';
 import type { Step } from './step.ts';
 import { left, undoing } from './undo-transitions.ts';

@@ -25,9 +25,9 @@
 // - W5: what a call sends names the state before the change, which the snapshot holds, or a version that it has read before its look: a
 //   target that must be read asks for a new look after that.
 
+import { writerOf } from '../locks/lease.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { Status } from '../model/status.ts';
-import { writerOf } from '../writes/lease.ts';
 import type { OwnWrites } from './own-writes.ts';
 
 /** Ms: times of the API server are cut to whole seconds, here and in the status. */

@@ -1,7 +1,8 @@
 // Targets of an undo that are read before their turn. What was read counts for one look at the Transaction; the write that follows
 // names its version.
+
+import type { SnapshotEntry } from '../model/entry.ts';
 import { isToUndo } from '../model/item.ts';
-import type { SnapshotEntry } from '../model/snapshot.ts';
 import type { Status } from '../model/status.ts';
 import type { Transaction } from '../model/transaction.ts';
 import type { Presence } from './observation.ts';

@@ -5,10 +5,10 @@ import { byName, gapFaults, type Need, needsOf } from '../checks/permissions.ts'
 import { namespaceCreator, type Resolved, resourceFromCreated, targetFaults, targetOf } from '../checks/targets.ts';
 import { staticFaults } from '../checks/validity.ts';
 import type { AccessQuestion, Reader, ResourceAnswer } from '../cluster.ts';
+import { type Lock, leaseLocation, lockOf } from '../locks/lease.ts';
 import type { Failure } from '../model/failure.ts';
 import { textAt } from '../model/json.ts';
 import type { Transaction } from '../model/transaction.ts';
-import { type Lock, leaseLocation, lockOf } from '../writes/lease.ts';
 import { engine, serviceAccountOf } from '../writes/resources.ts';
 import type { Carry } from './carry.ts';
 import type { Looks } from './looks.ts';

@@ -1,7 +1,8 @@
 // What goes from one look to the next within a call.
+
+import type { SnapshotEntry } from '../model/entry.ts';
 import type { Failure } from '../model/failure.ts';
 import type { Wanted } from '../model/others.ts';
-import type { SnapshotEntry } from '../model/snapshot.ts';
 import type { LockState } from './observation.ts';
 
 /** What earlier attempts within this call have learned. */

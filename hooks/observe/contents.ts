@@ -3,10 +3,10 @@
 import { companyOf, type Doomed, isControlledBy, isDerived, type Neighbour } from '../checks/company.ts';
 import { managersOf } from '../content/fields.ts';
 import { kubernetesManagers } from '../content/ownership.ts';
+import type { SnapshotEntry } from '../model/entry.ts';
 import type { Failure, Unseen } from '../model/failure.ts';
 import type { JsonObject } from '../model/json.ts';
 import { identityOf, type Reference } from '../model/reference.ts';
-import type { SnapshotEntry } from '../model/snapshot.ts';
 import type { Status } from '../model/status.ts';
 import { fieldManagers, type Transaction } from '../model/transaction.ts';
 import { serviceAccountOf } from '../writes/resources.ts';

@@ -1,12 +1,13 @@
 // The entries in the data of a snapshot's ConfigMaps, each where it is authentic; one that is not breaks the whole.
 import type { Resolved } from '../checks/targets.ts';
+import type { SnapshotEntry } from '../model/entry.ts';
 import type { Json } from '../model/json.ts';
 import type { Packer } from '../model/packer.ts';
-import { textsOf } from '../model/pieces.ts';
 import type { Reference } from '../model/reference.ts';
-import { type Decoded, decodeEntry, mostBytes, type Place, type SnapshotEntry } from '../model/snapshot.ts';
 import type { Transaction } from '../model/transaction.ts';
-import { decodeUntagged } from '../model/untagged.ts';
+import { textsOf } from '../snapshots/chunks.ts';
+import { type Decoded, decodeEntry, mostBytes, type Place } from '../snapshots/codec.ts';
+import { decodeUntagged } from '../snapshots/untagged.ts';
 
 /** How the targets of changes are served, by their index. */
 export type Served = ReadonlyMap<number, Pick<Resolved, 'target' | 'resource'>>;

@@ -1,11 +1,11 @@
 // What must be known to judge one item: its lock, its snapshot, the ServiceAccount, the live object.
 import { isTerminating } from '../content/ownership.ts';
-import { driftOf } from '../model/drift.ts';
+import { leaseLocation, lockOf } from '../locks/lease.ts';
+import type { SnapshotEntry } from '../model/entry.ts';
 import { textAt } from '../model/json.ts';
-import type { SnapshotEntry } from '../model/snapshot.ts';
 import type { Status } from '../model/status.ts';
 import { type ChangeType, mayBreak, type Transaction } from '../model/transaction.ts';
-import { leaseLocation, lockOf } from '../writes/lease.ts';
+import { driftOf } from '../snapshots/drift.ts';
 import { engine, serviceAccountOf } from '../writes/resources.ts';
 import { type Ahead, readInTurn } from './ahead.ts';
 import type { Carry } from './carry.ts';

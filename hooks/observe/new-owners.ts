@@ -1,10 +1,10 @@
 // Owners that a change gives to an object. The garbage collector deletes what names only owners that are not there, and no undo could
 // bring it back.
 import { type Fault, fault } from '../checks/fault.ts';
+import { isSealed } from '../model/entry.ts';
 import type { Failure } from '../model/failure.ts';
 import { type JsonObject, textAt } from '../model/json.ts';
 import { describe } from '../model/reference.ts';
-import { isSealed } from '../model/snapshot.ts';
 import type { Transaction } from '../model/transaction.ts';
 import { foreign } from '../model/words.ts';
 import { serviceAccountOf } from '../writes/resources.ts';

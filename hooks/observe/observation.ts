@@ -4,16 +4,16 @@ import type { Fault } from '../checks/fault.ts';
 import type { Resolved } from '../checks/targets.ts';
 import type { Due } from '../due.ts';
 import type { OwnWrites } from '../in-flight/own-writes.ts';
-import type { KnownDrift } from '../model/drift.ts';
+import type { Lock } from '../locks/lease.ts';
+import type { SnapshotEntry } from '../model/entry.ts';
 import type { Failure, Unseen } from '../model/failure.ts';
 import type { Item } from '../model/item.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { Others } from '../model/others.ts';
 import type { Reference } from '../model/reference.ts';
-import type { SnapshotEntry } from '../model/snapshot.ts';
 import type { RollbackRef, Status } from '../model/status.ts';
 import type { Change, Transaction } from '../model/transaction.ts';
-import type { Lock } from '../writes/lease.ts';
+import type { KnownDrift } from '../snapshots/drift.ts';
 
 export type Presence =
   | { readonly kind: 'present'; readonly object: JsonObject }

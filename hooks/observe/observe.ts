@@ -1,9 +1,9 @@
 // The reads that what is due needs. Reader only: nothing here changes anything.
 import type { Due } from '../due.ts';
-import { driftOf } from '../model/drift.ts';
+import { lockOf } from '../locks/lease.ts';
 import type { Status } from '../model/status.ts';
 import type { Transaction } from '../model/transaction.ts';
-import { lockOf } from '../writes/lease.ts';
+import { driftOf } from '../snapshots/drift.ts';
 import type { Ahead } from './ahead.ts';
 import { observeBegin, observeLocks } from './begin.ts';
 import type { Carry } from './carry.ts';

@@ -1,8 +1,8 @@
 // Small reads that several observations share. Reader only.
 import type { Answer, Identity, Location, Reader } from '../cluster.ts';
+import type { SnapshotEntry } from '../model/entry.ts';
 import type { Failure } from '../model/failure.ts';
 import { type JsonObject, textAt } from '../model/json.ts';
-import type { SnapshotEntry } from '../model/snapshot.ts';
 import { holderOf, type Transaction } from '../model/transaction.ts';
 import { locationOf } from '../writes/change.ts';
 import { engine, leases, serviceAccountOf, serviceAccounts, uidLabel } from '../writes/resources.ts';

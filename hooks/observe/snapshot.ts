@@ -1,16 +1,16 @@
 // Reading a stored snapshot back. What does not have the digest that the status names, or holds an entry that is not authentic, is
 // broken, whoever made it so. Nothing is expanded, parsed or believed before that is known.
 import type { Reader } from '../cluster.ts';
+import type { SnapshotEntry } from '../model/entry.ts';
 import type { Failure } from '../model/failure.ts';
 import { at, type JsonObject, textAt } from '../model/json.ts';
 import type { Packer } from '../model/packer.ts';
-import { digestOf } from '../model/pieces.ts';
-import type { SnapshotEntry } from '../model/snapshot.ts';
-import { partName } from '../model/snapshot-names.ts';
-import { isPartCount } from '../model/snapshot-objects.ts';
 import type { RollbackRef } from '../model/status.ts';
 import type { Transaction } from '../model/transaction.ts';
-import { mayLackTags } from '../model/untagged.ts';
+import { digestOf } from '../snapshots/chunks.ts';
+import { partName } from '../snapshots/names.ts';
+import { isPartCount } from '../snapshots/objects.ts';
+import { mayLackTags } from '../snapshots/untagged.ts';
 import { configMaps, engine } from '../writes/resources.ts';
 import { resolveTargets } from './begin.ts';
 import { assemble, type Served } from './entries.ts';

@@ -4,7 +4,6 @@ import type { SetStatus } from '../decide/step.ts';
 import { stopped } from '../decide/transitions.ts';
 import { waitOut } from '../decide/waiting.ts';
 import type { Due } from '../due.ts';
-import type { DriftContext } from '../model/drift.ts';
 import type { Failure } from '../model/failure.ts';
 import type { Reason } from '../model/reason.ts';
 import type { Status } from '../model/status.ts';
@@ -12,6 +11,7 @@ import type { Wait } from '../model/wait.ts';
 import type { Carry } from '../observe/carry.ts';
 import type { Observation } from '../observe/observation.ts';
 import type { Attempt, Outcome, Plan } from '../plan/mutation.ts';
+import type { DriftContext } from '../snapshots/drift.ts';
 
 export type Result =
   /** `pause`: ms before. */

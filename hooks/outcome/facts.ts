@@ -4,10 +4,10 @@ import { effectOf } from '../attribution/effect.ts';
 import { contentOf } from '../content/content.ts';
 import { listKindsOf, valueAt } from '../content/lists.ts';
 import { differences, merge } from '../content/merge.ts';
-import { type DriftContext, storedDrift } from '../model/drift.ts';
+import type { SnapshotEntry } from '../model/entry.ts';
 import type { Applied } from '../model/item.ts';
 import { equalJson, isObject, type Json, type JsonObject } from '../model/json.ts';
-import type { SnapshotEntry } from '../model/snapshot.ts';
+import { type DriftContext, storedDrift } from '../snapshots/drift.ts';
 
 export function factsOf(
   entry: SnapshotEntry,

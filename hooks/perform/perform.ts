@@ -1,6 +1,7 @@
 // Writes -> outcome. No judgement: it sends, and stops where the plan says so.
 import type { Answer, Writer } from '../cluster.ts';
-import type { Attempt, Mutation, Outcome, Plan } from '../plan/mutation.ts';
+import type { Attempt, Outcome, Plan } from '../plan/mutation.ts';
+import type { Mutation } from '../writes/mutation.ts';
 
 export async function perform(plan: Plan, writer: Writer): Promise<Outcome> {
   switch (plan.kind) {

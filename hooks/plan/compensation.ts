@@ -8,12 +8,12 @@ import { entryOf, managersOf } from '../content/fields.ts';
 import { withoutGenerated, withoutToken } from '../content/generated.ts';
 import { type ListKinds, listKindsOf } from '../content/lists.ts';
 import { fenceOf, hasManager, restoredManagers } from '../content/ownership.ts';
+import type { SnapshotEntry } from '../model/entry.ts';
 import { at, equalJson, isList, type Json, type JsonObject, textAt, withKey, withPath } from '../model/json.ts';
-import type { SnapshotEntry } from '../model/snapshot.ts';
 import { fieldManagers, type Transaction } from '../model/transaction.ts';
 import { locationOf } from '../writes/change.ts';
+import type { Mutation } from '../writes/mutation.ts';
 import { preconditionOf, serviceAccountOf } from '../writes/resources.ts';
-import type { Mutation } from './mutation.ts';
 
 export interface Undo {
   readonly transaction: Transaction;

@@ -1,17 +1,8 @@
-// The seam to the world: writes in order, each with its precondition. The next one may depend on the answer to the last,
-// purely: a step that dies in between is decided anew from what the API server holds.
+// The seam to the world: what is to be written, and what came of it.
 
 import type { Fault } from '../checks/fault.ts';
 import type { Answer, Write } from '../cluster.ts';
-import type { JsonObject } from '../model/json.ts';
-
-export interface Mutation {
-  readonly write: Write;
-  /** What follows, given the answer; undefined when that was all. */
-  readonly next?: (answer: JsonObject) => Mutation | undefined;
-  /** What follows when the API server refuses the write for good: where absent, the mutation has failed. */
-  readonly otherwise?: () => Mutation | undefined;
-}
+import type { Mutation } from '../writes/mutation.ts';
 
 export type Plan =
   | { readonly kind: 'nothing' }

@@ -1,18 +1,21 @@
 // Step -> writes. Pure, exhaustive: what is performed needs no more judgement.
+import { fault } from '../checks/fault.ts';
 import type { Write } from '../cluster.ts';
 import { withManagedFields } from '../content/content.ts';
 import { entryOf, managersOf } from '../content/fields.ts';
 import type { Step } from '../decide/step.ts';
+import { acquireWrite, releaseWrite, renewWrite, replaceWrite, signWrite } from '../locks/lease.ts';
+import type { SnapshotEntry } from '../model/entry.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { Packer } from '../model/packer.ts';
 import { fieldManagers, type Transaction } from '../model/transaction.ts';
-import type { Observation } from '../observe/observation.ts';
+import type { Observation, Prepared } from '../observe/observation.ts';
+import { discard, storeWrites } from '../snapshots/store.ts';
 import { aimOf, changeWrite, locationOf } from '../writes/change.ts';
-import { acquireWrite, releaseWrite, renewWrite, replaceWrite, signWrite } from '../writes/lease.ts';
+import type { Mutation } from '../writes/mutation.ts';
 import { engine, preconditionOf, serviceAccountOf, transactions } from '../writes/resources.ts';
 import { compensation } from './compensation.ts';
-import type { Mutation, Plan } from './mutation.ts';
-import { discard, storePlan } from './snapshot.ts';
+import type { Plan } from './mutation.ts';
 
 export function plan(step: Step, observation: Observation, packer: Packer): Plan {
   const { transaction, engineNamespace } = observation;
@@ -31,7 +34,7 @@ export function plan(step: Step, observation: Observation, packer: Packer): Plan
     case 'release':
       return parallel(step.leases.map((lease) => releaseWrite(lease, engineNamespace)));
     case 'store':
-      return storePlan(transaction, step.targets, step.name, packer);
+      return storePlan(step, transaction, packer);
     case 'discard':
       return discardPlan(step);
     case 'apply':
@@ -62,6 +65,26 @@ function settlePlan({ leases, configMaps }: Extract<Step, { kind: 'cleanUp' }>, 
   const discarded = configMaps.map(discard).filter((mutation) => mutation !== undefined);
   const mutations = [...released.map((write) => ({ write })), ...discarded];
   return mutations.length === 0 ? { kind: 'nothing' } : { kind: 'parallel', mutations };
+}
+
+function storePlan({ targets, name }: Extract<Step, { kind: 'store' }>, transaction: Transaction, packer: Packer): Plan {
+  const writes = storeWrites(transaction, targets.map(entryOfTarget), name, packer);
+  return typeof writes === 'string'
+    ? { kind: 'refused', faults: [fault('SnapshotTooLarge', writes)] }
+    : { kind: 'sequence', writes };
+}
+
+function entryOfTarget({ resolved, prior, expected, approximate }: Prepared): SnapshotEntry {
+  const { group, version, plural, kind, namespaced, statusSubresource } = resolved.resource;
+  return {
+    index: resolved.index,
+    type: resolved.change.type,
+    target: resolved.target,
+    resource: { group, version, plural, kind, namespaced, statusSubresource },
+    ...(prior === undefined ? {} : { prior }),
+    ...(expected === undefined ? {} : { expected }),
+    approximate,
+  };
 }
 
 function discardPlan({ configMaps }: Extract<Step, { kind: 'discard' }>): Plan {

@@ -2,9 +2,9 @@
 import type { Location, Precondition, Write } from '../cluster.ts';
 import { withoutKeys } from '../content/content.ts';
 import { merge } from '../content/merge.ts';
+import type { SnapshotEntry, StoredResource } from '../model/entry.ts';
 import { at, isList, isObject, type Json, type JsonObject, withKey, withPath } from '../model/json.ts';
 import { type Reference, typeMeta } from '../model/reference.ts';
-import type { SnapshotEntry, StoredResource } from '../model/snapshot.ts';
 import { annotations, type Change, fieldManagers, type Transaction } from '../model/transaction.ts';
 import { serviceAccountOf } from './resources.ts';
 

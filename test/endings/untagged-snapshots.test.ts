@@ -2,7 +2,7 @@
 // status, and for no others. How their targets are served is not theirs to say.
 import t from 'tap';
 import { at, type JsonObject, parseJson, textAt } from '../../hooks/model/json.ts';
-import { digestOf } from '../../hooks/model/pieces.ts';
+import { digestOf } from '../../hooks/snapshots/chunks.ts';
 import { createCluster } from '../../server/kubernetes/cluster.ts';
 import { loadConnection } from '../../server/kubernetes/connection.ts';
 import { createSealer, type KeyRing } from '../../server/kubernetes/sealer.ts';

@@ -22,7 +22,7 @@ function file(name: string): (path: string) => boolean {
 
 const observation = (path: string): boolean => /^hooks\/observe\/(observation|carry)\.ts$/.test(path);
 const values = ['model', 'cluster'];
-const checked = [...values, 'content', 'checks', 'due', 'writes'];
+const checked = [...values, 'content', 'writes', 'snapshots', 'checks', 'due', 'locks'];
 const observed = [...checked, 'in-flight', 'observation'];
 const decided = [...observed, 'attribution', 'decide'];
 const planned = [...decided, 'plan'];
@@ -33,18 +33,25 @@ export const units: readonly Unit[] = [
   { name: 'cluster', holds: file('hooks/cluster.ts'), sees: ['model'], nature: 'types' },
   { name: 'call', holds: file('hooks/call.ts'), sees: values, nature: 'types' },
   { name: 'content', holds: folder('hooks/content'), sees: values, nature: 'pure' },
-  { name: 'checks', holds: folder('hooks/checks'), sees: [...values, 'content'], nature: 'pure' },
-  { name: 'due', holds: file('hooks/due.ts'), sees: ['model'], nature: 'pure' },
   { name: 'writes', holds: folder('hooks/writes'), sees: [...values, 'content'], nature: 'pure' },
-  { name: 'in-flight', holds: folder('hooks/in-flight'), sees: [...values, 'writes'], nature: 'pure' },
+  { name: 'snapshots', holds: folder('hooks/snapshots'), sees: [...values, 'content', 'writes'], nature: 'pure' },
+  { name: 'checks', holds: folder('hooks/checks'), sees: [...values, 'content', 'snapshots'], nature: 'pure' },
+  { name: 'due', holds: file('hooks/due.ts'), sees: ['model'], nature: 'pure' },
+  { name: 'locks', holds: folder('hooks/locks'), sees: [...values, 'writes', 'snapshots'], nature: 'pure' },
+  { name: 'in-flight', holds: folder('hooks/in-flight'), sees: [...values, 'locks'], nature: 'pure' },
   { name: 'observation', holds: observation, sees: [...checked, 'in-flight'], nature: 'pure' },
   { name: 'observe', holds: folder('hooks/observe'), sees: observed, nature: 'effects' },
   { name: 'memory', holds: file('hooks/memory.ts'), sees: [...values, 'in-flight', 'observation', 'observe'], nature: 'effects' },
-  { name: 'attribution', holds: folder('hooks/attribution'), sees: [...values, 'content', 'checks', 'writes'], nature: 'pure' },
+  {
+    name: 'attribution',
+    holds: folder('hooks/attribution'),
+    sees: [...values, 'content', 'checks', 'writes', 'snapshots'],
+    nature: 'pure',
+  },
   { name: 'decide', holds: folder('hooks/decide'), sees: [...observed, 'attribution'], nature: 'pure' },
   { name: 'plan', holds: folder('hooks/plan'), sees: decided, nature: 'pure' },
-  { name: 'sweep', holds: file('hooks/sweep.ts'), sees: [...values, 'due', 'writes', 'decide', 'plan'], nature: 'effects' },
-  { name: 'perform', holds: folder('hooks/perform'), sees: [...values, 'plan'], nature: 'effects' },
+  { name: 'sweep', holds: file('hooks/sweep.ts'), sees: [...values, 'due', 'writes', 'locks', 'snapshots'], nature: 'effects' },
+  { name: 'perform', holds: folder('hooks/perform'), sees: [...values, 'writes', 'plan'], nature: 'effects' },
   { name: 'outcome', holds: folder('hooks/outcome'), sees: planned, nature: 'pure' },
   { name: 'report', holds: folder('hooks/report'), sees: [...planned, 'call', 'outcome'], nature: 'pure' },
   {

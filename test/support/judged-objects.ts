@@ -1,9 +1,9 @@
 // One object in all the states in which it may be found, for the tables of judgement: our change makes `spec.a` 2 and adds
 // `spec.c`; kubectl wrote all the rest, a controller the status. The uid of the object is u1, of the Transaction t1.
 import type { BackwardEvidence } from '../../hooks/attribution/undo.ts';
+import type { SnapshotEntry } from '../../hooks/model/entry.ts';
 import { at, isList, isObject, type Json, type JsonObject, withPath } from '../../hooks/model/json.ts';
 import { nobodyElse } from '../../hooks/model/others.ts';
-import type { SnapshotEntry } from '../../hooks/model/snapshot.ts';
 import { annotations, type ChangeType } from '../../hooks/model/transaction.ts';
 import { type EntryExtras, entry, fieldsOf, managed } from './managed-fields.ts';
 

@@ -1,6 +1,6 @@
 // Snapshots as they lie in a namespace. Their names end in what only the engine's key gives, so they are looked up.
 import { type JsonObject, textAt } from '../../hooks/model/json.ts';
-import { snapshotNames } from '../../hooks/model/snapshot-names.ts';
+import { snapshotNames } from '../../hooks/snapshots/names.ts';
 import { createCluster } from '../../server/kubernetes/cluster.ts';
 import { loadConnection } from '../../server/kubernetes/connection.ts';
 import { must } from './client.ts';

@@ -4,7 +4,7 @@ import { brotliCompressSync, constants } from 'node:zlib';
 import t, { type Test } from 'tap';
 import type { Answer, Cluster, Write } from '../../hooks/cluster.ts';
 import { at, type Json, type JsonObject, textAt, withPath } from '../../hooks/model/json.ts';
-import { digestOf } from '../../hooks/model/pieces.ts';
+import { digestOf } from '../../hooks/snapshots/chunks.ts';
 import { must } from '../support/client.ts';
 import { type Engines, openEngines } from '../support/engine.ts';
 import { snapshotOf } from '../support/snapshots.ts';

@@ -1,6 +1,6 @@
 // What the adversary sees and can do in one run: all of it by requests of his own, with the rights that `world.ts` gives him.
 import { at, isObject, type JsonObject, textAt } from '../../../hooks/model/json.ts';
-import { digestOf } from '../../../hooks/model/pieces.ts';
+import { digestOf } from '../../../hooks/snapshots/chunks.ts';
 import type { Client } from '../../support/client.ts';
 import { transactionsOf } from '../evidence.ts';
 import { plantedBy } from '../invariants-of-authority.ts';

@@ -2,8 +2,8 @@
 // in managedFields, while the merge speaks of its keys: who owns the map owns each of them.
 import t from 'tap';
 import { judgeBackward } from '../../../hooks/attribution/undo.ts';
+import type { SnapshotEntry } from '../../../hooks/model/entry.ts';
 import type { JsonObject } from '../../../hooks/model/json.ts';
-import type { SnapshotEntry } from '../../../hooks/model/snapshot.ts';
 import { managers, plainEvidence } from '../../support/judged-objects.ts';
 import { entry, managed } from '../../support/managed-fields.ts';
 

@@ -3,6 +3,7 @@ import t from 'tap';
 import { decide } from '../../../hooks/decide/decide.ts';
 import type { Step } from '../../../hooks/decide/step.ts';
 import { type Due, holdsLocks } from '../../../hooks/due.ts';
+import { lockOf } from '../../../hooks/locks/lease.ts';
 import type { Failure } from '../../../hooks/model/failure.ts';
 import type { JsonObject } from '../../../hooks/model/json.ts';
 import { nobodyElse } from '../../../hooks/model/others.ts';
@@ -23,7 +24,6 @@ import type {
   RelockView,
   StoredSnapshot,
 } from '../../../hooks/observe/observation.ts';
-import { lockOf } from '../../../hooks/writes/lease.ts';
 import { changed, entryFor, prior, with_ } from '../../support/judged-objects.ts';
 import { minute, second, start, statusOf, transactionOf, wordsOf } from '../../support/transactions.ts';
 import { waitText } from '../../support/waits.ts';

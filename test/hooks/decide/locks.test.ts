@@ -1,6 +1,7 @@
 // Locks as tables: of whom a Lease is, and what taking several comes to.
 import t from 'tap';
-import { judgeLocks, leaseState, lockTrouble } from '../../../hooks/decide/locks.ts';
+import { judgeLocks, lockTrouble } from '../../../hooks/decide/locks.ts';
+import { leaseState } from '../../../hooks/locks/state.ts';
 import { type JsonObject, withPath } from '../../../hooks/model/json.ts';
 import { formatMicroTime } from '../../../hooks/model/timeouts.ts';
 import type { LockState, LockView } from '../../../hooks/observe/observation.ts';

@@ -49,7 +49,7 @@ export const locks: readonly Sabotage[] = [
       {
         file: 'hooks/decide/guards.ts',
         find: "return state === 'ours' ? { kind: 'clear'",
-        replace: "return state !== 'held' || state ? { kind: 'clear'",
+        replace: "return state !== undefined ? { kind: 'clear'",
       },
     ],
     caughtBy: ['test/hooks/decide/decide.test.ts'],
@@ -93,7 +93,7 @@ export const locks: readonly Sabotage[] = [
   {
     name: 'takeover-too-early',
     fault: 'a lock is taken over before it has expired',
-    edits: [{ file: 'hooks/decide/locks.ts', find: 'age > life + resolution', replace: 'age > life / 2' }],
+    edits: [{ file: 'hooks/locks/state.ts', find: 'age > life + resolution', replace: 'age > life / 2' }],
     caughtBy: lockTests,
   },
   {

@@ -1,7 +1,7 @@
 // What is stored before the first change, and what becomes of secrets.
 import type { Sabotage } from '../sabotage.ts';
 
-const model = ['test/hooks/model/snapshot.test.ts'];
+const model = ['test/hooks/snapshots/codec.test.ts'];
 
 export const storage: readonly Sabotage[] = [
   {
@@ -10,9 +10,9 @@ export const storage: readonly Sabotage[] = [
     edits: [
       {
         file: 'hooks/plan/plan.ts',
-        find: 'return storePlan(transaction, step.targets, step.name, packer);',
+        find: 'return storePlan(step, transaction, packer);',
         replace:
-          "return storePlan(transaction, step.targets, step.name, packer).kind === 'refused' ? { kind: 'nothing' } : { kind: 'nothing' };",
+          "return storePlan(step, transaction, packer).kind === 'refused' ? { kind: 'nothing' } : { kind: 'nothing' };",
       },
     ],
     caughtBy: ['test/scenarios/commits.test.ts'],
@@ -34,7 +34,7 @@ export const storage: readonly Sabotage[] = [
     fault: 'prior states of Secrets lie open in the snapshot (J46)',
     edits: [
       {
-        file: 'hooks/model/snapshot.ts',
+        file: 'hooks/model/entry.ts',
         find: "return (target.apiVersion === 'v1' && target.kind === 'Secret') || target",
         replace: 'return target',
       },
@@ -46,7 +46,7 @@ export const storage: readonly Sabotage[] = [
     fault: 'prior states of objects in other namespaces lie open in the snapshot',
     edits: [
       {
-        file: 'hooks/model/snapshot.ts',
+        file: 'hooks/model/entry.ts',
         find: ' || target.namespace !== transactionNamespace;',
         replace: " || transactionNamespace === '';",
       },
@@ -70,7 +70,7 @@ export const storage: readonly Sabotage[] = [
     fault: 'what lies under the name of a snapshot is adopted, whoever stored it (J10)',
     edits: [
       {
-        file: 'hooks/model/snapshot-objects.ts',
+        file: 'hooks/snapshots/objects.ts',
         find: 'return packer.isTagged(digest, read(headAnnotations.tag), headContext(transaction, base, parts))',
         replace: "return packer.tag(digest, headContext(transaction, base, parts)) !== ''",
       },
@@ -94,7 +94,7 @@ export const storage: readonly Sabotage[] = [
     fault: 'entries in the clear are believed without their tag',
     edits: [
       {
-        file: 'hooks/model/snapshot.ts',
+        file: 'hooks/snapshots/codec.ts',
         find: "if (whole === '' || !packer.isTagged(stored, tag, contextOf(form, place))) return undefined;",
         replace: "if (whole === '' || contextOf(form, place) === tag) return undefined;",
       },
@@ -106,7 +106,7 @@ export const storage: readonly Sabotage[] = [
     fault: 'entries without a tag are believed for every Transaction',
     edits: [
       {
-        file: 'hooks/model/untagged.ts',
+        file: 'hooks/snapshots/untagged.ts',
         find: 'return createdAt < packer.taggedSince();',
         replace: 'return createdAt < Number.POSITIVE_INFINITY || packer.taggedSince() === 0;',
       },
@@ -168,7 +168,7 @@ export const storage: readonly Sabotage[] = [
     fault: 'as many parts are read as somebody announces',
     edits: [
       {
-        file: 'hooks/model/snapshot-objects.ts',
+        file: 'hooks/snapshots/objects.ts',
         find: 'return Number.isInteger(count) && count >= 1 && count <= mostParts;',
         replace: 'return Number.isInteger(count) && count >= 1 && count !== mostParts + 1_000;',
       },
@@ -192,7 +192,7 @@ export const storage: readonly Sabotage[] = [
     fault: 'an entry may be nested to any depth',
     edits: [
       {
-        file: 'hooks/model/snapshot.ts',
+        file: 'hooks/snapshots/codec.ts',
         find: 'return isDeeperThan(value, mostEntryLevels) ? undefined : value;',
         replace: 'return isDeeperThan(value, mostEntryLevels * 1_000) ? undefined : value;',
       },
@@ -216,7 +216,7 @@ export const storage: readonly Sabotage[] = [
     fault: 'where an object had moved is believed without its tag',
     edits: [
       {
-        file: 'hooks/model/drift.ts',
+        file: 'hooks/snapshots/drift.ts',
         find: "if (whole !== '') return context.packer.isTagged(text, tag, contextOf('drift', place)) ? text : undefined;",
         replace: "if (whole !== '') return contextOf('drift', place) === tag ? undefined : text;",
       },
@@ -240,7 +240,7 @@ export const storage: readonly Sabotage[] = [
     fault: 'an entry of another object or change is restored from (J47)',
     edits: [
       {
-        file: 'hooks/model/snapshot.ts',
+        file: 'hooks/snapshots/codec.ts',
         find: 'identityOf(stored) !== identityOf(target)) return undefined;',
         replace: 'identityOf(stored) === "") return undefined;',
       },
@@ -252,7 +252,7 @@ export const storage: readonly Sabotage[] = [
     fault: 'what was stored for one change is believed of another',
     edits: [
       {
-        file: 'hooks/model/snapshot.ts',
+        file: 'hooks/snapshots/codec.ts',
         find: 'return JSON.stringify([use, uid, base, changes.length, index, type, identityOf(target), serviceAccountName]);',
         replace:
           'return JSON.stringify([use, uid.length, base.length, changes.length > 0, index < 0, type.length, target.kind, serviceAccountName]);',
@@ -263,7 +263,7 @@ export const storage: readonly Sabotage[] = [
   {
     name: 'snapshot-unprotected',
     fault: 'the snapshot has no finalizer: deletion in the foreground takes it first (J11)',
-    edits: [{ file: 'hooks/model/snapshot-objects.ts', find: 'finalizers: [snapshotFinalizer],', replace: '' }],
-    caughtBy: ['test/hooks/model/snapshot.test.ts', 'test/scenarios/deletion.test.ts'],
+    edits: [{ file: 'hooks/snapshots/objects.ts', find: 'finalizers: [snapshotFinalizer],', replace: '' }],
+    caughtBy: ['test/hooks/snapshots/codec.test.ts', 'test/scenarios/deletion.test.ts'],
   },
 ];

@@ -103,11 +103,11 @@ export const inWindows: readonly Sabotage[] = [
     fault: 'a snapshot that was stored for another spec is adopted',
     edits: [
       {
-        file: 'hooks/model/snapshot-objects.ts',
+        file: 'hooks/snapshots/objects.ts',
         find: "return JSON.stringify(['snapshot', uid, base, specDigest, parts]);",
         replace: "return JSON.stringify(['snapshot', uid, base, specDigest.length, parts]);",
       },
     ],
-    caughtBy: ['test/hooks/model/snapshot.test.ts'],
+    caughtBy: ['test/hooks/snapshots/codec.test.ts'],
   },
 ];

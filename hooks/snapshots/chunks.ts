@@ -1,6 +1,6 @@
 // Large texts in the data of several ConfigMaps, and back.
 import { createHash } from 'node:crypto';
-import { isObject, type Json } from './json.ts';
+import { isObject, type Json } from '../model/json.ts';
 
 /** Bytes of data in one ConfigMap: the API server's limit is 1 MiB for all values. */
 export const largestObject = 900_000;

@@ -1,8 +1,8 @@
 // Where the snapshot of a Transaction lies. The name ends in something that only the engine's key gives: nobody can lie in wait
 // there, every process finds it again, and a ConfigMap is ours by its name, never by its label.
-import { at, isList, type JsonObject, textAt } from './json.ts';
-import type { Packer } from './packer.ts';
-import { parseTime } from './timeouts.ts';
+import { at, isList, type JsonObject, textAt } from '../model/json.ts';
+import type { Packer } from '../model/packer.ts';
+import { parseTime } from '../model/timeouts.ts';
 
 /** ConfigMaps of one snapshot. */
 export const mostParts = 64;

@@ -5,10 +5,10 @@
 import type { Location, Write } from '../cluster.ts';
 import { at, isObject, type JsonObject, textAt, withKey, withPath } from '../model/json.ts';
 import { describe, lockName, type Reference } from '../model/reference.ts';
-import { transactionAnnotation } from '../model/snapshot-objects.ts';
 import { formatMicroTime } from '../model/timeouts.ts';
 import { holderOf, type Transaction } from '../model/transaction.ts';
-import { engine, engineManager, leases, preconditionOf, uidLabel } from './resources.ts';
+import { transactionAnnotation } from '../snapshots/objects.ts';
+import { engine, engineManager, leases, preconditionOf, uidLabel } from '../writes/resources.ts';
 
 const writerAnnotation = 'tx.janus.io/writer';
 

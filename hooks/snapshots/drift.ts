@@ -1,11 +1,13 @@
 // Where an object has moved from its snapshot without a conflict, as the item of its change keeps it: sealed or tagged, like the snapshot.
-import { isList, isObject, type Json, parseJson } from './json.ts';
-import type { Packer } from './packer.ts';
-import { contextOf, isSealed, type Place, type SnapshotEntry } from './snapshot.ts';
-import type { Status } from './status.ts';
-import type { Transaction } from './transaction.ts';
+
+import { isSealed, type SnapshotEntry } from '../model/entry.ts';
+import { isList, isObject, type Json, parseJson } from '../model/json.ts';
+import type { Packer } from '../model/packer.ts';
+import type { Status } from '../model/status.ts';
+import type { Transaction } from '../model/transaction.ts';
+import { storedSize } from '../model/words.ts';
+import { contextOf, type Place } from './codec.ts';
 import { mayLackTags, untaggedDriftContext } from './untagged.ts';
-import { storedSize } from './words.ts';
 
 /**
  * A path where the object differs from the snapshot. Of what was written: from what the dry run had promised; its value counts as

@@ -1,9 +1,11 @@
 // Entries of snapshots that an engine stored which did not tag them: of Transactions from before. The digest in the status is all
 // that holds them, so that what they are about, and how it is served, must come from elsewhere: spec and discovery.
-import type { Packer } from './packer.ts';
-import { identityOf } from './reference.ts';
-import { type Decoded, isSealed, type Place, readEntry } from './snapshot.ts';
-import type { Transaction } from './transaction.ts';
+
+import { isSealed } from '../model/entry.ts';
+import type { Packer } from '../model/packer.ts';
+import { identityOf } from '../model/reference.ts';
+import type { Transaction } from '../model/transaction.ts';
+import { type Decoded, type Place, readEntry } from './codec.ts';
 
 /** Whether what belongs to that Transaction may lack a tag. */
 export function mayLackTags({ createdAt }: Pick<Transaction, 'createdAt'>, packer: Packer): boolean {

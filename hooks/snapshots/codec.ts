@@ -3,34 +3,12 @@
 // One immutable ConfigMap, or several where one would be too large. Readers of the Transaction's namespace may read it, and others
 // may write there: each entry is sealed where they must not read it, tagged elsewhere, and bound to its place; the first ConfigMap
 // carries a tag over the whole, and the status its digest. What an entry is about comes from the spec, never from the entry.
-import { at, isDeeperThan, isObject, type Json, type JsonObject, mostLevels, parseJson, textAt } from './json.ts';
-import type { Packer } from './packer.ts';
-import type { EncodedEntry } from './pieces.ts';
-import { groupOf, identityOf, type Reference, snapshotKey, versionOf } from './reference.ts';
-import type { ChangeType, Transaction } from './transaction.ts';
-
-/** How a target is served; the part of a resource that its undo needs when discovery has forgotten the kind. */
-export interface StoredResource {
-  readonly group: string;
-  readonly version: string;
-  readonly plural: string;
-  readonly kind: string;
-  readonly namespaced: boolean;
-  readonly statusSubresource: boolean;
-}
-
-export interface SnapshotEntry {
-  readonly index: number;
-  readonly type: ChangeType;
-  readonly target: Reference;
-  readonly resource: StoredResource;
-  /** Absent when the object did not exist. */
-  readonly prior?: JsonObject;
-  /** Absent when the object will not exist. */
-  readonly expected?: JsonObject;
-  /** True where no dry run was possible: expected lacks defaults. */
-  readonly approximate: boolean;
-}
+import { isSealed, type SnapshotEntry, type StoredResource } from '../model/entry.ts';
+import { at, isDeeperThan, isObject, type Json, type JsonObject, mostLevels, parseJson, textAt } from '../model/json.ts';
+import type { Packer } from '../model/packer.ts';
+import { groupOf, identityOf, type Reference, snapshotKey, versionOf } from '../model/reference.ts';
+import type { Transaction } from '../model/transaction.ts';
+import type { EncodedEntry } from './chunks.ts';
 
 /** Bytes of all entries of a snapshot before they are packed: all of them are in memory at once. */
 export const mostBytes = 32 * 1024 * 1024;
@@ -39,11 +17,6 @@ export const mostBytes = 32 * 1024 * 1024;
 const mostEntryLevels = mostLevels + 1;
 
 const compressAbove = 2_048;
-
-/** Whether readers of the Transaction's namespace must not learn the content of a target. */
-export function isSealed(target: Reference, transactionNamespace: string): boolean {
-  return (target.apiVersion === 'v1' && target.kind === 'Secret') || target.namespace !== transactionNamespace;
-}
 
 /** Where an entry belongs: to a change of a Transaction, in the snapshot under a name. */
 export interface Place {

@@ -1,10 +1,10 @@
 // The ConfigMaps of a snapshot. The first one is written last and makes it complete: its annotations say, and prove, how many parts
 // there are and what all of them hold together, so that parts of several tries are never mixed.
-import { type JsonObject, textAt } from './json.ts';
-import type { Packer } from './packer.ts';
-import { type Datum, digestOf } from './pieces.ts';
-import { mostParts, partName } from './snapshot-names.ts';
-import type { Transaction } from './transaction.ts';
+import { type JsonObject, textAt } from '../model/json.ts';
+import type { Packer } from '../model/packer.ts';
+import type { Transaction } from '../model/transaction.ts';
+import { type Datum, digestOf } from './chunks.ts';
+import { mostParts, partName } from './names.ts';
 
 /** On Leases and snapshots: `namespace/name` of the Transaction that they belong to. */
 export const transactionAnnotation = 'tx.janus.io/transaction';

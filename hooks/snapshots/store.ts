@@ -1,24 +1,29 @@
 // Snapshots as ConfigMaps: written once, the first part (which makes the snapshot complete) last.
 
-import { fault } from '../checks/fault.ts';
 import type { Write } from '../cluster.ts';
 import { isTerminating } from '../content/ownership.ts';
+import type { SnapshotEntry } from '../model/entry.ts';
 import { at, isList, type JsonObject, textAt, withPath } from '../model/json.ts';
 import type { Packer } from '../model/packer.ts';
-import { digestOf, distribute } from '../model/pieces.ts';
-import { encodeEntry, mostBytes, type SnapshotEntry } from '../model/snapshot.ts';
-import { mostParts } from '../model/snapshot-names.ts';
-import { configMapsOf, snapshotFinalizer } from '../model/snapshot-objects.ts';
 import type { RollbackRef } from '../model/status.ts';
 import type { Transaction } from '../model/transaction.ts';
-import type { Prepared } from '../observe/observation.ts';
+import type { Mutation } from '../writes/mutation.ts';
 import { configMaps, engine, engineManager, preconditionOf } from '../writes/resources.ts';
-import type { Mutation, Plan } from './mutation.ts';
+import { digestOf, distribute } from './chunks.ts';
+import { encodeEntry, mostBytes } from './codec.ts';
+import { mostParts } from './names.ts';
+import { configMapsOf, snapshotFinalizer } from './objects.ts';
 
-export function storePlan(transaction: Transaction, targets: readonly Prepared[], name: string, packer: Packer): Plan {
-  const entries = targets.map((target) => encodeEntry(entryOf(target), { transaction, base: name }, packer));
-  const parts = distribute(entries);
-  const size = entries.reduce((sum, entry) => sum + entry.size, 0);
+/** The creates that store these entries under `name`, or in words why they cannot be stored. */
+export function storeWrites(
+  transaction: Transaction,
+  entries: readonly SnapshotEntry[],
+  name: string,
+  packer: Packer,
+): readonly Write[] | string {
+  const encoded = entries.map((entry) => encodeEntry(entry, { transaction, base: name }, packer));
+  const parts = distribute(encoded);
+  const size = encoded.reduce((sum, entry) => sum + entry.size, 0);
   if (size > mostBytes || parts.length > mostParts) return tooLarge(size, parts.length);
   const writes = configMapsOf(transaction, name, parts, packer).map(
     (object): Write => ({
@@ -29,28 +34,15 @@ export function storePlan(transaction: Transaction, targets: readonly Prepared[]
       fieldManager: engineManager,
     }),
   );
-  return { kind: 'sequence', writes: writes.toReversed() };
+  return writes.toReversed();
 }
 
 // What could not be read again must not be stored: nothing would be undone from it.
-function tooLarge(size: number, parts: number): Plan {
-  const message =
+function tooLarge(size: number, parts: number): string {
+  return (
     `the states of the targets take ${size} bytes and fill ${parts} ConfigMaps, at most ${mostBytes} bytes and ${mostParts} ` +
-    'ConfigMaps are possible: split the Transaction';
-  return { kind: 'refused', faults: [fault('SnapshotTooLarge', message)] };
-}
-
-function entryOf({ resolved, prior, expected, approximate }: Prepared): SnapshotEntry {
-  const { group, version, plural, kind, namespaced, statusSubresource } = resolved.resource;
-  return {
-    index: resolved.index,
-    type: resolved.change.type,
-    target: resolved.target,
-    resource: { group, version, plural, kind, namespaced, statusSubresource },
-    ...(prior === undefined ? {} : { prior }),
-    ...(expected === undefined ? {} : { expected }),
-    approximate,
-  };
+    'ConfigMaps are possible: split the Transaction'
+  );
 }
 
 /** What the status shall say of the ConfigMaps that these writes have stored. */

@@ -1,20 +1,13 @@
 // What is stored of the states before and after: packed, distributed, told apart from anything else.
 import fc from 'fast-check';
 import t from 'tap';
+import { isSealed, type SnapshotEntry } from '../../../hooks/model/entry.ts';
 import { at, equalJson, type JsonObject, parseJson, withPath } from '../../../hooks/model/json.ts';
-import { digestOf, distribute, type EncodedEntry, largestObject, textsOf } from '../../../hooks/model/pieces.ts';
-import {
-  contextOf,
-  decodeEntry,
-  encodeEntry,
-  isSealed,
-  mostBytes,
-  type Place,
-  type SnapshotEntry,
-} from '../../../hooks/model/snapshot.ts';
-import { isSnapshotOf, mostParts, partName, partNumber, snapshotNames } from '../../../hooks/model/snapshot-names.ts';
-import { configMapsOf, readHead, snapshotFinalizer } from '../../../hooks/model/snapshot-objects.ts';
-import { decodeUntagged, mayLackTags } from '../../../hooks/model/untagged.ts';
+import { digestOf, distribute, type EncodedEntry, largestObject, textsOf } from '../../../hooks/snapshots/chunks.ts';
+import { contextOf, decodeEntry, encodeEntry, mostBytes, type Place } from '../../../hooks/snapshots/codec.ts';
+import { isSnapshotOf, mostParts, partName, partNumber, snapshotNames } from '../../../hooks/snapshots/names.ts';
+import { configMapsOf, readHead, snapshotFinalizer } from '../../../hooks/snapshots/objects.ts';
+import { decodeUntagged, mayLackTags } from '../../../hooks/snapshots/untagged.ts';
 import { createSealer } from '../../../server/kubernetes/sealer.ts';
 import { change, start, transactionOf } from '../../support/transactions.ts';
 

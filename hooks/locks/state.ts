@@ -1,0 +1,41 @@
+// Whose a Lease is, and for how long. Times follow the API server's clock.
+import { at, type JsonObject, textAt } from '../model/json.ts';
+import { parseTime } from '../model/timeouts.ts';
+
+/** The `Date` header has a resolution of one second, and so has the time that a Lease was written with. */
+export const resolution = 2_000;
+
+export type LeaseState =
+  | 'free'
+  | 'ours'
+  /** Ours, but less than half of its life is left, or none: it is renewed and goes on. */
+  | 'fading'
+  | 'expired'
+  | 'held';
+
+export function leaseState(lease: JsonObject | undefined, holder: string, now: number): LeaseState {
+  if (lease === undefined) return 'free';
+  const heldBy = textAt(lease, 'spec', 'holderIdentity') ?? '';
+  const [life, age] = [lifeOf(lease), ageOf(lease, now)];
+  if (heldBy === holder) return age > life / 2 ? 'fading' : 'ours';
+  return heldBy === '' || age > life + resolution ? 'expired' : 'held';
+}
+
+/** ms until nobody needs to respect it any more. Others add the resolution to that, so that this is on the safe side. */
+export function lifeLeft(lease: JsonObject, now: number): number {
+  return lifeOf(lease) - ageOf(lease, now);
+}
+
+/** ms until it is to be renewed; negative when it should have been. */
+export function halfLifeLeft(lease: JsonObject, now: number): number {
+  return lifeOf(lease) / 2 - ageOf(lease, now);
+}
+
+export function ageOf(lease: JsonObject, now: number): number {
+  return now - (parseTime(textAt(lease, 'spec', 'renewTime')) ?? 0);
+}
+
+function lifeOf(lease: JsonObject): number {
+  const seconds = at(lease, 'spec', 'leaseDurationSeconds');
+  return typeof seconds === 'number' ? seconds * 1000 : 0;
+}

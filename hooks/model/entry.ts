@@ -1,0 +1,32 @@
+// What a snapshot holds of one target: its state before the change, and the state expected after it.
+import type { JsonObject } from './json.ts';
+import type { Reference } from './reference.ts';
+import type { ChangeType } from './transaction.ts';
+
+/** How a target is served; the part of a resource that its undo needs when discovery has forgotten the kind. */
+export interface StoredResource {
+  readonly group: string;
+  readonly version: string;
+  readonly plural: string;
+  readonly kind: string;
+  readonly namespaced: boolean;
+  readonly statusSubresource: boolean;
+}
+
+export interface SnapshotEntry {
+  readonly index: number;
+  readonly type: ChangeType;
+  readonly target: Reference;
+  readonly resource: StoredResource;
+  /** Absent when the object did not exist. */
+  readonly prior?: JsonObject;
+  /** Absent when the object will not exist. */
+  readonly expected?: JsonObject;
+  /** True where no dry run was possible: expected lacks defaults. */
+  readonly approximate: boolean;
+}
+
+/** Whether readers of the Transaction's namespace must not learn the content of a target. */
+export function isSealed(target: Reference, transactionNamespace: string): boolean {
+  return (target.apiVersion === 'v1' && target.kind === 'Secret') || target.namespace !== transactionNamespace;
+}
