@@ -4,23 +4,30 @@
 //
 // A look counts for a moment. It is looked again when a step only prepared the ground (a lock taken, a turn begun) or when the world
 // moved between the look and the write.
-
 import type { Call, EngineParts, Hook, Reply } from './call.ts';
+import { decide } from './decide/decide.ts';
+import { lockTime } from './decide/locks.ts';
+import type { Step } from './decide/step.ts';
 import { begun } from './decide/transitions.ts';
 import { mayGoOn } from './decide/window.ts';
 import { dueOf } from './due.ts';
 import { nameWriter, signWrite } from './locks/lease.ts';
-import { lookPatiently, readEarly } from './looking.ts';
+import { type Before, observeStand, type Stand, see } from './looking.ts';
 import { createMemory, createTurns } from './memory.ts';
-import { createAhead } from './observe/ahead.ts';
 import { type Carry, emptyCarry } from './observe/carry.ts';
 import type { NotLive } from './observe/live.ts';
 import { createLooks } from './observe/looks.ts';
+import type { Observation } from './observe/observation.ts';
 import { touchedBy } from './outcome/answer.ts';
+import { denied } from './outcome/refused.ts';
+import { resultOf } from './outcome/result.ts';
 import { startSession } from './perform/deadline.ts';
-import type { Outcome } from './plan/mutation.ts';
+import { perform } from './perform/perform.ts';
+import type { Outcome, Plan } from './plan/mutation.ts';
+import { plan } from './plan/plan.ts';
 import { type Answering, replyOf, withoutTransaction } from './reply.ts';
-import { aground, lateWindowOf, type Seen, type Serving, type Stand, type Taken, takeStep } from './steps.ts';
+import { lateWindowOf, type Serving } from './serving.ts';
+import { aground, type Taken, takenOf } from './taken.ts';
 
 /** Looks for one target within one call. Each follows from something that moved; more than these is a hot object, and the next call goes on. */
 const mostLooks = 10;
@@ -58,18 +65,39 @@ async function signAhead({ parts, memory, session, writer }: Serving, { uid, res
   if (answer?.kind === 'ok') memory.signed(uid, writer, undefined);
 }
 
+async function takeStep(serving: Serving, stand: Stand, carry: Carry): Promise<Taken> {
+  const observation = await observeStand(serving, stand, carry);
+  const step = decide(observation);
+  const planned = plan(step, observation, serving.parts.sealer);
+  const outcome = await performOf(serving, stand, { observation, step, planned, carry });
+  const result = resultOf(step, { observation, plan: planned, outcome, carry, packer: serving.parts.sealer });
+  return takenOf(serving, stand, carry, { observation, step, outcome, result });
+}
+
+interface Planned {
+  readonly observation: Observation;
+  readonly step: Step;
+  readonly planned: Plan;
+  readonly carry: Carry;
+}
+
+/** Sends the writes while the lock of their target lasts; one that was refused often enough is not sent once more. */
+async function performOf(
+  { session, parts }: Serving,
+  { nowAt }: Stand,
+  { observation, step, planned, carry }: Planned,
+): Promise<Outcome> {
+  const until = nowAt + lockTime(step, observation) - parts.timing.writeTimeout;
+  return denied(planned, step, carry.refused) ?? perform(planned, session.writerUntil(until));
+}
+
 /** What a call has come to so far. */
-interface Progress {
+interface Progress extends Before {
   readonly kind: 'further';
   /** Monotonic ms. */
   readonly began: number;
-  readonly carry: Carry;
   /** Looks for this target. */
   readonly looks: number;
-  /** The look that still counts. */
-  readonly look?: Seen;
-  /** What the last look has found. */
-  readonly last?: Seen;
   /** The writes so far. */
   readonly earlier: Outcome;
   /** The last target that ended well, and the running status. */
@@ -77,41 +105,21 @@ interface Progress {
 }
 
 async function proceed(serving: Serving, call: Call, progress: Progress): Promise<Progress | Reply> {
-  const seen = await see(serving, call, progress);
-  if (seen.kind !== 'live') return withoutLook(serving, call, seen, progress);
+  const stand = await see(serving, call, progress);
+  if (stand.kind !== 'live') return withoutLook(serving, call, stand, progress);
   const { carry, gone, earlier } = progress;
-  const stand = standOn(seen, gone);
   const step = await takeStep(serving, stand, carry).catch((thrown) => aground(serving, stand, thrown));
   const before = stand.running === undefined ? step.before : (gone?.taken.before ?? step.before);
   const taken = { ...step, before, outcome: [...earlier, ...step.outcome] };
   const { result } = taken;
-  const next = { ...progress, last: seen, earlier: taken.outcome };
+  const next = { ...progress, last: stand, earlier: taken.outcome };
   if (result.kind === 'again') {
     if (result.pause !== undefined) await serving.parts.clock.sleep(result.pause);
     return lookAgain(serving, call, { ...next, carry: { ...result.carry, ...touchedBy(step, carry) } }, taken);
   }
   return isToGoOn(serving, progress, taken, result)
-    ? { ...next, carry: carriedOn(taken), looks: 1, look: seen, gone: { taken, answer: result } }
+    ? { ...next, carry: carriedOn(taken), looks: 1, look: stand, gone: { taken, answer: result } }
     : replyOf(serving, call, taken, result);
-}
-
-/** The look that still counts, with the time that has passed since, or a new one. */
-async function see(serving: Serving, call: Call, progress: Progress): Promise<Seen | NotLive> {
-  const { clock, timing } = serving.parts;
-  const { look } = progress;
-  const nowAt = clock.monotonic();
-  if (look !== undefined && nowAt < look.lookedAt + (timing.lookAge ?? 0))
-    return { ...look, target: undefined, now: look.now + (nowAt - look.nowAt), nowAt };
-  const target = await readEarly(serving.session.cluster, progress);
-  const lookedAt = clock.monotonic();
-  const live = await lookPatiently(serving, call, progress);
-  return live.kind === 'live' ? { ...live, target, lookedAt, nowAt: lookedAt, ahead: createAhead() } : live;
-}
-
-// What this call has done goes on from the status that is stored, and from no other.
-function standOn(seen: Seen, gone: Progress['gone']): Stand {
-  const isOvertaken = gone !== undefined && seen.status.version !== gone.taken.found.version;
-  return gone === undefined || isOvertaken ? { ...seen, isOvertaken } : { ...seen, isOvertaken, running: gone.answer.status };
 }
 
 // What is known of the targets so far is true, whether the Transaction can be read or not.

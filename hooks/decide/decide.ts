@@ -9,8 +9,13 @@ import type { Step } from './step.ts';
 import { answered, stopped } from './transitions.ts';
 import { concluded, undoing } from './undo-transitions.ts';
 import { setStatus, waitOut } from './waiting.ts';
+import { elsewhere } from './window.ts';
 
 export function decide(observation: Observation): Step {
+  return elsewhere(observation) ?? decideDue(observation);
+}
+
+function decideDue(observation: Observation): Step {
   const { due, status, now } = observation;
   switch (due.kind) {
     case 'begin':

@@ -59,16 +59,7 @@ function isAnnounced({ items }: Status, index: number): boolean {
 }
 
 /** V1: where another engine has stored a status meanwhile, or another target is due than this call has written to, another call goes on. */
-export function elsewhere(
-  { due, status }: Pick<Observation, 'due' | 'status'>,
-  { touched, isOvertaken }: Standing,
-): Step | undefined {
+export function elsewhere({ due, status, touched, isOvertaken }: Observation): Step | undefined {
   const isOther = touched !== undefined && 'index' in due && due.index !== touched;
   return isOther || isOvertaken ? setStatus(status, 'this call has written to other objects already', 'now') : undefined;
-}
-
-export interface Standing {
-  /** The change whose target this call has written to. */
-  readonly touched?: number;
-  readonly isOvertaken: boolean;
 }

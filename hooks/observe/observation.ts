@@ -160,6 +160,10 @@ export interface Observation {
   readonly transaction: Transaction;
   readonly status: Status;
   readonly due: Observed;
+  /** The change whose target this call has written to. */
+  readonly touched?: number;
+  /** Another engine has stored a status while this call was writing. */
+  readonly isOvertaken: boolean;
   readonly engineNamespace: string;
   /** Names this process among all that serve. */
   readonly server: string;

@@ -1,10 +1,12 @@
 // How a step can come out, and what the ways have in common.
+import { driftRoom } from '../checks/room.ts';
 import type { Failed } from '../cluster.ts';
 import type { SetStatus } from '../decide/step.ts';
 import { stopped } from '../decide/transitions.ts';
 import { waitOut } from '../decide/waiting.ts';
 import type { Due } from '../due.ts';
 import type { Failure } from '../model/failure.ts';
+import type { Packer } from '../model/packer.ts';
 import type { Reason } from '../model/reason.ts';
 import type { Status } from '../model/status.ts';
 import type { Wait } from '../model/wait.ts';
@@ -23,7 +25,7 @@ export interface Done {
   readonly plan: Plan;
   readonly outcome: Outcome;
   readonly carry: Carry;
-  readonly context: DriftContext;
+  readonly packer: Packer;
 }
 
 export function answer(status: Status, wait: Wait = 'none', finalized = false): Result {
@@ -69,4 +71,9 @@ export function touchedBy(
   const isTouched = outcome.some(({ write, answer }) => write.identity.kind === 'serviceAccount' && answer.kind === 'ok');
   const index = isTouched && 'index' in due ? due.index : touched;
   return index === undefined ? {} : { touched: index };
+}
+
+/** Where a drift belongs, and how much room there is for it. */
+export function driftContext({ observation: { status, transaction }, packer }: Done): DriftContext {
+  return { transaction, packer, driftRoom: driftRoom(status, transaction.size) };
 }

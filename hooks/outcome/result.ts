@@ -20,7 +20,18 @@ import type { Status } from '../model/status.ts';
 import { itemOf, type Observation } from '../observe/observation.ts';
 import { storedDrift } from '../snapshots/drift.ts';
 import { refOf } from '../snapshots/store.ts';
-import { again, answer, type Done, failuresOf, held, type Result, stoppedBy, taken, transientOf } from './answer.ts';
+import {
+  again,
+  answer,
+  type Done,
+  driftContext,
+  failuresOf,
+  held,
+  type Result,
+  stoppedBy,
+  taken,
+  transientOf,
+} from './answer.ts';
 import { afterDisown, afterExpiry, afterSettle } from './ends.ts';
 import { factsOf } from './facts.ts';
 import { triedAgain } from './lagging.ts';
@@ -94,11 +105,11 @@ function noted(status: Status, { targets }: Extract<Step, { kind: 'store' }>): S
 }
 
 function afterApply(step: Extract<Step, { kind: 'apply' }>, done: Done): Result {
-  const { observation, outcome, context } = done;
+  const { observation, outcome } = done;
   const last = outcome.at(-1)?.answer;
   if (last === undefined) return again(done);
   if (last.kind === 'ok') {
-    const facts = factsOf(step.entry, step.live, last.object, context);
+    const facts = factsOf(step.entry, step.live, last.object, driftContext(done));
     const noted = step.note === undefined ? facts : { ...facts, note: shortened(step.note) };
     const { status, transaction, pace, now } = observation;
     const { index } = step;
@@ -107,8 +118,9 @@ function afterApply(step: Extract<Step, { kind: 'apply' }>, done: Done): Result 
   return afterFailure(step, done, last.failure);
 }
 
-function afterAmend(step: Extract<Step, { kind: 'recordDrift' }>, { observation, context }: Done): Result {
-  const drift = storedDrift(step.drift, step.entry, context);
+function afterAmend(step: Extract<Step, { kind: 'recordDrift' }>, done: Done): Result {
+  const { observation } = done;
+  const drift = storedDrift(step.drift, step.entry, driftContext(done));
   return answer(drift === undefined ? observation.status : amending(observation.status, step.index, drift));
 }
 

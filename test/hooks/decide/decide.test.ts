@@ -72,6 +72,7 @@ function observation(due: Due, status: Status, view: Seen, more: Partial<Observa
     transaction,
     status,
     due: { ...work, ...view, ...due } as Observed,
+    isOvertaken: false,
     engineNamespace: 'janus-system',
     server: us,
     writer: `${us}/3`,

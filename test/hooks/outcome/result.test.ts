@@ -41,6 +41,7 @@ function doneWith(status: Status, answer: Answer, plan: Done['plan'] = { kind: '
     transaction,
     status,
     due: { kind: 'rest', seconds: 0 },
+    isOvertaken: false,
     engineNamespace: 'janus-system',
     server: 'this process',
     writer: 'p/1',
@@ -49,8 +50,7 @@ function doneWith(status: Status, answer: Answer, plan: Done['plan'] = { kind: '
     lateWindow: 30_000,
     pace: 'one',
   };
-  const context = { transaction, packer };
-  return { observation, plan, outcome: [{ write, answer }], carry: emptyCarry, context };
+  return { observation, plan, outcome: [{ write, answer }], carry: emptyCarry, packer };
 }
 
 /** `again`, or the phase, the items and when it comes again; `done` where the Transaction may go. */
@@ -172,19 +172,15 @@ t.test('a call that has written to one target goes on with no other', async (t) 
   const at = (index: number): Observation => ({ ...observation, due: { kind: 'restore', index } as ObservedTo<'restore'> });
   const touched = { ...emptyCarry, ...touchedBy({ ...at(1), outcome: [{ write, answer: there }] }, emptyCarry) };
   t.equal(touched.touched, 1);
-  t.equal(elsewhere(at(1), { ...touched, isOvertaken: false }), undefined, 'the same one');
-  t.match(elsewhere(at(0), { ...touched, isOvertaken: false }), { kind: 'setStatus', status: observation.status });
-  t.equal(
-    elsewhere({ ...observation, due: { kind: 'release', leases: [] } }, { ...touched, isOvertaken: false }),
-    undefined,
-    'what is no target',
-  );
-  t.match(elsewhere(at(1), { ...emptyCarry, isOvertaken: true }), { kind: 'setStatus' }, 'another engine has gone on meanwhile');
+  t.equal(elsewhere({ ...at(1), ...touched, isOvertaken: false }), undefined, 'the same one');
+  t.match(elsewhere({ ...at(0), ...touched, isOvertaken: false }), { kind: 'setStatus', status: observation.status });
+  t.equal(elsewhere({ ...observation, due: { kind: 'release', leases: [] }, ...touched }), undefined, 'what is no target');
+  t.match(elsewhere({ ...at(1), isOvertaken: true }), { kind: 'setStatus' }, 'another engine has gone on meanwhile');
   t.same(touchedBy({ ...at(0), outcome: [] }, touched), { touched: 1 }, 'it stays so');
   t.same(
     touchedBy({ ...at(1), outcome: [{ write, answer: failed('stale') }] }, emptyCarry),
     {},
     'a write that was refused is none',
   );
-  t.equal(elsewhere(at(0), { ...emptyCarry, isOvertaken: false }), undefined);
+  t.equal(elsewhere({ ...at(0), isOvertaken: false }), undefined);
 });

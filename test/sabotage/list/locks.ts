@@ -35,9 +35,9 @@ export const locks: readonly Sabotage[] = [
     fault: 'locks lie in the namespace of the Transaction: two namespaces lock one cluster-scoped object at once (J25)',
     edits: [
       {
-        file: 'hooks/steps.ts',
-        find: 'due: observed, engineNamespace, server,',
-        replace: 'due: observed, engineNamespace: transaction.namespace, server,',
+        file: 'hooks/looking.ts',
+        find: '...{ engineNamespace, server,',
+        replace: '...{ engineNamespace: transaction.namespace, server,',
       },
     ],
     caughtBy: sameNames,
@@ -59,8 +59,8 @@ export const locks: readonly Sabotage[] = [
     fault: 'a write may still be sent when the lock of its target could be gone before it has taken effect',
     edits: [
       {
-        file: 'hooks/steps.ts',
-        find: 'stand.nowAt + lockTime(step, observation) - parts.timing.writeTimeout',
+        file: 'hooks/sync.ts',
+        find: 'nowAt + lockTime(step, observation) - parts.timing.writeTimeout',
         replace: 'Number.POSITIVE_INFINITY',
       },
     ],

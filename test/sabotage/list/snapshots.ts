@@ -11,8 +11,7 @@ export const storage: readonly Sabotage[] = [
       {
         file: 'hooks/plan/plan.ts',
         find: 'return storePlan(step, transaction, packer);',
-        replace:
-          "return storePlan(step, transaction, packer).kind === 'refused' ? { kind: 'nothing' } : { kind: 'nothing' };",
+        replace: "return storePlan(step, transaction, packer).kind === 'refused' ? { kind: 'nothing' } : { kind: 'nothing' };",
       },
     ],
     caughtBy: ['test/scenarios/commits.test.ts'],

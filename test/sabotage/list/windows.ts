@@ -47,7 +47,7 @@ export const inWindows: readonly Sabotage[] = [
     fault: 'a call goes on from its running status although another engine has stored one meanwhile',
     edits: [
       {
-        file: 'hooks/sync.ts',
+        file: 'hooks/looking.ts',
         find: 'seen.status.version !== gone.taken.found.version;',
         replace: 'seen.status.version < gone.taken.found.version;',
       },
@@ -59,7 +59,7 @@ export const inWindows: readonly Sabotage[] = [
     fault: 'a call looks at the Transaction once, however long it takes',
     edits: [
       {
-        file: 'hooks/sync.ts',
+        file: 'hooks/looking.ts',
         find: 'nowAt < look.lookedAt + (timing.lookAge ?? 0))',
         replace: 'nowAt < look.lookedAt + (timing.lookAge ?? 0) + 60_000)',
       },

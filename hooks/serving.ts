@@ -1,0 +1,26 @@
+// What serves one call: the parts of the engine, and what this process and this call know.
+import type { EngineParts, Timing } from './call.ts';
+import type { Memory } from './memory.ts';
+import type { Looks } from './observe/looks.ts';
+import type { Pace } from './observe/observation.ts';
+import type { Session } from './perform/deadline.ts';
+
+export interface Serving {
+  readonly parts: EngineParts;
+  /** Names this process in Leases. */
+  readonly server: string;
+  /** Names this call of it. */
+  readonly writer: string;
+  readonly memory: Memory;
+  readonly session: Session;
+  readonly looks: Looks;
+}
+
+/** Ms. A request may be sent until the deadline, and the API server works on it for its timeout. */
+export function lateWindowOf({ stepDeadline, writeTimeout }: Timing): number {
+  return stepDeadline + writeTimeout;
+}
+
+export function paceOf({ callBudget = 0 }: Timing): Pace {
+  return callBudget > 0 ? 'all' : 'one';
+}

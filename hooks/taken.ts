@@ -1,0 +1,87 @@
+// What a step leaves: for the next one of the same call, for its reply, and for what this process remembers.
+
+import type { Step } from './decide/step.ts';
+import type { Stand } from './looking.ts';
+import type { JsonObject } from './model/json.ts';
+import type { Status } from './model/status.ts';
+import type { Carry } from './observe/carry.ts';
+import { itemOf, type LockView, type Observation, type Observed } from './observe/observation.ts';
+import { verified } from './observe/snapshot.ts';
+import type { Result } from './outcome/answer.ts';
+import { stranded } from './outcome/stranded.ts';
+import type { Outcome } from './plan/mutation.ts';
+import type { Ended } from './reply.ts';
+import { lateWindowOf, type Serving } from './serving.ts';
+
+export interface Taken extends Ended {
+  readonly result: Result;
+  /** The status that this step began with: what the call had come to by then. */
+  readonly status: Status;
+  /** The locks as this step found them, by the names of their Leases. */
+  readonly locks?: LockView;
+}
+
+export interface Stepped {
+  readonly observation: Observation;
+  readonly step: Step;
+  readonly outcome: Outcome;
+  readonly result: Result;
+}
+
+/** The step as the rest of the call sees it; this process remembers what others cannot know of it. */
+export function takenOf(serving: Serving, stand: Stand, carry: Carry, stepped: Stepped): Taken {
+  const { observation, step, outcome, result } = stepped;
+  remember(serving, stepped);
+  if (step.kind === 'store') keepStored(serving, stepped);
+  const { transaction, due, now, status } = observation;
+  const first = stand.first ?? firstTaken(observation, carry, result);
+  const locks = due.kind === 'begin' ? { locks: due.locks } : {};
+  const answered = { transaction, now, due, step, outcome: aboutChange(due, outcome), before: status };
+  return { ...answered, leases: leasesIn(due), found: stand.status, first, result, status, ...locks };
+}
+
+/** What a step that threw comes to. A write may have been sent whose answer nobody has taken down. */
+export function aground({ memory, parts }: Serving, stand: Stand, thrown: unknown): Taken {
+  const { uid } = stand.transaction;
+  memory.unsettled(uid, stand.now);
+  const { waits } = memory.recall(uid);
+  const found = { ...stand, status: stand.running ?? stand.status, lateWindow: lateWindowOf(parts.timing), waits };
+  return { ...stranded(thrown, found), status: found.status, leases: [], first: undefined, found: stand.status };
+}
+
+function remember({ memory, session, writer }: Serving, { observation, step, outcome }: Stepped): void {
+  const { uid } = observation.transaction;
+  const answer = outcome.at(-1)?.answer;
+  if (step.kind === 'sign' && answer?.kind === 'ok') memory.signed(uid, writer, step.isSettled ? undefined : answer.serverTime);
+  if (step.kind !== 'apply') return;
+  if (answer?.kind === 'ok') memory.sent(uid, step.index);
+  if (session.uncertain()) memory.unsettled(uid, observation.now);
+}
+
+// What was just stored need not be read back by the next call. The first ConfigMap was written last.
+function keepStored({ memory, parts }: Serving, { observation, outcome, result }: Stepped): void {
+  const ref = result.kind === 'answer' ? result.status.rollbackRef : undefined;
+  const objects = outcome.flatMap(({ answer }) => (answer.kind === 'ok' ? [answer.object] : []));
+  const source = { packer: parts.sealer, cache: memory.snapshots };
+  if (ref !== undefined) verified(source, observation.transaction, ref, objects.toReversed());
+}
+
+// The Lease of the first change as this call has taken it.
+function firstTaken({ due, status }: Observation, carry: Carry, result: Result): JsonObject | undefined {
+  const { items } = result.kind === 'answer' ? result.status : status;
+  const locks = due.kind === 'begin' ? due.locks.states : carry.locks;
+  const taken = locks.get(items[0]?.lockLease ?? '');
+  return taken?.kind === 'present' ? taken.object : undefined;
+}
+
+function leasesIn(due: Observed): readonly JsonObject[] {
+  const item = itemOf(due);
+  if (item !== undefined) return item.leases;
+  const states = 'locks' in due ? [...due.locks.states.values()] : [];
+  return states.flatMap((state) => (state.kind === 'present' ? [state.object] : []));
+}
+
+/** The writes, with the change that they are about. */
+function aboutChange(due: Observed, outcome: Outcome): Outcome {
+  return 'index' in due ? outcome.map((attempt) => ({ ...attempt, item: due.index })) : outcome;
+}
