@@ -9,6 +9,7 @@ import { isTerminal, isUnderWay } from './model/phase.ts';
 import { encodeStatus, type Status } from './model/status.ts';
 import type { Carry } from './observe/carry.ts';
 import type { NotLive } from './observe/live.ts';
+import type { Looks } from './observe/looks.ts';
 import type { Observation, Recollection, View } from './observe/observation.ts';
 import type { Session } from './perform/deadline.ts';
 import type { Result } from './report/answer.ts';
@@ -24,6 +25,7 @@ interface Replying {
   readonly parts: Pick<EngineParts, 'record' | 'engineNamespace'>;
   readonly memory: Memory;
   readonly session: Session;
+  readonly looks: Pick<Looks, 'unfinished'>;
 }
 
 /** The last look of a call, and what has come of it. */
@@ -37,7 +39,7 @@ export interface Ended extends Answered {
 export type Answering = Extract<Result, { kind: 'answer' }>;
 
 /** The reply with the status of the answer; it is reported, and this process remembers what it must. */
-export function replyOf({ parts, memory, session }: Replying, call: Call, ended: Ended, answer: Answering): Reply {
+export function replyOf({ parts, memory, session, looks }: Replying, call: Call, ended: Ended, answer: Answering): Reply {
   const { observation, found } = ended;
   const { uid, size } = observation.transaction;
   const next = spokenFor(memory, ended, bounded(answer.status, size));
@@ -45,7 +47,15 @@ export function replyOf({ parts, memory, session }: Replying, call: Call, ended:
   const isTroubled = answer.resyncAfterSeconds < 0;
   const stayAway = 1_000 * Math.min(session.retryAfter(), longestStay, longestPauseUnder(observation));
   const isWaiting = answer.resyncAfterSeconds > 0 && status.version === found.version;
-  const pause = memory.remember(uid, { isTroubled, isWaiting, stayAway, holdsLeases: holdsLeases(status) });
+  const lists = looks.unfinished();
+  memory.unfinished.keep(uid, lists);
+  const pause = memory.remember(uid, {
+    isTroubled,
+    isLooking: lists.size > 0,
+    isWaiting,
+    stayAway,
+    holdsLeases: holdsLeases(status),
+  });
   memory.keepTurn(uid, nextTurn(ended, status, memory.recall(uid)));
   if (answer.finalized) memory.forget(uid);
   if (isTerminal(status.phase)) memory.snapshots.delete(uid);

@@ -24,6 +24,9 @@ import { nameWriter, signWrite } from './writes/lease.ts';
 /** Looks for one target within one call. Each follows from something that moved; more than these is a hot object, and the next call goes on. */
 const mostLooks = 10;
 
+/** Of the time of a call: what follows from a look has the rest. */
+const partForLooks = 0.75;
+
 export function createSync(parts: EngineParts): Hook {
   const { cluster, clock, timing } = parts;
   const memory = createMemory(clock, Math.random, timing.sighting ?? 0);
@@ -34,7 +37,8 @@ export function createSync(parts: EngineParts): Hook {
     inTurn(call.uid, () => {
       calls += 1;
       const session = startSession(cluster, clock, timing.stepDeadline);
-      const looks = createLooks(clock.monotonic);
+      const until = clock.monotonic() + timing.stepDeadline * partForLooks;
+      const looks = createLooks({ now: clock.monotonic, until, lists: memory.unfinished.of(call.uid) });
       return answerCall({ parts, server, writer: nameWriter(server, calls), memory, session, looks }, call);
     });
 }

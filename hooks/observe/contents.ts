@@ -10,8 +10,9 @@ import type { SnapshotEntry } from '../model/snapshot.ts';
 import type { Status } from '../model/status.ts';
 import { fieldManagers, type Transaction } from '../model/transaction.ts';
 import { serviceAccountOf } from '../writes/resources.ts';
-import { type Around, type Looker, lookAround } from './along.ts';
+import { type Around, lookAround } from './along.ts';
 import { listInside } from './inside.ts';
+import type { Looker } from './listing.ts';
 import type { SnapshotSource } from './snapshot.ts';
 
 export interface Contents {

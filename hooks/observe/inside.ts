@@ -5,8 +5,7 @@ import { managersOf } from '../content/fields.ts';
 import type { Failure, Unseen } from '../model/failure.ts';
 import { at, isList, type JsonObject, textAt } from '../model/json.ts';
 import { serviceAccounts } from '../writes/resources.ts';
-import type { Looker } from './along.ts';
-import { inTurn, listAll, unseen } from './listing.ts';
+import { inTurn, type Looker, listAll, unseen } from './listing.ts';
 import { lookForOwners, ownersOf } from './owners.ts';
 
 export type Inside =
@@ -76,17 +75,15 @@ function instancesOf(definition: JsonObject): Resource {
 }
 
 // What may not be listed may be full.
-async function list(
-  { reader, identity }: Looker,
-  resources: readonly Resource[],
-  namespace: string | undefined,
-): Promise<Inside> {
+async function list(looker: Looker, resources: readonly Resource[], namespace: string | undefined): Promise<Inside> {
+  const key = `inside ${namespace ?? ''}`;
   const lists = await inTurn(resources, async (resource): Promise<Inside> => {
-    const listing = await listAll(reader, identity, { resource, namespace });
-    if (listing.kind !== 'listed') return { kind: 'unseen', unseen: unseen(resource, listing.failure) };
-    return { kind: 'known', neighbours: listing.items.map((object) => neighbourOf(resource, object)) };
+    const listing = await listAll(looker, key, { resource, namespace }, (object) => [neighbourOf(resource, object)]);
+    if (listing.kind === 'listed') return { kind: 'known', neighbours: listing.items };
+    const { failure } = listing;
+    return listing.kind === 'unfinished' ? { kind: 'trouble', failure } : { kind: 'unseen', unseen: unseen(resource, failure) };
   });
-  const unknown = lists.find((one) => one.kind !== 'known');
+  const unknown = lists.find((one) => one.kind === 'trouble') ?? lists.find((one) => one.kind !== 'known');
   return unknown ?? { kind: 'known', neighbours: lists.flatMap((one) => (one.kind === 'known' ? one.neighbours : [])) };
 }
 

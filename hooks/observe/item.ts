@@ -59,7 +59,7 @@ export async function observeItem(context: ItemContext): Promise<ItemView> {
     lease,
     live,
     liveFrom: originOf(live, context.earlier, unread),
-    ...(await readMore(context, snapshot, live)),
+    ...(await readMore(context, { snapshot, lease }, live)),
   };
 }
 
@@ -127,21 +127,28 @@ type More = Partial<
   >
 >;
 
+type Held = Pick<ItemView, 'snapshot' | 'lease'>;
+
 const nothing = { contents: [], ownContents: [], unlisted: [], failing: [], goneOwners: [] } as const;
 
-async function readMore(context: ItemContext, snapshot: StoredSnapshot, live: Presence): Promise<More> {
+async function readMore(context: ItemContext, { snapshot, lease }: Held, live: Presence): Promise<More> {
   const entry = entryOf(snapshot, context.index);
   if (snapshot.kind !== 'stored' || entry === undefined) return {};
   const standing = { ...context, entries: snapshot.entries, entry };
   if (context.direction === 'forward')
     return { ...(await readDefinition(context, entry)), ...(await readContents(standing, live, lookAlong, 'Delete')) };
-  const [own, others] = await Promise.all([readBackward(standing, live), readOthers(context, entry)]);
+  const [own, others] = await Promise.all([readBackward(standing, live), readOthers(context, entry, lease)]);
   return { ...own, ...others };
 }
 
-async function readOthers({ source, transaction, namespaces, carry }: ItemContext, { target }: SnapshotEntry): Promise<More> {
+async function readOthers(
+  { source, transaction, namespaces, carry }: ItemContext,
+  { target }: SnapshotEntry,
+  lease: Presence,
+): Promise<More> {
   if (carry.others === undefined) return {};
-  const others = await findOthers({ reader: source.reader, transaction, namespaces }, target, carry.others);
+  const held = lease.kind === 'present' ? lease.object : undefined;
+  const others = await findOthers({ source, transaction, namespaces, lease: held }, target, carry.others);
   return others.kind === 'trouble' ? { othersTrouble: others.failure } : { others: others.found };
 }
 

@@ -57,11 +57,29 @@ export const others: readonly Sabotage[] = [
     edits: [
       {
         file: 'hooks/observe/listing.ts',
-        find: 'for (let last = first; !last.complete; ) {',
-        replace: 'for (let last = first; false; ) {',
+        find: 'next: complete ? undefined : { from: next, limit: following }',
+        replace: 'next: complete || following > 0 ? undefined : { from: next, limit: following }',
       },
     ],
     caughtBy: [deleted],
+  },
+  {
+    name: 'looks-from-the-start',
+    fault: 'a look that takes longer than a call begins again in each call',
+    edits: [{ file: 'hooks/sync.ts', find: 'lists: memory.unfinished.of(call.uid)', replace: 'lists: new Map()' }],
+    caughtBy: ['test/endings/long-looks.test.ts'],
+  },
+  {
+    name: 'pages-without-bound',
+    fault: 'a page of a list is as large as others make its objects',
+    edits: [
+      {
+        file: 'hooks/observe/listing.ts',
+        find: '...(place.limit > 1 ? { mostBytes } : {})',
+        replace: '...(place.limit > 1 ? {} : {})',
+      },
+    ],
+    caughtBy: ['test/threats/large-metadata.test.ts'],
   },
   {
     name: 'denied-unsaid',
