@@ -23,7 +23,7 @@ import { goneManagers } from './others.ts';
 import type { Step } from './step.ts';
 import { takerOf } from './taking.ts';
 import { concluded, left, observed, restored } from './undo-transitions.ts';
-import { unseenAtUndo } from './unseen.ts';
+import { unseenAtUndo, unseenOwner } from './unseen.ts';
 import { become, lockPatience, undoLater, undoOut, waitFor, waitOut } from './waiting.ts';
 
 export function decideRestore(observation: Observation, view: ItemView, index: number): Step {
@@ -102,7 +102,7 @@ function decideUndo(observation: Observation, view: ItemView, { entry, late }: D
   const evidence = evidenceOf(observation, view, entry);
   const known = evidence.entry;
   const judged = judgeBackward(evidence);
-  const unseen = judged.kind === 'delete' ? unseenAtUndo(observation, view, evidence) : undefined;
+  const unseen = unseenFor(judged, observation, view, evidence);
   if (unseen !== undefined) return unseen;
   // Who fenced it and died has left his mark: that is taken off again.
   const isMarked = hasManager(evidence.live, [evidence.managers.restore]);
@@ -110,6 +110,13 @@ function decideUndo(observation: Observation, view: ItemView, { entry, late }: D
   const safe = isFenced ? judged : fenced(judged, view, known);
   const lost = { goneOwners: allLost(view), goneManagers: goneManagers(evidence) };
   return byJudgement({ observation, entry: known, ...lost }, safe, observation.now);
+}
+
+// What must be seen before it is deleted, or given its owners back.
+function unseenFor({ kind }: Backward, observation: Observation, view: ItemView, evidence: BackwardEvidence): Step | undefined {
+  if (kind === 'delete') return unseenAtUndo(observation, view, evidence);
+  const givesOwners = kind === 'recreate' || kind === 'complete' || kind === 'content';
+  return givesOwners ? unseenOwner(observation, view, evidence.entry) : undefined;
 }
 
 function evidenceOf(observation: Observation, view: ItemView, entry: SnapshotEntry): BackwardEvidence {
@@ -127,6 +134,7 @@ function evidenceOf(observation: Observation, view: ItemView, entry: SnapshotEnt
     createdUid: entry.type === 'Create' ? item?.uid : undefined,
     contents: view.contents,
     ownContents: view.ownContents,
+    claims: view.claims ?? [],
     unlisted: view.unlisted,
     failing: view.failing.map(({ kind }) => kind),
     wasCommitted: status.items.every(wasApplied),

@@ -6,7 +6,9 @@ import type { Standing } from './contents.ts';
 import type { Presence, View } from './observation.ts';
 import { lookForOwners, ownersLackedBy } from './owners.ts';
 
-type Found = Partial<Pick<Extract<View, { kind: 'item' }>, 'goneOwners' | 'hiddenOwners' | 'tokenOf' | 'contentsTrouble'>>;
+type Found = Partial<
+  Pick<Extract<View, { kind: 'item' }>, 'goneOwners' | 'hiddenOwners' | 'unseenOwner' | 'tokenOf' | 'contentsTrouble'>
+>;
 
 export async function readComingBack(standing: Standing, live: Presence): Promise<Found> {
   const { entry } = standing;
@@ -25,7 +27,7 @@ async function findOwners({ source, transaction, entry }: Standing, held: JsonOb
   return {
     goneOwners: uidsOf(found.gone),
     hiddenOwners: uidsOf(found.hidden),
-    ...(found.trouble === undefined ? {} : { contentsTrouble: found.trouble }),
+    ...(found.trouble === undefined ? {} : { unseenOwner: found.trouble }),
   };
 }
 

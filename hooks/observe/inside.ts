@@ -5,6 +5,7 @@ import { managersOf } from '../content/fields.ts';
 import type { Failure, Unseen } from '../model/failure.ts';
 import { at, isList, type JsonObject, textAt } from '../model/json.ts';
 import { serviceAccounts } from '../writes/resources.ts';
+import { claims } from './claims.ts';
 import { inTurn, type Looker, listAll, unseen } from './listing.ts';
 import { lookForOwners, ownersOf } from './owners.ts';
 
@@ -38,16 +39,6 @@ async function claimsOf({ reader, identity }: Looker, volume: JsonObject): Promi
     return found.failure.kind === 'absent' ? [] : [neighbourOf(claims, { metadata: { name, namespace } })];
   return textAt(found.object, 'metadata', 'uid') === textAt(claim, 'uid') ? [neighbourOf(claims, found.object)] : [];
 }
-
-const claims: Resource = {
-  group: '',
-  version: 'v1',
-  plural: 'persistentvolumeclaims',
-  kind: 'PersistentVolumeClaim',
-  namespaced: true,
-  verbs: [],
-  statusSubresource: true,
-};
 
 async function listNamespace(looker: Looker, namespace: string): Promise<Inside> {
   const all = await looker.looks.once('resources', () => looker.reader.resources());

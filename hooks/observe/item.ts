@@ -114,11 +114,13 @@ type More = Partial<
     ItemView,
     | 'contents'
     | 'ownContents'
+    | 'claims'
     | 'unlisted'
     | 'failing'
     | 'unseenInside'
     | 'goneOwners'
     | 'hiddenOwners'
+    | 'unseenOwner'
     | 'tokenOf'
     | 'contentsTrouble'
     | 'definition'

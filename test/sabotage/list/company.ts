@@ -82,6 +82,30 @@ export const others: readonly Sabotage[] = [
     caughtBy: ['test/threats/large-metadata.test.ts'],
   },
   {
+    name: 'owners-waited-for',
+    fault: 'an undo that needs an owner which cannot be read waits until its time is over',
+    edits: [
+      {
+        file: unseen,
+        find: 'if (!isLasting(observation, undoBegan(status, now)))\n    return setAside(status, index, `reading',
+        replace: 'if (status !== undefined)\n    return setAside(status, index, `reading',
+      },
+    ],
+    caughtBy: ['test/endings/broken-owners.test.ts'],
+  },
+  {
+    name: 'claims-of-controllers',
+    fault: 'claims that a controller has made go with an undo, whatever is stored behind them',
+    edits: [
+      {
+        file: 'hooks/decide/kept.ts',
+        find: 'if (!wasCommitted || claims.length === 0)',
+        replace: 'if (!wasCommitted || claims.length >= 0)',
+      },
+    ],
+    caughtBy: ['test/exact/stateful-claims.test.ts'],
+  },
+  {
     name: 'denied-unsaid',
     fault: 'kinds that the ServiceAccount may not list are not named',
     edits: [
