@@ -18,6 +18,7 @@ import { startSession } from './perform/deadline.ts';
 import type { Outcome } from './plan/mutation.ts';
 import { type Answering, replyOf, withoutTransaction } from './reply.ts';
 import { touchedBy } from './report/one-target.ts';
+import { rescued } from './rescue.ts';
 import { aground, type Seen, type Serving, type Stand, type Taken, takeStep } from './steps.ts';
 import { nameWriter, signWrite } from './writes/lease.ts';
 
@@ -39,7 +40,8 @@ export function createSync(parts: EngineParts): Hook {
       const session = startSession(cluster, clock, timing.stepDeadline);
       const until = clock.monotonic() + timing.stepDeadline * partForLooks;
       const looks = createLooks({ now: clock.monotonic, until, lists: memory.unfinished.of(call.uid) });
-      return answerCall({ parts, server, writer: nameWriter(server, calls), memory, session, looks }, call);
+      const serving = { parts, server, writer: nameWriter(server, calls), memory, session, looks };
+      return answerCall(serving, call).catch((thrown) => rescued(serving, call, thrown));
     });
 }
 
@@ -82,13 +84,31 @@ interface Progress {
 async function proceed(serving: Serving, call: Call, progress: Progress): Promise<Progress | Reply> {
   const seen = await see(serving, call, progress);
   if (seen.kind !== 'live') return withoutLook(serving, call, seen, progress);
-  const { carry, gone, earlier } = progress;
+  const { carry, gone } = progress;
   const stand = standOn(seen, gone);
-  const step = await takeStep(serving, stand, carry).catch((thrown) => aground(serving, stand, thrown));
+  const stranded = (thrown: unknown): Taken => aground(serving, stand, thrown);
+  const follow = (step: Taken) => followed(serving, call, { ...progress, last: seen }, { seen, stand, step });
+  return follow(await takeStep(serving, stand, carry).catch(stranded)).catch((thrown) => follow(stranded(thrown)));
+}
+
+interface Step {
+  readonly seen: Seen;
+  readonly stand: Stand;
+  readonly step: Taken;
+}
+
+/** What follows from a step: another one, or the reply. */
+async function followed(
+  serving: Serving,
+  call: Call,
+  progress: Progress,
+  { seen, stand, step }: Step,
+): Promise<Progress | Reply> {
+  const { carry, gone, earlier } = progress;
   const before = stand.running === undefined ? step.before : (gone?.taken.before ?? step.before);
   const taken = { ...step, before, outcome: [...earlier, ...step.outcome] };
   const { result } = taken;
-  const next = { ...progress, last: seen, earlier: taken.outcome };
+  const next = { ...progress, earlier: taken.outcome };
   if (result.kind === 'again') {
     if (result.pause !== undefined) await serving.parts.clock.sleep(result.pause);
     return lookAgain(serving, call, { ...next, carry: { ...result.carry, ...touchedBy(step, carry) } }, taken);

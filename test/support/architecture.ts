@@ -44,7 +44,7 @@ export const units: readonly Unit[] = [
   { name: 'report', holds: folder('hooks/report'), sees: [...decided, 'call', 'plan'], nature: 'pure' },
   {
     name: 'sync',
-    holds: (path) => /^hooks\/(sync|steps|looking|reply)\.ts$/.test(path),
+    holds: (path) => /^hooks\/(sync|steps|looking|reply|rescue)\.ts$/.test(path),
     sees: [...decided, 'call', 'observe', 'memory', 'plan', 'perform', 'report'],
     nature: 'effects',
   },
