@@ -44,6 +44,8 @@ export type ListAnswer =
       readonly complete: boolean;
       /** Where the rest of the list begins; empty when there is none. */
       readonly next: string;
+      /** Length of the whole answer, in characters. */
+      readonly size: number;
       readonly serverTime: number;
     }
   | Failed;
@@ -106,6 +108,8 @@ export interface ListOptions {
   readonly name?: string;
   /** Whole objects, where their metadata is not enough. */
   readonly whole?: boolean;
+  /** A larger answer, in bytes, is cut off: its failure has the reason `AnswerTooLarge`. */
+  readonly mostBytes?: number;
 }
 
 export interface Reader {

@@ -4,7 +4,7 @@ import { type Item, isToUndo, wasLeft } from './model/item.ts';
 import type { Phase } from './model/phase.ts';
 import { newRequest, type Request } from './model/request.ts';
 import type { Cause, Status } from './model/status.ts';
-import { formatDuration } from './model/timeouts.ts';
+import { believedTime, formatDuration } from './model/timeouts.ts';
 import { annotationOf, annotations, type Transaction } from './model/transaction.ts';
 
 export type { Request };
@@ -112,7 +112,8 @@ function undoing({ transaction, status, now, lateWindow, waits }: Stored): Due {
   // Waiting a late write out is no time of the undo: a short spec.timeout must not end it before it could begin.
   const mayWait = status.items.some(wasInFlight) || transaction.changes.some(({ type }) => type === 'Create');
   const patience = transaction.timeout + (mayWait ? lateWindow + resolution : 0);
-  const isOverdue = now > Math.max(status.rollbackStartedAt ?? now, status.rollbackObservedAt ?? 0) + patience;
+  const began = Math.max(status.rollbackStartedAt ?? now, status.rollbackObservedAt ?? 0);
+  const isOverdue = now > believedTime(began, transaction.createdAt, now) + patience;
   return index < 0 || isOverdue ? { kind: 'conclude', overdue: index >= 0 } : { kind: 'restore', index };
 }
 
@@ -188,7 +189,7 @@ function pending({ transaction, status }: Stored, annotation: string): Request |
 }
 
 function overdue({ transaction, status, now }: Stored): boolean {
-  return status.startedAt !== undefined && now > status.startedAt + transaction.timeout;
+  return status.startedAt !== undefined && now > believedTime(status.startedAt, transaction.createdAt, now) + transaction.timeout;
 }
 
 function timeoutCause({ transaction }: Stored): Ending {

@@ -3,8 +3,10 @@
 import type { Clock } from './cluster.ts';
 import { noWrites, type OwnWrites, sentUpTo, signedAs } from './in-flight/own-writes.ts';
 import type { JsonObject } from './model/json.ts';
-import type { Sightings } from './observe/sightings.ts';
+import { bounded } from './observe/bounded.ts';
+import { createSightings, type Sightings } from './observe/sightings.ts';
 import type { CachedSnapshot, SnapshotCache } from './observe/snapshot.ts';
+import { createUnfinished, type UnfinishedLooks } from './observe/unfinished.ts';
 
 /** What a process knows of its own earlier calls for the same Transaction. */
 export interface Recalled extends OwnWrites {
@@ -35,47 +37,12 @@ const mostRemembered = 10_000;
 /** Characters of all snapshots; as objects they take several times that in bytes. */
 const mostSnapshots = 8_000_000;
 
-interface Bounded<Value> {
-  get(key: string): Value | undefined;
-  set(key: string, value: Value): void;
-  delete(key: string): void;
-}
-
-/** Forgets what was not used for the longest time once all weigh more than `most`; each weighs 1 unless `weigh` says otherwise. */
-function bounded<Value>(most: number, weigh: (value: Value) => number = () => 1): Bounded<Value> {
-  const entries = new Map<string, { readonly value: Value; readonly weight: number }>();
-  let total = 0;
-  const remove = (key: string): void => {
-    total -= entries.get(key)?.weight ?? 0;
-    entries.delete(key);
-  };
-  return {
-    get: (key) => {
-      const found = entries.get(key);
-      if (found === undefined) return undefined;
-      entries.delete(key);
-      entries.set(key, found);
-      return found.value;
-    },
-    set: (key, value) => {
-      remove(key);
-      const weight = weigh(value);
-      if (weight > most) return;
-      entries.set(key, { value, weight });
-      total += weight;
-      for (const oldest of entries.keys()) {
-        if (total <= most) break;
-        remove(oldest);
-      }
-    },
-    delete: remove,
-  };
-}
-
 /** How a call ended. */
 export interface Ended {
   /** Whether the call met transient trouble. */
   readonly isTroubled: boolean;
+  /** Whether a look goes on in the next call: that is progress, however long it takes. */
+  readonly isLooking?: boolean;
   /** Whether what is due waits for others, and nothing has changed. */
   readonly isWaiting: boolean;
   /** Ms for which the API server has said to stay away. */
@@ -87,6 +54,7 @@ export interface Ended {
 export interface Memory {
   readonly snapshots: SnapshotCache;
   readonly sightings: Sightings;
+  readonly unfinished: UnfinishedLooks;
   recall(uid: string): Recalled;
   /** This process has put its name into the Lease; `unsettledAt`: in place of one that may have left a request unanswered. */
   signed(uid: string, writer: string, unsettledAt: number | undefined): void;
@@ -117,10 +85,12 @@ const nothing: Remembered = { troubles: 0, waits: 0, ...noWrites };
 export function createMemory(clock: Pick<Clock, 'monotonic'>, random: () => number, sighting: number): Memory {
   const calls = bounded<Remembered>(mostRemembered);
   const snapshots = bounded<CachedSnapshot>(mostSnapshots, ({ size }) => size);
+  const unfinished = createUnfinished(clock);
   const recalled = (uid: string): Remembered => calls.get(uid) ?? nothing;
   return {
     snapshots,
-    sightings: createSightings(clock, sighting),
+    unfinished,
+    sightings: createSightings(clock, sighting, mostRemembered),
     recall: (uid) => recalled(uid),
     signed: (uid, writer, unsettledAt) => {
       calls.set(uid, { ...recalled(uid), ...signedAs(writer, unsettledAt) });
@@ -128,9 +98,10 @@ export function createMemory(clock: Pick<Clock, 'monotonic'>, random: () => numb
     sent: (uid, index) => calls.set(uid, { ...recalled(uid), ...sentUpTo(recalled(uid), index) }),
     unsettled: (uid, unsettledAt) => calls.set(uid, { ...recalled(uid), unsettledAt }),
     settled: (uid) => calls.set(uid, { ...recalled(uid), isOpen: false }),
-    remember: (uid, { isTroubled, isWaiting, stayAway, holdsLeases }) => {
+    remember: (uid, ended) => {
+      const { isTroubled, isWaiting, stayAway, holdsLeases } = ended;
       const { notBefore: _over, ...known } = recalled(uid);
-      const troubles = isTroubled ? known.troubles + 1 : 0;
+      const troubles = troublesAfter(known, ended);
       const waits = isWaiting || isTroubled ? known.waits + 1 : 0;
       const away = stayAway > 0 ? { notBefore: clock.monotonic() + stayAway } : {};
       calls.set(uid, { ...known, troubles, waits, holdsLeases, ...away });
@@ -150,24 +121,15 @@ export function createMemory(clock: Pick<Clock, 'monotonic'>, random: () => numb
     expectsLeases: (uid) => recalled(uid).holdsLeases === true,
     forget: (uid) => {
       calls.delete(uid);
+      unfinished.delete(uid);
       snapshots.delete(uid);
     },
   };
 }
 
-function createSightings(clock: Pick<Clock, 'monotonic'>, span: number): Sightings {
-  const seen = bounded<number>(mostRemembered);
-  return {
-    async look(key, ask) {
-      const at = clock.monotonic();
-      const last = seen.get(key);
-      if (last !== undefined && at < last + span) return { kind: 'present', object: {} };
-      const found = await ask();
-      if (found.kind === 'present') seen.set(key, at);
-      else seen.delete(key);
-      return found;
-    },
-  };
+function troublesAfter({ troubles }: Remembered, { isTroubled, isLooking }: Ended): number {
+  if (!isTroubled) return 0;
+  return isLooking === true ? 1 : troubles + 1;
 }
 
 /** Runs calls for one key one after the other, calls for different keys at once. */

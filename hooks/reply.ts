@@ -13,6 +13,7 @@ import { encodeStatus, type Status } from './model/status.ts';
 import type { Wait } from './model/wait.ts';
 import type { Carry } from './observe/carry.ts';
 import type { NotLive } from './observe/live.ts';
+import type { Looks } from './observe/looks.ts';
 import type { Result } from './outcome/answer.ts';
 import { bounded } from './outcome/bounded.ts';
 import { completed, isMoved } from './outcome/status.ts';
@@ -26,6 +27,7 @@ interface Replying {
   readonly parts: Pick<EngineParts, 'record' | 'engineNamespace'>;
   readonly memory: Memory;
   readonly session: Session;
+  readonly looks: Pick<Looks, 'unfinished'>;
 }
 
 /** The last look of a call, and what has come of it. */
@@ -41,7 +43,7 @@ export interface Ended extends Answered {
 export type Answering = Extract<Result, { kind: 'answer' }>;
 
 /** The reply with the status of the answer; it is reported, and this process remembers what it must. */
-export function replyOf({ parts, memory, session }: Replying, call: Call, ended: Ended, answer: Answering): Reply {
+export function replyOf({ parts, memory, session, looks }: Replying, call: Call, ended: Ended, answer: Answering): Reply {
   const { transaction, now, found } = ended;
   const { uid, size } = transaction;
   const next = spokenFor(memory, ended, bounded(answer.status, size));
@@ -49,7 +51,10 @@ export function replyOf({ parts, memory, session }: Replying, call: Call, ended:
   const isTroubled = answer.wait === 'backoff';
   const stayAway = 1_000 * Math.min(session.retryAfter(), longestStay, longestPauseUnder(ended));
   const isWaiting = (answer.wait === 'now' || typeof answer.wait === 'object') && status.version === found.version;
-  const pause = memory.remember(uid, { isTroubled, isWaiting, stayAway, holdsLeases: holdsLeases(status) });
+  const lists = looks.unfinished();
+  memory.unfinished.keep(uid, lists);
+  const isLooking = lists.size > 0;
+  const pause = memory.remember(uid, { isTroubled, isLooking, isWaiting, stayAway, holdsLeases: holdsLeases(status) });
   memory.keepTurn(uid, nextTurn(ended, status, memory.recall(uid)));
   if (answer.finalized) memory.forget(uid);
   if (isTerminal(status.phase)) memory.snapshots.delete(uid);

@@ -26,11 +26,15 @@ import { perform } from './perform/perform.ts';
 import type { Outcome, Plan } from './plan/mutation.ts';
 import { plan } from './plan/plan.ts';
 import { type Answering, replyOf, withoutTransaction } from './reply.ts';
+import { rescued } from './rescue.ts';
 import { lateWindowOf, type Serving } from './serving.ts';
 import { aground, type Taken, takenOf } from './taken.ts';
 
 /** Looks for one target within one call. Each follows from something that moved; more than these is a hot object, and the next call goes on. */
 const mostLooks = 10;
+
+/** Of the time of a call: what follows from a look has the rest. */
+const partForLooks = 0.75;
 
 export function createSync(parts: EngineParts): Hook {
   const { cluster, clock, timing } = parts;
@@ -42,8 +46,10 @@ export function createSync(parts: EngineParts): Hook {
     inTurn(call.uid, () => {
       calls += 1;
       const session = startSession(cluster, clock, timing.stepDeadline);
-      const looks = createLooks(clock.monotonic);
-      return answerCall({ parts, server, writer: nameWriter(server, calls), memory, session, looks }, call);
+      const until = clock.monotonic() + timing.stepDeadline * partForLooks;
+      const looks = createLooks({ now: clock.monotonic, until, lists: memory.unfinished.of(call.uid) });
+      const serving = { parts, server, writer: nameWriter(server, calls), memory, session, looks };
+      return answerCall(serving, call).catch((thrown) => rescued(serving, call, thrown));
     });
 }
 
@@ -107,12 +113,23 @@ interface Progress extends Before {
 async function proceed(serving: Serving, call: Call, progress: Progress): Promise<Progress | Reply> {
   const stand = await see(serving, call, progress);
   if (stand.kind !== 'live') return withoutLook(serving, call, stand, progress);
+  const stranded = (thrown: unknown): Taken => aground(serving, stand, thrown);
+  const follow = (step: Taken) => followed(serving, call, { ...progress, last: stand }, { stand, step });
+  return follow(await takeStep(serving, stand, progress.carry).catch(stranded)).catch((thrown) => follow(stranded(thrown)));
+}
+
+interface Stepped {
+  readonly stand: Stand;
+  readonly step: Taken;
+}
+
+/** What follows from a step: another one, or the reply. */
+async function followed(serving: Serving, call: Call, progress: Progress, { stand, step }: Stepped): Promise<Progress | Reply> {
   const { carry, gone, earlier } = progress;
-  const step = await takeStep(serving, stand, carry).catch((thrown) => aground(serving, stand, thrown));
   const before = stand.running === undefined ? step.before : (gone?.taken.before ?? step.before);
   const taken = { ...step, before, outcome: [...earlier, ...step.outcome] };
   const { result } = taken;
-  const next = { ...progress, last: stand, earlier: taken.outcome };
+  const next = { ...progress, earlier: taken.outcome };
   if (result.kind === 'again') {
     if (result.pause !== undefined) await serving.parts.clock.sleep(result.pause);
     return lookAgain(serving, call, { ...next, carry: { ...result.carry, ...touchedBy(step, carry) } }, taken);

@@ -11,6 +11,8 @@ export interface Hanging {
   readonly contents: readonly string[];
   /** What goes with it and is itself to be taken back before. */
   readonly ownContents: readonly string[];
+  /** Claims with a volume that Kubernetes has made for it, and deletes with it. */
+  readonly claims?: readonly string[];
   /** Kinds of which it is not known what would go with it. */
   readonly unlisted: readonly string[];
   /** The same, since they cannot be listed. */
@@ -35,9 +37,19 @@ export function keptFor(evidence: Evidence & Hanging, live: JsonObject): Kept | 
   }
   if (ownContents.length > 0)
     return { kind: 'wait', message: `waiting to undo ${name}: before it goes ${shownOf(ownContents, mostShown)}` };
+  const behind = storedBehind(evidence, name);
+  if (behind !== undefined) return behind;
   const volume = wasCommitted ? boundVolume(evidence, live) : undefined;
   if (volume === undefined) return undefined;
   return notEmpty(`${name} was created here and has been bound to PersistentVolume ${volume} since: data may be on it`);
+}
+
+function storedBehind({ claims = [], wasCommitted }: Hanging, name: string): Kept | undefined {
+  if (!wasCommitted || claims.length === 0) return undefined;
+  const which = shownOf(claims, mostShown);
+  return notEmpty(
+    `${name} was created here, and Kubernetes deletes with it what is bound to volumes: ${which}; data may be on them`,
+  );
 }
 
 export function unlistedPart({ unlisted, failing }: Pick<Hanging, 'unlisted' | 'failing'>): { readonly note?: string } {

@@ -15,7 +15,7 @@ export interface Neighbour {
   readonly reference: Reference;
   readonly uid: string;
   readonly owners: readonly Owner[];
-  /** Which it was listed for, beside its owners. */
+  /** Of its metadata what is looked at: others decide how large the rest is. */
   readonly object: JsonObject;
 }
 
@@ -58,8 +58,28 @@ export function neighbourOf({ group, version, kind }: Resource, object: JsonObje
       uid: textAt(owner, 'uid') ?? '',
       isController: at(owner, 'controller') === true,
     })),
-    object,
+    object: { metadata: slim(at(object, 'metadata')) },
   };
+}
+
+const readLabels = ['endpointslice.kubernetes.io/managed-by', 'kubernetes.io/service-name'];
+const readAnnotations = ['kubernetes.io/service-account.name', 'kubernetes.io/service-account.uid'];
+
+// That there are labels or annotations counts too.
+function slim(metadata: Json | undefined): JsonObject {
+  const { deletionTimestamp, ownerReferences, managedFields, labels, annotations } = isObject(metadata) ? metadata : {};
+  const kept = {
+    deletionTimestamp,
+    ownerReferences,
+    managedFields: isList(managedFields) ? managedFields.map((entry) => only(entry, ['manager', 'operation'])) : undefined,
+    labels: labels === undefined ? undefined : only(labels, readLabels),
+    annotations: annotations === undefined ? undefined : only(annotations, readAnnotations),
+  };
+  return Object.fromEntries(Object.entries(kept).flatMap(([key, value]) => (value === undefined ? [] : [[key, value]])));
+}
+
+function only(object: Json, keys: readonly string[]): JsonObject {
+  return Object.fromEntries(keys.flatMap((key) => (at(object, key) === undefined ? [] : [[key, at(object, key) ?? null]])));
 }
 
 function ownerReferences(object: JsonObject): readonly Json[] {

@@ -20,7 +20,7 @@ import { type Clear, firstLease, guard, heldUp, unreadable } from './guards.ts';
 import { judgeLocks, takerOf } from './locks.ts';
 import type { Step } from './step.ts';
 import { concluded, left, observed, restored } from './undo-transitions.ts';
-import { unseenAtUndo } from './unseen.ts';
+import { unseenAtUndo, unseenOwner } from './unseen.ts';
 import { lockPatience, setStatus, undoLater, undoOut } from './waiting.ts';
 
 export function decideRestore(observation: Observation, view: ItemView): Step {
@@ -93,7 +93,7 @@ function decideUndo(observation: Observation, view: ItemView, due: Due): Step {
   const evidence = evidenceOf(observation, view, due);
   const known = evidence.entry;
   const judged = judgeBackward(evidence);
-  const unseen = judged.kind === 'delete' ? unseenAtUndo(observation, view, evidence) : undefined;
+  const unseen = unseenFor(judged, observation, view, evidence);
   if (unseen !== undefined) return unseen;
   // Who fenced it and died has left his mark: that is taken off again.
   const isMarked = hasManager(evidence.live, [evidence.managers.restore]);
@@ -101,6 +101,13 @@ function decideUndo(observation: Observation, view: ItemView, due: Due): Step {
   const safe = isFenced ? judged : fenced(judged, view, known);
   const lost = { goneOwners: allLost(view), goneManagers: goneManagers(evidence) };
   return byJudgement({ observation, entry: known, ...lost }, safe, observation.now);
+}
+
+// What must be seen before it is deleted, or given its owners back.
+function unseenFor({ kind }: Backward, observation: Observation, view: ItemView, evidence: BackwardEvidence): Step | undefined {
+  if (kind === 'delete') return unseenAtUndo(observation, view, evidence);
+  const givesOwners = kind === 'recreate' || kind === 'complete' || kind === 'content';
+  return givesOwners ? unseenOwner(observation, view, evidence.entry) : undefined;
 }
 
 function evidenceOf({ status, transaction }: Observation, view: ItemView, { entry, drift }: Clear): BackwardEvidence {
@@ -116,6 +123,7 @@ function evidenceOf({ status, transaction }: Observation, view: ItemView, { entr
     createdUid: entry.type === 'Create' ? item.uid : undefined,
     contents: view.contents,
     ownContents: view.ownContents,
+    claims: view.claims ?? [],
     unlisted: view.unlisted,
     failing: view.failing.map(({ kind }) => kind),
     wasCommitted: status.items.every(wasApplied),

@@ -2,10 +2,11 @@
 // That passes, or it lasts until somebody mends the kind. It is waited for, and not for so long that it holds up all else.
 import { type Fault, fault } from '../checks/fault.ts';
 import { howToAllow } from '../checks/one-way.ts';
-import type { SnapshotEntry } from '../model/entry.ts';
+import { isSealed, type SnapshotEntry } from '../model/entry.ts';
 import type { Unseen } from '../model/failure.ts';
 import { reasonOfFailure } from '../model/reason.ts';
 import { describe } from '../model/reference.ts';
+import type { Status } from '../model/status.ts';
 import type { ItemView, Observation, Prepared } from '../observe/observation.ts';
 import type { Step } from './step.ts';
 import { left, undoing } from './undo-transitions.ts';
@@ -56,12 +57,27 @@ export function unseenAtUndo(
   const unseen = view.unseenInside ?? view.failing[0];
   if (unseen === undefined) return undefined;
   const { failure, kind } = unseen;
-  const began = Math.max(status.rollbackStartedAt ?? now, status.rollbackObservedAt ?? 0);
-  if (failure.kind === 'transient' && !isLasting(observation, began))
+  if (failure.kind === 'transient' && !isLasting(observation, undoBegan(status, now)))
     return setAside(status, index, lookingAt(unseen, { target }), failure);
   if (view.unseenInside === undefined && !wasCommitted) return undefined;
   const message = `${describe(target)} was created here, and it is not known what others would lose with it: listing ${kind} fails (${failure.reason}); see to it that the ServiceAccount can list that kind`;
   return setStatus(left(status, index, now, { reason: reasonOfFailure(failure), message }), message);
+}
+
+/** What comes back, or gets its content back, names an owner of a kind that cannot be read: others are undone meanwhile, and after it. */
+export function unseenOwner(observation: Observation, view: ItemView, { index, target }: SnapshotEntry): Step | undefined {
+  const { status, now, transaction } = observation;
+  if (view.unseenOwner === undefined) return undefined;
+  const { kind, failure } = view.unseenOwner;
+  const owner = isSealed(target, transaction.namespace) ? 'an owner' : `an owner, ${kind},`;
+  if (!isLasting(observation, undoBegan(status, now)))
+    return setAside(status, index, `reading ${owner} of ${describe(target)}`, failure);
+  const message = `${describe(target)} has ${owner} that cannot be read (${failure.reason}): Kubernetes deletes what has no owner that is there; see to it that this kind can be read`;
+  return setStatus(left(status, index, now, { reason: reasonOfFailure(failure), message }), message);
+}
+
+function undoBegan({ rollbackStartedAt, rollbackObservedAt }: Status, now: number): number {
+  return Math.max(rollbackStartedAt ?? now, rollbackObservedAt ?? 0);
 }
 
 function lookingAt({ kind }: Unseen, { target }: Pick<SnapshotEntry, 'target'>): string {

@@ -33,8 +33,19 @@ export function formatMicroTime(milliseconds: number): string {
   return new Date(milliseconds).toISOString().replace(/(\.\d{3})Z$/, '$1000Z');
 }
 
+// Others are none that can be written back: the year has four digits.
+const [earliest, latest] = [Date.UTC(1, 0), Date.UTC(10_000, 0) - 1];
+
 /** ms since the epoch, or undefined when the text is no time. */
 export function parseTime(text: string | undefined): number | undefined {
   const time = text === undefined ? Number.NaN : Date.parse(text);
-  return Number.isNaN(time) ? undefined : time;
+  return time >= earliest && time <= latest ? time : undefined;
+}
+
+/** Ms: clocks of several API servers do not differ by so much. */
+const farAhead = 60_000;
+
+/** A stored time that has not come yet is nobody's: what counts from it has lasted since `createdAt`. All in ms. */
+export function believedTime(time: number, createdAt: number, now: number): number {
+  return time > now + farAhead ? Math.min(now, createdAt) : time;
 }

@@ -1,17 +1,10 @@
 // A look around what is about to be deleted: what would go along with it. As the ServiceAccount, and of metadata only: what it may not
 // list is named, not looked at.
 import { areEvents, type Doomed, isLeaving, kindOf, type Neighbour, neighbourOf, type Surroundings } from '../checks/company.ts';
-import type { Identity, Reader, Resource } from '../cluster.ts';
+import type { Resource } from '../cluster.ts';
 import type { Failure, Unseen } from '../model/failure.ts';
-import { inTurn, type Listing, listAll, unseen } from './listing.ts';
-import type { Looks } from './looks.ts';
-
-/** Who looks, and what it has seen in this call. */
-export interface Looker {
-  readonly reader: Reader;
-  readonly looks: Looks;
-  readonly identity: Identity;
-}
+import type { JsonObject } from '../model/json.ts';
+import { inTurn, type Listing, type Looker, listAll, unseen, type Wanted } from './listing.ts';
 
 export interface Around extends Surroundings {
   /** Plurals with their group of what may not be listed, in the order of discovery. */
@@ -34,6 +27,7 @@ export async function lookAround(
   const place = await lookAtPlace(looker, served.resources, target.namespace);
   if (place.kind === 'trouble') return place;
   const more = await lookForMore(looker, served.resources, { resource, target });
+  if (more.kind === 'trouble') return more;
   const owned = place.neighbours.filter(({ owners }) => owners.length > 0);
   const endpoints = place.neighbours.filter(({ reference }) => reference.kind === 'Endpoints');
   const isPod = kindOf(resource) === '/Node';
@@ -49,6 +43,8 @@ export const nothingAround: LookedAround = {
 
 type Seen = Pick<Around, 'unlisted' | 'failing'> & { readonly kind: 'seen'; readonly neighbours: readonly Neighbour[] };
 
+type Trouble = Extract<LookedAround, { kind: 'trouble' }>;
+
 // As the garbage collector: what cannot be listed, watched and deleted has no part in it, nor have Events.
 // Source: k8s.io/kubernetes pkg/controller/garbagecollector, GetDeletableResources and DefaultIgnoredResources.
 function isCollected(resource: Resource): boolean {
@@ -57,14 +53,14 @@ function isCollected(resource: Resource): boolean {
 
 // The dependents of what has a namespace are in it. One kind that cannot be listed is trouble with that kind; where none can be, it is
 // trouble with the API server.
-function lookAtPlace(
-  looker: Looker,
-  resources: readonly Resource[],
-  namespace: string | undefined,
-): Promise<Seen | { readonly kind: 'trouble'; readonly failure: Failure }> {
-  return looker.looks.once(`around ${namespace ?? ''}`, async () => {
+function lookAtPlace(looker: Looker, resources: readonly Resource[], namespace: string | undefined): Promise<Seen | Trouble> {
+  const key = `around ${namespace ?? ''}`;
+  return looker.looks.once(key, async () => {
     const wanted = resources.filter((resource) => isCollected(resource) && (resource.namespaced || namespace === undefined));
-    const seen = await inTurn(wanted, (resource) => see(looker, { resource, namespace }));
+    const all = await inTurn(wanted, (resource) => see(looker, key, { resource, namespace }));
+    const unfinished = all.find((one) => one.kind === 'trouble');
+    if (unfinished !== undefined) return unfinished;
+    const seen = all.filter((one) => one.kind === 'seen');
     const [first] = seen.every(({ failing }) => failing.length > 0) ? seen : [];
     const failure = first?.failing[0]?.failure;
     return failure === undefined ? merged(seen) : { kind: 'trouble', failure };
@@ -76,35 +72,45 @@ async function lookForMore(
   looker: Looker,
   resources: readonly Resource[],
   { resource, target }: Pick<Doomed, 'resource' | 'target'>,
-): Promise<Seen> {
+): Promise<Seen | Trouble> {
   const core = (plural: string) => resources.find((one) => one.group === '' && one.plural === plural);
   const [secrets, pods] = [core('secrets'), core('pods')];
   const kind = kindOf(resource);
   if (kind === '/ServiceAccount' && secrets !== undefined) {
     const fieldSelector = 'type=kubernetes.io/service-account-token';
-    return looker.looks.once(`tokens ${target.namespace}`, () =>
-      see(looker, { resource: secrets, namespace: target.namespace, fieldSelector }),
-    );
+    const key = `tokens ${target.namespace}`;
+    return looker.looks.once(key, () => see(looker, key, { resource: secrets, namespace: target.namespace, fieldSelector }));
   }
   if (kind !== '/Node' || pods === undefined) return nothingSeen;
-  return see(looker, { resource: pods, namespace: undefined, fieldSelector: `spec.nodeName=${target.name}` });
+  const key = `pods ${target.name}`;
+  const fieldSelector = `spec.nodeName=${target.name}`;
+  return looker.looks.once(key, () => see(looker, key, { resource: pods, namespace: undefined, fieldSelector }));
 }
 
-async function see({ reader, identity }: Looker, wanted: Parameters<typeof listAll>[2]): Promise<Seen> {
-  return seenIn(await listAll(reader, identity, wanted), wanted);
+async function see(looker: Looker, key: string, wanted: Wanted): Promise<Seen | Trouble> {
+  return seenIn(await listAll(looker, key, wanted, (object) => keptOf(wanted, object)), wanted);
+}
+
+// Most objects of a cluster have nothing to do with the question: they are not kept.
+function keptOf({ resource, fieldSelector }: Wanted, object: JsonObject): readonly Neighbour[] {
+  const one = neighbourOf(resource, object);
+  const mayGo = fieldSelector !== undefined || one.owners.length > 0 || resource.plural === 'endpoints';
+  return mayGo && !isLeaving(one) ? [one] : [];
 }
 
 const nothingSeen: Seen = { kind: 'seen', neighbours: [], unlisted: [], failing: [] };
 
-function seenIn(listing: Listing, { resource, fieldSelector }: Parameters<typeof listAll>[2]): Seen {
-  if (listing.kind !== 'listed') {
-    const one = unseen(resource, listing.failure);
-    return listing.kind === 'denied' ? { ...nothingSeen, unlisted: [one.kind] } : { ...nothingSeen, failing: [one] };
+function seenIn(listing: Listing<Neighbour>, { resource }: Wanted): Seen | Trouble {
+  switch (listing.kind) {
+    case 'listed':
+      return { ...nothingSeen, neighbours: listing.items };
+    case 'unfinished':
+      return { kind: 'trouble', failure: listing.failure };
+    case 'denied':
+      return { ...nothingSeen, unlisted: [unseen(resource, listing.failure).kind] };
+    default:
+      return { ...nothingSeen, failing: [unseen(resource, listing.failure)] };
   }
-  const all = listing.items.map((object) => neighbourOf(resource, object));
-  // Most objects of a cluster have nothing to do with the question: they are not kept.
-  const kept = all.filter((one) => fieldSelector !== undefined || one.owners.length > 0 || resource.plural === 'endpoints');
-  return { ...nothingSeen, neighbours: kept.filter((one) => !isLeaving(one)) };
 }
 
 function merged(all: readonly Seen[]): Seen {

@@ -6,7 +6,7 @@ import type { Standing } from './contents.ts';
 import type { ItemView, Presence } from './observation.ts';
 import { lookForOwners, ownersLackedBy } from './owners.ts';
 
-type Found = Partial<Pick<ItemView, 'goneOwners' | 'hiddenOwners' | 'tokenOf' | 'contentsTrouble'>>;
+type Found = Partial<Pick<ItemView, 'goneOwners' | 'hiddenOwners' | 'unseenOwner' | 'tokenOf' | 'contentsTrouble'>>;
 
 export async function readComingBack(standing: Standing, live: Presence): Promise<Found> {
   const { entry } = standing;
@@ -25,7 +25,7 @@ async function findOwners({ source, transaction, entry }: Standing, held: JsonOb
   return {
     goneOwners: uidsOf(found.gone),
     hiddenOwners: uidsOf(found.hidden),
-    ...(found.trouble === undefined ? {} : { contentsTrouble: found.trouble }),
+    ...(found.trouble === undefined ? {} : { unseenOwner: found.trouble }),
   };
 }
 

@@ -10,13 +10,17 @@ import { identityOf, type Reference } from '../model/reference.ts';
 import type { Status } from '../model/status.ts';
 import { fieldManagers, type Transaction } from '../model/transaction.ts';
 import { serviceAccountOf } from '../writes/resources.ts';
-import { type Around, type Looker, lookAround } from './along.ts';
+import { type Around, lookAround } from './along.ts';
+import { boundClaims } from './claims.ts';
 import { listInside } from './inside.ts';
+import type { Looker } from './listing.ts';
 import type { SnapshotSource } from './snapshot.ts';
 
 export interface Contents {
   /** What others would lose, in words. */
   readonly contents: readonly string[];
+  /** Claims with a volume behind them that Kubernetes has made for it, in words. */
+  readonly claims?: readonly string[];
   /** Targets of the same Transaction that are to be taken back before. */
   readonly ownContents: readonly string[];
   /** Kinds that may not be listed. */
@@ -65,11 +69,17 @@ export async function lookInto(standing: Standing, live: JsonObject): Promise<Fo
   const [looked, inside] = await Promise.all([lookAround(looker, doomed), listInside(looker, doomed)]);
   if (looked.kind === 'trouble') return { trouble: looked.failure };
   if (inside.kind === 'trouble') return { trouble: inside.failure };
-  const isMade = (neighbour: Neighbour, by: string): boolean => isDerived(neighbour, doomed) || isControlledBy(neighbour, by);
+  const made = new Set<Neighbour>();
+  const isMade = (neighbour: Neighbour, by: string): boolean => {
+    const isIts = isDerived(neighbour, doomed) || isControlledBy(neighbour, by);
+    if (isIts) made.add(neighbour);
+    return isIts;
+  };
   const company = companyOf(doomed, looked.around, isMade);
   const { unlisted, failing } = looked.around;
   const within = inside.kind === 'known' ? inside.neighbours : [];
-  const all = { ...sorted(standing, doomed, [...within, ...company]), unlisted, failing };
+  const claims = (await boundClaims(looker, [...made])).map(({ reference }) => inWords(reference, doomed));
+  const all = { ...sorted(standing, doomed, [...within, ...company]), claims, unlisted, failing };
   return inside.kind === 'unseen' ? { ...all, unseenInside: inside.unseen } : all;
 }
 

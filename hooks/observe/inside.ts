@@ -5,8 +5,8 @@ import { managersOf } from '../content/fields.ts';
 import type { Failure, Unseen } from '../model/failure.ts';
 import { at, isList, type JsonObject, textAt } from '../model/json.ts';
 import { serviceAccounts } from '../writes/resources.ts';
-import type { Looker } from './along.ts';
-import { inTurn, listAll, unseen } from './listing.ts';
+import { claims } from './claims.ts';
+import { inTurn, type Looker, listAll, unseen } from './listing.ts';
 import { lookForOwners, ownersOf } from './owners.ts';
 
 export type Inside =
@@ -40,16 +40,6 @@ async function claimsOf({ reader, identity }: Looker, volume: JsonObject): Promi
   return textAt(found.object, 'metadata', 'uid') === textAt(claim, 'uid') ? [neighbourOf(claims, found.object)] : [];
 }
 
-const claims: Resource = {
-  group: '',
-  version: 'v1',
-  plural: 'persistentvolumeclaims',
-  kind: 'PersistentVolumeClaim',
-  namespaced: true,
-  verbs: [],
-  statusSubresource: true,
-};
-
 async function listNamespace(looker: Looker, namespace: string): Promise<Inside> {
   const all = await looker.looks.once('resources', () => looker.reader.resources());
   if (all.kind === 'failed') return { kind: 'trouble', failure: all.failure };
@@ -76,17 +66,15 @@ function instancesOf(definition: JsonObject): Resource {
 }
 
 // What may not be listed may be full.
-async function list(
-  { reader, identity }: Looker,
-  resources: readonly Resource[],
-  namespace: string | undefined,
-): Promise<Inside> {
+async function list(looker: Looker, resources: readonly Resource[], namespace: string | undefined): Promise<Inside> {
+  const key = `inside ${namespace ?? ''}`;
   const lists = await inTurn(resources, async (resource): Promise<Inside> => {
-    const listing = await listAll(reader, identity, { resource, namespace });
-    if (listing.kind !== 'listed') return { kind: 'unseen', unseen: unseen(resource, listing.failure) };
-    return { kind: 'known', neighbours: listing.items.map((object) => neighbourOf(resource, object)) };
+    const listing = await listAll(looker, key, { resource, namespace }, (object) => [neighbourOf(resource, object)]);
+    if (listing.kind === 'listed') return { kind: 'known', neighbours: listing.items };
+    const { failure } = listing;
+    return listing.kind === 'unfinished' ? { kind: 'trouble', failure } : { kind: 'unseen', unseen: unseen(resource, failure) };
   });
-  const unknown = lists.find((one) => one.kind !== 'known');
+  const unknown = lists.find((one) => one.kind === 'trouble') ?? lists.find((one) => one.kind !== 'known');
   return unknown ?? { kind: 'known', neighbours: lists.flatMap((one) => (one.kind === 'known' ? one.neighbours : [])) };
 }
 

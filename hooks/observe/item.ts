@@ -6,11 +6,12 @@ import { textAt } from '../model/json.ts';
 import type { Status } from '../model/status.ts';
 import { type ChangeType, mayBreak, type Transaction } from '../model/transaction.ts';
 import { driftOf } from '../snapshots/drift.ts';
-import { engine, serviceAccountOf } from '../writes/resources.ts';
+import { engine } from '../writes/resources.ts';
 import { type Ahead, readInTurn } from './ahead.ts';
 import type { Carry } from './carry.ts';
 import { readComingBack } from './coming-back.ts';
 import { lookAlong, lookInto, type Standing } from './contents.ts';
+import { readDefinition } from './definition.ts';
 import type { ItemView, Presence, StoredSnapshot } from './observation.ts';
 import { findOthers } from './others.ts';
 import { type Listed, lookForAccount, read, readLive } from './read.ts';
@@ -60,7 +61,7 @@ export async function observeItem(context: ItemContext): Promise<ItemView> {
     live,
     drift: driftOf(status, entry, { transaction, packer: source.packer }),
     liveFrom: originOf(live, context.earlier, unread),
-    ...(await readMore(context, snapshot, live)),
+    ...(await readMore(context, { snapshot, lease }, live)),
   };
 }
 
@@ -122,11 +123,13 @@ type More = Partial<
     ItemView,
     | 'contents'
     | 'ownContents'
+    | 'claims'
     | 'unlisted'
     | 'failing'
     | 'unseenInside'
     | 'goneOwners'
     | 'hiddenOwners'
+    | 'unseenOwner'
     | 'tokenOf'
     | 'contentsTrouble'
     | 'definition'
@@ -135,21 +138,28 @@ type More = Partial<
   >
 >;
 
+type Held = Pick<ItemView, 'snapshot' | 'lease'>;
+
 const nothing = { drift: [], contents: [], ownContents: [], unlisted: [], failing: [], goneOwners: [] } as const;
 
-async function readMore(context: ItemContext, snapshot: StoredSnapshot, live: Presence): Promise<More> {
+async function readMore(context: ItemContext, { snapshot, lease }: Held, live: Presence): Promise<More> {
   const entry = entryOf(snapshot, context.index);
   if (snapshot.kind !== 'stored' || entry === undefined) return {};
   const standing = { ...context, entries: snapshot.entries, entry };
   if (context.direction === 'forward')
     return { ...(await readDefinition(context, entry)), ...(await readContents(standing, live, lookAlong, 'Delete')) };
-  const [own, others] = await Promise.all([readBackward(standing, live), readOthers(context, entry)]);
+  const [own, others] = await Promise.all([readBackward(standing, live), readOthers(context, entry, lease)]);
   return { ...own, ...others };
 }
 
-async function readOthers({ source, transaction, namespaces, carry }: ItemContext, { target }: SnapshotEntry): Promise<More> {
+async function readOthers(
+  { source, transaction, namespaces, carry }: ItemContext,
+  { target }: SnapshotEntry,
+  lease: Presence,
+): Promise<More> {
   if (carry.others === undefined) return {};
-  const others = await findOthers({ reader: source.reader, transaction, namespaces }, target, carry.others);
+  const held = lease.kind === 'present' ? lease.object : undefined;
+  const others = await findOthers({ source, transaction, namespaces, lease: held }, target, carry.others);
   return others.kind === 'trouble' ? { othersTrouble: others.failure } : { others: others.found };
 }
 
@@ -170,26 +180,4 @@ async function readContents(
   if (type === 'Delete' && mayBreak(transaction)) return {};
   const found = await look(standing, live.object);
   return 'trouble' in found ? { contentsTrouble: found.trouble } : found;
-}
-
-// The CustomResourceDefinition of a kind that an earlier change made: its instances wait until it is served.
-async function readDefinition({ source, transaction, index }: ItemContext, entry: SnapshotEntry): Promise<Partial<More>> {
-  const { plural, group } = entry.resource;
-  const name = `${plural}.${group}`;
-  const by = transaction.changes
-    .slice(0, index)
-    .findIndex(({ type, target }) => type === 'Create' && target.kind === 'CustomResourceDefinition' && target.name === name);
-  const change = transaction.changes[by];
-  if (change === undefined) return {};
-  const resource = {
-    group: 'apiextensions.k8s.io',
-    version: 'v1',
-    plural: 'customresourcedefinitions',
-    kind: 'CustomResourceDefinition',
-    namespaced: false,
-    verbs: [],
-    statusSubresource: true,
-  };
-  const found = await read(source.reader, { resource, name }, serviceAccountOf(transaction));
-  return found.kind === 'present' ? { definition: found.object } : {};
 }

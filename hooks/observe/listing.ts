@@ -1,72 +1,114 @@
-// Whole lists of metadata, page by page, and not too many at once: one look around is hundreds of them in a cluster of many kinds.
-import type { Failed, Identity, ListAnswer, ListOptions, Reader, Resource } from '../cluster.ts';
+// Whole lists, page by page, and not too many at once: one look around is hundreds of them in a cluster of many kinds. Others decide how
+// large an object is: a page is bounded in bytes, and of an object only what is looked for is kept.
+import type { Failed, Identity, ListAnswer, Reader, Resource } from '../cluster.ts';
 import type { Failure, Unseen } from '../model/failure.ts';
 import type { JsonObject } from '../model/json.ts';
+import type { Begun, Looks, Place } from './looks.ts';
+
+/** Who looks, and what it has seen in this call. */
+export interface Looker {
+  readonly reader: Reader;
+  readonly looks: Looks;
+  readonly identity: Identity;
+}
 
 export interface Wanted {
   readonly resource: Resource;
   /** Undefined for the whole cluster. */
   readonly namespace: string | undefined;
   readonly fieldSelector?: string;
+  /** Only objects of this name. */
+  readonly name?: string;
+  /** Whole objects, where their metadata is not enough. */
+  readonly whole?: boolean;
 }
 
-export type Listing =
-  /** All that there are. */
-  | { readonly kind: 'listed'; readonly items: readonly JsonObject[] }
+export type Listing<Item> =
+  /** What was picked of all that there are. */
+  | { readonly kind: 'listed'; readonly items: readonly Item[] }
   /** It may not be listed, or cannot be. */
   | { readonly kind: 'denied'; readonly failure: Failure }
-  | { readonly kind: 'trouble'; readonly failure: Failure };
+  | { readonly kind: 'trouble'; readonly failure: Failure }
+  /** This call has no time for all of it: the next one goes on. */
+  | { readonly kind: 'unfinished'; readonly failure: Failure };
 
 export function unseen({ group, plural }: Pick<Resource, 'group' | 'plural'>, failure: Failure): Unseen {
   return { kind: group === '' ? plural : `${plural}.${group}`, failure };
 }
 
-/** A page must fit into memory many times over, and into an answer whatever the annotations. */
-const pageSize = 500;
+/** Bytes of a page. Every connection to the API server may have one under way, and each takes its size several times. */
+const mostBytes = 1024 * 1024;
 
-/** Metadata of all objects of a resource; none where the kind is no longer served. */
-export async function listAll(reader: Reader, identity: Identity, wanted: Wanted): Promise<Listing> {
-  const { resource, namespace, ...selector } = wanted;
-  const page = (more: ListOptions) =>
-    reader.listMetadata(resource, namespace, identity, { ...selector, ...more, limit: pageSize });
-  const first = await page({});
-  return first.kind === 'failed' ? unlisted(first.failure) : followed(first, page);
-}
+/** Objects of a page: of the first, when nothing is known of them, and of any. */
+const firstLimit = 100;
+const mostLimit = 500;
 
-async function followed(first: Page, page: (more: ListOptions) => Promise<ListAnswer>): Promise<Listing> {
-  const items = [...first.items];
-  for (let last = first; !last.complete; ) {
-    const following = last.next === undefined ? endless : await page({ from: last.next });
-    if (following.kind === 'failed') return { kind: 'trouble', failure: broken(following.failure) };
-    items.push(...following.items);
-    last = following;
+/** What `pick` takes of each object of a list, for the look `key`; nothing where the kind is no longer served. */
+export async function listAll<Item>(
+  looker: Looker,
+  key: string,
+  wanted: Wanted,
+  pick: (object: JsonObject) => readonly Item[],
+): Promise<Listing<Item>> {
+  const { looks } = looker;
+  const list = nameOf(wanted);
+  let begun: Begun = looks.begun(key, list) ?? nothingYet;
+  while (begun.next !== undefined) {
+    if (!looks.isTime()) return { kind: 'unfinished', failure: noTime };
+    const page = await readPage(looker, wanted, begun.next);
+    if (page.kind === 'failed') return withoutPage(looker, [key, list], begun, page.failure);
+    const items = page.items.flatMap(pick);
+    begun = { pages: [...begun.pages, items], count: begun.count + items.length, next: page.next };
+    looks.keep(key, list, begun);
   }
-  return { kind: 'listed', items };
+  return { kind: 'listed', items: begun.pages.flat() as readonly Item[] };
 }
 
-type Page = Extract<ListAnswer, { kind: 'ok' }>;
+const nothingYet: Begun = { pages: [], count: 0, next: { limit: firstLimit } };
 
-function unlisted(failure: Failure): Listing {
-  if (failure.kind === 'absent') return { kind: 'listed', items: [] };
-  return { kind: failure.kind === 'transient' ? 'trouble' : 'denied', failure };
+function nameOf({ resource: { plural, group }, namespace, fieldSelector, name }: Wanted): string {
+  return JSON.stringify([plural, group, namespace, fieldSelector, name]);
 }
 
-// The rest of a list that has begun is no longer to be had (its version was compacted away): the whole of it is, the next time.
-function broken(failure: Failure): Failure {
-  return { ...failure, kind: 'transient' };
+interface Page {
+  readonly kind: 'page';
+  readonly items: readonly JsonObject[];
+  readonly next: Place | undefined;
 }
+
+/** The page at that place, or as much of it as is no larger than a page may be; a single object has whatever size it has. */
+async function readPage(looker: Looker, wanted: Wanted, place: Place): Promise<Page | Failed> {
+  const { resource, namespace, ...selector } = wanted;
+  const options = { ...selector, ...place, ...(place.limit > 1 ? { mostBytes } : {}) };
+  const answer = await looker.reader.listMetadata(resource, namespace, looker.identity, options);
+  if (answer.kind === 'ok') return answer.complete || answer.next !== '' ? pageOf(answer, place) : endless;
+  if (answer.failure.reason !== 'AnswerTooLarge' || place.limit === 1) return answer;
+  return readPage(looker, wanted, { ...place, limit: Math.max(1, Math.floor(place.limit / 4)) });
+}
+
+// What follows is taken to be as large as this page, and to have room twice.
+function pageOf({ items, complete, next, size }: Extract<ListAnswer, { kind: 'ok' }>, { limit }: Place): Page {
+  const fitting = Math.floor((items.length * mostBytes) / (2 * Math.max(1, size)));
+  const following = items.length === 0 ? limit : Math.min(mostLimit, Math.max(1, fitting));
+  return { kind: 'page', items, next: complete ? undefined : { from: next, limit: following } };
+}
+
+// The rest of a list that has begun may be no longer to be had (its version was compacted away): it begins again then.
+function withoutPage({ looks }: Looker, [key, list]: readonly [string, string], begun: Begun, failure: Failure): Listing<never> {
+  if (failure.kind === 'transient') return { kind: 'trouble', failure };
+  looks.keep(key, list, undefined);
+  if (begun.next?.from !== undefined) return { kind: 'trouble', failure: { ...failure, kind: 'transient' } };
+  return failure.kind === 'absent' ? { kind: 'listed', items: [] } : { kind: 'denied', failure };
+}
+
+const ours = { kind: 'transient', fields: [], definitive: true } as const;
 
 const endless: Failed = {
   kind: 'failed',
-  failure: {
-    kind: 'transient',
-    code: 200,
-    reason: 'AnswerUnreadable',
-    message: 'a list is said to go on, and not where',
-    fields: [],
-    definitive: true,
-  },
+  failure: { ...ours, code: 200, reason: 'AnswerUnreadable', message: 'a list is said to go on, and not where' },
 };
+
+const noTime: Failure = { ...ours, code: 0, reason: 'DeadlineExceeded', message: 'the look takes longer than a call' };
 
 /** Others must get their requests in between: the connections to the API server are shared by all calls. */
 const mostAtOnce = 16;

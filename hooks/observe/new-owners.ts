@@ -22,7 +22,7 @@ export async function wrongOwner(
   const given = ownersLackedBy(prior, expected);
   const { index, target } = resolved;
   const { gone, hidden, trouble } = await lookForOwners(reader, serviceAccountOf(transaction), given, target.namespace);
-  if (trouble !== undefined) return { kind: 'trouble', failure: trouble };
+  if (trouble !== undefined) return { kind: 'trouble', failure: trouble.failure };
   const [dead] = gone;
   const [unread] = hidden;
   const name = `spec.changes[${index}]: ${describe(target)}`;

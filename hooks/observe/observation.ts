@@ -100,6 +100,8 @@ export interface ItemView {
   readonly contents: readonly string[];
   /** What goes with it and is itself to be taken back before. */
   readonly ownContents: readonly string[];
+  /** Claims with a volume that Kubernetes has made for it, and deletes with it. */
+  readonly claims?: readonly string[];
   /** Kinds that the ServiceAccount may not list: of these it is not known what would go with it. */
   readonly unlisted: readonly string[];
   /** Kinds that cannot be listed for now. */
@@ -111,6 +113,8 @@ export interface ItemView {
   readonly goneOwners: readonly string[];
   /** uids of those that may not be read. */
   readonly hiddenOwners?: readonly string[];
+  /** An owner of what comes back that cannot be read for now. */
+  readonly unseenOwner?: Unseen;
   /** Of a ServiceAccount's token that comes back: whose it will be, the same one's as before or another's of its name. */
   readonly tokenOf?: 'same' | 'other' | 'nobody';
   /** Other Transactions over the same object, once they were looked for. */

@@ -1,16 +1,20 @@
 // Other Transactions that change the same object. Reader only. They are read while its lock is held: what is found stays so until
 // the step is made. Those whose names are known are asked for by name; all of them only where nothing tells who it was.
-import type { ListAnswer, Reader } from '../cluster.ts';
 import type { Failure } from '../model/failure.ts';
+import { type JsonObject, textAt } from '../model/json.ts';
 import { changesTo, type OtherChange, type Others, type Wanted } from '../model/others.ts';
-import type { Reference } from '../model/reference.ts';
+import { identityOf, type Reference } from '../model/reference.ts';
 import { decodeTransaction, namesBehind, type Transaction } from '../model/transaction.ts';
 import { engine, transactions } from '../writes/resources.ts';
+import { listAll } from './listing.ts';
+import type { SnapshotSource } from './snapshot.ts';
 
 export interface OthersContext {
-  readonly reader: Reader;
+  readonly source: Pick<SnapshotSource, 'reader' | 'looks'>;
   readonly transaction: Transaction;
   readonly namespaces: readonly string[];
+  /** The Lease of the target: what was found while another held it counts no more. */
+  readonly lease: JsonObject | undefined;
 }
 
 export type FoundOthers =
@@ -19,9 +23,6 @@ export type FoundOthers =
 
 /** More names than these are not asked for one by one: anybody who may write the object can put names into it. */
 const mostNames = 20;
-
-/** Transactions of one page: each may have 1.5 MiB. */
-const pageSize = 40;
 
 export async function findOthers(context: OthersContext, target: Reference, wanted: Wanted): Promise<FoundOthers> {
   const names = namesOf(wanted);
@@ -50,23 +51,20 @@ interface Place {
 }
 
 async function collect(
-  { reader, transaction }: OthersContext,
+  { source, transaction, lease }: OthersContext,
   target: Reference,
-  { namespace, name }: Place,
+  place: Place,
   changes: OtherChange[],
 ): Promise<Failure | undefined> {
-  for (let from: string | undefined; from !== ''; ) {
-    const options = {
-      whole: true,
-      limit: pageSize,
-      ...(name === undefined ? {} : { name }),
-      ...(from === undefined ? {} : { from }),
-    };
-    const page: ListAnswer = await reader.listMetadata(transactions, namespace, engine, options);
-    if (page.kind === 'failed') return page.failure;
-    const others = page.items.map(decodeTransaction).filter(({ uid }) => uid !== transaction.uid);
-    changes.push(...others.flatMap((other) => changesTo(target, other)));
-    from = page.next;
-  }
+  const held = [textAt(lease, 'metadata', 'uid'), textAt(lease, 'spec', 'acquireTime')];
+  const key = JSON.stringify(['others', identityOf(target), ...held]);
+  const { name, namespace } = place;
+  const wanted = { resource: transactions, namespace, whole: true, ...(name === undefined ? {} : { name }) };
+  const listing = await listAll({ ...source, identity: engine }, key, wanted, (object) => {
+    const other = decodeTransaction(object);
+    return other.uid === transaction.uid ? [] : changesTo(target, other);
+  });
+  if (listing.kind !== 'listed') return listing.failure;
+  changes.push(...listing.items);
   return undefined;
 }

@@ -1,7 +1,8 @@
 // Whether the owners that an object names are still there.
 import type { Answer, Identity, Reader } from '../cluster.ts';
-import type { Failure } from '../model/failure.ts';
+import type { Failure, Unseen } from '../model/failure.ts';
 import { at, isList, isObject, type JsonObject, textAt } from '../model/json.ts';
+import { foreign } from '../model/words.ts';
 
 export function ownersOf(object: JsonObject | undefined): readonly JsonObject[] {
   const references = at(object, 'metadata', 'ownerReferences');
@@ -20,8 +21,8 @@ export interface OwnersFound {
   readonly gone: readonly JsonObject[];
   /** They may not be read: they may be gone as well. */
   readonly hidden: readonly JsonObject[];
-  /** What could not be read for now counts as alive. */
-  readonly trouble?: Failure;
+  /** What cannot be read for now counts as alive: the first kind of these. */
+  readonly trouble?: Unseen;
 }
 
 /** `namespace` is that of the object. */
@@ -32,12 +33,23 @@ export async function lookForOwners(
   namespace: string | undefined,
 ): Promise<OwnersFound> {
   const states = await Promise.all(owners.map((owner) => stateOf(reader, identity, owner, namespace)));
-  const trouble = states.find((state) => typeof state !== 'string');
+  const unread = owners.flatMap((owner, index) => {
+    const state = states[index];
+    return typeof state === 'object' ? [{ kind: kindIn(owner), failure: state }] : [];
+  });
+  const [trouble] = unread;
   return {
     gone: owners.filter((_, index) => states[index] === 'gone'),
     hidden: owners.filter((_, index) => states[index] === 'hidden'),
-    ...(typeof trouble === 'object' ? { trouble } : {}),
+    ...(trouble === undefined ? {} : { trouble }),
   };
+}
+
+const longest = 253;
+
+function kindIn(owner: JsonObject): string {
+  const text = (key: string): string => foreign(textAt(owner, key) ?? '', longest);
+  return `${text('kind')} of ${text('apiVersion')}`;
 }
 
 async function stateOf(

@@ -64,9 +64,10 @@ export function createCluster(connection: Connection, options: ClusterOptions): 
     async listMetadata(resource, namespace, identity, options) {
       const query = queryOf(options);
       const path = collectionPath(resource, namespace);
-      if (options.whole !== true)
-        return listOf(await transport.request({ method: 'GET', path, query, accept: metadataListOnly }, identity));
-      return withKind(listOf(await transport.request({ method: 'GET', path, query }, identity)), resource);
+      const bound = options.mostBytes === undefined ? {} : { mostBytes: options.mostBytes };
+      const request = { method: 'GET', path, query, ...bound } as const;
+      if (options.whole !== true) return listOf(await transport.request({ ...request, accept: metadataListOnly }, identity));
+      return withKind(listOf(await transport.request(request, identity)), resource);
     },
     resource: discovery.resource,
     resources: discovery.resources,
@@ -106,6 +107,7 @@ function listOf(received: Received | Failed): ListAnswer {
     items: isList(items) ? items.filter(isObject) : [],
     complete: next === '',
     next,
+    size: received.size,
     serverTime: received.serverTime,
   };
 }

@@ -8,10 +8,23 @@ export interface HttpReply {
   readonly text: string;
 }
 
+/** How long an answer may take, in ms, and how large it may be, in bytes. */
+export interface Limits {
+  readonly patience: number;
+  readonly mostBytes?: number | undefined;
+}
+
+/** As undici's own, which bounds every answer. */
+class TooLarge extends Error {
+  readonly code = 'UND_ERR_RES_EXCEEDED_MAX_SIZE';
+}
+
 /** The answer to one request. Rejects with a `TimeoutError` after `patience` ms, else with the error of the connection. */
-export function exchange(pool: Pool, patience: number, request: Dispatcher.DispatchOptions): Promise<HttpReply> {
+export function exchange(pool: Pool, limits: Limits, request: Dispatcher.DispatchOptions): Promise<HttpReply> {
+  const { patience, mostBytes = Number.POSITIVE_INFINITY } = limits;
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
+    let size = 0;
     let [code, headers]: [number, IncomingHttpHeaders] = [0, {}];
     let controller: Dispatcher.DispatchController | undefined;
     let tooLate: Error | undefined;
@@ -28,8 +41,10 @@ export function exchange(pool: Pool, patience: number, request: Dispatcher.Dispa
       onResponseStart(_controller, statusCode, fields) {
         [code, headers] = [statusCode, fields];
       },
-      onResponseData(_controller, chunk) {
-        chunks.push(chunk);
+      onResponseData(running, chunk) {
+        size += chunk.length;
+        if (size > mostBytes) running.abort(new TooLarge('the answer is larger than wanted'));
+        else chunks.push(chunk);
       },
       onResponseEnd() {
         clearTimeout(timer);

@@ -20,6 +20,8 @@ export interface ApiRequest {
   readonly body?: JsonObject;
   /** The request has no effect later than so many ms after it was asked for: the API server gives up on it then. */
   readonly lifetime?: number;
+  /** A larger answer, in bytes, is cut off. */
+  readonly mostBytes?: number;
 }
 
 export interface WriteOptions {

@@ -12,7 +12,7 @@ import type { Failed, Identity } from '../../hooks/cluster.ts';
 import type { Failure } from '../../hooks/model/failure.ts';
 import { isObject, type Json, type JsonObject, parseJson } from '../../hooks/model/json.ts';
 import type { Connection, Credentials } from './connection.ts';
-import { exchange } from './exchange.ts';
+import { exchange, type Limits } from './exchange.ts';
 import { failureOfAnswer, failureOfError, type HttpAnswer, notSendable, notSent, unreadable } from './failures.ts';
 import { headFirst, type IsLate } from './head-first.ts';
 import { impersonationHeaders } from './impersonation.ts';
@@ -25,6 +25,8 @@ const leastLifetime = 1_000; // less is not worth sending
 export interface Received {
   readonly kind: 'ok';
   readonly body: JsonObject;
+  /** Of the body, in characters. */
+  readonly size: number;
   readonly serverTime: number;
 }
 
@@ -52,13 +54,17 @@ export function createTransport(connection: Connection, options: PoolOptions): T
     const waited = Math.ceil(performance.now() - askedAt);
     if (waited > longestWait(request, options))
       return failed(notSent('Busy', 'the request had to wait too long for a free connection to the API server'));
-    const answer = await exchanged(pools.poolFor(credentials.tls), options.requestTimeout - waited, {
-      method: request.method,
-      path: pathOf(connection.server, request, waited),
-      ...framed(request, isLate, { ...headersOf(request), ...impersonationHeaders(identity), ...credentials.headers }),
-      // undici closes the connection after a DELETE with a body, lest a server reads the body as the next request. This one does not.
-      reset: false,
-    });
+    const answer = await exchanged(
+      pools.poolFor(credentials.tls),
+      { patience: options.requestTimeout - waited, mostBytes: request.mostBytes },
+      {
+        method: request.method,
+        path: pathOf(connection.server, request, waited),
+        ...framed(request, isLate, { ...headersOf(request), ...impersonationHeaders(identity), ...credentials.headers }),
+        // undici closes the connection after a DELETE with a body, lest a server reads the body as the next request. This one does not.
+        reset: false,
+      },
+    );
     if (answer.kind === 'failed' && answer.failure.code === 401) connection.refused();
     return answer;
   };
@@ -92,10 +98,10 @@ function framed({ body }: ApiRequest, isLate: IsLate | undefined, headers: Reado
   return { headers: { ...headers, 'content-length': String(bytes.length) }, body: headFirst(bytes, isLate) };
 }
 
-async function exchanged(pool: Pool, patience: number, request: Dispatcher.DispatchOptions): Promise<Received | Failed> {
+async function exchanged(pool: Pool, limits: Limits, request: Dispatcher.DispatchOptions): Promise<Received | Failed> {
   try {
-    const { code, headers, text } = await exchange(pool, patience, request);
-    return received(code, headers, parsed(text));
+    const { code, headers, text } = await exchange(pool, limits, request);
+    return received(code, headers, text);
   } catch (error) {
     return failed(failureOfError(error));
   }
@@ -103,11 +109,12 @@ async function exchanged(pool: Pool, patience: number, request: Dispatcher.Dispa
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
-function received(code: number, headers: Headers, body: Json | undefined): Received | Failed {
+function received(code: number, headers: Headers, text: string): Received | Failed {
+  const body = parsed(text);
   if (code < 200 || code > 299) return failed(failureOfAnswer({ code, headers: firstValues(headers), body }));
   const serverTime = Date.parse(String(headers.date));
   if (!isObject(body) || Number.isNaN(serverTime)) return failed(unreadable(code));
-  return { kind: 'ok', body, serverTime };
+  return { kind: 'ok', body, size: text.length, serverTime };
 }
 
 export function failed(failure: Failure): Failed {

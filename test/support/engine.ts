@@ -1,10 +1,10 @@
 // One more engine beside the stage's own: another replica, one that was started after a crash, one whose calls go wrong. It is
 // called in this process, without a web server between.
 import type { StepReport, Timing } from '../../hooks/call.ts';
-import type { Cluster, Sealer } from '../../hooks/cluster.ts';
+import type { Clock, Cluster, Sealer } from '../../hooks/cluster.ts';
 import { at, isObject, type JsonObject, textAt } from '../../hooks/model/json.ts';
 import { createSync } from '../../hooks/sync.ts';
-import { clock } from '../../server/clock.ts';
+import { clock as real } from '../../server/clock.ts';
 import { createCluster, type KubernetesCluster } from '../../server/kubernetes/cluster.ts';
 import { loadConnection } from '../../server/kubernetes/connection.ts';
 import { createSealer } from '../../server/kubernetes/sealer.ts';
@@ -17,6 +17,7 @@ import { surface } from './surface.ts';
 export interface EngineOptions {
   readonly wrap?: (cluster: Cluster) => Cluster;
   readonly timing?: Partial<Timing>;
+  readonly clock?: Clock;
   /** Without it, a step that throws makes the call throw. */
   readonly record?: (report: StepReport) => void;
   readonly isEnding?: () => boolean;
@@ -36,7 +37,7 @@ export async function openEngines(t: Teardown, stage: Stage, connection: Partial
   t.teardown(() => cluster.close());
   const common = await sealerOf(cluster);
   return {
-    start: ({ wrap = (plain: Cluster) => plain, record = surface, sealer = common, ...options } = {}) => {
+    start: ({ wrap = (plain: Cluster) => plain, record = surface, sealer = common, clock = real, ...options } = {}) => {
       const hook = createSync({
         cluster: wrap(cluster),
         sealer,

@@ -124,6 +124,47 @@ t.test('a step that throws', async (t) => {
         for (const lease of await bare.leases()) await bare.client.delete(leasePath(lease));
       });
 
+  await t.test('outside of a step: it is tried again, and reported, and a deletion comes to its end', async (t) => {
+    for (const phase of ['Preparing', 'Committing', 'Committed']) {
+      const name = `outside-${phase.toLowerCase()}`;
+      const blind = engines.start({ wrap: throwingAtFirst(), record });
+      await begin(name);
+      await stepUntil(bare, name, phase);
+      const { code, status } = await step(blind, name);
+      t.match({ code, status }, { code: 429, status: { phase } }, 'nothing is stored');
+      t.match(reports.at(-1), { outcome: 'EngineFault' });
+      t.ok(reports.at(-1)?.thrown instanceof Bug);
+      must(await bare.client.delete(pathOf(bare, name)));
+      t.ok((await stepUntilGone(blind, name)).gone);
+      for (const lease of await bare.leases()) await bare.client.delete(leasePath(lease));
+    }
+  });
+
+  await t.test('in an undo that is deleted, outside of a step: it is tried again for a minute', async (t) => {
+    await begin('kept-on');
+    await stepUntil(bare, 'kept-on', 'Committing');
+    await bare.annotate('kept-on', { 'tx.janus.io/request-rollback': 'yes' });
+    await stepUntil(bare, 'kept-on', 'RollingBack');
+    must(await bare.client.delete(pathOf(bare, 'kept-on')));
+    t.equal((await step(engines.start({ wrap: throwingAtFirst(), record }), 'kept-on')).code, 429);
+    t.ok((await stepUntilGone(bare, 'kept-on')).gone);
+    t.match(must(await bare.client.get(bare.path('configmaps/kept-on-a'))), { data: { color: 'blue' } });
+  });
+
+  await t.test('while the reply is made: the call is answered all the same', async (t) => {
+    await begin('reported');
+    await stepUntil(bare, 'reported', 'Prepared');
+    let faults = 1;
+    const failing = (report: StepReport): void => {
+      faults -= 1;
+      if (faults >= 0) throw new Bug('record');
+      record(report);
+    };
+    const { code, status } = await step(engines.start({ record: failing }), 'reported');
+    t.match({ code, status }, { code: 200, status: { message: /internal error of the engine/ } });
+    t.match((await stepToEnd(bare, 'reported')).status, { phase: 'Committed' });
+  });
+
   await t.test('a target that is nested without end is refused', async (t) => {
     const deep = parseJson(`${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}`);
     const nested = (cluster: Cluster): Cluster => ({
@@ -165,6 +206,20 @@ async function putIntoThePast(stage: Stage, name: string, seconds = 7_200): Prom
 }
 
 const leasePath = (name: string): string => `/apis/coordination.k8s.io/v1/namespaces/janus-system/leases/${name}`;
+
+/** The first read of the Transaction in each call throws. */
+function throwingAtFirst(): (cluster: Cluster) => Cluster {
+  let reads = 0;
+  return (cluster) => ({
+    ...cluster,
+    get: async (location, identity) => {
+      if (location.resource.kind !== 'Transaction') return cluster.get(location, identity);
+      reads += 1;
+      if (reads % 2 === 1) throw new Bug('read');
+      return cluster.get(location, identity);
+    },
+  });
+}
 
 /** Nothing can be read but the Transaction. */
 function throwingEverywhere(cluster: Cluster): Cluster {

@@ -57,11 +57,53 @@ export const others: readonly Sabotage[] = [
     edits: [
       {
         file: 'hooks/observe/listing.ts',
-        find: 'for (let last = first; !last.complete; ) {',
-        replace: 'for (let last = first; false; ) {',
+        find: 'next: complete ? undefined : { from: next, limit: following }',
+        replace: 'next: complete || following > 0 ? undefined : { from: next, limit: following }',
       },
     ],
     caughtBy: [deleted],
+  },
+  {
+    name: 'looks-from-the-start',
+    fault: 'a look that takes longer than a call begins again in each call',
+    edits: [{ file: 'hooks/sync.ts', find: 'lists: memory.unfinished.of(call.uid)', replace: 'lists: new Map()' }],
+    caughtBy: ['test/endings/long-looks.test.ts'],
+  },
+  {
+    name: 'pages-without-bound',
+    fault: 'a page of a list is as large as others make its objects',
+    edits: [
+      {
+        file: 'hooks/observe/listing.ts',
+        find: '...(place.limit > 1 ? { mostBytes } : {})',
+        replace: '...(place.limit > 1 ? {} : {})',
+      },
+    ],
+    caughtBy: ['test/threats/large-metadata.test.ts'],
+  },
+  {
+    name: 'owners-waited-for',
+    fault: 'an undo that needs an owner which cannot be read waits until its time is over',
+    edits: [
+      {
+        file: unseen,
+        find: 'if (!isLasting(observation, undoBegan(status, now)))\n    return setAside(status, index, `reading',
+        replace: 'if (status !== undefined)\n    return setAside(status, index, `reading',
+      },
+    ],
+    caughtBy: ['test/endings/broken-owners.test.ts'],
+  },
+  {
+    name: 'claims-of-controllers',
+    fault: 'claims that a controller has made go with an undo, whatever is stored behind them',
+    edits: [
+      {
+        file: 'hooks/attribution/kept.ts',
+        find: 'if (!wasCommitted || claims.length === 0)',
+        replace: 'if (!wasCommitted || claims.length >= 0)',
+      },
+    ],
+    caughtBy: ['test/exact/stateful-claims.test.ts'],
   },
   {
     name: 'denied-unsaid',

@@ -204,8 +204,22 @@ export const storage: readonly Sabotage[] = [
     edits: [
       {
         file: 'hooks/sync.ts',
-        find: '.catch((thrown) => aground(serving, stand, thrown));',
-        replace: '.catch((thrown) => (stand.now > 0 ? Promise.reject(thrown) : aground(serving, stand, thrown)));',
+        find: 'const stranded = (thrown: unknown): Taken => aground(serving, stand, thrown);',
+        replace:
+          'const stranded = (thrown: unknown): Taken => {\n    if (stand.now > 0) throw thrown;\n    return aground(serving, stand, thrown);\n  };',
+      },
+    ],
+    caughtBy: ['test/threats/engine-faults.test.ts'],
+  },
+  {
+    name: 'thrown-outside-is-fatal',
+    fault: 'what throws outside of a step keeps the call from being answered, and the Transaction from being deleted',
+    edits: [
+      {
+        file: 'hooks/sync.ts',
+        find: 'answerCall(serving, call).catch((thrown) => rescued(serving, call, thrown));',
+        replace:
+          'answerCall(serving, call).catch((thrown) => (calls > 0 ? Promise.reject(thrown) : rescued(serving, call, thrown)));',
       },
     ],
     caughtBy: ['test/threats/engine-faults.test.ts'],

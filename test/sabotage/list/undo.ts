@@ -267,12 +267,6 @@ export const undo: readonly Sabotage[] = [
     caughtBy: ['test/hooks/plan/compensation.test.ts', 'test/orders/two.test.ts'],
   },
   {
-    name: 'one-page-of-others',
-    fault: 'only the first page of the Transactions is looked at',
-    edits: [{ file: 'hooks/observe/others.ts', find: 'from = page.next;', replace: "from = '';" }],
-    caughtBy: ['test/orders/brought-back.test.ts'],
-  },
-  {
     name: 'order-as-text',
     fault: 'which change came after which is told by the text of the versions',
     edits: [

@@ -1,0 +1,40 @@
+// Claims that Kubernetes has made for an object and deletes with it: those of a StatefulSet by its persistentVolumeClaimRetentionPolicy,
+// whose controller makes itself their owner when it makes them, or at its next look once the policy says so.
+// Source: k8s.io/kubernetes pkg/controller/statefulset/stateful_set_utils.go, updateClaimOwnerRefForSetAndPod.
+import { kindOf, type Neighbour } from '../checks/company.ts';
+import type { Resource } from '../cluster.ts';
+import { textAt } from '../model/json.ts';
+import { groupOf } from '../model/reference.ts';
+import { inTurn, type Looker } from './listing.ts';
+
+export const claims: Resource = {
+  group: '',
+  version: 'v1',
+  plural: 'persistentvolumeclaims',
+  kind: 'PersistentVolumeClaim',
+  namespaced: true,
+  verbs: [],
+  statusSubresource: true,
+};
+
+/** Those of the objects that are claims with a volume. One that cannot be read may have one. */
+export async function boundClaims({ reader, identity }: Looker, made: readonly Neighbour[]): Promise<readonly Neighbour[]> {
+  const all = made.filter((one) => isClaim(one) && !isOfPod(one, made));
+  const bound = await inTurn(all, async ({ reference: { namespace = '', name } }) => {
+    const found = await reader.get({ resource: claims, namespace, name }, identity);
+    return found.kind === 'ok' ? textAt(found.object, 'spec', 'volumeName') !== undefined : found.failure.kind !== 'absent';
+  });
+  return all.filter((_, index) => bound[index] === true);
+}
+
+function isClaim({ reference: { apiVersion, kind } }: Neighbour): boolean {
+  return apiVersion === 'v1' && kind === claims.kind;
+}
+
+// Ephemeral: it goes with its Pod whenever that goes.
+function isOfPod({ owners }: Neighbour, made: readonly Neighbour[]): boolean {
+  const controllers = new Set(owners.filter(({ isController }) => isController).map(({ uid }) => uid));
+  return made.some(
+    ({ uid, reference }) => controllers.has(uid) && kindOf({ ...reference, group: groupOf(reference.apiVersion) }) === '/Pod',
+  );
+}
