@@ -8,7 +8,8 @@ import { comparisons, type Line, lineOf, tableOf } from './bench/figures.ts';
 import { measureFinished } from './bench/finished.ts';
 import { measureKinds } from './bench/kinds.ts';
 import { measure } from './bench/measure.ts';
-import { measureReplicas } from './bench/replicas.ts';
+import { measurePrograms } from './bench/programs.ts';
+import { measureManyByReplicas, measureReplicas } from './bench/replicas.ts';
 import { against, chosenRows, type Row } from './bench/rows.ts';
 import { drawTrace } from './bench/trace.ts';
 import { startWorld, type World } from './bench/world.ts';
@@ -55,7 +56,8 @@ async function run(chosen: readonly Row[], { profile, against: other }: Compared
 
 async function linesOf(world: World, row: Row): Promise<readonly Line[]> {
   if (row.finished === true) return measureFinished(world);
-  if (row.replicas === true) return measureReplicas(world, undo);
+  if (row.replicas === true) return row.name === 'replicas' ? measureReplicas(world, undo) : measureManyByReplicas(world, undo);
+  if (row.programs === true) return measurePrograms(world, undo);
   if (row.kinds === true) return measureKinds(world);
   return (await measure(world, row)).map(lineOf);
 }
