@@ -1,7 +1,7 @@
 // `npm run bench`: what Transactions cost, on a control plane of its own. One line of JSON per row on standard output as soon
 // as it is measured, then the table. `--rows 10,many` takes only these, also those that are on demand (scripts/bench/rows.ts).
 // `--against DIR` measures each row with the engine of another checkout (set up by npm ci) before it, on the same control plane.
-// `--trace out.html` draws one Transaction on a time line instead; `--profile folder` puts a CPU profile of the hook there.
+// `--trace out.html` draws one Transaction on a time line instead, as many changes as `--rows` says; `--profile folder` puts a CPU profile of the hook there.
 import { constants } from 'node:os';
 import { parseArgs } from 'node:util';
 import { comparisons, type Line, lineOf, tableOf } from './bench/figures.ts';
@@ -28,7 +28,7 @@ async function main(): Promise<number> {
     });
     const named = chosenRows(values.rows?.split(',') ?? []);
     const chosen = values.against === undefined ? named : against(named);
-    await (values.trace === undefined ? run(chosen, values) : drawTrace(undo, values.trace));
+    await (values.trace === undefined ? run(chosen, values) : drawTrace(undo, values.trace, tracedOf(named)));
     return 0;
   } catch (error) {
     process.stderr.write(`The bench failed: ${error instanceof Error ? error.message : String(error)}\n`);
@@ -36,6 +36,12 @@ async function main(): Promise<number> {
   } finally {
     await undo.run();
   }
+}
+
+/** The first of the rows that is the engine's, of those that are named; of ten changes without a name. */
+function tracedOf(named: readonly Row[]): Row {
+  const own = named.filter(({ hook, name }) => hook === 'janus' && name !== 'warm-up');
+  return own.length === 1 ? (own[0] as Row) : (chosenRows(['10'])[0] as Row);
 }
 
 interface Compared {

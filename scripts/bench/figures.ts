@@ -125,7 +125,7 @@ export function comparisons(lines: readonly Line[]): readonly string[] {
   return [
     ...others.flatMap(againstIt),
     ...ratio(perChange(find('500')), perChange(find('50')), 'time of each change, row 500, to that of row 50'),
-    ...['3', '10', '100'].flatMap((name) => compared(name, 'p50Ms', 'time')),
+    ...['1', '3', '10', '100'].flatMap((name) => compared(name, 'p50Ms', 'time')),
     ...compared('many', 'transactionsPerSecond', 'Transactions per second'),
     ...ratio(
       find('after-finished')?.p50Ms,

@@ -48,6 +48,7 @@ export const rows: readonly Row[] = [
   { ...one, name: 'requests-tiny', hook: 'requests', changes: 2, onDemand: true },
   // A hook mostly has run for a while: its first calls take several times as long, and with them the others would not compare.
   ...compared('warm-up', { changes: 5, transactions: 100, concurrency: 10 }),
+  ...compared('1', { changes: 1, transactions: 20 }).map((row) => ({ ...row, onDemand: true })),
   ...compared('3', { changes: 3, transactions: 20 }),
   ...compared('10', { changes: 10, transactions: 10 }, { undo: true }),
   { ...one, name: '50', changes: 50, transactions: 2, onDemand: true },
