@@ -4,7 +4,6 @@ import type { Reader } from './cluster.ts';
 import { firstLease } from './decide/guards.ts';
 import { isAccountedFor } from './decide/in-flight.ts';
 import { withdrawn } from './decide/undo-transitions.ts';
-import type { Memory } from './memory.ts';
 import type { JsonObject } from './model/json.ts';
 import { isUnderWay } from './model/phase.ts';
 import type { Status } from './model/status.ts';
@@ -27,7 +26,7 @@ export interface Early {
 /** What the look before this one has left. */
 export interface Earlier {
   readonly carry: Carry;
-  readonly last?: Pick<Looked, 'transaction' | 'status'>;
+  readonly last?: Pick<Looked, 'transaction'>;
 }
 
 /** The target that the step before asked for: it is read before the Transaction is (W5, decide/in-flight.ts). */
@@ -38,24 +37,16 @@ export async function readEarly(reader: Reader, { carry: { reads }, last }: Earl
 
 interface Looking {
   readonly parts: Pick<EngineParts, 'clock' | 'engineNamespace'>;
-  readonly memory: Pick<Memory, 'expectsLeases'>;
   readonly session: Session;
 }
 
-export async function lookPatiently(
-  looking: Looking,
-  call: Call,
-  { last }: Pick<Earlier, 'last'>,
-  tries = 0,
-): Promise<Looked | NotLive> {
-  const { parts, memory, session } = looking;
-  const known = last?.transaction.resourceVersion ?? call.resourceVersion;
-  const expectsLeases = last === undefined ? memory.expectsLeases(call.uid) : isUnderWay(last.status.phase);
-  const live = await look(session.cluster, { ...call, known, engineNamespace: parts.engineNamespace, expectsLeases });
+export async function lookPatiently(looking: Looking, call: Call, tries = 0): Promise<Looked | NotLive> {
+  const { parts, session } = looking;
+  const live = await look(session.cluster, call, parts.engineNamespace);
   const pause = readPauses[tries];
   if (live.kind !== 'unreadable' || pause === undefined || session.retryAfter() > 0) return live;
   await parts.clock.sleep(pause);
-  return lookPatiently(looking, call, { ...(last === undefined ? {} : { last }) }, tries + 1);
+  return lookPatiently(looking, call, tries + 1);
 }
 
 /** The Lease of the first change, where changes may be made or undone. */

@@ -11,7 +11,6 @@ interface Remembered extends Recollection {
   readonly troubles: number;
   /** Monotonic ms before which nothing is to be requested for it. */
   readonly notBefore?: number;
-  readonly holdsLeases?: boolean;
   readonly turn?: Turn;
 }
 
@@ -74,8 +73,6 @@ export interface Ended {
   readonly isWaiting: boolean;
   /** Ms for which the API server has said to stay away. */
   readonly stayAway: number;
-  /** Whether the Transaction holds Leases as far as is known. */
-  readonly holdsLeases: boolean;
 }
 
 export interface Memory {
@@ -97,7 +94,6 @@ export interface Memory {
   nextTurn(uid: string, resourceVersion: string): JsonObject | undefined;
   /** Ms until something may be requested for it again; 0 when at once. */
   pauseLeft(uid: string): number;
-  expectsLeases(uid: string): boolean;
   forget(uid: string): void;
 }
 
@@ -122,12 +118,12 @@ export function createMemory(clock: Pick<Clock, 'monotonic'>, random: () => numb
     sent: (uid, index) => calls.set(uid, { ...recalled(uid), sentUpTo: Math.max(index, recalled(uid).sentUpTo ?? -1) }),
     unsettled: (uid, unsettledAt) => calls.set(uid, { ...recalled(uid), unsettledAt }),
     settled: (uid) => calls.set(uid, { ...recalled(uid), isOpen: false }),
-    remember: (uid, { isTroubled, isWaiting, stayAway, holdsLeases }) => {
+    remember: (uid, { isTroubled, isWaiting, stayAway }) => {
       const { notBefore: _over, ...known } = recalled(uid);
       const troubles = isTroubled ? known.troubles + 1 : 0;
       const waits = isWaiting || isTroubled ? known.waits + 1 : 0;
       const away = stayAway > 0 ? { notBefore: clock.monotonic() + stayAway } : {};
-      calls.set(uid, { ...known, troubles, waits, holdsLeases, ...away });
+      calls.set(uid, { ...known, troubles, waits, ...away });
       // Doubling, with jitter: many Transactions must not come back at once to a server that is just recovering.
       const pause = Math.min(longestPause, firstPause * 2 ** Math.min(troubles - 1, 10)) * (0.75 + random() / 2);
       return Math.max(pause, stayAway / 1_000);
@@ -141,7 +137,6 @@ export function createMemory(clock: Pick<Clock, 'monotonic'>, random: () => numb
       return isNext === true && seen !== resourceVersion && resourceVersion !== '' ? lease : undefined;
     },
     pauseLeft: (uid) => Math.max(0, (recalled(uid).notBefore ?? 0) - clock.monotonic()),
-    expectsLeases: (uid) => recalled(uid).holdsLeases === true,
     forget: (uid) => {
       calls.delete(uid);
       snapshots.delete(uid);

@@ -1,5 +1,4 @@
 // The end of a call: the status that is stored, what its process can say of its own requests, and when to come again.
-import { holdsLocks } from './agenda/agenda.ts';
 import type { Call, EngineParts, Reply } from './call.ts';
 import { testified } from './decide/in-flight.ts';
 import { halfLifeLeft } from './decide/locks.ts';
@@ -45,7 +44,7 @@ export function replyOf({ parts, memory, session }: Replying, call: Call, ended:
   const isTroubled = answer.resyncAfterSeconds < 0;
   const stayAway = 1_000 * Math.min(session.retryAfter(), longestStay, longestPauseUnder(observation));
   const isWaiting = answer.resyncAfterSeconds > 0 && status.version === found.version;
-  const pause = memory.remember(uid, { isTroubled, isWaiting, stayAway, holdsLeases: holdsLeases(status) });
+  const pause = memory.remember(uid, { isTroubled, isWaiting, stayAway });
   memory.keepTurn(uid, nextTurn(ended, status, memory.recall(uid)));
   if (answer.finalized) memory.forget(uid);
   if (isTerminal(status.phase)) memory.snapshots.delete(uid);
@@ -62,7 +61,7 @@ export function replyOf({ parts, memory, session }: Replying, call: Call, ended:
 /** Seconds until the next try, where not even the Transaction could be read. */
 export function pauseAfterTrouble({ memory, session }: Omit<Replying, 'parts'>, uid: string): number {
   const stayAway = 1_000 * Math.min(session.retryAfter(), longestStay);
-  return memory.remember(uid, { isTroubled: true, isWaiting: false, stayAway, holdsLeases: memory.expectsLeases(uid) });
+  return memory.remember(uid, { isTroubled: true, isWaiting: false, stayAway });
 }
 
 /** The reply where there is no Transaction to work on: it is gone, or cannot be read, or nobody knows its status. */
@@ -96,10 +95,6 @@ function spokenFor(memory: Memory, { observation, found, first }: Ended, next: S
   const told = testified(next, first, memory.recall(uid));
   if (told.settledWriter !== found.settledWriter) memory.settled(uid);
   return told;
-}
-
-function holdsLeases(status: Status): boolean {
-  return isUnderWay(status.phase) || (isTerminal(status.phase) && holdsLocks(status));
 }
 
 /** Seconds for which nothing need be sent for the locks; those that are held are renewed at half of their life. */

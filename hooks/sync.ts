@@ -103,7 +103,7 @@ async function see(serving: Serving, call: Call, progress: Progress): Promise<Se
     return { ...look, target: undefined, now: look.now + (nowAt - look.nowAt), nowAt };
   const target = await readEarly(serving.session.cluster, progress);
   const lookedAt = clock.monotonic();
-  const live = await lookPatiently(serving, call, progress);
+  const live = await lookPatiently(serving, call);
   return live.kind === 'live' ? { ...live, target, lookedAt, nowAt: lookedAt, ahead: createAhead() } : live;
 }
 
