@@ -68,7 +68,7 @@ export async function see(serving: Serving, call: Call, before: Before): Promise
     return standOn({ ...look, target: undefined, now: look.now + (nowAt - look.nowAt), nowAt }, before);
   const target = await readEarly(serving.session.cluster, before);
   const lookedAt = clock.monotonic();
-  const live = await lookPatiently(serving, call, before);
+  const live = await lookPatiently(serving, call);
   return live.kind === 'live' ? standOn({ ...live, target, lookedAt, nowAt: lookedAt, ahead: createAhead() }, before) : live;
 }
 
@@ -85,16 +85,13 @@ async function readEarly(reader: Reader, { carry: { reads }, last }: Before): Pr
   return { index: reads.index, presence: await readLive(reader, last.transaction, reads) };
 }
 
-async function lookPatiently(serving: Serving, call: Call, before: Before, tries = 0): Promise<Looked | NotLive> {
-  const { parts, memory, session } = serving;
-  const { last } = before;
-  const known = last?.transaction.resourceVersion ?? call.resourceVersion;
-  const expectsLeases = last === undefined ? memory.expectsLeases(call.uid) : isUnderWay(last.status.phase);
-  const live = await look(session.cluster, { ...call, known, engineNamespace: parts.engineNamespace, expectsLeases });
+async function lookPatiently(serving: Serving, call: Call, tries = 0): Promise<Looked | NotLive> {
+  const { parts, session } = serving;
+  const live = await look(session.cluster, call, parts.engineNamespace);
   const pause = readPauses[tries];
   if (live.kind !== 'unreadable' || pause === undefined || session.retryAfter() > 0) return live;
   await parts.clock.sleep(pause);
-  return lookPatiently(serving, call, before, tries + 1);
+  return lookPatiently(serving, call, tries + 1);
 }
 
 /** The Lease of the first change, where changes may be made or undone. */

@@ -19,7 +19,6 @@ interface Remembered extends Recalled {
   readonly troubles: number;
   /** Monotonic ms before which nothing is to be requested for it. */
   readonly notBefore?: number;
-  readonly holdsLeases?: boolean;
   readonly turn?: Turn;
 }
 
@@ -47,8 +46,6 @@ export interface Ended {
   readonly isWaiting: boolean;
   /** Ms for which the API server has said to stay away. */
   readonly stayAway: number;
-  /** Whether the Transaction holds Leases as far as is known. */
-  readonly holdsLeases: boolean;
 }
 
 export interface Memory {
@@ -71,7 +68,6 @@ export interface Memory {
   nextTurn(uid: string, resourceVersion: string): JsonObject | undefined;
   /** Ms until something may be requested for it again; 0 when at once. */
   pauseLeft(uid: string): number;
-  expectsLeases(uid: string): boolean;
   forget(uid: string): void;
 }
 
@@ -99,12 +95,12 @@ export function createMemory(clock: Pick<Clock, 'monotonic'>, random: () => numb
     unsettled: (uid, unsettledAt) => calls.set(uid, { ...recalled(uid), unsettledAt }),
     settled: (uid) => calls.set(uid, { ...recalled(uid), isOpen: false }),
     remember: (uid, ended) => {
-      const { isTroubled, isWaiting, stayAway, holdsLeases } = ended;
+      const { isTroubled, isWaiting, stayAway } = ended;
       const { notBefore: _over, ...known } = recalled(uid);
       const troubles = troublesAfter(known, ended);
       const waits = isWaiting || isTroubled ? known.waits + 1 : 0;
       const away = stayAway > 0 ? { notBefore: clock.monotonic() + stayAway } : {};
-      calls.set(uid, { ...known, troubles, waits, holdsLeases, ...away });
+      calls.set(uid, { ...known, troubles, waits, ...away });
       // Doubling, with jitter: many Transactions must not come back at once to a server that is just recovering.
       const pause = Math.min(longestPause, firstPause * 2 ** Math.min(troubles - 1, 10)) * (0.75 + random() / 2);
       return Math.max(pause, stayAway / 1_000);
@@ -118,7 +114,6 @@ export function createMemory(clock: Pick<Clock, 'monotonic'>, random: () => numb
       return isNext === true && seen !== resourceVersion && resourceVersion !== '' ? lease : undefined;
     },
     pauseLeft: (uid) => Math.max(0, (recalled(uid).notBefore ?? 0) - clock.monotonic()),
-    expectsLeases: (uid) => recalled(uid).holdsLeases === true,
     forget: (uid) => {
       calls.delete(uid);
       unfinished.delete(uid);

@@ -1,7 +1,6 @@
 // The end of a call: the status that is stored, what its process can say of its own requests, and when to come again.
 
 import type { Call, EngineParts, Reply } from './call.ts';
-import { holdsLocks } from './due.ts';
 import { testified } from './in-flight/in-flight.ts';
 import type { OwnWrites } from './in-flight/own-writes.ts';
 import { releaseWrite, writerOf } from './locks/lease.ts';
@@ -54,7 +53,7 @@ export function replyOf({ parts, memory, session, looks }: Replying, call: Call,
   const lists = looks.unfinished();
   memory.unfinished.keep(uid, lists);
   const isLooking = lists.size > 0;
-  const pause = memory.remember(uid, { isTroubled, isLooking, isWaiting, stayAway, holdsLeases: holdsLeases(status) });
+  const pause = memory.remember(uid, { isTroubled, isLooking, isWaiting, stayAway });
   memory.keepTurn(uid, nextTurn(ended, status, memory.recall(uid)));
   if (answer.finalized) memory.forget(uid);
   if (isTerminal(status.phase)) memory.snapshots.delete(uid);
@@ -85,7 +84,7 @@ function secondsOf(wait: Wait, backoff: number): number {
 /** Seconds until the next try, where not even the Transaction could be read. */
 export function pauseAfterTrouble({ memory, session }: Omit<Replying, 'parts'>, uid: string): number {
   const stayAway = 1_000 * Math.min(session.retryAfter(), longestStay);
-  return memory.remember(uid, { isTroubled: true, isWaiting: false, stayAway, holdsLeases: memory.expectsLeases(uid) });
+  return memory.remember(uid, { isTroubled: true, isWaiting: false, stayAway });
 }
 
 /** The reply where there is no Transaction to work on: it is gone, or cannot be read, or nobody knows its status. */
@@ -118,10 +117,6 @@ function spokenFor(memory: Memory, { transaction: { uid }, found, first }: Ended
   const told = testified(next, first, memory.recall(uid));
   if (told.settledWriter !== found.settledWriter) memory.settled(uid);
   return told;
-}
-
-function holdsLeases(status: Status): boolean {
-  return isUnderWay(status.phase) || (isTerminal(status.phase) && holdsLocks(status));
 }
 
 /** Seconds for which nothing need be sent for the locks; those that are held are renewed at half of their life. */

@@ -1,14 +1,15 @@
 // `npm run bench`: what Transactions cost, on a control plane of its own. One line of JSON per row on standard output as soon
 // as it is measured, then the table. `--rows 10,many` takes only these, also those that are on demand (scripts/bench/rows.ts).
 // `--against DIR` measures each row with the engine of another checkout (set up by npm ci) before it, on the same control plane.
-// `--trace out.html` draws one Transaction on a time line instead; `--profile folder` puts a CPU profile of the hook there.
+// `--trace out.html` draws one Transaction on a time line instead, as many changes as `--rows` says; `--profile folder` puts a CPU profile of the hook there.
 import { constants } from 'node:os';
 import { parseArgs } from 'node:util';
 import { comparisons, type Line, lineOf, tableOf } from './bench/figures.ts';
 import { measureFinished } from './bench/finished.ts';
 import { measureKinds } from './bench/kinds.ts';
 import { measure } from './bench/measure.ts';
-import { measureReplicas } from './bench/replicas.ts';
+import { measurePrograms } from './bench/programs.ts';
+import { measureManyByReplicas, measureReplicas } from './bench/replicas.ts';
 import { against, chosenRows, type Row } from './bench/rows.ts';
 import { drawTrace } from './bench/trace.ts';
 import { startWorld, type World } from './bench/world.ts';
@@ -27,7 +28,7 @@ async function main(): Promise<number> {
     });
     const named = chosenRows(values.rows?.split(',') ?? []);
     const chosen = values.against === undefined ? named : against(named);
-    await (values.trace === undefined ? run(chosen, values) : drawTrace(undo, values.trace));
+    await (values.trace === undefined ? run(chosen, values) : drawTrace(undo, values.trace, tracedOf(named)));
     return 0;
   } catch (error) {
     process.stderr.write(`The bench failed: ${error instanceof Error ? error.message : String(error)}\n`);
@@ -35,6 +36,12 @@ async function main(): Promise<number> {
   } finally {
     await undo.run();
   }
+}
+
+/** The first of the rows that is the engine's, of those that are named; of ten changes without a name. */
+function tracedOf(named: readonly Row[]): Row {
+  const own = named.filter(({ hook, name }) => hook === 'janus' && name !== 'warm-up');
+  return own.length === 1 ? (own[0] as Row) : (chosenRows(['10'])[0] as Row);
 }
 
 interface Compared {
@@ -55,7 +62,8 @@ async function run(chosen: readonly Row[], { profile, against: other }: Compared
 
 async function linesOf(world: World, row: Row): Promise<readonly Line[]> {
   if (row.finished === true) return measureFinished(world);
-  if (row.replicas === true) return measureReplicas(world, undo);
+  if (row.replicas === true) return row.name === 'replicas' ? measureReplicas(world, undo) : measureManyByReplicas(world, undo);
+  if (row.programs === true) return measurePrograms(world, undo);
   if (row.kinds === true) return measureKinds(world);
   return (await measure(world, row)).map(lineOf);
 }

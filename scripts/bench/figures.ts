@@ -100,6 +100,12 @@ function perChange(line: Line | undefined): number | undefined {
   return typeof line?.p50Ms === 'number' && typeof line.items === 'number' ? line.p50Ms / line.items : undefined;
 }
 
+/** The median of the rows that are named so, and numbered. */
+function middle(lines: readonly Line[], name: string, key: string): number | undefined {
+  const values = lines.filter(({ row }) => `${row}`.startsWith(`${name}-`)).map((line) => Number(line[key]));
+  return values.length === 0 ? undefined : percentile(values, 0.5);
+}
+
 /** What is said of two rows of the same run. */
 export function comparisons(lines: readonly Line[]): readonly string[] {
   const find = (name: string): Line | undefined => lines.find(({ row }) => row === name);
@@ -119,7 +125,7 @@ export function comparisons(lines: readonly Line[]): readonly string[] {
   return [
     ...others.flatMap(againstIt),
     ...ratio(perChange(find('500')), perChange(find('50')), 'time of each change, row 500, to that of row 50'),
-    ...['3', '10', '100'].flatMap((name) => compared(name, 'p50Ms', 'time')),
+    ...['1', '3', '10', '100'].flatMap((name) => compared(name, 'p50Ms', 'time')),
     ...compared('many', 'transactionsPerSecond', 'Transactions per second'),
     ...ratio(
       find('after-finished')?.p50Ms,
@@ -132,6 +138,20 @@ export function comparisons(lines: readonly Line[]): readonly string[] {
           find(`undo-${kind}-${count}`)?.p50Ms,
           find(`undo-${kind}-1`)?.p50Ms,
           `undo of 10 (${kind}) with ${count} replicas to one`,
+        ),
+      ),
+    ),
+    ...ratio(
+      middle(lines, 'many-by-2', 'transactionsPerSecond'),
+      middle(lines, 'many-by-1', 'transactionsPerSecond'),
+      'Transactions per second, 100 at once, by two replicas in turn to one',
+    ),
+    ...['10', '200'].flatMap((count) =>
+      ['kubectl', 'helm'].flatMap((program) =>
+        ratio(
+          find(`beside-${count}`)?.p50Ms,
+          find(`${program}-${count}`)?.p50Ms,
+          `time of ${count} changes to that of ${program} for the same objects`,
         ),
       ),
     ),

@@ -8,7 +8,7 @@ import { createInformer } from '../../test/support/metacontroller/informer.ts';
 const patience = 900_000; // a guard against hanging
 
 export interface Followed {
-  /** When (performance.now) the Transaction of that uid was seen in that phase, or with condition Finished True. */
+  /** When (performance.now) the Transaction of that uid was seen in that phase, or with condition Finished True; throws once it Failed. */
   when(uid: string, what: string): Promise<number>;
   /** A Transaction's memory of `what` is dropped, to wait for it again. */
   forget(uid: string, what: string): void;
@@ -19,18 +19,26 @@ export async function followTransactions(kubeconfig: string): Promise<Followed> 
   const over = new AbortController();
   const api = await connectAsMetacontroller({ kubeconfig, signal: over.signal });
   const seen = new Map<string, number>();
-  const waiting = new Map<string, (now: number) => void>();
+  const failed = new Map<string, string>();
+  const waiting = new Map<string, Waiting>();
   const note = (key: string): void => {
     if (seen.has(key)) return;
     const now = performance.now();
     seen.set(key, now);
-    waiting.get(key)?.(now);
+    waiting.get(key)?.arrived(now);
     waiting.delete(key);
   };
   const changed = (object: JsonObject): void => {
     const uid = textAt(object, 'metadata', 'uid') ?? '';
-    note(`${uid} ${textAt(object, 'status', 'phase') ?? ''}`);
+    const phase = textAt(object, 'status', 'phase') ?? '';
+    note(`${uid} ${phase}`);
     if (isFinished(object)) note(`${uid} Finished`);
+    if (phase === 'Failed')
+      fail(uid, `Transaction ${textAt(object, 'metadata', 'name')} failed: ${textAt(object, 'status', 'message')}`);
+  };
+  const fail = (uid: string, why: string): void => {
+    failed.set(uid, why);
+    for (const [key, { refused }] of waiting) if (key.startsWith(uid)) refused(new Error(why));
   };
   const informer = createInformer({ api, resource: transactions, signal: over.signal, lagMilliseconds: 0, changed });
   await informer.list();
@@ -38,7 +46,9 @@ export async function followTransactions(kubeconfig: string): Promise<Followed> 
   return {
     when: (uid, what) => {
       const known = seen.get(`${uid} ${what}`);
-      return known === undefined ? arrival(waiting, `${uid} ${what}`) : Promise.resolve(known);
+      if (known !== undefined) return Promise.resolve(known);
+      const failure = failed.get(uid);
+      return failure === undefined ? arrival(waiting, `${uid} ${what}`) : Promise.reject(new Error(failure));
     },
     forget: (uid, what) => void seen.delete(`${uid} ${what}`),
     stop: async () => {
@@ -55,12 +65,23 @@ function isFinished(object: JsonObject): boolean {
   return all.some((one) => textAt(one, 'type') === 'Finished' && textAt(one, 'status') === 'True');
 }
 
-function arrival(waiting: Map<string, (now: number) => void>, key: string): Promise<number> {
+interface Waiting {
+  readonly arrived: (now: number) => void;
+  readonly refused: (error: Error) => void;
+}
+
+function arrival(waiting: Map<string, Waiting>, key: string): Promise<number> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(new Error(`waited ${patience / 1000} s for Transaction ${key}`)), patience);
-    waiting.set(key, (now) => {
+    const over = (): void => refused(new Error(`waited ${patience / 1000} s for Transaction ${key}`));
+    const timer = setTimeout(over, patience);
+    const refused = (error: Error): void => {
+      clearTimeout(timer);
+      reject(error);
+    };
+    const arrived = (now: number): void => {
       clearTimeout(timer);
       resolve(now);
-    });
+    };
+    waiting.set(key, { arrived, refused });
   });
 }

@@ -6,7 +6,7 @@ import { between, countRequests, sumsOf } from './requests.ts';
 import type { Row } from './rows.ts';
 import { account, loopLabel, namespace, type World } from './world.ts';
 
-const configMaps = `/api/v1/namespaces/${namespace}/configmaps`;
+export const configMaps = `/api/v1/namespaces/${namespace}/configmaps`;
 export const transactions = `/apis/tx.janus.io/v1alpha1/namespaces/${namespace}/transactions`;
 const atOnce = 16;
 

@@ -1,66 +1,131 @@
 // A time line as one HTML file with an SVG picture in it; nothing is loaded from elsewhere.
 
-export type Lane = 'call' | 'hook' | 'loop';
+export type Lane = 'client' | 'call' | 'hook' | 'loop';
 
 export interface Bar {
   readonly lane: Lane;
+  /** What it does, as all of its kind do. */
   readonly what: string;
+  /** To what. */
+  readonly name: string;
   /** Milliseconds, like `end`. */
   readonly start: number;
   readonly end: number;
 }
 
-const colours: Readonly<Record<Lane, string>> = { call: '#7f9acb', hook: '#c97b3d', loop: '#5b9e6a' };
+const colours: Readonly<Record<Lane, string>> = { client: '#555', call: '#7f9acb', hook: '#c97b3d', loop: '#5b9e6a' };
 const legend: Readonly<Record<Lane, string>> = {
+  client: 'the creation of the Transaction',
   call: 'a call of the hook',
   hook: 'a request of the hook to the API server',
   loop: 'a request of the loop to the API server',
 };
 
-const [rowHeight, margin, pixelsPerMs] = [15, 30, 6];
+/** Pixels. A bar is at least `thinnest` wide, and no other one is drawn over it. */
+const [margin, names, drawn, thinnest, gap] = [24, 330, 1_200, 1.5, 0.5] as const;
 
 export interface Span {
   readonly from: number;
   readonly to: number;
 }
 
-/** One line for each bar, in the order in which they begin; requests stand below the call that made them. */
-export function pictureOf(title: string, bars: readonly Bar[], { from, to }: Span): string {
-  const sorted = bars.toSorted((one, other) => one.start - other.start);
-  const width = Math.ceil((to - from) * pixelsPerMs) + 400;
-  const height = sorted.length * rowHeight + 2 * margin;
-  const place = (time: number): number => margin + (time - from) * pixelsPerMs;
-  const drawn = sorted.map((bar, index) => drawBar(bar, place, margin + index * rowHeight));
+/** Bars of one kind; those that are under way at the same time lie in rows of their own. */
+interface Group {
+  readonly lane: Lane;
+  readonly what: string;
+  readonly rows: readonly (readonly Bar[])[];
+}
+
+/** One line of text for each bar, in the order in which they begin: when, for how long, what. */
+export function linesOf(bars: readonly Bar[], from: number): readonly string[] {
+  return inOrder(bars).map(({ lane, what, name, start, end }) => {
+    const [begins, takes] = [(start - from).toFixed(1).padStart(9), (end - start).toFixed(1).padStart(8)];
+    return `${begins} ms ${takes} ms  ${lane.padEnd(6)}  ${what} ${name}`.trimEnd();
+  });
+}
+
+/** A group of rows for each kind of call and request, in the order in which they begin, each bar with its line as a tooltip. */
+export function pictureOf(title: string, bars: readonly Bar[], span: Span): string {
+  const perPixel = (span.to - span.from) / drawn;
+  const groups = groupsOf(bars, (thinnest + gap) * perPixel);
+  const pieces: string[] = [];
+  let top = margin;
+  for (const group of groups) {
+    const height = group.rows.length > 4 ? 4 : 11;
+    pieces.push(drawGroup(group, { top, height, perPixel, from: span.from }));
+    top += Math.max(13, group.rows.length * height) + 5;
+  }
   const notes = (Object.keys(legend) as Lane[]).map((lane) => noteOf(lane, bars));
+  const all = linesOf(bars, span.from).map(escaped).join('\n');
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>${escaped(title)}</title>
-<style>body{font:13px sans-serif;margin:16px}text{font:10px sans-serif;fill:#333}.time{fill:#999}</style></head>
+<style>body{font:13px sans-serif;margin:16px}text{font:11px sans-serif;fill:#333}.time{fill:#999}</style></head>
 <body><h1>${escaped(title)}</h1><p>${notes.join(' &nbsp; ')}</p>
-<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}">
-${gridOf(to - from, height)}
-${drawn.join('\n')}
-</svg></body></html>
+<svg xmlns="http://www.w3.org/2000/svg" width="${names + drawn + margin}" height="${top}">
+${gridOf(span.to - span.from, perPixel, top)}
+${pieces.join('\n')}
+</svg>
+<details><summary>Each of them</summary><pre>${all}</pre></details></body></html>
 `;
 }
 
+function inOrder(bars: readonly Bar[]): readonly Bar[] {
+  return bars.toSorted((one, other) => one.start - other.start);
+}
+
+function groupsOf(bars: readonly Bar[], least: number): readonly Group[] {
+  const kinds = Map.groupBy(inOrder(bars), ({ lane, what }) => `${lane} ${lane === 'call' ? '' : what}`);
+  return [...kinds.values()].map((all) => ({ lane: all[0]?.lane ?? 'hook', what: all[0]?.what ?? '', rows: rowsOf(all, least) }));
+}
+
+/** Each bar goes into the first row in which it touches no other; `least` in milliseconds is what one takes on the picture. */
+function rowsOf(bars: readonly Bar[], least: number): readonly (readonly Bar[])[] {
+  const rows: { readonly bars: Bar[]; end: number }[] = [];
+  for (const bar of bars) {
+    const free = rows.find(({ end }) => end <= bar.start);
+    const row = free ?? { bars: [], end: 0 };
+    if (free === undefined) rows.push(row);
+    row.bars.push(bar);
+    row.end = Math.max(bar.end, bar.start + least);
+  }
+  return rows.map((row) => row.bars);
+}
+
 function noteOf(lane: Lane, bars: readonly Bar[]): string {
-  const own = bars.filter((bar) => bar.lane === lane);
-  const total = own.reduce((sum, { start, end }) => sum + end - start, 0);
-  return `<span style="color:${colours[lane]}">&#9632;</span> ${legend[lane]} (${own.length}, ${total.toFixed(0)} ms in all)`;
+  return `<span style="color:${colours[lane]}">&#9632;</span> ${legend[lane]} (${sumOf(bars.filter((bar) => bar.lane === lane))})`;
 }
 
-function drawBar({ lane, what, start, end }: Bar, place: (time: number) => number, top: number): string {
-  const [left, width] = [place(start), Math.max(1, (end - start) * pixelsPerMs)];
-  const text = `${what} ${(end - start).toFixed(1)} ms`;
-  const bar = `<rect x="${left.toFixed(1)}" y="${top}" width="${width.toFixed(1)}" height="${rowHeight - 3}" fill="${colours[lane]}"/>`;
-  return `${bar}<text x="${(left + width + 4).toFixed(1)}" y="${top + rowHeight - 5}">${escaped(text)}</text>`;
+function sumOf(bars: readonly Bar[]): string {
+  const total = bars.reduce((sum, { start, end }) => sum + end - start, 0);
+  return `${bars.length}, ${total.toFixed(0)} ms in all`;
 }
 
-function gridOf(span: number, height: number): string {
-  const times = Array.from({ length: Math.ceil(span / 10) }, (_, index) => index * 10);
+interface Placed {
+  readonly top: number;
+  /** Of a row. */
+  readonly height: number;
+  readonly perPixel: number;
+  readonly from: number;
+}
+
+function drawGroup({ lane, what, rows }: Group, { top, height, perPixel, from }: Placed): string {
+  const label = `<text x="0" y="${top + 10}">${escaped(`${what} (${sumOf(rows.flat())})`)}</text>`;
+  const bars = rows.flatMap((row, index) =>
+    row.map((bar) => {
+      const [left, width] = [names + (bar.start - from) / perPixel, Math.max(thinnest, (bar.end - bar.start) / perPixel)];
+      const place = `x="${left.toFixed(2)}" y="${top + index * height}" width="${width.toFixed(2)}" height="${height - 1}"`;
+      return `<rect ${place} fill="${colours[lane]}"><title>${escaped(linesOf([bar], from).join('').trim())}</title></rect>`;
+    }),
+  );
+  return [label, ...bars].join('');
+}
+
+function gridOf(span: number, perPixel: number, height: number): string {
+  const step = [5, 10, 20, 50, 100, 200, 500, 1_000].find((ms) => ms / perPixel >= 60) ?? 5_000;
+  const times = Array.from({ length: Math.floor(span / step) + 1 }, (_, index) => index * step);
   const lines = times.map((time) => {
-    const x = margin + time * pixelsPerMs;
-    return `<path d="M${x} 20V${height}" stroke="#eee"/><text class="time" x="${x}" y="14">${time} ms</text>`;
+    const x = (names + time / perPixel).toFixed(1);
+    return `<path d="M${x} 18V${height}" stroke="#eee"/><text class="time" x="${x}" y="12">${time} ms</text>`;
   });
   return lines.join('\n');
 }

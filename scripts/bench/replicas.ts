@@ -1,5 +1,6 @@
-// What an undo takes with one, two and three replicas that are called in turn; and what is left to wait for where a process was killed
-// with a request on its way: nothing for what names a version, the late window for a Create.
+// Replicas that are called in turn, in each call another one: what an undo takes with one, two and three of them; what is left to wait for
+// where a process was killed with a request on its way: nothing for what names a version, the late window for a Create; and how many of
+// 100 Transactions at once one and two of them commit in a second.
 import { type JsonObject, textAt } from '../../hooks/model/json.ts';
 import { must } from '../../test/support/client.ts';
 import { hookToken } from '../../test/support/hook-token.ts';
@@ -7,8 +8,10 @@ import { startInTurn } from '../../test/support/in-turn.ts';
 import { type LoopKind, startLoop } from '../../test/support/metacontroller/loop.ts';
 import { type RunningHook, startHook } from '../demo/hook.ts';
 import type { Undo } from '../demo/undo.ts';
-import { type Line, percentile } from './figures.ts';
-import { transactions } from './measure.ts';
+import { meterOf, together } from './child.ts';
+import { type Figures, type Line, lineOf as measured, percentile } from './figures.ts';
+import { measure, transactions } from './measure.ts';
+import type { Row } from './rows.ts';
 import { account, loopLabel, namespace, type World } from './world.ts';
 
 const configMaps = `/api/v1/namespaces/${namespace}/configmaps`;
@@ -26,6 +29,26 @@ export async function measureReplicas(world: World, undo: Undo): Promise<readonl
   const site = await openSite(world, undo, 2);
   for (const kind of ['Patch', 'Create'] as const) lines.push(await afterKill(world, site, undo, kind));
   return lines;
+}
+
+const many: Row = { name: '', changes: 3, transactions: 100, concurrency: 100, hook: 'janus', flags: 'tuned' };
+const manyRounds = 3;
+
+/** One replica and two in turn; the first round of each is for their warming up. */
+export async function measureManyByReplicas(world: World, undo: Undo): Promise<readonly Line[]> {
+  const sites = [await openSite(world, undo, 1), await openSite(world, undo, 2)];
+  const all = sites.map((): Figures[] => []);
+  for (let round = 0; round <= manyRounds; round += 1)
+    for (const [index, site] of sites.entries()) all[index]?.push(await manyBy(world, site, round));
+  return all.flatMap((rounds) => rounds.slice(1).map(measured));
+}
+
+async function manyBy(world: World, { label, hooks, loop }: Replicas, round: number): Promise<Figures> {
+  const meter = together(hooks.map(({ process }) => meterOf(process)));
+  const engine = { meter, loop, label, address: '' };
+  const row = { ...many, name: `many-by-${hooks.length}-${round}` };
+  const [figures] = await measure({ ...world, engine: async () => engine }, row);
+  return figures as Figures;
 }
 
 interface Replicas {

@@ -42,9 +42,9 @@ function objectOf(change: Json): JsonObject {
 async function step(parent: Json): Promise<JsonObject> {
   const called = workOf(parent);
   if (called.version === 1) await sign(called);
-  const [live] = await Promise.all([readTransaction(called), readLocks(called)]);
+  const live = await readTransaction(called);
   const work = workOf(live);
-  if (work.version !== called.version) await readLocks(work);
+  await readLocks(work);
   if (work.version === 0) return told(work, await prepare(work), ['LocksAcquired', 'Prepared']);
   if (work.version === 1) return told(work, await change(work), ['ChangeApplied', 'Committed']);
   const status = at(live, 'status') as JsonObject;

@@ -16,12 +16,14 @@ export interface Row {
   readonly flags: Flags;
   /** Each is undone again, which is measured beside. */
   readonly undo?: boolean;
-  /** Undos with one, two and three replicas in turn, and after a kill (scripts/bench/replicas.ts), which also measures itself. */
+  /** Undos, or many at once, with replicas in turn (scripts/bench/replicas.ts), which also measures itself. */
   readonly replicas?: boolean;
   /** Beside many finished ones (scripts/bench/finished.ts), which also measures itself. */
   readonly finished?: boolean;
   /** What is around a deleted object is looked at, in clusters of few and of many kinds (scripts/bench/kinds.ts). */
   readonly kinds?: boolean;
+  /** In turn with kubectl and Helm, for the same objects (scripts/bench/programs.ts). */
+  readonly programs?: boolean;
   /** Bytes of data that each change sets, where that is more than a word. */
   readonly bytes?: number;
   /** The changes are Deletes, with that annotation. */
@@ -46,6 +48,7 @@ export const rows: readonly Row[] = [
   { ...one, name: 'requests-tiny', hook: 'requests', changes: 2, onDemand: true },
   // A hook mostly has run for a while: its first calls take several times as long, and with them the others would not compare.
   ...compared('warm-up', { changes: 5, transactions: 100, concurrency: 10 }),
+  ...compared('1', { changes: 1, transactions: 20 }).map((row) => ({ ...row, onDemand: true })),
   ...compared('3', { changes: 3, transactions: 20 }),
   ...compared('10', { changes: 10, transactions: 10 }, { undo: true }),
   { ...one, name: '50', changes: 50, transactions: 2, onDemand: true },
@@ -56,9 +59,11 @@ export const rows: readonly Row[] = [
   // Whether the first thousand have left anything in the hook.
   { ...thousand, name: 'thousand-again' },
   { ...one, name: '500', changes: 500, onDemand: true },
-  // As much as one Transaction can hold.
-  { ...one, name: 'large', changes: 11, bytes: 130_000, onDemand: true },
+  // About as much as one Transaction can hold.
+  { ...one, name: 'large', changes: 11, transactions: 2, bytes: 120_000, onDemand: true },
   { ...one, name: 'replicas', changes: 10, replicas: true, onDemand: true },
+  { ...one, name: 'replicas-many', changes: 3, replicas: true, onDemand: true },
+  { ...one, name: 'programs', changes: 10, programs: true, onDemand: true },
   { ...one, name: 'finished', changes: 3, finished: true, onDemand: true },
   { ...one, name: 'kinds', changes: 1, kinds: true, onDemand: true },
   { ...one, name: 'default-flags', changes: 3, transactions: 3, flags: 'default', onDemand: true },

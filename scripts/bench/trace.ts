@@ -1,4 +1,5 @@
-// One Transaction on a time line: every call of the hook, and every request that the hook and the loop make meanwhile.
+// One Transaction on a time line: every call of the hook, and every request that the hook and the loop make meanwhile, each as a line on
+// standard output and as a bar of a picture; then where the time went until it was Committed.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -6,27 +7,48 @@ import { type JsonObject, parseJson, textAt } from '../../hooks/model/json.ts';
 import { waitFor } from '../../test/support/client.ts';
 import type { Undo } from '../demo/undo.ts';
 import { measure } from './measure.ts';
-import { type Bar, type Lane, pictureOf } from './picture.ts';
+import { type Bar, type Lane, linesOf, pictureOf } from './picture.ts';
 import type { Row } from './rows.ts';
 import { startWorld } from './world.ts';
 
-const once = { transactions: 1, concurrency: 1, hook: 'janus', flags: 'tuned' } as const;
-const warmUp: Row = { ...once, name: 'warm-up', changes: 5, transactions: 5 };
-const traced: Row = { ...once, name: 'traced', changes: 10 };
+const warmUp: Row = {
+  name: 'warm-up',
+  changes: 5,
+  transactions: 50,
+  concurrency: 5,
+  hook: 'janus',
+  flags: 'tuned',
+};
 
-export async function drawTrace(undo: Undo, file: string): Promise<void> {
+/** A Transaction of that row, into `file`. */
+export async function drawTrace(undo: Undo, file: string, row: Row): Promise<void> {
   const calls: Bar[] = [];
   const world = await startWorld(undo, { audit: true, between: (address) => recordCalls(undo, address, calls) });
   await measure(world, warmUp);
   const begin = now();
-  await measure(world, traced);
+  const [{ times } = { times: [] }] = await measure(world, { ...row, name: 'traced', transactions: 1, undo: false });
   const hookCalls = calls.filter(({ start }) => start > begin);
-  const from = Math.min(...hookCalls.map(({ start }) => start)) - 10;
-  const to = Math.max(...hookCalls.map(({ end }) => end)) + 40;
-  const requests = await waitFor(() => auditedBetween(world.auditLog ?? '', from, to), 'the audit log');
-  const title = `One Transaction of ${traced.changes} changes`;
-  writeFileSync(file, pictureOf(title, [...hookCalls, ...requests], { from, to }));
-  process.stdout.write(`${file}: ${hookCalls.length} calls of the hook, ${requests.length} requests to the API server\n`);
+  const last = Math.max(...hookCalls.map(({ end }) => end)) + 40;
+  const requests = await waitFor(() => auditedBetween(world.auditLog ?? '', begin, last), 'the audit log');
+  const from = requests.find(({ lane }) => lane === 'client')?.start ?? begin;
+  const bars = [...hookCalls, ...requests.filter(({ start }) => start >= from)];
+  const to = Math.max(...bars.map(({ end }) => end));
+  writeFileSync(file, pictureOf(`One Transaction of ${row.changes} changes`, bars, { from, to }));
+  for (const line of linesOf(bars, from)) process.stdout.write(`${line}\n`);
+  process.stdout.write(`\n${whereTimeGoes(hookCalls, from, times[0] ?? Number.NaN)}\n`);
+  process.stdout.write(
+    `${file}: ${hookCalls.length} calls of the hook, ${bars.length - hookCalls.length} requests to the API server\n`,
+  );
+}
+
+/** `time`: milliseconds until it was seen as Committed. */
+function whereTimeGoes(calls: readonly Bar[], from: number, time: number): string {
+  const before = calls.filter(({ end }) => end <= from + time).toSorted((one, other) => one.start - other.start);
+  const inside = before.reduce((sum, { start, end }) => sum + end - start, 0);
+  const first = (before[0]?.start ?? from) - from;
+  const parts = [`${first.toFixed(1)} ms until the first call`, `${inside.toFixed(1)} ms in ${before.length} calls`];
+  const rest = time - first - inside;
+  return `Committed after ${time.toFixed(1)} ms: ${parts.join(', ')}, ${rest.toFixed(1)} ms between them and after the last`;
 }
 
 function now(): number {
@@ -41,7 +63,7 @@ async function recordCalls(undo: Undo, address: string, calls: Bar[]): Promise<s
     const onward = request(`${address}${url}`, { ...(method && { method }), headers }, (answer) => {
       outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
       answer.pipe(outgoing);
-      answer.on('end', () => calls.push({ lane: 'call', what: url, start, end: now() }));
+      answer.on('end', () => calls.push({ lane: 'call', what: 'call of the hook', name: url, start, end: now() }));
     });
     onward.on('error', () => outgoing.destroy());
     incoming.pipe(onward);
@@ -57,22 +79,24 @@ function auditedBetween(file: string, from: number, to: number): readonly Bar[] 
 }
 
 function barOf(event: JsonObject): readonly Bar[] {
-  const lane = laneOf(textAt(event, 'userAgent') ?? '');
-  const verb = textAt(event, 'verb') ?? '';
+  const [verb, agent, uri] = ['verb', 'userAgent', 'requestURI'].map((key) => textAt(event, key) ?? '') as [
+    string,
+    string,
+    string,
+  ];
+  const [resource, subresource, name] = ['resource', 'subresource', 'name'].map((key) => textAt(event, 'objectRef', key));
+  const lane = verb === 'create' && resource === 'transactions' ? 'client' : laneOf(agent);
   if (lane === undefined || verb === 'watch') return [];
   const [start, end] = [microseconds(event, 'requestReceivedTimestamp'), microseconds(event, 'stageTimestamp')];
-  const isDryRun = (textAt(event, 'requestURI') ?? '').includes('dryRun=All');
-  return [{ lane, what: `${verb} ${objectOf(event)}${isDryRun ? ' (dry run)' : ''}`, start, end }];
+  const path = [resource, subresource].filter((part) => part !== undefined).join('/');
+  return [
+    { lane, what: `${verb} ${path || uri}${uri.includes('dryRun=All') ? ' (dry run)' : ''}`, name: name ?? '', start, end },
+  ];
 }
 
 function laneOf(userAgent: string): Lane | undefined {
   if (userAgent === 'janus') return 'hook';
   return userAgent.startsWith('metacontroller') ? 'loop' : undefined;
-}
-
-function objectOf(event: JsonObject): string {
-  const [resource, subresource, name] = ['resource', 'subresource', 'name'].map((key) => textAt(event, 'objectRef', key));
-  return `${[resource, subresource].filter((part) => part !== undefined).join('/')} ${name ?? ''}`;
 }
 
 /** Milliseconds with a fraction: Date reads three digits of six. */

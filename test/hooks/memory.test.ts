@@ -15,7 +15,7 @@ interface Remembering {
 function remembering(): Remembering {
   let now = 1_000;
   const memory = createMemory({ monotonic: () => now }, () => 0.5, 0);
-  const usual: Ended = { isTroubled: false, isWaiting: false, stayAway: 0, holdsLeases: true };
+  const usual: Ended = { isTroubled: false, isWaiting: false, stayAway: 0 };
   return {
     memory,
     pass: (milliseconds) => {

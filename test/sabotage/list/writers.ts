@@ -14,8 +14,13 @@ export const writers: readonly Sabotage[] = [
     edits: [
       {
         file: 'hooks/observe/look.ts',
-        find: 'early !== undefined && transaction.resourceVersion === known',
-        replace: 'early !== undefined',
+        find: '  const live = await',
+        replace: '  const early = readOwnLeases(reader, wanted, engineNamespace);\n  const live = await',
+      },
+      {
+        file: 'hooks/observe/look.ts',
+        find: 'readOwnLeases(reader, live.transaction, engineNamespace))',
+        replace: 'early)',
       },
     ],
     caughtBy: ['test/scenarios/few-reads.test.ts'],
