@@ -3,10 +3,10 @@ import type { Sabotage } from '../sabotage.ts';
 
 const company = 'hooks/checks/company.ts';
 const contents = 'hooks/observe/contents.ts';
-const deleted = 'test/exact/deleted-with-others.test.ts';
-const created = 'test/exact/created-with-others.test.ts';
+const deleted = 'test/scenarios/changes/deletes-with-dependents.test.ts';
+const created = 'test/scenarios/undo/creates-with-dependents.test.ts';
 const unseen = 'hooks/decide/unseen.ts';
-const unlisted = ['test/endings/unlisted-kinds.test.ts'];
+const unlisted = ['test/scenarios/undo/unlistable-kinds.test.ts'];
 
 export const others: readonly Sabotage[] = [
   {

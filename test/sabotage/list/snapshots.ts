@@ -15,7 +15,7 @@ export const storage: readonly Sabotage[] = [
           "return storePlan(transaction, step.targets, step.name, packer).kind === 'refused' ? { kind: 'nothing' } : { kind: 'nothing' };",
       },
     ],
-    caughtBy: ['test/scenarios/commits.test.ts'],
+    caughtBy: ['test/scenarios/changes/readme-example.test.ts'],
   },
   {
     name: 'snapshot-unacknowledged',
@@ -27,11 +27,11 @@ export const storage: readonly Sabotage[] = [
         replace: "  if (failure === undefined || failure.kind === 'transient') {\n    const writes = plan.kind",
       },
     ],
-    caughtBy: ['test/hooks/report/result.test.ts', 'test/scenarios/failures.test.ts', 'test/faults/faults.test.ts'],
+    caughtBy: ['test/hooks/report/result.test.ts', 'test/scenarios/changes/refused-writes.test.ts', 'test/faults/faults.test.ts'],
   },
   {
     name: 'secrets-unsealed',
-    fault: 'prior states of Secrets lie open in the snapshot (J46)',
+    fault: 'prior states of Secrets lie open in the snapshot',
     edits: [
       {
         file: 'hooks/model/snapshot.ts',
@@ -63,11 +63,11 @@ export const storage: readonly Sabotage[] = [
         replace: "if (message !== '')",
       },
     ],
-    caughtBy: ['test/scenarios/secrets.test.ts'],
+    caughtBy: ['test/scenarios/snapshots/secrets.test.ts'],
   },
   {
     name: 'forged-snapshot-adopted',
-    fault: 'what lies under the name of a snapshot is adopted, whoever stored it (J10)',
+    fault: 'what lies under the name of a snapshot is adopted, whoever stored it',
     edits: [
       {
         file: 'hooks/model/snapshot-objects.ts',
@@ -111,7 +111,7 @@ export const storage: readonly Sabotage[] = [
         replace: 'return createdAt < Number.POSITIVE_INFINITY || packer.taggedSince() === 0;',
       },
     ],
-    caughtBy: [...model, 'test/threats/tampering.test.ts', 'test/endings/untagged-snapshots.test.ts'],
+    caughtBy: [...model, 'test/threats/tampering.test.ts', 'test/scenarios/snapshots/untagged.test.ts'],
   },
   {
     name: 'untagged-plural',
@@ -123,7 +123,7 @@ export const storage: readonly Sabotage[] = [
         replace: 'entry: { ...decoded.entry, resource: { ...resource, ...decoded.entry.resource } } };',
       },
     ],
-    caughtBy: ['test/endings/untagged-snapshots.test.ts'],
+    caughtBy: ['test/scenarios/snapshots/untagged.test.ts'],
   },
   {
     name: 'names-to-guess',
@@ -237,7 +237,7 @@ export const storage: readonly Sabotage[] = [
   },
   {
     name: 'entry-of-another',
-    fault: 'an entry of another object or change is restored from (J47)',
+    fault: 'an entry of another object or change is restored from',
     edits: [
       {
         file: 'hooks/model/snapshot.ts',
@@ -262,8 +262,8 @@ export const storage: readonly Sabotage[] = [
   },
   {
     name: 'snapshot-unprotected',
-    fault: 'the snapshot has no finalizer: deletion in the foreground takes it first (J11)',
+    fault: 'the snapshot has no finalizer: deletion in the foreground takes it first',
     edits: [{ file: 'hooks/model/snapshot-objects.ts', find: 'finalizers: [snapshotFinalizer],', replace: '' }],
-    caughtBy: ['test/hooks/model/snapshot.test.ts', 'test/scenarios/deletion.test.ts'],
+    caughtBy: ['test/hooks/model/snapshot.test.ts', 'test/scenarios/lifecycle/deletion.test.ts'],
   },
 ];

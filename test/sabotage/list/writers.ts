@@ -4,8 +4,8 @@ import type { Sabotage } from '../sabotage.ts';
 const inFlight = 'hooks/decide/in-flight.ts';
 const rollingBack = 'hooks/decide/rolling-back.ts';
 const decideTests = 'test/hooks/decide/decide.test.ts';
-const replicas = 'test/scenarios/replicas.test.ts';
-const lateWrites = 'test/endings/late-writes.test.ts';
+const replicas = 'test/scenarios/calls/replicas.test.ts';
+const lateWrites = 'test/scenarios/calls/late-writes.test.ts';
 
 export const writers: readonly Sabotage[] = [
   {
@@ -18,7 +18,7 @@ export const writers: readonly Sabotage[] = [
         replace: 'early !== undefined',
       },
     ],
-    caughtBy: ['test/scenarios/few-reads.test.ts'],
+    caughtBy: ['test/scenarios/changes/optimistic-applies.test.ts'],
   },
   {
     name: 'name-used-again',
@@ -54,7 +54,7 @@ export const writers: readonly Sabotage[] = [
     name: 'lost-answer-forgotten',
     fault: 'an answer calls its writer settled although an earlier one, which was lost, had recorded what it sent (W3)',
     edits: [{ file: inFlight, find: 'index <= sentUpTo && progress', replace: 'index < 0 && progress' }],
-    caughtBy: ['test/scenarios/lost-answers.test.ts'],
+    caughtBy: ['test/scenarios/calls/lost-replies.test.ts'],
   },
   {
     name: 'unstored-record-believed',
@@ -66,7 +66,7 @@ export const writers: readonly Sabotage[] = [
         replace: 'unsettledAt(traces) === undefined',
       },
     ],
-    caughtBy: ['test/scenarios/lost-answers.test.ts'],
+    caughtBy: ['test/scenarios/calls/lost-replies.test.ts'],
   },
   {
     name: 'replaced-writer-forgotten',
@@ -134,18 +134,18 @@ export const writers: readonly Sabotage[] = [
     name: 'stuck-undo-blocks',
     fault: 'an undo that waits keeps the others from being undone',
     edits: [{ file: 'hooks/agenda/agenda.ts', find: 'isToUndo(item) && item.waiting === undefined', replace: 'isToUndo(item)' }],
-    caughtBy: ['test/hooks/agenda/agenda.test.ts', 'test/endings/stuck-undos.test.ts'],
+    caughtBy: ['test/hooks/agenda/agenda.test.ts', 'test/scenarios/undo/blocked-changes.test.ts'],
   },
   {
     name: 'denial-taken-for-stale',
     fault: 'a webhook that denies with 404 or 409 is asked for ever',
     edits: [{ file: 'hooks/report/refused.ts', find: 'refused.times < enough', replace: 'refused.times < 1_000' }],
-    caughtBy: ['test/endings/stuck-undos.test.ts'],
+    caughtBy: ['test/scenarios/undo/blocked-changes.test.ts'],
   },
   {
     name: 'retry-after-unheard',
     fault: 'the wish of the API server to be left alone is not heard',
     edits: [{ file: 'hooks/perform/deadline.ts', find: 'answer.failure.retryAfterSeconds ?? 0', replace: '0' }],
-    caughtBy: ['test/endings/retry-after.test.ts'],
+    caughtBy: ['test/scenarios/calls/retry-after.test.ts'],
   },
 ];

@@ -106,7 +106,7 @@ t.test('certificate, key and authority are replaced without a restart', async (t
 
   served.write({ 'tls.key': other.key, 'ca.crt': stranger.certificate });
   readAgain();
-  t.match(served.app.lines.at(-1), { msg: 'the certificates were read again' });
+  t.match(served.app.lines.at(-1), { msg: 'reloaded certificates' });
   await t.rejects(served.call('/sync', { trusted: one, shown: stranger }), { code: 'DEPTH_ZERO_SELF_SIGNED_CERT' });
   t.equal((await served.call('/sync', { trusted: other, shown: stranger })).code, 200);
   t.equal((await served.call('/sync', { trusted: other, shown: client })).code, 401, 'whom the former authority knew');

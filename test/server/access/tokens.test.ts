@@ -113,7 +113,7 @@ t.test('a token is replaced without a restart', async (t) => {
   opened.put('previous', undefined);
   t.equal(await codeFor(opened, first), 401, 'rotated out');
   t.equal(await codeFor(opened, second), 200);
-  const told = opened.app.lines.filter(({ msg }) => msg === 'the tokens of callers were read again');
+  const told = opened.app.lines.filter(({ msg }) => msg === 'reloaded caller tokens');
   t.same(
     told.map(({ accepted }) => accepted),
     [2, 2, 1],
@@ -133,7 +133,7 @@ t.test('what is no token any more changes nothing, and is told once', async (t) 
     opened.app.lines.filter(({ faults }) => faults !== undefined),
     [
       {
-        msg: 'what callers must show has changed and is not taken',
+        msg: 'reloaded credentials are invalid; keeping the previous ones',
         faults: [/current: expected a token of 32 to 1024 characters, found 0$/],
       },
       { faults: [/current: expected a token, found no file that can be read$/] },
