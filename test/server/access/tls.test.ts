@@ -116,7 +116,7 @@ t.test('a hook does not start with files that are no certificates, and says what
   const directory = freeFolder(t);
   const tls = paths(directory);
   t.match(openAccess({ tls }), {
-    faults: Object.values(tls).map((path) => `${path}: expected PEM, found nothing that can be read`),
+    faults: Object.values(tls).map((path) => `${path}: expected a PEM file, found none that can be read`),
   });
   writeFileSync(tls.certificate, 'hunter2');
   writeFileSync(tls.key, one.key);

@@ -78,7 +78,7 @@ t.test('who has no token is refused in constant words, before the body is looked
 t.test('refusals are told, but not each of them, and never what was sent', async (t) => {
   const opened = open(t, { current: first });
   for (const [, authorization] of refused) await call(opened, authorization);
-  t.match(opened.app.lines, [{ level: 40, refused: 1, msg: 'calls without an accepted token or certificate were refused' }]);
+  t.match(opened.app.lines, [{ level: 40, refused: 1, msg: 'rejected calls without a valid token or certificate' }]);
   t.equal(opened.app.lines.length, 1);
   t.notMatch(JSON.stringify(opened.app.lines), /1111/);
 });
@@ -136,23 +136,23 @@ t.test('what is no token any more changes nothing, and is told once', async (t) 
         msg: 'reloaded credentials are invalid; keeping the previous ones',
         faults: [/current: expected a token of 32 to 1024 characters, found 0$/],
       },
-      { faults: [/current: expected a token, found no file that can be read$/] },
+      { faults: [/current: expected a file with a token, found none that can be read$/] },
     ],
   );
 });
 
 const shapes: readonly (readonly [reason: string, files: Readonly<Record<string, string>>, fault: RegExp])[] = [
-  ['there is none', {}, /current: expected a token, found no file that can be read$/],
+  ['there is none', {}, /current: expected a file with a token, found none that can be read$/],
   ['it is empty', { current: '\n' }, /current: expected a token of 32 to 1024 characters, found 0$/],
   ['it is short', { current: 'hunter2' }, /current: expected a token of 32 to 1024 characters, found 7$/],
   ['it is long', { current: 'a'.repeat(1025) }, /current: expected a token of 32 to 1024 characters, found 1025$/],
   [
     'it has a space',
     { current: `${first} ${first}` },
-    /current: expected a token of letters, digits and -\._~\+\/ with = at its end only, found others$/,
+    /current: expected a token of letters, digits and -\._~\+\/ with = at its end only, found other characters$/,
   ],
-  ['it has letters beyond ASCII', { current: 'ä'.repeat(40) }, /found others$/],
-  ['it has = within', { current: `=${first}` }, /found others$/],
+  ['it has letters beyond ASCII', { current: 'ä'.repeat(40) }, /found other characters$/],
+  ['it has = within', { current: `=${first}` }, /found other characters$/],
   [
     'the previous one is none',
     { current: first, previous: 'hunter2' },
