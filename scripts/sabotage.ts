@@ -1,6 +1,6 @@
 // `npm run sabotage`: puts one deliberate fault after the other into a copy of the sources and runs the tests that must notice
 // it. Prints which test caught each; one that no test catches is a failure. The last line is `N passed, N failed`.
-// `--only NAME` (or NAME,NAME) tries some, `--list` names them all.
+// `--only NAME` (or NAME,NAME) tries some, `--list` prints all: name, fault, tests.
 import { parseArgs } from 'node:util';
 import { openCluster } from '../test/controlplane/existing.ts';
 import { sabotages } from '../test/sabotage/all.ts';
@@ -27,7 +27,8 @@ async function main(): Promise<number> {
   const names = values.only?.split(',');
   const chosen = sabotages.filter(({ name }) => names === undefined || names.includes(name));
   if (chosen.length === 0 || values.list) {
-    for (const { name, fault } of sabotages) console.log(`${name.padEnd(28)} ${fault}`);
+    for (const { name, fault, caughtBy } of sabotages)
+      console.log(`${name.padEnd(28)} ${fault}\n${' '.repeat(29)}${caughtBy.join(', ')}`);
     return values.list ? 0 : 1;
   }
   const cluster = await openCluster([]);

@@ -1,13 +1,13 @@
-// `npm test`: starts one control plane for all test files, runs them by tap, and says in the last line how many tests (see
-// tap-results.ts) passed and failed. `npm test -- test/hooks` runs some; options go to tap (`--bail`, `--jobs=1`), but
-// `--use-existing-cluster`: then the cluster of KUBECONFIG is used in place of one of our own.
+// `npm test`: starts one control plane for all test files, if any of them needs one (see needs-cluster.ts), runs them by tap, and
+// prints in the last line how many tests (see tap-results.ts) passed and failed. `npm test -- test/hooks` runs some; options go to
+// tap (`--bail`, `--jobs=1`), except `--use-existing-cluster`: then the cluster of KUBECONFIG is used in place of one of our own.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { globSync, readFileSync, statSync } from 'node:fs';
 import { join, normalize } from 'node:path';
 import { createInterface } from 'node:readline';
 import { existingClusterFlag, openCluster } from '../test/controlplane/existing.ts';
-import type { ControlPlane } from '../test/controlplane/start.ts';
 import { buildNeeded } from '../test/tools/needed.ts';
+import { needCluster } from './needs-cluster.ts';
 import { type FileResults, fileByFile, noResults, type Results, sum } from './tap-results.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -39,10 +39,11 @@ async function runAll(args: readonly string[]): Promise<Results> {
     throw new Error('No test files found: name files or folders that hold *.test.ts, or none for all of test/.');
   await buildTapWithOurPlugins();
   await buildNeeded(files, (line) => console.error(line));
+  const options = args.filter((arg) => arg.startsWith('-') && arg !== existingClusterFlag);
+  if (!needCluster(files)) return runTap(options, files, undefined);
   const controlPlane = await openCluster(args);
   try {
-    const options = args.filter((arg) => arg.startsWith('-') && arg !== existingClusterFlag);
-    return await runTap(options, files, controlPlane);
+    return await runTap(options, files, controlPlane.kubeconfig);
   } finally {
     await controlPlane.stop();
   }
@@ -67,8 +68,8 @@ async function buildTapWithOurPlugins(): Promise<void> {
     throw new Error('tap could not be built with the plugins of .taprc; remove .tap and node_modules, and try again.');
 }
 
-async function runTap(options: readonly string[], files: readonly string[], controlPlane: ControlPlane): Promise<Results> {
-  const env = { ...process.env, KUBECONFIG: controlPlane.kubeconfig, JANUS_TEST_KUBECONFIG: controlPlane.kubeconfig };
+async function runTap(options: readonly string[], files: readonly string[], kubeconfig?: string): Promise<Results> {
+  const env = { ...process.env, KUBECONFIG: kubeconfig, JANUS_TEST_KUBECONFIG: kubeconfig };
   const missing = new Set(files);
   let results = noResults;
   const readLine = fileByFile((file) => {

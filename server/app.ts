@@ -7,36 +7,34 @@ import type { TlsMaterial } from './access/tls.ts';
 import { acceptJson } from './body.ts';
 import type { LogLevel } from './config.ts';
 import { limitConnections } from './connections.ts';
-import { createMetrics, type Metrics } from './metrics.ts';
 import { addHookRoutes } from './routes/hooks.ts';
 import { addProbeRoutes, type Readiness } from './routes/probes.ts';
-import { createRecord, errorFields, type Tell } from './telemetry.ts';
+import type { Metrics } from './telemetry/metrics.ts';
+import { createRecord, errorFields, type RecordEvent } from './telemetry/record.ts';
 import { createWork } from './work.ts';
 
 export interface AppParts {
-  /** Makes the engine, given where its reports go. */
+  /** Makes the engine; `record` takes its reports. */
   readonly connectHook: (record: (report: StepReport) => void) => Hook;
-  /** Takes the sentences for Events. */
-  readonly tell: Tell;
+  readonly recordEvent: RecordEvent;
   readonly readiness: Readiness;
   readonly access: Access;
-  /** Figures that others count into as well; its own without any. */
-  readonly metrics?: Metrics;
+  readonly metrics: Metrics;
   readonly bodyLimit: number;
   readonly logLevel: LogLevel;
-  /** Takes the log, one JSON object a line; standard output without one. */
+  /** Where the log goes, one JSON object a line; standard output by default. */
   readonly logTo?: { readonly write: (line: string) => void };
 }
 
 export interface App {
   readonly server: FastifyInstance;
-  /** What new connections see from now on; idle ones are closed, so that none goes on with what it was shown before. */
+  /** Takes effect for new connections; idle ones are closed, so that none keeps the old certificate. */
   renewTls(material: TlsMaterial): void;
-  /** Readiness fails, no call is started any more; resolves when the calls under way are answered and the server is closed. */
+  /** Readiness fails and no further call starts; resolves when the calls in flight are answered and the server is closed. */
   drain(): Promise<void>;
 }
 
-const keepAliveTimeout = 100_000; // longer than the 90 s for which Go uses a connection again, or it meets our close
+const keepAliveTimeout = 100_000; // longer than the 90 s for which Go reuses a connection, or a request meets the close
 const receiveTimeout = 10_000; // for a whole request, of which the network of a cluster takes milliseconds
 const receiveCheckInterval = 1_000;
 const handshakeTimeout = 5_000;
@@ -44,8 +42,8 @@ const handshakeTimeout = 5_000;
 export function buildApp(parts: AppParts): App {
   const server = createServer(parts);
   const work = createWork();
-  const metrics = parts.metrics ?? createMetrics();
-  const hook = parts.connectHook(createRecord({ log: server.log, metrics, tell: parts.tell }));
+  const { metrics, recordEvent } = parts;
+  const hook = parts.connectHook(createRecord({ log: server.log, metrics, recordEvent }));
   acceptJson(server);
   server.setErrorHandler(answerError);
   server.setNotFoundHandler(answerUnknown);
@@ -53,7 +51,7 @@ export function buildApp(parts: AppParts): App {
   server.register(async (scope) => {
     countCalls(scope, metrics);
     await guardCalls(scope, parts.access, admitted);
-    addHookRoutes(scope, { hook, work, lost: metrics.lost });
+    addHookRoutes(scope, { hook, work, replyLost: metrics.replyLost });
   });
   addProbeRoutes(server, { readiness: parts.readiness, metrics, work });
   return {
@@ -86,7 +84,7 @@ function createServer({ bodyLimit, logLevel, logTo, access: { tls } }: AppParts)
     connectionsCheckingInterval: receiveCheckInterval,
   };
   if (tls === undefined) return fastify({ ...options, http });
-  // Without a good certificate a connection is taken all the same: probes have none, and the guard asks for it.
+  // A connection without a valid certificate is accepted: probes have none, and the guard requires one for calls.
   const https = { ...tls, ...http, handshakeTimeout, requestCert: tls.ca !== undefined, rejectUnauthorized: false };
   return fastify({ ...options, https }) as unknown as FastifyInstance;
 }
@@ -104,9 +102,9 @@ function isoTime(): string {
 }
 
 const errorsByCode: Readonly<Record<number, string>> = {
-  400: 'the request cannot be read: expected one JSON object',
-  413: 'the request body is too large, in bytes, in levels or in values',
-  415: 'expected content-type application/json',
+  400: 'the request is not one JSON object',
+  413: 'the request body has too many bytes, levels or values',
+  415: 'the content type must be application/json',
 };
 
 // Bodies are constant: Metacontroller puts them into Events.
@@ -114,7 +112,7 @@ function answerError(error: FastifyError, request: FastifyRequest, reply: Fastif
   const code = error.statusCode ?? 500;
   const known = errorsByCode[code];
   if (known !== undefined) return reply.code(code).send({ error: known });
-  request.log.error(errorFields(error), 'a call failed by a fault of the hook');
+  request.log.error(errorFields(error), 'call failed: internal error');
   return reply.code(500).send({ error: 'internal error' });
 }
 

@@ -1,10 +1,10 @@
-// From the bytes of a request to JSON, within bounds that are looked after before anything is parsed: a few megabytes of
-// brackets take a hundred times as much as values.
+// From the bytes of a request to JSON, within bounds that are checked before anything is parsed: a few megabytes of brackets take
+// a hundred times as much memory as values.
 import type { FastifyInstance } from 'fastify';
 import { parseJson } from '../hooks/model/json.ts';
 
 // The API server stores nothing deeper than 10 000 levels and, within etcd's 1.5 MiB, nothing of more parts: whatever can be a
-// Transaction comes through, if only to be told what is wrong with it.
+// Transaction comes through, if only for its faults to be reported.
 const mostLevels = 10_100;
 const mostParts = 1_100_000;
 
@@ -22,7 +22,7 @@ export function acceptJson(server: FastifyInstance): void {
 }
 
 function refusal(statusCode: number): Error {
-  return Object.assign(new Error('a body that is not taken'), { statusCode });
+  return Object.assign(new Error('the body is rejected'), { statusCode });
 }
 
 /** What each byte adds to the level, and to the parts. */

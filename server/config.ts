@@ -1,5 +1,6 @@
-// From the environment and the flags to a frozen Config. Pure: every fault is found and told at once.
+// From the environment and the flags to a frozen Config. Pure: all faults are reported at once.
 import { parseDuration } from '../hooks/model/timeouts.ts';
+import type { ApiServerAccess } from './kubernetes/connect.ts';
 
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
@@ -9,22 +10,20 @@ export interface Config {
   /** 0 takes any free port. */
   readonly port: number;
   readonly host: string;
-  /** Paths as kubectl takes them; absent inside a Pod, where the ServiceAccount's own files are used. */
-  readonly kubeconfig?: string;
   /** Where Leases and the sealing key live: the same for every hook of a cluster. */
   readonly engineNamespace: string;
-  /** The namespaces whose Transactions are served, where the engine may look into no others; none for all of them. */
+  /** The namespaces whose Transactions are served, if the engine may read no others; empty for all. */
   readonly namespaces: readonly string[];
   readonly logLevel: LogLevel;
   /** Longest request body in bytes. A Transaction of 1.5 MiB may grow to several times that as escaped JSON. */
   readonly bodyLimit: number;
-  /** ms after which a call begins with no further target; 0: each call deals with one. */
+  /** ms after which a call starts no further change; 0: one change per call. */
   readonly callBudget: number;
-  /** ms for which a look at a Transaction and its Leases counts within a call. */
+  /** ms for which a read of a Transaction and its Leases is reused within a call. */
   readonly lookAge: number;
   /**
-   * A folder, in a Pod a mounted Secret, with the tokens of which callers must send one: the file `current`, and `previous` while
-   * one takes the place of another. Absent with --insecure: anybody may call.
+   * Directory, in a Pod a mounted Secret, with the bearer tokens that callers may send: the file `current`, and `previous` during
+   * a rotation. Absent with --insecure: anyone may call.
    */
   readonly tokenDirectory?: string;
   /** Absent: plain HTTP. */
@@ -35,7 +34,7 @@ export interface Config {
 export interface TlsPaths {
   readonly certificate: string;
   readonly key: string;
-  /** With it, callers must show a certificate that this authority has signed. */
+  /** If set, callers must present a certificate signed by this authority. */
   readonly clientAuthority?: string;
 }
 
@@ -45,7 +44,7 @@ export type ConfigResult =
   | { readonly kind: 'ok'; readonly config: Config }
   | { readonly kind: 'faults'; readonly faults: readonly string[] };
 
-/** What a variable must be, and how its text becomes a value; undefined when it is not that. */
+/** What a variable must be, and how its text is parsed; `parse` returns undefined if it is not valid. */
 interface Rule<Value> {
   readonly fallback: Value;
   readonly expected: string;
@@ -54,18 +53,20 @@ interface Rule<Value> {
 
 const mebibyte = 1024 * 1024;
 
-const path = matching('', 'a path', /^\P{Cc}+$/u);
+const pathPattern = /^\P{Cc}+$/u;
+const path = matching('', 'a path', pathPattern);
 const namespace = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 
 const rules = {
   PORT: integer(8080, 0, 65_535),
   HOST: matching('0.0.0.0', 'an address or a host name', /^[A-Za-z0-9.:_-]+$/),
-  JANUS_NAMESPACE: matching('janus-system', 'the name of a namespace', namespace),
+  JANUS_NAMESPACE: matching('janus-system', 'a namespace name', namespace),
   JANUS_NAMESPACES: namespaces(),
   LOG_LEVEL: level('info'),
   JANUS_BODY_LIMIT: integer(8 * mebibyte, mebibyte, 256 * mebibyte),
   JANUS_CALL_BUDGET: duration('5s', '10s'),
   JANUS_LOOK_AGE: duration('1s', '5s'),
+  JANUS_SERVICE_ACCOUNT_DIRECTORY: matching('/var/run/secrets/kubernetes.io/serviceaccount', 'a path', pathPattern),
   JANUS_TOKEN_DIRECTORY: path,
   JANUS_TLS_CERTIFICATE: path,
   JANUS_TLS_KEY: path,
@@ -85,7 +86,6 @@ export function readConfig(environment: Environment, flags: readonly string[] = 
   const config: Config = {
     port: read('PORT', rules.PORT),
     host: read('HOST', rules.HOST),
-    ...present({ kubeconfig: environment.KUBECONFIG ?? '' }),
     engineNamespace: read('JANUS_NAMESPACE', rules.JANUS_NAMESPACE),
     namespaces: read('JANUS_NAMESPACES', rules.JANUS_NAMESPACES),
     logLevel: read('LOG_LEVEL', rules.LOG_LEVEL),
@@ -95,31 +95,37 @@ export function readConfig(environment: Environment, flags: readonly string[] = 
     ...present({ tokenDirectory: read('JANUS_TOKEN_DIRECTORY', rules.JANUS_TOKEN_DIRECTORY) }),
     ...tlsOf(read),
   };
+  read('JANUS_SERVICE_ACCOUNT_DIRECTORY', rules.JANUS_SERVICE_ACCOUNT_DIRECTORY);
   faults.push(...clusterFaults(environment), ...callerFaults(environment, flags), ...tlsFaults(environment));
   return faults.length === 0 ? { kind: 'ok', config: Object.freeze(config) } : { kind: 'faults', faults };
 }
 
+/** KUBECONFIG wins, as for kubectl. Undefined if there is none, and this is not a Pod. */
+export function apiServerOf(environment: Environment): ApiServerAccess | undefined {
+  const of = (name: string, fallback = ''): string => environment[name] || fallback;
+  if (of('KUBECONFIG') !== '') return { kind: 'kubeconfig', paths: of('KUBECONFIG') };
+  const host = of('KUBERNETES_SERVICE_HOST');
+  if (host === '') return undefined;
+  const directory = of('JANUS_SERVICE_ACCOUNT_DIRECTORY', rules.JANUS_SERVICE_ACCOUNT_DIRECTORY.fallback);
+  return { kind: 'pod', host, port: of('KUBERNETES_SERVICE_PORT', '443'), directory };
+}
+
 function clusterFaults(environment: Environment): readonly string[] {
-  if ((environment.KUBECONFIG ?? '') !== '' || (environment.KUBERNETES_SERVICE_HOST ?? '') !== '') return [];
-  return [
-    'KUBECONFIG: expected the path of a kubeconfig file, found nothing, and this is not a Pod (no KUBERNETES_SERVICE_HOST)',
-  ];
+  if (apiServerOf(environment) !== undefined) return [];
+  return ['KUBECONFIG: is required outside a Pod (KUBERNETES_SERVICE_HOST is not set): path of a kubeconfig file'];
 }
 
 const insecure = '--insecure';
 
 function callerFaults({ JANUS_TOKEN_DIRECTORY = '' }: Environment, flags: readonly string[]): readonly string[] {
-  const unknown = flags.filter((flag) => flag !== insecure).map((flag) => `${flag}: expected no flag but ${insecure}`);
+  const unknown = flags.filter((flag) => flag !== insecure).map((flag) => `${flag}: unknown flag; the only flag is ${insecure}`);
   if (JANUS_TOKEN_DIRECTORY === '' && !flags.includes(insecure))
     return [
       ...unknown,
-      `JANUS_TOKEN_DIRECTORY: expected the folder of the token that callers must send, found nothing; docs/access.md says how to make one, and the flag ${insecure} lets anybody call`,
+      `JANUS_TOKEN_DIRECTORY: is required: directory with the bearer token that callers send (docs/access.md); ${insecure} disables authentication`,
     ];
   if (JANUS_TOKEN_DIRECTORY !== '' && flags.includes(insecure))
-    return [
-      ...unknown,
-      `JANUS_TOKEN_DIRECTORY: expected nothing beside ${insecure}, found ${JSON.stringify(JANUS_TOKEN_DIRECTORY)}`,
-    ];
+    return [...unknown, `JANUS_TOKEN_DIRECTORY: must be empty with ${insecure}, found ${JSON.stringify(JANUS_TOKEN_DIRECTORY)}`];
   return unknown;
 }
 
@@ -134,10 +140,10 @@ function tlsFaults(environment: Environment): readonly string[] {
   const needed = ['JANUS_TLS_CERTIFICATE', 'JANUS_TLS_KEY'];
   const missing = needed.filter((name) => (environment[name] ?? '') === '');
   if (missing.length === needed.length && (environment.JANUS_TLS_CLIENT_AUTHORITY ?? '') === '') return [];
-  return missing.map((name) => `${name}: expected the path of a PEM file, as TLS is asked for, found nothing`);
+  return missing.map((name) => `${name}: is required for TLS: path of a PEM file`);
 }
 
-/** Without the values that are empty. */
+/** Without the empty values. */
 function present<Values extends Readonly<Record<string, string>>>(values: Values): Partial<Values> {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== '')) as Partial<Values>;
 }
@@ -170,7 +176,7 @@ function matching(fallback: string, expected: string, pattern: RegExp): Rule<str
 function namespaces(): Rule<readonly string[]> {
   return {
     fallback: [],
-    expected: 'names of namespaces with commas between them',
+    expected: 'a comma-separated list of namespaces',
     parse: (text) => {
       const names = text.split(',').map((name) => name.trim());
       return names.every((name) => namespace.test(name)) ? [...new Set(names)] : undefined;

@@ -1,10 +1,10 @@
-// Many connections cannot keep others out: above a number the oldest that has made no admitted call is closed for the new one.
+// Many connections cannot lock others out: above a limit the oldest unauthenticated one is closed in favour of the new one.
 // (`maxConnections` would close the new one, and with it the probes and Metacontroller itself.)
 import type { Server, Socket } from 'node:net';
 
 export const mostConnections = 1_000;
 
-/** Gives what is to be told of connections whose calls are admitted: they are never closed for others. */
+/** Returns a callback to mark a connection as authenticated: such a connection is never closed for others. */
 export function limitConnections(server: Server, most = mostConnections): (socket: Socket) => void {
   const strangers = new Map<string, Socket>();
   const known = new Set<string>();
@@ -24,7 +24,7 @@ export function limitConnections(server: Server, most = mostConnections): (socke
   };
 }
 
-// Under TLS a call comes by another object than the connection, but from the same peer.
+// Under TLS the socket of a call is another object than that of the connection, but has the same peer.
 function peerOf({ remoteAddress, remotePort }: Socket): string {
   return `${remoteAddress} ${remotePort}`;
 }

@@ -1,62 +1,67 @@
-// Starts the hook: configuration, connection, engine, web server; ends it on SIGTERM once the step in hand is finished.
+// Starts the hook: configuration, connection, engine, web server; ends it on SIGTERM once the calls in flight are answered.
 // The only file with effects at import.
 //
-// It listens before the API server answers, so that a Pod is alive though not ready while the cluster is away; until the
-// sealing key is there every call is asked to come again.
+// It listens before the API server answers, so that a Pod is alive though not ready while the API server is unavailable. Until
+// the sealing key is available every call is answered with 429.
 import type { EngineParts, Hook, Reply, Timing } from '../hooks/call.ts';
 import type { Sealer } from '../hooks/cluster.ts';
 import { createSync } from '../hooks/sync.ts';
 import type { Parsed } from './access/files.ts';
 import { type OpenAccess, openAccess } from './access/open.ts';
 import { type App, buildApp } from './app.ts';
+import { runInBackground, type SealingKeys } from './background.ts';
 import { clock } from './clock.ts';
-import { type Config, readConfig } from './config.ts';
-import { createCensus } from './kubernetes/census.ts';
+import { apiServerOf, type Config, readConfig } from './config.ts';
 import { createCluster, type KubernetesCluster } from './kubernetes/cluster.ts';
-import { type Connection, loadConnection } from './kubernetes/connection.ts';
-import { createStoryteller, type Storyteller } from './kubernetes/events.ts';
+import { connect } from './kubernetes/connect.ts';
+import type { Connection } from './kubernetes/connection.ts';
 import { connectTimeout } from './kubernetes/pools.ts';
 import { createSealer } from './kubernetes/sealer.ts';
-import { createMetrics } from './metrics.ts';
+import type { Transport } from './kubernetes/transport.ts';
 import { cachedReadiness } from './routes/probes.ts';
-import { type Keys, keepUp } from './upkeep.ts';
+import { countRequests } from './telemetry/api-requests.ts';
+import { defineMetrics } from './telemetry/definitions.ts';
+import { createEventRecorder, type EventRecorder } from './telemetry/events.ts';
+import { createInventory } from './telemetry/inventory.ts';
+import { createMetrics } from './telemetry/metrics.ts';
 
 // A call starts no request after its deadline. What it started last may still take effect for as long as a write lives, and as
-// a new connection for it takes: the engine judges nothing that may be under way before that.
+// a new connection for it takes: the engine decides nothing about what may be in flight before that.
 const writeLifetime = 10_000;
-// The API server itself takes the token of a ServiceAccount that was deleted for up to 10 s more.
+// The API server itself accepts the token of a deleted ServiceAccount for up to 10 s more.
 const sighting = 1_000;
 const limits: Timing = { stepDeadline: 16_000, writeTimeout: writeLifetime + connectTimeout, sighting };
 const readinessInterval = 5_000;
 const longestDrain = 35_000;
 const longestFlush = 2_000;
 const secondsUntilKey = 5;
+const keyMissing = 'the sealing key is not available yet';
 
 async function main(): Promise<void> {
-  const { config, connection, opened } = start(process.env, process.argv.slice(2));
-  const metrics = createMetrics(clock.monotonic);
-  const cluster = createCluster(connection, { writeTimeout: writeLifetime, observe: metrics.apiRequest });
-  metrics.take(createCensus(cluster.transport, config));
-  const story = createStoryteller(cluster.transport);
-  const keys: Keys = { latest: undefined };
+  const { config, connection, opened } = await start(process.env, process.argv.slice(2));
+  const definitions = defineMetrics();
+  const instrument = (transport: Transport) => countRequests(transport, definitions);
+  const cluster = createCluster(connection, { writeTimeout: writeLifetime, instrument });
+  const inventory = createInventory(cluster.transport, config);
+  const events = createEventRecorder(cluster.transport);
+  const keys: SealingKeys = { latest: undefined };
   const over = new AbortController();
   const sealer = sealerOf(keys);
   const app = buildApp({
     connectHook: (record) => hookOf({ ...engineOf(config), cluster, keys, sealer, record, isEnding: () => over.signal.aborted }),
-    tell: story.tell,
+    recordEvent: events.record,
     readiness: readinessOf(cluster, keys),
     access: opened.access,
-    metrics,
+    metrics: createMetrics({ definitions, inventory, monotonic: clock.monotonic }),
     bodyLimit: config.bodyLimit,
     logLevel: config.logLevel,
   });
   await listen(app, config);
-  if (opened.access.acceptsToken === undefined) app.server.log.warn('no token is asked for: whoever reaches this port may call');
-  endOnSignals({ app, story, cluster, over });
-  await keepUp(
-    { app, cluster, keys, sealer, opened, engineNamespace: config.engineNamespace, namespaces: config.namespaces },
-    over.signal,
-  );
+  if (opened.access.acceptsToken === undefined)
+    app.server.log.warn('authentication disabled (--insecure): anyone who can reach this port may call the hook');
+  endOnSignals({ app, events, cluster, over });
+  const { engineNamespace, namespaces } = config;
+  await runInBackground({ app, cluster, keys, sealer, opened, engineNamespace, namespaces }, over.signal);
 }
 
 async function listen(app: App, { port, host }: Config): Promise<void> {
@@ -79,61 +84,59 @@ interface Start {
   readonly opened: OpenAccess;
 }
 
-function start(environment: NodeJS.ProcessEnv, flags: readonly string[]): Start {
+async function start(environment: NodeJS.ProcessEnv, flags: readonly string[]): Promise<Start> {
   const read = readConfig(environment, flags);
-  const connected = connect(environment);
+  const connected = await connectionOf(environment);
   const opened: Parsed<OpenAccess> = read.kind === 'ok' ? openAccess(read.config) : { kind: 'faults', faults: [] };
   if (read.kind === 'ok' && connected.kind === 'ok' && opened.kind === 'ok')
     return { config: read.config, connection: connected.value, opened: opened.value };
   return refuse([read, connected, opened].flatMap((result) => (result.kind === 'faults' ? result.faults : [])));
 }
 
-function connect({ KUBECONFIG = '', KUBERNETES_SERVICE_HOST = '' }: NodeJS.ProcessEnv): Parsed<Connection> {
-  if (KUBECONFIG === '' && KUBERNETES_SERVICE_HOST === '') return { kind: 'faults', faults: [] };
+async function connectionOf(environment: NodeJS.ProcessEnv): Promise<Parsed<Connection>> {
+  const apiServer = apiServerOf(environment);
+  if (apiServer === undefined) return { kind: 'faults', faults: [] };
   try {
-    return { kind: 'ok', value: loadConnection(KUBECONFIG === '' ? {} : { kubeconfig: KUBECONFIG }) };
+    return { kind: 'ok', value: await connect(apiServer) };
   } catch (error) {
-    return { kind: 'faults', faults: [`KUBECONFIG: ${error instanceof Error ? error.message : 'cannot be used'}`] };
+    const name = apiServer.kind === 'pod' ? 'KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT' : 'KUBECONFIG';
+    return { kind: 'faults', faults: [`${name}: ${error instanceof Error ? error.message : 'cannot be used'}`] };
   }
 }
 
-function engineOf({
-  callBudget,
-  lookAge,
-  engineNamespace,
-  namespaces,
-}: Config): Pick<HookParts, 'engineNamespace' | 'namespaces' | 'timing'> {
+function engineOf(config: Config): Pick<HookParts, 'engineNamespace' | 'namespaces' | 'timing'> {
+  const { callBudget, lookAge, engineNamespace, namespaces } = config;
   return { engineNamespace, namespaces, timing: { ...limits, callBudget, lookAge } };
 }
 
 type HookParts = Pick<EngineParts, 'engineNamespace' | 'namespaces' | 'record' | 'timing' | 'isEnding'> & {
   readonly cluster: KubernetesCluster;
-  readonly keys: Keys;
+  readonly keys: SealingKeys;
   readonly sealer: Sealer;
 };
 
-function sealerOf(keys: Keys): Sealer {
+function sealerOf(keys: SealingKeys): Sealer {
   return createSealer(() => {
-    if (keys.latest === undefined) throw new Error('sealing was asked for before the sealing key was there');
+    if (keys.latest === undefined) throw new Error('the sealer was used before the sealing key was available');
     return keys.latest;
   });
 }
 
 function hookOf({ keys, ...parts }: HookParts): Hook {
   const sync = createSync({ clock, ...parts });
-  const keyless: Reply = { kind: 'retry', retryAfterSeconds: secondsUntilKey, because: 'the sealing key is not there yet' };
+  const keyless: Reply = { kind: 'retry', retryAfterSeconds: secondsUntilKey, because: keyMissing };
   return async (call) => (keys.latest === undefined ? keyless : sync(call));
 }
 
-function readinessOf(cluster: KubernetesCluster, keys: Keys): () => Promise<string | undefined> {
-  const ask = async () => ((await cluster.trouble()) === undefined ? undefined : 'the API server does not answer');
-  const apiServer = cachedReadiness(ask, readinessInterval, clock.monotonic);
-  return async () => (keys.latest === undefined ? 'the sealing key is not there yet' : apiServer());
+function readinessOf(cluster: KubernetesCluster, keys: SealingKeys): () => Promise<string | undefined> {
+  const check = async () => ((await cluster.trouble()) === undefined ? undefined : 'the API server does not answer');
+  const apiServer = cachedReadiness(check, readinessInterval, clock.monotonic);
+  return async () => (keys.latest === undefined ? keyMissing : apiServer());
 }
 
 interface Ends {
   readonly app: App;
-  readonly story: Storyteller;
+  readonly events: EventRecorder;
   readonly cluster: KubernetesCluster;
   readonly over: AbortController;
 }
@@ -149,12 +152,12 @@ function endOnSignals(parts: Ends): void {
   }
 }
 
-async function end({ app, story, cluster, over }: Ends): Promise<void> {
-  app.server.log.info('shutting down once the steps in hand are finished');
+async function end({ app, events, cluster, over }: Ends): Promise<void> {
+  app.server.log.info('draining in-flight calls before shutdown');
   setTimeout(() => process.exit(1), longestDrain).unref();
   over.abort();
   await app.drain();
-  await story.flush(longestFlush);
+  await events.flush(longestFlush);
   await cluster.close();
   app.server.log.info('shut down');
 }

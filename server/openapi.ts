@@ -32,7 +32,7 @@ const probe: Schema = {
   properties: { ok: { type: 'boolean' }, reason: { type: 'string' } },
 };
 
-// An empty status is that of a Transaction that was gone before anything was done for it.
+// A Transaction that was deleted before its first call has an empty status.
 const response: Schema = { ...syncResponse, properties: { ...syncResponse.properties, status: reference('Status') } };
 const status: Schema = { anyOf: [reportedStatus, { type: 'object', maxProperties: 0 }] };
 
@@ -46,15 +46,15 @@ function call(operationId: string, summary: string) {
     requestBody: { required: true, content: json(reference('SyncRequest')) },
     responses: {
       200: { description: 'The new status, which Metacontroller stores.', content: json(reference('SyncResponse')) },
-      400: refusal('Not a call about a Transaction.'),
-      401: refusal('No token that is known.'),
+      400: refusal('Not a valid sync request for a Transaction.'),
+      401: refusal('No valid token or certificate.'),
       413: refusal('Too large.'),
       415: refusal('Not JSON.'),
       429: {
-        ...refusal('Nothing to store; call again later.'),
+        ...refusal('Nothing to store; retry later.'),
         headers: { 'Retry-After': { schema: { type: 'integer', minimum: 1 } } },
       },
-      500: refusal('A fault of the hook.'),
+      500: refusal('Internal error.'),
     },
   };
 }
@@ -82,11 +82,15 @@ export function openApiDocument() {
       description: 'The webhook that Metacontroller calls for each Transaction.',
     },
     paths: {
-      '/sync': { post: call('sync', 'Take the next step of a Transaction.') },
-      '/finalize': { post: call('finalize', 'Take the next step of a Transaction that is being deleted.') },
-      '/healthz': { get: probed('healthz', 'Does the process answer?') },
-      '/readyz': { get: probed('readyz', 'Can it work?', { 503: { description: 'No, and why.', content: json(probe) } }) },
-      '/metrics': { get: text('metrics', 'Figures for Prometheus.', 'text/plain') },
+      '/sync': { post: call('sync', 'Take the next steps of a Transaction.') },
+      '/finalize': { post: call('finalize', 'Take the next steps of a Transaction that is being deleted.') },
+      '/healthz': { get: probed('healthz', 'Whether the process answers.') },
+      '/readyz': {
+        get: probed('readyz', 'Whether the hook can serve calls.', {
+          503: { description: 'No, and why.', content: json(probe) },
+        }),
+      },
+      '/metrics': { get: text('metrics', 'Metrics for Prometheus.', 'text/plain') },
       '/openapi.json': {
         get: {
           operationId: 'openapi',

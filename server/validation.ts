@@ -1,4 +1,4 @@
-// From the body of a request to a Call. The schema is compiled once; what is wrong is told by path and rule, never by value.
+// From the body of a request to a Call. The schema is compiled once; faults name path and rule, never a value.
 import { Ajv, type ErrorObject } from 'ajv';
 import type { Call } from '../hooks/call.ts';
 import { at, isDeeperThan, isObject, type Json, type JsonObject, mostLevels, textAt } from '../hooks/model/json.ts';
@@ -26,7 +26,7 @@ export function validateSyncRequest(body: Json | undefined): Validated {
   return { kind: 'faults', faults: (conforms.errors ?? []).slice(0, mostFaults).map(faultOf) };
 }
 
-// What is given back is written again by recursion. No status of ours, and no object, is as deep.
+// What is sent back is serialized by recursion. No valid status or object is as deep.
 function depthFaults(body: Json): readonly Fault[] {
   const echoed = [
     ['/parent/status', at(body, 'parent', 'status')],

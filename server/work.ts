@@ -1,11 +1,11 @@
-// The calls that are being served, so that a shutdown can wait for them.
+// The calls in flight, so that a shutdown can wait for them.
 
 export interface Work {
-  /** True once no further call is to be started. */
+  /** True once no further call may start. */
   readonly draining: boolean;
   /** Runs one call and counts it while it lasts. */
   run<Result>(task: () => Promise<Result>): Promise<Result>;
-  /** Starts to drain; resolves when the last call is over. */
+  /** Starts to drain; resolves when the last call has ended. */
   drain(): Promise<void>;
 }
 

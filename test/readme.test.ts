@@ -8,7 +8,7 @@ import { mayFollow, phases } from '../hooks/model/phase.ts';
 import { defaultTimeouts, formatDuration } from '../hooks/model/timeouts.ts';
 import { annotations } from '../hooks/model/transaction.ts';
 import { conditionTypes } from '../hooks/outcome/conditions.ts';
-import { readConfig } from '../server/config.ts';
+import { apiServerOf, readConfig } from '../server/config.ts';
 
 const root = join(import.meta.dirname, '..');
 const read = (...path: readonly string[]): string => readFileSync(join(root, ...path), 'utf8');
@@ -103,6 +103,7 @@ t.test('the conditions', async (t) => {
 t.test('the variables of the hook and their defaults', async (t) => {
   const read = readConfig({ KUBECONFIG: 'file' }, ['--insecure']);
   t.equal(read.kind, 'ok');
+  const pod = apiServerOf({ KUBERNETES_SERVICE_HOST: 'host' });
   const { port, host, engineNamespace, logLevel, bodyLimit, callBudget, lookAge } =
     read.kind === 'ok' ? read.config : ({} as never);
   t.same(
@@ -111,6 +112,7 @@ t.test('the variables of the hook and their defaults', async (t) => {
       ['PORT', String(port)],
       ['HOST', host],
       ['KUBECONFIG', ''],
+      ['JANUS_SERVICE_ACCOUNT_DIRECTORY', pod?.kind === 'pod' ? pod.directory : ''],
       ['JANUS_NAMESPACE', engineNamespace],
       ['JANUS_NAMESPACES', ''],
       ['LOG_LEVEL', logLevel],

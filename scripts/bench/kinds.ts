@@ -1,6 +1,6 @@
 // What a Delete costs where its ServiceAccount may list few kinds, or many: what would go along with the object is looked for in all.
 import { createCluster } from '../../server/kubernetes/cluster.ts';
-import { loadConnection } from '../../server/kubernetes/connection.ts';
+import { kubeconfigConnection } from '../../server/kubernetes/kubeconfig.ts';
 import { must, waitFor } from '../../test/support/client.ts';
 import { type Line, lineOf } from './figures.ts';
 import { inParallel, measure } from './measure.ts';
@@ -49,7 +49,7 @@ async function allow({ client, kubeconfig }: World, count: number): Promise<void
 
 /** Group and plural of the namespaced kinds whose objects can be dependents. */
 async function kindsOf(kubeconfig: string): Promise<readonly (readonly [group: string, plural: string])[]> {
-  const cluster = createCluster(loadConnection({ kubeconfig }), { writeTimeout: 10_000 });
+  const cluster = createCluster(kubeconfigConnection(kubeconfig), { writeTimeout: 10_000 });
   const served = await cluster.resources();
   await cluster.close();
   if (served.kind === 'failed') throw new Error(`what is served cannot be read: ${served.failure.message}`);

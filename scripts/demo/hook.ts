@@ -5,12 +5,13 @@ import { once } from 'node:events';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type Client, waitFor } from '../../test/support/client.ts';
-import { writeEngineKubeconfig } from '../../test/support/engine-identity.ts';
+import { podOf, writeEngineKubeconfig } from '../../test/support/engine-identity.ts';
 import { hookToken } from '../../test/support/hook-token.ts';
 import { engineNamespace } from '../../test/support/install.ts';
 import type { Undo } from './undo.ts';
 
 const root = join(import.meta.dirname, '..', '..');
+const hookProgram = 'server/main.ts';
 
 export interface RunningHook {
   readonly address: string;
@@ -28,20 +29,24 @@ export interface HookOptions {
   readonly environment?: Readonly<Record<string, string>>;
 }
 
-/** Gives the hook once it is ready. `kubeconfig` is the administrator's; the hook's own is put beside it, if it has none yet. */
+/**
+ * Resolves once the hook is ready. `kubeconfig` is the administrator's; the hook's own is put beside it, if it has none yet.
+ * server/main.ts of this tree is started as in a Pod, any other program with a KUBECONFIG.
+ */
 export async function startHook(
   client: Client,
   kubeconfig: string,
   undo: Undo,
-  { program = 'server/main.ts', flags = [], environment = {} }: HookOptions = {},
+  { program = hookProgram, flags = [], environment = {} }: HookOptions = {},
 ): Promise<RunningHook> {
   const own = join(dirname(kubeconfig), 'hook.kubeconfig');
   if (!existsSync(own)) await writeEngineKubeconfig(client, kubeconfig, own);
   const { PATH = '', HOME = '' } = process.env;
+  const cluster = program === hookProgram ? podOf(own, join(dirname(kubeconfig), 'hook-account')) : { KUBECONFIG: own };
   const settings = {
     PORT: '0',
     HOST: '127.0.0.1',
-    KUBECONFIG: own,
+    ...cluster,
     JANUS_NAMESPACE: engineNamespace,
     JANUS_TOKEN_DIRECTORY: tokenBeside(kubeconfig),
     LOG_LEVEL: 'info',

@@ -5,16 +5,17 @@ import { hookToken } from '../../test/support/hook-token.ts';
 import { installManifests } from '../../test/support/install.ts';
 import { findMetacontroller } from '../../test/support/metacontroller/binary.ts';
 import { type Loop, startLoop } from '../../test/support/metacontroller/loop.ts';
-import { startHook } from './hook.ts';
+import { type HookOptions, type RunningHook, startHook } from './hook.ts';
 import { explain, heading, literal, progress } from './terminal.ts';
 import type { Undo } from './undo.ts';
 
 export interface World {
   readonly client: Client;
   readonly kubeconfig: string;
+  readonly hook: RunningHook;
 }
 
-export async function startWorld(undo: Undo): Promise<World> {
+export async function startWorld(undo: Undo, options: HookOptions = {}): Promise<World> {
   heading('Getting ready');
   explain('A Kubernetes control plane of our own on this machine, nothing else: no cluster of yours is touched.');
   const controlPlane = await openControlPlane(undo);
@@ -23,12 +24,13 @@ export async function startWorld(undo: Undo): Promise<World> {
   undo.add(() => client.close());
   await installManifests(client);
   progress('installed from manifests/: the Transaction kind, the namespace janus-system, the rights of the engine');
-  const { address: hookUrl } = await startHook(client, kubeconfig, undo);
+  const hook = await startHook(client, kubeconfig, undo, options);
+  const hookUrl = hook.address;
   progress(`the hook, server/main.ts, listens at ${hookUrl}`);
   const loop = await startLoop({ kubeconfig, hookUrl, token: hookToken, name: 'janus' });
   undo.add(() => loop.stop());
   progress(describeLoop(loop));
-  return { client, kubeconfig };
+  return { client, kubeconfig, hook };
 }
 
 async function openControlPlane(undo: Undo): Promise<ControlPlane> {

@@ -1,4 +1,4 @@
-// Files that are replaced while the hook runs, as mounted Secrets are: read again, taken when they have changed and are good.
+// Files that are replaced while the hook runs, as mounted Secrets are: reloaded, and used if they changed and are valid.
 import { readFileSync } from 'node:fs';
 
 /** Text by path; a file that cannot be read is not in it. */
@@ -14,13 +14,13 @@ export interface Source<Value> {
 }
 
 export interface Followed<Value> {
-  /** What was last good. */
+  /** The last valid value. */
   readonly value: Value;
-  /** Reads the files; undefined where they are as they were the last time. */
+  /** Reads the files; undefined if they are unchanged. */
   readAgain(): Parsed<Value> | undefined;
 }
 
-/** Reads for the first time: then there is no good value to go on with. */
+/** Reads for the first time; then there is no earlier value to fall back to. */
 export function follow<Value>({ paths, parse }: Source<Value>): Parsed<Followed<Value>> {
   let seen = read(paths);
   const first = parse(seen);

@@ -1,6 +1,6 @@
-// Who may call /sync and /finalize: whoever sends a token that is accepted and, where an authority is set, shows a certificate
-// that it has signed. Asked before a byte of the body is read, so that nobody else can make the hook hold or parse anything.
-// Health and metrics are outside: probes and Prometheus have neither, and nothing there is secret.
+// Authenticates calls of /sync and /finalize: by bearer token and, if an authority is configured, by a certificate that it signed.
+// Checked before a byte of the body is read, so that an unauthenticated caller cannot make the hook store or parse anything.
+// Health and metrics are not guarded: probes and Prometheus have no credentials, and nothing there is secret.
 import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import { fastifyBearerAuth } from '@fastify/bearer-auth';
@@ -8,15 +8,15 @@ import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import type { TlsMaterial } from './tls.ts';
 
 export interface Access {
-  /** Undefined: anybody may call. */
+  /** Undefined: authentication is disabled. */
   readonly acceptsToken: ((token: string) => boolean) | undefined;
-  /** Undefined: plain HTTP. With `ca`, callers must show a certificate. */
+  /** Undefined: plain HTTP. With `ca`, callers must present a certificate. */
   readonly tls: TlsMaterial | undefined;
 }
 
 const refusal = { error: 'unauthorized' };
 
-/** Guards the routes that are added to `scope` from now on; `admitted` is told the connection of every call that passes. */
+/** Guards the routes that are added to `scope` from now on; calls `admitted` with the connection of every authenticated call. */
 export async function guardCalls(scope: FastifyInstance, access: Access, admitted: (socket: Socket) => void): Promise<void> {
   const { acceptsToken, tls } = access;
   const note = refusalsFor(scope.log);
@@ -43,15 +43,15 @@ export async function guardCalls(scope: FastifyInstance, access: Access, admitte
 
 const quiet = 10_000;
 
-/** Tells of refusals at most every ten seconds: who has no token shall not fill the log. */
+/** Logs rejected calls at most every ten seconds, so that an unauthenticated caller cannot fill the log. */
 function refusalsFor(log: FastifyBaseLogger): () => void {
   let refused = 0;
-  let toldAt = Number.NEGATIVE_INFINITY;
+  let loggedAt = Number.NEGATIVE_INFINITY;
   return () => {
     refused += 1;
-    if (performance.now() - toldAt < quiet) return;
-    log.warn({ refused }, 'calls without an accepted token or certificate were refused');
+    if (performance.now() - loggedAt < quiet) return;
+    log.warn({ refused }, 'rejected calls without a valid token or certificate');
     refused = 0;
-    toldAt = performance.now();
+    loggedAt = performance.now();
   };
 }

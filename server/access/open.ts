@@ -1,4 +1,4 @@
-// What the configuration says of callers, read from its files, and followed while the hook runs.
+// The credentials of callers, read from the files that the configuration names, and reloaded while the hook runs.
 import type { FastifyBaseLogger } from 'fastify';
 import type { Config } from '../config.ts';
 import { type Followed, follow, type Parsed } from './files.ts';
@@ -8,7 +8,7 @@ import { parseTokens, type Tokens, tokenPaths } from './tokens.ts';
 
 export interface OpenAccess {
   readonly access: Access;
-  /** Reads the files again: good ones are taken, with others the hook goes on as before and says so once. */
+  /** Reloads the files: if they are invalid the hook keeps the previous ones and logs it once. */
   readAgain(log: FastifyBaseLogger, renewTls: (material: TlsMaterial) => void): void;
 }
 
@@ -36,10 +36,10 @@ function accessOf({ tokens, certificates }: Followers): OpenAccess {
       tls: certificates?.value,
     },
     readAgain(log, renewTls) {
-      whenRead(log, tokens, ({ count }) => log.info({ accepted: count }, 'the tokens of callers were read again'));
+      whenRead(log, tokens, ({ count }) => log.info({ accepted: count }, 'reloaded caller tokens'));
       whenRead(log, certificates, (material) => {
         renewTls(material);
-        log.info('the certificates were read again');
+        log.info('reloaded certificates');
       });
     },
   };
@@ -48,5 +48,5 @@ function accessOf({ tokens, certificates }: Followers): OpenAccess {
 function whenRead<Value>(log: FastifyBaseLogger, followed: Followed<Value> | undefined, take: (value: Value) => void): void {
   const found = followed?.readAgain();
   if (found?.kind === 'ok') take(found.value);
-  if (found?.kind === 'faults') log.warn({ faults: found.faults }, 'what callers must show has changed and is not taken');
+  if (found?.kind === 'faults') log.warn({ faults: found.faults }, 'reloaded credentials are invalid; keeping the previous ones');
 }

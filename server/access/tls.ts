@@ -1,10 +1,10 @@
-// The certificate that the hook shows, and the authority whose certificates callers must show.
+// The certificate of the hook, and the authority that must have signed those of callers.
 import { X509Certificate } from 'node:crypto';
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
 import type { TlsPaths } from '../config.ts';
 import type { Files, Parsed } from './files.ts';
 
-/** What a TLS server is made of, and told anew. */
+/** What a TLS server is created with, and reloads. */
 export type TlsMaterial = Pick<SecureContextOptions, 'cert' | 'key' | 'ca' | 'minVersion'>;
 
 export function pathsOf({ certificate, key, clientAuthority }: TlsPaths): readonly string[] {
@@ -14,7 +14,7 @@ export function pathsOf({ certificate, key, clientAuthority }: TlsPaths): readon
 export function parseTls(paths: TlsPaths, files: Files): Parsed<TlsMaterial> {
   const missing = pathsOf(paths).filter((path) => (files.get(path) ?? '') === '');
   if (missing.length > 0)
-    return { kind: 'faults', faults: missing.map((path) => `${path}: expected PEM, found nothing that can be read`) };
+    return { kind: 'faults', faults: missing.map((path) => `${path}: expected a PEM file, found none that can be read`) };
   const faults = [...certificateFaults(paths, files), ...pairFaults(paths, files)];
   return faults.length > 0 ? { kind: 'faults', faults } : { kind: 'ok', value: materialOf(paths, files) };
 }
@@ -41,7 +41,7 @@ function pairFaults(paths: TlsPaths, files: Files): readonly string[] {
     return [];
   } catch (error) {
     const why = error instanceof Error ? error.message : 'unknown error';
-    return [`${paths.key}: expected the private key of ${paths.certificate} in PEM, found another thing (${why})`];
+    return [`${paths.key}: expected the private key of ${paths.certificate} in PEM, found something else (${why})`];
   }
 }
 

@@ -1,4 +1,4 @@
-// The tokens of which callers must send one. Kept as digests, compared in constant time, never shown.
+// The bearer tokens that callers may send. Kept as digests, compared in constant time, never logged.
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { join } from 'node:path';
 import type { Files, Parsed } from './files.ts';
@@ -11,19 +11,19 @@ export interface Tokens {
 const shortest = 32;
 const longest = 1024;
 
-// What RFC 6750 lets a bearer token be. Metacontroller trims what surrounds it, so we do.
+// RFC 6750. Metacontroller trims white space around the token, and so does the hook.
 const shape = /^[A-Za-z0-9._~+/-]+=*$/;
 
 export function tokenPaths(directory: string): readonly [current: string, previous: string] {
   return [join(directory, 'current'), join(directory, 'previous')];
 }
 
-/** `previous` may be absent; while it is there it is accepted as well as `current`. */
+/** `previous` is optional; if it exists it is accepted as well as `current`. */
 export function parseTokens([currentPath, previousPath]: readonly [string, string], files: Files): Parsed<Tokens> {
   const [current, previous] = [files.get(currentPath), files.get(previousPath)];
   const faults = [
     ...(current === undefined
-      ? [`${currentPath}: expected a token, found no file that can be read`]
+      ? [`${currentPath}: expected a file with a token, found none that can be read`]
       : faultsOf(currentPath, current)),
     ...(previous === undefined ? [] : faultsOf(previousPath, previous)),
   ];
@@ -38,14 +38,14 @@ function faultsOf(path: string, text: string): readonly string[] {
     return [`${path}: expected a token of ${shortest} to ${longest} characters, found ${length}`];
   return shape.test(text.trim())
     ? []
-    : [`${path}: expected a token of letters, digits and -._~+/ with = at its end only, found others`];
+    : [`${path}: expected a token of letters, digits and -._~+/ with = at its end only, found other characters`];
 }
 
 function digestOf(token: string): Buffer {
   return createHash('sha256').update(token).digest();
 }
 
-// All are compared, so that the time tells neither which one it was nor how much of it was right.
+// All are compared, so that the time reveals neither which one matched nor how much of it.
 function isAmong(digests: readonly Buffer[], digest: Buffer): boolean {
   return digests.map((one) => timingSafeEqual(one, digest)).includes(true);
 }

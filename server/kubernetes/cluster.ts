@@ -20,7 +20,6 @@ import { explained } from './apply-refusals.ts';
 import type { Connection } from './connection.ts';
 import { createDiscovery } from './discovery.ts';
 import type { IsLate } from './head-first.ts';
-import { observed, type RequestFact } from './observed.ts';
 import { collectionPath, objectPath } from './paths.ts';
 import type { PoolOptions } from './pools.ts';
 import { type ApiRequest, metadataListOnly, metadataOnly, requestOfWrite } from './requests.ts';
@@ -29,8 +28,8 @@ import { createTransport, type Received, type Transport } from './transport.ts';
 export interface ClusterOptions extends Partial<PoolOptions> {
   /** A write has no effect later than so many ms after `send`. */
   readonly writeTimeout: number;
-  /** Told of every request. */
-  readonly observe?: (fact: RequestFact) => void;
+  /** Wraps the transport, for example to count its requests. */
+  readonly instrument?: (transport: Transport) => Transport;
 }
 
 export interface KubernetesCluster extends Cluster {
@@ -50,7 +49,7 @@ const graceAfterWrite = 2_000; // so that the API server's own word on a write i
 export function createCluster(connection: Connection, options: ClusterOptions): KubernetesCluster {
   const requestTimeout = options.writeTimeout + graceAfterWrite;
   const plain = createTransport(connection, { connections, longestAnswer, requestTimeout, ...options });
-  const transport = options.observe === undefined ? plain : observed(plain, options.observe);
+  const transport = options.instrument?.(plain) ?? plain;
   const discovery = createDiscovery((request) => transport.request(request, engine));
   const ask = async (request: ApiRequest, identity: Identity, isLate?: IsLate) =>
     answerOf(await transport.request(request, identity, isLate));

@@ -1,7 +1,7 @@
-// POST /sync and /finalize: the same call of the engine, which judges by the live object whether it is being deleted.
+// POST /sync and /finalize: the same call of the engine, which reads from the live object whether it is being deleted.
 //
-// Metacontroller decodes answers strictly (one unknown field and it refuses all), stores nothing on 429, and takes any
-// other code for an error with a backoff of up to 1000 s: expected trouble is never answered so.
+// Metacontroller decodes replies strictly (it rejects one with an unknown field), stores nothing on 429, and treats any other
+// code as an error with a backoff of up to 1000 s: an expected condition is never answered so.
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Call, Hook, Reply } from '../../hooks/call.ts';
 import type { Json, JsonObject } from '../../hooks/model/json.ts';
@@ -11,17 +11,17 @@ import type { Work } from '../work.ts';
 export interface HookRoutes {
   readonly hook: Hook;
   readonly work: Work;
-  /** Told when nobody is there any more to hear the answer about a Transaction. */
-  readonly lost: (uid: string) => void;
+  /** Called if the caller had gone before the reply about a Transaction. */
+  readonly replyLost: (uid: string) => void;
 }
 
 const secondsUntilOtherReplica = 1;
 
-export function addHookRoutes(server: FastifyInstance, { hook, work, lost }: HookRoutes): void {
+export function addHookRoutes(server: FastifyInstance, { hook, work, replyLost }: HookRoutes): void {
   const served = async (call: Call, reply: FastifyReply, finalizing: boolean) => {
     const result = await work.run(() => hook(call));
-    if (reply.raw.destroyed) lost(call.uid);
-    if (result.kind === 'retry') tellRetry(server, call, result.because);
+    if (reply.raw.destroyed) replyLost(call.uid);
+    if (result.kind === 'retry') logRetry(server, call, result.because);
     return answer(reply, result, finalizing);
   };
   for (const path of ['/sync', '/finalize'] as const) {
@@ -30,16 +30,16 @@ export function addHookRoutes(server: FastifyInstance, { hook, work, lost }: Hoo
       if (validated.kind === 'faults')
         return reply
           .code(400)
-          .send({ error: 'this is not a call of Metacontroller about a Transaction', faults: validated.faults });
+          .send({ error: 'not a valid Metacontroller sync request for a Transaction', faults: validated.faults });
       if (work.draining) return retryLater(reply.header('connection', 'close'), secondsUntilOtherReplica);
       return served(validated.call, reply, path === '/finalize');
     });
   }
 }
 
-// No status can tell it.
-function tellRetry(server: FastifyInstance, { namespace, name, uid }: Call, because: string): void {
-  server.log.warn({ namespace, name, uid, because }, 'Metacontroller is asked to call again later');
+// No status is stored that could say why.
+function logRetry(server: FastifyInstance, { namespace, name, uid }: Call, because: string): void {
+  server.log.warn({ namespace, name, uid, because }, 'replied 429: Metacontroller retries later');
 }
 
 function answer(reply: FastifyReply, result: Reply, finalizing: boolean): FastifyReply {

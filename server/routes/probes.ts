@@ -1,10 +1,10 @@
-// GET /healthz (the process answers), /readyz (it can work), /metrics, and /openapi.json: what the hook takes and answers.
+// GET /healthz (the process answers), /readyz (it can serve calls), /metrics, and /openapi.json (the interface of the hook).
 import type { FastifyInstance } from 'fastify';
-import type { Metrics } from '../metrics.ts';
 import { openApiDocument } from '../openapi.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
 import type { Work } from '../work.ts';
 
-/** Why the hook cannot work now, in words for people; undefined when it can. */
+/** Why the hook cannot serve calls now, for people; undefined if it can. */
 export type Readiness = () => Promise<string | undefined>;
 
 export interface ProbeRoutes {
@@ -20,15 +20,15 @@ export function addProbeRoutes(server: FastifyInstance, { readiness, metrics, wo
     return obstacle === undefined ? { ok: true } : reply.code(503).send({ ok: false, reason: obstacle });
   });
   server.get('/metrics', async (_request, reply) => reply.type(metrics.contentType).send(await metrics.text()));
-  // Made when it is asked for: hardly anybody does, so nothing is kept.
+  // Built per request: it is requested rarely, so nothing is kept.
   server.get('/openapi.json', async () => openApiDocument());
 }
 
-/** Asks at most once in so many ms, however many probes come. */
-export function cachedReadiness(ask: Readiness, milliseconds: number, monotonic: () => number): Readiness {
+/** Checks at most once per `milliseconds`, however many probes come. */
+export function cachedReadiness(check: Readiness, milliseconds: number, monotonic: () => number): Readiness {
   let latest: { readonly at: number; readonly obstacle: Promise<string | undefined> } | undefined;
   return () => {
-    if (latest === undefined || monotonic() - latest.at >= milliseconds) latest = { at: monotonic(), obstacle: ask() };
+    if (latest === undefined || monotonic() - latest.at >= milliseconds) latest = { at: monotonic(), obstacle: check() };
     return latest.obstacle;
   };
 }

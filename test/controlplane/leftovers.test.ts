@@ -24,11 +24,17 @@ function startInProgram(afterwards: string): Promise<Started> {
 
 async function startedBy(args: readonly string[]): Promise<Started> {
   const { PATH, HOME, XDG_CACHE_HOME } = process.env;
-  const parent = spawn(process.execPath, args, { env: { PATH, HOME, XDG_CACHE_HOME }, stdio: ['ignore', 'pipe', 'ignore'] });
+  const parent = spawn(process.execPath, args, { env: { PATH, HOME, XDG_CACHE_HOME }, stdio: ['ignore', 'pipe', 'pipe'] });
+  let errors = '';
+  parent.stderr.on('data', (bytes) => {
+    errors += String(bytes);
+  });
   const ended = new Promise<void>((resolve) => parent.once('exit', () => resolve()));
   const line = await new Promise<string>((resolve, reject) => {
     createInterface({ input: parent.stdout }).once('line', resolve);
-    void ended.then(() => reject(new Error('the program ended before it had a control plane')));
+    parent.once('close', (code, signal) =>
+      reject(new Error(`the program ended (${signal ?? code}) before it had a control plane; it said:\n${errors}`)),
+    );
   });
   return { parent, directory: dirname(line.replace('export KUBECONFIG=', '')), ended };
 }

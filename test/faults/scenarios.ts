@@ -12,7 +12,7 @@ import { foreignCases } from './foreign.ts';
 import { generatedCases } from './generated.ts';
 import { lateAnswers, skips, staleCalls } from './hook-faults.ts';
 import { hundred, hundredCancelled } from './hundred.ts';
-import { elsewhereCases, limitCases } from './listed.ts';
+import { limitCases } from './listed.ts';
 import { lockCases, takenOver, takeoverCases } from './locks.ts';
 import { matrixCases } from './matrix.ts';
 import { oneWayCases } from './one-way.ts';
@@ -99,6 +99,5 @@ export const scenarios: readonly Scenario[] = [
     casesOf: adversaryCases,
   },
   windowsOfHundred,
-  { id: 'S23', what: 'faults found in an earlier implementation: tests that show they are not here', cases: elsewhereCases },
   { id: 'S24', what: 'limits of size', cases: limitCases },
 ];

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Sealer } from '../../hooks/cluster.ts';
 import { createCluster, type KubernetesCluster } from '../../server/kubernetes/cluster.ts';
-import { loadConnection } from '../../server/kubernetes/connection.ts';
+import { kubeconfigConnection } from '../../server/kubernetes/kubeconfig.ts';
 import { createSealer } from '../../server/kubernetes/sealer.ts';
 import { ensureSealingKeys } from '../../server/kubernetes/sealing-key.ts';
 import { type ControlPlane, startControlPlane } from '../controlplane/start.ts';
@@ -69,7 +69,7 @@ async function furnish(plane: ControlPlane, engine: string, close: () => Promise
   await installGenerated({ client, path: (suffix) => pathIn(namespace, suffix) }, { teardown: () => undefined });
   for (const name of Object.keys(owners)) must(await client.create(pathIn(namespace, 'configmaps'), { metadata: { name } }));
   await writeEngineKubeconfig(client, plane.kubeconfig, engine);
-  const cluster = createCluster(loadConnection({ kubeconfig: engine }), { writeTimeout: 10_000 });
+  const cluster = createCluster(kubeconfigConnection(engine), { writeTimeout: 10_000 });
   const keys = await waitFor(async () => {
     const answer = await ensureSealingKeys(cluster, engineNamespace);
     return answer.kind === 'ok' ? answer.keyRing : undefined;

@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { stringify } from 'yaml';
-import { createMetrics } from '../../server/metrics.ts';
+import { createMetrics } from '../../server/telemetry/metrics.ts';
 import { type Alert, dashboardQueries, metricsIn, promtool, readShipped, shippedAlerts, shippedRules } from './shipped.ts';
 
 const alerts = shippedAlerts();
@@ -24,7 +24,7 @@ interface Case {
 
 const oldest = (instance: string): string => `janus_transaction_oldest_active_seconds{phase="Committing",instance="${instance}"}`;
 const lock = (instance: string): string => `janus_lock_oldest_seconds{instance="${instance}"}`;
-const left = (instance: string): string => `janus_transactions_left{reason="RollbackConflict",instance="${instance}"}`;
+const left = (instance: string): string => `janus_transactions_unrestored{reason="RollbackConflict",instance="${instance}"}`;
 const failures = (from: string): string => `janus_transaction_phase_transitions_total{from_phase="${from}",to_phase="Failed"}`;
 const requests = (code: string): string => `janus_hook_requests_total{path="/sync",code="${code}",instance="a"}`;
 const active = (instance: string): string => `janus_transactions_active{phase="Committing",instance="${instance}"}`;

@@ -17,15 +17,6 @@ t.test('every fault can be put in, and says where it must be noticed', async (t)
   }
 });
 
-t.test('docs/sabotage.md lists them all, and nothing else', async (t) => {
-  const text = readFileSync(join(root, 'docs', 'sabotage.md'), 'utf8');
-  const listed = [...text.matchAll(/^- `([a-z-]+)`: (.+)$/gm)].map(([, name, fault]) => `${name}: ${fault}`);
-  t.same(
-    listed,
-    sabotages.map(({ name, fault }) => `${name}: ${fault}`),
-  );
-});
-
 t.test('a find that is not there, or twice, is no edit', async (t) => {
   const edit = { file: 'a.ts', find: 'one', replace: 'two' };
   t.throws(() => edited('none', { ...edit, find: 'some' }), /a.ts holds 0 times/);

@@ -1,6 +1,6 @@
 // The environment as a table: what is taken, what is refused and in which words.
 import t from 'tap';
-import { type Environment, readConfig } from '../../server/config.ts';
+import { apiServerOf, type Environment, readConfig } from '../../server/config.ts';
 
 const enough: Environment = { KUBECONFIG: '/etc/kubeconfig', JANUS_TOKEN_DIRECTORY: '/etc/token' };
 const mebibyte = 1024 * 1024;
@@ -11,7 +11,6 @@ t.test('what is not said has a default', async (t) => {
     config: {
       port: 8080,
       host: '0.0.0.0',
-      kubeconfig: '/etc/kubeconfig',
       engineNamespace: 'janus-system',
       namespaces: [],
       logLevel: 'info',
@@ -43,7 +42,6 @@ t.test('what is said is taken', async (t) => {
     config: {
       port: 9000,
       host: '::1',
-      kubeconfig: 'a:b',
       engineNamespace: 'engine',
       namespaces: ['team-a', 'team-b'],
       logLevel: 'debug',
@@ -56,17 +54,22 @@ t.test('what is said is taken', async (t) => {
   });
 });
 
-t.test('inside a Pod no kubeconfig is needed', async (t) => {
-  const result = readConfig({ ...enough, KUBECONFIG: '', KUBERNETES_SERVICE_HOST: '10.0.0.1' });
-  t.equal(result.kind, 'ok');
-  t.notOk(result.kind === 'ok' && 'kubeconfig' in result.config);
+t.test('the API server is that of a kubeconfig, or inside a Pod its own', async (t) => {
+  const pod = { ...enough, KUBECONFIG: '', KUBERNETES_SERVICE_HOST: '10.0.0.1' };
+  t.equal(readConfig(pod).kind, 'ok');
+  const directory = '/var/run/secrets/kubernetes.io/serviceaccount';
+  t.same(apiServerOf(pod), { kind: 'pod', host: '10.0.0.1', port: '443', directory });
+  const elsewhere = { ...pod, KUBERNETES_SERVICE_PORT: '6443', JANUS_SERVICE_ACCOUNT_DIRECTORY: '/run/account' };
+  t.same(apiServerOf(elsewhere), { kind: 'pod', host: '10.0.0.1', port: '6443', directory: '/run/account' });
+  t.same(apiServerOf({ ...pod, KUBECONFIG: 'a:b' }), { kind: 'kubeconfig', paths: 'a:b' });
+  t.equal(apiServerOf({}), undefined);
 });
 
 t.test('no token only when that is said', async (t) => {
   const { JANUS_TOKEN_DIRECTORY: _, ...withoutToken } = enough;
   const told = {
     kind: 'faults',
-    faults: [/^JANUS_TOKEN_DIRECTORY: expected the folder of the token .* found nothing; .*--insecure/],
+    faults: [/^JANUS_TOKEN_DIRECTORY: is required: directory with the bearer token .*--insecure/],
   };
   t.match(readConfig(withoutToken), told);
   t.match(readConfig({ ...withoutToken, JANUS_TOKEN_DIRECTORY: '' }), told);
@@ -75,8 +78,8 @@ t.test('no token only when that is said', async (t) => {
 });
 
 const flagged: readonly (readonly [reason: string, flags: readonly string[], fault: string])[] = [
-  ['not both', ['--insecure'], 'JANUS_TOKEN_DIRECTORY: expected nothing beside --insecure, found "/etc/token"'],
-  ['a flag is spelt right', ['--unsecure'], '--unsecure: expected no flag but --insecure'],
+  ['not both', ['--insecure'], 'JANUS_TOKEN_DIRECTORY: must be empty with --insecure, found "/etc/token"'],
+  ['a flag is spelt right', ['--unsecure'], '--unsecure: unknown flag; the only flag is --insecure'],
 ];
 
 for (const [reason, flags, fault] of flagged)
@@ -100,14 +103,10 @@ const refused: readonly (readonly [reason: string, environment: Environment, fau
   [
     'no namespace of a list is empty',
     { JANUS_NAMESPACES: 'team-a,' },
-    'JANUS_NAMESPACES: expected names of namespaces with commas between them, found "team-a,"',
+    'JANUS_NAMESPACES: expected a comma-separated list of namespaces, found "team-a,"',
   ],
-  ['a namespace is lower case', { JANUS_NAMESPACE: 'Janus' }, 'JANUS_NAMESPACE: expected the name of a namespace, found "Janus"'],
-  [
-    'a namespace has 63 characters at most',
-    { JANUS_NAMESPACE: 'a'.repeat(64) },
-    'JANUS_NAMESPACE: expected the name of a namespace',
-  ],
+  ['a namespace is lower case', { JANUS_NAMESPACE: 'Janus' }, 'JANUS_NAMESPACE: expected a namespace name, found "Janus"'],
+  ['a namespace has 63 characters at most', { JANUS_NAMESPACE: 'a'.repeat(64) }, 'JANUS_NAMESPACE: expected a namespace name'],
   [
     'a level is one of pino',
     { LOG_LEVEL: 'loud' },
@@ -118,14 +117,10 @@ const refused: readonly (readonly [reason: string, environment: Environment, fau
     { JANUS_BODY_LIMIT: '10' },
     'JANUS_BODY_LIMIT: expected an integer from 1048576 to 268435456',
   ],
-  ['a path has no line breaks', { JANUS_TOKEN_DIRECTORY: 'a\nb' }, 'JANUS_TOKEN_DIRECTORY: expected a path, found "a\\nb"'],
-  [
-    'a certificate has a key',
-    { JANUS_TLS_CERTIFICATE: 'a' },
-    'JANUS_TLS_KEY: expected the path of a PEM file, as TLS is asked for',
-  ],
-  ['a key has a certificate', { JANUS_TLS_KEY: 'a' }, 'JANUS_TLS_CERTIFICATE: expected the path of a PEM file'],
-  ['a cluster is named', { KUBECONFIG: '' }, 'KUBECONFIG: expected the path of a kubeconfig file, found nothing'],
+  ['a path is one line', { JANUS_TOKEN_DIRECTORY: 'a\nb' }, 'JANUS_TOKEN_DIRECTORY: expected a path, found "a\\nb"'],
+  ['a certificate has a key', { JANUS_TLS_CERTIFICATE: 'a' }, 'JANUS_TLS_KEY: is required for TLS: path of a PEM file'],
+  ['a key has a certificate', { JANUS_TLS_KEY: 'a' }, 'JANUS_TLS_CERTIFICATE: is required for TLS: path of a PEM file'],
+  ['a cluster is named', { KUBECONFIG: '' }, 'KUBECONFIG: is required outside a Pod'],
 ];
 
 for (const [reason, environment, fault] of refused)

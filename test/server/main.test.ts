@@ -32,9 +32,9 @@ t.test('npm start with a bad environment tells every fault and exits with 1', as
   t.same(hook.errors().trim().split('\n').slice(-6), [
     'The hook cannot start:',
     '- PORT: expected an integer from 0 to 65535, found "http"',
-    '- JANUS_NAMESPACE: expected the name of a namespace, found "Janus"',
+    '- JANUS_NAMESPACE: expected a namespace name, found "Janus"',
     '- LOG_LEVEL: expected one of fatal, error, warn, info, debug, trace, silent, found "loud"',
-    '- JANUS_TOKEN_DIRECTORY: expected the folder of the token that callers must send, found nothing; docs/access.md says how to make one, and the flag --insecure lets anybody call',
+    '- JANUS_TOKEN_DIRECTORY: is required: directory with the bearer token that callers send (docs/access.md); --insecure disables authentication',
     `- KUBECONFIG: the file ${join(directory, 'none')} cannot be used (ENOENT)`,
   ]);
 });
@@ -72,7 +72,7 @@ t.test('it makes its key, is ready, serves, and ends on SIGTERM once what it has
   half.write(body.slice(0, 10));
   await waitFor(async () => (await get(`${address}/healthz`)).code === 200, 'the hook to have taken the first half');
   hook.process.kill('SIGTERM');
-  await waitFor(() => hook.output().includes('shutting down'), 'the hook to shut down');
+  await waitFor(() => hook.output().includes('draining'), 'the hook to shut down');
   half.write(body.slice(10));
   await closed;
   t.match(Buffer.concat(received).toString(), /^HTTP\/1.1 (429|503)/);
@@ -91,7 +91,7 @@ t.test('while the API server is away it is alive but not ready, asks callers to 
 
   const hook = start(settings(kubeconfigVia(away)));
   const address = await hook.address();
-  t.same(await get(`${address}/readyz`), { code: 503, text: '{"ok":false,"reason":"the sealing key is not there yet"}' });
+  t.same(await get(`${address}/readyz`), { code: 503, text: '{"ok":false,"reason":"the sealing key is not available yet"}' });
   t.equal((await get(`${address}/healthz`)).code, 200);
   const answer = await post(`${address}/sync`, request);
   t.equal(answer.statusCode, 429);
@@ -143,7 +143,7 @@ t.test('a step in hand is finished before the hook ends', async (t) => {
   const inHand = post(`${address}/sync`, request);
   await waitFor(async () => (await get(`${address}/healthz`)).code === 200, 'the hook to have taken the call');
   hook.process.kill('SIGTERM');
-  await waitFor(() => hook.output().includes('shutting down'), 'the hook to shut down');
+  await waitFor(() => hook.output().includes('draining'), 'the hook to shut down');
   const late = await post(`${address}/sync`, request);
   t.equal(late.statusCode, 429);
   await late.body.dump();

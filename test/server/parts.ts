@@ -1,14 +1,15 @@
-// Parts of the web server for its tests: a hook that answers what it is told, and everything that was reported.
+// Parts of the web server for its tests: a hook that gives a fixed reply, and everything that was reported.
 import type { Call, Hook, Reply, StepReport } from '../../hooks/call.ts';
 import { type JsonObject, parseJson } from '../../hooks/model/json.ts';
 import { type App, type AppParts, buildApp } from '../../server/app.ts';
-import type { Tell } from '../../server/telemetry.ts';
+import { createMetrics } from '../../server/telemetry/metrics.ts';
+import type { RecordEvent } from '../../server/telemetry/record.ts';
 import { anybody } from '../support/hook-token.ts';
 
 export interface TestApp extends App {
   readonly calls: readonly Call[];
   readonly lines: readonly JsonObject[];
-  readonly sentences: readonly Parameters<Tell>[0][];
+  readonly events: readonly Parameters<RecordEvent>[0][];
 }
 
 export type TestParts = Partial<AppParts> & {
@@ -27,14 +28,15 @@ export const rest: Extract<Reply, { readonly kind: 'status' }> = {
 export function testApp({ hook = async () => rest, report, ...parts }: TestParts = {}): TestApp {
   const calls: Call[] = [];
   const lines: JsonObject[] = [];
-  const sentences: Parameters<Tell>[0][] = [];
+  const events: Parameters<RecordEvent>[0][] = [];
   const app = buildApp({
     connectHook: (record) => (call) => {
       calls.push(call);
       if (report !== undefined) record(report);
       return hook(call);
     },
-    tell: (sentence) => sentences.push(sentence),
+    recordEvent: (event) => events.push(event),
+    metrics: createMetrics(),
     readiness: async () => undefined,
     access: anybody,
     bodyLimit: 1024 * 1024,
@@ -42,7 +44,7 @@ export function testApp({ hook = async () => rest, report, ...parts }: TestParts
     logTo: { write: (line) => lines.push(parseJson(line) as JsonObject) },
     ...parts,
   });
-  return { ...app, calls, lines, sentences };
+  return { ...app, calls, lines, events };
 }
 
 export const request = {

@@ -35,7 +35,7 @@ t.test('the change in hand is made and answered, others are asked to come again 
   const inHand = post(`${left}/sync`, await bodyOf());
   await held.arrived;
   leaving.process.kill('SIGTERM');
-  await waitFor(() => leaving.output().includes('shutting down'), 'the hook to shut down');
+  await waitFor(() => leaving.output().includes('draining'), 'the hook to shut down');
   t.match(await get(`${left}/readyz`), { code: 503, text: /shutting down/ });
   t.equal((await get(`${left}/healthz`)).code, 200, 'or kubelet would kill it');
   const late = await post(`${left}/sync`, await bodyOf());

@@ -1,6 +1,6 @@
 // Who the engine is in tests: the ServiceAccount of manifests/rbac.yaml, by a token, with the rights that are shipped and no
 // others. What a scenario does as an administrator, it does by the test's own client.
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse, stringify } from 'yaml';
@@ -29,8 +29,26 @@ export async function writeEngineKubeconfig(client: Client, kubeconfig: string, 
   writeFileSync(path, stringify({ ...config, users }), { mode: 0o600 });
 }
 
+/** The environment of a hook in a Pod: address, and the directory with the token and the CA of such a kubeconfig. */
+export function podOf(kubeconfig: string, directory: string): Readonly<Record<string, string>> {
+  const { clusters, users } = parse(readFileSync(kubeconfig, 'utf8')) as Kubeconfig;
+  const { server = '', 'certificate-authority-data': authority = '' } = clusters[0]?.cluster ?? {};
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  writeFileSync(join(directory, 'token'), users[0]?.user.token ?? '', { mode: 0o600 });
+  writeFileSync(join(directory, 'ca.crt'), Buffer.from(authority, 'base64'));
+  const { hostname, port } = new URL(server);
+  return {
+    KUBERNETES_SERVICE_HOST: hostname.replace(/^\[|\]$/g, ''),
+    KUBERNETES_SERVICE_PORT: port || '443',
+    JANUS_SERVICE_ACCOUNT_DIRECTORY: directory,
+  };
+}
+
 interface Kubeconfig {
-  readonly users: readonly { readonly name: string }[];
+  readonly clusters: readonly {
+    readonly cluster: { readonly server?: string; readonly 'certificate-authority-data'?: string };
+  }[];
+  readonly users: readonly { readonly name: string; readonly user: { readonly token?: string } }[];
 }
 
 async function tokenOf(client: Client): Promise<string> {

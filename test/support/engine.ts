@@ -6,7 +6,7 @@ import { at, isObject, type JsonObject, textAt } from '../../hooks/model/json.ts
 import { createSync } from '../../hooks/sync.ts';
 import { clock as real } from '../../server/clock.ts';
 import { createCluster, type KubernetesCluster } from '../../server/kubernetes/cluster.ts';
-import { loadConnection } from '../../server/kubernetes/connection.ts';
+import { kubeconfigConnection } from '../../server/kubernetes/kubeconfig.ts';
 import { createSealer } from '../../server/kubernetes/sealer.ts';
 import { ensureSealingKeys } from '../../server/kubernetes/sealing-key.ts';
 import { type Teardown, waitFor } from './client.ts';
@@ -33,7 +33,7 @@ export interface Engines {
 const timing: Timing = { stepDeadline: 20_000, writeTimeout: 10_000 };
 
 export async function openEngines(t: Teardown, stage: Stage, connection: Partial<Timing> = {}): Promise<Engines> {
-  const cluster = createCluster(loadConnection({ kubeconfig: stage.engineKubeconfig }), { ...timing, ...connection });
+  const cluster = createCluster(kubeconfigConnection(stage.engineKubeconfig), { ...timing, ...connection });
   t.teardown(() => cluster.close());
   const common = await sealerOf(cluster);
   return {

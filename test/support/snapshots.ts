@@ -2,7 +2,7 @@
 import { type JsonObject, textAt } from '../../hooks/model/json.ts';
 import { snapshotNames } from '../../hooks/snapshots/names.ts';
 import { createCluster } from '../../server/kubernetes/cluster.ts';
-import { loadConnection } from '../../server/kubernetes/connection.ts';
+import { kubeconfigConnection } from '../../server/kubernetes/kubeconfig.ts';
 import { must } from './client.ts';
 import { sealerOf } from './engine.ts';
 import type { Stage } from './stage.ts';
@@ -37,7 +37,7 @@ export async function snapshotNamesOf(
   place: Place & Pick<Stage, 'engineKubeconfig' | 'read'>,
   name: string,
 ): Promise<readonly string[]> {
-  const cluster = createCluster(loadConnection({ kubeconfig: place.engineKubeconfig }), { writeTimeout: 10_000 });
+  const cluster = createCluster(kubeconfigConnection(place.engineKubeconfig), { writeTimeout: 10_000 });
   try {
     const uid = textAt(await place.read(name), 'metadata', 'uid') ?? '';
     return snapshotNames({ namespace: place.namespace, name, uid }, await sealerOf(cluster));

@@ -9,10 +9,11 @@ import { createSync } from '../../hooks/sync.ts';
 import { buildApp } from '../../server/app.ts';
 import { clock } from '../../server/clock.ts';
 import { createCluster } from '../../server/kubernetes/cluster.ts';
-import { loadConnection } from '../../server/kubernetes/connection.ts';
-import { createStoryteller } from '../../server/kubernetes/events.ts';
+import { kubeconfigConnection } from '../../server/kubernetes/kubeconfig.ts';
 import { createSealer } from '../../server/kubernetes/sealer.ts';
 import { ensureSealingKeys } from '../../server/kubernetes/sealing-key.ts';
+import { createEventRecorder } from '../../server/telemetry/events.ts';
+import { createMetrics } from '../../server/telemetry/metrics.ts';
 import { type Client, connect, freeNamespace, must, type Patience, testKubeconfig, waitFor } from './client.ts';
 import { engineKubeconfig } from './engine-identity.ts';
 import { byToken, callHeaders, hookToken } from './hook-token.ts';
@@ -117,14 +118,14 @@ async function createAccount(client: Client, namespace: string, rules: readonly 
 }
 
 async function startHook(t: Test, kubeconfig: string, options: StageOptions, reports: StepReport[]): Promise<string> {
-  const connection = loadConnection({ kubeconfig });
+  const connection = kubeconfigConnection(kubeconfig);
   const limits = { ...timing, callBudget: options.withoutLoop === true ? 0 : callBudget, ...options.timing };
   const plain = createCluster(connection, { writeTimeout: limits.writeTimeout });
   const keys = await waitFor(async () => {
     const answer = await ensureSealingKeys(plain, engineNamespace);
     return answer.kind === 'ok' ? answer.keyRing : undefined;
   }, 'the sealing key');
-  const story = createStoryteller(plain.transport);
+  const events = createEventRecorder(plain.transport);
   const cluster = options.wrap === undefined ? plain : options.wrap(plain);
   const app = buildApp({
     connectHook: (record) =>
@@ -140,7 +141,8 @@ async function startHook(t: Test, kubeconfig: string, options: StageOptions, rep
           surface(report);
         },
       }),
-    tell: story.tell,
+    recordEvent: events.record,
+    metrics: createMetrics(),
     readiness: async () => undefined,
     access: byToken,
     bodyLimit: 8 * 1024 * 1024,
@@ -150,7 +152,7 @@ async function startHook(t: Test, kubeconfig: string, options: StageOptions, rep
   await app.server.listen({ host: '127.0.0.1', port: 0 });
   t.teardown(async () => {
     await app.drain();
-    await story.flush(1000);
+    await events.flush(1000);
     await plain.close();
   });
   return `http://127.0.0.1:${(app.server.server.address() as AddressInfo).port}`;

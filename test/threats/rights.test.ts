@@ -4,9 +4,9 @@ import { readFileSync } from 'node:fs';
 import t from 'tap';
 import { at, isList, type JsonObject, parseJson, textAt } from '../../hooks/model/json.ts';
 import { sweepLeases, sweepSnapshots } from '../../hooks/sweep.ts';
-import { createCensus } from '../../server/kubernetes/census.ts';
 import { createCluster } from '../../server/kubernetes/cluster.ts';
-import { loadConnection } from '../../server/kubernetes/connection.ts';
+import { kubeconfigConnection } from '../../server/kubernetes/kubeconfig.ts';
+import { createInventory } from '../../server/telemetry/inventory.ts';
 import { startControlPlane } from '../controlplane/start.ts';
 import { must, waitFor } from '../support/client.ts';
 import { sealerOf } from '../support/engine.ts';
@@ -90,10 +90,10 @@ async function leaveBehind(stage: Stage): Promise<void> {
   await stage.transaction('next', [change('Patch', 'three', { data: { color: 'red' } })]);
   await stepToEnd(stage, 'next');
   must(await client.create(leases, abandoned(stage, renewTime)));
-  const cluster = createCluster(loadConnection({ kubeconfig: stage.engineKubeconfig }), { writeTimeout: 10_000 });
+  const cluster = createCluster(kubeconfigConnection(stage.engineKubeconfig), { writeTimeout: 10_000 });
   await sweepLeases(cluster, engineNamespace);
   await sweepSnapshots(cluster, await sealerOf(cluster));
-  const census = createCensus(cluster.transport, { engineNamespace, namespaces: [] });
+  const census = createInventory(cluster.transport, { engineNamespace, namespaces: [] });
   await Promise.all([census.transactions(), census.locks()]);
   await cluster.close();
 }

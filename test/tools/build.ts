@@ -86,12 +86,14 @@ function publish(unfinished: string, directory: string): void {
   }
 }
 
-/** What builds left behind that were killed more than a day ago. */
-function removeAbandoned(directory: string): void {
+/** Removes beside a cache directory what builds left that were killed more than a day ago. */
+export function removeAbandoned(directory: string): void {
   const parent = join(directory, '..');
   for (const name of readdirSync(parent).filter((entry) => entry.includes('.building-'))) {
     const path = join(parent, name);
-    if (Date.now() - statSync(path).mtimeMs > 86_400_000) rmSync(path, { recursive: true, force: true });
+    // Another build may end, and rename its directory, at any moment.
+    const begun = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Number.POSITIVE_INFINITY;
+    if (Date.now() - begun > 86_400_000) rmSync(path, { recursive: true, force: true });
   }
 }
 

@@ -1,8 +1,9 @@
 // Without a Go that can build the control plane the message says what was found and what to do.
 import { spawnSync } from 'node:child_process';
-import { chmodSync } from 'node:fs';
+import { chmodSync, existsSync, symlinkSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+import { removeAbandoned } from './build.ts';
 import { isAtLeast, requiredGo } from './go.ts';
 
 const controlPlane = join(import.meta.dirname, '..', 'controlplane');
@@ -36,3 +37,14 @@ for (const [reason, script, found] of [
     t.match(stderr, /Install Go from https:\/\/go.dev\/dl\//);
   });
 }
+
+t.test('a build removes what was abandoned, and leaves another one that ends meanwhile', async (t) => {
+  const directory = t.testdir({ 'tools-1.building-old': {}, 'tools-1.building-new': {} });
+  const long = new Date(Date.now() - 2 * 86_400_000);
+  utimesSync(join(directory, 'tools-1.building-old'), long, long);
+  // Listed, and gone when it is looked at.
+  symlinkSync(join(directory, 'nowhere'), join(directory, 'tools-1.building-renamed'));
+  removeAbandoned(join(directory, 'tools-1'));
+  t.notOk(existsSync(join(directory, 'tools-1.building-old')));
+  t.ok(existsSync(join(directory, 'tools-1.building-new')));
+});

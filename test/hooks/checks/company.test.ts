@@ -1,5 +1,5 @@
 // What goes along with a deleted object, by what the metadata around it says. That the controllers of Kubernetes do so:
-// test/exact/deleted-with-others.test.ts.
+// test/scenarios/changes/deletes-with-dependents.test.ts.
 import t from 'tap';
 import { companyOf, isControlledBy, type Neighbour, neighbourOf } from '../../../hooks/checks/company.ts';
 import type { JsonObject } from '../../../hooks/model/json.ts';

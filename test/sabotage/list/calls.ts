@@ -22,7 +22,7 @@ export const calls: readonly Sabotage[] = [
         replace: '{ namespace, name, uid, status: told }: Pick',
       },
     ],
-    caughtBy: ['test/scenarios/duplicates.test.ts'],
+    caughtBy: ['test/scenarios/calls/duplicates.test.ts'],
   },
   {
     name: 'unread-is-gone',
@@ -34,7 +34,7 @@ export const calls: readonly Sabotage[] = [
         replace: "if (answer.failure.kind !== 'refused') return",
       },
     ],
-    caughtBy: ['test/scenarios/unreadable.test.ts'],
+    caughtBy: ['test/scenarios/calls/unreadable-transaction.test.ts'],
   },
   {
     name: 'same-name-other-uid',
@@ -46,7 +46,7 @@ export const calls: readonly Sabotage[] = [
         replace: 'uid !== undefined ?',
       },
     ],
-    caughtBy: ['test/scenarios/duplicates.test.ts'],
+    caughtBy: ['test/scenarios/calls/duplicates.test.ts'],
   },
   {
     name: 'version-not-raised',
@@ -78,15 +78,15 @@ export const calls: readonly Sabotage[] = [
     ],
     caughtBy: [
       'test/hooks/perform/deadline.test.ts',
-      'test/endings/snapshots.test.ts',
-      'test/endings/late-writes.test.ts',
+      'test/scenarios/snapshots/authenticity.test.ts',
+      'test/scenarios/calls/late-writes.test.ts',
       'test/server/main.test.ts',
       faults,
     ],
   },
   {
     name: 'transient-is-final',
-    fault: 'an overloaded API server counts as a refusal (J21)',
+    fault: 'an overloaded API server counts as a refusal',
     edits: [
       {
         file: failures,
@@ -124,11 +124,11 @@ export const calls: readonly Sabotage[] = [
         replace: "if (failure.kind === 'absent' && failure.code === 0) return held(done, `$" + '{step.entry.type} of',
       },
     ],
-    caughtBy: ['test/hooks/outcome/result.test.ts', 'test/scenarios/lost-answers.test.ts', faults],
+    caughtBy: ['test/hooks/outcome/result.test.ts', 'test/scenarios/calls/lost-replies.test.ts', faults],
   },
   {
     name: 'request-consumed-early',
-    fault: 'a request counts as handled while its locks are still waited for (J45)',
+    fault: 'a request counts as handled while its locks are still waited for',
     edits: [
       {
         file: 'hooks/decide/settled.ts',
@@ -136,7 +136,7 @@ export const calls: readonly Sabotage[] = [
         replace: 'waiting: (message) => waitingToUndo(answered(locking, request, message), now, message),',
       },
     ],
-    caughtBy: ['test/endings/requests.test.ts', 'test/scenarios/locks.test.ts'],
+    caughtBy: ['test/scenarios/requests/effect-by-phase.test.ts', 'test/scenarios/locks/lost-locks.test.ts'],
   },
   {
     name: 'next-not-announced',
@@ -153,7 +153,7 @@ export const calls: readonly Sabotage[] = [
   },
   {
     name: 'spec-unchecked',
-    fault: 'a spec that is not the one that was checked is carried out (J7, J8)',
+    fault: 'a spec that is not the one that was checked is carried out',
     edits: [
       {
         file: 'hooks/due.ts',
@@ -185,6 +185,11 @@ export const calls: readonly Sabotage[] = [
         replace: '',
       },
     ],
-    caughtBy: ['test/hooks/outcome/result.test.ts', 'test/scenarios/failures.test.ts', 'test/scenarios/deletion.test.ts', faults],
+    caughtBy: [
+      'test/hooks/outcome/result.test.ts',
+      'test/scenarios/changes/refused-writes.test.ts',
+      'test/scenarios/lifecycle/deletion.test.ts',
+      faults,
+    ],
   },
 ];

@@ -3,10 +3,10 @@ import type { Sabotage } from '../sabotage.ts';
 
 const company = 'hooks/checks/company.ts';
 const contents = 'hooks/observe/contents.ts';
-const deleted = 'test/exact/deleted-with-others.test.ts';
-const created = 'test/exact/created-with-others.test.ts';
+const deleted = 'test/scenarios/changes/deletes-with-dependents.test.ts';
+const created = 'test/scenarios/undo/creates-with-dependents.test.ts';
 const unseen = 'hooks/decide/unseen.ts';
-const unlisted = ['test/endings/unlisted-kinds.test.ts'];
+const unlisted = ['test/scenarios/undo/unlistable-kinds.test.ts'];
 
 export const others: readonly Sabotage[] = [
   {
@@ -67,7 +67,7 @@ export const others: readonly Sabotage[] = [
     name: 'looks-from-the-start',
     fault: 'a look that takes longer than a call begins again in each call',
     edits: [{ file: 'hooks/sync.ts', find: 'lists: memory.unfinished.of(call.uid)', replace: 'lists: new Map()' }],
-    caughtBy: ['test/endings/long-looks.test.ts'],
+    caughtBy: ['test/scenarios/calls/long-looks.test.ts'],
   },
   {
     name: 'pages-without-bound',
@@ -91,7 +91,7 @@ export const others: readonly Sabotage[] = [
         replace: 'if (status !== undefined)\n    return setAside(status, index, `reading',
       },
     ],
-    caughtBy: ['test/endings/broken-owners.test.ts'],
+    caughtBy: ['test/scenarios/undo/broken-owners.test.ts'],
   },
   {
     name: 'claims-of-controllers',
@@ -103,7 +103,7 @@ export const others: readonly Sabotage[] = [
         replace: 'if (!wasCommitted || claims.length >= 0)',
       },
     ],
-    caughtBy: ['test/exact/stateful-claims.test.ts'],
+    caughtBy: ['test/scenarios/undo/stateful-claims.test.ts'],
   },
   {
     name: 'denied-unsaid',

@@ -9,25 +9,25 @@ const backwardTests = ['test/hooks/attribution/undo.test.ts'];
 export const judgement: readonly Sabotage[] = [
   {
     name: 'own-create-foreign',
-    fault: 'after a crash the object that we created is taken for foreign (J1)',
+    fault: 'after a crash the object that we created is taken for foreign',
     edits: [{ file: forward, find: "if (isOurCreation(evidence, evidence.uid)) return { kind: 'done' };", replace: '' }],
     caughtBy: forwardTests,
   },
   {
     name: 'own-update-forgotten',
-    fault: 'after a crash our own update is taken for a foreign change (J2)',
+    fault: 'after a crash our own update is taken for a foreign change',
     edits: [{ file: forward, find: "if (kind === 'applied' && !isPart) return { kind: 'done' };", replace: '' }],
     caughtBy: forwardTests,
   },
   {
     name: 'own-patch-forgotten',
-    fault: 'after a crash our own patch is taken for a foreign change (J2)',
+    fault: 'after a crash our own patch is taken for a foreign change',
     edits: [{ file: forward, find: "if (attributed.kind === 'applied') return { kind: 'done' };", replace: '' }],
     caughtBy: forwardTests,
   },
   {
     name: 'version-is-conflict',
-    fault: 'a change is in conflict as soon as the resourceVersion is another one (J15)',
+    fault: 'a change is in conflict as soon as the resourceVersion is another one',
     edits: [
       {
         file: forward,
@@ -40,7 +40,7 @@ export const judgement: readonly Sabotage[] = [
   },
   {
     name: 'status-is-content',
-    fault: 'a status that a controller wrote is a conflict (J14)',
+    fault: 'a status that a controller wrote is a conflict',
     edits: [
       {
         file: 'hooks/content/content.ts',
@@ -52,7 +52,7 @@ export const judgement: readonly Sabotage[] = [
   },
   {
     name: 'edit-before-update',
-    fault: 'an edit between the snapshot and an update or a delete is overwritten (J18)',
+    fault: 'an edit between the snapshot and an update or a delete is overwritten',
     edits: [
       {
         file: forward,
@@ -64,7 +64,7 @@ export const judgement: readonly Sabotage[] = [
   },
   {
     name: 'edit-before-patch',
-    fault: 'an edit between the snapshot and a patch is overwritten (J18)',
+    fault: 'an edit between the snapshot and a patch is overwritten',
     edits: [
       {
         file: forward,
@@ -88,7 +88,7 @@ export const judgement: readonly Sabotage[] = [
   },
   {
     name: 'foreign-is-ours',
-    fault: 'a foreign value where we had changed one counts as ours, and the undo erases it (J16)',
+    fault: 'a foreign value where we had changed one counts as ours, and the undo erases it',
     edits: [
       {
         file: 'hooks/content/merge.ts',
@@ -122,7 +122,7 @@ export const judgement: readonly Sabotage[] = [
     name: 'half-restored-unseen',
     fault: 'after a crash between the two writes of an undo the second one is forgotten',
     edits: [{ file: backward, find: 'if (hasRestored(live, managers.restore))', replace: 'if (managers.restore === "")' }],
-    caughtBy: ['test/hooks/attribution/undo.test.ts', 'test/exact/half-restored.test.ts'],
+    caughtBy: ['test/hooks/attribution/undo.test.ts', 'test/scenarios/undo/crash-between-two-writes.test.ts'],
   },
   {
     name: 'foreign-content-deleted',
@@ -146,7 +146,7 @@ export const judgement: readonly Sabotage[] = [
   },
   {
     name: 'recreated-is-restored',
-    fault: 'an object that somebody has created again with other content counts as restored (J32)',
+    fault: 'an object that somebody has created again with other content counts as restored',
     edits: [
       {
         file: backward,
@@ -158,7 +158,7 @@ export const judgement: readonly Sabotage[] = [
   },
   {
     name: 'terminating-is-gone',
-    fault: 'the undo of a deletion takes an object that is still terminating for one that is there (J32)',
+    fault: 'the undo of a deletion takes an object that is still terminating for one that is there',
     edits: [
       {
         file: backward,
@@ -178,6 +178,6 @@ export const judgement: readonly Sabotage[] = [
         replace: "['annotations', ...keptBy(change).slice(2)]",
       },
     ],
-    caughtBy: ['test/hooks/attribution/apply.test.ts', 'test/exact/updates-and-finalizers.test.ts'],
+    caughtBy: ['test/hooks/attribution/apply.test.ts', 'test/scenarios/changes/updates-and-finalizers.test.ts'],
   },
 ];

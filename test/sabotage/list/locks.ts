@@ -2,12 +2,12 @@
 import type { Sabotage } from '../sabotage.ts';
 
 const lockTests = ['test/hooks/decide/locks.test.ts'];
-const sameNames = ['test/scenarios/contention.test.ts'];
+const sameNames = ['test/scenarios/locks/contention.test.ts'];
 
 export const locks: readonly Sabotage[] = [
   {
     name: 'holder-without-namespace',
-    fault: 'the holder of a lock is the bare name of the Transaction (J23)',
+    fault: 'the holder of a lock is the bare name of the Transaction',
     edits: [
       {
         file: 'hooks/model/transaction.ts',
@@ -20,7 +20,7 @@ export const locks: readonly Sabotage[] = [
   },
   {
     name: 'lock-without-group',
-    fault: 'kinds of the same name in two API groups share a lock (J24)',
+    fault: 'kinds of the same name in two API groups share a lock',
     edits: [
       {
         file: 'hooks/model/reference.ts',
@@ -32,7 +32,7 @@ export const locks: readonly Sabotage[] = [
   },
   {
     name: 'lock-in-own-namespace',
-    fault: 'locks lie in the namespace of the Transaction: two namespaces lock one cluster-scoped object at once (J25)',
+    fault: 'locks lie in the namespace of the Transaction: two namespaces lock one cluster-scoped object at once',
     edits: [
       {
         file: 'hooks/looking.ts',
@@ -64,11 +64,11 @@ export const locks: readonly Sabotage[] = [
         replace: 'Number.POSITIVE_INFINITY',
       },
     ],
-    caughtBy: ['test/locks/last-moment.test.ts'],
+    caughtBy: ['test/scenarios/locks/write-before-expiry.test.ts'],
   },
   {
     name: 'one-lock-renewed',
-    fault: 'only one of the locks is renewed, the others run out (J28)',
+    fault: 'only one of the locks is renewed, the others run out',
     edits: [
       {
         file: 'hooks/decide/guards.ts',
@@ -76,11 +76,11 @@ export const locks: readonly Sabotage[] = [
         replace: "{ kind: 'renew', leases: leases.slice(0, 1), because:",
       },
     ],
-    caughtBy: ['test/hooks/decide/decide.test.ts', 'test/locks/renewal.test.ts'],
+    caughtBy: ['test/hooks/decide/decide.test.ts', 'test/scenarios/locks/renewal.test.ts'],
   },
   {
     name: 'release-of-anybodys',
-    fault: 'locks are given back without a look at their holder (J30)',
+    fault: 'locks are given back without a look at their holder',
     edits: [
       {
         file: 'hooks/observe/read.ts',
@@ -88,7 +88,7 @@ export const locks: readonly Sabotage[] = [
         replace: 'objects: listed.items.filter((lease) => isOurs(lease) || true) }',
       },
     ],
-    caughtBy: ['test/scenarios/locks.test.ts'],
+    caughtBy: ['test/scenarios/locks/lost-locks.test.ts'],
   },
   {
     name: 'takeover-too-early',
@@ -134,7 +134,7 @@ export const locks: readonly Sabotage[] = [
   },
   {
     name: 'permissions-after-locks',
-    fault: 'locks are taken before permissions are looked at (J31)',
+    fault: 'locks are taken before permissions are looked at',
     edits: [
       {
         file: 'hooks/observe/begin.ts',
@@ -142,7 +142,7 @@ export const locks: readonly Sabotage[] = [
         replace: 'const isChecked = !context.carry.checked;',
       },
     ],
-    caughtBy: ['test/scenarios/former-faults.test.ts'],
+    caughtBy: ['test/scenarios/lifecycle/refusals.test.ts'],
   },
   {
     name: 'undo-rights-unasked',
@@ -154,11 +154,15 @@ export const locks: readonly Sabotage[] = [
         replace: 'forward[change.type]',
       },
     ],
-    caughtBy: ['test/hooks/checks/targets.test.ts', 'test/scenarios/refusals.test.ts', 'test/scenarios/account.test.ts'],
+    caughtBy: [
+      'test/hooks/checks/targets.test.ts',
+      'test/scenarios/lifecycle/refusals.test.ts',
+      'test/scenarios/lifecycle/account.test.ts',
+    ],
   },
   {
     name: 'local-clock',
-    fault: 'locks follow the clock of the process, not the API server’s (J30)',
+    fault: 'locks follow the clock of the process, not the API server’s',
     edits: [
       {
         file: 'server/kubernetes/transport.ts',
@@ -166,7 +170,7 @@ export const locks: readonly Sabotage[] = [
         replace: 'const serverTime = Date.now();',
       },
     ],
-    caughtBy: ['test/locks/server-time.test.ts'],
+    caughtBy: ['test/scenarios/locks/server-time.test.ts'],
   },
   {
     name: 'finished-with-locks',

@@ -14,7 +14,7 @@ export const storage: readonly Sabotage[] = [
         replace: "return storePlan(step, transaction, packer).kind === 'refused' ? { kind: 'nothing' } : { kind: 'nothing' };",
       },
     ],
-    caughtBy: ['test/scenarios/commits.test.ts'],
+    caughtBy: ['test/scenarios/changes/readme-example.test.ts'],
   },
   {
     name: 'snapshot-unacknowledged',
@@ -26,11 +26,15 @@ export const storage: readonly Sabotage[] = [
         replace: "  if (failure === undefined || failure.kind === 'transient') {\n    const writes = plan.kind",
       },
     ],
-    caughtBy: ['test/hooks/outcome/result.test.ts', 'test/scenarios/failures.test.ts', 'test/faults/faults.test.ts'],
+    caughtBy: [
+      'test/hooks/outcome/result.test.ts',
+      'test/scenarios/changes/refused-writes.test.ts',
+      'test/faults/faults.test.ts',
+    ],
   },
   {
     name: 'secrets-unsealed',
-    fault: 'prior states of Secrets lie open in the snapshot (J46)',
+    fault: 'prior states of Secrets lie open in the snapshot',
     edits: [
       {
         file: 'hooks/model/entry.ts',
@@ -62,11 +66,11 @@ export const storage: readonly Sabotage[] = [
         replace: "if (message !== '')",
       },
     ],
-    caughtBy: ['test/scenarios/secrets.test.ts'],
+    caughtBy: ['test/scenarios/snapshots/secrets.test.ts'],
   },
   {
     name: 'forged-snapshot-adopted',
-    fault: 'what lies under the name of a snapshot is adopted, whoever stored it (J10)',
+    fault: 'what lies under the name of a snapshot is adopted, whoever stored it',
     edits: [
       {
         file: 'hooks/snapshots/objects.ts',
@@ -110,7 +114,7 @@ export const storage: readonly Sabotage[] = [
         replace: 'return createdAt < Number.POSITIVE_INFINITY || packer.taggedSince() === 0;',
       },
     ],
-    caughtBy: [...model, 'test/threats/tampering.test.ts', 'test/endings/untagged-snapshots.test.ts'],
+    caughtBy: [...model, 'test/threats/tampering.test.ts', 'test/scenarios/snapshots/untagged.test.ts'],
   },
   {
     name: 'untagged-plural',
@@ -122,7 +126,7 @@ export const storage: readonly Sabotage[] = [
         replace: 'entry: { ...decoded.entry, resource: { ...resource, ...decoded.entry.resource } } };',
       },
     ],
-    caughtBy: ['test/endings/untagged-snapshots.test.ts'],
+    caughtBy: ['test/scenarios/snapshots/untagged.test.ts'],
   },
   {
     name: 'names-to-guess',
@@ -250,7 +254,7 @@ export const storage: readonly Sabotage[] = [
   },
   {
     name: 'entry-of-another',
-    fault: 'an entry of another object or change is restored from (J47)',
+    fault: 'an entry of another object or change is restored from',
     edits: [
       {
         file: 'hooks/snapshots/codec.ts',
@@ -275,8 +279,8 @@ export const storage: readonly Sabotage[] = [
   },
   {
     name: 'snapshot-unprotected',
-    fault: 'the snapshot has no finalizer: deletion in the foreground takes it first (J11)',
+    fault: 'the snapshot has no finalizer: deletion in the foreground takes it first',
     edits: [{ file: 'hooks/snapshots/objects.ts', find: 'finalizers: [snapshotFinalizer],', replace: '' }],
-    caughtBy: ['test/hooks/snapshots/codec.test.ts', 'test/scenarios/deletion.test.ts'],
+    caughtBy: ['test/hooks/snapshots/codec.test.ts', 'test/scenarios/lifecycle/deletion.test.ts'],
   },
 ];

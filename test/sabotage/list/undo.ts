@@ -10,7 +10,7 @@ const result = 'hooks/outcome/result.ts';
 export const undo: readonly Sabotage[] = [
   {
     name: 'managed-fields-kept',
-    fault: 'ownership is not put back after the content (J33)',
+    fault: 'ownership is not put back after the content',
     edits: [
       {
         file: compensation,
@@ -42,7 +42,7 @@ export const undo: readonly Sabotage[] = [
         replace: 'const { restored } = judged;',
       },
     ],
-    caughtBy: ['test/exact/updates-and-finalizers.test.ts'],
+    caughtBy: ['test/scenarios/changes/updates-and-finalizers.test.ts'],
   },
   {
     name: 'hidden-owners-kept',
@@ -54,7 +54,7 @@ export const undo: readonly Sabotage[] = [
         replace: "return failure.kind === 'transient' ? failure : ('' as 'hidden');",
       },
     ],
-    caughtBy: ['test/exact/owners-and-tokens.test.ts'],
+    caughtBy: ['test/scenarios/undo/owners-and-tokens.test.ts'],
   },
   {
     name: 'dead-owners-given',
@@ -66,7 +66,7 @@ export const undo: readonly Sabotage[] = [
         replace: 'return (await wrongOwner(context, { ...judged.prepared, expected: undefined })) ?? judged;',
       },
     ],
-    caughtBy: ['test/exact/owners-and-tokens.test.ts'],
+    caughtBy: ['test/scenarios/undo/owners-and-tokens.test.ts'],
   },
   {
     name: 'old-token-kept',
@@ -78,7 +78,7 @@ export const undo: readonly Sabotage[] = [
         replace: 'const object = judged.withoutToken === undefined ? plain : withoutGenerated(plain);',
       },
     ],
-    caughtBy: ['test/exact/owners-and-tokens.test.ts'],
+    caughtBy: ['test/scenarios/undo/owners-and-tokens.test.ts'],
   },
   {
     name: 'status-not-restored',
@@ -98,11 +98,11 @@ export const undo: readonly Sabotage[] = [
         replace: 'status.completedAt === undefined) return undefined;',
       },
     ],
-    caughtBy: [...dueTests, 'test/scenarios/time-to-live.test.ts'],
+    caughtBy: [...dueTests, 'test/scenarios/lifecycle/time-to-live.test.ts'],
   },
   {
     name: 'in-flight-forgotten',
-    fault: 'the undo passes over the change whose answer was lost (J3)',
+    fault: 'the undo passes over the change whose answer was lost',
     edits: [
       {
         file: due,
@@ -120,7 +120,7 @@ export const undo: readonly Sabotage[] = [
   },
   {
     name: 'failed-for-ever',
-    fault: 'a Failed one with something left tries its undo again and again (J38)',
+    fault: 'a Failed one with something left tries its undo again and again',
     edits: [
       {
         file: due,
@@ -133,7 +133,7 @@ export const undo: readonly Sabotage[] = [
   },
   {
     name: 'timeout-from-the-start',
-    fault: 'the time of an undo counts from the start of the Transaction (J39)',
+    fault: 'the time of an undo counts from the start of the Transaction',
     edits: [
       {
         file: due,
@@ -157,7 +157,7 @@ export const undo: readonly Sabotage[] = [
   },
   {
     name: 'exists-is-restored',
-    fault: 'where the name is taken when a deleted object shall come back, that counts as restored (J32)',
+    fault: 'where the name is taken when a deleted object shall come back, that counts as restored',
     edits: [
       {
         file: result,
@@ -178,7 +178,11 @@ export const undo: readonly Sabotage[] = [
         replace: "if (step.judged.kind === 'delete' && last === undefined) {",
       },
     ],
-    caughtBy: ['test/hooks/outcome/result.test.ts', 'test/exact/deleted-kinds.test.ts', 'test/scenarios/containers.test.ts'],
+    caughtBy: [
+      'test/hooks/outcome/result.test.ts',
+      'test/scenarios/undo/recreated-kinds.test.ts',
+      'test/scenarios/changes/namespaces-and-crds.test.ts',
+    ],
   },
   {
     name: 'place-taken-in-silence',
@@ -190,13 +194,13 @@ export const undo: readonly Sabotage[] = [
         replace: 'if (code === forbidden || !isNearby',
       },
     ],
-    caughtBy: ['test/scenarios/quotas.test.ts'],
+    caughtBy: ['test/scenarios/snapshots/quotas.test.ts'],
   },
   {
     name: 'snapshot-refused-in-silence',
     fault: 'a snapshot for which a quota has no room looks like a right that the ServiceAccount lacks',
     edits: [{ file: 'hooks/outcome/places.ts', find: "return { reason: 'SnapshotRefused',", replace: 'return { reason,' }],
-    caughtBy: ['test/scenarios/quotas.test.ts'],
+    caughtBy: ['test/scenarios/snapshots/quotas.test.ts'],
   },
   {
     name: 'refused-undo-retried',
@@ -228,7 +232,7 @@ export const undo: readonly Sabotage[] = [
         replace: '',
       },
     ],
-    caughtBy: ['test/hooks/attribution/others.test.ts', 'test/orders/brought-back.test.ts'],
+    caughtBy: ['test/hooks/attribution/others.test.ts', 'test/scenarios/order/recreated-targets.test.ts'],
   },
   {
     name: 'later-deletion-forgotten',
@@ -240,7 +244,7 @@ export const undo: readonly Sabotage[] = [
         replace: 'return undefined;',
       },
     ],
-    caughtBy: ['test/hooks/attribution/others.test.ts', 'test/orders/two.test.ts'],
+    caughtBy: ['test/hooks/attribution/others.test.ts', 'test/scenarios/order/pairs.test.ts'],
   },
   {
     name: 'created-again-is-restored',
@@ -252,7 +256,7 @@ export const undo: readonly Sabotage[] = [
         replace: 'const isCreate = (_: OtherChange): boolean => false;',
       },
     ],
-    caughtBy: ['test/hooks/attribution/others.test.ts', 'test/orders/brought-back.test.ts'],
+    caughtBy: ['test/hooks/attribution/others.test.ts', 'test/scenarios/order/recreated-targets.test.ts'],
   },
   {
     name: 'undone-get-fields-back',
@@ -264,7 +268,7 @@ export const undo: readonly Sabotage[] = [
         replace: 'return ourManagers(undo);',
       },
     ],
-    caughtBy: ['test/hooks/plan/compensation.test.ts', 'test/orders/two.test.ts'],
+    caughtBy: ['test/hooks/plan/compensation.test.ts', 'test/scenarios/order/pairs.test.ts'],
   },
   {
     name: 'order-as-text',

@@ -3,7 +3,7 @@ import type { Sabotage } from '../sabotage.ts';
 
 const window = 'hooks/decide/window.ts';
 const windowTests = ['test/hooks/decide/window.test.ts'];
-const windows = ['test/windows/windows.test.ts'];
+const windows = ['test/scenarios/calls/windows.test.ts'];
 
 export const inWindows: readonly Sabotage[] = [
   {

@@ -75,7 +75,7 @@ export const words: readonly Sabotage[] = [
     name: 'label-of-any-reason',
     fault: 'any stored reason becomes a label of a figure',
     edits: [{ file: 'hooks/model/reason.ts', find: 'return known.has(reason) ? reason : other;', replace: 'return reason;' }],
-    caughtBy: ['test/server/kubernetes/census.test.ts'],
+    caughtBy: ['test/server/telemetry/inventory.test.ts'],
   },
   {
     name: 'sealed-keys-told',

@@ -4,8 +4,8 @@ import type { Sabotage } from '../sabotage.ts';
 const inFlight = 'hooks/in-flight/in-flight.ts';
 const rollingBack = 'hooks/decide/rolling-back.ts';
 const decideTests = 'test/hooks/decide/decide.test.ts';
-const replicas = 'test/scenarios/replicas.test.ts';
-const lateWrites = 'test/endings/late-writes.test.ts';
+const replicas = 'test/scenarios/calls/replicas.test.ts';
+const lateWrites = 'test/scenarios/calls/late-writes.test.ts';
 
 export const writers: readonly Sabotage[] = [
   {
@@ -23,7 +23,7 @@ export const writers: readonly Sabotage[] = [
         replace: 'early)',
       },
     ],
-    caughtBy: ['test/scenarios/few-reads.test.ts'],
+    caughtBy: ['test/scenarios/changes/optimistic-applies.test.ts'],
   },
   {
     name: 'name-used-again',
@@ -59,7 +59,7 @@ export const writers: readonly Sabotage[] = [
     name: 'lost-answer-forgotten',
     fault: 'an answer calls its writer settled although an earlier one, which was lost, had recorded what it sent (W3)',
     edits: [{ file: inFlight, find: 'index <= sentUpTo && progress', replace: 'index < 0 && progress' }],
-    caughtBy: ['test/scenarios/lost-answers.test.ts'],
+    caughtBy: ['test/scenarios/calls/lost-replies.test.ts'],
   },
   {
     name: 'unstored-record-believed',
@@ -71,7 +71,7 @@ export const writers: readonly Sabotage[] = [
         replace: 'unsettledAt(traces) === undefined',
       },
     ],
-    caughtBy: ['test/scenarios/lost-answers.test.ts'],
+    caughtBy: ['test/scenarios/calls/lost-replies.test.ts'],
   },
   {
     name: 'replaced-writer-forgotten',
@@ -139,18 +139,18 @@ export const writers: readonly Sabotage[] = [
     name: 'stuck-undo-blocks',
     fault: 'an undo that waits keeps the others from being undone',
     edits: [{ file: 'hooks/due.ts', find: 'isToUndo(item) && item.waiting === undefined', replace: 'isToUndo(item)' }],
-    caughtBy: ['test/hooks/due.test.ts', 'test/endings/stuck-undos.test.ts'],
+    caughtBy: ['test/hooks/due.test.ts', 'test/scenarios/undo/blocked-changes.test.ts'],
   },
   {
     name: 'denial-taken-for-stale',
     fault: 'a webhook that denies with 404 or 409 is asked for ever',
     edits: [{ file: 'hooks/outcome/refused.ts', find: 'refused.times < enough', replace: 'refused.times < 1_000' }],
-    caughtBy: ['test/endings/stuck-undos.test.ts'],
+    caughtBy: ['test/scenarios/undo/blocked-changes.test.ts'],
   },
   {
     name: 'retry-after-unheard',
     fault: 'the wish of the API server to be left alone is not heard',
     edits: [{ file: 'hooks/perform/deadline.ts', find: 'answer.failure.retryAfterSeconds ?? 0', replace: '0' }],
-    caughtBy: ['test/endings/retry-after.test.ts'],
+    caughtBy: ['test/scenarios/calls/retry-after.test.ts'],
   },
 ];

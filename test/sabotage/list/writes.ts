@@ -67,13 +67,13 @@ export const writes: readonly Sabotage[] = [
   },
   {
     name: 'name-from-content',
-    fault: 'an object is written under the name that its content gives (J36)',
+    fault: 'an object is written under the name that its content gives',
     edits: [{ file: requests, find: "return withPath(object, ['metadata', 'name'], location.name);", replace: 'return object;' }],
     caughtBy: requestTests,
   },
   {
     name: 'manager-without-uid',
-    fault: 'the field manager lacks the uid of the Transaction (J6)',
+    fault: 'the field manager lacks the uid of the Transaction',
     edits: [
       {
         file: 'hooks/model/transaction.ts',
@@ -93,7 +93,7 @@ export const writes: readonly Sabotage[] = [
         replace: 'return engine;',
       },
     ],
-    caughtBy: ['test/hooks/writes/change.test.ts', 'test/scenarios/account.test.ts'],
+    caughtBy: ['test/hooks/writes/change.test.ts', 'test/scenarios/lifecycle/account.test.ts'],
   },
   {
     name: 'foreign-annotations-dropped',
@@ -119,7 +119,7 @@ export const writes: readonly Sabotage[] = [
     ],
     caughtBy: [
       'test/hooks/writes/change.test.ts',
-      'test/exact/updates-and-finalizers.test.ts',
+      'test/scenarios/changes/updates-and-finalizers.test.ts',
       'test/generated/round-trips.test.ts',
     ],
   },
@@ -133,7 +133,7 @@ export const writes: readonly Sabotage[] = [
         replace: ".filter((key) => !isNamed(key) || key === 'finalizers')",
       },
     ],
-    caughtBy: ['test/hooks/writes/change.test.ts', 'test/exact/updates-and-finalizers.test.ts'],
+    caughtBy: ['test/hooks/writes/change.test.ts', 'test/scenarios/changes/updates-and-finalizers.test.ts'],
   },
   {
     name: 'numbers-rounded',
@@ -149,7 +149,7 @@ export const writes: readonly Sabotage[] = [
   },
   {
     name: 'same-target-twice',
-    fault: 'one object may be changed twice in a Transaction (J4, J5)',
+    fault: 'one object may be changed twice in a Transaction',
     edits: [{ file: 'hooks/checks/targets.ts', find: 'first.set(identityOf(target), earlier ?? index);', replace: '' }],
     caughtBy: ['test/hooks/checks/targets.test.ts'],
   },

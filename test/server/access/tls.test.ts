@@ -106,7 +106,7 @@ t.test('certificate, key and authority are replaced without a restart', async (t
 
   served.write({ 'tls.key': other.key, 'ca.crt': stranger.certificate });
   readAgain();
-  t.match(served.app.lines.at(-1), { msg: 'the certificates were read again' });
+  t.match(served.app.lines.at(-1), { msg: 'reloaded certificates' });
   await t.rejects(served.call('/sync', { trusted: one, shown: stranger }), { code: 'DEPTH_ZERO_SELF_SIGNED_CERT' });
   t.equal((await served.call('/sync', { trusted: other, shown: stranger })).code, 200);
   t.equal((await served.call('/sync', { trusted: other, shown: client })).code, 401, 'whom the former authority knew');
@@ -116,7 +116,7 @@ t.test('a hook does not start with files that are no certificates, and says what
   const directory = freeFolder(t);
   const tls = paths(directory);
   t.match(openAccess({ tls }), {
-    faults: Object.values(tls).map((path) => `${path}: expected PEM, found nothing that can be read`),
+    faults: Object.values(tls).map((path) => `${path}: expected a PEM file, found none that can be read`),
   });
   writeFileSync(tls.certificate, 'hunter2');
   writeFileSync(tls.key, one.key);

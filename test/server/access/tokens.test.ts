@@ -78,7 +78,7 @@ t.test('who has no token is refused in constant words, before the body is looked
 t.test('refusals are told, but not each of them, and never what was sent', async (t) => {
   const opened = open(t, { current: first });
   for (const [, authorization] of refused) await call(opened, authorization);
-  t.match(opened.app.lines, [{ level: 40, refused: 1, msg: 'calls without an accepted token or certificate were refused' }]);
+  t.match(opened.app.lines, [{ level: 40, refused: 1, msg: 'rejected calls without a valid token or certificate' }]);
   t.equal(opened.app.lines.length, 1);
   t.notMatch(JSON.stringify(opened.app.lines), /1111/);
 });
@@ -113,7 +113,7 @@ t.test('a token is replaced without a restart', async (t) => {
   opened.put('previous', undefined);
   t.equal(await codeFor(opened, first), 401, 'rotated out');
   t.equal(await codeFor(opened, second), 200);
-  const told = opened.app.lines.filter(({ msg }) => msg === 'the tokens of callers were read again');
+  const told = opened.app.lines.filter(({ msg }) => msg === 'reloaded caller tokens');
   t.same(
     told.map(({ accepted }) => accepted),
     [2, 2, 1],
@@ -133,26 +133,26 @@ t.test('what is no token any more changes nothing, and is told once', async (t) 
     opened.app.lines.filter(({ faults }) => faults !== undefined),
     [
       {
-        msg: 'what callers must show has changed and is not taken',
+        msg: 'reloaded credentials are invalid; keeping the previous ones',
         faults: [/current: expected a token of 32 to 1024 characters, found 0$/],
       },
-      { faults: [/current: expected a token, found no file that can be read$/] },
+      { faults: [/current: expected a file with a token, found none that can be read$/] },
     ],
   );
 });
 
 const shapes: readonly (readonly [reason: string, files: Readonly<Record<string, string>>, fault: RegExp])[] = [
-  ['there is none', {}, /current: expected a token, found no file that can be read$/],
+  ['there is none', {}, /current: expected a file with a token, found none that can be read$/],
   ['it is empty', { current: '\n' }, /current: expected a token of 32 to 1024 characters, found 0$/],
   ['it is short', { current: 'hunter2' }, /current: expected a token of 32 to 1024 characters, found 7$/],
   ['it is long', { current: 'a'.repeat(1025) }, /current: expected a token of 32 to 1024 characters, found 1025$/],
   [
     'it has a space',
     { current: `${first} ${first}` },
-    /current: expected a token of letters, digits and -\._~\+\/ with = at its end only, found others$/,
+    /current: expected a token of letters, digits and -\._~\+\/ with = at its end only, found other characters$/,
   ],
-  ['it has letters beyond ASCII', { current: 'ä'.repeat(40) }, /found others$/],
-  ['it has = within', { current: `=${first}` }, /found others$/],
+  ['it has letters beyond ASCII', { current: 'ä'.repeat(40) }, /found other characters$/],
+  ['it has = within', { current: `=${first}` }, /found other characters$/],
   [
     'the previous one is none',
     { current: first, previous: 'hunter2' },

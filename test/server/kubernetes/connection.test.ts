@@ -1,20 +1,26 @@
-// Credentials: where they come from, when they are read again, and what is told when they cannot be had.
-import { readFileSync, writeFileSync } from 'node:fs';
+// Credentials: where they come from, when they are read again, and what is reported when they cannot be read.
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { KubeConfig } from '@kubernetes/client-node';
 import t from 'tap';
 import { createCluster } from '../../../server/kubernetes/cluster.ts';
-import { loadConnection } from '../../../server/kubernetes/connection.ts';
-import { freeDirectory, kubeconfigWith, tokenOfSuite } from './kubeconfig.ts';
+import { connect } from '../../../server/kubernetes/connect.ts';
+import { credentialsOf, kubeconfigConnection } from '../../../server/kubernetes/kubeconfig.ts';
+import { podConnection } from '../../../server/kubernetes/pod.ts';
+import { connectToCluster } from '../../support/install.ts';
+import { authorityOfSuite, freeDirectory, kubeconfigWith, tokenOfSuite } from './kubeconfig.ts';
 import { engine, failureOf, kubeconfigOfSuite, locationOf, openCluster } from './real.ts';
 
 const cluster = openCluster();
 t.teardown(() => cluster.close());
+const client = connectToCluster();
+t.teardown(() => client.close());
 const directory = freeDirectory(t);
 const location = await locationOf(cluster, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'default' } });
 
 t.test('a token that is replaced in the kubeconfig is taken up after a 401', async (t) => {
   const path = kubeconfigWith(t, {}, { token: 'wrong' });
-  const opened = createCluster(loadConnection({ kubeconfig: path }), { writeTimeout: 10_000 });
+  const opened = createCluster(kubeconfigConnection(path), { writeTimeout: 10_000 });
   t.match(failureOf(await opened.get(location, engine)), {
     kind: 'transient',
     code: 401,
@@ -36,17 +42,17 @@ t.test('a token file and an exec plugin are used; when they fail nothing is sent
   writeFileSync(file, `${token}\n`);
   const byFile = { token: undefined, 'auth-provider': { name: 'tokenFile', config: { tokenFile: file } } };
   const credential = { apiVersion: 'client.authentication.k8s.io/v1', kind: 'ExecCredential', status: { token } };
-  const byPlugin = (...args: readonly string[]) => ({
+  const byPlugin = (script: string) => ({
     token: undefined,
-    exec: { apiVersion: 'client.authentication.k8s.io/v1', command: process.execPath, args: ['-e', ...args] },
+    exec: { apiVersion: 'client.authentication.k8s.io/v1', command: 'sh', args: ['-c', script] },
   });
-  const ways = [byFile, byPlugin(`console.log(${JSON.stringify(JSON.stringify(credential))})`)];
+  const ways = [byFile, byPlugin(`echo '${JSON.stringify(credential)}'`)];
   for (const user of ways) {
-    const opened = createCluster(loadConnection({ kubeconfig: kubeconfigWith(t, {}, user) }), { writeTimeout: 10_000 });
+    const opened = createCluster(kubeconfigConnection(kubeconfigWith(t, {}, user)), { writeTimeout: 10_000 });
     t.equal((await opened.get(location, engine)).kind, 'ok');
     await opened.close();
   }
-  const broken = loadConnection({ kubeconfig: kubeconfigWith(t, {}, byPlugin('console.error("hunter2"); process.exit(1)')) });
+  const broken = kubeconfigConnection(kubeconfigWith(t, {}, byPlugin('echo hunter2 >&2; exit 1')));
   const opened = createCluster(broken, { writeTimeout: 10_000 });
   const failure = failureOf(await opened.get(location, engine));
   t.match(failure, { kind: 'transient', reason: 'CredentialsUnavailable', definitive: true });
@@ -60,11 +66,59 @@ t.test('a connection that cannot be used says why, without quoting the file', as
   const refused: readonly (readonly [string, RegExp])[] = [
     [join(directory, 'none'), /none cannot be used \(ENOENT\)/],
     [file, /broken cannot be used \(it is not a kubeconfig\)/],
-    [kubeconfigWith(t, { 'proxy-url': 'http://proxy' }), /asks for a proxy, which is not supported/],
-    [kubeconfigWith(t, {}, { as: 'someone' }), /asks to impersonate a user/],
+    [kubeconfigWith(t, { 'proxy-url': 'http://proxy' }), /requires a proxy, which is not supported/],
+    [kubeconfigWith(t, {}, { as: 'someone' }), /impersonates a user/],
   ];
   for (const [kubeconfig, words] of refused) {
-    t.throws(() => loadConnection({ kubeconfig }), { message: words });
-    t.throws(() => loadConnection({ kubeconfig }), { message: /^(?!.*hunter2)/s });
+    t.throws(() => kubeconfigConnection(kubeconfig), { message: words });
+    t.throws(() => kubeconfigConnection(kubeconfig), { message: /^(?!.*hunter2)/s });
   }
+});
+
+/** The files of a Pod, under a prefix of our own. */
+function podFiles(token: string): string {
+  const files = join(directory, '/var/run/secrets/kubernetes.io/serviceaccount');
+  mkdirSync(files, { recursive: true });
+  writeFileSync(join(files, 'token'), `${token}\n`);
+  writeFileSync(join(files, 'ca.crt'), authorityOfSuite());
+  return files;
+}
+
+t.test('the files of a Pod are read as client-node reads them', async (t) => {
+  for (const [host, port] of [
+    ['10.0.0.1', '443'],
+    ['fd00::1', '6443'],
+  ] as const) {
+    const connection = podConnection({ kind: 'pod', host, port, directory: podFiles('hunter2') });
+    Object.assign(process.env, { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port });
+    const config = new KubeConfig();
+    config.loadFromCluster(directory);
+    t.equal(connection.server.href, new URL(config.getCurrentCluster()?.server ?? '').href);
+    const { headers, tls } = await credentialsOf(config);
+    const own = await connection.credentials();
+    t.same(own, { headers, tls: { ca: tls.ca } });
+    t.equal(own.headers.authorization, 'Bearer hunter2');
+  }
+});
+
+t.test('with the files of a Pod the API server answers, also once its token was replaced', async (t) => {
+  const token = tokenOfSuite();
+  if (token === undefined) {
+    t.pass('the suite runs with a client certificate');
+    return;
+  }
+  const { hostname, port } = new URL(client.url);
+  const connection = await connect({ kind: 'pod', host: hostname, port, directory: podFiles('wrong') });
+  const opened = createCluster(connection, { writeTimeout: 10_000 });
+  t.match(failureOf(await opened.get(location, engine)), { kind: 'transient', code: 401 });
+  const files = podFiles(token);
+  t.equal((await opened.get(location, engine)).kind, 'ok');
+  rmSync(join(files, 'token'));
+  connection.refused();
+  t.match(failureOf(await opened.get(location, engine)), {
+    kind: 'transient',
+    reason: 'CredentialsUnavailable',
+    definitive: true,
+  });
+  await opened.close();
 });

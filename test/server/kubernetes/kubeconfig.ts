@@ -38,3 +38,10 @@ export function tokenOfSuite(): string | undefined {
   const token = config.users[0]?.user.token;
   return typeof token === 'string' ? token : undefined;
 }
+
+/** The certificate authority of the suite's API server, in PEM. */
+export function authorityOfSuite(): string {
+  const config = parse(readFileSync(kubeconfigOfSuite(), 'utf8')) as Kubeconfig;
+  const { 'certificate-authority-data': data, 'certificate-authority': path } = config.clusters[0]?.cluster ?? {};
+  return typeof data === 'string' ? Buffer.from(data, 'base64').toString() : readFileSync(String(path), 'utf8');
+}

@@ -3,7 +3,7 @@ import { createServer as createHttpServer, type RequestListener } from 'node:htt
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import t from 'tap';
 import { type ClusterOptions, createCluster, type KubernetesCluster } from '../../../server/kubernetes/cluster.ts';
-import { loadConnection } from '../../../server/kubernetes/connection.ts';
+import { kubeconfigConnection } from '../../../server/kubernetes/kubeconfig.ts';
 import { createSlots } from '../../../server/kubernetes/slots.ts';
 import { freeNamespace } from '../../support/client.ts';
 import { connectToCluster } from '../../support/install.ts';
@@ -20,7 +20,7 @@ const unproven = { kind: 'transient', definitive: false } as const;
 
 function clusterVia(port: number, options: Partial<ClusterOptions> = {}): KubernetesCluster {
   const kubeconfig = kubeconfigWith(t, { server: `https://127.0.0.1:${port}` });
-  const opened = createCluster(loadConnection({ kubeconfig }), { writeTimeout: 10_000, ...options });
+  const opened = createCluster(kubeconfigConnection(kubeconfig), { writeTimeout: 10_000, ...options });
   t.teardown(() => opened.close());
   return opened;
 }
@@ -178,7 +178,7 @@ for (const [because, listener, expected] of pages)
     const server = createHttpServer(listener);
     const port = await listening(server);
     const kubeconfig = kubeconfigWith(t, { server: `http://127.0.0.1:${port}`, 'insecure-skip-tls-verify': true });
-    const behind = createCluster(loadConnection({ kubeconfig }), { writeTimeout: 10_000 });
+    const behind = createCluster(kubeconfigConnection(kubeconfig), { writeTimeout: 10_000 });
     t.match(failureOf(await behind.get(location, engine)), { ...unproven, ...expected });
     await behind.close();
   });
@@ -191,7 +191,7 @@ t.test('an address with a path, as gateways have it', async (t) => {
   });
   const port = await listening(server);
   const kubeconfig = kubeconfigWith(t, { server: `http://127.0.0.1:${port}/k8s/one/`, 'insecure-skip-tls-verify': true });
-  const behind = createCluster(loadConnection({ kubeconfig }), { writeTimeout: 10_000 });
+  const behind = createCluster(kubeconfigConnection(kubeconfig), { writeTimeout: 10_000 });
   await behind.get(location, engine);
   t.same(seen, [`/k8s/one/api/v1/namespaces/${namespace}/configmaps/one`]);
   await behind.close();

@@ -1,0 +1,26 @@
+// Which test files need the control plane of `npm test`: those that reach, over imports, what asks for its kubeconfig.
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { importsOf, type Source } from '../test/support/sources.ts';
+
+const root = join(import.meta.dirname, '..');
+
+/** What only `npm test` sets (test/support/client.ts). */
+const asking = /\bprocess\.env\.JANUS_TEST_KUBECONFIG\b/;
+
+/** Paths from the root of the repository, with forward slashes. */
+export function needCluster(files: readonly string[]): boolean {
+  const seen = new Set<string>();
+  const visit = (path: string): boolean => {
+    if (seen.has(path)) return false;
+    seen.add(path);
+    const source = sourceOf(path);
+    return source !== undefined && (asking.test(source.text) || importsOf(source).some(({ target }) => visit(target)));
+  };
+  return files.some(visit);
+}
+
+function sourceOf(path: string): Source | undefined {
+  const file = join(root, path);
+  return path.endsWith('.ts') && existsSync(file) ? { path, text: readFileSync(file, 'utf8') } : undefined;
+}

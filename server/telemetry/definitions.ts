@@ -1,0 +1,166 @@
+// The metrics: names, help, labels, on a registry of their own. Label values come from closed lists, never from names or
+// content of objects. Every counter starts at 0: `increase()` does not see a series begin at 1.
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { isTerminal, mayFollow, phases } from '../../hooks/model/phase.ts';
+
+/** What is read from the API server at scrape. */
+const sources = ['transactions', 'locks', 'replies'] as const;
+
+export type Source = (typeof sources)[number];
+
+export type MetricDefinitions = ReturnType<typeof defineMetrics>;
+
+/** Gauges of prom-client that are named as counters are, which promtool refuses. */
+const misnamed = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total'];
+
+export function defineMetrics() {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  for (const name of misnamed) registry.removeSingleMetric(name);
+  const metrics = { ...transactionMetrics([registry]), ...requestMetrics([registry]), ...inventoryMetrics([registry]) };
+  startAtZero(metrics);
+  return { registry, ...metrics };
+}
+
+function transactionMetrics(registers: Registry[]) {
+  return {
+    transitions: new Counter({
+      name: 'janus_transaction_phase_transitions_total',
+      help: 'Phase transitions, counted once stored.',
+      labelNames: ['from_phase', 'to_phase'],
+      registers,
+    }),
+    duration: new Histogram({
+      name: 'janus_transaction_duration_seconds',
+      help: 'Time from the start of a Transaction, or of its rollback, to its end.',
+      labelNames: ['outcome'],
+      buckets: [1, 2, 5, 10, 30, 60, 120, 300, 600, 1800, 3600],
+      registers,
+    }),
+    itemOperations: new Counter({
+      name: 'janus_item_operations_total',
+      help: 'Operations on single changes by result, counted once stored.',
+      labelNames: ['operation', 'result'],
+      registers,
+    }),
+    itemCount: new Histogram({
+      name: 'janus_transaction_item_count',
+      help: 'Changes per Transaction, observed when it starts.',
+      buckets: [1, 2, 5, 10, 20, 50, 100, 200, 500],
+      registers,
+    }),
+    conflicts: new Counter({
+      name: 'janus_conflicts_total',
+      help: 'Changes and restores that conflicted with edits of others, counted once stored.',
+      labelNames: ['reason'],
+      registers,
+    }),
+    lockWait: new Histogram({
+      name: 'janus_lock_wait_seconds',
+      help: 'Time a Transaction waited for its locks, until it acquired them or gave up.',
+      buckets: [0, 1, 2, 5, 10, 30, 60, 300, 1800],
+      registers,
+    }),
+  };
+}
+
+function requestMetrics(registers: Registry[]) {
+  return {
+    lockOperations: new Counter({
+      name: 'janus_lock_operations_total',
+      help: 'Lock operations by result.',
+      labelNames: ['operation', 'result'],
+      registers,
+    }),
+    internalErrors: new Counter({
+      name: 'janus_internal_errors_total',
+      help: 'Steps that failed by an internal error; the log has the stack.',
+      registers,
+    }),
+    hookRequests: new Counter({
+      name: 'janus_hook_requests_total',
+      help: 'Calls by Metacontroller, by path and HTTP status.',
+      labelNames: ['path', 'code'],
+      registers,
+    }),
+    hookDuration: new Histogram({
+      name: 'janus_hook_request_duration_seconds',
+      help: 'Duration of calls by Metacontroller.',
+      labelNames: ['path'],
+      buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
+      registers,
+    }),
+    apiRequests: new Counter({
+      name: 'janus_api_requests_total',
+      help: 'Requests to the API server by verb and outcome.',
+      labelNames: ['verb', 'outcome'],
+      registers,
+    }),
+    apiDuration: new Histogram({
+      name: 'janus_api_request_duration_seconds',
+      help: 'Duration of requests to the API server, including the wait for a connection.',
+      labelNames: ['verb'],
+      buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10],
+      registers,
+    }),
+    scrapeErrors: new Counter({
+      name: 'janus_scrape_errors_total',
+      help: 'Scrapes for which the API server could not be read; the gauges of that source are then absent.',
+      labelNames: ['source'],
+      registers,
+    }),
+  };
+}
+
+/** Read from the API server at scrape: the same on every replica, so aggregate by `max`, never by `sum`. */
+function inventoryMetrics(registers: Registry[]) {
+  return {
+    active: new Gauge({
+      name: 'janus_transactions_active',
+      help: 'Transactions in a phase that is not terminal, in the cluster (the same on every replica).',
+      labelNames: ['phase'],
+      registers,
+    }),
+    oldestActive: new Gauge({
+      name: 'janus_transaction_oldest_active_seconds',
+      help: 'Age of the oldest active Transaction in a phase; 0 if there is none (the same on every replica).',
+      labelNames: ['phase'],
+      registers,
+    }),
+    unrestored: new Gauge({
+      name: 'janus_transactions_unrestored',
+      help: 'Failed Transactions with objects that were not restored, by the reason of the first (the same on every replica).',
+      labelNames: ['reason'],
+      registers,
+    }),
+    locksHeld: new Gauge({
+      name: 'janus_locks_held',
+      help: 'Locks currently held in the cluster (the same on every replica).',
+      registers,
+    }),
+    oldestLock: new Gauge({
+      name: 'janus_lock_oldest_seconds',
+      help: 'Age of the oldest lock; 0 if there is none (the same on every replica).',
+      registers,
+    }),
+  };
+}
+
+type Counters = ReturnType<typeof transactionMetrics> & ReturnType<typeof requestMetrics>;
+
+function startAtZero(counters: Counters): void {
+  const { transitions, duration, itemOperations, lockOperations, hookRequests, scrapeErrors } = counters;
+  for (const [from_phase, to_phase] of pairs(phases, phases).filter(([from, to]) => mayFollow(from, to)))
+    transitions.inc({ from_phase, to_phase }, 0);
+  for (const outcome of phases.filter(isTerminal)) duration.zero({ outcome });
+  const results = ['success', 'conflict', 'error'];
+  for (const [operation, result] of pairs(['prepare', 'commit', 'rollback'], results))
+    itemOperations.inc({ operation, result }, 0);
+  for (const [operation, result] of pairs(['acquire', 'renew', 'release'], results)) lockOperations.inc({ operation, result }, 0);
+  for (const path of ['/sync', '/finalize']) hookRequests.inc({ path, code: 200 }, 0);
+  for (const source of sources) scrapeErrors.inc({ source }, 0);
+}
+
+function pairs<First, Second>(first: readonly First[], second: readonly Second[]): readonly (readonly [First, Second])[] {
+  return first.flatMap((one) => second.map((other) => [one, other] as const));
+}

@@ -1,0 +1,125 @@
+// Events about Transactions, for `kubectl describe`. Best effort: recording one never delays a step or fails it.
+//
+// 1. The name of an Event follows from its content, so that it exists once, however often and by however many replicas it is
+//    recorded.
+// 2. Within a second, which is the resolution of Events, their names sort in the order in which things happened.
+// 3. One writer for all; its queue is bounded.
+import { createHash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Identity, Resource } from '../../hooks/cluster.ts';
+import type { JsonObject } from '../../hooks/model/json.ts';
+import { formatTime } from '../../hooks/model/timeouts.ts';
+import { foreign } from '../../hooks/model/words.ts';
+import { collectionPath } from '../kubernetes/paths.ts';
+import type { Transport } from '../kubernetes/transport.ts';
+
+/** What one Event says about one Transaction. */
+export interface TransactionEvent {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly type: 'Normal' | 'Warning';
+  readonly reason: string;
+  readonly message: string;
+  /** When, in ms since the epoch, by the API server's clock. */
+  readonly at: number;
+  /** The version of the status that it describes, and its index among the Events of that version. */
+  readonly position: readonly [version: number, index: number];
+}
+
+export interface EventRecorder {
+  /** Queues the Event and returns at once. */
+  record(event: TransactionEvent): void;
+  /** Resolves once every queued Event is written or dropped, at the latest after `timeout` ms. */
+  flush(timeout: number): Promise<void>;
+}
+
+const mostQueued = 1_000;
+const longestMessage = 1_000;
+const engine: Identity = { kind: 'engine' };
+const events: Resource = {
+  group: '',
+  version: 'v1',
+  plural: 'events',
+  kind: 'Event',
+  namespaced: true,
+  verbs: ['create'],
+  statusSubresource: false,
+};
+
+export function createEventRecorder(transport: Transport): EventRecorder {
+  const queue = new Map<string, TransactionEvent>();
+  let writing: Promise<void> | undefined;
+
+  const writeAll = async () => {
+    for (let next = firstOf(queue); next !== undefined; next = firstOf(queue)) {
+      const [name, event] = next;
+      queue.delete(name);
+      // It exists already, or is refused: either way nothing is left to do.
+      await transport.request(creation(name, event), engine);
+    }
+    writing = undefined;
+  };
+
+  return {
+    record(event) {
+      queue.set(eventName(event), event);
+      const oldest = queue.keys().next();
+      if (queue.size > mostQueued && !oldest.done) queue.delete(oldest.value);
+      writing ??= writeAll();
+    },
+    async flush(timeout) {
+      if (writing === undefined) return;
+      const over = new AbortController();
+      await Promise.race([writing, sleep(timeout, undefined, { signal: over.signal })]);
+      over.abort();
+    },
+  };
+}
+
+function firstOf(queue: ReadonlyMap<string, TransactionEvent>): readonly [string, TransactionEvent] | undefined {
+  const { done, value } = queue.entries().next();
+  return done ? undefined : value;
+}
+
+function creation(name: string, event: TransactionEvent) {
+  return {
+    method: 'POST',
+    path: collectionPath(events, event.namespace),
+    contentType: 'application/json',
+    body: bodyOf(name, event),
+  } as const;
+}
+
+/** `deploy-v2.00007-1.3f9a2c1b`: the Transaction, the position, a hash of the rest. */
+function eventName({ name, uid, reason, message, position: [version, index] }: TransactionEvent): string {
+  const hash = createHash('sha256')
+    .update(JSON.stringify([uid, reason, message]))
+    .digest('hex')
+    .slice(0, 10);
+  const suffix = `${String(version).padStart(5, '0')}-${index}.${hash}`;
+  return `${name.slice(0, 253 - suffix.length - 1).replace(/[.-]+$/, '')}.${suffix}`;
+}
+
+function bodyOf(name: string, event: TransactionEvent): JsonObject {
+  const at = formatTime(event.at);
+  return {
+    apiVersion: 'v1',
+    kind: 'Event',
+    metadata: { name, namespace: event.namespace },
+    involvedObject: {
+      apiVersion: 'tx.janus.io/v1alpha1',
+      kind: 'Transaction',
+      namespace: event.namespace,
+      name: event.name,
+      uid: event.uid,
+    },
+    type: event.type,
+    reason: event.reason,
+    message: foreign(event.message, longestMessage),
+    source: { component: 'janus' },
+    count: 1,
+    firstTimestamp: at,
+    lastTimestamp: at,
+  };
+}

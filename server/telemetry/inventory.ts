@@ -1,0 +1,131 @@
+// What is in the cluster, counted: active Transactions by phase, Transactions with objects that were not restored, locks.
+import type { Failed, Identity, Resource } from '../../hooks/cluster.ts';
+import { at, textAt } from '../../hooks/model/json.ts';
+import { isPhase, isTerminal, phases } from '../../hooks/model/phase.ts';
+import { labelOf } from '../../hooks/model/reason.ts';
+import { objectPath } from '../kubernetes/paths.ts';
+import { type List, type Page, type Row, readPage, secondsOfAge } from '../kubernetes/tables.ts';
+import type { Transport } from '../kubernetes/transport.ts';
+
+export interface Active {
+  readonly count: number;
+  /** Age of the oldest in seconds; 0 if there is none. */
+  readonly oldest: number;
+}
+
+export interface TransactionInventory {
+  /** Every phase that is not terminal. */
+  readonly byPhase: ReadonlyMap<string, Active>;
+  /** Failed ones with objects that were not restored, by the reason of the first. */
+  readonly unrestored: ReadonlyMap<string, number>;
+}
+
+interface Subject {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+}
+
+/** Each resolves to undefined if the API server does not answer. */
+export interface Inventory {
+  transactions(): Promise<TransactionInventory | undefined>;
+  locks(): Promise<Active | undefined>;
+  /** The version of a Transaction's status; `gone` if the Transaction does not exist any more. */
+  version(of: Subject): Promise<number | 'gone' | undefined>;
+}
+
+const engine: Identity = { kind: 'engine' };
+const namespaced = { namespaced: true, verbs: ['list'], version: 'v1', statusSubresource: false };
+const leases: Resource = { ...namespaced, group: 'coordination.k8s.io', plural: 'leases', kind: 'Lease' };
+const transactions: Resource = {
+  ...namespaced,
+  group: 'tx.janus.io',
+  version: 'v1alpha1',
+  plural: 'transactions',
+  kind: 'Transaction',
+};
+
+export interface Places {
+  readonly engineNamespace: string;
+  /** The namespaces to serve; empty for all. */
+  readonly namespaces: readonly string[];
+}
+
+export function createInventory(transport: Transport, { engineNamespace, namespaces }: Places): Inventory {
+  const served = namespaces.length === 0 ? [undefined] : namespaces;
+  return {
+    async transactions() {
+      const seen = { byPhase: new Map(unfinished.map((phase) => [phase, none])), unrestored: new Map<string, number>() };
+      const lists = served.map((namespace) => ({ resource: transactions, namespace }));
+      const isComplete = await eachRow(transport, lists, (row, now) => seeTransaction(seen, row, now));
+      return isComplete ? seen : undefined;
+    },
+    async locks() {
+      let found = none;
+      const list = { resource: leases, namespace: engineNamespace, labelSelector: 'tx.janus.io/transaction-uid' };
+      const isComplete = await eachRow(transport, [list], (row) => {
+        found = withOneMore(found, secondsOfAge(row.cell('Age')) ?? 0);
+      });
+      return isComplete ? found : undefined;
+    },
+    version: (of) => storedVersion(transport, of),
+  };
+}
+
+async function storedVersion(transport: Transport, { namespace, name, uid }: Subject): Promise<number | 'gone' | undefined> {
+  const path = objectPath({ resource: transactions, namespace, name });
+  const answer = await transport.request({ method: 'GET', path }, engine);
+  if (answer.kind === 'failed') return answer.failure.kind === 'absent' ? 'gone' : undefined;
+  if (textAt(answer.body, 'metadata', 'uid') !== uid) return 'gone';
+  const version = at(answer.body, 'status', 'version');
+  return typeof version === 'number' ? version : 0;
+}
+
+const unfinished = phases.filter((phase) => !isTerminal(phase));
+const none: Active = { count: 0, oldest: 0 };
+
+/** ms, as a scrape does not wait longer. */
+const longestRead = 8_000;
+
+/** Whether all pages were read. */
+async function eachRow(transport: Transport, lists: readonly List[], see: (row: Row, now: number) => void): Promise<boolean> {
+  const deadline = performance.now() + longestRead;
+  for await (const page of pagesOf(transport, lists)) {
+    if (page.kind === 'failed' || performance.now() > deadline) return false;
+    for (const row of page.rows) see(row, page.serverTime);
+  }
+  return true;
+}
+
+async function* pagesOf(transport: Transport, lists: readonly List[]): AsyncGenerator<Page | Failed> {
+  for (const list of lists) {
+    for (let next: string | undefined; next !== ''; ) {
+      const page: Page | Failed = await readPage(transport, list, next);
+      yield page;
+      next = page.kind === 'ok' ? page.next : '';
+    }
+  }
+}
+
+interface Seen {
+  readonly byPhase: Map<string, Active>;
+  readonly unrestored: Map<string, number>;
+}
+
+// A Transaction has no status before its first call.
+function seeTransaction({ byPhase, unrestored }: Seen, row: Row, now: number): void {
+  const phase = row.cell('Phase') || 'Pending';
+  if (!isPhase(phase)) return;
+  const reason = labelOf(row.cell('Left'));
+  if (phase === 'Failed' && row.cell('Left') !== '') unrestored.set(reason, (unrestored.get(reason) ?? 0) + 1);
+  if (!isTerminal(phase)) byPhase.set(phase, withOneMore(byPhase.get(phase) ?? none, secondsActive(row, now)));
+}
+
+function secondsActive(row: Row, now: number): number {
+  const since = Date.parse(row.cell('Since'));
+  return Number.isNaN(since) ? (secondsOfAge(row.cell('Age')) ?? 0) : Math.max(0, now - since) / 1000;
+}
+
+function withOneMore({ count, oldest }: Active, age: number): Active {
+  return { count: count + 1, oldest: Math.max(oldest, age) };
+}

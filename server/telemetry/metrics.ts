@@ -1,0 +1,70 @@
+// Metrics for Prometheus: what is counted when.
+//
+// 1. What a status says counts once that status is stored (see unconfirmed.ts); requests and calls count when they are made.
+// 2. Gauges of the cluster are read from the API server at scrape (see scrape.ts). If it does not answer in time they are
+//    absent and a counter is incremented: an old value would pass for a new one.
+import type { StepReport, Stored } from '../../hooks/call.ts';
+import { labelOf } from '../../hooks/model/reason.ts';
+import { defineMetrics, type MetricDefinitions } from './definitions.ts';
+import type { Inventory } from './inventory.ts';
+import { createScrape } from './scrape.ts';
+import { createUnconfirmedReplies } from './unconfirmed.ts';
+
+export interface HookRequest {
+  readonly path: string;
+  readonly code: number;
+  readonly seconds: number;
+}
+
+export interface Metrics {
+  readonly contentType: string;
+  /** In the exposition format of Prometheus. */
+  text(): Promise<string>;
+  record(report: StepReport): void;
+  /** The caller had gone before the latest reply about this Transaction. */
+  replyLost(uid: string): void;
+  hookRequest(request: HookRequest): void;
+}
+
+export interface MetricsParts {
+  readonly definitions?: MetricDefinitions;
+  /** The source of the cluster's gauges; without it they are absent. */
+  readonly inventory?: Inventory;
+  readonly monotonic?: () => number;
+}
+
+export function createMetrics(parts: MetricsParts = {}): Metrics {
+  const { definitions = defineMetrics(), inventory, monotonic = () => performance.now() } = parts;
+  const { registry } = definitions;
+  const unconfirmed = createUnconfirmedReplies(monotonic);
+  const count = (stored: Stored) => countStored(definitions, stored);
+  const scrape = inventory && createScrape({ definitions, unconfirmed, inventory, monotonic, count });
+  return {
+    contentType: registry.contentType,
+    async text() {
+      await scrape?.();
+      return registry.metrics();
+    },
+    record(report) {
+      const stored = unconfirmed.record(report);
+      if (stored !== undefined) count(stored);
+      if (report.thrown !== undefined) definitions.internalErrors.inc();
+      for (const { operation, result } of report.locks) definitions.lockOperations.inc({ operation, result });
+    },
+    replyLost: unconfirmed.forget,
+    hookRequest({ path, code, seconds }) {
+      definitions.hookRequests.inc({ path, code });
+      definitions.hookDuration.observe({ path }, seconds);
+    },
+  };
+}
+
+function countStored(definitions: MetricDefinitions, stored: Stored): void {
+  const { fromPhase, toPhase, durationSeconds, itemCount, lockWaitSeconds } = stored;
+  if (fromPhase !== toPhase) definitions.transitions.inc({ from_phase: fromPhase, to_phase: toPhase });
+  if (durationSeconds !== undefined) definitions.duration.observe({ outcome: toPhase }, durationSeconds);
+  if (itemCount !== undefined) definitions.itemCount.observe(itemCount);
+  if (lockWaitSeconds !== undefined) definitions.lockWait.observe(lockWaitSeconds);
+  for (const { operation, result } of stored.items) definitions.itemOperations.inc({ operation, result });
+  for (const reason of stored.conflicts) definitions.conflicts.inc({ reason: labelOf(reason) });
+}

@@ -1,0 +1,98 @@
+// Reads the cluster's gauges when Prometheus scrapes: at most once in a few seconds, and never for longer than a scrape may take.
+import type { Stored } from '../../hooks/call.ts';
+import type { MetricDefinitions, Source } from './definitions.ts';
+import type { Active, Inventory, TransactionInventory } from './inventory.ts';
+import type { UnconfirmedReplies } from './unconfirmed.ts';
+
+export interface ScrapeParts {
+  readonly definitions: MetricDefinitions;
+  readonly unconfirmed: UnconfirmedReplies;
+  readonly inventory: Inventory;
+  readonly monotonic: () => number;
+  readonly count: (stored: Stored) => void;
+}
+
+/** Resolves when the gauges are as fresh as they get. Never rejects. */
+export type Scrape = () => Promise<void>;
+
+const freshFor = 5_000;
+const longestWait = 8_000; // Prometheus waits 10 s by default
+const unconfirmedFor = 10_000;
+const mostReads = 200;
+
+export function createScrape(parts: ScrapeParts): Scrape {
+  const { definitions, inventory, monotonic } = parts;
+  let latest: { readonly at: number; readonly done: Promise<unknown> } | undefined;
+  const readAll = () =>
+    Promise.all([
+      refresh(definitions, 'transactions', inventory.transactions(), (found) => setTransactions(definitions, found)),
+      refresh(definitions, 'locks', inventory.locks(), (found) => setLocks(definitions, found)),
+      refresh(definitions, 'replies', confirmReplies(parts), () => undefined),
+    ]);
+  return async () => {
+    if (latest === undefined || monotonic() - latest.at >= freshFor) latest = { at: monotonic(), done: readAll() };
+    await latest.done;
+  };
+}
+
+/** Sets the gauges of a source to what was found, or removes them. */
+async function refresh<Found>(
+  definitions: MetricDefinitions,
+  source: Source,
+  read: Promise<Found | undefined>,
+  set: (found: Found) => void,
+): Promise<void> {
+  const found = await within(longestWait, read);
+  clear[source](definitions);
+  if (found === undefined) definitions.scrapeErrors.inc({ source });
+  else set(found);
+}
+
+async function within<Found>(milliseconds: number, read: Promise<Found | undefined>): Promise<Found | undefined> {
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<undefined>((resolve) => {
+    timer = setTimeout(resolve, milliseconds, undefined);
+  });
+  try {
+    return await Promise.race([read.catch(() => undefined), timeout]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Reads Transactions whose next call another replica may have got. */
+async function confirmReplies({ unconfirmed, inventory, count }: ScrapeParts): Promise<true | undefined> {
+  const confirmed = await Promise.all(
+    unconfirmed.waiting(unconfirmedFor, mostReads).map(async (reply) => {
+      const version = await inventory.version(reply);
+      const stored = version === undefined ? undefined : unconfirmed.confirm(reply.uid, version);
+      if (stored !== undefined) count(stored);
+      return version !== undefined;
+    }),
+  );
+  return confirmed.every(Boolean) || undefined;
+}
+
+const clear: Readonly<Record<Source, (definitions: MetricDefinitions) => void>> = {
+  transactions({ active, oldestActive, unrestored }) {
+    for (const gauge of [active, oldestActive, unrestored]) gauge.reset();
+  },
+  // A gauge without labels is reset to 0, which would be a value.
+  locks({ locksHeld, oldestLock }) {
+    for (const gauge of [locksHeld, oldestLock]) gauge.remove();
+  },
+  replies: () => undefined,
+};
+
+function setTransactions({ active, oldestActive, unrestored }: MetricDefinitions, found: TransactionInventory): void {
+  for (const [phase, { count, oldest }] of found.byPhase) {
+    active.set({ phase }, count);
+    oldestActive.set({ phase }, oldest);
+  }
+  for (const [reason, count] of found.unrestored) unrestored.set({ reason }, count);
+}
+
+function setLocks({ locksHeld, oldestLock }: MetricDefinitions, { count, oldest }: Active): void {
+  locksHeld.set(count);
+  oldestLock.set(oldest);
+}

@@ -1,0 +1,58 @@
+// Replies whose status is not yet known to be stored. A reply may be lost, or given twice: it counts once its status is found
+// in the API server, by the next call for that Transaction or, where another replica gets that call, by reading it.
+import type { StepReport, Stored } from '../../hooks/call.ts';
+
+export interface UnconfirmedReply {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+}
+
+interface Entry extends UnconfirmedReply {
+  readonly version: number;
+  readonly stored: Stored;
+  readonly since: number;
+}
+
+export interface UnconfirmedReplies {
+  /** Records this reply; returns the previous one if its status has since been stored. */
+  record(report: StepReport): Stored | undefined;
+  /** Forgets the latest reply about a Transaction: its caller had gone. */
+  forget(uid: string): void;
+  /** At most `most` replies that have been unconfirmed for `olderThan` ms, the oldest first. */
+  waiting(olderThan: number, most: number): readonly UnconfirmedReply[];
+  /** Confirms or drops a reply by the version stored now. A deleted Transaction was terminal before, so all of it was stored. */
+  confirm(uid: string, version: number | 'gone'): Stored | undefined;
+}
+
+/** Above this the oldest are dropped and not counted. */
+const mostUnconfirmed = 20_000;
+
+export function createUnconfirmedReplies(monotonic: () => number): UnconfirmedReplies {
+  const entries = new Map<string, Entry>();
+  const take = (uid: string): Entry | undefined => {
+    const entry = entries.get(uid);
+    entries.delete(uid);
+    return entry;
+  };
+  // A reply newer than what is stored was lost, or is given again.
+  const storedBy = (entry: Entry | undefined, version: number) =>
+    entry !== undefined && entry.version <= version ? entry.stored : undefined;
+  return {
+    record({ namespace, name, uid, foundVersion, version, stored }) {
+      const before = take(uid);
+      if (version > foundVersion) entries.set(uid, { namespace, name, uid, version, stored, since: monotonic() });
+      const oldest = entries.keys().next();
+      if (entries.size > mostUnconfirmed && !oldest.done) entries.delete(oldest.value);
+      return storedBy(before, foundVersion);
+    },
+    forget(uid) {
+      entries.delete(uid);
+    },
+    waiting(olderThan, most) {
+      const before = monotonic() - olderThan;
+      return [...entries.values()].filter(({ since }) => since <= before).slice(0, most);
+    },
+    confirm: (uid, version) => storedBy(take(uid), version === 'gone' ? Number.POSITIVE_INFINITY : version),
+  };
+}

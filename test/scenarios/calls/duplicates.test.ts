@@ -1,0 +1,142 @@
+// Metacontroller calls again with a parent out of its cache that is older than what it has just stored: recorded from the real
+// one. Such a call, and one whose answer is lost, makes no write that a single call would not have made.
+import t from 'tap';
+import { type JsonObject, textAt, withPath } from '../../../hooks/model/json.ts';
+import { must } from '../../support/client.ts';
+import { readRecordings } from '../../support/metacontroller/recordings.ts';
+import { noting } from '../../support/noted-writes.ts';
+import { callHook, type Stage, startStage, statusOf } from '../../support/stage.ts';
+import { step, stepToEnd, storeStatus } from '../../support/stepping.ts';
+import { change, createConfigMaps, portraits } from '../../support/targets.ts';
+
+const names = ['a', 'b', 'c', 'd'];
+
+const green = { data: { color: 'green' } };
+
+async function setUp(stage: Stage, transaction: string): Promise<() => Promise<readonly unknown[]>> {
+  const [patched = '', updated = '', deleted = '', created = ''] = names.map((name) => `${transaction}-${name}`);
+  await createConfigMaps(stage, [patched, updated, deleted]);
+  await stage.transaction(transaction, [
+    change('Patch', patched, green),
+    change('Update', updated, green),
+    change('Delete', deleted),
+    change('Create', created, green),
+  ]);
+  const paths = [patched, updated, deleted, created].map((name) => stage.path(`configmaps/${name}`));
+  return () => portraits(stage.client, paths, true);
+}
+
+/** What a run takes: locks, one snapshot, the changes, the locks again; and the turns of writers, of which each call may take one. */
+function isWhatOneRunTakes(writes: readonly string[]): boolean {
+  const count = (start: string): number => writes.filter((write) => write.startsWith(start)).length;
+  const locks = [count('create leases'), count('delete leases')];
+  const changes = [count('apply configmaps'), count('update configmaps'), count('delete configmaps'), count('create configmaps')];
+  return locks.join() === '4,4' && changes.join() === '1,1,1,2' && count('update leases') > 0;
+}
+
+/** The recorded call with a parent that lags behind, about a Transaction of ours: what it says of it is as old as can be. */
+function outdatedCall(transaction: JsonObject): JsonObject {
+  const recorded = readRecordings()[1];
+  if (recorded?.file !== '02-sync-duplicate-of-a-stale-parent.json')
+    throw new Error(`expected the duplicate, found ${recorded?.file}`);
+  const own = ['namespace', 'name', 'uid'];
+  const parent = own.reduce(
+    (object, key) => withPath(object, ['metadata', key], textAt(transaction, 'metadata', key) ?? ''),
+    recorded.parent,
+  );
+  return { ...recorded.request, parent };
+}
+
+t.test('a duplicate call with an outdated parent, as recorded', async (t) => {
+  const writes: string[] = [];
+  const stage = await startStage(t, { withoutLoop: true, wrap: noting(writes) });
+
+  await t.test('its answer stored, is the next call and nothing more', async (t) => {
+    writes.length = 0;
+    await setUp(stage, 'stored');
+    const call = outdatedCall(await stage.read('stored'));
+    t.same(statusOf(call.parent as JsonObject), {}, 'the recorded parent has no status, although one had been stored');
+    for (let phase = ''; phase !== 'Committed'; ) {
+      await step(stage, 'stored');
+      const answer = await callHook(stage.hookUrl, '/sync', call);
+      t.equal(answer.code, 200);
+      const status = statusOf(must(await storeStatus(stage, 'stored', answer.body)));
+      phase = textAt(status, 'phase') ?? '';
+    }
+    await stepToEnd(stage, 'stored');
+    t.ok(isWhatOneRunTakes(writes), writes.join(', '));
+  });
+
+  await t.test('at rest, makes no write and answers with what is stored', async (t) => {
+    writes.length = 0;
+    const before = statusOf(await stage.read('stored'));
+    const { body } = await callHook(stage.hookUrl, '/sync', outdatedCall(await stage.read('stored')));
+    t.same({ ...statusOf(body), observedGeneration: 1 }, before);
+    t.same(writes, []);
+  });
+
+  await t.test('and an answer that is never stored is made up for by the next call', async (t) => {
+    writes.length = 0;
+    const show = await setUp(stage, 'lost');
+    const before = await show();
+    for (let phase = ''; phase !== 'Committed'; ) {
+      const call = outdatedCall(await stage.read('lost'));
+      t.equal((await callHook(stage.hookUrl, '/sync', call)).code, 200);
+      phase = (await step(stage, 'lost')).phase;
+    }
+    await stepToEnd(stage, 'lost');
+    t.ok(isWhatOneRunTakes(writes), writes.join(', '));
+    await stage.annotate('lost', { 'tx.janus.io/request-rollback': 'yes' });
+    for (let phase = ''; phase !== 'RolledBack'; ) {
+      await callHook(stage.hookUrl, '/sync', outdatedCall(await stage.read('lost')));
+      phase = (await step(stage, 'lost')).phase;
+    }
+    t.same(await show(), before, 'so is the undo');
+    await stepToEnd(stage, 'lost');
+  });
+
+  await t.test('about a former Transaction of the same name, does nothing for its successor', async (t) => {
+    writes.length = 0;
+    await setUp(stage, 'successor');
+    const former = withPath(await stage.read('successor'), ['metadata', 'uid'], '00000000-0000-0000-0000-000000000000');
+    for (const path of ['/sync', '/finalize'] as const) {
+      const { code, body } = await callHook(stage.hookUrl, path, outdatedCall(former));
+      t.match({ code, body }, { code: 200, body: { status: {}, resyncAfterSeconds: 0 } });
+      t.not(body.finalized, true, 'Metacontroller would fail to take its finalizer off');
+    }
+    t.same(writes, []);
+    await stepToEnd(stage, 'successor');
+  });
+
+  await t.test('many at once take one step each, if any', async (t) => {
+    writes.length = 0;
+    await setUp(stage, 'crowd');
+    for (let phase = ''; phase !== 'Committed'; ) {
+      const call = outdatedCall(await stage.read('crowd'));
+      const answers = await Promise.all(Array.from({ length: 5 }, () => callHook(stage.hookUrl, '/sync', call)));
+      t.ok(answers.every(({ code }) => code === 200));
+      phase = (await step(stage, 'crowd')).phase;
+    }
+    await stepToEnd(stage, 'crowd');
+    t.ok(isWhatOneRunTakes(writes), writes.join(', '));
+  });
+
+  await t.test('an answer that is stored late is refused, and nothing falls back', async (t) => {
+    await setUp(stage, 'late');
+    await step(stage, 'late');
+    const late = await stage.call('late');
+    await step(stage, 'late');
+    const before = (await step(stage, 'late')).status;
+    t.equal((await storeStatus(stage, 'late', late.body)).code, 422);
+    t.same(statusOf(await stage.read('late')), before);
+    await stepToEnd(stage, 'late');
+  });
+});
+
+t.test('a cache that is always behind costs calls, not writes', async (t) => {
+  const writes: string[] = [];
+  const stage = await startStage(t, { wrap: noting(writes), loop: { kind: 'double', cacheLagMilliseconds: 150 } });
+  await setUp(stage, 'lagging');
+  t.match(await stage.finished('lagging'), { phase: 'Committed' });
+  t.ok(isWhatOneRunTakes(writes), writes.join(', '));
+});

@@ -1,0 +1,186 @@
+// A write that lands late: it was sent, its caller is gone, and an admission webhook kept it waiting until the undo had begun.
+// Nothing of it may be left, and nobody else's work may be lost to it.
+import t, { type Test } from 'tap';
+import { textAt } from '../../../hooks/model/json.ts';
+import { must, waitFor } from '../../support/client.ts';
+import { type Engines, openEngines } from '../../support/engine.ts';
+import { type HeldWrite, type SlowAdmission, startSlowAdmission } from '../../support/slow-admission.ts';
+import { type Stage, startStage } from '../../support/stage.ts';
+import { step, stepToEnd, stepUntil } from '../../support/stepping.ts';
+import { change, createConfigMaps, portraits } from '../../support/targets.ts';
+
+const green = { data: { color: 'green', size: 'large' } };
+
+/** The first and the second engine know nothing of each other, as after a crash. */
+interface Late {
+  readonly first: Stage;
+  readonly second: Stage;
+  readonly admission: SlowAdmission;
+  /** Version of the object; undefined while it is not there. */
+  readonly version: (name: string) => Promise<string | undefined>;
+  readonly show: (name: string) => Promise<unknown>;
+}
+
+async function setUp(t: Test): Promise<Late> {
+  const stage = await startStage(t, { withoutLoop: true });
+  const engines: Engines = await openEngines(t, stage, { stepDeadline: 6_000, writeTimeout: 14_000 });
+  const admission = await startSlowAdmission(stage, t);
+  return {
+    first: engines.start(),
+    second: engines.start(),
+    admission,
+    version: async (name) =>
+      textAt((await stage.client.get(stage.path(`configmaps/${name}`))).body, 'metadata', 'resourceVersion'),
+    show: async (name) => (await portraits(stage.client, [stage.path(`configmaps/${name}`)], true))[0],
+  };
+}
+
+t.test('a change is on its way while it is undone', async (t) => {
+  const late = await setUp(t);
+  t.jobs = 4;
+  await Promise.all(['Update', 'Patch', 'Delete'].map((type) => t.test(type, (t) => showItMisses(t, late, type))));
+});
+
+/** What names a version is made to miss: the undo waits for nothing, whoever makes it. */
+async function showItMisses(t: Test, { first, second, admission, version, show }: Late, type: string): Promise<void> {
+  const name = `late-${type.toLowerCase()}`;
+  await createConfigMaps(first, [name]);
+  const before = { object: await show(name), version: await version(name) };
+  await first.transaction(name, [change(type, name, type === 'Delete' ? undefined : green)]);
+  await stepUntil(first, name, 'Prepared');
+
+  const held = admission.hold(name);
+  const lost = first.call(name);
+  await held.arrived;
+  await second.annotate(name, { 'tx.janus.io/request-rollback': 'yes' });
+  await stepUntil(second, name, 'RollingBack');
+  t.equal(await version(name), before.version, 'nothing has landed yet');
+  t.match((await stepToEnd(second, name)).status, { phase: 'RolledBack' });
+  const undone = await version(name);
+  t.not(undone, before.version, 'the undo has moved the version');
+  t.same(await show(name), before.object, 'and nothing else');
+
+  held.release();
+  await lost;
+  t.equal(await version(name), undone, 'it has missed');
+  t.same(await show(name), before.object);
+}
+
+t.test('who fences an object and dies hides no conflict', async (t) => {
+  const stage = await startStage(t, { withoutLoop: true });
+  const engines = await openEngines(t, stage);
+  const path = stage.path('configmaps/fenced');
+  await createConfigMaps(stage, ['fenced']);
+  await stage.transaction('fenced', [change('Patch', 'fenced', green)]);
+  const first = engines.start();
+  await stepUntil(first, 'fenced', 'Prepared');
+  await first.call('fenced');
+  t.match(must(await stage.client.get(path)), green, 'it is made, and nobody was told');
+  must(await stage.client.patch(path, { data: { color: 'red' } }, 'merge', { fieldManager: 'their-tool' }));
+  await stage.annotate('fenced', { 'tx.janus.io/request-rollback': 'yes' });
+  let writes = 0;
+  const dying = engines.start({
+    wrap: (cluster) => ({
+      ...cluster,
+      send: async (write, isLate) => {
+        if (write.identity.kind === 'serviceAccount' && writes > 0) throw new Error('it died');
+        if (write.identity.kind === 'serviceAccount') writes += 1;
+        return cluster.send(write, isLate);
+      },
+    }),
+    record: () => undefined,
+  });
+  await stepUntil(dying, 'fenced', 'RollingBack');
+  while (writes === 0) await step(dying, 'fenced');
+  t.match(JSON.stringify(must(await stage.client.get(path))), /janus-restore-fenced/, 'the mark is there');
+  const { status } = await stepToEnd(engines.start(), 'fenced');
+  t.match(status, { phase: 'Failed', items: [{ left: true, error: { reason: 'RollbackConflict', message: /by their-tool/ } }] });
+  const left = must(await stage.client.get(path));
+  t.match(left, { data: { color: 'red', size: 'large' } });
+  t.notMatch(JSON.stringify(left), /janus-restore/, 'the mark is not');
+});
+
+t.test('a Create lands after its undo has begun', async (t) => {
+  const { first, second, admission, version } = await setUp(t);
+  await first.transaction('created', [change('Create', 'created', green)]);
+  await stepUntil(first, 'created', 'Prepared');
+  const held = admission.hold('created');
+  const lost = first.call('created');
+  await held.arrived;
+  await second.annotate('created', { 'tx.janus.io/request-rollback': 'yes' });
+  await stepUntil(second, 'created', 'RollingBack');
+  const isWaiting = {
+    phase: 'RollingBack',
+    message: /^waiting until .*: a write of ConfigMap .*created may still be on its way$/,
+  };
+  await step(second, 'created');
+  t.match((await step(second, 'created')).status, isWaiting);
+  t.equal(await version('created'), undefined, 'nothing has landed yet');
+
+  held.release();
+  await lost;
+  t.not(await version('created'), undefined, 'it has landed');
+  t.not(textAt(await second.read('created'), 'status', 'phase'), 'RolledBack', 'while the undo is under way');
+  t.match((await stepToEnd(second, 'created')).status, { phase: 'RolledBack' });
+  t.equal(await version('created'), undefined, 'nothing of it is left');
+});
+
+t.test('two replicas: the one that undoes it has served every call but the one whose write is still on its way', async (t) => {
+  const { first, second, admission, version, show } = await setUp(t);
+  await createConfigMaps(first, ['replicas']);
+  const before = await show('replicas');
+  await first.transaction('replicas', [change('Patch', 'replicas', green)]);
+  await stepUntil(second, 'replicas', 'Prepared');
+  const held = admission.hold('replicas');
+  const lost = first.call('replicas');
+  await held.arrived;
+  await second.annotate('replicas', { 'tx.janus.io/request-rollback': 'yes' });
+  t.match((await stepToEnd(second, 'replicas')).status, { phase: 'RolledBack' });
+  const undone = await version('replicas');
+  held.release();
+  await lost;
+  t.equal(await version('replicas'), undone, 'it has missed');
+  t.same(await show('replicas'), before, 'nothing of it is left');
+});
+
+t.test('what the API server has given up on', async (t) => {
+  const { first, admission, version } = await setUp(t);
+
+  await t.test('has no effect, and is tried again', async (t) => {
+    await createConfigMaps(first, ['abandoned']);
+    await first.transaction('abandoned', [change('Patch', 'abandoned', green)]);
+    await stepUntil(first, 'abandoned', 'Prepared');
+    const before = await version('abandoned');
+    const held = admission.hold('abandoned');
+    const tried = await step(first, 'abandoned');
+    t.match(tried, { phase: 'Prepared', status: { message: /^waiting: Patch of ConfigMap .* failed for now/ } });
+    await held.abandoned;
+    held.release();
+    t.equal(await version('abandoned'), before);
+    t.match((await stepToEnd(first, 'abandoned')).status, { phase: 'Committed' });
+  });
+});
+
+t.test('a write of an undo lands late', async (t) => {
+  const { first, second, admission, show } = await setUp(t);
+
+  await t.test('after another engine has finished the undo, and somebody has gone on', async (t) => {
+    await createConfigMaps(first, ['undone']);
+    const before = await show('undone');
+    await first.transaction('undone', [change('Patch', 'undone', green)]);
+    await stepToEnd(first, 'undone');
+    await first.annotate('undone', { 'tx.janus.io/request-rollback': 'yes' });
+    await stepUntil(first, 'undone', 'RollingBack');
+    const held: HeldWrite = admission.hold('undone');
+    const lost = first.call('undone');
+    await held.arrived;
+    t.match((await stepToEnd(second, 'undone')).status, { phase: 'RolledBack' });
+    t.same(await show('undone'), before);
+    must(await first.client.patch(first.path('configmaps/undone'), { data: { theirs: 'yes' } }));
+    held.release();
+    await lost;
+    await waitFor(async () => (await show('undone')) !== undefined, 'the object to be read');
+    t.match(await show('undone'), { data: { color: 'blue', applied: 'yes', theirs: 'yes' } }, 'theirs is not lost to it');
+    t.notMatch(JSON.stringify(await show('undone')), /janus/, 'nothing of ours is left');
+  });
+});

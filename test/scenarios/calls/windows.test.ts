@@ -1,0 +1,275 @@
+// Many changes in one call: what the status says of them, what stops a window, and two engines in one.
+import t, { type Test } from 'tap';
+import type { Cluster, Write } from '../../../hooks/cluster.ts';
+import { at, isList, type JsonObject, textAt } from '../../../hooks/model/json.ts';
+import { type EngineOptions, type Engines, openEngines } from '../../support/engine.ts';
+import { conditionOf, type Stage, startStage } from '../../support/stage.ts';
+import { step, stepToEnd, stepUntil, storeStatus } from '../../support/stepping.ts';
+import { change, createConfigMaps, portraits } from '../../support/targets.ts';
+
+const green = { data: { color: 'green' } };
+const request = { 'tx.janus.io/request-rollback': 'yes' };
+/** Short, so that what may still land is waited out soon. */
+const timing = { stepDeadline: 3_000, writeTimeout: 2_000, callBudget: 2_000, lookAge: 1_000 };
+
+const stage = await startStage(t, { withoutLoop: true });
+const engines = await openEngines(t, stage, timing);
+/** For what takes a while on a machine that is at work. */
+const patient = await openEngines(t, stage, { stepDeadline: 120_000, writeTimeout: 60_000, callBudget: 60_000, lookAge: 1_000 });
+
+interface Story {
+  readonly name: string;
+  readonly targets: readonly string[];
+  /** The targets as they are, but for what no undo brings back. */
+  readonly look: () => Promise<readonly unknown[]>;
+}
+
+async function begin(name: string, count: number, types: readonly ('Patch' | 'Delete')[] = ['Patch']): Promise<Story> {
+  const targets = Array.from({ length: count }, (_, index) => `${name}-${index}`);
+  await createConfigMaps(stage, targets);
+  const changes = targets.map((target, index) => {
+    const type = types[index % types.length] ?? 'Patch';
+    return change(type, target, type === 'Patch' ? green : undefined);
+  });
+  await stage.transaction(name, changes);
+  const paths = targets.map((target) => stage.path(`configmaps/${target}`));
+  return { name, targets, look: () => portraits(stage.client, paths, true) };
+}
+
+const isToTarget = (write: Write): boolean => write.identity.kind === 'serviceAccount';
+
+/** An engine that runs `act` before its write number `number` to a target, counted from 1. */
+function acting(options: EngineOptions, number: number, act: () => Promise<unknown>, from: Engines = engines): Stage {
+  let writes = 0;
+  const wrap = (cluster: Cluster): Cluster => ({
+    ...cluster,
+    send: async (write, isLate) => {
+      if (isToTarget(write)) writes += 1;
+      if (isToTarget(write) && writes === number) await act();
+      return cluster.send(write, isLate);
+    },
+  });
+  return from.start({ ...options, wrap });
+}
+
+function itemsOf(status: JsonObject): readonly JsonObject[] {
+  const items = at(status, 'items');
+  return isList(items) ? (items as readonly JsonObject[]) : [];
+}
+
+const count = (status: JsonObject, flag: string): number => itemsOf(status).filter((item) => item[flag] === true).length;
+
+async function colors({ targets }: Story): Promise<readonly (string | undefined)[]> {
+  return Promise.all(
+    targets.map(async (target) => textAt((await stage.client.get(stage.path(`configmaps/${target}`))).body, 'data', 'color')),
+  );
+}
+
+t.test('a hundred changes take three calls, and so does their undo', async (t) => {
+  const engine = patient.start();
+  const story = await begin('hundred', 100);
+  const before = await story.look();
+  const forth = [await step(engine, 'hundred'), await step(engine, 'hundred'), await step(engine, 'hundred')];
+  t.same(
+    forth.map(({ phase }) => phase),
+    ['Prepared', 'Committed', 'Committed'],
+  );
+  t.equal(count(forth[0]?.status ?? {}, 'announced'), 100, 'all are announced before the first is made');
+  t.equal(conditionOf(forth[2]?.status ?? {}, 'Finished'), 'True');
+  t.ok((await colors(story)).every((color) => color === 'green'));
+  await stage.annotate('hundred', request);
+  const back = [await step(engine, 'hundred'), await step(engine, 'hundred'), await step(engine, 'hundred')];
+  t.same(
+    back.map(({ phase }) => phase),
+    ['RollingBack', 'RolledBack', 'RolledBack'],
+  );
+  t.equal(conditionOf(back[2]?.status ?? {}, 'Finished'), 'True');
+  t.same(await story.look(), before);
+});
+
+t.test('of Deletes eight are announced at once', async (t) => {
+  const engine = engines.start();
+  const story = await begin('deletes', 20, ['Delete']);
+  const before = await story.look();
+  t.equal(count((await stepUntil(engine, 'deletes', 'Prepared')).status, 'announced'), 8);
+  const next = await step(engine, 'deletes');
+  t.same([next.phase, count(next.status, 'committed'), count(next.status, 'announced')], ['Committing', 8, 16]);
+  t.match(await stepUntil(engine, 'deletes', 'Committed'), {});
+  await stepToEnd(engine, 'deletes');
+  await stage.annotate('deletes', request);
+  await stepUntil(engine, 'deletes', 'RolledBack');
+  t.same(await story.look(), before);
+});
+
+t.test('a process that is to end begins with no further target', async (t) => {
+  let isEnding = false;
+  const engine = acting({ isEnding: () => isEnding }, 2, async () => {
+    isEnding = true;
+  });
+  const story = await begin('ending', 4);
+  await stepUntil(engine, 'ending', 'Prepared');
+  const { phase, status } = await step(engine, 'ending');
+  t.same([phase, textAt(status, 'progress')], ['Committing', '2/4']);
+  t.same(await colors(story), ['green', 'green', 'blue', 'blue']);
+  t.match(await stepToEnd(engines.start(), 'ending'), { phase: 'Committed' });
+});
+
+t.test('a request stops a window at the next look', async (t) => {
+  const story = await begin('stopped', 5);
+  const before = await story.look();
+  const engine = acting({ timing: { lookAge: 0 } }, 3, () => stage.annotate('stopped', request));
+  await stepUntil(engine, 'stopped', 'Prepared');
+  const { phase, status } = await step(engine, 'stopped');
+  t.same([phase, count(status, 'committed')], ['RollingBack', 3]);
+  t.same(await colors(story), ['green', 'green', 'green', 'blue', 'blue'], 'the write under way is the last one');
+  t.equal(count(status, 'announced'), 5, 'no announcement is taken back by the status that begins the undo');
+  t.match(await stepToEnd(engine, 'stopped'), { phase: 'RolledBack' });
+  t.same(await story.look(), before);
+});
+
+t.test('where the Transaction cannot be read again, what was made is recorded', async (t) => {
+  let isAway = false;
+  const wrap = (cluster: Cluster): Cluster => ({
+    ...cluster,
+    get: async (location, identity) => {
+      if (!isAway || location.resource.kind !== 'Transaction') return cluster.get(location, identity);
+      const failure = { kind: 'transient', code: 503, reason: 'ServiceUnavailable', message: '', fields: [] } as const;
+      return { kind: 'failed', failure: { ...failure, definitive: true } };
+    },
+    send: async (write, isLate) => {
+      const answer = await cluster.send(write, isLate);
+      isAway ||= isToTarget(write);
+      return answer;
+    },
+  });
+  const story = await begin('unread', 3);
+  const engine = engines.start({ wrap, timing: { lookAge: 0 } });
+  await stepUntil(engine, 'unread', 'Prepared');
+  const { phase, status, code } = await step(engine, 'unread');
+  t.same([code, phase, textAt(status, 'progress')], [200, 'Committing', '1/3']);
+  isAway = false;
+  t.match(await stepToEnd(engines.start(), 'unread'), { phase: 'Committed' });
+  t.same(await colors(story), ['green', 'green', 'green']);
+});
+
+t.test('two engines in one window: each target is written once, and the slower one stops', async (t) => {
+  const story = await begin('both', 4, ['Patch', 'Delete']);
+  const second = engines.start();
+  const first = acting({}, 2, () => step(second, 'both'));
+  await stepUntil(first, 'both', 'Prepared');
+  const answer = await first.call('both');
+  t.equal(textAt(await stage.read('both'), 'status', 'phase'), 'Committed', 'the one in between has stored its end');
+  t.equal(textAt(answer.body, 'status', 'phase'), 'Committed', 'what the slower one has to say is no more than that');
+  await storeStatus(stage, 'both', answer.body);
+  t.match(await stepToEnd(second, 'both'), { phase: 'Committed' });
+  t.same(await colors(story), ['green', undefined, 'green', undefined]);
+});
+
+/** One engine is held before its first write; meanwhile an undo begins, and is stored, by another one. */
+async function undoneMeanwhile(t: Test, name: string, types: readonly ('Patch' | 'Delete')[]): Promise<void> {
+  const story = await begin(name, 3, types);
+  const before = await story.look();
+  const other = engines.start();
+  const held = acting({}, 1, async () => {
+    await stage.annotate(name, request);
+    t.equal((await step(other, name)).phase, 'RollingBack');
+  });
+  await stepUntil(other, name, 'Prepared');
+  t.equal((await held.call(name)).code, 200);
+  t.match(await stepToEnd(other, name), { phase: 'RolledBack' });
+  t.same(await story.look(), before, 'what was sent after the undo had begun is taken back');
+}
+
+t.test('a window that is under way while an undo begins is taken back', async (t) => {
+  await undoneMeanwhile(t, 'patches', ['Patch']);
+  await undoneMeanwhile(t, 'mixed', ['Delete', 'Patch']);
+});
+
+/** An engine whose writes to that target are refused so often, as where a quota or a policy has not been heard of yet. */
+function refused(target: string, times: number): { readonly engine: Stage; readonly tries: () => number } {
+  let tries = 0;
+  const failure = {
+    kind: 'refused',
+    code: 403,
+    reason: 'Forbidden',
+    message: 'exceeded quota',
+    fields: [],
+    definitive: true,
+  } as const;
+  const wrap = (cluster: Cluster): Cluster => ({
+    ...cluster,
+    send: async (write, isLate) => {
+      if (!isToTarget(write) || write.location.name !== target) return cluster.send(write, isLate);
+      tries += 1;
+      return tries <= times ? { kind: 'failed', failure } : cluster.send(write, isLate);
+    },
+  });
+  return { engine: engines.start({ wrap }), tries: () => tries };
+}
+
+t.test('a refusal after another change is tried again for a moment before it is final', async (t) => {
+  const story = await begin('lagging', 3);
+  const passing = refused('lagging-1', 2);
+  await stepUntil(passing.engine, 'lagging', 'Prepared');
+  t.equal((await step(passing.engine, 'lagging')).phase, 'Committed');
+  t.same([passing.tries(), await colors(story)], [3, ['green', 'green', 'green']]);
+
+  const denied = await begin('denied', 3);
+  const before = await denied.look();
+  const lasting = refused('denied-1', 100);
+  await stepUntil(lasting.engine, 'denied', 'Prepared');
+  const { phase, status } = await step(lasting.engine, 'denied');
+  t.same([phase, lasting.tries(), at(itemsOf(status)[1] ?? {}, 'error', 'reason')], ['RollingBack', 5, 'Forbidden']);
+  t.match(await stepToEnd(lasting.engine, 'denied'), { phase: 'RolledBack' });
+  t.same(await denied.look(), before);
+
+  await begin('first', 2);
+  const first = refused('first-0', 100);
+  await stepUntil(first.engine, 'first', 'Prepared');
+  t.equal((await step(first.engine, 'first')).phase, 'RollingBack');
+  t.equal(first.tries(), 1, 'there is nothing that it could depend on');
+});
+
+t.test('a window is looked at again after lookAge, and not before', async (t) => {
+  let looks = 0;
+  const wrap = (cluster: Cluster): Cluster => ({
+    ...cluster,
+    get: async (location, identity) => {
+      if (location.resource.kind === 'Transaction') looks += 1;
+      return cluster.get(location, identity);
+    },
+  });
+  for (const [name, lookAge, most] of [
+    ['seldom', 60_000, 2],
+    ['often', 0, 12],
+  ] as const) {
+    await begin(name, 10);
+    const engine = engines.start({ wrap, timing: { lookAge } });
+    await stepUntil(engine, name, 'Prepared');
+    looks = 0;
+    t.equal((await step(engine, name)).phase, 'Committed');
+    t.equal(looks <= most && looks > (lookAge === 0 ? 9 : 0), true, `${looks} looks at ten changes`);
+  }
+});
+
+/** Calls go to the one and the other, so many times or until the Transaction is undone. */
+async function inTurn(order: readonly Stage[], name: string, most: number): Promise<void> {
+  for (let calls = 0; calls < most; calls += 1) {
+    const { status, phase } = await step(order[calls % order.length] ?? stage, name);
+    if (phase === 'RolledBack' && conditionOf(status, 'Finished') === 'True') return;
+  }
+}
+
+t.test('an engine that makes one change a call and one that makes many take turns', async (t) => {
+  const [one, many] = [engines.start({ timing: { callBudget: 0 } }), engines.start()];
+  const orders = { 'one-first': [one, many], 'many-first': [many, one] };
+  for (const [name, order] of Object.entries(orders)) {
+    const story = await begin(name, 6, ['Patch', 'Delete']);
+    const before = await story.look();
+    await inTurn(order, name, 4);
+    await stage.annotate(name, request);
+    await inTurn(order, name, 40);
+    t.match(await stage.read(name), { status: { phase: 'RolledBack' } });
+    t.same(await story.look(), before, name);
+  }
+});

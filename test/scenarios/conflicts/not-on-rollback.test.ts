@@ -1,0 +1,65 @@
+// What others have done since may look like a rollback conflict and be none: our value is not there any more, or nobody is
+// wronged when it goes.
+import t from 'tap';
+import { at, type JsonObject, textAt } from '../../../hooks/model/json.ts';
+import { must } from '../../support/client.ts';
+import { commit, itemsOf, undoAll } from '../../support/round-trip.ts';
+import { startStage } from '../../support/stage.ts';
+import { change, createConfigMaps } from '../../support/targets.ts';
+
+const theirs = { fieldManager: 'their-tool' };
+const blue: JsonObject = { color: 'blue', size: 'small' };
+const green = { data: { color: 'green', size: 'large' } };
+
+t.test('no rollback conflict', async (t) => {
+  const stage = await startStage(t, { withoutLoop: true });
+  const { client, path } = stage;
+
+  for (const type of ['Update', 'Patch'] as const)
+    await t.test(`a path of ours overwritten with its former value after ${type}`, async (t) => {
+      const name = `former-${type}`.toLowerCase();
+      await createConfigMaps(stage, [name], blue);
+      await commit(stage, name, [change(type, name, green)]);
+      must(await client.patch(path(`configmaps/${name}`), { data: { color: 'blue' } }, 'merge', theirs));
+      await undoAll(stage, name);
+      t.match(must(await client.get(path(`configmaps/${name}`))), { data: { color: 'blue', size: 'small' } });
+    });
+
+  for (const type of ['Update', 'Patch'] as const)
+    await t.test(`what ${type} added has been removed by somebody: nothing of it is left to undo`, async (t) => {
+      const name = `removed-${type}`.toLowerCase();
+      await createConfigMaps(stage, [name], blue);
+      await commit(stage, name, [change(type, name, { data: { ...blue, applied: 'yes', extra: 'ours' } })]);
+      must(await client.patch(path(`configmaps/${name}`), { data: { extra: null } }, 'merge', theirs));
+      await undoAll(stage, name);
+      t.same(must(await client.get(path(`configmaps/${name}`))).data, { ...blue, applied: 'yes' });
+    });
+
+  await t.test('deleted by somebody since: that stays so, and is told', async (t) => {
+    await createConfigMaps(stage, ['gone'], blue);
+    await commit(stage, 'gone', [change('Patch', 'gone', green)]);
+    must(await client.delete(path('configmaps/gone')));
+    const status = await undoAll(stage, 'gone');
+    t.match(textAt(itemsOf(status)[0], 'note'), /gone was deleted by someone else since; it was left so/);
+    t.equal((await client.get(path('configmaps/gone'))).code, 404);
+  });
+
+  await t.test('what was created here carries annotations and finalizers of others', async (t) => {
+    await commit(stage, 'marked', [change('Create', 'marked', green)]);
+    must(
+      await client.patch(path('configmaps/marked'), { metadata: { annotations: { seen: 'by-a-controller' } } }, 'merge', theirs),
+    );
+    await undoAll(stage, 'marked');
+    t.equal((await client.get(path('configmaps/marked'))).code, 404);
+  });
+
+  await t.test('made again by somebody else with the same content after Delete', async (t) => {
+    await createConfigMaps(stage, ['same'], blue);
+    const { data, metadata } = must(await client.get(path('configmaps/same')));
+    await commit(stage, 'same', [change('Delete', 'same')]);
+    const again = { metadata: { name: 'same', labels: at(metadata, 'labels') ?? {} }, data: data ?? {} };
+    const uid = textAt(must(await client.create(path('configmaps'), again, theirs)), 'metadata', 'uid');
+    await undoAll(stage, 'same');
+    t.equal(textAt(must(await client.get(path('configmaps/same'))), 'metadata', 'uid'), uid, 'theirs is left alone');
+  });
+});

@@ -1,0 +1,170 @@
+// A path of ours that somebody else has taken since is a rollback conflict: it names object, path and manager, nothing of that
+// object is written, everything else is still undone, and the Transaction is Failed and at rest.
+import t, { type Test } from 'tap';
+import { at, type JsonObject, textAt } from '../../../hooks/model/json.ts';
+import { must } from '../../support/client.ts';
+import { commit, itemsOf, portrait, showAtRest, undo } from '../../support/round-trip.ts';
+import { type Stage, startStage } from '../../support/stage.ts';
+import { change, createConfigMaps } from '../../support/targets.ts';
+
+const podTemplate = { apiVersion: 'v1', kind: 'PodTemplate' };
+
+const blue: JsonObject = { color: 'blue', size: 'small' };
+const green = { data: { color: 'green', size: 'large' } };
+
+interface Trap {
+  readonly reason: string;
+  /** The change of the object that somebody touches; the others of the same Transaction are ConfigMaps. */
+  readonly type: 'Update' | 'Patch' | 'Create' | 'Delete';
+  readonly content?: JsonObject;
+  /** What somebody does to the object at that path meanwhile. */
+  readonly meanwhile: (stage: Stage, path: string) => Promise<unknown>;
+  /** What the conflict says, the name of the object aside. */
+  readonly told: RegExp;
+}
+
+const theirs = { fieldManager: 'their-tool' };
+
+const configMap = (name: string, data: JsonObject): JsonObject => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name },
+  data,
+});
+
+function nameIn(path: string): string {
+  return path.split('/').at(-1) ?? '';
+}
+
+const traps: readonly Trap[] = [
+  ...(['Update', 'Patch'] as const).flatMap((type): readonly Trap[] => [
+    {
+      reason: `a path of ours overwritten after ${type}`,
+      type,
+      content: green,
+      meanwhile: ({ client }, path) => client.patch(path, { data: { color: 'red' } }, 'merge', theirs),
+      told: /data\.color \(by their-tool\)/,
+    },
+    {
+      reason: `a path of ours taken by server-side apply after ${type}`,
+      type,
+      content: green,
+      meanwhile: ({ client }, path) => client.apply(path, configMap(nameIn(path), { color: 'red' }), theirs),
+      told: /data\.color \(by their-tool\)/,
+    },
+    {
+      reason: `a new co-owner of a path of ours, with our value, after ${type}`,
+      type,
+      content: green,
+      meanwhile: ({ client }, path) => client.apply(path, configMap(nameIn(path), { color: 'green' }), theirs),
+      told: /data\.color \(by their-tool\)/,
+    },
+    {
+      reason: `deleted and made again by somebody else after ${type}`,
+      type,
+      content: green,
+      meanwhile: async ({ client, path: place }, path) => {
+        must(await client.delete(path));
+        return client.create(place('configmaps'), configMap(nameIn(path), { color: 'green' }), theirs);
+      },
+      told: /was deleted and created again by someone else since/,
+    },
+  ]),
+  {
+    reason: 'what Update removed is back with another value',
+    type: 'Update',
+    content: { data: { color: 'blue' } },
+    meanwhile: ({ client }, path) => client.patch(path, { data: { size: 'medium' } }, 'merge', theirs),
+    told: /data\.size \(by their-tool\)/,
+  },
+  {
+    reason: 'keys of others in a ConfigMap that was created here',
+    type: 'Create',
+    content: green,
+    meanwhile: ({ client }, path) => client.patch(path, { data: { note: 'theirs' } }, 'merge', theirs),
+    told: /was created here and has been changed by others since: data\.note \(by their-tool\)/,
+  },
+  {
+    reason: 'keys of others in an empty ConfigMap that was created here',
+    type: 'Create',
+    content: {},
+    meanwhile: ({ client }, path) => client.patch(path, { data: { note: 'theirs' } }, 'merge', theirs),
+    told: /was created here and has been changed by others since: data(\.note)? \(by their-tool\)/,
+  },
+  {
+    reason: 'a label of others on a ConfigMap that was created here',
+    type: 'Create',
+    content: green,
+    meanwhile: ({ client }, path) => client.patch(path, { metadata: { labels: { keep: 'me' } } }, 'merge', theirs),
+    told: /was created here and has been changed by others since: metadata\.labels(\.keep)? \(by their-tool\)/,
+  },
+  {
+    reason: 'made again by somebody else, with other content, after Delete',
+    type: 'Delete',
+    meanwhile: ({ client, path: place }, path) =>
+      client.create(place('configmaps'), configMap(nameIn(path), { color: 'red' }), theirs),
+    told: /was created again by someone else with other content: .*data\.color \(by their-tool\)/,
+  },
+];
+
+/** The change in the middle of three meets the trap. */
+async function runTrap(t: Test, stage: Stage, name: string, { type, content, meanwhile, told }: Trap): Promise<void> {
+  const { client, path } = stage;
+  const [before, middle, after] = ['before', 'middle', 'after'].map((suffix) => `${name}-${suffix}`);
+  const where = (one: string | undefined): string => path(`configmaps/${one}`);
+  await createConfigMaps(stage, [before ?? '', after ?? '', ...(type === 'Create' ? [] : [middle ?? ''])], blue);
+  const shown = [await portrait(stage, where(before)), await portrait(stage, where(after))];
+  await commit(stage, name, [
+    change('Patch', before ?? '', green),
+    change(type, middle ?? '', content),
+    change('Update', after ?? '', green),
+  ]);
+  must((await meanwhile(stage, where(middle))) as Awaited<ReturnType<typeof client.get>>);
+  const left = (await client.get(where(middle))).text;
+  const status = await undo(stage, name);
+  t.equal(textAt(status, 'phase'), 'Failed');
+  const error = textAt(itemsOf(status)[1], 'error', 'message') ?? '';
+  t.match(error, told);
+  t.ok(error.startsWith(`ConfigMap ${stage.namespace}/${middle} `), 'the object is named');
+  t.ok(textAt(status, 'message')?.includes(error), 'in the message of the whole too');
+  t.equal((await client.get(where(middle))).text, left, 'nothing of it is written');
+  t.same([await portrait(stage, where(before)), await portrait(stage, where(after))], shown, 'all else is undone');
+  t.same(
+    itemsOf(status).map((item) => at(item, 'rolledBack') === true),
+    [true, false, true],
+  );
+  t.same(await stage.leases(), []);
+  await showAtRest(t, stage, name);
+}
+
+t.test('rollback conflicts', async (t) => {
+  const stage = await startStage(t, { withoutLoop: true });
+  for (const [index, trap] of traps.entries()) await t.test(trap.reason, (t) => runTrap(t, stage, `trap-${index}`, trap));
+});
+
+t.test('a foreign env var in a container of ours', async (t) => {
+  const stage = await startStage(t, { withoutLoop: true });
+  const { client, path } = stage;
+  const containers = (...list: readonly JsonObject[]): JsonObject => ({ template: { spec: { containers: list } } });
+  const object = { ...podTemplate, metadata: { name: 'web' }, ...containers({ name: 'app', image: 'example.org/app' }) };
+  must(await client.create(path('podtemplates'), object));
+  const ours = containers({ name: 'ours', image: 'example.org/ours' });
+  await commit(stage, 'env', [change('Patch', 'web', ours, podTemplate), change('Create', 'beside', green)]);
+  const env = containers({ name: 'ours', env: [{ name: 'THEIRS', value: 'yes' }] });
+  must(await client.patch(path('podtemplates/web'), env, 'strategic', theirs));
+  const status = await undo(stage, 'env');
+  t.match(status, { phase: 'Failed', message: /containers\[name=ours\].* \(by .*their-tool/ });
+  t.equal((await client.get(path('configmaps/beside'))).code, 404, 'the rest is undone');
+
+  must(
+    await client.patch(
+      path('podtemplates/web'),
+      containers({ name: 'ours', env: [{ name: 'THEIRS', $patch: 'delete' }] }),
+      'strategic',
+      theirs,
+    ),
+  );
+  await stage.annotate('env', { 'tx.janus.io/retry-rollback': 'yes' });
+  t.match(await undo(stage, 'env'), { phase: 'RolledBack' });
+  t.match(must(await client.get(path('podtemplates/web'))), { template: { spec: { containers: { length: 1 } } } });
+});

@@ -1,0 +1,53 @@
+// Two or three Transactions over one to three objects, all values from small sets so that they meet, and the order of the undos.
+import fc from 'fast-check';
+import type { JsonObject } from '../../../hooks/model/json.ts';
+import { bodies, type ChangeType, type Kind, writeTo } from '../../generated/arbitraries.ts';
+import type { Orders, PlannedChange, Subject } from './story.ts';
+
+interface Wish {
+  /** Of the types that are possible then. */
+  readonly pick: number;
+  readonly content: JsonObject;
+  readonly isLeftAlone: boolean;
+}
+
+function wish(kind: Kind): fc.Arbitrary<Wish> {
+  const isLeftAlone = fc.integer({ min: 0, max: 3 }).map((number) => number === 0);
+  return fc.record({ pick: fc.nat({ max: 5 }), content: bodies[kind], isLeftAlone });
+}
+
+const kind = fc.constantFrom<Kind>('ConfigMap', 'Secret', 'Widget');
+
+function subject(transactions: number): fc.Arbitrary<Subject> {
+  return kind.chain((kind) =>
+    fc
+      .record({
+        origin: fc.option(bodies[kind], { nil: undefined, freq: 3 }),
+        history: fc.array(writeTo(undefined, kind), { maxLength: 2 }),
+        wishes: fc.array(wish(kind), { minLength: transactions, maxLength: transactions }),
+      })
+      .map(({ origin, history, wishes }) => ({ kind, origin, history, changes: possible(origin !== undefined, wishes) })),
+  );
+}
+
+const onExisting: readonly ChangeType[] = ['Update', 'Update', 'Patch', 'Patch', 'Patch', 'Delete'];
+
+function possible(isThere: boolean, wishes: readonly Wish[]): readonly (PlannedChange | undefined)[] {
+  let exists = isThere;
+  return wishes.map(({ pick, content, isLeftAlone }) => {
+    if (isLeftAlone) return undefined;
+    const type = exists ? (onExisting[pick] ?? 'Patch') : 'Create';
+    exists = type !== 'Delete';
+    return { type, content };
+  });
+}
+
+export const orders: fc.Arbitrary<Orders> = fc.integer({ min: 2, max: 3 }).chain((transactions) =>
+  fc.record({
+    subjects: fc.array(subject(transactions), { minLength: 1, maxLength: 3 }),
+    undos: fc.shuffledSubarray(
+      Array.from({ length: transactions }, (_, number) => number),
+      { minLength: transactions, maxLength: transactions },
+    ),
+  }),
+);

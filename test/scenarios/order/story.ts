@@ -1,0 +1,28 @@
+// Several Transactions over the same objects: each is committed when the one before has ended, then they are undone, in any order.
+import type { JsonObject } from '../../../hooks/model/json.ts';
+import type { ChangeType, Kind, Write } from '../../generated/arbitraries.ts';
+
+export interface PlannedChange {
+  readonly type: ChangeType;
+  /** Unused for a Delete. */
+  readonly content: JsonObject;
+}
+
+/** One object, and what each Transaction does to it; undefined where one leaves it alone. */
+export interface Subject {
+  readonly kind: Kind;
+  /** How it came to be; undefined when the first change creates it. */
+  readonly origin: JsonObject | undefined;
+  readonly history: readonly Write[];
+  readonly changes: readonly (PlannedChange | undefined)[];
+}
+
+export interface Orders {
+  readonly subjects: readonly Subject[];
+  /** Which Transaction is undone first, second, ...; each once. */
+  readonly undos: readonly number[];
+}
+
+export function transactionsOf({ subjects }: Orders): number {
+  return subjects[0]?.changes.length ?? 0;
+}

@@ -1,0 +1,180 @@
+// An undo writes twice: the content, then who owns it. The engine dies before and after each of its writes, and somebody else
+// writes at that very point, by the death of the engine or between two writes of a living one. In the end the object is as if
+// there had never been a Transaction: as its twin, which nobody but that somebody has touched, managedFields included.
+import t, { type Test } from 'tap';
+import type { Cluster, Write } from '../../../hooks/cluster.ts';
+import type { JsonObject } from '../../../hooks/model/json.ts';
+import { type Answer, must } from '../../support/client.ts';
+import { type Engines, openEngines } from '../../support/engine.ts';
+import { commit } from '../../support/round-trip.ts';
+import { comparable, type Stage, startStage } from '../../support/stage.ts';
+import { stepToEnd } from '../../support/stepping.ts';
+import { change } from '../../support/targets.ts';
+
+type Type = 'Update' | 'Patch' | 'Delete';
+
+/** What somebody writes; the path of the object is given. */
+type Act = (stage: Stage, path: string) => Promise<Answer>;
+
+const by = (fieldManager: string): { readonly fieldManager: string } => ({ fieldManager });
+
+const acts: Readonly<Record<string, Act>> = {
+  'another field': ({ client }, path) => client.patch(path, { data: { theirs: 'yes' } }, 'merge', by('their-tool')),
+  'an annotation': ({ client }, path) =>
+    client.patch(path, { metadata: { annotations: { seen: 'yes' } } }, 'merge', by('their-tool')),
+  'another field of a former owner': ({ client }, path) =>
+    client.patch(path, { data: { more: 'yes' } }, 'merge', by('kubectl-create')),
+  'the same field again': ({ client }, path) => client.patch(path, { data: { color: 'red' } }, 'merge', by('their-tool')),
+};
+
+interface Point {
+  /** Which write of the undo, counted from 1. */
+  readonly write: number;
+  readonly side: 'before' | 'after';
+}
+
+/** Before the second write is after the first one. */
+const points: readonly Point[] = [
+  { write: 1, side: 'before' },
+  { write: 1, side: 'after' },
+  { write: 2, side: 'after' },
+];
+
+/** Lets something happen at that point of the writes to one object. */
+function happening(name: string, point: Point, what: () => Promise<void>): (cluster: Cluster) => Cluster {
+  let count = 0;
+  const arrive = async (side: Point['side']): Promise<void> => {
+    if (count === point.write && side === point.side) await what();
+  };
+  const send = async (cluster: Cluster, write: Write): ReturnType<Cluster['send']> => {
+    count += 1;
+    await arrive('before');
+    const answer = await cluster.send(write);
+    await arrive('after');
+    return answer;
+  };
+  return (cluster) => ({
+    ...cluster,
+    send: (write) => (write.location.name === name ? send(cluster, write) : cluster.send(write)),
+  });
+}
+
+class Death extends Error {}
+
+const dies = async (): Promise<void> => {
+  throw new Death();
+};
+
+/** Calls an engine until it dies, or the undo has ended without that. */
+async function runUntilDeath(stage: Stage, name: string): Promise<void> {
+  try {
+    await stepToEnd(stage, name);
+  } catch (error) {
+    if (!(error instanceof Death)) throw error;
+  }
+}
+
+interface Run {
+  readonly stage: Stage;
+  readonly engines: Engines;
+  readonly type: Type;
+  readonly point: Point;
+  readonly act: Act | undefined;
+}
+
+// As tools do it: a file applied by kubectl before there was server-side apply, and one key by a tool that has it.
+async function create({ client, path }: Stage, name: string): Promise<void> {
+  const object = {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name, labels: { team: 'shop' } },
+    data: { color: 'blue', size: 'small' },
+  };
+  must(await client.create(path('configmaps'), object, { fieldManager: 'kubectl-create' }));
+  must(
+    await client.patch(path(`configmaps/${name}`), { data: { size: 'large' } }, 'merge', {
+      fieldManager: 'kubectl-client-side-apply',
+    }),
+  );
+  const applied = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data: { applied: 'yes' } };
+  must(await client.apply(path(`configmaps/${name}`), applied, { fieldManager: 'gitops' }));
+}
+
+const content = { data: { color: 'green', applied: 'ours', extra: 'ours' } };
+
+async function show({ client, path }: Stage, name: string): Promise<unknown> {
+  const object = must(await client.get(path(`configmaps/${name}`)));
+  const named = { ...object, metadata: { ...(object.metadata as JsonObject), name: 'either' } };
+  return comparable(named, true);
+}
+
+/** Somebody's write to an object that may not be there right now; the twin is written only where the object was. */
+async function writeBoth({ stage, act }: Run, name: string): Promise<void> {
+  const written = await act?.(stage, stage.path(`configmaps/${name}`));
+  if (written === undefined || written.code === 404) return;
+  must(written);
+  must((await act?.(stage, stage.path(`configmaps/${name}-twin`))) ?? written);
+}
+
+async function setUp({ stage, type }: Run, name: string): Promise<void> {
+  await create(stage, name);
+  await create(stage, `${name}-twin`);
+  await commit(stage, name, [change(type, name, type === 'Delete' ? undefined : content)]);
+  await stage.annotate(name, { 'tx.janus.io/request-rollback': 'yes' });
+}
+
+async function showAsTwin(t: Test, { stage }: Run, name: string): Promise<void> {
+  const { phase, status } = await stepToEnd(stage, name);
+  t.equal(phase, 'RolledBack', status.message as string);
+  t.same(await show(stage, name), await show(stage, `${name}-twin`), 'as if there had been no Transaction');
+}
+
+async function dieAndGoOn(t: Test, run: Run, name: string): Promise<void> {
+  await setUp(run, name);
+  const mortal = run.engines.start({ wrap: happening(name, run.point, dies) });
+  await runUntilDeath(mortal, name);
+  await writeBoth(run, name);
+  await showAsTwin(t, { ...run, stage: run.engines.start() }, name);
+}
+
+async function writeInBetween(t: Test, run: Run, name: string): Promise<void> {
+  await setUp(run, name);
+  const disturbed = run.engines.start({ wrap: happening(name, run.point, () => writeBoth(run, name)) });
+  await showAsTwin(t, { ...run, stage: disturbed }, name);
+}
+
+/**
+ * Who overwrites our value before our first write makes a conflict. And where the status does not tell yet that all is undone, some
+ * writes after our last one cannot be told from writes before it, or from somebody else's creation: they are conflicts too.
+ */
+function isPossible(what: string, { type, point }: Run): boolean {
+  if (what === 'the same field again') return point.write === 1 && point.side === 'after';
+  return type !== 'Delete' || point.write === 1 || what === 'an annotation';
+}
+
+type Case = readonly [name: string, body: (t: Test) => Promise<void>];
+
+function casesOf(run: Run, name: string): readonly Case[] {
+  const where = `${run.point.side} write ${run.point.write} of the undo of ${run.type}`;
+  const possible = Object.entries(acts).filter(([what]) => isPossible(what, run));
+  return [
+    [`the engine dies ${where}`, (t) => dieAndGoOn(t, run, name)],
+    ...possible.flatMap(([what, act], index): readonly Case[] => [
+      [`the engine dies ${where}, somebody writes ${what}`, (t) => dieAndGoOn(t, { ...run, act }, `${name}-${index}-dead`)],
+      [`somebody writes ${what} ${where}`, (t) => writeInBetween(t, { ...run, act }, `${name}-${index}`)],
+    ]),
+  ];
+}
+
+t.test('half restored', async (t) => {
+  const stage = await startStage(t, { withoutLoop: true });
+  const engines = await openEngines(t, stage);
+  const cases = (['Update', 'Patch', 'Delete'] as const).flatMap((type) =>
+    points.flatMap((point) =>
+      casesOf({ stage, engines, type, point, act: undefined }, `${type}-${point.write}-${point.side}`.toLowerCase()),
+    ),
+  );
+  t.jobs = 4;
+  await Promise.all(cases.map(([name, body]) => t.test(name, body)));
+  t.same(await stage.leases(), []);
+});

@@ -1,0 +1,133 @@
+// What Kubernetes would delete again is not given to an object, or the Transaction is refused: owners that are not there, or that may
+// not be read, and the token of a ServiceAccount that is another one now.
+import t from 'tap';
+import { at, type JsonObject, textAt } from '../../../hooks/model/json.ts';
+import { must, waitFor } from '../../support/client.ts';
+import { causeOf, isThere, ownerOf } from '../../support/owned.ts';
+import { commit, itemsOf, undoAll } from '../../support/round-trip.ts';
+import { type Stage, startStage } from '../../support/stage.ts';
+import { stepTo, stepToEnd } from '../../support/stepping.ts';
+import { change, createConfigMaps } from '../../support/targets.ts';
+
+const nobody = { apiVersion: 'v1', kind: 'ConfigMap', name: 'nobody', uid: '12345678-1234-1234-1234-123456789012' };
+const blue = { data: { color: 'blue' } };
+
+/** The garbage collector has come by: it has taken what names nobody as owner. */
+async function collectGarbage({ client, path }: Stage, name: string): Promise<void> {
+  must(await client.create(path('configmaps'), { metadata: { name, ownerReferences: [nobody] } }));
+  await waitFor(async () => (await client.get(path(`configmaps/${name}`))).code === 404, 'the garbage collector');
+}
+
+t.test('a token Secret that was deleted before its ServiceAccount comes back, as the token of the new one', async (t) => {
+  const stage = await startStage(t, { withoutLoop: true });
+  const { client, path } = stage;
+  const type = 'kubernetes.io/service-account-token';
+  const annotations = { 'kubernetes.io/service-account.name': 'robot', theirs: 'yes' };
+  const account = (): Promise<JsonObject> => client.get(path('serviceaccounts/robot')).then(must);
+  const token = async (): Promise<JsonObject> => (await client.get(path('secrets/token'))).body;
+  const isOf = (secret: JsonObject, owner: JsonObject): boolean =>
+    at(secret, 'data', 'token') !== undefined &&
+    at(secret, 'metadata', 'annotations', 'kubernetes.io/service-account.uid') === at(owner, 'metadata', 'uid');
+  must(await client.create(path('serviceaccounts'), { metadata: { name: 'robot' } }));
+  const data = { theirs: 'eWVz' };
+  must(await client.create(path('secrets'), { metadata: { name: 'token', annotations }, type, data }));
+  const old = await account();
+  await waitFor(async () => isOf(await token(), old), 'the token');
+  const before = await token();
+  const tokenOnly = change('Delete', 'token', undefined, { kind: 'Secret' });
+
+  await t.test('alone, it is the same', async (t) => {
+    await commit(stage, 'alone', [tokenOnly]);
+    await undoAll(stage, 'alone');
+    t.same(at(await token(), 'data'), at(before, 'data'));
+  });
+
+  await t.test('with it, it is made anew', async (t) => {
+    await commit(stage, 'both', [tokenOnly, change('Delete', 'robot', undefined, { kind: 'ServiceAccount' })]);
+    const status = await undoAll(stage, 'both');
+    t.match(itemsOf(status)[0], { note: /it gets a new token: its ServiceAccount is another one now, or may not be read$/ });
+    const now = await account();
+    t.not(at(now, 'metadata', 'uid'), at(old, 'metadata', 'uid'));
+    await waitFor(async () => isOf(await token(), now), 'the new token');
+    t.match(await token(), { metadata: { annotations: { theirs: 'yes' } }, data });
+    t.not(at(await token(), 'data', 'token'), at(before, 'data', 'token'));
+  });
+
+  await t.test('while the ServiceAccount is not there, it is waited for', async (t) => {
+    await commit(stage, 'waiting', [tokenOnly]);
+    must(await client.delete(path('serviceaccounts/robot')));
+    await waitFor(async () => (await client.get(path('serviceaccounts/robot'))).code === 404, 'it to be gone');
+    await stage.annotate('waiting', { 'tx.janus.io/request-rollback': 'yes' });
+    const waits = /token of a ServiceAccount that is not there/;
+    await stepTo(stage, 'waiting', 'it to be waited for', ({ status }) => waits.test(textAt(status, 'message') ?? ''));
+    must(await client.create(path('serviceaccounts'), { metadata: { name: 'robot' } }));
+    t.match((await stepToEnd(stage, 'waiting')).status, { phase: 'RolledBack' });
+    await waitFor(async () => isOf(await token(), await account()), 'the token of the next one');
+  });
+});
+
+t.test('an owner that is not there', async (t) => {
+  const stage = await startStage(t, { withoutLoop: true });
+  const { client, path } = stage;
+  await createConfigMaps(stage, ['target', 'owner', 'owned']);
+  const owned = { metadata: { ownerReferences: [nobody] } };
+  const updated = { ...blue, ...owned };
+
+  for (const [name, one] of [
+    ['patch', change('Patch', 'target', owned)],
+    ['update', change('Update', 'target', updated)],
+    ['create', change('Create', 'made', updated)],
+  ] as const)
+    await t.test(`is refused in a change of type ${name}`, async (t) => {
+      await stage.transaction(name, [one]);
+      const { status } = await stepToEnd(stage, name);
+      const message =
+        /nothing was applied: .*is given ConfigMap nobody \(uid 12345678-.*\) as owner, which will not be there: .*leave/;
+      t.match(status, { phase: 'Failed', message });
+      t.equal(causeOf(status), 'Invalid');
+      await collectGarbage(stage, `garbage-${name}`);
+      t.ok(await isThere(stage, path('configmaps/target')));
+    });
+
+  await t.test('since the same Transaction deletes it before, is refused as well', async (t) => {
+    const owner = must(await client.get(path('configmaps/owner')));
+    const given = { metadata: { ownerReferences: [ownerOf({ apiVersion: 'v1', kind: 'ConfigMap', ...owner })] } };
+    await stage.transaction('deleted', [change('Delete', 'owner'), change('Patch', 'target', given)]);
+    t.match((await stepToEnd(stage, 'deleted')).status, { phase: 'Failed', message: /changes\[1\].*is given ConfigMap owner/ });
+    await commit(stage, 'given', [change('Patch', 'target', given)]);
+    await undoAll(stage, 'given');
+    t.equal(at(must(await client.get(path('configmaps/target'))), 'metadata', 'ownerReferences'), undefined);
+  });
+});
+
+t.test('an owner that the ServiceAccount may not read', async (t) => {
+  const verbs = ['get', 'list', 'create', 'update', 'patch', 'delete'];
+  const rules = [{ apiGroups: [''], resources: ['configmaps'], verbs }];
+  const stage = await startStage(t, { withoutLoop: true, rules });
+  const { client, path } = stage;
+  const owner = must(await client.create(path('secrets'), { metadata: { name: 'owner' } }));
+  const ownerReferences = [ownerOf({ apiVersion: 'v1', kind: 'Secret', ...owner })];
+  must(await client.create(path('configmaps'), { metadata: { name: 'child', ownerReferences }, ...blue }));
+
+  await t.test('is given to no object', async (t) => {
+    await createConfigMaps(stage, ['target']);
+    await stage.transaction('given', [change('Patch', 'target', { metadata: { ownerReferences } })]);
+    const { status } = await stepToEnd(stage, 'given');
+    t.match(status, {
+      phase: 'Failed',
+      message: /is given Secret owner \(uid .*\) as owner, which ServiceAccount .* may not read/,
+    });
+    t.equal(causeOf(status), 'Forbidden');
+  });
+
+  await t.test('is left out where an object comes back: it may be gone', async (t) => {
+    await commit(stage, 'child', [change('Delete', 'child')]);
+    must(await client.delete(path('secrets/owner')));
+    const status = await undoAll(stage, 'child');
+    t.match(itemsOf(status)[0], {
+      note: /references dropped, the ServiceAccount may not read their owners, which may be gone: /,
+    });
+    await collectGarbage(stage, 'garbage');
+    t.match(must(await client.get(path('configmaps/child'))), blue);
+  });
+});

@@ -1,0 +1,71 @@
+// A kind that cannot be listed holds up nothing for long, and is named: an undo of what never was Committed goes on without it, one of
+// what was Committed leaves what would be deleted, a Delete is refused.
+import t from 'tap';
+import { textAt } from '../../../hooks/model/json.ts';
+import { breakSomeKind } from '../../support/broken-kind.ts';
+import { must } from '../../support/client.ts';
+import { causeOf, isThere } from '../../support/owned.ts';
+import { allowIrreversible, commit, itemsOf } from '../../support/round-trip.ts';
+import { startStage } from '../../support/stage.ts';
+import { stepTo, stepToEnd, stepUntil } from '../../support/stepping.ts';
+import { change, createConfigMaps } from '../../support/targets.ts';
+
+const blue = { data: { color: 'blue' } };
+
+t.test('a kind that cannot be listed', async (t) => {
+  const stage = await startStage(t, { withoutLoop: true });
+  const { client, path } = stage;
+  const short = { spec: { timeout: '16s' } };
+  await createConfigMaps(stage, ['deleted', 'meant', 'due', 'changed']);
+  await stage.transaction('committed', [change('Create', 'made', blue), change('Patch', 'changed', blue)], short);
+  t.match((await stepToEnd(stage, 'committed')).status, { phase: 'Committed' });
+  await stage.transaction('stopped', [change('Create', 'first', blue), change('Create', 'second', blue)], short);
+  await stepUntil(stage, 'stopped', 'Prepared');
+  must(await client.create(path('configmaps'), { metadata: { name: 'second' } }));
+  await stage.transaction('due', [change('Create', 'before', blue), change('Delete', 'due')], { spec: { timeout: '60s' } });
+  await stepUntil(stage, 'due', 'Prepared');
+  const broken = await breakSomeKind(stage);
+  t.teardown(broken.remove);
+  const named = (text: string): RegExp => new RegExp(text.replace('KIND', broken.name.replaceAll('.', '\\.')));
+
+  await t.test('is waited for, and then not, by the undo of a Create that never was Committed', async (t) => {
+    const waits = named('listing KIND, to see what would go with ConfigMap .*/first, failed for now');
+    await stepTo(stage, 'stopped', 'the kind to be named', ({ status }) => waits.test(textAt(status, 'message') ?? ''));
+    const { status } = await stepToEnd(stage, 'stopped');
+    t.match(status, { phase: 'RolledBack' });
+    t.match(itemsOf(status)[0], { rolledBack: true, note: named('may have gone with it, listing them fails: KIND$') });
+    t.equal((await client.get(path('configmaps/first'))).code, 404);
+  });
+
+  await t.test('refuses a Delete of another kind when it is due: what was changed before is taken back', async (t) => {
+    const { status } = await stepToEnd(stage, 'due');
+    t.match(status, { phase: 'RolledBack', message: named('Delete of ConfigMap .*/due cannot be undone: .*listing KIND fails') });
+    t.equal(causeOf(status), 'Irreversible');
+    t.ok(await isThere(stage, path('configmaps/due')));
+    t.equal((await client.get(path('configmaps/before'))).code, 404);
+  });
+
+  await t.test('refuses a Delete of another kind at the checks, but not one that is meant', async (t) => {
+    await stage.transaction('deleting', [change('Delete', 'deleted')], short);
+    const { status } = await stepToEnd(stage, 'deleting');
+    t.match(status, { phase: 'Failed', message: named('nothing was applied: .*listing KIND fails .*allow-irreversible=true') });
+    t.equal(causeOf(status), 'Irreversible');
+    t.ok(await isThere(stage, path('configmaps/deleted')));
+    await commit(stage, 'meant', [change('Delete', 'meant')], allowIrreversible);
+    t.equal((await client.get(path('configmaps/meant'))).code, 404);
+  });
+
+  await t.test('keeps what was Committed, and nothing else, until it can be listed', async (t) => {
+    await stage.annotate('committed', { 'tx.janus.io/request-rollback': 'yes' });
+    const { status } = await stepToEnd(stage, 'committed');
+    t.match(status, { phase: 'Failed' });
+    const message = named('ConfigMap .*/made was created here, .*listing KIND fails');
+    t.match(itemsOf(status), [{ left: true, error: { message } }, { rolledBack: true }]);
+    t.notMatch(itemsOf(status)[0], { error: { reason: 'RollbackTimeout' } });
+    t.ok(await isThere(stage, path('configmaps/made')));
+    await broken.mend();
+    await stage.annotate('committed', { 'tx.janus.io/retry-rollback': 'yes' });
+    t.match((await stepToEnd(stage, 'committed')).status, { phase: 'RolledBack' });
+    t.equal((await client.get(path('configmaps/made'))).code, 404);
+  });
+});

@@ -1,0 +1,121 @@
+// What is in the cluster, counted on the real API server: whole pages, by phase, age and what was not restored.
+import { randomBytes } from 'node:crypto';
+import t from 'tap';
+import type { JsonObject } from '../../../hooks/model/json.ts';
+import { readPage, secondsOfAge } from '../../../server/kubernetes/tables.ts';
+import { createInventory } from '../../../server/telemetry/inventory.ts';
+import { freeNamespace, must } from '../../support/client.ts';
+import { connectToCluster, installManifests } from '../../support/install.ts';
+import { openCluster } from '../kubernetes/real.ts';
+
+const client = connectToCluster();
+const cluster = openCluster();
+t.teardown(() => Promise.all([client.close(), cluster.close()]));
+await installManifests(client);
+const namespace = await freeNamespace(client, 'inventory', t);
+const elsewhere = await freeNamespace(client, 'inventory', t);
+const inventory = createInventory(cluster.transport, { engineNamespace: namespace, namespaces: [namespace, elsewhere] });
+
+const target = { apiVersion: 'v1', kind: 'ConfigMap', name: 'a' };
+const spec = { serviceAccountName: 'deployer', changes: [{ type: 'Patch', target, content: { data: { a: '1' } } }] };
+
+async function transaction(where: string, name: string, status?: JsonObject): Promise<void> {
+  const path = `/apis/tx.janus.io/v1alpha1/namespaces/${where}/transactions`;
+  must(await client.create(path, { apiVersion: 'tx.janus.io/v1alpha1', kind: 'Transaction', metadata: { name }, spec }));
+  if (status !== undefined) must(await client.patch(`${path}/${name}/status`, { status: { version: 1, ...status } }));
+}
+
+const since = (milliseconds: number): JsonObject => ({
+  type: 'Reconciling',
+  status: 'True',
+  reason: 'Committing',
+  message: '',
+  lastTransitionTime: new Date(Date.now() - milliseconds).toISOString().replace(/\.\d+/, ''),
+});
+
+t.test('Transactions of the served namespaces, by phase; one that nobody has looked at is Pending', async (t) => {
+  await transaction(namespace, 'new');
+  await transaction(namespace, 'old', { phase: 'Committing', conditions: [since(600_000)] });
+  await transaction(elsewhere, 'young', { phase: 'Committing', conditions: [since(60_000)] });
+  await transaction(namespace, 'done', { phase: 'Committed' });
+  await transaction(namespace, 'refused', { phase: 'Failed' });
+  const left = { left: true, error: { reason: 'RollbackConflict', message: '' } };
+  await transaction(elsewhere, 'left', { phase: 'Failed', items: [left] });
+  const odd = { left: true, error: { reason: 'PolicyOfSomebody', message: '' } };
+  await transaction(elsewhere, 'odd', { phase: 'Failed', items: [odd] });
+  const found = await inventory.transactions();
+  t.equal(found?.byPhase.get('Pending')?.count, 1);
+  t.equal(found?.byPhase.get('Committing')?.count, 2);
+  t.ok(Math.abs((found?.byPhase.get('Committing')?.oldest ?? 0) - 600) < 60);
+  t.same(found?.byPhase.get('RollingBack'), { count: 0, oldest: 0 });
+  t.notOk(found?.byPhase.has('Committed'));
+  t.same(Object.fromEntries(found?.unrestored ?? []), { RollbackConflict: 1, Other: 1 });
+});
+
+t.test("locks, page by page, and nobody else's Leases", async (t) => {
+  const path = `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases`;
+  const labels = { 'tx.janus.io/transaction-uid': 'one' };
+  const suffix = (): string => randomBytes(6).toString('hex');
+  for (let index = 0; index < 3; index += 1) must(await client.create(path, { metadata: { name: `lock-${suffix()}`, labels } }));
+  must(await client.create(path, { metadata: { name: 'of-another' } }));
+  t.equal((await inventory.locks())?.count, 3);
+});
+
+t.test('the version of a Transaction, as long as it is that one', async (t) => {
+  const { items } = await client.list(`/apis/tx.janus.io/v1alpha1/namespaces/${namespace}/transactions`);
+  const uidOf = (name: string): string => {
+    const found = items.map(({ metadata }) => metadata as { readonly name: string; readonly uid: string });
+    return found.find((metadata) => metadata.name === name)?.uid ?? '';
+  };
+  t.equal(await inventory.version({ namespace, name: 'old', uid: uidOf('old') }), 1);
+  t.equal(await inventory.version({ namespace, name: 'new', uid: uidOf('new') }), 0);
+  t.equal(await inventory.version({ namespace, name: 'old', uid: 'another' }), 'gone');
+  t.equal(await inventory.version({ namespace, name: 'none', uid: 'none' }), 'gone');
+});
+
+t.test('where the API server refuses nothing is found, not zero', async (t) => {
+  const refused = createInventory(
+    {
+      ...cluster.transport,
+      request: (request) => cluster.transport.request(request, { kind: 'serviceAccount', namespace, name: 'default' }),
+    },
+    { engineNamespace: namespace, namespaces: [] },
+  );
+  t.equal(await refused.transactions(), undefined);
+  t.equal(await refused.locks(), undefined);
+  t.equal(await refused.version({ namespace, name: 'old', uid: '' }), undefined);
+});
+
+t.test('a page has a continuation where there is more', async (t) => {
+  const resource = {
+    group: '',
+    version: 'v1',
+    plural: 'namespaces',
+    kind: 'Namespace',
+    namespaced: false,
+    verbs: [],
+    statusSubresource: true,
+  };
+  const few = {
+    ...cluster.transport,
+    request: (request: Parameters<typeof cluster.transport.request>[0]) =>
+      cluster.transport.request({ ...request, query: { ...request.query, limit: '1' } }, { kind: 'engine' }),
+  };
+  const first = await readPage(few, { resource, namespace: undefined });
+  const second = first.kind === 'ok' ? await readPage(few, { resource, namespace: undefined }, first.next) : first;
+  t.equal(first.kind === 'ok' && first.rows.length, 1);
+  t.equal(second.kind === 'ok' && second.rows.length, 1);
+  t.not(first.kind === 'ok' && first.rows[0]?.cell('Name'), second.kind === 'ok' && second.rows[0]?.cell('Name'));
+});
+
+t.test('ages as they are printed', async (t) => {
+  for (const [text, seconds] of [
+    ['45s', 45],
+    ['5m10s', 310],
+    ['3h', 10_800],
+    ['3d4h', 273_600],
+    ['<unknown>', undefined],
+    ['', undefined],
+  ] as const)
+    t.equal(secondsOfAge(text), seconds, text);
+});

@@ -1,0 +1,66 @@
+// What a step leaves: one log line, one audit line per target write, Events; and never content.
+import t from 'tap';
+import { cachedReadiness } from '../../../server/routes/probes.ts';
+import { report, request, testApp } from '../parts.ts';
+
+t.test('one line a step, one line a target write, constant messages', async (t) => {
+  const app = testApp({ report });
+  await app.server.inject({ method: 'POST', url: '/sync', payload: request });
+  t.equal(app.lines.length, 2);
+  t.match(app.lines[0], {
+    msg: 'step',
+    transaction: 'shop/deploy-v2',
+    uid: '6f1c-01',
+    step: 'apply',
+    because: 'change 1 is next',
+    fromPhase: 'Prepared',
+    toPhase: 'Committing',
+    item: 0,
+    outcome: 'done',
+  });
+  t.match(app.lines[1], {
+    msg: 'target write',
+    audit: true,
+    transaction: 'shop/deploy-v2',
+    uid: '6f1c-01',
+    item: 0,
+    verb: 'update',
+    resource: 'configmaps',
+    target: 'ConfigMap shop/a',
+    serviceAccount: 'deployer',
+    outcome: 'ok',
+  });
+});
+
+t.test('Events name the Transaction, the time and their position', async (t) => {
+  const app = testApp({ report });
+  await app.server.inject({ method: 'POST', url: '/sync', payload: request });
+  const about = { namespace: 'shop', name: 'deploy-v2', uid: '6f1c-01', at: report.at, position: [4, 0] };
+  t.same(app.events, [{ ...report.events[0], ...about }]);
+});
+
+t.test('an Event that cannot be recorded does not fail the call', async (t) => {
+  const recordEvent = () => {
+    throw new Error('hunter2');
+  };
+  const app = testApp({ report, recordEvent });
+  const answer = await app.server.inject({ method: 'POST', url: '/sync', payload: request });
+  t.equal(answer.statusCode, 200);
+  t.match(app.lines.at(-1), { msg: 'recording a step failed' });
+  t.notMatch(JSON.stringify(app.lines), /hunter2/);
+});
+
+t.test('the API server is asked once for many probes', async (t) => {
+  let asked = 0;
+  let now = 0;
+  const readiness = cachedReadiness(
+    async () => String(++asked),
+    5_000,
+    () => now,
+  );
+  t.same(await Promise.all([readiness(), readiness()]), ['1', '1']);
+  now = 4_999;
+  t.equal(await readiness(), '1');
+  now = 5_000;
+  t.equal(await readiness(), '2');
+});
