@@ -1,6 +1,6 @@
 // Prepared and Committing: the announced change is applied, recognised as applied, or found to be impossible.
 
-import { howToAllow, takesAlong, unlistedNote } from '../checks/one-way.ts';
+import { howToAllow, oneWay, takesAlong, unlistedNote } from '../checks/one-way.ts';
 import { describeRefusal } from '../checks/refusal.ts';
 import { driftRoom } from '../checks/room.ts';
 import type { Precondition } from '../cluster.ts';
@@ -9,7 +9,7 @@ import type { Failure } from '../model/failure.ts';
 import { reasonOfFailure } from '../model/reason.ts';
 import { describe } from '../model/reference.ts';
 import { isSealed, type SnapshotEntry } from '../model/snapshot.ts';
-import { fieldManagers } from '../model/transaction.ts';
+import { fieldManagers, mayBreak } from '../model/transaction.ts';
 import type { Observation } from '../observe/observation.ts';
 import { writerOf } from '../writes/lease.ts';
 import { driftOf } from './drift.ts';
@@ -112,9 +112,26 @@ function send(
   }
   const unseen = unseenAtDelete(observation, view, entry);
   if (unseen !== undefined) return unseen;
+  const untimely = byTrial(observation, view, entry);
+  if (untimely !== undefined) return untimely;
   const note = unlistedNote(view.unlisted);
   const apply = { kind: 'apply', index: entry.index, entry, live, precondition, because: `${entry.type} ${name}` } as const;
   return note === undefined ? apply : { ...apply, note };
+}
+
+// A deferred dry run counts only now, whatever pre-flight took for likely; what it says could not be known before.
+function byTrial({ status, transaction, now }: Observation, { tried }: ItemView, entry: SnapshotEntry): Step | undefined {
+  const { index, type, target } = entry;
+  if (tried === undefined) {
+    const because = `the dry run of ${describe(target)} is due`;
+    return entry.deferred === true ? { kind: 'look', entry, because } : undefined;
+  }
+  if (tried.kind === 'failed')
+    return { kind: 'refused', index, entry, failure: tried.failure, because: `${type} ${describe(target)}: its dry run failed` };
+  const why = mayBreak(transaction) ? undefined : oneWay(entry.prior, tried.object);
+  if (why === undefined) return undefined;
+  const message = `${type} of ${describe(target)} cannot be undone: ${why}; ${howToAllow}`;
+  return become(undoing(status, { reason: 'Irreversible', message }, now, index), message);
 }
 
 function byJudgement(

@@ -1,6 +1,7 @@
 // What one look leads to: a closed union. At most one target is touched by any of them.
 
 import type { Precondition } from '../cluster.ts';
+import type { Failure } from '../model/failure.ts';
 import type { Drift } from '../model/item.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { Wanted } from '../model/others.ts';
@@ -50,6 +51,14 @@ export type Step =
       readonly precondition: Precondition | undefined;
       /** What should be known of it once it is made. */
       readonly note?: string;
+      readonly because: string;
+    }
+  /** The deferred dry run of a change has failed in its turn: nothing is sent. */
+  | {
+      readonly kind: 'refused';
+      readonly index: number;
+      readonly entry: SnapshotEntry;
+      readonly failure: Failure;
       readonly because: string;
     }
   /** Stores what has changed since the snapshot in an object that is about to be deleted. */

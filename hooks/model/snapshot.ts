@@ -30,6 +30,8 @@ export interface SnapshotEntry {
   readonly expected?: JsonObject;
   /** True where no dry run was possible: expected lacks defaults. */
   readonly approximate: boolean;
+  /** Its dry run was refused for a reason that an earlier change may take away: it is made in its turn. */
+  readonly deferred?: true;
 }
 
 /** Bytes of all entries of a snapshot before they are packed: all of them are in memory at once. */
@@ -116,7 +118,9 @@ export function readEntry(text: string, { transaction, index, target }: Place): 
     const state = at(wire, key);
     return isObject(state) ? [[key, state] as const] : [];
   });
-  const entry = { index, type, target, resource, ...Object.fromEntries(states), approximate: at(wire, 'approximate') === true };
+  const approximate = at(wire, 'approximate') === true;
+  const deferred = at(wire, 'deferred') === true ? { deferred: true as const } : {};
+  const entry = { index, type, target, resource, ...Object.fromEntries(states), approximate, ...deferred };
   return { entry, size: Buffer.byteLength(text) };
 }
 

@@ -10,6 +10,7 @@ import { type Ahead, readInTurn } from './ahead.ts';
 import type { Carry } from './carry.ts';
 import { readComingBack } from './coming-back.ts';
 import { lookAlong, lookInto, type Standing } from './contents.ts';
+import { tryInTurn } from './deferred.ts';
 import type { Presence, StoredSnapshot, View } from './observation.ts';
 import { findOthers } from './others.ts';
 import { type Listed, lookForAccount, read, readLive } from './read.ts';
@@ -54,13 +55,8 @@ export async function observeItem(context: ItemContext): Promise<ItemView> {
   if (entry === undefined || serviceAccount.kind !== 'present') return { ...base, live: absent, liveFrom: 'now' };
   const lease = isLockOf(entry, status) ? base.lease : absent;
   const live = earlyOf(context, entry === known, early) ?? (await readLive(source.reader, transaction, entry));
-  return {
-    ...base,
-    lease,
-    live,
-    liveFrom: originOf(live, context.earlier, unread),
-    ...(await readMore(context, snapshot, live)),
-  };
+  const liveFrom = originOf(live, context.earlier, unread);
+  return { ...base, lease, live, liveFrom, ...(await readMore(context, snapshot, { live, liveFrom })) };
 }
 
 // What was read before the snapshot was known to be the stored one counts for that entry only.
@@ -121,6 +117,7 @@ type More = Partial<
     | 'hiddenOwners'
     | 'tokenOf'
     | 'contentsTrouble'
+    | 'tried'
     | 'definition'
     | 'others'
     | 'othersTrouble'
@@ -129,12 +126,23 @@ type More = Partial<
 
 const nothing = { contents: [], ownContents: [], unlisted: [], failing: [], goneOwners: [] } as const;
 
-async function readMore(context: ItemContext, snapshot: StoredSnapshot, live: Presence): Promise<More> {
+type Target = Pick<ItemView, 'live' | 'liveFrom'>;
+
+async function readMore(context: ItemContext, snapshot: StoredSnapshot, { live, liveFrom }: Target): Promise<More> {
   const entry = entryOf(snapshot, context.index);
   if (snapshot.kind !== 'stored' || entry === undefined) return {};
   const standing = { ...context, entries: snapshot.entries, entry };
-  if (context.direction === 'forward')
-    return { ...(await readDefinition(context, entry)), ...(await readContents(standing, live, lookAlong, 'Delete')) };
+  if (context.direction === 'forward') {
+    const { reader } = context.source;
+    // Another look follows where what is there was read now (W5).
+    const isDue = context.mayAssume && (liveFrom !== 'now' || live.kind === 'absent');
+    const [definition, contents, tried] = await Promise.all([
+      readDefinition(context, entry),
+      readContents(standing, live, lookAlong, 'Delete'),
+      isDue ? tryInTurn({ reader, transaction: context.transaction, entry, live }) : {},
+    ]);
+    return { ...definition, ...contents, ...tried };
+  }
   const [own, others] = await Promise.all([readBackward(standing, live), readOthers(context, entry)]);
   return { ...own, ...others };
 }

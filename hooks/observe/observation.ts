@@ -3,6 +3,7 @@
 import type { Agenda } from '../agenda/agenda.ts';
 import type { Fault } from '../checks/fault.ts';
 import type { Resolved } from '../checks/targets.ts';
+import type { Answer } from '../cluster.ts';
 import type { Failure, Unseen } from '../model/failure.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { Others } from '../model/others.ts';
@@ -48,6 +49,8 @@ export interface Prepared {
   readonly prior: JsonObject | undefined;
   readonly expected: JsonObject | undefined;
   readonly approximate: boolean;
+  /** Its dry run waits for its turn. */
+  readonly deferred?: true;
   /** What should be known of it although it is no fault. */
   readonly note?: string;
   /** Kinds that cannot be listed for now: what would go with it is not known. */
@@ -117,6 +120,8 @@ export type View =
       /** Other Transactions over the same object, once they were looked for. */
       readonly others?: Others;
       readonly othersTrouble?: Failure;
+      /** What the deferred dry run of the change has come to, in its turn. */
+      readonly tried?: Answer;
       /** The CustomResourceDefinition that an earlier change made for this kind. */
       readonly definition?: JsonObject;
     }

@@ -20,6 +20,7 @@ export function plan(step: Step, observation: Observation, packer: Packer): Plan
     case 'become':
     case 'look':
     case 'amend':
+    case 'refused':
       return { kind: 'nothing' };
     case 'take':
       return takePlan(step, observation);

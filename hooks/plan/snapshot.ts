@@ -40,7 +40,7 @@ function tooLarge(size: number, parts: number): Plan {
   return { kind: 'refused', faults: [fault('SnapshotTooLarge', message)] };
 }
 
-function entryOf({ resolved, prior, expected, approximate }: Prepared): SnapshotEntry {
+function entryOf({ resolved, prior, expected, approximate, deferred }: Prepared): SnapshotEntry {
   const { group, version, plural, kind, namespaced, statusSubresource } = resolved.resource;
   return {
     index: resolved.index,
@@ -50,6 +50,7 @@ function entryOf({ resolved, prior, expected, approximate }: Prepared): Snapshot
     ...(prior === undefined ? {} : { prior }),
     ...(expected === undefined ? {} : { expected }),
     approximate,
+    ...(deferred === true ? { deferred } : {}),
   };
 }
 

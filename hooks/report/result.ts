@@ -26,7 +26,7 @@ import { factsOf, storedDrift } from './facts.ts';
 import { triedAgain } from './lagging.ts';
 import { takenLocks } from './locks.ts';
 import { placesTaken, snapshotRefused } from './places.ts';
-import { refusedOnce } from './refused.ts';
+import { isFinal, refusedOnce } from './refused.ts';
 
 export function resultOf(step: Step, done: Done): Result {
   if (done.plan.kind === 'refused')
@@ -49,6 +49,8 @@ export function resultOf(step: Step, done: Done): Result {
       return againUnlessHeld(done, 'discarding an incomplete snapshot');
     case 'apply':
       return afterApply(step, done);
+    case 'refused':
+      return afterTrial(step, done);
     case 'amend':
       return afterAmend(step, done);
     case 'compensate':
@@ -112,8 +114,14 @@ function afterAmend(step: Extract<Step, { kind: 'amend' }>, { observation, conte
   return answer(drift === undefined ? observation.status : amending(observation.status, step.index, drift));
 }
 
+// The same as for the change itself, but that nobody has counted how often.
+function afterTrial(step: Extract<Step, { kind: 'refused' }>, done: Done): Result {
+  const { failure, index } = step;
+  return afterFailure(step, done, isFinal(done.carry.refused, index) ? { ...failure, kind: 'refused' } : failure);
+}
+
 // An absent object is judged again; a Create can only miss its Namespace or its kind.
-function afterFailure(step: Extract<Step, { kind: 'apply' }>, done: Done, failure: Failure): Result {
+function afterFailure(step: Extract<Step, { kind: 'apply' | 'refused' }>, done: Done, failure: Failure): Result {
   const { observation } = done;
   const isToBeJudged =
     failure.kind === 'stale' || failure.kind === 'exists' || (failure.kind === 'absent' && step.entry.type !== 'Create');
