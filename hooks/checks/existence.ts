@@ -15,7 +15,8 @@ export function stateFault(resolved: Resolved, found: JsonObject | undefined): F
     if (change.type === 'Create') return undefined;
     return fault('NotFound', `${name} does not exist: a ${change.type} needs it; use Create to make it`, index);
   }
-  if (change.type === 'Create') return fault('AlreadyExists', `${name} exists already: use Update or Patch to change it`, index);
+  if (change.type === 'Create' && !isTerminating(found))
+    return fault('AlreadyExists', `${name} exists already: use Update or Patch to change it`, index);
   if (isTerminating(found)) return fault('Terminating', `${name} is being deleted: wait until it is gone`, index);
   return refusedState(resolved, found, name) ?? versionFault(resolved, found, name);
 }

@@ -104,11 +104,19 @@ function isItsAccount({ kind, namespace, name }: Reference, transaction: Transac
 
 const eventGroups: readonly string[] = ['', 'events.k8s.io'];
 
-function ownParts(target: Reference, resource: Resource): string | undefined {
-  const isOwn = target.name.endsWith(`.${group}`) || /^janus(-|$)/.test(target.name);
-  const groups = ['apiextensions.k8s.io', 'rbac.authorization.k8s.io', 'admissionregistration.k8s.io'];
-  return isOwn && groups.includes(resource.group) && !resource.namespaced ? 'it is a part of the engine' : undefined;
+// What the engine and its caller stand on is named after their groups, or after the engine.
+function ownParts({ name }: Reference, resource: Resource): string | undefined {
+  if (resource.namespaced || !partGroups.includes(resource.group)) return undefined;
+  if (name.endsWith(`.${group}`) || /^janus(-|$)/.test(name)) return 'it is a part of the engine';
+  return name.endsWith('.metacontroller.k8s.io') ? 'it is a part of Metacontroller, which calls the engine' : undefined;
 }
+
+const partGroups: readonly string[] = [
+  'apiextensions.k8s.io',
+  'apiregistration.k8s.io',
+  'rbac.authorization.k8s.io',
+  'admissionregistration.k8s.io',
+];
 
 function duplicateFaults(resolved: readonly Resolved[]): readonly Fault[] {
   const first = new Map<string, number>();

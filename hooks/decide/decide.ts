@@ -21,7 +21,7 @@ export function decide(observation: Observation): Step {
     case 'conclude':
       return decideConclude(observation, agenda.overdue);
     case 'ignore':
-      return become(answered(status, agenda.request, agenda.message), agenda.message);
+      return become(answered(status, agenda.request), agenda.message);
     case 'rest':
       return become(status, 'nothing is due', agenda.seconds);
     case 'expire':

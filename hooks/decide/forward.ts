@@ -56,6 +56,8 @@ function isMarked({ live, managers }: Evidence): boolean {
 function judgeCreate(evidence: ForwardEvidence): Forward {
   if (evidence.live === undefined) return { kind: 'send', precondition: undefined };
   if (isOurCreation(evidence, evidence.uid)) return { kind: 'done' };
+  const leaving = terminatingConflict(evidence);
+  if (leaving !== undefined) return leaving;
   return conflict('AlreadyExists', `${describe(evidence.entry.target)} was created by someone else after it was checked`);
 }
 

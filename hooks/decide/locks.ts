@@ -4,7 +4,7 @@
 import { at, type JsonObject, textAt } from '../model/json.ts';
 import { parseTime } from '../model/timeouts.ts';
 import type { LockState, LockView } from '../observe/observation.ts';
-import { isWrittenBy, type Lock } from '../writes/lease.ts';
+import { isWrittenBy, type Lock, otherTarget } from '../writes/lease.ts';
 
 /** The `Date` header has a resolution of one second, and so has the time that a Lease was written with. */
 const resolution = 2_000;
@@ -53,7 +53,14 @@ export type Locking =
       readonly replace: readonly { readonly lock: Lock; readonly lease: JsonObject }[];
     }
   /** `release`: those of ours beyond the first one that is held by another, unless another process may be taking them. */
-  | { readonly kind: 'blocked'; readonly lock: Lock; readonly holder: string; readonly release: readonly JsonObject[] };
+  | {
+      readonly kind: 'blocked';
+      readonly lock: Lock;
+      readonly holder: string;
+      /** What it locks for the other one, where that is another object of the same lock name. */
+      readonly other?: string;
+      readonly release: readonly JsonObject[];
+    };
 
 /** Who takes them: the Transaction, and the process that serves it. */
 export interface Taker {
@@ -70,7 +77,9 @@ export function judgeLocks(view: LockView, taker: Taker, now: number): Locking {
   if (blocking !== undefined) {
     const beyond = view.locks.slice(blocked + 1).map(({ name }) => objectOf(view.states.get(name)));
     const lease = objectOf(view.states.get(blocking.lock.name));
+    const other = otherTarget(blocking.lock, lease);
     return {
+      ...(other === undefined ? {} : { other }),
       kind: 'blocked',
       lock: blocking.lock,
       holder: textAt(lease, 'spec', 'holderIdentity') ?? '',

@@ -39,7 +39,13 @@ export function takerOf({ transaction, server, lateWindow }: Observation): Taker
   return { holder: holderOf(transaction), server, lateWindow };
 }
 
+// Nothing says that the other object will ever be let go of for this one.
+function collided({ lock, holder }: Extract<Locking, { kind: 'blocked' }>, other: string): string {
+  return `the name of the lock of ${describe(lock.target)}, ${lock.name}, is that of another object, ${other}, which Transaction ${readableHolder(holder)} has locked; it is not waited for: create this Transaction again once that one has finished`;
+}
+
 function blocked({ transaction, now }: Observation, locking: Extract<Locking, { kind: 'blocked' }>, taking: Taking): Step {
+  if (locking.other !== undefined) return taking.waitedTooLong(collided(locking, locking.other));
   const message = `${describe(locking.lock.target)} is locked by Transaction ${readableHolder(locking.holder)}`;
   const waited = now - (taking.since ?? now);
   if (transaction.lockWait === 0 || waited > transaction.lockWait) {

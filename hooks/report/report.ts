@@ -8,7 +8,7 @@ import type { Observation } from '../observe/observation.ts';
 import type { Outcome } from '../plan/mutation.ts';
 import { auditOf, locksOf } from './audit.ts';
 import { storedOf } from './counts.ts';
-import { eventsOf } from './story.ts';
+import { eventsOf, ignoredEvents } from './story.ts';
 
 const longestBecause = 2_000;
 
@@ -43,7 +43,7 @@ export function reportOf({ observation, before, step, outcome, thrown }: Answere
     stored: storedOf(before, after, now),
     locks: locksOf(outcome),
     audit: auditOf(outcome),
-    events: eventsOf(before, after, transaction),
+    events: [...eventsOf(before, after, transaction), ...ignoredEvents(observation)],
   };
 }
 

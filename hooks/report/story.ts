@@ -11,6 +11,7 @@ import { describe } from '../model/reference.ts';
 import type { Status } from '../model/status.ts';
 import type { Transaction } from '../model/transaction.ts';
 import { clean } from '../model/words.ts';
+import type { Observation } from '../observe/observation.ts';
 import { conflictReasons, newErrors } from './counts.ts';
 
 /** Told one by one up to so many, in so many parts beyond. */
@@ -27,6 +28,11 @@ export function eventsOf(before: Status, after: Status, transaction: Transaction
   const move = { before, after, transaction };
   const moved = after.items.flatMap((item, index) => (isMoved(before.items[index], item) ? [index] : []));
   return [...lockWaiting(move), ...changeEvents(move, moved), ...phaseEvents(move)];
+}
+
+/** A request that has no effect is told by an Event alone: the status goes on saying how the Transaction has ended. */
+export function ignoredEvents({ agenda }: Pick<Observation, 'agenda'>): readonly EventRecord[] {
+  return agenda.due === 'ignore' ? [warning('RequestIgnored', agenda.message)] : [];
 }
 
 // A retry takes up again what was left: nothing has happened to it yet.

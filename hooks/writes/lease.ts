@@ -4,12 +4,15 @@
 // fencing token of the whole Transaction: no process changes a target before it has put its own name there (decide/in-flight.ts).
 import type { Location, Write } from '../cluster.ts';
 import { at, isObject, type JsonObject, textAt, withKey, withPath } from '../model/json.ts';
-import { describe, lockName, type Reference } from '../model/reference.ts';
+import { describe, identityOf, lockName, type Reference } from '../model/reference.ts';
 import { transactionAnnotation } from '../model/snapshot-objects.ts';
 import { formatMicroTime } from '../model/timeouts.ts';
 import { holderOf, type Transaction } from '../model/transaction.ts';
+import { foreign } from '../model/words.ts';
 import { engine, engineManager, leases, preconditionOf, uidLabel } from './resources.ts';
 
+const identityAnnotation = 'tx.janus.io/identity';
+const longestIdentity = 600;
 const writerAnnotation = 'tx.janus.io/writer';
 
 /** A writer: turn `number` of the process `server`. */
@@ -25,6 +28,15 @@ export function writerOf(lease: JsonObject | undefined): string | undefined {
 /** Whether a Lease names the process `server`, in any of its turns. */
 export function isWrittenBy(server: string, lease: JsonObject): boolean {
   return writerOf(lease)?.startsWith(`${server}/`) === true;
+}
+
+/**
+ * What a Lease locks where that is another object than the lock's, in words; its name holds only a part of a hash. A Lease of an older
+ * version does not say.
+ */
+export function otherTarget({ target }: Lock, lease: JsonObject | undefined): string | undefined {
+  const said = textAt(lease, 'metadata', 'annotations', identityAnnotation);
+  return said === undefined || said === identityOf(target) ? undefined : foreign(said, longestIdentity);
 }
 
 /** One lock that is wanted. */
@@ -70,6 +82,7 @@ function leaseObject({ name, target }: Lock, { transaction, engineNamespace, now
       labels: { 'app.kubernetes.io/managed-by': 'janus', [uidLabel]: transaction.uid },
       annotations: {
         'tx.janus.io/target': describe(target),
+        [identityAnnotation]: identityOf(target),
         [transactionAnnotation]: `${transaction.namespace}/${transaction.name}`,
         [writerAnnotation]: writer,
       },

@@ -25,6 +25,7 @@ Lease                          | coordination.k8s.io leases
 ClusterRole                    | rbac.authorization.k8s.io clusterroles!
 Role                           | rbac.authorization.k8s.io roles
 CustomResourceDefinition       | apiextensions.k8s.io customresourcedefinitions!
+APIService                     | apiregistration.k8s.io apiservices!
 ValidatingAdmissionPolicy      | admissionregistration.k8s.io validatingadmissionpolicies!
 Event                          | events.k8s.io events
 Widget                         | example.org widgets
@@ -73,7 +74,11 @@ ServiceAccount deployer                           | Refused
 ServiceAccount other                              |
 ServiceAccount elsewhere/deployer                 |
 CustomResourceDefinition transactions.tx.janus.io | Refused
+CustomResourceDefinition compositecontrollers.metacontroller.k8s.io | Refused
 CustomResourceDefinition widgets.example.org      |
+APIService v1alpha1.tx.janus.io                   | Refused
+APIService v1.metacontroller.k8s.io               | Refused
+APIService v1.example.org                         |
 ClusterRole janus                                 | Refused
 ClusterRole janus-hook                            | Refused
 ClusterRole janusz                                |
