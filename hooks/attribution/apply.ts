@@ -2,12 +2,12 @@
 // Conflict is about content, never about resourceVersion: controllers write status, annotations and managedFields all the time.
 import type { Precondition } from '../cluster.ts';
 import { contentOf, withoutKeys } from '../content/content.ts';
-import { type ListKinds, listKindsOf, partsOf, valueAt } from '../content/lists.ts';
+import { type ListKinds, listKindsOf, namedPaths, valueAt } from '../content/lists.ts';
 import { differences } from '../content/merge.ts';
 import { isUnclaimed } from '../content/owners.ts';
 import { hasManager, isTerminating } from '../content/ownership.ts';
 import type { Path } from '../content/path.ts';
-import { at, equalJson, isObject, type Json, type JsonObject, textAt, withKey } from '../model/json.ts';
+import { at, equalJson, isObject, type JsonObject, textAt, withKey } from '../model/json.ts';
 import type { Reason } from '../model/reason.ts';
 import { describe } from '../model/reference.ts';
 import { annotations, type Change } from '../model/transaction.ts';
@@ -56,6 +56,8 @@ function isMarked({ live, managers }: Evidence): boolean {
 function judgeCreate(evidence: ForwardEvidence): Forward {
   if (evidence.live === undefined) return { kind: 'send', precondition: undefined };
   if (isOurCreation(evidence, evidence.uid)) return { kind: 'done' };
+  const leaving = terminatingConflict(evidence);
+  if (leaving !== undefined) return leaving;
   return conflict('AlreadyExists', `${describe(evidence.entry.target)} was created by someone else after it was checked`);
 }
 
@@ -98,13 +100,6 @@ function overwritten({ change, entry, live }: ForwardEvidence, kinds: ListKinds)
   return namedPaths(contentOf(change.content, resource), [], kinds).filter(
     (path) => !equalJson(valueAt(before, path, kinds), valueAt(now, path, kinds)) && !isUnclaimed(live, path, kinds),
   );
-}
-
-/** Every value that content sets, by its path. */
-function namedPaths(value: Json, path: Path, kinds: ListKinds): readonly Path[] {
-  const parts = partsOf(value, path, kinds);
-  if (parts === undefined) return [path];
-  return [...parts.entries].flatMap(([element, below]) => namedPaths(below, [...path, element], kinds));
 }
 
 function judgeDelete(evidence: ForwardEvidence): Forward {

@@ -2,7 +2,7 @@
 import { contentOf } from '../content/content.ts';
 import { managersOf } from '../content/fields.ts';
 import { hasManager, hasRestored, isTerminating } from '../content/ownership.ts';
-import { isObject, type JsonObject } from '../model/json.ts';
+import { at, isList, isObject, type Json, type JsonObject, withPath } from '../model/json.ts';
 import type { OtherChange, Wanted } from '../model/others.ts';
 import type { Reason } from '../model/reason.ts';
 import { describe } from '../model/reference.ts';
@@ -128,10 +128,20 @@ function judgeContent(evidence: BackwardEvidence, live: JsonObject): Backward {
       'RollbackConflict',
       `${name} was changed by others where we had changed it: ${describeForeign(foreign, evidence)}`,
     );
-  const { restored } = attributed.merge;
+  const restored = withKeptFinalizers(attributed.merge.restored, live);
   return isObject(restored)
     ? { kind: 'content', live, restored, attributed, ...ownersNote(lostBy(restored, evidence), evidence) }
     : { kind: 'restored' };
+}
+
+// The API server takes no finalizer more for what is being deleted: the rest goes back. Source: apimachinery,
+// ValidateObjectMetaAccessorUpdate.
+function withKeptFinalizers(restored: Json | undefined, live: JsonObject): Json | undefined {
+  const wanted = at(restored, 'metadata', 'finalizers');
+  if (!isObject(restored) || !isTerminating(live) || !isList(wanted)) return restored;
+  const there = at(live, 'metadata', 'finalizers');
+  const kept = wanted.filter((one) => isList(there) && there.includes(one));
+  return withPath(restored, ['metadata', 'finalizers'], kept);
 }
 
 // Announced, and nothing of it is there: what others have set in its place is theirs. A Patch always leaves our entry.

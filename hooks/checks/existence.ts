@@ -1,7 +1,8 @@
 // Whether the object that is there is one that the change can be made to.
 import { isTerminating } from '../content/ownership.ts';
 import { at, isDeeperThan, isList, type JsonObject, mostLevels, textAt } from '../model/json.ts';
-import { describe } from '../model/reference.ts';
+import { describe, versionOf } from '../model/reference.ts';
+import type { Transaction } from '../model/transaction.ts';
 import { snapshotFinalizer } from '../snapshots/objects.ts';
 import { type Fault, fault } from './fault.ts';
 import type { Resolved } from './targets.ts';
@@ -14,9 +15,19 @@ export function stateFault(resolved: Resolved, found: JsonObject | undefined): F
     if (change.type === 'Create') return undefined;
     return fault('NotFound', `${name} does not exist: a ${change.type} needs it; use Create to make it`, index);
   }
-  if (change.type === 'Create') return fault('AlreadyExists', `${name} exists already: use Update or Patch to change it`, index);
+  if (change.type === 'Create' && !isTerminating(found))
+    return fault('AlreadyExists', `${name} exists already: use Update or Patch to change it`, index);
   if (isTerminating(found)) return fault('Terminating', `${name} is being deleted: wait until it is gone`, index);
   return refusedState(resolved, found, name) ?? versionFault(resolved, found, name);
+}
+
+/** What is there cannot be read in a version that an earlier change adds to its kind. */
+export function unservedFault({ index, change, target, dependsOn }: Resolved, { changes }: Transaction): Fault | undefined {
+  const maker = dependsOn === undefined ? undefined : changes[dependsOn];
+  if (maker === undefined || maker.type === 'Create' || change.type === 'Create') return undefined;
+  const version = versionOf(target.apiVersion);
+  const message = `spec.changes[${index}]: ${describe(target)} cannot be read before spec.changes[${dependsOn}] makes the API server serve ${version}: name a version in target.apiVersion that is served now`;
+  return fault('UnknownKind', message, index);
 }
 
 function refusedState({ index }: Resolved, found: JsonObject, name: string): Fault | undefined {

@@ -1,7 +1,7 @@
 // From targets as written to objects as the API server knows them, and the targets that are refused.
 import type { Resource } from '../cluster.ts';
-import { at, isList, isObject, type Json, textAt } from '../model/json.ts';
-import { describe, groupOf, identityOf, type Reference, versionOf } from '../model/reference.ts';
+import { at } from '../model/json.ts';
+import { describe, identityOf, type Reference } from '../model/reference.ts';
 import { type Change, group, type Transaction } from '../model/transaction.ts';
 import { type Fault, fault } from './fault.ts';
 
@@ -11,45 +11,8 @@ export interface Resolved {
   readonly change: Change;
   readonly target: Reference;
   readonly resource: Resource;
-  /** The earlier change that creates the Namespace or the CustomResourceDefinition of this target. */
+  /** The earlier change that creates the Namespace or the CustomResourceDefinition of this target, or adds its version. */
   readonly dependsOn?: number;
-}
-
-/** The resource that a CustomResourceDefinition in an earlier Create will serve for this kind. */
-export function resourceFromCreated(
-  changes: readonly Change[],
-  index: number,
-): { readonly resource: Resource; readonly by: number } | undefined {
-  const wanted = changes[index]?.target;
-  if (wanted === undefined) return undefined;
-  const by = changes.slice(0, index).findIndex((change) => isDefinitionOf(change, wanted));
-  const content = changes[by]?.content;
-  return content === undefined ? undefined : { resource: definedResource(content, versionOf(wanted.apiVersion)), by };
-}
-
-function isDefinitionOf({ type, target, content }: Change, wanted: Change['target']): boolean {
-  const names = at(content, 'spec', 'names');
-  return (
-    type === 'Create' &&
-    target.kind === 'CustomResourceDefinition' &&
-    groupOf(target.apiVersion) === 'apiextensions.k8s.io' &&
-    textAt(content, 'spec', 'group') === groupOf(wanted.apiVersion) &&
-    textAt(names, 'kind') === wanted.kind
-  );
-}
-
-function definedResource(content: Json, version: string): Resource {
-  const versions = at(content, 'spec', 'versions');
-  const served = isList(versions) ? versions.find((candidate) => textAt(candidate, 'name') === version) : undefined;
-  return {
-    group: textAt(content, 'spec', 'group') ?? '',
-    version,
-    plural: textAt(content, 'spec', 'names', 'plural') ?? '',
-    kind: textAt(content, 'spec', 'names', 'kind') ?? '',
-    namespaced: textAt(content, 'spec', 'scope') === 'Namespaced',
-    verbs: ['get', 'list', 'create', 'update', 'patch', 'delete'],
-    statusSubresource: isObject(at(served, 'subresources', 'status')),
-  };
 }
 
 /** The object that a change is about; the Transaction's namespace is the default for namespaced kinds. */
@@ -141,11 +104,19 @@ function isItsAccount({ kind, namespace, name }: Reference, transaction: Transac
 
 const eventGroups: readonly string[] = ['', 'events.k8s.io'];
 
-function ownParts(target: Reference, resource: Resource): string | undefined {
-  const isOwn = target.name.endsWith(`.${group}`) || /^janus(-|$)/.test(target.name);
-  const groups = ['apiextensions.k8s.io', 'rbac.authorization.k8s.io', 'admissionregistration.k8s.io'];
-  return isOwn && groups.includes(resource.group) && !resource.namespaced ? 'it is a part of the engine' : undefined;
+// What the engine and its caller stand on is named after their groups, or after the engine.
+function ownParts({ name }: Reference, resource: Resource): string | undefined {
+  if (resource.namespaced || !partGroups.includes(resource.group)) return undefined;
+  if (name.endsWith(`.${group}`) || /^janus(-|$)/.test(name)) return 'it is a part of the engine';
+  return name.endsWith('.metacontroller.k8s.io') ? 'it is a part of Metacontroller, which calls the engine' : undefined;
 }
+
+const partGroups: readonly string[] = [
+  'apiextensions.k8s.io',
+  'apiregistration.k8s.io',
+  'rbac.authorization.k8s.io',
+  'admissionregistration.k8s.io',
+];
 
 function duplicateFaults(resolved: readonly Resolved[]): readonly Fault[] {
   const first = new Map<string, number>();

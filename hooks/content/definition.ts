@@ -9,3 +9,11 @@ export function definitionState(definition: JsonObject): { readonly isEstablishe
     isList(conditions) && conditions.some((one) => textAt(one, 'type') === 'Established' && textAt(one, 'status') === 'True');
   return { isEstablished, created: parseTime(textAt(definition, 'metadata', 'creationTimestamp')) ?? 0 };
 }
+
+/** ms that a CustomResourceDefinition may take until every API server serves its kind. */
+const servingPatience = 30_000;
+
+/** Whether a CustomResourceDefinition was created so lately that its kind may not be served everywhere yet. `now` in ms. */
+export function isYoung(definition: JsonObject | undefined, now: number): boolean {
+  return definition !== undefined && now <= definitionState(definition).created + servingPatience;
+}

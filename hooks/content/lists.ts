@@ -49,6 +49,13 @@ function unique(kind: 'items' | 'set', list: readonly Json[], elementOf: (item: 
   return { kind, entries };
 }
 
+/** Every value that content sets, by its path. */
+export function namedPaths(value: Json, path: Path, kinds: ListKinds): readonly Path[] {
+  const parts = partsOf(value, path, kinds);
+  if (parts === undefined) return [path];
+  return [...parts.entries].flatMap(([element, below]) => namedPaths(below, [...path, element], kinds));
+}
+
 /** Puts parts together again, in the order of the entries. */
 export function assemble(kind: Parts['kind'], entries: readonly (readonly [string, Json])[]): Json {
   if (kind === 'map') return Object.fromEntries(entries.map(([element, value]) => [element.slice(2), value]));

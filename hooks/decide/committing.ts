@@ -2,15 +2,15 @@
 
 import { type Forward, type ForwardEvidence, judgeForward } from '../attribution/apply.ts';
 import { effectOf } from '../attribution/effect.ts';
-import { howToAllow, takesAlong, unlistedNote } from '../checks/one-way.ts';
+import { howToAllow, oneWay, takesAlong, unlistedNote } from '../checks/one-way.ts';
 import { driftRoom } from '../checks/room.ts';
 import type { Precondition } from '../cluster.ts';
-import { definitionState } from '../content/definition.ts';
+import { definitionState, isYoung } from '../content/definition.ts';
 import { hasTurn, isSettled } from '../in-flight/in-flight.ts';
 import { isSealed, type SnapshotEntry } from '../model/entry.ts';
 import type { Failure } from '../model/failure.ts';
 import { describe } from '../model/reference.ts';
-import { fieldManagers } from '../model/transaction.ts';
+import { fieldManagers, mayBreak } from '../model/transaction.ts';
 import type { ItemView, Observation } from '../observe/observation.ts';
 import { type Clear, firstLease, guard, heldUp, unreadable } from './guards.ts';
 import type { Step } from './step.ts';
@@ -93,6 +93,8 @@ function send(
   }
   const unseen = unseenAtDelete(observation, view, entry);
   if (unseen !== undefined) return unseen;
+  const untimely = byTrial(observation, view, entry);
+  if (untimely !== undefined) return untimely;
   const note = unlistedNote(view.unlisted);
   const apply = {
     kind: 'apply',
@@ -104,6 +106,21 @@ function send(
     because: `${entry.type} ${name}`,
   } as const;
   return note === undefined ? apply : { ...apply, note };
+}
+
+// A deferred dry run counts only now, whatever pre-flight took for likely; what it says could not be known before.
+function byTrial({ status, transaction, now }: Observation, { tried }: ItemView, entry: SnapshotEntry): Step | undefined {
+  const { index, type, target } = entry;
+  if (tried === undefined) {
+    const because = `the dry run of ${describe(target)} is due`;
+    return entry.deferred === true ? { kind: 'readMore', entry, because } : undefined;
+  }
+  if (tried.kind === 'failed')
+    return { kind: 'refused', index, entry, failure: tried.failure, because: `${type} ${describe(target)}: its dry run failed` };
+  const why = mayBreak(transaction) ? undefined : oneWay(entry.prior, tried.object);
+  if (why === undefined) return undefined;
+  const message = `${type} of ${describe(target)} cannot be undone: ${why}; ${howToAllow}`;
+  return setStatus(undoing(status, { reason: 'Irreversible', message }, now, index), message);
 }
 
 function byJudgement(
@@ -137,11 +154,7 @@ function failedRead({ status, transaction, now }: Observation, entry: SnapshotEn
   return setStatus(undoing(status, cause, now, entry.index), cause.message);
 }
 
-/** ms that a CustomResourceDefinition may take until its kind is served. */
-export const definitionPatience = 30_000;
-
-function awaitDefinition({ status, now }: Observation, view: ItemView, entry: SnapshotEntry): Step | undefined {
-  const state = view.definition === undefined ? undefined : definitionState(view.definition);
-  if (state === undefined || state.isEstablished || now > state.created + definitionPatience) return undefined;
+function awaitDefinition({ status, now }: Observation, { definition }: ItemView, entry: SnapshotEntry): Step | undefined {
+  if (definition === undefined || definitionState(definition).isEstablished || !isYoung(definition, now)) return undefined;
   return waitFor(status, `waiting until the API server serves ${entry.target.kind}`, { seconds: 0.2 });
 }

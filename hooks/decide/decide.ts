@@ -35,7 +35,7 @@ function decideDue(observation: Observation): Step {
     case 'reacquire':
       return decideReacquire(observation, due);
     case 'ignore':
-      return setStatus(answered(status, due.request, due.message), due.message);
+      return setStatus(answered(status, due.request), due.message);
     case 'release':
       return decideRelease(observation, due);
     case 'releaseFields':

@@ -1,6 +1,6 @@
 // Taking locks: for a Transaction that begins, and for an undo that a user asks for later. Leases are advisory; the order of their names
 // and keeping only a contiguous prefix while waiting makes a deadlock impossible.
-import { isWrittenBy, type Lock } from '../locks/lease.ts';
+import { isWrittenBy, type Lock, otherTarget } from '../locks/lease.ts';
 import { ageOf, type LeaseState, leaseState, lifeLeft, resolution } from '../locks/state.ts';
 import { type JsonObject, textAt } from '../model/json.ts';
 import { describe } from '../model/reference.ts';
@@ -41,7 +41,13 @@ export function takerOf({ transaction, server, lateWindow }: Observation): Taker
   return { holder: holderOf(transaction), server, lateWindow };
 }
 
+// Nothing says that the other object will ever be let go of for this one.
+function collided({ lock, holder }: Extract<Locking, { kind: 'blocked' }>, other: string): string {
+  return `the name of the lock of ${describe(lock.target)}, ${lock.name}, is that of another object, ${other}, which Transaction ${readableHolder(holder)} has locked; it is not waited for: create this Transaction again once that one has finished`;
+}
+
 function blocked({ transaction, now }: Observation, locking: Extract<Locking, { kind: 'blocked' }>, taking: Taking): Step {
+  if (locking.other !== undefined) return taking.waitedTooLong(collided(locking, locking.other));
   const message = `${describe(locking.lock.target)} is locked by Transaction ${readableHolder(locking.holder)}`;
   const waited = now - (taking.since ?? now);
   if (transaction.lockWait === 0 || waited > transaction.lockWait) {
@@ -67,7 +73,14 @@ export type Locking =
       readonly replace: readonly { readonly lock: Lock; readonly lease: JsonObject }[];
     }
   /** `release`: those of ours beyond the first one that is held by another, unless another process may be taking them. */
-  | { readonly kind: 'blocked'; readonly lock: Lock; readonly holder: string; readonly release: readonly JsonObject[] };
+  | {
+      readonly kind: 'blocked';
+      readonly lock: Lock;
+      readonly holder: string;
+      /** What it locks for the other one, where that is another object of the same lock name. */
+      readonly other?: string;
+      readonly release: readonly JsonObject[];
+    };
 
 /** Who takes them: the Transaction, and the process that serves it. */
 export interface Taker {
@@ -84,10 +97,12 @@ export function judgeLocks(view: LockView, taker: Taker, now: number): Locking {
   if (blocking !== undefined) {
     const beyond = view.locks.slice(blocked + 1).map(({ name }) => objectOf(view.states.get(name)));
     const lease = objectOf(view.states.get(blocking.lock.name));
+    const other = otherTarget(blocking.lock, lease);
     return {
       kind: 'blocked',
       lock: blocking.lock,
       holder: textAt(lease, 'spec', 'holderIdentity') ?? '',
+      ...(other === undefined ? {} : { other }),
       release: beyond.filter((held) => held !== undefined).filter((held) => isToGoBack(held, view, taker, now)),
     };
   }

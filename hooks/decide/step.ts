@@ -4,6 +4,7 @@ import type { Backward } from '../attribution/undo.ts';
 import type { Precondition } from '../cluster.ts';
 import type { Lock } from '../locks/lease.ts';
 import type { SnapshotEntry } from '../model/entry.ts';
+import type { Failure } from '../model/failure.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { Wanted } from '../model/others.ts';
 import type { Status } from '../model/status.ts';
@@ -47,6 +48,14 @@ export type Step =
       readonly precondition: Precondition | undefined;
       /** What should be known of it once it is made. */
       readonly note?: string;
+      readonly because: string;
+    }
+  /** The deferred dry run of a change has failed in its turn: nothing is sent. */
+  | {
+      readonly kind: 'refused';
+      readonly index: number;
+      readonly entry: SnapshotEntry;
+      readonly failure: Failure;
       readonly because: string;
     }
   /** Stores what has changed since the snapshot in an object that is about to be deleted. */

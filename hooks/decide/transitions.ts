@@ -119,8 +119,8 @@ function withoutWaiting(status: Status): Status {
   return rest;
 }
 
-/** A request is answered without any effect; the message says why. */
-export function answered(status: Status, request: Request, message: string): Status {
+/** A request is answered without any effect; `message` says why where that is news of the Transaction itself. */
+export function answered(status: Status, request: Request, message = status.message): Status {
   return { ...withoutWaiting(handled(status, request)), message };
 }
 

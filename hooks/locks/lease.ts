@@ -4,13 +4,16 @@
 // fencing token of the whole Transaction: no process changes a target before it has put its own name there (in-flight/in-flight.ts).
 import type { Location, Write } from '../cluster.ts';
 import { at, isObject, type JsonObject, textAt, withKey, withPath } from '../model/json.ts';
-import { describe, lockName, type Reference } from '../model/reference.ts';
+import { describe, identityOf, lockName, type Reference } from '../model/reference.ts';
 import { formatMicroTime } from '../model/timeouts.ts';
 import { holderOf, type Transaction } from '../model/transaction.ts';
+import { foreign } from '../model/words.ts';
 import { transactionAnnotation } from '../snapshots/objects.ts';
 import { engine, engineManager, leases, preconditionOf, uidLabel } from '../writes/resources.ts';
 
 const writerAnnotation = 'tx.janus.io/writer';
+const identityAnnotation = 'tx.janus.io/identity';
+const longestIdentity = 600;
 
 /** A writer: turn `number` of the process `server`. */
 export function nameWriter(server: string, number: number): string {
@@ -35,6 +38,15 @@ export interface Lock {
 
 export function lockOf(target: Reference): Lock {
   return { name: lockName(target), target };
+}
+
+/**
+ * What a Lease locks where that is another object than the lock's, in words; its name holds only a part of a hash. A Lease of an older
+ * version does not say.
+ */
+export function otherTarget({ target }: Lock, lease: JsonObject | undefined): string | undefined {
+  const said = textAt(lease, 'metadata', 'annotations', identityAnnotation);
+  return said === undefined || said === identityOf(target) ? undefined : foreign(said, longestIdentity);
 }
 
 export function leaseLocation(name: string, engineNamespace: string): Location {
@@ -70,6 +82,7 @@ function leaseObject({ name, target }: Lock, { transaction, engineNamespace, now
       labels: { 'app.kubernetes.io/managed-by': 'janus', [uidLabel]: transaction.uid },
       annotations: {
         'tx.janus.io/target': describe(target),
+        [identityAnnotation]: identityOf(target),
         [transactionAnnotation]: `${transaction.namespace}/${transaction.name}`,
         [writerAnnotation]: writer,
       },

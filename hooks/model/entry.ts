@@ -24,6 +24,8 @@ export interface SnapshotEntry {
   readonly expected?: JsonObject;
   /** True where no dry run was possible: expected lacks defaults. */
   readonly approximate: boolean;
+  /** Its dry run was refused for a reason that an earlier change may take away: it is made in its turn. */
+  readonly deferred?: true;
 }
 
 /** Whether readers of the Transaction's namespace must not learn the content of a target. */

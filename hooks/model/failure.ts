@@ -23,6 +23,8 @@ export interface Failure {
   readonly message: string;
   /** Paths of the fields that the API server, or a webhook, complained about; clean and bounded. May hold values too. */
   readonly fields: readonly string[];
+  /** The object that the answer is about, by its name: where the API server names one and gives no causes, as policies do. */
+  readonly subject?: string;
   /** True when the answer proves that the request has no effect now or later; a lost or a 5xx answer proves nothing. */
   readonly definitive: boolean;
   /** The server's wish, in seconds. */

@@ -1,8 +1,9 @@
 // The checks before anything is touched, and what is known of the locks.
 
+import { resourceFromChanged, resourceFromCreated } from '../checks/defined.ts';
 import { type Fault, fault } from '../checks/fault.ts';
 import { byName, gapFaults, type Need, needsOf } from '../checks/permissions.ts';
-import { namespaceCreator, type Resolved, resourceFromCreated, targetFaults, targetOf } from '../checks/targets.ts';
+import { namespaceCreator, type Resolved, targetFaults, targetOf } from '../checks/targets.ts';
 import { staticFaults } from '../checks/validity.ts';
 import type { AccessQuestion, Reader, ResourceAnswer } from '../cluster.ts';
 import { type Lock, leaseLocation, lockOf } from '../locks/lease.ts';
@@ -55,17 +56,23 @@ export interface Targets extends Checks {
 
 /** Every target with the resource that serves it. */
 export async function resolveTargets(reader: Reader, transaction: Transaction): Promise<Targets> {
-  const answers = await Promise.all(
-    transaction.changes.map(async ({ target }, index): Promise<ResourceAnswer> => {
-      const created = resourceFromCreated(transaction.changes, index);
-      return created === undefined ? reader.resource(target.apiVersion, target.kind) : { kind: 'ok', resource: created.resource };
-    }),
-  );
+  const answers = await Promise.all(transaction.changes.map((_, index) => lookUp(reader, transaction, index)));
   const failures = answers.flatMap((answer, index) => (answer.kind === 'failed' ? [{ failure: answer.failure, index }] : []));
   const trouble = failures.find(({ failure }) => failure.kind === 'transient');
   const unknown = failures.map(({ index }) => unknownKind(transaction, index));
   const resolved = answers.flatMap((answer, index) => (answer.kind === 'ok' ? resolvedOf(transaction, index, answer) : []));
   return { resolved, faults: unknown, ...(trouble === undefined ? {} : { trouble: trouble.failure }) };
+}
+
+type LookedUp = ResourceAnswer & { readonly by?: number };
+
+async function lookUp(reader: Reader, { changes }: Transaction, index: number): Promise<LookedUp> {
+  const target = changes[index]?.target ?? { apiVersion: '', kind: '' };
+  const created = resourceFromCreated(changes, index);
+  if (created !== undefined) return { kind: 'ok', ...created };
+  const answer = await reader.resource(target.apiVersion, target.kind);
+  const gained = answer.kind === 'failed' && answer.failure.kind === 'absent' ? resourceFromChanged(changes, index) : undefined;
+  return gained === undefined ? answer : { kind: 'ok', ...gained };
 }
 
 function unknownKind({ changes }: Transaction, index: number): Fault {
@@ -80,13 +87,12 @@ function unknownKind({ changes }: Transaction, index: number): Fault {
 function resolvedOf(
   transaction: Transaction,
   index: number,
-  { resource }: Extract<ResourceAnswer, { kind: 'ok' }>,
+  { resource, by }: Extract<LookedUp, { kind: 'ok' }>,
 ): readonly Resolved[] {
   const change = transaction.changes[index];
   if (change === undefined) return [];
   const target = targetOf(change, resource, transaction);
-  const dependsOn =
-    resourceFromCreated(transaction.changes, index)?.by ?? namespaceCreator(transaction.changes, index, target.namespace);
+  const dependsOn = by ?? namespaceCreator(transaction.changes, index, target.namespace);
   return [{ index, change, target, resource, ...(dependsOn === undefined ? {} : { dependsOn }) }];
 }
 

@@ -11,6 +11,7 @@ import { type Ahead, readInTurn } from './ahead.ts';
 import type { Carry } from './carry.ts';
 import { readComingBack } from './coming-back.ts';
 import { lookAlong, lookInto, type Standing } from './contents.ts';
+import { tryInTurn } from './deferred.ts';
 import { readDefinition } from './definition.ts';
 import type { ItemView, Presence, StoredSnapshot } from './observation.ts';
 import { findOthers } from './others.ts';
@@ -55,14 +56,9 @@ export async function observeItem(context: ItemContext): Promise<ItemView> {
   if (entry === undefined || serviceAccount.kind !== 'present') return { ...base, live: absent, liveFrom: 'now' };
   const lease = isLockOf(entry, status) ? base.lease : absent;
   const live = earlyOf(context, entry === known, early) ?? (await readLive(source.reader, transaction, entry));
-  return {
-    ...base,
-    lease,
-    live,
-    drift: driftOf(status, entry, { transaction, packer: source.packer }),
-    liveFrom: originOf(live, context.earlier, unread),
-    ...(await readMore(context, { snapshot, lease }, live)),
-  };
+  const drift = driftOf(status, entry, { transaction, packer: source.packer });
+  const found = { live, liveFrom: originOf(live, context.earlier, unread) };
+  return { ...base, lease, drift, ...found, ...(await readMore(context, { snapshot, lease, ...found })) };
 }
 
 /** The change that is due, with what the status has of it: there is one for each (decodeStatus). */
@@ -133,21 +129,31 @@ type More = Partial<
     | 'tokenOf'
     | 'contentsTrouble'
     | 'definition'
+    | 'tried'
     | 'others'
     | 'othersTrouble'
   >
 >;
 
-type Held = Pick<ItemView, 'snapshot' | 'lease'>;
+type Held = Pick<ItemView, 'snapshot' | 'lease' | 'live' | 'liveFrom'>;
 
 const nothing = { drift: [], contents: [], ownContents: [], unlisted: [], failing: [], goneOwners: [] } as const;
 
-async function readMore(context: ItemContext, { snapshot, lease }: Held, live: Presence): Promise<More> {
+async function readMore(context: ItemContext, { snapshot, lease, live, liveFrom }: Held): Promise<More> {
   const entry = entryOf(snapshot, context.index);
   if (snapshot.kind !== 'stored' || entry === undefined) return {};
   const standing = { ...context, entries: snapshot.entries, entry };
-  if (context.direction === 'forward')
-    return { ...(await readDefinition(context, entry)), ...(await readContents(standing, live, lookAlong, 'Delete')) };
+  if (context.direction === 'forward') {
+    const { reader } = context.source;
+    // Another look follows where what is there was read now (W5).
+    const isDue = context.mayAssume && (liveFrom !== 'now' || live.kind === 'absent');
+    const [definition, contents, tried] = await Promise.all([
+      readDefinition(context, entry),
+      readContents(standing, live, lookAlong, 'Delete'),
+      isDue ? tryInTurn({ reader, transaction: context.transaction, entry, live }) : {},
+    ]);
+    return { ...definition, ...contents, ...tried };
+  }
   const [own, others] = await Promise.all([readBackward(standing, live), readOthers(context, entry, lease)]);
   return { ...own, ...others };
 }

@@ -2,6 +2,7 @@
 
 import type { Fault } from '../checks/fault.ts';
 import type { Resolved } from '../checks/targets.ts';
+import type { Answer } from '../cluster.ts';
 import type { Due } from '../due.ts';
 import type { OwnWrites } from '../in-flight/own-writes.ts';
 import type { Lock } from '../locks/lease.ts';
@@ -41,6 +42,8 @@ export interface Prepared {
   readonly note?: string;
   /** Kinds that cannot be listed for now: what would go with it is not known. */
   readonly failing?: readonly Unseen[];
+  /** Its dry run waits for its turn. */
+  readonly deferred?: true;
 }
 
 export type StoredSnapshot =
@@ -122,6 +125,8 @@ export interface ItemView {
   readonly othersTrouble?: Failure;
   /** The CustomResourceDefinition that an earlier change made for this kind. */
   readonly definition?: JsonObject;
+  /** What the deferred dry run of the change has come to, in its turn. */
+  readonly tried?: Answer;
 }
 
 export interface ReleaseView {

@@ -1,21 +1,26 @@
 // Before anything is changed: every target as it is, and what a dry run as the ServiceAccount says it would become.
 
-import { stateFault } from '../checks/existence.ts';
+import { removerOf } from '../checks/deferred.ts';
+import { stateFault, unservedFault } from '../checks/existence.ts';
 import { type Fault, fault } from '../checks/fault.ts';
 import { describeRefusal } from '../checks/refusal.ts';
 import type { Resolved } from '../checks/targets.ts';
 import { asNew } from '../content/content.ts';
 import type { Failure } from '../model/failure.ts';
-import { type JsonObject, mostLevels, textAt, withPath } from '../model/json.ts';
+import { type JsonObject, mostLevels, textAt } from '../model/json.ts';
 import { reasonOfFailure } from '../model/reason.ts';
-import { describe, shortHash } from '../model/reference.ts';
+
+import { describe } from '../model/reference.ts';
+
 import { fieldManagers, mayBreak, type Transaction } from '../model/transaction.ts';
+
 import { isTooDeep } from '../snapshots/codec.ts';
 import { snapshotNames } from '../snapshots/names.ts';
 import { changeWrite, locationOf } from '../writes/change.ts';
 import { preconditionOf, serviceAccountOf } from '../writes/resources.ts';
 import type { Around } from './along.ts';
 import { type LockContext, resolveTargets } from './begin.ts';
+import { deferred, dependent } from './deferred.ts';
 import { irreversibleFaults, lookAroundDeleted, withNote } from './irreversible.ts';
 import { mayCreate } from './may-create.ts';
 import { deletedOwnerFaults, wrongOwner } from './new-owners.ts';
@@ -50,7 +55,7 @@ async function prepareTargets(context: LockContext): Promise<PrepareView> {
   const { resolved, faults, trouble } = await resolveTargets(reader, transaction);
   if (trouble !== undefined || faults.length > 0) return { ...base, faults, ...(trouble === undefined ? {} : { trouble }) };
   const [judged, arounds] = await Promise.all([
-    Promise.all(resolved.map((one) => prepareOne({ reader, transaction }, one))),
+    Promise.all(resolved.map((one) => prepareOne({ reader, transaction, all: resolved }, one))),
     lookAroundDeleted(context, resolved),
   ]);
   const troubled = [...judged, ...arounds.values()].find((one) => one.kind === 'trouble');
@@ -80,7 +85,9 @@ interface Moved {
 
 type Tried = Resolved & { readonly prior?: JsonObject | undefined };
 
-type Context = Pick<LockContext, 'reader' | 'transaction'>;
+interface Context extends Pick<LockContext, 'reader' | 'transaction'> {
+  readonly all: readonly Resolved[];
+}
 
 /** Reads of one target in a row, while somebody writes it between the read and the dry run. */
 const mostReads = 20;
@@ -108,30 +115,23 @@ async function readAndTry(context: Context, resolved: Resolved): Promise<Judged 
   if (found.kind === 'trouble') return failed(found.failure, resolved, 'could not be read', transaction);
   const prior = found.kind === 'present' ? found.object : undefined;
   if (isTooDeep(prior)) return { kind: 'fault', fault: tooDeep(resolved) };
-  const wrong = stateFault(resolved, prior);
+  const wrong = unservedFault(resolved, transaction) ?? stateFault(resolved, prior);
   if (wrong !== undefined) return { kind: 'fault', fault: wrong };
-  if (resolved.dependsOn !== undefined) return approximate(resolved, prior, transaction);
+  // No dry run is possible where the Namespace or the kind is made by an earlier change.
+  if (resolved.dependsOn !== undefined)
+    return { kind: 'prepared', prepared: dependent(resolved, resolved.dependsOn, { prior, transaction }) };
   return (await probeUndo(context, resolved, prior)) ?? tryChange(context, resolved, prior);
 }
 
-// No dry run is possible where the Namespace or the kind is made by an earlier change: what is sent is all that is known.
-function approximate(resolved: Resolved, prior: JsonObject | undefined, transaction: Transaction): Judged {
-  const { change, target, resource } = resolved;
-  const write = changeWrite({ transaction, change, target, resource, prior, live: prior }, preconditionOf(prior));
-  const expected = write.verb === 'delete' ? undefined : write.object;
-  return { kind: 'prepared', prepared: { resolved, prior, expected, approximate: true } };
-}
-
-async function tryChange(
-  { reader, transaction }: Context,
-  resolved: Resolved,
-  prior: JsonObject | undefined,
-): Promise<Judged | Moved> {
+async function tryChange(context: Context, resolved: Resolved, prior: JsonObject | undefined): Promise<Judged | Moved> {
+  const { reader, transaction } = context;
   const { change, target, resource } = resolved;
   const write = changeWrite({ transaction, change, target, resource, prior, live: prior }, preconditionOf(prior));
   const answer = await reader.dryRun(write);
   if (answer.kind === 'failed') {
     const { failure } = answer;
+    const later = deferred(failure, { ...resolved, prior }, context);
+    if (later !== undefined) return { kind: 'prepared', prepared: later };
     if (['stale', 'exists', 'absent'].includes(failure.kind)) return { kind: 'moved', failure, prior };
     return failed(failure, { ...resolved, prior }, tried, transaction);
   }
@@ -145,9 +145,10 @@ function tooDeep({ index, target }: Resolved): Fault {
   return fault('SnapshotTooLarge', message, index);
 }
 
-// Escalation checks refuse what plain permission allows: whether a role or binding could be put back is tried under another name.
+// Escalation checks refuse what plain permission allows: whether a role or binding could be put back is tried by creating it. They come
+// before the API server finds that it exists: that answer is the pass. Under its own name no policy on names is in the way.
 async function probeUndo(
-  { reader, transaction }: Context,
+  { reader, transaction, all }: Context,
   resolved: Resolved,
   prior: JsonObject | undefined,
 ): Promise<Judged | undefined> {
@@ -157,20 +158,17 @@ async function probeUndo(
   if (creating.kind === 'failed') return failed(creating.failure, resolved, 'could not be probed', transaction);
   // Without the right to create, a refusal of the probe would say nothing of the update.
   if (!creating.allowed) return undefined;
-  const name = `janus-probe-${shortHash(target.name)}`;
-  const object = withPath(asNew(prior), ['metadata', 'name'], name);
-  const location = { ...locationOf(target, resource), name };
-  const identity = serviceAccountOf(transaction);
   const answer = await reader.dryRun({
     verb: 'create',
-    identity,
-    location,
-    object,
+    identity: serviceAccountOf(transaction),
+    location: locationOf(target, resource),
+    object: asNew(prior),
     fieldManager: fieldManagers(transaction).restore,
   });
-  return answer.kind === 'failed'
-    ? failed(answer.failure, resolved, 'could not be put back by the ServiceAccount', transaction)
-    : undefined;
+  // When it is put back, the earlier changes still stand.
+  if (answer.kind !== 'failed' || answer.failure.kind === 'exists') return undefined;
+  if (removerOf(answer.failure, { ...resolved, prior }, all) !== undefined) return undefined;
+  return failed(answer.failure, resolved, 'could not be put back by the ServiceAccount', transaction);
 }
 
 function failed(failure: Failure, resolved: Tried, what: string, transaction: Transaction): Judged {

@@ -2,6 +2,7 @@
 
 import { waitingSince } from '../decide/transitions.ts';
 import { holdsLocks } from '../due.ts';
+import { wasLeft } from '../model/item.ts';
 import { isTerminal, type Phase } from '../model/phase.ts';
 import type { ConditionReason } from '../model/reason.ts';
 import type { Condition, Status } from '../model/status.ts';
@@ -50,15 +51,24 @@ function readyReason(status: Status): ConditionReason {
   return status.phase === 'Committed' ? finishedReason(status) : status.phase;
 }
 
-function succeeded({ phase, cause }: Status): Verdict {
+function succeeded(status: Status): Verdict {
+  const { phase } = status;
+  const cause = failureOf(status);
   if (phase === 'Committed') return verdict('True', 'Committed');
   const failing: readonly Phase[] = ['RollingBack', 'RolledBack', 'Failed'];
   return failing.includes(phase) ? verdict('False', cause?.reason ?? phase, cause?.message ?? '') : verdict('Unknown', phase);
 }
 
+// Who asked for an undo that has failed is told why it has.
+function failureOf({ phase, cause, items, message }: Status): Status['cause'] {
+  if (phase !== 'Failed' || cause?.reason !== 'RollbackRequested') return cause;
+  const left = items.find((item) => wasLeft(item) && item.error !== undefined);
+  return left?.error === undefined ? cause : { reason: left.error.reason, message };
+}
+
 function stalled(status: Status): Verdict {
   const isStalled = isFinished(status) && status.phase !== 'Committed';
-  return is(isStalled, isStalled ? (status.cause?.reason ?? status.phase) : status.phase, isStalled ? status.message : '');
+  return is(isStalled, isStalled ? (failureOf(status)?.reason ?? status.phase) : status.phase, isStalled ? status.message : '');
 }
 
 // Without one, a status that somebody else has written would pass on what the CRD refuses.

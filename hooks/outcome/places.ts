@@ -9,7 +9,7 @@ import { type Done, failuresOf } from './answer.ts';
 
 const forbidden = 403;
 
-type Tried = Extract<Step, { kind: 'apply' | 'compensate' }>;
+type Tried = Extract<Step, { kind: 'apply' | 'refused' | 'compensate' }>;
 
 /** What to add where creating an object is refused: the snapshot may have taken its place. Empty where that cannot be. */
 export function placesTaken(step: Tried, { code }: Failure, { status, transaction }: Observation): string {
@@ -23,7 +23,7 @@ export function placesTaken(step: Tried, { code }: Failure, { status, transactio
 }
 
 function isCreation(step: Tried): boolean {
-  return step.kind === 'apply' ? step.entry.type === 'Create' : step.judged.kind === 'recreate';
+  return step.kind === 'compensate' ? step.judged.kind === 'recreate' : step.entry.type === 'Create';
 }
 
 /** Why a snapshot cannot be stored, and what to do. */

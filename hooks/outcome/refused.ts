@@ -17,6 +17,11 @@ export function refusedOnce({ carry, outcome }: Pick<Done, 'carry' | 'outcome'>,
   return { ...carry, refused: { index, version, times, failure } };
 }
 
+/** Whether what was refused so of that change is refused for good. */
+export function isFinal(refused: Refused | undefined, index: number): boolean {
+  return refused?.index === index && refused.times >= enough;
+}
+
 /** The answer to a plan that begins with a write which was refused often enough: the same once more, and for good. */
 export function denied(plan: Plan, step: Step, refused: Refused | undefined): Outcome | undefined {
   if (refused === undefined || plan.kind !== 'chain' || refused.times < enough) return undefined;

@@ -23,6 +23,7 @@ export function plan(step: Step, observation: Observation, packer: Packer): Plan
     case 'setStatus':
     case 'readMore':
     case 'recordDrift':
+    case 'refused':
       return { kind: 'nothing' };
     case 'acquire':
       return takePlan(step, observation);
@@ -74,7 +75,7 @@ function storePlan({ targets, name }: Extract<Step, { kind: 'store' }>, transact
     : { kind: 'sequence', writes };
 }
 
-function entryOfTarget({ resolved, prior, expected, approximate }: Prepared): SnapshotEntry {
+function entryOfTarget({ resolved, prior, expected, approximate, deferred }: Prepared): SnapshotEntry {
   const { group, version, plural, kind, namespaced, statusSubresource } = resolved.resource;
   return {
     index: resolved.index,
@@ -84,6 +85,7 @@ function entryOfTarget({ resolved, prior, expected, approximate }: Prepared): Sn
     ...(prior === undefined ? {} : { prior }),
     ...(expected === undefined ? {} : { expected }),
     approximate,
+    ...(deferred === true ? { deferred } : {}),
   };
 }
 

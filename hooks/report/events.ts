@@ -6,6 +6,7 @@
 import type { EventRecord } from '../call.ts';
 import { waitingSince } from '../decide/transitions.ts';
 import { count } from '../decide/wording.ts';
+import type { Due } from '../due.ts';
 import type { Item } from '../model/item.ts';
 import { describe } from '../model/reference.ts';
 import type { Status } from '../model/status.ts';
@@ -27,6 +28,11 @@ export function eventsOf(before: Status, after: Status, transaction: Transaction
   const move = { before, after, transaction };
   const moved = after.items.flatMap((item, index) => (isMoved(before.items[index], item) ? [index] : []));
   return [...lockWaiting(move), ...changeEvents(move, moved), ...phaseEvents(move)];
+}
+
+/** A request that has no effect is reported by an Event alone: the status goes on saying how the Transaction has ended. */
+export function ignoredEvents(due: Due): readonly EventRecord[] {
+  return due.kind === 'ignore' ? [warning('RequestIgnored', due.message)] : [];
 }
 
 // A retry takes up again what was left: nothing has happened to it yet.

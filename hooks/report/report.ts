@@ -8,7 +8,7 @@ import type { Transaction } from '../model/transaction.ts';
 import { foreign } from '../model/words.ts';
 import type { Outcome } from '../plan/mutation.ts';
 import { auditOf, locksOf } from './audit.ts';
-import { eventsOf } from './events.ts';
+import { eventsOf, ignoredEvents } from './events.ts';
 import { storedOf } from './transition-metrics.ts';
 
 const longestBecause = 2_000;
@@ -46,7 +46,7 @@ export function reportOf(answered: Answered, after: Status): StepReport {
     stored: storedOf(before, after, now),
     locks: locksOf(outcome),
     audit: auditOf(outcome),
-    events: eventsOf(before, after, transaction),
+    events: [...eventsOf(before, after, transaction), ...ignoredEvents(due)],
   };
 }
 

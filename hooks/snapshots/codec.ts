@@ -89,7 +89,9 @@ export function readEntry(text: string, { transaction, index, target }: Place): 
     const state = at(wire, key);
     return isObject(state) ? [[key, state] as const] : [];
   });
-  const entry = { index, type, target, resource, ...Object.fromEntries(states), approximate: at(wire, 'approximate') === true };
+  const approximate = at(wire, 'approximate') === true;
+  const deferred = at(wire, 'deferred') === true ? { deferred: true as const } : {};
+  const entry = { index, type, target, resource, ...Object.fromEntries(states), approximate, ...deferred };
   return { entry, size: Buffer.byteLength(text) };
 }
 

@@ -29,6 +29,7 @@ export function failureOfAnswer(answer: HttpAnswer): Failure {
     reason,
     message: messageOf(answer, given),
     fields: fieldsOf(answer.body),
+    ...subjectOf(answer.body),
     definitive: isDefinitive(answer.code),
     ...retryAfterOf(answer),
   };
@@ -49,7 +50,7 @@ function isApiReason(text: string): text is ApiReason {
 }
 
 /** In UTF-16 units. */
-const longest = { message: 4_000, reason: 256, field: 200 } as const;
+const longest = { message: 4_000, reason: 256, field: 200, subject: 253 } as const;
 const mostFields = 20;
 
 function messageOf({ body, code }: HttpAnswer, reason: string): string {
@@ -136,6 +137,11 @@ function fieldsOf(status: Json | undefined): readonly string[] {
   if (!isList(causes)) return [];
   const fields = causes.slice(0, mostFields).map((cause) => foreign(textAt(cause, 'field') ?? '', longest.field));
   return [...new Set(fields.filter((field) => field !== ''))];
+}
+
+function subjectOf(status: Json | undefined): { readonly subject?: string } {
+  const name = textAt(status, 'details', 'name');
+  return name === undefined || isList(at(status, 'details', 'causes')) ? {} : { subject: foreign(name, longest.subject) };
 }
 
 /** Seconds. */

@@ -1,8 +1,9 @@
 // From targets as written to objects, and the ones that are refused.
 import t from 'tap';
+import { resourceFromChanged, resourceFromCreated } from '../../../hooks/checks/defined.ts';
 import { oneWay } from '../../../hooks/checks/one-way.ts';
 import { byName, gapFaults, needsOf } from '../../../hooks/checks/permissions.ts';
-import { namespaceCreator, type Resolved, resourceFromCreated, targetFaults, targetOf } from '../../../hooks/checks/targets.ts';
+import { namespaceCreator, type Resolved, targetFaults, targetOf } from '../../../hooks/checks/targets.ts';
 import type { AccessQuestion, Resource } from '../../../hooks/cluster.ts';
 import type { JsonObject } from '../../../hooks/model/json.ts';
 import type { ChangeType } from '../../../hooks/model/transaction.ts';
@@ -24,6 +25,7 @@ Lease                          | coordination.k8s.io leases
 ClusterRole                    | rbac.authorization.k8s.io clusterroles!
 Role                           | rbac.authorization.k8s.io roles
 CustomResourceDefinition       | apiextensions.k8s.io customresourcedefinitions!
+APIService                     | apiregistration.k8s.io apiservices!
 ValidatingAdmissionPolicy      | admissionregistration.k8s.io validatingadmissionpolicies!
 Event                          | events.k8s.io events
 Widget                         | example.org widgets
@@ -72,7 +74,11 @@ ServiceAccount deployer                           | Refused
 ServiceAccount other                              |
 ServiceAccount elsewhere/deployer                 |
 CustomResourceDefinition transactions.tx.janus.io | Refused
+CustomResourceDefinition compositecontrollers.metacontroller.k8s.io | Refused
 CustomResourceDefinition widgets.example.org      |
+APIService v1alpha1.tx.janus.io                   | Refused
+APIService v1.metacontroller.k8s.io               | Refused
+APIService v1.example.org                         |
 ClusterRole janus                                 | Refused
 ClusterRole janus-hook                            | Refused
 ClusterRole janusz                                |
@@ -134,7 +140,11 @@ const definition = change('Create', '', {
       group: 'example.org',
       scope: 'Namespaced',
       names: { kind: 'Widget', plural: 'widgets' },
-      versions: [{ name: 'v1', subresources: { status: {} } }, { name: 'v2' }],
+      versions: [
+        { name: 'v1', served: true, subresources: { status: {} } },
+        { name: 'v2', served: true },
+        { name: 'v3', served: false },
+      ],
     },
   },
 });
@@ -151,6 +161,17 @@ t.test('a kind that an earlier change makes', async (t) => {
   t.equal(found(definition, widget('other.org/v1')), undefined);
   t.equal(found(widget('example.org/v1'), definition), undefined, 'a later change makes nothing');
   t.equal(found({ ...definition, type: 'Update' }, widget('example.org/v1')), undefined);
+  t.equal(found(definition, widget('example.org/v3')), undefined, 'a version that is not served');
+  const misnamed = { ...definition, target: { ...(definition.target as JsonObject), name: 'gadgets.example.org' } };
+  t.equal(found(misnamed, widget('example.org/v1')), undefined, 'a name that does not agree with its plural is refused later');
+});
+
+t.test('a version that an earlier change adds', async (t) => {
+  const found = (...changes: readonly JsonObject[]): ReturnType<typeof resourceFromChanged> =>
+    resourceFromChanged(transactionOf({ changes }).changes, changes.length - 1);
+  for (const type of ['Update', 'Patch'])
+    t.match(found({ ...definition, type }, widget('example.org/v2')), { by: 0, resource: { plural: 'widgets', version: 'v2' } });
+  for (const type of ['Create', 'Delete']) t.equal(found({ ...definition, type }, widget('example.org/v2')), undefined);
 });
 
 t.test('a Namespace that an earlier change makes', async (t) => {

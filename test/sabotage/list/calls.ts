@@ -119,7 +119,7 @@ export const calls: readonly Sabotage[] = [
     fault: 'a change whose answer is lost has the whole taken back',
     edits: [
       {
-        file: 'hooks/outcome/result.ts',
+        file: 'hooks/outcome/apply.ts',
         find: "if (failure.kind === 'transient') return held(done, `$" + '{step.entry.type} of',
         replace: "if (failure.kind === 'absent' && failure.code === 0) return held(done, `$" + '{step.entry.type} of',
       },

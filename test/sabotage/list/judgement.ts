@@ -104,7 +104,7 @@ export const judgement: readonly Sabotage[] = [
     edits: [
       {
         file: backward,
-        find: 'const { restored } = attributed.merge;',
+        find: 'const restored = withKeptFinalizers(attributed.merge.restored, live);',
         replace: 'const restored = entry.prior && contentOf(entry.prior, entry.resource);',
       },
     ],

@@ -5,7 +5,7 @@ const compensation = 'hooks/plan/compensation.ts';
 const compensationTests = ['test/hooks/plan/compensation.test.ts'];
 const due = 'hooks/due.ts';
 const dueTests = ['test/hooks/due.test.ts'];
-const result = 'hooks/outcome/result.ts';
+const result = 'hooks/outcome/undo.ts';
 
 export const undo: readonly Sabotage[] = [
   {

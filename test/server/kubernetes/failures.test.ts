@@ -52,6 +52,11 @@ const rows: readonly Row[] = [
   ...refusals,
   ...troubles,
   {
+    because: 'the API server names the object that it is about; who denies it explains himself in causes',
+    answer: answer(403, status('Forbidden', { details: { name: 'web', kind: 'pods' } })),
+    failure: { kind: 'refused', code: 403, subject: 'web' },
+  },
+  {
     because: '404 of an object',
     answer: answer(404, status('NotFound')),
     failure: { kind: 'absent', code: 404, reason: 'NotFound', definitive: true },
@@ -160,6 +165,11 @@ for (const { because, answer: given, failure } of rows) {
     t.ok(/^[A-Z][A-Za-z]+$/.test(failureOfAnswer(given).reason), 'the reason is CamelCase');
   });
 }
+
+t.test('an object that a policy denies is not named as what the answer is about', async (t) => {
+  const details = { name: 'web', causes: [{ message: 'no' }] };
+  t.equal(failureOfAnswer(answer(403, status('Forbidden', { details }))).subject, undefined);
+});
 
 t.test('nothing of an answer is longer than it is good for', async (t) => {
   const long = '\u{1f600}'.repeat(100_000);

@@ -1,0 +1,142 @@
+// Dry runs are made against the cluster as it is: of some refusals an earlier change of the same Transaction takes the reason away.
+// This table names them all. Such a dry run is made again in its turn; every other refusal ends the Transaction before anything is
+// applied.
+//
+// Rules of kube-apiserver 1.36 that the rows stand on: who may not grant rights needs the role of a binding to be there (404) and to hold
+// nothing more than it has itself (403); strict decoding (400) and the schema of a CRD (422), which server-side apply answers with 500
+// (server/kubernetes/apply-refusals.ts); quota (403); the allocator of node ports (422; a dry run asks none for cluster IPs); admission of Pods (403). Sources:
+// pkg/registry/rbac/rolebinding/policybased, apiextensions-apiserver/pkg/apiserver/customresource_handler.go,
+// apiserver/pkg/admission/plugin/resourcequota, pkg/registry/core/service/{ipallocator,portallocator}, plugin/pkg/admission/{priority,runtimeclass,serviceaccount}.
+import type { Failure } from '../model/failure.ts';
+import { at, type Json, type JsonObject, textAt } from '../model/json.ts';
+import { describe } from '../model/reference.ts';
+import type { ChangeType } from '../model/transaction.ts';
+import type { Resolved } from './targets.ts';
+
+/** The change whose dry run was refused, with the object as it was read. */
+export interface Later extends Resolved {
+  readonly prior?: JsonObject | undefined;
+}
+
+interface Side {
+  /** None: any kind. */
+  readonly kinds?: readonly string[];
+  readonly types: readonly ChangeType[];
+}
+
+interface Row {
+  readonly earlier: Side;
+  readonly later: Side;
+  readonly relates: (earlier: Resolved, later: Later) => boolean;
+  readonly answers: (failure: Failure, earlier: Resolved, later: Later) => boolean;
+}
+
+const rbac = 'rbac.authorization.k8s.io';
+const sent: readonly ChangeType[] = ['Create', 'Update', 'Patch'];
+const changed: readonly ChangeType[] = ['Update', 'Patch'];
+
+const rows: readonly Row[] = [
+  {
+    earlier: { kinds: [`${rbac}/Role`, `${rbac}/ClusterRole`], types: sent },
+    later: { kinds: [`${rbac}/RoleBinding`, `${rbac}/ClusterRoleBinding`], types: ['Create', 'Update', 'Patch', 'Delete'] },
+    relates: isRoleOf,
+    answers: (failure, earlier, later) => isAbout(failure, 404, earlier.target.name) || isAbout(failure, 403, later.target.name),
+  },
+  {
+    earlier: { kinds: ['apiextensions.k8s.io/CustomResourceDefinition'], types: changed },
+    later: { types: sent },
+    relates: ({ target }, { resource }) => target.name === `${resource.plural}.${resource.group}`,
+    answers: isOfSchema,
+  },
+  {
+    // Quota. Rights to the rest were asked for; those to grant rights were not.
+    earlier: { types: ['Delete'] },
+    later: { types: ['Create'] },
+    relates: (earlier, later) => isBeside(earlier, later) && kindOf(earlier) === kindOf(later) && later.resource.group !== rbac,
+    answers: isForbidden,
+  },
+  {
+    earlier: { kinds: ['/Service'], types: ['Update', 'Patch', 'Delete'] },
+    later: { kinds: ['/Service'], types: sent },
+    relates: () => true,
+    answers: ({ code, fields }) => code === 422 && fields.length > 0 && fields.every((field) => nodePort.test(field)),
+  },
+  {
+    earlier: { kinds: ['scheduling.k8s.io/PriorityClass'], types: ['Create'] },
+    later: { kinds: ['/Pod'], types: ['Create'] },
+    relates: ({ target }, { change }) => textAt(change.content, 'spec', 'priorityClassName') === target.name,
+    answers: isForbidden,
+  },
+  {
+    earlier: { kinds: ['node.k8s.io/RuntimeClass'], types: ['Create'] },
+    later: { kinds: ['/Pod'], types: ['Create'] },
+    relates: ({ target }, { change }) => textAt(change.content, 'spec', 'runtimeClassName') === target.name,
+    answers: isForbidden,
+  },
+  {
+    earlier: { kinds: ['/ServiceAccount'], types: ['Create'] },
+    later: { kinds: ['/Pod'], types: ['Create'] },
+    relates: (earlier, later) => isBeside(earlier, later) && earlier.target.name === accountOf(later.change.content),
+    answers: isForbidden,
+  },
+];
+
+const nodePort = /^spec\.ports\[\d+\]\.nodePort$/;
+
+/** What may be asked for again in its turn: the earlier change that may take the reason of the refusal away. */
+export function removerOf(failure: Failure, later: Later, all: readonly Resolved[]): Resolved | undefined {
+  const before = all.filter(({ index }) => index < later.index);
+  return before.find((earlier) => rows.some((row) => covers(row, failure, earlier, later)));
+}
+
+function covers({ earlier, later, relates, answers }: Row, failure: Failure, before: Resolved, after: Later): boolean {
+  return isOf(earlier, before) && isOf(later, after) && relates(before, after) && answers(failure, before, after);
+}
+
+function isOf({ kinds, types }: Side, one: Resolved): boolean {
+  return types.includes(one.change.type) && (kinds === undefined || kinds.includes(kindOf(one)));
+}
+
+function isBeside(one: Resolved, other: Resolved): boolean {
+  return one.target.namespace !== undefined && one.target.namespace === other.target.namespace;
+}
+
+function kindOf({ resource: { group, kind } }: Resolved): string {
+  return `${group}/${kind}`;
+}
+
+// Policies and webhooks explain themselves in causes, or name no object.
+function isAbout({ code, subject }: Failure, wanted: number, name: string): boolean {
+  return code === wanted && subject === name;
+}
+
+function isForbidden(failure: Failure, _earlier: Resolved, later: Later): boolean {
+  return isAbout(failure, 403, later.target.name);
+}
+
+function isOfSchema({ code, reason, fields }: Failure, _earlier: Resolved, { change }: Later): boolean {
+  if (code === 400) return reason === 'BadRequest';
+  if (code === 422) return fields.length > 0;
+  return code === 500 && reason === 'InvalidContent' && change.type === 'Patch';
+}
+
+// A binding keeps its role for good, so that of the object that is there counts where content is silent.
+function isRoleOf({ resource, target }: Resolved, { change, prior, target: { namespace } }: Later): boolean {
+  const role = at(change.content, 'roleRef') ?? at(prior, 'roleRef');
+  const isNear = target.namespace === undefined || target.namespace === namespace;
+  return isNear && textAt(role, 'kind') === resource.kind && textAt(role, 'name') === target.name;
+}
+
+function accountOf(pod: Json | undefined): string {
+  return textAt(pod, 'spec', 'serviceAccountName') ?? 'default';
+}
+
+/** What the item of a deferred change says. */
+export function deferredNote({ code, reason }: Failure, { index, target }: Resolved): string {
+  return `its dry run was refused (${code} ${reason}) and is made again in its turn, after spec.changes[${index}] (${describe(target)})`;
+}
+
+/** What the item of a change says whose version is not served yet (404). */
+export function unservedNote(by: number, { target }: Resolved): string {
+  return `its dry run is made in its turn, after spec.changes[${by}] makes the API server serve ${target.apiVersion}`;
+}

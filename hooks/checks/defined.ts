@@ -1,0 +1,64 @@
+// Kinds that the API server will serve once an earlier change of the same Transaction is made.
+import type { Resource } from '../cluster.ts';
+import { at, isList, isObject, type Json, textAt } from '../model/json.ts';
+import { groupOf, versionOf } from '../model/reference.ts';
+import type { Change } from '../model/transaction.ts';
+
+/** The resource that an earlier change defines, and the index of that change. */
+export interface Defined {
+  readonly resource: Resource;
+  readonly by: number;
+}
+
+/** The resource that a CustomResourceDefinition in an earlier Create will serve for this kind. */
+export function resourceFromCreated(changes: readonly Change[], index: number): Defined | undefined {
+  return resourceFrom(changes, index, ['Create']);
+}
+
+/** The resource that a CustomResourceDefinition will serve in this version once an earlier change has given it that. */
+export function resourceFromChanged(changes: readonly Change[], index: number): Defined | undefined {
+  return resourceFrom(changes, index, ['Update', 'Patch']);
+}
+
+function resourceFrom(changes: readonly Change[], index: number, types: readonly Change['type'][]): Defined | undefined {
+  const wanted = changes[index]?.target;
+  if (wanted === undefined) return undefined;
+  const by = changes.slice(0, index).findIndex((change) => types.includes(change.type) && isDefinitionOf(change, wanted));
+  const content = changes[by]?.content;
+  return content === undefined ? undefined : { resource: definedResource(content, versionOf(wanted.apiVersion)), by };
+}
+
+// A CustomResourceDefinition is named after plural and group: what says otherwise will be refused, and is not taken at its word.
+function isDefinitionOf({ target, content }: Change, wanted: Change['target']): boolean {
+  const names = at(content, 'spec', 'names');
+  const group = textAt(content, 'spec', 'group');
+  return (
+    target.kind === 'CustomResourceDefinition' &&
+    groupOf(target.apiVersion) === 'apiextensions.k8s.io' &&
+    group === groupOf(wanted.apiVersion) &&
+    textAt(names, 'kind') === wanted.kind &&
+    target.name === `${textAt(names, 'plural')}.${group}` &&
+    isServed(content, versionOf(wanted.apiVersion))
+  );
+}
+
+function isServed(definition: Json | undefined, version: string): boolean {
+  return at(versionIn(definition, version), 'served') === true;
+}
+
+function versionIn(definition: Json | undefined, version: string): Json | undefined {
+  const versions = at(definition, 'spec', 'versions');
+  return isList(versions) ? versions.find((candidate) => textAt(candidate, 'name') === version) : undefined;
+}
+
+function definedResource(content: Json, version: string): Resource {
+  return {
+    group: textAt(content, 'spec', 'group') ?? '',
+    version,
+    plural: textAt(content, 'spec', 'names', 'plural') ?? '',
+    kind: textAt(content, 'spec', 'names', 'kind') ?? '',
+    namespaced: textAt(content, 'spec', 'scope') === 'Namespaced',
+    verbs: ['get', 'list', 'create', 'update', 'patch', 'delete'],
+    statusSubresource: isObject(at(versionIn(content, version), 'subresources', 'status')),
+  };
+}

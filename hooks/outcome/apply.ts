@@ -1,0 +1,65 @@
+// What applying one change comes to: it took effect, it is looked at or tried again, or all is undone.
+import { describeRefusal } from '../checks/refusal.ts';
+import { isYoung } from '../content/definition.ts';
+import type { Step } from '../decide/step.ts';
+import { amending, applied } from '../decide/transitions.ts';
+import { undoing } from '../decide/undo-transitions.ts';
+import { windowEnd } from '../decide/window.ts';
+import { shortened } from '../decide/wording.ts';
+import type { Failure } from '../model/failure.ts';
+import { reasonOfFailure } from '../model/reason.ts';
+import { describe } from '../model/reference.ts';
+import { itemOf } from '../observe/observation.ts';
+import { storedDrift } from '../snapshots/drift.ts';
+import { again, answer, type Done, driftContext, held, type Result } from './answer.ts';
+import { factsOf } from './facts.ts';
+import { triedAgain } from './lagging.ts';
+import { placesTaken } from './places.ts';
+import { isFinal, refusedOnce } from './refused.ts';
+
+export function afterApply(step: Extract<Step, { kind: 'apply' }>, done: Done): Result {
+  const { observation, outcome } = done;
+  const last = outcome.at(-1)?.answer;
+  if (last === undefined) return again(done);
+  if (last.kind === 'ok') {
+    const facts = factsOf(step.entry, step.live, last.object, driftContext(done));
+    const noted = step.note === undefined ? facts : { ...facts, note: shortened(step.note) };
+    const { status, transaction, pace, now } = observation;
+    const { index } = step;
+    return answer(applied(status, { index, facts: noted, end: windowEnd(transaction.changes, index + 1, pace) }, now));
+  }
+  return afterFailure(step, done, last.failure);
+}
+
+export function afterAmend(step: Extract<Step, { kind: 'recordDrift' }>, done: Done): Result {
+  const { observation } = done;
+  const drift = storedDrift(step.drift, step.entry, driftContext(done));
+  return answer(drift === undefined ? observation.status : amending(observation.status, step.index, drift));
+}
+
+// The same as for the change itself, but that nobody has counted how often.
+export function afterTrial(step: Extract<Step, { kind: 'refused' }>, done: Done): Result {
+  const { failure, index } = step;
+  return afterFailure(step, done, isFinal(done.carry.refused, index) ? { ...failure, kind: 'refused' } : failure);
+}
+
+// An absent object is judged again; a Create can only miss its Namespace or its kind.
+function afterFailure(step: Extract<Step, { kind: 'apply' | 'refused' }>, done: Done, failure: Failure): Result {
+  const { observation } = done;
+  const isToBeJudged =
+    failure.kind === 'stale' || failure.kind === 'exists' || (failure.kind === 'absent' && step.entry.type !== 'Create');
+  if (isToBeJudged) return { kind: 'again', carry: { ...refusedOnce(done, step.index, failure), reads: step.entry } };
+  if (failure.kind === 'transient') return held(done, `${step.entry.type} of ${describe(step.entry.target)}`);
+  if (failure.kind === 'absent' && isYoung(itemOf(observation.due)?.definition, observation.now)) {
+    return answer(
+      { ...observation.status, message: `waiting until the API server serves ${step.entry.target.kind}` },
+      { seconds: 0.2 },
+    );
+  }
+  const later = triedAgain(done, step.index, failure);
+  if (later !== undefined) return later;
+  const detail = describeRefusal(failure, step.entry, observation.transaction);
+  const name = `${step.entry.type} of ${describe(step.entry.target)}`;
+  const message = `${name} was refused: ${detail}${placesTaken(step, failure, observation)}`;
+  return answer(undoing(observation.status, { reason: reasonOfFailure(failure), message }, observation.now, step.index));
+}
