@@ -109,10 +109,10 @@ function leasesIn(view: View): readonly JsonObject[] {
   return [...view.locks.states.values()].flatMap((state) => (state.kind === 'present' ? [state.object] : []));
 }
 
-// Without a look a process takes the place of nobody but itself, and of a writer that is settled.
-function nextTurn({ observation, first }: Ended, status: Status, { writer }: Recollection): Turn {
-  const { phase, settledWriter } = status;
+// Without a look a process takes the place of nobody but itself, and of a writer that is settled. A call that only waits takes no turn.
+function nextTurn({ found, first }: Ended, status: Status, { writer }: Recollection): Turn {
+  const { phase, settledWriter, version } = status;
   const mayReplace = first === undefined || [settledWriter, writer].includes(writerOf(first) ?? 'nobody');
-  const isNext = (phase === 'Prepared' || phase === 'Committing') && mayReplace;
-  return { seen: observation.transaction.resourceVersion, isNext, ...(first === undefined ? {} : { lease: first }) };
+  const isNext = version !== found.version && (phase === 'Prepared' || phase === 'Committing') && mayReplace;
+  return { isNext, ...(first === undefined ? {} : { lease: first }) };
 }
