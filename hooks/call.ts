@@ -7,8 +7,6 @@ export interface Call {
   readonly namespace: string;
   readonly name: string;
   readonly uid: string;
-  /** Of the Transaction in the request; empty when it is not said. */
-  readonly resourceVersion: string;
   /** The status in the request; given back unchanged when the Transaction is gone, never judged. */
   readonly status: JsonObject;
   /** Observed children, if someone configured any; echoed unchanged, since Metacontroller deletes what an answer omits. */

@@ -24,11 +24,9 @@ interface Remembered extends Recalled {
 
 /** What a process knows of the turn that it takes next, so that it can take it before it looks. */
 export interface Turn {
-  /** resourceVersion of the Transaction as it was read last: a call that tells of the same is not about what has come of it. */
-  readonly seen: string;
   /** The Lease of the first change; absent where it is the one that was known before. */
   readonly lease?: JsonObject;
-  /** Whether a change is next. */
+  /** Whether a change is next, and the last answer has moved what is stored. */
   readonly isNext: boolean;
 }
 
@@ -64,8 +62,8 @@ export interface Memory {
   /** Returns the pause before the next try, in seconds, for a call that met transient trouble. */
   remember(uid: string, ended: Ended): number;
   keepTurn(uid: string, turn: Turn): void;
-  /** The Lease to put its name into, if a change is next and the call tells of another version than was read last. */
-  nextTurn(uid: string, resourceVersion: string): JsonObject | undefined;
+  /** The Lease to put its name into, if a change is next. */
+  nextTurn(uid: string): JsonObject | undefined;
   /** Ms until something may be requested for it again; 0 when at once. */
   pauseLeft(uid: string): number;
   forget(uid: string): void;
@@ -109,9 +107,9 @@ export function createMemory(clock: Pick<Clock, 'monotonic'>, random: () => numb
       const known = recalled(uid);
       calls.set(uid, { ...known, turn: { ...known.turn, ...turn } });
     },
-    nextTurn: (uid, resourceVersion) => {
-      const { isNext, seen, lease } = recalled(uid).turn ?? {};
-      return isNext === true && seen !== resourceVersion && resourceVersion !== '' ? lease : undefined;
+    nextTurn: (uid) => {
+      const { isNext, lease } = recalled(uid).turn ?? {};
+      return isNext === true ? lease : undefined;
     },
     pauseLeft: (uid) => Math.max(0, (recalled(uid).notBefore ?? 0) - clock.monotonic()),
     forget: (uid) => {

@@ -125,10 +125,10 @@ function longestPauseUnder({ leases, now }: Ended): number {
   return Math.max(1, Math.min(longestStay, ...left));
 }
 
-// Without a look a process takes the place of nobody but itself, and of a writer that is settled.
-function nextTurn({ transaction, first }: Ended, status: Status, { writer }: OwnWrites): Turn {
-  const { phase, settledWriter } = status;
+// Without a look a process takes the place of nobody but itself, and of a writer that is settled. A call that only waits takes no turn.
+function nextTurn({ found, first }: Ended, status: Status, { writer }: OwnWrites): Turn {
+  const { phase, settledWriter, version } = status;
   const mayReplace = first === undefined || [settledWriter, writer].includes(writerOf(first) ?? 'nobody');
-  const isNext = (phase === 'Prepared' || phase === 'Committing') && mayReplace;
-  return { seen: transaction.resourceVersion, isNext, ...(first === undefined ? {} : { lease: first }) };
+  const isNext = version !== found.version && (phase === 'Prepared' || phase === 'Committing') && mayReplace;
+  return { isNext, ...(first === undefined ? {} : { lease: first }) };
 }

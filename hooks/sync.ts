@@ -64,8 +64,8 @@ async function answerCall(serving: Serving, call: Call): Promise<Reply> {
 }
 
 // The turn that is most likely due is taken before the look that must follow it; where it fails, it is taken after a look.
-async function signAhead({ parts, memory, session, writer }: Serving, { uid, resourceVersion }: Call): Promise<void> {
-  const lease = memory.nextTurn(uid, resourceVersion);
+async function signAhead({ parts, memory, session, writer }: Serving, { uid }: Call): Promise<void> {
+  const lease = memory.nextTurn(uid);
   const write = lease === undefined ? undefined : signWrite(lease, writer, parts.engineNamespace);
   const answer = write === undefined ? undefined : await session.cluster.send(write);
   if (answer?.kind === 'ok') memory.signed(uid, writer, undefined);

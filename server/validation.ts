@@ -47,7 +47,6 @@ function callOf(body: Json): Call {
     namespace: textAt(parent, 'metadata', 'namespace') ?? '',
     name: textAt(parent, 'metadata', 'name') ?? '',
     uid: textAt(parent, 'metadata', 'uid') ?? '',
-    resourceVersion: textAt(parent, 'metadata', 'resourceVersion') ?? '',
     status: isObject(status) ? status : {},
     children: childrenOf(at(body, 'children')),
   };

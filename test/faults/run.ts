@@ -197,9 +197,8 @@ export function portrait(object: JsonObject | undefined, isNew: boolean): unknow
 
 /** What of a request is not so must not matter. */
 export function callFor(parent: JsonObject, number: number): Call {
-  const keys = ['namespace', 'name', 'uid', 'resourceVersion'];
-  const [namespace = '', name = '', uid = '', resourceVersion = ''] = keys.map((key) => textAt(parent, 'metadata', key));
-  return { namespace, name, uid, resourceVersion, status: forgedStatus(number), children: [] };
+  const [namespace = '', name = '', uid = ''] = ['namespace', 'name', 'uid'].map((key) => textAt(parent, 'metadata', key));
+  return { namespace, name, uid, status: forgedStatus(number), children: [] };
 }
 
 export async function read(run: Pick<Run, 'world' | 'names'>, key: string): Promise<JsonObject | undefined> {

@@ -65,9 +65,8 @@ type Hook = ReturnType<typeof createSync>;
 
 function callFor(parent: JsonObject): Parameters<Hook>[0] {
   const status = at(parent, 'status');
-  const keys = ['namespace', 'name', 'uid', 'resourceVersion'];
-  const [namespace = '', name = '', uid = '', resourceVersion = ''] = keys.map((key) => textAt(parent, 'metadata', key));
-  return { namespace, name, uid, resourceVersion, status: isObject(status) ? status : {}, children: [] };
+  const [namespace = '', name = '', uid = ''] = ['namespace', 'name', 'uid'].map((key) => textAt(parent, 'metadata', key));
+  return { namespace, name, uid, status: isObject(status) ? status : {}, children: [] };
 }
 
 function answerOf(reply: Awaited<ReturnType<Hook>>): Awaited<ReturnType<Stage['call']>> {

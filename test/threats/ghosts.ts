@@ -49,7 +49,7 @@ export function openGhosts(t: Teardown, { engineKubeconfig, namespace }: Stage):
     const metadata = { namespace, name, uid, resourceVersion: '1', annotations };
     ghosts.set(name, { apiVersion: 'tx.janus.io/v1alpha1', kind: 'Transaction', metadata, spec });
     writes.set(uid, []);
-    const status = await statusAtRest(hook, { namespace, name, uid, resourceVersion: '1', status: {}, children: [] }, ghosts);
+    const status = await statusAtRest(hook, { namespace, name, uid, status: {}, children: [] }, ghosts);
     return ended(status, writes.get(uid) ?? []);
   };
 }
