@@ -12,9 +12,7 @@ export const triedOn = 'v1.36.3';
 
 /** By group and kind. */
 export const oneWayFields: Readonly<Record<string, readonly OneWayField[]>> = {
-  '/ConfigMap': [
-    { path: 'immutable', change: 'set' },
-  ],
+  '/ConfigMap': [{ path: 'immutable', change: 'set' }],
   '/Node': [
     { path: 'spec.podCIDR', change: 'set' },
     { path: 'spec.podCIDRs', change: 'added' },
@@ -33,7 +31,5 @@ export const oneWayFields: Readonly<Record<string, readonly OneWayField[]>> = {
     { path: 'spec.tolerations', change: 'added' },
     { path: 'spec.tolerations[].key', change: 'changed' },
   ],
-  '/Secret': [
-    { path: 'immutable', change: 'set' },
-  ],
+  '/Secret': [{ path: 'immutable', change: 'set' }],
 };
