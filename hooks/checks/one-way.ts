@@ -1,7 +1,9 @@
 // Changes that nobody can take back: the API server does not let them, or others have paid for them.
-import { at, equalJson, type JsonObject, textAt } from '../model/json.ts';
+import { at, equalJson, isList, type Json, type JsonObject, textAt } from '../model/json.ts';
 import { parseQuantity } from '../model/quantity.ts';
+import { groupOf } from '../model/reference.ts';
 import { annotations } from '../model/transaction.ts';
+import { type OneWayField, oneWayFields } from './one-way-fields.ts';
 
 /** What a user does who means it. */
 export const howToAllow = `annotate the Transaction with ${annotations.allowIrreversible}=true to do it all the same`;
@@ -37,7 +39,67 @@ export function unlistedNote(denied: readonly string[], failing: readonly string
 export function oneWay(prior: JsonObject | undefined, expected: JsonObject | undefined): string | undefined {
   if (prior === undefined || expected === undefined) return undefined;
   if (at(expected, 'immutable') === true && at(prior, 'immutable') !== true) return 'it becomes immutable';
-  return grows(prior, expected) ? 'a claim can grow but not shrink' : undefined;
+  if (grows(prior, expected)) return 'a claim can grow but not shrink';
+  return storedOtherwise(prior, expected) ?? resumedOtherwise(prior, expected) ?? notSetBack(prior, expected);
+}
+
+// The API server keeps every version in status.storedVersions that objects were stored in. Source: apiextensions-apiserver,
+// pkg/registry/customresourcedefinition.
+function storedOtherwise(prior: JsonObject, expected: JsonObject): string | undefined {
+  if (kindOf(expected) !== 'apiextensions.k8s.io/CustomResourceDefinition') return undefined;
+  const [before, after] = [storageOf(prior), storageOf(expected)];
+  return before === after ? undefined : `its objects are stored as ${after} from then on, and no longer as ${before}`;
+}
+
+function storageOf(definition: JsonObject): string | undefined {
+  const versions = at(definition, 'spec', 'versions');
+  return isList(versions)
+    ? textAt(
+        versions.find((one) => at(one, 'storage') === true),
+        'name',
+      )
+    : undefined;
+}
+
+// Source: k8s.io/kubernetes pkg/registry/batch/job/strategy.go: the template moves while the Job is suspended, and has not started.
+function resumedOtherwise(prior: JsonObject, expected: JsonObject): string | undefined {
+  const isResumed = at(prior, 'spec', 'suspend') === true && at(expected, 'spec', 'suspend') !== true;
+  if (kindOf(expected) !== 'batch/Job' || !isResumed) return undefined;
+  const [before, after] = [at(prior, 'spec', 'template'), at(expected, 'spec', 'template')];
+  return equalJson(before, after) ? undefined : 'a Job that runs does not get its template back';
+}
+
+function notSetBack(prior: JsonObject, expected: JsonObject): string | undefined {
+  const fields = oneWayFields[kindOf(expected)] ?? [];
+  const found = fields.find((field) => isMade(field, prior, expected));
+  return found === undefined ? undefined : `the API server does not let ${found.path} be set back once it is ${found.change}`;
+}
+
+function isMade({ path, change }: OneWayField, prior: JsonObject, expected: JsonObject): boolean {
+  const [before, after] = [prior, expected].map((object) => valuesAt(object, path.split('.')));
+  const lacks = (some: readonly Json[] = [], others: readonly Json[] = []): boolean =>
+    some.some((one) => !others.some((other) => equalJson(one, other)));
+  switch (change) {
+    case 'added':
+      return lacks(after, before);
+    case 'set':
+      return before?.length === 0 && after?.length !== 0;
+    case 'changed':
+      return before?.length !== 0 && after?.length !== 0 && lacks(after, before);
+    case 'removed':
+      return before?.length !== 0 && after?.length === 0;
+  }
+}
+
+/** What is at a path, the items of lists one by one. */
+function valuesAt(value: Json | undefined, [name, ...rest]: readonly string[]): readonly Json[] {
+  if (isList(value)) return value.flatMap((item) => valuesAt(item, name === undefined ? [] : [name, ...rest]));
+  if (name === undefined) return value === undefined ? [] : [value];
+  return valuesAt(at(value, name.replace('[]', '')), rest);
+}
+
+function kindOf(object: JsonObject): string {
+  return `${groupOf(textAt(object, 'apiVersion') ?? '')}/${textAt(object, 'kind')}`;
 }
 
 // Source: k8s.io/kubernetes pkg/apis/core/validation, ValidatePersistentVolumeClaimUpdate: requests may only grow.

@@ -280,6 +280,32 @@ t.test('what the deferred dry run says in its turn counts', async (t) => {
     );
   });
 
+  await t.test('what it says is judged: a one-way change is not sent', async (t) => {
+    const [group, plural] = [`${namespace}.example.org`, 'frozen'];
+    const crds = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+    const instances = path(`${group}/v1/${plural}`);
+    const crd = (a: readonly string[], more: JsonObject): JsonObject => {
+      const spec = { type: 'object', properties: { a: { type: 'string', enum: a } } };
+      const schema = { openAPIV3Schema: { type: 'object', properties: { spec, ...more } } };
+      const versions = [{ name: 'v1', served: true, storage: true, schema }];
+      return { spec: { group, names: { kind: 'Frozen', plural }, scope: 'Namespaced', versions } };
+    };
+    const name = `${plural}.${group}`;
+    must(await client.create(crds, { ...definition, metadata: { name }, ...crd(['x'], {}) }));
+    t.teardown(() => client.delete(`${crds}/${name}`));
+    const kind = { apiVersion: `${group}/v1`, kind: 'Frozen' };
+    const one = { ...kind, metadata: { name: 'one' }, spec: { a: 'x' } };
+    await waitFor(async () => (await client.create(instances, one)).code === 201, 'the instance');
+    const frozen = crd(['x', 'y'], { immutable: { type: 'boolean', default: true } });
+    await stage.transaction('frozen', [
+      change('Patch', name, frozen, definition),
+      change('Patch', 'one', { spec: { a: 'y' } }, kind),
+    ]);
+    const { status } = await stepToEnd(stage, 'frozen');
+    t.match(status, { phase: 'RolledBack', message: /cannot be undone: it becomes immutable/ });
+    t.equal(textAt(must(await client.get(`${instances}/one`)), 'spec', 'a'), 'x');
+  });
+
   await t.test('one that is admitted is sent', async () => {
     const changes = [change('Create', 'late', { rules: [] }, role), change('Create', 'late', { roleRef, subjects }, binding)];
     await commit(stage, 'valid', changes);

@@ -1,0 +1,115 @@
+// Changes of built-in kinds that nobody can take back are refused first; who allows them sees that their undo is refused.
+import t from 'tap';
+import { at, type JsonObject, textAt } from '../../hooks/model/json.ts';
+import { must, waitFor } from '../support/client.ts';
+import { allowIrreversible, commit, undo } from '../support/round-trip.ts';
+import { startStage } from '../support/stage.ts';
+import { stepToEnd } from '../support/stepping.ts';
+import { change } from '../support/targets.ts';
+
+interface Row {
+  readonly what: string;
+  readonly apiVersion: string;
+  readonly kind: string;
+  /** `plural` in the namespace of the stage, or a whole path. */
+  readonly where: string;
+  readonly name: string;
+  readonly object: JsonObject;
+  readonly patch: JsonObject;
+}
+
+const containers = [{ name: 'main', image: 'example.org/main:1' }];
+const required = { nodeSelectorTerms: [{ matchExpressions: [{ key: 'zone', operator: 'Exists' }] }] };
+const volume = { accessModes: ['ReadWriteOnce'], capacity: { storage: '1Gi' }, hostPath: { path: '/none' } };
+const jobOf = (suspend: boolean, zone: string): JsonObject => ({
+  spec: { suspend, template: { spec: { restartPolicy: 'Never', nodeSelector: { zone }, containers } } },
+});
+
+t.test('changes that go one way', async (t) => {
+  const stage = await startStage(t, { withoutLoop: true });
+  const { client, path, namespace } = stage;
+  const version = (name: string, storage: boolean): JsonObject => ({
+    name,
+    served: true,
+    storage,
+    schema: { openAPIV3Schema: { type: 'object' } },
+  });
+  const group = `${namespace}.example.org`;
+  const crd = (stored: string): JsonObject => ({
+    spec: {
+      group,
+      scope: 'Namespaced',
+      names: { kind: 'Moved', plural: 'moveds' },
+      versions: ['v1', 'v2'].map((name) => version(name, name === stored)),
+    },
+  });
+  const pod = { apiVersion: 'v1', kind: 'Pod', where: path('pods'), object: { spec: { containers } } };
+  const persistent = { apiVersion: 'v1', kind: 'PersistentVolume', where: '/api/v1/persistentvolumes', object: { spec: volume } };
+  const node = { apiVersion: 'v1', kind: 'Node', where: '/api/v1/nodes', object: {} };
+  const rows: readonly Row[] = [
+    { ...pod, what: 'a deadline of a Pod', name: 'deadline', patch: { spec: { activeDeadlineSeconds: 60 } } },
+    {
+      ...pod,
+      what: 'a toleration of a Pod',
+      name: 'tolerant',
+      patch: { spec: { tolerations: [{ key: 'new', operator: 'Exists' }] } },
+    },
+    {
+      ...persistent,
+      what: 'the affinity of a volume',
+      name: `${namespace}-near`,
+      patch: { spec: { nodeAffinity: { required } } },
+    },
+    {
+      ...node,
+      what: 'the range of a Node',
+      name: `${namespace}-a`,
+      patch: { spec: { podCIDR: '10.9.8.0/24', podCIDRs: ['10.9.8.0/24'] } },
+    },
+    { ...node, what: 'the provider of a Node', name: `${namespace}-b`, patch: { spec: { providerID: 'example://1' } } },
+    {
+      what: 'the storage version of a CRD',
+      apiVersion: 'apiextensions.k8s.io/v1',
+      kind: 'CustomResourceDefinition',
+      where: '/apis/apiextensions.k8s.io/v1/customresourcedefinitions',
+      name: `moveds.${group}`,
+      object: crd('v1'),
+      patch: crd('v2'),
+    },
+    {
+      what: 'a Job that is resumed with another template',
+      apiVersion: 'batch/v1',
+      kind: 'Job',
+      where: path('batch/v1/jobs'),
+      name: 'resumed',
+      object: jobOf(true, 'one'),
+      patch: jobOf(false, 'two'),
+    },
+  ];
+  for (const { what, apiVersion, kind, where, name, object, patch } of rows)
+    await t.test(what, async (t) => {
+      must(await client.create(where, { apiVersion, kind, metadata: { name }, ...object }));
+      t.teardown(() => client.delete(`${where}/${name}`, { gracePeriodSeconds: 0 }));
+      const isSeen = async (): Promise<boolean> =>
+        kind !== 'Job' || at(must(await client.get(`${where}/${name}`)), 'status', 'conditions') !== undefined;
+      await waitFor(isSeen, 'its controller');
+      const changed = change('Patch', name, patch, { apiVersion, kind });
+      const id = name.replaceAll('.', '-');
+      await stage.transaction(`${id}-no`, [change('Create', `${id}-first`, {}), changed]);
+      const { status } = await stepToEnd(stage, `${id}-no`);
+      t.match(status, {
+        phase: 'Failed',
+        message: /^nothing was applied: spec\.changes\[1\].*cannot be undone: .*allow-irreversible/,
+      });
+      t.equal((await client.get(path(`configmaps/${id}-first`))).code, 404);
+      if (kind === 'CustomResourceDefinition') return;
+      await commit(stage, `${id}-yes`, [changed], allowIrreversible);
+      t.match(textAt(await undo(stage, `${id}-yes`), 'phase'), 'Failed', 'the API server does not take it back');
+    });
+
+  await t.test('what can be set back is no such change', async () => {
+    must(await client.create(path('pods'), { metadata: { name: 'plain' }, spec: { containers } }));
+    const image = { spec: { containers: [{ name: 'main', image: 'example.org/main:2' }] } };
+    await commit(stage, 'plain', [change('Patch', 'plain', image, { apiVersion: 'v1', kind: 'Pod' })]);
+  });
+});

@@ -1,0 +1,43 @@
+// What is known before anything is changed: what may wait for its turn, and what cannot be undone.
+import type { Sabotage } from '../sabotage.ts';
+
+const deferred = ['test/releases/deferred.test.ts'];
+
+export const releases: readonly Sabotage[] = [
+  {
+    name: 'denial-deferred',
+    fault: 'what a policy denies is deferred to its turn, where an earlier change makes room for it',
+    edits: [
+      {
+        file: 'hooks/checks/deferred.ts',
+        find: 'return code === wanted && subject === name;',
+        replace: "return code === wanted && subject !== name.concat('.');",
+      },
+    ],
+    caughtBy: deferred,
+  },
+  {
+    name: 'deferred-believed',
+    fault: 'a deferred dry run is not made again: the change is sent',
+    edits: [
+      {
+        file: 'hooks/observe/deferred.ts',
+        find: 'return { tried: await reader.dryRun(write) };',
+        replace: "return { tried: { kind: 'ok', object: object ?? {}, serverTime: Number(write === undefined) } };",
+      },
+    ],
+    caughtBy: deferred,
+  },
+  {
+    name: 'one-way-field-missed',
+    fault: 'a field that cannot be set back is changed all the same',
+    edits: [
+      {
+        file: 'hooks/checks/one-way.ts',
+        find: 'const fields = oneWayFields[kindOf(expected)] ?? [];',
+        replace: "const fields = oneWayFields[kindOf(expected).concat('s')] ?? [];",
+      },
+    ],
+    caughtBy: ['test/releases/one-way.test.ts'],
+  },
+];
