@@ -1,5 +1,8 @@
 // What is due for a Transaction as it is stored: a list of guards, then one answer for each phase. It says which reads are
 // needed; what comes of them is for decide/.
+//
+// I9. Every Transaction ends: each phase has its deadline, and what is terminal causes no further write.
+// I10. What is terminal, or deleted, holds no Lease and keeps no object of others waiting.
 import { type Item, isToUndo, wasLeft } from './model/item.ts';
 import type { Phase } from './model/phase.ts';
 import { newRequest, type Request } from './model/request.ts';

@@ -17,9 +17,9 @@ import {
   type Rule,
   serverSeesTheSeamOnly,
   theSeamIsTypesOnly,
-  units,
 } from './support/architecture.ts';
 import { codeOf, importsOf, readSources, type Source } from './support/sources.ts';
+import { units } from './support/stages.ts';
 
 interface Row {
   readonly reason: string;

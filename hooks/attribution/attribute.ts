@@ -1,5 +1,8 @@
 // Whose work is the live object? Values decide: our change is prior -> expected, theirs is expected -> live. managedFields
 // only help where values cannot tell: a change that changed nothing, and values that a webhook stamped.
+//
+// I4. A change, and its undo, each change the content of a target at most once, however often they are tried: what is there already is
+//     recognised by its values and by managedFields.
 import { contentOf } from '../content/content.ts';
 import { type ListKinds, listKindsOf, partsOf, valueAt, withValueAt, withValuesAt } from '../content/lists.ts';
 import { differences, type Merge, merge, type OurPath } from '../content/merge.ts';

@@ -1,5 +1,7 @@
 // Taking locks: for a Transaction that begins, and for an undo that a user asks for later. Leases are advisory; the order of their names
 // and keeping only a contiguous prefix while waiting makes a deadlock impossible.
+//
+// I6. Two Transactions never take turns at one target: each holds the Leases of all its targets while it changes or restores any.
 import { isWrittenBy, type Lock, otherTarget } from '../locks/lease.ts';
 import { ageOf, type LeaseState, leaseState, lifeLeft, resolution } from '../locks/state.ts';
 import { type JsonObject, textAt } from '../model/json.ts';

@@ -1,4 +1,6 @@
 // Preparing: what is, and what will be, is stored before the first change.
+//
+// I2. No target is written before its prior state is stored and the API server has acknowledged it.
 import type { Observation, PrepareView } from '../observe/observation.ts';
 import { refuse } from './pending.ts';
 import type { Step } from './step.ts';

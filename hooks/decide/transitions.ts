@@ -1,5 +1,7 @@
 // Every way in which a status changes, as functions from status to status. The version, the conditions and the rest of what
-// follows from these are added once, in report/.
+// follows from these are added once, in outcome/.
+//
+// I1. Committed says that every change is applied, RolledBack that everything is as it was before; Failed, and the items, say what is left.
 import type { Ending, Request } from '../due.ts';
 import type { Applied, Item, ItemError } from '../model/item.ts';
 import { mayFollow, type Phase } from '../model/phase.ts';

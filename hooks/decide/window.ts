@@ -1,5 +1,7 @@
 // The window: the changes that a stored status announces, and a call may make one after the other.
 //
+// I8. What is changed was announced by a status that was stored before. V1 to V4 say how.
+//
 // V1. A call writes only to targets that the status stored before it announces, forward in their order and backward in reverse, each
 //     at most once.
 // V2. It goes on only after a target that ended well, and with another one: what is left, waits or fails is stored first, and so is

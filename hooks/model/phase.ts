@@ -1,4 +1,7 @@
 // The phases of a Transaction and the only ways between them.
+//
+// I7. Phases follow one another in these ways only, and a terminal phase is left only on request; status.version never falls
+//     (outcome/status.ts).
 
 export type Phase = 'Pending' | 'Preparing' | 'Prepared' | 'Committing' | 'Committed' | 'RollingBack' | 'RolledBack' | 'Failed';
 

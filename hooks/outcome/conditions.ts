@@ -1,4 +1,6 @@
 // Conditions follow from the rest of the status, all at once, so that they cannot contradict each other or the phase.
+//
+// I16. Conditions agree with the phase and with each other; Finished is True only when the Leases are gone.
 
 import { waitingSince } from '../decide/transitions.ts';
 import { holdsLocks } from '../due.ts';

@@ -1,5 +1,7 @@
 // Backward: the only inverse in the code base. Content first, under a manager of its own that marks the object as half
 // restored; then ownership, in a write that changes nothing else. Whoever comes after a crash sees which of the two is missing.
+//
+// I15. What was undone bears no trace of the Transaction: neither its values nor its entries in managedFields.
 
 import type { Backward } from '../attribution/undo.ts';
 import type { Precondition, Write } from '../cluster.ts';

@@ -1,4 +1,7 @@
 // Step -> writes. Pure, exhaustive: what is performed needs no more judgement.
+//
+// I5. Written are the targets that the spec names, their Leases and our snapshots; nothing else.
+// I11. Targets are written as the ServiceAccount, the engine's own objects as the engine.
 import { fault } from '../checks/fault.ts';
 import type { Write } from '../cluster.ts';
 import { withManagedFields } from '../content/content.ts';

@@ -3,6 +3,9 @@
 // One immutable ConfigMap, or several where one would be too large. Readers of the Transaction's namespace may read it, and others
 // may write there: each entry is sealed where they must not read it, tagged elsewhere, and bound to its place; the first ConfigMap
 // carries a tag over the whole, and the status its digest. What an entry is about comes from the spec, never from the entry.
+//
+// I12. Values of Secrets, and of objects in other namespaces, are readable nowhere: not in a snapshot, a status, a Lease, a log or an Event
+//     (for messages: content/path.ts, checks/failures.ts).
 import { isSealed, type SnapshotEntry, type StoredResource } from '../model/entry.ts';
 import { at, isDeeperThan, isObject, type Json, type JsonObject, mostLevels, parseJson, textAt } from '../model/json.ts';
 import type { Packer } from '../model/packer.ts';

@@ -1,4 +1,7 @@
 // Forward: one write for each type of change.
+//
+// I17. Nothing is written where the spec does not say so, and no value but those of the spec, of the API server with its webhooks, and of
+//     the state before; our marks aside.
 import type { Location, Precondition, Write } from '../cluster.ts';
 import { withoutKeys } from '../content/content.ts';
 import { merge } from '../content/merge.ts';

@@ -1,4 +1,6 @@
 // The engine's own kinds, and what its writes have in common.
+//
+// I3. Every write of a target names the uid and the version that it replaces; a Create relies on the name being free.
 import type { Identity, Precondition, Resource } from '../cluster.ts';
 import { isObject, type Json, textAt } from '../model/json.ts';
 import type { Transaction } from '../model/transaction.ts';

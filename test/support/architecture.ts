@@ -1,70 +1,8 @@
 // The rules of who may import whom and of what is pure, as functions from sources to findings. No finding, no breach.
 import { codeOf, importsOf, type Source } from './sources.ts';
+import { folder, unitOf } from './stages.ts';
 
 export type Rule = (sources: readonly Source[]) => readonly string[];
-
-interface Unit {
-  readonly name: string;
-  readonly holds: (path: string) => boolean;
-  /** Units to the left of it that it may see; itself always. */
-  readonly sees: readonly string[];
-  /** `pure`: a function of its arguments. `types`: nothing but declarations. `effects`: may use the port. */
-  readonly nature: 'pure' | 'types' | 'effects';
-}
-
-function folder(name: string): (path: string) => boolean {
-  return (path) => path.startsWith(`${name}/`);
-}
-
-function file(name: string): (path: string) => boolean {
-  return (path) => path === name;
-}
-
-const observation = (path: string): boolean => /^hooks\/observe\/(observation|carry)\.ts$/.test(path);
-const values = ['model', 'cluster'];
-const checked = [...values, 'content', 'writes', 'snapshots', 'checks', 'due', 'locks'];
-const observed = [...checked, 'in-flight', 'observation'];
-const decided = [...observed, 'attribution', 'decide'];
-const planned = [...decided, 'plan'];
-
-/** From left to right; no unit sees one to the right of it. The first unit that holds a file is its own. */
-export const units: readonly Unit[] = [
-  { name: 'model', holds: folder('hooks/model'), sees: [], nature: 'pure' },
-  { name: 'cluster', holds: file('hooks/cluster.ts'), sees: ['model'], nature: 'types' },
-  { name: 'call', holds: file('hooks/call.ts'), sees: values, nature: 'types' },
-  { name: 'content', holds: folder('hooks/content'), sees: values, nature: 'pure' },
-  { name: 'writes', holds: folder('hooks/writes'), sees: [...values, 'content'], nature: 'pure' },
-  { name: 'snapshots', holds: folder('hooks/snapshots'), sees: [...values, 'content', 'writes'], nature: 'pure' },
-  { name: 'checks', holds: folder('hooks/checks'), sees: [...values, 'content', 'snapshots'], nature: 'pure' },
-  { name: 'due', holds: file('hooks/due.ts'), sees: ['model'], nature: 'pure' },
-  { name: 'locks', holds: folder('hooks/locks'), sees: [...values, 'writes', 'snapshots'], nature: 'pure' },
-  { name: 'in-flight', holds: folder('hooks/in-flight'), sees: [...values, 'locks'], nature: 'pure' },
-  { name: 'observation', holds: observation, sees: [...checked, 'in-flight'], nature: 'pure' },
-  { name: 'observe', holds: folder('hooks/observe'), sees: observed, nature: 'effects' },
-  { name: 'memory', holds: file('hooks/memory.ts'), sees: [...values, 'in-flight', 'observation', 'observe'], nature: 'effects' },
-  {
-    name: 'attribution',
-    holds: folder('hooks/attribution'),
-    sees: [...values, 'content', 'checks', 'writes', 'snapshots'],
-    nature: 'pure',
-  },
-  { name: 'decide', holds: folder('hooks/decide'), sees: [...observed, 'attribution'], nature: 'pure' },
-  { name: 'plan', holds: folder('hooks/plan'), sees: decided, nature: 'pure' },
-  { name: 'sweep', holds: file('hooks/sweep.ts'), sees: [...values, 'due', 'writes', 'locks', 'snapshots'], nature: 'effects' },
-  { name: 'perform', holds: folder('hooks/perform'), sees: [...values, 'writes', 'plan'], nature: 'effects' },
-  { name: 'outcome', holds: folder('hooks/outcome'), sees: planned, nature: 'pure' },
-  { name: 'report', holds: folder('hooks/report'), sees: [...planned, 'call', 'outcome'], nature: 'pure' },
-  {
-    name: 'sync',
-    holds: (path) => /^hooks\/(sync|taken|looking|reply|serving|rescue)\.ts$/.test(path),
-    sees: [...planned, 'call', 'observe', 'memory', 'perform', 'outcome', 'report'],
-    nature: 'effects',
-  },
-];
-
-function unitOf(path: string): Unit | undefined {
-  return units.find(({ holds }) => holds(path));
-}
 
 interface Edge {
   readonly from: string;
@@ -97,7 +35,7 @@ export const engineStandsAlone: Rule = (sources) =>
 export const everyFileHasAUnit: Rule = (sources) =>
   sources
     .filter(({ path }) => inHooks(path) && unitOf(path) === undefined)
-    .map(({ path }) => `${path} belongs to no stage: put it into one, or add a unit to test/support/architecture.ts`);
+    .map(({ path }) => `${path} belongs to no stage: put it into one, or add a unit to test/support/stages.ts`);
 
 export const onlyLeftward: Rule = (sources) =>
   refuse(

@@ -1,0 +1,72 @@
+// The parts of docs/architecture.md that follow from the code, as Markdown.
+import { mayFollow, type Phase, phases } from '../../hooks/model/phase.ts';
+
+import { readSources, type Source } from './sources.ts';
+import { units } from './stages.ts';
+
+/** The name of each part, and its text. */
+export function generatedParts(): ReadonlyMap<string, string> {
+  const sources = readSources('hooks');
+  return new Map([
+    ['stages', stageTable(sources)],
+    ['transitions', transitionDiagram()],
+    ['invariants', invariantTable(sources)],
+  ]);
+}
+
+function stageTable(sources: readonly Source[]): string {
+  const rows = units.map(({ name, what, holds, nature, sees }) => {
+    const files = sources.filter(({ path }) => units.find((unit) => unit.holds(path))?.name === name && holds(path)).length;
+    return `| ${name} | ${what} | ${files} | ${nature} | ${sees.join(', ')} |`;
+  });
+  return ['| stage | what it holds | files | nature | may import |', '| --- | --- | --- | --- | --- |', ...rows].join('\n');
+}
+
+function transitionDiagram(): string {
+  const ways = phases.flatMap((from) => phases.filter((to) => mayFollow(from, to)).map((to) => `    ${from} --> ${to}`));
+  const ends = phases.filter((phase) => isEnd(phase)).map((phase) => `    ${phase} --> [*]`);
+  return ['```mermaid', 'stateDiagram-v2', '    [*] --> Pending', ...ways, ...ends, '```'].join('\n');
+}
+
+function isEnd(phase: Phase): boolean {
+  return phase === 'Committed' || phase === 'RolledBack' || phase === 'Failed';
+}
+
+export interface InvariantText {
+  readonly number: number;
+  readonly text: string;
+  readonly path: string;
+}
+
+/** The numbered sentences in the headers of these sources. */
+export function invariantsIn(sources: readonly Source[]): readonly InvariantText[] {
+  const found = sources.flatMap(({ path, text }) => {
+    const header = /^(\/\/[^\n]*\n)+/.exec(text)?.[0] ?? '';
+    const plain = header.replaceAll(/^\/\/ ?/gm, '');
+    return [...plain.matchAll(/^I(\d+)\. ([\s\S]*?)(?=^I\d+\. |^V1\. |^$|$(?![\s\S]))/gm)].map(
+      ([, number = '', sentence = '']): InvariantText => ({
+        number: Number(number),
+        text: sentence.replaceAll(/\s+/g, ' ').trim(),
+        path,
+      }),
+    );
+  });
+  return found.toSorted((left, right) => left.number - right.number);
+}
+
+function invariantTable(sources: readonly Source[]): string {
+  const rows = invariantsIn(sources).map(({ number, text, path }) => `| I${number} | ${text} | \`${path}\` |`);
+  return ['| | invariant | held by |', '| --- | --- | --- |', ...rows].join('\n');
+}
+
+/** The document with its generated parts, each between `<!-- name -->` and `<!-- end -->`. */
+export function withGeneratedParts(document: string): string {
+  return [...generatedParts()].reduce(
+    (text, [name, part]) =>
+      text.replace(
+        new RegExp(`(<!-- ${name} -->\n)[\\s\\S]*?(\n<!-- end -->)`),
+        (_all, begin: string, end: string) => begin + part + end,
+      ),
+    document,
+  );
+}

@@ -1,0 +1,182 @@
+// The stages of the engine, from left to right, and what each may import.
+
+export interface Unit {
+  readonly name: string;
+  /** What it holds, for docs/architecture.md. */
+  readonly what: string;
+  readonly holds: (path: string) => boolean;
+  /** Units to the left of it that it may see; itself always. */
+  readonly sees: readonly string[];
+  /** `pure`: a function of its arguments. `types`: nothing but declarations. `effects`: may use the port. */
+  readonly nature: 'pure' | 'types' | 'effects';
+}
+
+export function folder(name: string): (path: string) => boolean {
+  return (path) => path.startsWith(`${name}/`);
+}
+
+export function file(name: string): (path: string) => boolean {
+  return (path) => path === name;
+}
+
+const observation = (path: string): boolean => /^hooks\/observe\/(observation|carry)\.ts$/.test(path);
+const values = ['model', 'cluster'];
+const checked = [...values, 'content', 'writes', 'snapshots', 'checks', 'due', 'locks'];
+const observed = [...checked, 'in-flight', 'observation'];
+const decided = [...observed, 'attribution', 'decide'];
+const planned = [...decided, 'plan'];
+
+/** From left to right; no unit sees one to the right of it. The first unit that holds a file is its own. */
+export const units: readonly Unit[] = [
+  {
+    name: 'model',
+    what: 'values of a Transaction: its spec, status, items, failures, names, times; no rule of the saga',
+    holds: folder('hooks/model'),
+    sees: [],
+    nature: 'pure',
+  },
+  {
+    name: 'cluster',
+    what: 'the port: what the engine needs of the outside world',
+    holds: file('hooks/cluster.ts'),
+    sees: ['model'],
+    nature: 'types',
+  },
+  {
+    name: 'call',
+    what: 'the seam to the web server: a call in, a reply and a report out',
+    holds: file('hooks/call.ts'),
+    sees: values,
+    nature: 'types',
+  },
+  {
+    name: 'content',
+    what: 'objects as fields: ownership (managedFields), list keys, three-way merge',
+    holds: folder('hooks/content'),
+    sees: values,
+    nature: 'pure',
+  },
+  {
+    name: 'writes',
+    what: 'the write of a change, and what all writes have in common',
+    holds: folder('hooks/writes'),
+    sees: [...values, 'content'],
+    nature: 'pure',
+  },
+  {
+    name: 'snapshots',
+    what: 'how prior and expected states are stored: entries, sealing and tags, ConfigMaps, drift',
+    holds: folder('hooks/snapshots'),
+    sees: [...values, 'content', 'writes'],
+    nature: 'pure',
+  },
+  {
+    name: 'checks',
+    what: 'what refuses a Transaction before anything is changed, in words',
+    holds: folder('hooks/checks'),
+    sees: [...values, 'content', 'snapshots'],
+    nature: 'pure',
+  },
+  {
+    name: 'due',
+    what: 'what is due for a Transaction as it is stored',
+    holds: file('hooks/due.ts'),
+    sees: ['model'],
+    nature: 'pure',
+  },
+  {
+    name: 'locks',
+    what: 'Leases: their format, and whose they are for how long',
+    holds: folder('hooks/locks'),
+    sees: [...values, 'writes', 'snapshots'],
+    nature: 'pure',
+  },
+  {
+    name: 'in-flight',
+    what: 'whether a write of unknown fate may still land (W1 to W5)',
+    holds: folder('hooks/in-flight'),
+    sees: [...values, 'locks'],
+    nature: 'pure',
+  },
+  {
+    name: 'observation',
+    what: 'all that a decision may know: what is due and what was read for it, one value',
+    holds: observation,
+    sees: [...checked, 'in-flight'],
+    nature: 'pure',
+  },
+  {
+    name: 'observe',
+    what: 'the reads that what is due needs',
+    holds: folder('hooks/observe'),
+    sees: observed,
+    nature: 'effects',
+  },
+  {
+    name: 'memory',
+    what: 'what a process remembers between calls; losing it costs time, never correctness',
+    holds: file('hooks/memory.ts'),
+    sees: [...values, 'in-flight', 'observation', 'observe'],
+    nature: 'effects',
+  },
+  {
+    name: 'attribution',
+    what: 'whose work the live object is; whether to apply, and how to undo',
+    holds: folder('hooks/attribution'),
+    sees: [...values, 'content', 'checks', 'writes', 'snapshots'],
+    nature: 'pure',
+  },
+  {
+    name: 'decide',
+    what: 'the next step of each phase: what is written, or which status follows without a write',
+    holds: folder('hooks/decide'),
+    sees: [...observed, 'attribution'],
+    nature: 'pure',
+  },
+  {
+    name: 'plan',
+    what: 'the writes of a step, its compensation included',
+    holds: folder('hooks/plan'),
+    sees: decided,
+    nature: 'pure',
+  },
+  {
+    name: 'sweep',
+    what: 'garbage collection: Leases and snapshots of Transactions that are gone',
+    holds: file('hooks/sweep.ts'),
+    sees: [...values, 'due', 'writes', 'locks', 'snapshots'],
+    nature: 'effects',
+  },
+  {
+    name: 'perform',
+    what: 'sends the writes, within the deadline of the call',
+    holds: folder('hooks/perform'),
+    sees: [...values, 'writes', 'plan'],
+    nature: 'effects',
+  },
+  {
+    name: 'outcome',
+    what: 'the next state after the writes: another attempt, or a status with its conditions',
+    holds: folder('hooks/outcome'),
+    sees: planned,
+    nature: 'pure',
+  },
+  {
+    name: 'report',
+    what: 'telemetry of a call: log line, metrics, Events, audit',
+    holds: folder('hooks/report'),
+    sees: [...planned, 'call', 'outcome'],
+    nature: 'pure',
+  },
+  {
+    name: 'sync',
+    what: 'the program: look, decide, plan, perform, report; the loop of a call, and its reply',
+    holds: (path) => /^hooks\/(sync|taken|looking|reply|serving|rescue)\.ts$/.test(path),
+    sees: [...planned, 'call', 'observe', 'memory', 'perform', 'outcome', 'report'],
+    nature: 'effects',
+  },
+];
+
+export function unitOf(path: string): Unit | undefined {
+  return units.find(({ holds }) => holds(path));
+}
