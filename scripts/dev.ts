@@ -39,7 +39,9 @@ kubectl -n shop get tx -w`);
     progress(`${path} was saved: the hook restarts`);
     await endOf(running);
     running = await startHook(client, kubeconfig, undo, { environment }).catch(showFailure);
-    if (running !== undefined) show(running);
+    if (running === undefined) continue;
+    show(running);
+    progress(`the hook runs again at ${running.address}`);
   }
 }
 

@@ -19,7 +19,7 @@ const legend: Readonly<Record<Lane, string>> = {
 
 const [rowHeight, margin, pixelsPerMs] = [15, 30, 6];
 
-export interface Span {
+interface Span {
   readonly from: number;
   readonly to: number;
 }

@@ -22,7 +22,7 @@ export interface ApiRequest {
   readonly lifetime?: number;
 }
 
-export interface WriteOptions {
+interface WriteOptions {
   /** `lifetime` of the request. */
   readonly timeout: number;
   readonly dryRun: boolean;
