@@ -29,7 +29,7 @@ interface Early {
 }
 
 /** A look, and the time since when it counts. */
-export interface Seen extends Looked {
+interface Seen extends Looked {
   readonly target: Early | undefined;
   /** Monotonic ms before it was read. */
   readonly lookedAt: number;

@@ -9,7 +9,7 @@ import type { CachedSnapshot, SnapshotCache } from './observe/snapshot.ts';
 import { createUnfinished, type UnfinishedLooks } from './observe/unfinished.ts';
 
 /** What a process knows of its own earlier calls for the same Transaction. */
-export interface Recalled extends OwnWrites {
+interface Recalled extends OwnWrites {
   /** How many calls in a row have only waited. */
   readonly waits: number;
 }

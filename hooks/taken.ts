@@ -21,7 +21,7 @@ export interface Taken extends Ended {
   readonly locks?: LockView;
 }
 
-export interface Stepped {
+interface Stepped {
   readonly observation: Observation;
   readonly step: Step;
   readonly outcome: Outcome;

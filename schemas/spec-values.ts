@@ -20,7 +20,7 @@ export const patterns = {
   duration: `^(${amount(9)}(ns|us|µs|ms|s)|${amount(5)}(m|h))+$`,
 } as const;
 
-export interface Duration {
+interface Duration {
   readonly default: string;
   readonly example: string;
   readonly least: string;

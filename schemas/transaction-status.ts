@@ -16,7 +16,7 @@ export const phases = [
 ] as const;
 
 /** The longest texts and lists that a status may hold. */
-export const statusLimits = {
+const statusLimits = {
   message: 32_768,
   errorReason: 256,
   errorMessage: 4096,

@@ -26,6 +26,7 @@ async function run(): Promise<void> {
   // The same port after each restart: the loop calls it there.
   const environment = { PORT: String(await freePort()) };
   const { client, kubeconfig, hook } = await startWorld(undo, { environment });
+  const nextSave = follow();
   show(hook);
   heading('Ready: save a file of hooks/, schemas/ or server/, and the hook restarts');
   explain('In another terminal:');
@@ -33,13 +34,14 @@ async function run(): Promise<void> {
 kubectl apply -f manifests/examples/shop.yaml
 kubectl apply -f manifests/examples/deploy-v2.yaml
 kubectl -n shop get tx -w`);
-  const nextSave = follow();
   for (let running: RunningHook | undefined = hook; !ending; ) {
     const path = await nextSave();
     progress(`${path} was saved: the hook restarts`);
     await endOf(running);
     running = await startHook(client, kubeconfig, undo, { environment }).catch(showFailure);
-    if (running !== undefined) show(running);
+    if (running === undefined) continue;
+    show(running);
+    progress(`the hook runs again at ${running.address}`);
   }
 }
 

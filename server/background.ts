@@ -15,7 +15,7 @@ export interface SealingKeys {
   latest: KeyRing | undefined;
 }
 
-export interface BackgroundParts {
+interface BackgroundParts {
   readonly app: App;
   readonly cluster: KubernetesCluster;
   readonly keys: SealingKeys;

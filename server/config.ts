@@ -40,7 +40,7 @@ export interface TlsPaths {
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-export type ConfigResult =
+type ConfigResult =
   | { readonly kind: 'ok'; readonly config: Config }
   | { readonly kind: 'faults'; readonly faults: readonly string[] };
 

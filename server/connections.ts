@@ -2,7 +2,7 @@
 // (`maxConnections` would close the new one, and with it the probes and Metacontroller itself.)
 import type { Server, Socket } from 'node:net';
 
-export const mostConnections = 1_000;
+const mostConnections = 1_000;
 
 /** Returns a callback to mark a connection as authenticated: such a connection is never closed for others. */
 export function limitConnections(server: Server, most = mostConnections): (socket: Socket) => void {

@@ -6,14 +6,12 @@ import { dialect } from '../schemas/schema.ts';
 import { syncRequest } from '../schemas/sync-request.ts';
 
 /** Where the body breaks which rule: `/parent/metadata` misses `uid`. */
-export interface Fault {
+interface Fault {
   readonly path: string;
   readonly rule: string;
 }
 
-export type Validated =
-  | { readonly kind: 'ok'; readonly call: Call }
-  | { readonly kind: 'faults'; readonly faults: readonly Fault[] };
+type Validated = { readonly kind: 'ok'; readonly call: Call } | { readonly kind: 'faults'; readonly faults: readonly Fault[] };
 
 const conforms = new Ajv({ ...dialect, allErrors: true }).compile(syncRequest);
 const mostFaults = 10;

@@ -1,4 +1,4 @@
-// What the READMEs name is there, what they list is complete, and their example is the one that the demo runs.
+// What the READMEs and docs/reference.md name is there, what they list is complete, and their example is the one that the demo runs.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
@@ -13,6 +13,7 @@ import { apiServerOf, readConfig } from '../server/config.ts';
 const root = join(import.meta.dirname, '..');
 const read = (...path: readonly string[]): string => readFileSync(join(root, ...path), 'utf8');
 const readme = read('README.md');
+const reference = read('docs', 'reference.md');
 const hookReadme = read('examples', 'hook', 'README.md');
 const manifest = JSON.parse(read('package.json'));
 
@@ -22,7 +23,7 @@ function codeOf(markdown: string): readonly string[] {
 }
 
 function section(title: string): string {
-  const [, text = ''] = readme.split(`## ${title}\n`);
+  const [, text = ''] = `${readme}\n${reference}`.split(`## ${title}\n`);
   return text.split(/^#+ /m)[0] ?? '';
 }
 
@@ -43,11 +44,11 @@ const named = (cell = ''): readonly string[] => [...cell.matchAll(/`([^`:]+)[^`]
 
 for (const [file, text, base] of [
   ['README.md', readme, root],
+  ['docs/reference.md', reference, join(root, 'docs')],
   ['examples/hook/README.md', hookReadme, join(root, 'examples', 'hook')],
 ] as const) {
   t.test(`${file}: the scripts that it names exist`, async (t) => {
     const scripts = codeOf(text).flatMap((code) => [...code.matchAll(/npm (?:run )?([a-z]+)/g)].map(([, script = '']) => script));
-    t.ok(scripts.length > 0);
     for (const script of new Set(scripts)) t.type(manifest.scripts[script], 'string', script);
   });
 
@@ -65,7 +66,8 @@ for (const [file, text, base] of [
   });
 }
 
-t.test('the links within the README have their headings', async (t) => {
+t.test('the links within the README have their headings, and it is short', async (t) => {
+  t.ok(readme.split('\n').length <= 180);
   const headings = [...readme.matchAll(/^#+ (.+)$/gm)].map(([, title = '']) => title.toLowerCase().replaceAll(' ', '-'));
   for (const [, anchor = ''] of readme.matchAll(/\]\(#([^)]+)\)/g)) t.ok(headings.includes(anchor), anchor);
 });
@@ -107,7 +109,7 @@ t.test('the variables of the hook and their defaults', async (t) => {
   const { port, host, engineNamespace, logLevel, bodyLimit, callBudget, lookAge } =
     read.kind === 'ok' ? read.config : ({} as never);
   t.same(
-    rowsOf('Install').map(([name, fallback]) => [named(name)[0], named(fallback)[0] ?? '']),
+    rowsOf('Environment').map(([name, fallback]) => [named(name)[0], named(fallback)[0] ?? '']),
     [
       ['PORT', String(port)],
       ['HOST', host],
@@ -125,9 +127,9 @@ t.test('the variables of the hook and their defaults', async (t) => {
       ['JANUS_TLS_CLIENT_AUTHORITY', ''],
     ],
   );
-  const broken = Object.fromEntries(rowsOf('Install').map(([name]) => [named(name)[0], '\n']));
+  const broken = Object.fromEntries(rowsOf('Environment').map(([name]) => [named(name)[0], '\n']));
   const faults = readConfig({ ...broken, KUBECONFIG: '' });
-  t.equal(faults.kind === 'faults' && faults.faults.length, rowsOf('Install').length, 'each of them is read');
+  t.equal(faults.kind === 'faults' && faults.faults.length, rowsOf('Environment').length, 'each of them is read');
 });
 
 t.test('the flags of Metacontroller are those of the component', async (t) => {

@@ -14,7 +14,7 @@ import { equalJson, isObject, type Json, type JsonObject, textAt } from '../mode
 import { foreign } from '../model/words.ts';
 import type { Drift } from '../snapshots/drift.ts';
 
-export interface Managers {
+interface Managers {
   readonly forward: string;
   readonly restore: string;
 }

@@ -21,7 +21,7 @@ export interface Hanging {
   readonly wasCommitted: boolean;
 }
 
-export type Kept =
+type Kept =
   | { readonly kind: 'wait'; readonly message: string }
   | { readonly kind: 'conflict'; readonly reason: Reason; readonly message: string };
 

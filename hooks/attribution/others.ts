@@ -15,7 +15,7 @@ import { isOfTransaction } from '../model/transaction.ts';
 import { type Attributed, type Evidence, type ForeignPath, uidOf } from './attribute.ts';
 
 /** What other Transactions make of an undo: a conflict, or that they must be looked at first. */
-export type Hindrance =
+type Hindrance =
   | { readonly kind: 'conflict'; readonly reason: Reason; readonly message: string }
   | { readonly kind: 'readMore'; readonly others: Wanted };
 

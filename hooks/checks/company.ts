@@ -19,7 +19,7 @@ export interface Neighbour {
   readonly object: JsonObject;
 }
 
-export interface Owner {
+interface Owner {
   readonly uid: string;
   readonly isController: boolean;
 }

@@ -5,7 +5,7 @@ import { groupOf, versionOf } from '../model/reference.ts';
 import type { Change } from '../model/transaction.ts';
 
 /** The resource that an earlier change defines, and the index of that change. */
-export interface Defined {
+interface Defined {
   readonly resource: Resource;
   readonly by: number;
 }

@@ -7,7 +7,7 @@ const longestMessage = 600;
 const mostFields = 5;
 
 /** What the target of a change is to be, was, or will be, as far as it is known. */
-export type Known = readonly (Json | undefined)[];
+type Known = readonly (Json | undefined)[];
 
 /**
  * The API server quotes values in its messages, and a webhook may put them into the paths of fields too: of objects whose content is

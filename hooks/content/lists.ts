@@ -83,7 +83,7 @@ export function withValueAt(root: Json | undefined, path: Path, value: Json | un
 }
 
 /** A path and its new value. */
-export interface Placed {
+interface Placed {
   readonly path: Path;
   readonly value?: Json | undefined;
 }

@@ -23,7 +23,7 @@ export interface Merge {
   readonly theirs: readonly Path[];
 }
 
-export interface Versions {
+interface Versions {
   readonly prior: Json | undefined;
   readonly expected: Json | undefined;
   readonly live: Json | undefined;

@@ -4,14 +4,14 @@ import type { Parts } from './lists.ts';
 /** How a path of our change looks in the live object. */
 export type PathState = 'untouched' | 'applied' | 'foreign';
 
-export interface OrderedParts {
+interface OrderedParts {
   readonly kind: Parts['kind'];
   readonly prior: Parts['entries'];
   readonly expected: Parts['entries'];
   readonly live: Parts['entries'];
 }
 
-export interface MergedOrder {
+interface MergedOrder {
   /** The elements that are left, in their restored order. */
   readonly elements: readonly string[];
   /** How our change of the order looks in the live list; absent when we did not change it. */

@@ -21,7 +21,7 @@ export const kubernetesManagers: readonly string[] = [
   'kube-apiserver',
 ];
 
-export interface Owned {
+interface Owned {
   /** The object before our change. */
   readonly prior: Json | undefined;
   /** The object right after our change. */

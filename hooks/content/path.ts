@@ -42,7 +42,7 @@ export function pathOf(text: string): Path {
 }
 
 /** Many paths at once: each question takes as long as the path that is asked for, however many there are. */
-export interface PathSet {
+interface PathSet {
   /** Whether the path is one of them, or lies below one. */
   covers(path: Path): boolean;
   /** Whether one of them is the path, or lies below it. */

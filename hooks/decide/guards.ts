@@ -19,7 +19,7 @@ export function firstLease({ items }: Status, leases: readonly JsonObject[]): Js
   return name === undefined ? undefined : leases.find((lease) => textAt(lease, 'metadata', 'name') === name);
 }
 
-export type Guarded =
+type Guarded =
   | { readonly kind: 'clear'; readonly entry: SnapshotEntry; readonly drift: readonly Drift[] }
   | { readonly kind: 'trouble'; readonly what: string; readonly failure: Failure }
   /** The undo, and with it the change, has lost what it stands on. */
@@ -57,7 +57,7 @@ function leaseStateOf(lease: Presence, holder: string, now: number): LeaseState 
 export type Clear = Extract<Guarded, { kind: 'clear' }>;
 
 /** What each phase makes of it that a change has lost what it stands on, or its lock. */
-export interface Losses {
+interface Losses {
   readonly lost: (cause: Cause) => Status;
   readonly lockLost: (entry: SnapshotEntry) => Step;
 }

@@ -14,7 +14,7 @@ import type { Step } from './step.ts';
 import { lockPatience } from './waiting.ts';
 
 /** What becomes of the status, by how the taking goes. */
-export interface Taking {
+interface Taking {
   readonly held: () => Step;
   readonly waiting: (message: string) => Status;
   readonly waitedTooLong: (message: string) => Step;
@@ -67,7 +67,7 @@ function readableHolder(holder: string): string {
 }
 
 /** What taking locks comes to. */
-export type Locking =
+type Locking =
   | { readonly kind: 'held' }
   | {
       readonly kind: 'acquire';
@@ -85,7 +85,7 @@ export type Locking =
     };
 
 /** Who takes them: the Transaction, and the process that serves it. */
-export interface Taker {
+interface Taker {
   readonly holder: string;
   readonly server: string;
   /** How long after a call began something of it may still happen, in ms. */

@@ -6,14 +6,14 @@ import type { Wait } from '../model/wait.ts';
 import { answered, begun, disowned, stopped } from './transitions.ts';
 import { left } from './undo-transitions.ts';
 
-export interface Stranded {
+interface Stranded {
   readonly status: Status;
   readonly due: Due;
   readonly now: number;
 }
 
 /** How the call ends; as `Result`. */
-export interface Refloated {
+interface Refloated {
   readonly status: Status;
   readonly wait: Wait;
   readonly finalized: boolean;

@@ -13,10 +13,10 @@ import { left, undoing } from './undo-transitions.ts';
 import { setAside, setStatus, waitOut } from './waiting.ts';
 
 /** ms since the beginning, of the Transaction or of its undo, for which a kind is waited for; at most half of spec.timeout. */
-export const listPatience = 60_000;
+const listPatience = 60_000;
 
 /** Looks in a row that must have been in vain: what fails once after a long time may succeed at the next try. */
-export const mostLooks = 6;
+const mostLooks = 6;
 
 function isLasting({ transaction, now, waits }: Observation, since: number): boolean {
   return now > since + Math.min(listPatience, transaction.timeout / 2) && waits >= mostLooks;

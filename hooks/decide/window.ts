@@ -28,7 +28,7 @@ export function windowEnd(changes: readonly Pick<Change, 'type'>[], applied: num
 }
 
 /** What a call has done last, and what came of it. */
-export interface Gone {
+interface Gone {
   readonly due: Due;
   /** Not stored yet. */
   readonly running: Status;

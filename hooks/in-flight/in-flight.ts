@@ -33,7 +33,7 @@ import type { OwnWrites } from './own-writes.ts';
 /** Ms: times of the API server are cut to whole seconds, here and in the status. */
 const resolution = 2_000;
 
-export interface Traces {
+interface Traces {
   readonly status: Status;
   /** The Lease of the first change, read after the status was stored. */
   readonly first: JsonObject | undefined;
@@ -71,7 +71,7 @@ function isRecorded({ items }: Status, { sentUpTo = -1 }: OwnWrites): boolean {
 }
 
 /** When the last writer was replaced, or gave up, that may have left a request unanswered. */
-export function unsettledAt({ status, ownWrites }: Omit<Traces, 'first'>): number | undefined {
+function unsettledAt({ status, ownWrites }: Omit<Traces, 'first'>): number | undefined {
   const known = [status.unsettledAt, ownWrites.unsettledAt].filter((time) => time !== undefined);
   return known.length === 0 ? undefined : Math.max(...known);
 }

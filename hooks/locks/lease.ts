@@ -53,7 +53,7 @@ export function leaseLocation(name: string, engineNamespace: string): Location {
   return { resource: leases, namespace: engineNamespace, name };
 }
 
-export interface LeaseContext {
+interface LeaseContext {
   readonly transaction: Transaction;
   readonly engineNamespace: string;
   readonly now: number;

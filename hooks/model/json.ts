@@ -2,7 +2,7 @@
 // (`JSON.rawJSON`), keys such as `__proto__` are ordinary keys, absent and empty are different.
 
 /** An integer that a double cannot hold, kept as the text it came in. (The API server keeps decimals as doubles itself.) */
-export interface RawNumber {
+interface RawNumber {
   readonly rawJSON: string;
 }
 
@@ -45,7 +45,7 @@ const keepPrecision: Reviver = (_key, value, context) => {
   return /^-?\d+$/.test(context.source) && !Number.isSafeInteger(value) ? JSON.rawJSON(context.source) : value;
 };
 
-export function isRawNumber(value: Json | undefined): value is RawNumber {
+function isRawNumber(value: Json | undefined): value is RawNumber {
   return JSON.isRawJSON(value);
 }
 

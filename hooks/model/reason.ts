@@ -79,7 +79,7 @@ const troubles = [
 const stages = ['NoSnapshot', 'SnapshotStored', 'ReleasingLocks', 'WaitingForLocks'] as const;
 
 /** A reason that this version of the engine does not know. */
-export const other = 'Other';
+const other = 'Other';
 
 /** Why a change, or a Transaction, stands where it stands. */
 export type Reason = (typeof judgements)[number] | (typeof refusals)[number] | (typeof troubles)[number] | typeof other;

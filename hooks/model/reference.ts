@@ -44,7 +44,7 @@ export function typeMeta(reference: Reference): JsonObject {
 const longestName = 253;
 const hashLength = 10;
 
-export function shortHash(text: string): string {
+function shortHash(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, hashLength);
 }
 

@@ -34,7 +34,7 @@ export interface Change {
 }
 
 export const durationNames = ['lockTimeout', 'lockWait', 'timeout'] as const;
-export type DurationName = (typeof durationNames)[number];
+type DurationName = (typeof durationNames)[number];
 
 export interface Transaction {
   readonly namespace: string;

@@ -10,7 +10,7 @@ import { readLive } from './read.ts';
 import type { SnapshotSource } from './snapshot.ts';
 
 /** Reads ahead of their turn, at most. */
-export const mostAhead = 8;
+const mostAhead = 8;
 
 /** For one look. */
 export interface Ahead {

@@ -50,7 +50,7 @@ interface Checks {
   readonly trouble?: Failure;
 }
 
-export interface Targets extends Checks {
+interface Targets extends Checks {
   readonly resolved: readonly Resolved[];
 }
 

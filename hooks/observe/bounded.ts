@@ -1,6 +1,6 @@
 // A memory of a bounded size.
 
-export interface Bounded<Value> {
+interface Bounded<Value> {
   get(key: string): Value | undefined;
   set(key: string, value: Value): void;
   delete(key: string): void;

@@ -16,7 +16,7 @@ import { listInside } from './inside.ts';
 import type { Looker } from './listing.ts';
 import type { SnapshotSource } from './snapshot.ts';
 
-export interface Contents {
+interface Contents {
   /** What others would lose, in words. */
   readonly contents: readonly string[];
   /** Claims with a volume behind them that Kubernetes has made for it, in words. */
@@ -31,7 +31,7 @@ export interface Contents {
   readonly unseenInside?: Unseen;
 }
 
-export type Found = Contents | { readonly trouble: Failure };
+type Found = Contents | { readonly trouble: Failure };
 
 /** The change that is about to be made or taken back, among all. */
 export interface Standing {

@@ -12,7 +12,7 @@ import { decodeUntagged } from '../snapshots/untagged.ts';
 /** How the targets of changes are served, by their index. */
 export type Served = ReadonlyMap<number, Pick<Resolved, 'target' | 'resource'>>;
 
-export interface EntriesContext {
+interface EntriesContext {
   readonly transaction: Transaction;
   /** Name of the first ConfigMap. */
   readonly base: string;
@@ -21,7 +21,7 @@ export interface EntriesContext {
   readonly served?: Served;
 }
 
-export type Assembled =
+type Assembled =
   | { readonly kind: 'entries'; readonly entries: readonly SnapshotEntry[]; readonly size: number }
   | { readonly kind: 'broken'; readonly why: string };
 

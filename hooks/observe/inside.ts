@@ -9,7 +9,7 @@ import { claims } from './claims.ts';
 import { inTurn, type Looker, listAll, unseen } from './listing.ts';
 import { lookForOwners, ownersOf } from './owners.ts';
 
-export type Inside =
+type Inside =
   /** What somebody would miss. */
   | { readonly kind: 'known'; readonly neighbours: readonly Neighbour[] }
   /** Of this kind it is not known. */

@@ -18,7 +18,7 @@ import { findOthers } from './others.ts';
 import { type Listed, lookForAccount, read, readLive } from './read.ts';
 import { readSnapshot, type SnapshotSource } from './snapshot.ts';
 
-export interface ItemContext {
+interface ItemContext {
   readonly source: SnapshotSource;
   readonly transaction: Transaction;
   readonly status: Status;
@@ -110,7 +110,7 @@ function knownEntry({ source, transaction, status, index }: ItemContext): Snapsh
   return cached?.digest === status.rollbackRef?.digest ? cached?.entries[index] : undefined;
 }
 
-export function entryOf(snapshot: StoredSnapshot, index: number): SnapshotEntry | undefined {
+function entryOf(snapshot: StoredSnapshot, index: number): SnapshotEntry | undefined {
   return snapshot.kind === 'stored' ? snapshot.entries[index] : undefined;
 }
 

@@ -33,9 +33,9 @@ export interface Looks {
 }
 
 /** ms for which a look counts, from its beginning. */
-export const lookAge = 1_000;
+const lookAge = 1_000;
 
-export interface LookOptions {
+interface LookOptions {
   /** Monotonic, in ms. */
   readonly now: () => number;
   /** Monotonic ms after which no page is asked for: what follows from the look must have its time, or it would be for nothing. */

@@ -14,7 +14,7 @@ import { observePrepare } from './prepare.ts';
 import type { Listed } from './read.ts';
 import { readSnapshot, type SnapshotSource } from './snapshot.ts';
 
-export interface ObserveContext {
+interface ObserveContext {
   readonly source: SnapshotSource;
   readonly transaction: Transaction;
   readonly status: Status;

@@ -9,7 +9,7 @@ import { engine, transactions } from '../writes/resources.ts';
 import { listAll } from './listing.ts';
 import type { SnapshotSource } from './snapshot.ts';
 
-export interface OthersContext {
+interface OthersContext {
   readonly source: Pick<SnapshotSource, 'reader' | 'looks'>;
   readonly transaction: Transaction;
   readonly namespaces: readonly string[];
@@ -17,9 +17,7 @@ export interface OthersContext {
   readonly lease: JsonObject | undefined;
 }
 
-export type FoundOthers =
-  | { readonly kind: 'found'; readonly found: Others }
-  | { readonly kind: 'trouble'; readonly failure: Failure };
+type FoundOthers = { readonly kind: 'found'; readonly found: Others } | { readonly kind: 'trouble'; readonly failure: Failure };
 
 /** More names than these are not asked for one by one: anybody who may write the object can put names into it. */
 const mostNames = 20;

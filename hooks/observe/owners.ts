@@ -16,7 +16,7 @@ export function ownersLackedBy(object: JsonObject | undefined, other: JsonObject
 }
 
 /** Of some owners: those that are not all right. */
-export interface OwnersFound {
+interface OwnersFound {
   /** They are no more. */
   readonly gone: readonly JsonObject[];
   /** They may not be read: they may be gone as well. */

@@ -9,7 +9,7 @@ import type { Transaction } from '../model/transaction.ts';
 import type { Result } from './answer.ts';
 
 /** As of a step that was taken. */
-export interface Stranding {
+interface Stranding {
   readonly transaction: Transaction;
   readonly now: number;
   readonly due: Due;

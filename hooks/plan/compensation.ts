@@ -17,7 +17,7 @@ import { locationOf } from '../writes/change.ts';
 import type { Mutation } from '../writes/mutation.ts';
 import { preconditionOf, serviceAccountOf } from '../writes/resources.ts';
 
-export interface Undo {
+interface Undo {
   readonly transaction: Transaction;
   readonly entry: SnapshotEntry;
   readonly goneOwners: readonly string[];

@@ -18,7 +18,7 @@ export const conflictReasons: ReadonlySet<string> = new Set<Reason>([
   'LaterTransaction',
 ]);
 
-export interface NewError {
+interface NewError {
   readonly index: number;
   readonly error: ItemError;
 }

@@ -24,7 +24,7 @@ const legend: Readonly<Record<Lane, string>> = {
 /** Pixels. A bar is at least `thinnest` wide, and no other one is drawn over it. */
 const [margin, names, drawn, thinnest, gap] = [24, 330, 1_200, 1.5, 0.5] as const;
 
-export interface Span {
+interface Span {
   readonly from: number;
   readonly to: number;
 }

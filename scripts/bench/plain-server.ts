@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { at, type Json, type JsonObject, parseJson } from '../../hooks/model/json.ts';
 
 /** From the Transaction of a call to its next status. */
-export type PlainStep = (parent: Json) => Promise<JsonObject>;
+type PlainStep = (parent: Json) => Promise<JsonObject>;
 
 /** Listens where PORT and HOST say, and prints `<name> listening at <address>`. A Transaction that is deleted may go at once. */
 export function servePlainly(name: string, step: PlainStep): void {

@@ -33,7 +33,7 @@ export function between(before: Requests, after: Requests, own: Requests): Reque
   return new Map(differences.filter(([, value]) => value > 0).toSorted(([, one], [, other]) => other - one));
 }
 
-export type RequestClass = 'reads' | 'writes' | 'dryRuns' | 'reviews' | 'events';
+type RequestClass = 'reads' | 'writes' | 'dryRuns' | 'reviews' | 'events';
 
 export function sumsOf(requests: Requests): Readonly<Record<RequestClass, number>> {
   const sums = { reads: 0, writes: 0, dryRuns: 0, reviews: 0, events: 0 };

@@ -43,7 +43,7 @@ function compared(name: string, size: Size, own: Partial<Row> = {}): readonly Ro
 
 const thousand = { ...one, changes: 3, transactions: 1000, concurrency: 1000, onDemand: true } as const;
 
-export const rows: readonly Row[] = [
+const rows: readonly Row[] = [
   { ...one, name: 'tiny', changes: 2, onDemand: true },
   { ...one, name: 'requests-tiny', hook: 'requests', changes: 2, onDemand: true },
   // A hook mostly has run for a while: its first calls take several times as long, and with them the others would not compare.

@@ -27,7 +27,7 @@ export const namespace = 'bench';
 export const account = 'deployer';
 export const loopLabel = 'bench.janus.io/loop';
 
-export interface Engine {
+interface Engine {
   readonly meter: ChildMeter;
   readonly loop: LoopKind;
   readonly label: string;
@@ -47,7 +47,7 @@ export interface World {
   engine(hook: HookKind, flags: Flags): Promise<Engine>;
 }
 
-export interface WorldOptions {
+interface WorldOptions {
   readonly audit?: boolean;
   /** Where the engine's process puts a CPU profile at its end. */
   readonly profile?: string | undefined;

@@ -9,7 +9,7 @@ import { moment } from './terminal.ts';
 import { newsOf, statusIn } from './wording.ts';
 import type { World } from './world.ts';
 
-export interface Story {
+interface Story {
   /** The last status seen. */
   readonly status: JsonObject;
   /** The phase of every status, in the order in which they were stored. */

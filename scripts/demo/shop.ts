@@ -57,7 +57,7 @@ export function imageOf(web: JsonObject | undefined): string {
   return isList(containers) ? (textAt(containers[0], 'image') ?? '') : '';
 }
 
-export interface Comparison {
+interface Comparison {
   readonly equal: boolean;
   /** The lines in which the two differ. */
   readonly differences: string;

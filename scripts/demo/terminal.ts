@@ -51,7 +51,7 @@ const phaseStyles: Readonly<Record<string, Style>> = {
   Failed: 'red',
 };
 
-export interface Moment {
+interface Moment {
   readonly seconds: number;
   readonly phase: string;
   readonly done: string;

@@ -2,7 +2,7 @@
 import { at, isList, isObject, type Json, type JsonObject, textAt } from '../../hooks/model/json.ts';
 import { conditionOf } from '../../test/support/stage.ts';
 
-export interface News {
+interface News {
   readonly phase: string;
   /** `3/5`, as kubectl shows it. */
   readonly done: string;

@@ -3,7 +3,7 @@ import { at, equalJson, isObject, type Json, type JsonObject, textAt, withPath }
 import { type Answer, type Client, must, type Query, waitFor } from '../../test/support/client.ts';
 import type { Mutation } from './mutations.ts';
 
-export interface Tried {
+interface Tried {
   readonly path: string;
   readonly change: Mutation['change'];
   /** Undecided: no value that was tried is admitted. */

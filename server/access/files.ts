@@ -8,7 +8,7 @@ export type Parsed<Value> =
   | { readonly kind: 'ok'; readonly value: Value }
   | { readonly kind: 'faults'; readonly faults: readonly string[] };
 
-export interface Source<Value> {
+interface Source<Value> {
   readonly paths: readonly string[];
   readonly parse: (files: Files) => Parsed<Value>;
 }

@@ -1,5 +1,5 @@
 // Chooses between a kubeconfig and the files of a Pod. client-node is loaded for a kubeconfig only: a Pod, whose three values are
-// read without it, saves 47 MiB (docs/decisions/0029-client-node-for-kubeconfigs.md).
+// read without it, saves 38 MiB (docs/decisions/0029-client-node-for-kubeconfigs.md).
 import type { Connection } from './connection.ts';
 import { type PodFiles, podConnection } from './pod.ts';
 

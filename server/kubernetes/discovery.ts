@@ -9,7 +9,7 @@ import { groupVersionPath } from './paths.ts';
 import type { ApiRequest } from './requests.ts';
 import { failed, type Received } from './transport.ts';
 
-export interface Discovery {
+interface Discovery {
   resource(apiVersion: string, kind: string): Promise<ResourceAnswer>;
   resources(): Promise<ResourcesAnswer>;
 }
@@ -21,7 +21,7 @@ interface Listing {
   readonly answer: Promise<ResourcesAnswer>;
 }
 
-export interface DiscoveryOptions {
+interface DiscoveryOptions {
   /** A list is used for so many ms; a definition may gain a status subresource meanwhile, and must not be missed for long. */
   readonly longestUse: number;
   /** A list that lacks a kind is read again only when it is so many ms old. */

@@ -2,7 +2,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher, Pool } from 'undici';
 
-export interface HttpReply {
+interface HttpReply {
   readonly code: number;
   readonly headers: IncomingHttpHeaders;
   readonly text: string;

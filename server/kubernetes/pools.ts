@@ -17,7 +17,7 @@ export const connectTimeout = 3_000;
 
 const idleConnectionTimeout = 60_000; // the API server closes idle connections after 90 s; be first, or a request meets the close
 
-export interface Pools {
+interface Pools {
   poolFor(tls: TlsSettings): Pool;
   close(): Promise<void>;
 }

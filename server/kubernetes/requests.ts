@@ -24,7 +24,7 @@ export interface ApiRequest {
   readonly mostBytes?: number;
 }
 
-export interface WriteOptions {
+interface WriteOptions {
   /** `lifetime` of the request. */
   readonly timeout: number;
   readonly dryRun: boolean;

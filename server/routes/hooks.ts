@@ -8,7 +8,7 @@ import type { Json, JsonObject } from '../../hooks/model/json.ts';
 import { validateSyncRequest } from '../validation.ts';
 import type { Work } from '../work.ts';
 
-export interface HookRoutes {
+interface HookRoutes {
   readonly hook: Hook;
   readonly work: Work;
   /** Called if the caller had gone before the reply about a Transaction. */

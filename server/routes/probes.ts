@@ -7,7 +7,7 @@ import type { Work } from '../work.ts';
 /** Why the hook cannot serve calls now, for people; undefined if it can. */
 export type Readiness = () => Promise<string | undefined>;
 
-export interface ProbeRoutes {
+interface ProbeRoutes {
   readonly readiness: Readiness;
   readonly metrics: Metrics;
   readonly work: Work;

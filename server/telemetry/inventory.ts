@@ -45,7 +45,7 @@ const transactions: Resource = {
   kind: 'Transaction',
 };
 
-export interface Places {
+interface Places {
   readonly engineNamespace: string;
   /** The namespaces to serve; empty for all. */
   readonly namespaces: readonly string[];

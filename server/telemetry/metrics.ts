@@ -10,7 +10,7 @@ import type { Inventory } from './inventory.ts';
 import { createScrape } from './scrape.ts';
 import { createUnconfirmedReplies } from './unconfirmed.ts';
 
-export interface HookRequest {
+interface HookRequest {
   readonly path: string;
   readonly code: number;
   readonly seconds: number;
@@ -26,7 +26,7 @@ export interface Metrics {
   hookRequest(request: HookRequest): void;
 }
 
-export interface MetricsParts {
+interface MetricsParts {
   readonly definitions?: MetricDefinitions;
   /** The source of the cluster's gauges; without it they are absent. */
   readonly inventory?: Inventory;

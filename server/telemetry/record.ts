@@ -9,7 +9,7 @@ import type { Metrics } from './metrics.ts';
 
 export type RecordEvent = (event: TransactionEvent) => void;
 
-export interface RecordParts {
+interface RecordParts {
   readonly log: FastifyBaseLogger;
   readonly metrics: Metrics;
   readonly recordEvent: RecordEvent;

@@ -4,7 +4,7 @@ import type { MetricDefinitions, Source } from './definitions.ts';
 import type { Active, Inventory, TransactionInventory } from './inventory.ts';
 import type { UnconfirmedReplies } from './unconfirmed.ts';
 
-export interface ScrapeParts {
+interface ScrapeParts {
   readonly definitions: MetricDefinitions;
   readonly unconfirmed: UnconfirmedReplies;
   readonly inventory: Inventory;
@@ -13,7 +13,7 @@ export interface ScrapeParts {
 }
 
 /** Resolves when the gauges are as fresh as they get. Never rejects. */
-export type Scrape = () => Promise<void>;
+type Scrape = () => Promise<void>;
 
 const freshFor = 5_000;
 const longestWait = 8_000; // Prometheus waits 10 s by default

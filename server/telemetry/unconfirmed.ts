@@ -2,7 +2,7 @@
 // in the API server, by the next call for that Transaction or, where another replica gets that call, by reading it.
 import type { StepReport, Stored } from '../../hooks/call.ts';
 
-export interface UnconfirmedReply {
+interface UnconfirmedReply {
   readonly namespace: string;
   readonly name: string;
   readonly uid: string;

@@ -23,7 +23,7 @@ export interface Attempt {
 /** What is needed of a run to look at its objects. */
 type Told = Pick<Run, 'world' | 'names' | 'story'> & Partial<Pick<Run, 'forged'>>;
 
-export type Judge = (evidence: Evidence) => readonly string[];
+type Judge = (evidence: Evidence) => readonly string[];
 
 /** `options` may need the run: what acts in a gap acts in it. */
 export async function attempt(

@@ -10,7 +10,7 @@ export interface Failure {
   readonly violations: readonly string[];
 }
 
-export interface Figures {
+interface Figures {
   readonly scenario: Scenario;
   /** How many there are in all. */
   readonly cases: number;
@@ -20,7 +20,7 @@ export interface Figures {
   readonly seconds: number;
 }
 
-export interface CampaignOptions {
+interface CampaignOptions {
   /** Which of the cases; all by default. */
   readonly select?: (id: string, index: number) => boolean;
   readonly atOnce?: number;

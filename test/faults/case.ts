@@ -36,15 +36,15 @@ export interface CountedScenario extends Titled {
   readonly casesOf: (story: Story, calm: Calm) => readonly Case[];
 }
 
-export interface ListedScenario extends Titled {
+interface ListedScenario extends Titled {
   readonly cases: readonly Case[];
 }
 
 export type Scenario = CountedScenario | ListedScenario;
 
-export type Options = RunOptions | ((run: () => Run) => RunOptions);
+type Options = RunOptions | ((run: () => Run) => RunOptions);
 
-export type Judge = (evidence: Evidence) => readonly string[];
+type Judge = (evidence: Evidence) => readonly string[];
 
 export function caseOf(id: readonly (string | number)[], story: Story, options: Options, judge: Judge = violations): Case {
   return { id: id.join(':'), attempt: (world) => attempt(world, story, options, judge) };

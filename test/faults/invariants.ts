@@ -27,10 +27,10 @@ import {
 } from './invariants-of-writes.ts';
 import { portrait } from './run.ts';
 
-export type Invariant = (evidence: Evidence) => readonly string[];
+type Invariant = (evidence: Evidence) => readonly string[];
 
 /** Committed: every change is applied. RolledBack: everything is as before. Else what the items say is true. */
-export const outcome: Invariant = (evidence) => [...endsAsItMust(evidence), ...objectsAreTrue(evidence)];
+const outcome: Invariant = (evidence) => [...endsAsItMust(evidence), ...objectsAreTrue(evidence)];
 
 const endsAsItMust: Invariant = (evidence) =>
   [...evidence.ends].flatMap(([name, status]) => {
@@ -121,7 +121,7 @@ function oneOrder({ after, names }: Evidence): readonly string[] {
 }
 
 /** Once faults stop it ends soon, and then nothing is written and nobody is woken. */
-export const comesToRest: Invariant = ({ story, names, struckAt, hookCalls, writesAtRest }) => {
+const comesToRest: Invariant = ({ story, names, struckAt, hookCalls, writesAtRest }) => {
   const changes = Object.values(story.transactions(names)).flat().length;
   const after = hookCalls.filter((call) => call.portCalls > struckAt && call.resyncAfterSeconds === 0);
   const most = 2 * changes + 10 * Object.keys(story.transactions(names)).length;
@@ -133,7 +133,7 @@ export const comesToRest: Invariant = ({ story, names, struckAt, hookCalls, writ
 export const nothingLeft: Invariant = ({ leftovers }) => leftovers;
 
 /** After a rollback no field manager of ours is left. */
-export const noTrace: Invariant = (evidence) =>
+const noTrace: Invariant = (evidence) =>
   evidence.story.end === 'Committed'
     ? []
     : allTargets(evidence)
@@ -154,7 +154,7 @@ function leftIn(evidence: Evidence): ReadonlySet<string> {
 }
 
 /** What an item says of its change is so. */
-export const itemsAreTrue: Invariant = (evidence) =>
+const itemsAreTrue: Invariant = (evidence) =>
   [...evidence.ends].flatMap(([transaction, status]) =>
     itemsOf(status).flatMap((item, index) => {
       const key = targetsOf(evidence, transaction)[index]?.key ?? '';

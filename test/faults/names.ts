@@ -15,7 +15,7 @@ export interface Names {
   readonly elsewhere: string;
 }
 
-export interface Homes {
+interface Homes {
   readonly namespace: string;
   readonly elsewhere: string;
 }

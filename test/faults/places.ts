@@ -60,7 +60,3 @@ function pluralOf(kind: string): string {
 export function configMapPlace(namespace: string, name: string): Place {
   return placeOf({ apiVersion: 'v1', kind: 'ConfigMap', name }, namespace);
 }
-
-export function secretPlace(namespace: string, name: string): Place {
-  return placeOf({ apiVersion: 'v1', kind: 'Secret', name }, namespace);
-}

@@ -71,7 +71,7 @@ export function createBoard(faults: ReadonlyMap<number, Fault> | Board['faultOf'
   return { ...lists, faultOf, meanwhile: async () => {}, ahead: 0, hookCall: 0, engines: 0, struckAt: 0 };
 }
 
-export const noAnswer: Failure = {
+const noAnswer: Failure = {
   kind: 'transient',
   code: 0,
   reason: 'ConnectionFailed',
@@ -81,7 +81,7 @@ export const noAnswer: Failure = {
 };
 
 /** One process of an engine: once gone, it sends nothing any more. */
-export interface Life {
+interface Life {
   readonly engine: number;
   gone: boolean;
 }

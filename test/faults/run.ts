@@ -10,7 +10,7 @@ import { surface } from '../support/surface.ts';
 import { allTargets, type Objects, type Target } from './evidence.ts';
 import { forgedStatus } from './invariants-of-secrecy.ts';
 import { type Names, namesOf } from './names.ts';
-import { configMapPlace, placeOf } from './places.ts';
+import { placeOf } from './places.ts';
 import { advance, type Board, createBoard, type Fault, faultyCluster, type PortCall, timeOf } from './port.ts';
 import { type Given, homeOf, pathOfTransaction, type Story, threeObjects, transactionPath } from './story.ts';
 import { createAccount, type World } from './world.ts';
@@ -140,10 +140,6 @@ export function startEngine(world: World, board: Board, timing = usual(world)): 
       board.reports.push(report);
     },
   });
-}
-
-export function configMapPath({ names }: Pick<Run, 'names'>, name: string): string {
-  return configMapPlace(names.namespace, name).path;
 }
 
 /** The targets and the Transactions are made. */

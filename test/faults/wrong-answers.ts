@@ -30,7 +30,7 @@ function isPossible({ method }: PortCall, { failure }: WrongAnswer): boolean {
 }
 
 /** Of the story for ever: short times, so that the end comes soon. */
-export const patience = { timeout: '2m', lockWait: '2m' };
+const patience = { timeout: '2m', lockWait: '2m' };
 const timeout = 120_000;
 
 /** After so long the API server is well again, so that the rest can be seen: nothing but reading is possible without it. */

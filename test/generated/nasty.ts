@@ -28,7 +28,7 @@ export const words: fc.Arbitrary<string> = fc.oneof(
 );
 
 /** Reasons that somebody may give: own words, those of the engine, none. */
-export const reasons: fc.Arbitrary<string> = fc.oneof(
+const reasons: fc.Arbitrary<string> = fc.oneof(
   fc.constantFrom(
     '',
     'Gone',

@@ -24,7 +24,7 @@ function validObject({ properties = {}, required = [] }: Schema, narrower: Narro
   return fc.record(Object.fromEntries(fields), { requiredKeys: [...required] }) as fc.Arbitrary<JsonObject>;
 }
 
-export interface Violation {
+interface Violation {
   readonly what: string;
   readonly value: Json | undefined;
 }

@@ -10,7 +10,7 @@ import { at, isList, type Json, type JsonObject, textAt } from '../../hooks/mode
 import { type Teardown, waitFor } from '../support/client.ts';
 import { prometheus as binaries, type Groups } from './shipped.ts';
 
-export interface Target {
+interface Target {
   readonly instance: string;
   /** Host and port. */
   readonly address: string;

@@ -7,7 +7,7 @@ import { type RunningHook, startHook } from '../../scripts/demo/hook.ts';
 import { createUndo } from '../../scripts/demo/undo.ts';
 import type { Client, Teardown } from '../support/client.ts';
 
-export interface Replicas {
+interface Replicas {
   /** Calls to it go to one replica after the other. */
   readonly url: string;
   /** Path at that address where the replica of that number has its metrics. */

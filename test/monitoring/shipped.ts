@@ -51,7 +51,7 @@ export function prometheus(): Promise<PrometheusBinaries> {
   return buildPrometheus((line) => process.stderr.write(`${line}\n`));
 }
 
-export interface Ran {
+interface Ran {
   readonly code: number;
   readonly output: string;
 }

@@ -14,7 +14,7 @@ const published = 'test/fixtures/metacontroller/install';
 const remote = /https:\/\/github\.com\/metacontroller\/\S+/;
 
 /** The objects of a kustomization, by its folder. */
-export type Render = (folder: string) => readonly JsonObject[];
+type Render = (folder: string) => readonly JsonObject[];
 
 /** Metacontroller's published manifests come from a copy of them, not over the network. */
 export async function openKustomize(t: Teardown): Promise<Render> {
@@ -32,7 +32,7 @@ export async function openKustomize(t: Teardown): Promise<Render> {
   };
 }
 
-export function objectsOf(yaml: string): readonly JsonObject[] {
+function objectsOf(yaml: string): readonly JsonObject[] {
   return parseAllDocuments(yaml)
     .map((document) => document.toJS() as Json)
     .filter(isObject);

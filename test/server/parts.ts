@@ -12,7 +12,7 @@ export interface TestApp extends App {
   readonly events: readonly Parameters<RecordEvent>[0][];
 }
 
-export type TestParts = Partial<AppParts> & {
+type TestParts = Partial<AppParts> & {
   readonly hook?: Hook;
   readonly report?: StepReport;
 };

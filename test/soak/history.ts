@@ -43,7 +43,7 @@ function contentLeaves(object: JsonObject | undefined): Leaves | undefined {
   return new Map(leaves.filter(([, value]) => value !== '{}'));
 }
 
-export function sameLeaves(left: Leaves | undefined, right: Leaves | undefined): boolean {
+function sameLeaves(left: Leaves | undefined, right: Leaves | undefined): boolean {
   if (left === undefined || right === undefined) return left === right;
   return left.size === right.size && [...left].every(([path, value]) => right.get(path) === value);
 }

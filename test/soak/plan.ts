@@ -6,7 +6,7 @@ import { widgets } from '../faults/widgets.ts';
 import { conditionOf } from '../support/stage.ts';
 import { type Chance, chanceOf } from './random.ts';
 
-export const transactionCount = 8;
+const transactionCount = 8;
 
 interface Kind {
   readonly apiVersion: string;
@@ -58,7 +58,7 @@ const clusterRole: Kind = {
 const widget: Kind = { ...widgets.withStatus, isPlain: true, content: (values) => ({ spec: values }), whole: () => ({}) };
 const gadget: Kind = { ...widgets.withoutStatus, isPlain: true, content: (values) => ({ spec: values }), whole: () => ({}) };
 
-export const kinds: readonly Kind[] = [
+const kinds: readonly Kind[] = [
   ...[configMap, configMap, configMap, configMap],
   ...[secret, secret, deployment, deployment],
   ...[clusterRole, clusterRole, widget, gadget],
@@ -66,12 +66,12 @@ export const kinds: readonly Kind[] = [
 
 export const fields = ['k0', 'k1', 'k2', 'k3'] as const;
 
-export function objectName(names: Names, index: number): string {
+function objectName(names: Names, index: number): string {
   return `${names.run}-o${index.toString(16)}`;
 }
 
 /** The first one has the name that the story is told by. */
-export function transactionName(names: Names, index: number): string {
+function transactionName(names: Names, index: number): string {
   return index === 0 ? names.run : `${names.run}-t${index}`;
 }
 
@@ -84,7 +84,7 @@ function merged(below: JsonObject, above: JsonObject): JsonObject {
   return { ...below, ...Object.fromEntries(entries) };
 }
 
-export interface Plan {
+interface Plan {
   readonly story: Story;
   readonly seed: number;
 }

@@ -5,7 +5,7 @@ import { readSources, type Source } from './sources.ts';
 import { units } from './stages.ts';
 
 /** The name of each part, and its text. */
-export function generatedParts(): ReadonlyMap<string, string> {
+function generatedParts(): ReadonlyMap<string, string> {
   const sources = readSources('hooks');
   return new Map([
     ['stages', stageTable(sources)],
@@ -32,7 +32,7 @@ function isEnd(phase: Phase): boolean {
   return phase === 'Committed' || phase === 'RolledBack' || phase === 'Failed';
 }
 
-export interface InvariantText {
+interface InvariantText {
   readonly number: number;
   readonly text: string;
   readonly path: string;

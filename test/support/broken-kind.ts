@@ -3,7 +3,7 @@ import type { JsonObject } from '../../hooks/model/json.ts';
 import { must, waitFor } from './client.ts';
 import type { Stage } from './stage.ts';
 
-export interface BrokenKind {
+interface BrokenKind {
   /** As it is named in messages. */
   readonly name: string;
   /** It can be listed again. */

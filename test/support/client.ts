@@ -13,19 +13,19 @@ export interface Answer {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
 }
 
-export interface ListAnswer extends Answer {
+interface ListAnswer extends Answer {
   readonly items: readonly JsonObject[];
 }
 
 export type Query = Readonly<Record<string, string | number | boolean>>;
 
-export interface RequestParts {
+interface RequestParts {
   readonly query?: Query;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: Json;
 }
 
-export type PatchKind = 'merge' | 'json' | 'strategic' | 'apply';
+type PatchKind = 'merge' | 'json' | 'strategic' | 'apply';
 
 const patchTypes: Readonly<Record<PatchKind, string>> = {
   merge: 'application/merge-patch+json',

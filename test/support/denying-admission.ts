@@ -7,7 +7,7 @@ import { must, type Teardown, waitFor } from './client.ts';
 import { account, type Stage } from './stage.ts';
 
 /** What is asked of the webhook. */
-export interface Review {
+interface Review {
   readonly name: string;
   readonly operation: string;
   readonly dryRun: boolean;

@@ -10,7 +10,7 @@ import { callHeaders, hookToken } from './hook-token.ts';
 
 const root = new URL('../../', import.meta.url).pathname;
 
-export interface HookProcess {
+interface HookProcess {
   readonly process: ChildProcess;
   /** The exit code, once it has ended and said its last word. */
   readonly ended: Promise<number | null>;

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-export interface InTurn {
+interface InTurn {
   readonly address: string;
   close(): Promise<void>;
 }

@@ -47,7 +47,7 @@ async function refusesABadSpec(client: Client): Promise<boolean> {
 }
 
 /** Installs the CRD; resolves once the API server serves it. */
-export async function installCrd(client: Client): Promise<void> {
+async function installCrd(client: Client): Promise<void> {
   const [definition = {}] = await readManifest('crds/transactions.tx.janus.io.yaml');
   const path = `${definitions}/${textAt(definition, 'metadata', 'name')}`;
   must(await client.apply(path, definition, { fieldManager: 'install' }));

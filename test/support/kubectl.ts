@@ -6,7 +6,7 @@ export function hasKubectl(): boolean {
   return spawnSync('kubectl', ['version', '--client']).status === 0;
 }
 
-export interface Typed {
+interface Typed {
   readonly code: number | null;
   readonly output: string;
 }

@@ -20,7 +20,7 @@ export function managed(object: JsonObject, ...entries: readonly JsonObject[]): 
 }
 
 /** Key names of a list, or `set`, by path with dots (`spec.containers.ports`). Lists that are not named are atomic. */
-export type Lists = Readonly<Record<string, readonly string[] | 'set'>>;
+type Lists = Readonly<Record<string, readonly string[] | 'set'>>;
 
 // Identity is nobody's field.
 const unowned: readonly string[] = ['apiVersion', 'kind', 'metadata.name', 'metadata.namespace', 'metadata.managedFields'];

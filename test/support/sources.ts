@@ -101,7 +101,7 @@ export function codeOf(source: Source): string {
     .join('');
 }
 
-export interface Import {
+interface Import {
   /** The file, from the root of the repository, or the name of a package. */
   readonly target: string;
   readonly isPackage: boolean;

@@ -21,7 +21,7 @@ import { engineNamespace, installManifests } from './install.ts';
 import { type Loop, type LoopOptions, startLoop } from './metacontroller/loop.ts';
 import { surface } from './surface.ts';
 
-export interface StageOptions {
+interface StageOptions {
   /** Wraps the port, for faults. */
   readonly wrap?: (cluster: Cluster) => Cluster;
   readonly timing?: Partial<Timing>;
@@ -64,7 +64,7 @@ export interface Stage {
   ): Promise<{ readonly code: number; readonly body: JsonObject; readonly text: string }>;
 }
 
-export interface TransactionExtras {
+interface TransactionExtras {
   readonly spec?: JsonObject;
   readonly annotations?: Readonly<Record<string, string>>;
   readonly namespace?: string;

@@ -1,6 +1,6 @@
 // The stages of the engine, from left to right, and what each may import.
 
-export interface Unit {
+interface Unit {
   readonly name: string;
   /** What it holds, for docs/architecture.md. */
   readonly what: string;
@@ -15,7 +15,7 @@ export function folder(name: string): (path: string) => boolean {
   return (path) => path.startsWith(`${name}/`);
 }
 
-export function file(name: string): (path: string) => boolean {
+function file(name: string): (path: string) => boolean {
   return (path) => path === name;
 }
 

@@ -13,7 +13,7 @@ export function formsOf(value: string): readonly string[] {
 }
 
 /** Text by where it was found. */
-export type Places = ReadonlyMap<string, string>;
+type Places = ReadonlyMap<string, string>;
 
 /** Every object of every kind that the API server lists, in all namespaces. */
 export async function everything(client: Client): Promise<Places> {

@@ -15,7 +15,7 @@ import { engineNamespace } from '../support/install.ts';
 import { conditionOf, type Stage } from '../support/stage.ts';
 import { surface } from '../support/surface.ts';
 
-export interface GhostRun {
+interface GhostRun {
   /** The status with which it is at rest. */
   readonly status: JsonObject;
   /** Reason of the condition Succeeded. */

@@ -2,7 +2,7 @@
 import type { JsonObject } from '../../hooks/model/json.ts';
 import { type Client, must, waitFor } from '../support/client.ts';
 
-export const holder = { apiVersion: 'lists.threats.test/v1', kind: 'Holder', plural: 'holders' } as const;
+const holder = { apiVersion: 'lists.threats.test/v1', kind: 'Holder', plural: 'holders' } as const;
 
 const text = { type: 'string' };
 const number = { type: 'integer', format: 'int64' };
@@ -51,7 +51,7 @@ export async function installHolders(client: Client): Promise<void> {
   must(await client.delete(probe));
 }
 
-export interface Place {
+interface Place {
   readonly apiVersion: string;
   readonly kind: string;
   readonly plural: string;

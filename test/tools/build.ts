@@ -21,7 +21,7 @@ export type ReportLine = (line: string) => void;
 const commonFlags = ['-trimpath', '-buildvcs=false', '-mod=readonly'];
 
 /** The cache of this version: `$XDG_CACHE_HOME/janus/<name>-<hash>`, by default below `~/.cache`. */
-export function cacheDirectory(tools: Tools, env: NodeJS.ProcessEnv = process.env): string {
+function cacheDirectory(tools: Tools, env: NodeJS.ProcessEnv = process.env): string {
   const hash = createHash('sha256');
   for (const file of ['go.mod', 'go.sum']) hash.update(readFileSync(join(tools.directory, file))).update('\0');
   hash.update(JSON.stringify([flagsOf(tools), process.platform, process.arch]));

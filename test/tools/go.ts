@@ -13,7 +13,7 @@ export interface Module {
   readonly otherwise?: string;
 }
 
-export interface GoRun {
+interface GoRun {
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;

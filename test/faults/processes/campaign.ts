@@ -4,7 +4,7 @@ import type { World } from '../world.ts';
 import type { ProcessCase, ProcessScenario } from './case.ts';
 import { closeSite, openSite, type Site } from './site.ts';
 
-export interface ProcessFigures {
+interface ProcessFigures {
   readonly cases: number;
   readonly tried: number;
   readonly survived: number;
@@ -12,7 +12,7 @@ export interface ProcessFigures {
   readonly seconds: number;
 }
 
-export interface ProcessOptions {
+interface ProcessOptions {
   readonly select?: (id: string, index: number) => boolean;
   readonly atOnce?: number;
   readonly isOver?: () => boolean;

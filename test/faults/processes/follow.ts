@@ -25,7 +25,7 @@ export interface Followed {
 /** What goes wrong: it is told of the run once its Transactions are there, and is over before the run is judged. */
 export type Disturbance = (run: Followed) => Promise<unknown>;
 
-export interface Tale {
+interface Tale {
   readonly evidence: Evidence;
   readonly events: readonly AuditEvent[];
   readonly violations: readonly string[];

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { writeEngineKubeconfig } from '../../support/engine-identity.ts';
 import type { World } from '../world.ts';
 
-export interface Relay {
+interface Relay {
   /** The engine's, over this way. */
   readonly kubeconfig: string;
   /** Both ends of every connection see a reset. */

@@ -9,7 +9,7 @@ import type { World } from '../world.ts';
 import { type HookProcess, type HookSettings, startHookProcess } from './hook.ts';
 import { refuseWhenSent } from './refused.ts';
 
-export interface Seat {
+interface Seat {
   /** Who serves, once it is ready: another process after each death. */
   serving: Promise<HookProcess>;
   deaths: number;

@@ -25,7 +25,7 @@ interface Running {
   requests: number;
 }
 
-export interface Told {
+interface Told {
   readonly conflicts: number;
 }
 

@@ -36,7 +36,7 @@ function isProgram(path: string): boolean {
   }
 }
 
-export interface BinaryOptions {
+interface BinaryOptions {
   readonly program: string;
   readonly kubeconfig: string;
   /** The value of the label `tx.janus.io/loop`. */
@@ -46,7 +46,7 @@ export interface BinaryOptions {
   readonly burst: number;
 }
 
-export interface RunningBinary {
+interface RunningBinary {
   stop(): Promise<void>;
 }
 

@@ -21,7 +21,7 @@ export function hasCode(error: unknown, code: number): boolean {
   return error instanceof ApiError && error.code === code;
 }
 
-export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 export interface Api {
   /** The object in the answer. Throws ApiError unless the code is 2xx. PATCH sends a merge patch. */
@@ -31,7 +31,7 @@ export interface Api {
   close(): Promise<void>;
 }
 
-export interface ConnectionOptions {
+interface ConnectionOptions {
   readonly kubeconfig: string;
   readonly signal: AbortSignal;
   /** Limits every request, retries and watches included. */

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { JsonObject } from '../../../hooks/model/json.ts';
 import type { ParentResource } from './parents.ts';
 
-export interface ControllerParts {
+interface ControllerParts {
   readonly name: string;
   readonly resource: ParentResource;
   readonly hookUrl: string;
@@ -11,7 +11,7 @@ export interface ControllerParts {
 }
 
 /** What of a webhook is not its URL: its timeout, its credentials. */
-export type WebhookSettings = JsonObject;
+type WebhookSettings = JsonObject;
 
 export function controllerSpec(parts: ControllerParts, webhook: WebhookSettings = { timeout: '30s' }): JsonObject {
   const hook = (path: string): JsonObject => ({

@@ -3,7 +3,7 @@ import { Agent } from 'undici';
 import { type JsonObject, textAt } from '../../../hooks/model/json.ts';
 import { decodeAnswer, type HookAnswer } from './answer.ts';
 
-export interface HookRequest {
+interface HookRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
@@ -11,7 +11,7 @@ export interface HookRequest {
   readonly signal: AbortSignal;
 }
 
-export interface HookResponse {
+interface HookResponse {
   readonly code: number;
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   readonly body: string;
@@ -19,7 +19,7 @@ export interface HookResponse {
 
 export type FetchHook = (request: HookRequest) => Promise<HookResponse>;
 
-export type HookPath = '/sync' | '/finalize';
+type HookPath = '/sync' | '/finalize';
 
 export interface RecordedCall {
   readonly path: HookPath;
@@ -34,12 +34,12 @@ export interface RecordedCall {
 }
 
 /** Every member but `answer` leaves the stored status as it is. */
-export type HookResult =
+type HookResult =
   | { readonly kind: 'answer'; readonly answer: HookAnswer }
   | { readonly kind: 'tooManyRequests'; readonly seconds: number }
   | { readonly kind: 'error'; readonly message: string };
 
-export interface HookClientOptions {
+interface HookClientOptions {
   readonly hookUrl: string;
   readonly token?: string;
   readonly timeoutMilliseconds: number;
@@ -118,7 +118,7 @@ function identityOf(parent: JsonObject): RecordedCall['parent'] {
   return { namespace: field('namespace'), name: field('name'), uid: field('uid'), resourceVersion: field('resourceVersion') };
 }
 
-export interface HookTransport {
+interface HookTransport {
   readonly fetchHook: FetchHook;
   close(): Promise<void>;
 }

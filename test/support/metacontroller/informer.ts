@@ -7,7 +7,7 @@ import { type Api, wait } from './connection.ts';
 import { keyOf, listPath, type ParentResource } from './parents.ts';
 import { readEvents, type WatchEvent } from './watch-stream.ts';
 
-export interface Informer {
+interface Informer {
   get(key: string): JsonObject | undefined;
   /** Fills the cache; rejects when the LIST fails. */
   list(): Promise<void>;
@@ -15,7 +15,7 @@ export interface Informer {
   follow(): Promise<void>;
 }
 
-export interface InformerOptions {
+interface InformerOptions {
   readonly api: Api;
   readonly resource: ParentResource;
   readonly signal: AbortSignal;

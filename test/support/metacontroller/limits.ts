@@ -7,7 +7,7 @@ export interface Bucket {
   tryTake(): boolean;
 }
 
-export interface Rate {
+interface Rate {
   readonly perSecond: number;
   readonly burst: number;
 }

@@ -23,7 +23,7 @@ export interface Loop {
 }
 
 /** The flags that the project recommends, for both: `--workers=50 --client-go-qps=1000 --client-go-burst=2000`. */
-export const tuned: Tuned = { workers: 50, qps: 1000, burst: 2000 };
+const tuned: Tuned = { workers: 50, qps: 1000, burst: 2000 };
 
 type Tuned = Readonly<Record<'workers' | 'qps' | 'burst', number>>;
 

@@ -12,14 +12,14 @@ export type Verdict =
   | { readonly kind: 'backOff' }
   | { readonly kind: 'after'; readonly seconds: number };
 
-export interface WorkQueue {
+interface WorkQueue {
   add(key: string): void;
   addAfter(key: string, seconds: number): void;
   /** Drops what waits and resolves when no key is being processed. */
   close(): Promise<void>;
 }
 
-export interface QueueOptions {
+interface QueueOptions {
   readonly workers: number;
   /** Must not reject. */
   readonly process: (key: string) => Promise<Verdict>;
@@ -107,7 +107,7 @@ function createDelays(ready: (key: string) => void): Delays {
   };
 }
 
-export interface Backoff {
+interface Backoff {
   /** Counts a failure and returns the ms to wait. */
   next(key: string): number;
   forget(key: string): void;

@@ -59,6 +59,6 @@ export function replay(recordings: readonly Recording[]): (call: Received) => Sc
   };
 }
 
-export function situationOf({ path, parent }: { readonly path: string; readonly parent: JsonObject }): string {
+function situationOf({ path, parent }: { readonly path: string; readonly parent: JsonObject }): string {
   return `${path} of ${JSON.stringify(at(parent, 'status', 'version') ?? null)}`;
 }

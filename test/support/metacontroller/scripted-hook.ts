@@ -37,7 +37,7 @@ export interface Scripted {
   readonly body: JsonObject | string;
 }
 
-export interface ScriptedHook {
+interface ScriptedHook {
   readonly url: string;
   readonly received: readonly Received[];
   stop(): Promise<void>;

@@ -8,7 +8,7 @@ import { type LoopKind, type LoopOptions, startLoop } from './loop.ts';
 import { installParentKind, kubeconfigOfTests, type Received, type Scripted, startScriptedHook } from './scripted-hook.ts';
 
 /** `number` counts the calls for the parent, from 1. */
-export type Behaviour = (call: Received, number: number) => Scripted | Promise<Scripted>;
+type Behaviour = (call: Received, number: number) => Scripted | Promise<Scripted>;
 
 export interface Stage {
   readonly client: Client;
@@ -17,7 +17,7 @@ export interface Stage {
   parent(name: string, behave: Behaviour, metadata?: JsonObject): Promise<Staged>;
 }
 
-export interface Staged {
+interface Staged {
   readonly path: string;
   calls(): readonly Received[];
   /** Resolves with the calls when there are so many. */
@@ -32,7 +32,7 @@ export interface Staged {
   warned(text: string): Promise<string>;
 }
 
-export const label = { loop: 'ours' };
+const label = { loop: 'ours' };
 
 export async function setStage(t: Test, kind: LoopKind, options: Partial<LoopOptions> = {}): Promise<Stage> {
   const kubeconfig = kubeconfigOfTests();

@@ -1,7 +1,7 @@
 // The body of a watch: one JSON object a line, cut anywhere into chunks.
 import { isObject, type JsonObject, parseJson, textAt } from '../../../hooks/model/json.ts';
 
-export type WatchEventType = 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK';
+type WatchEventType = 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK';
 
 export interface WatchEvent {
   readonly type: WatchEventType;

@@ -31,7 +31,7 @@ export function specWith(changes: readonly Json[] | undefined, more: Parts = {})
   return present({ serviceAccountName: 'deployer', changes, ...more });
 }
 
-export function present(parts: Parts): JsonObject {
+function present(parts: Parts): JsonObject {
   return Object.fromEntries(Object.entries(parts).filter(([, value]) => value !== undefined)) as JsonObject;
 }
 

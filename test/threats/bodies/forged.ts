@@ -18,7 +18,7 @@ const phases = fc.constantFrom(
 );
 
 /** A status that tells lies in the words of the engine. */
-export const forgedStatus = fc.record({
+const forgedStatus = fc.record({
   phase: phases,
   version: fc.oneof(fc.nat(), fc.constantFrom(-1, 2 ** 31, 1e308)),
   items: fc.array(fc.record({ prepared: fc.boolean(), committed: fc.boolean(), rolledBack: fc.boolean(), lockLease: label })),

@@ -18,7 +18,7 @@ function served(group: string, plural: string, kind: string) {
 }
 
 /** Where an engine has ever looked for the snapshot of that Transaction, and where it looks now. */
-export async function namesFor(stage: Stage, name: string): Promise<readonly string[]> {
+async function namesFor(stage: Stage, name: string): Promise<readonly string[]> {
   const uid = textAt(await stage.read(name), 'metadata', 'uid') ?? '';
   return [`${name}-rollback`, `${name}-${uid.slice(0, 8)}-rollback`, ...(await snapshotNamesOf(stage, name))];
 }

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { buildTools, type ReportLine, type Tools } from '../build.ts';
 
-export interface PackagingBinaries {
+interface PackagingBinaries {
   readonly kustomize: string;
   readonly actionlint: string;
 }
