@@ -109,8 +109,8 @@ function stepMessage(step: ReturnType<typeof waitOut>): string {
 }
 
 function requested(transaction: Transaction, status: Status, now: number) {
-  const agenda = dueOf({ transaction, status, now, lateWindow: 0, waits: 0 });
-  return 'request' in agenda ? agenda.request : { annotation: annotations.requestRollback, value: 'again' };
+  const due = dueOf({ transaction, status, now, lateWindow: 0, waits: 0 });
+  return 'request' in due ? due.request : { annotation: annotations.requestRollback, value: 'again' };
 }
 
 function texts(status: JsonObject): readonly string[] {
