@@ -12,7 +12,7 @@ import { startStage } from '../../support/stage.ts';
 import { step, stepUntil } from '../../support/stepping.ts';
 import { change, createConfigMaps, portraits } from '../../support/targets.ts';
 
-const file = join(import.meta.dirname, '..', 'fixtures', 'one-change-a-call.json');
+const file = join(import.meta.dirname, '..', '..', 'fixtures', 'one-change-a-call.json');
 const before = parseJson(readFileSync(file, 'utf8')) as unknown as readonly JsonObject[];
 const green = { data: { color: 'green' } };
 const request = { 'tx.janus.io/request-rollback': 'yes' };
