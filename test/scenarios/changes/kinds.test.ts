@@ -54,7 +54,7 @@ async function run(t: Test, stage: Stage, kind: Kind): Promise<void> {
   t.match(status, { phase: 'Committed' });
   if (status.phase !== 'Committed') return;
   await stage.annotate(prefix, { 'tx.janus.io/request-rollback': 'yes' });
-  await stage.phase(prefix, 'RolledBack', { timeoutMs: 20_000 });
+  await stage.phase(prefix, 'RolledBack');
   t.same(await show(), before);
   await stage.finished(prefix);
 }

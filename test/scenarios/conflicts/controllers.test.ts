@@ -32,7 +32,7 @@ t.test('a Deployment with a busy status', async (t) => {
   const show = async (isNew = false): Promise<unknown> => comparable(must(await client.get(path)), isNew);
   const undo = async (name: string): Promise<void> => {
     await stage.annotate(name, { 'tx.janus.io/request-rollback': 'yes' });
-    await stage.phase(name, 'RolledBack', { timeoutMs: 20_000 });
+    await stage.phase(name, 'RolledBack');
     await stage.finished(name);
   };
 

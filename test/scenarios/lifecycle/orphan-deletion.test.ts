@@ -15,5 +15,5 @@ t.test('a Transaction that is deleted with its dependents orphaned leaves no sna
   must(await stage.client.delete(path, { propagationPolicy: 'Orphan' }));
   await stepUntilGone(stage, 'orphaning');
   const gone = async (): Promise<boolean> => (await snapshotParts(stage, 'orphaning')).length === 0;
-  await t.resolves(waitFor(gone, 'the snapshot to go', { timeoutMs: 10_000 }));
+  await t.resolves(waitFor(gone, 'the snapshot to go'));
 });
