@@ -1,7 +1,7 @@
 // Connections to the API server: kept, bounded, and made anew when the certificates for them change.
 import { isDeepStrictEqual } from 'node:util';
+import { Pool } from '../undici-pool.ts';
 import type { TlsSettings } from './connection.ts';
-import { Pool } from './undici-pool.ts';
 
 export interface PoolOptions {
   /** Connections to the API server at the same time. */

@@ -25,6 +25,11 @@ const values = ['model', 'cluster'];
 const checked = [...values, 'content', 'checks', 'agenda', 'writes'];
 const decided = [...checked, 'observation', 'decide'];
 
+/** Of packages: of the engine it sees the model, the content and the port; the engine sees nothing of it. */
+const packages = (name: string): string => `hooks/packages/${name}`;
+const packageValues = ['model', 'content', 'packages/model'];
+const packageReads = [...packageValues, 'packages/registry', 'packages/resolve', 'packages/compare', 'packages/checks'];
+
 /** From left to right; no unit sees one to the right of it. The first unit that holds a file is its own. */
 export const units: readonly Unit[] = [
   { name: 'model', holds: folder('hooks/model'), sees: [], nature: 'pure' },
@@ -48,6 +53,12 @@ export const units: readonly Unit[] = [
     sees: [...decided, 'call', 'observe', 'memory', 'plan', 'perform', 'report'],
     nature: 'effects',
   },
+  { name: 'packages/model', holds: folder(packages('model')), sees: ['model'], nature: 'pure' },
+  { name: 'packages/registry', holds: file(packages('registry.ts')), sees: ['model', 'packages/model'], nature: 'types' },
+  { name: 'packages/resolve', holds: folder(packages('resolve')), sees: packageValues, nature: 'pure' },
+  { name: 'packages/compare', holds: folder(packages('compare')), sees: packageValues, nature: 'pure' },
+  { name: 'packages/checks', holds: folder(packages('checks')), sees: [...packageValues, 'packages/compare'], nature: 'pure' },
+  { name: 'packages/observe', holds: folder(packages('observe')), sees: ['cluster', ...packageReads], nature: 'effects' },
 ];
 
 function unitOf(path: string): Unit | undefined {
@@ -99,21 +110,34 @@ export const onlyLeftward: Rule = (sources) =>
   );
 
 const kubernetes = folder('server/kubernetes');
+const registry = folder('server/registry');
 const seam = ['hooks/cluster.ts', 'hooks/call.ts'];
+const registryPort = 'hooks/packages/registry.ts';
 /** What the server starts. */
 const entrances = ['hooks/sync.ts', 'hooks/sweep.ts'];
+/** What both adapters need. */
+const beside = ['server/slots.ts', 'server/undici-pool.ts'];
 const isModel = folder('hooks/model');
+const isPackageModel = folder(packages('model'));
 
 export const adapterSeesThePortOnly: Rule = (sources) =>
   refuse(
     sources.filter(({ path }) => kubernetes(path)),
-    ({ to, isPackage }) => !isPackage && !kubernetes(to) && !seam.includes(to) && !isModel(to),
-    'server/kubernetes sees only hooks/cluster.ts, hooks/call.ts and hooks/model',
+    ({ to, isPackage }) => !isPackage && !kubernetes(to) && ![...seam, ...beside].includes(to) && !isModel(to),
+    `server/kubernetes sees only hooks/cluster.ts, hooks/call.ts, hooks/model and ${beside.join(', ')}`,
+  );
+
+export const registrySeesItsPortOnly: Rule = (sources) =>
+  refuse(
+    sources.filter(({ path }) => registry(path)),
+    ({ to, isPackage }) =>
+      !isPackage && !registry(to) && !beside.includes(to) && to !== registryPort && !isModel(to) && !isPackageModel(to),
+    `server/registry sees only ${registryPort}, hooks/packages/model, hooks/model and ${beside.join(', ')}`,
   );
 
 export const serverSeesTheSeamOnly: Rule = (sources) =>
   refuse(
-    sources.filter(({ path }) => path.startsWith('server/')),
+    sources.filter(({ path }) => path.startsWith('server/') && !registry(path)),
     ({ to }) => inHooks(to) && !entrances.includes(to) && !seam.includes(to) && !isModel(to),
     `server/ starts the engine through ${entrances.join(' and ')} and sees none of its stages`,
   );
