@@ -34,7 +34,10 @@ const schema = FAILSAFE_SCHEMA.withTags(nullYaml11Tag, boolYaml11Tag, exactInteg
 const separator = /^---[ \t\r]*(?:#.*)?$/;
 
 /** Gives each object of the stream to `take`, in order; empty documents count for nothing. Throws where it is no stream of objects. */
-export async function readDocuments(stream: AsyncIterable<Uint8Array>, take: (object: JsonObject) => void): Promise<void> {
+export async function readDocuments(
+  stream: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+  take: (object: JsonObject) => void,
+): Promise<void> {
   let [lines, size, objects]: [string[], number, number] = [[], 0, 0];
   const end = (): void => {
     const object = parseObject(lines.join('\n'));
@@ -59,7 +62,7 @@ function tooLong(): Trouble {
   return invalid(`package.yaml holds a document of more than ${limits.documentBytes} bytes`);
 }
 
-async function* linesOf(stream: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+async function* linesOf(stream: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder('utf-8', { fatal: true });
   let rest: string[] = [];
   let length = 0;

@@ -34,6 +34,8 @@ export interface Resolved {
   readonly change: 'root' | 'added' | 'upgraded' | 'kept';
   /** Of a package that the root replaces or that is upgraded. */
   readonly from: string | undefined;
+  /** The revision of it that leaves, where there is one. */
+  readonly leaves: string | undefined;
   /** Who asked for what. */
   readonly demands: readonly { readonly package: string; readonly constraints: string }[];
   /** Undefined where the package stays. */
@@ -66,14 +68,18 @@ function resolved(state: State, scene: Scene, { installed }: Question, knowledge
     (source): Resolved => ({
       ...releaseOf(source, state, scene, knowledge),
       source,
-      from: former.get(source)?.tag ?? former.get(source)?.digest,
+      ...formerOf(former.get(source)),
       demands: describeDemands(graph.demands.get(source) ?? [], scene),
     }),
   );
   return { kind: 'resolved', packages, lock: proposed(packages, installed) };
 }
 
-type Chosen = Omit<Resolved, 'source' | 'from' | 'demands'>;
+function formerOf(entry: Installed | undefined): Pick<Resolved, 'from' | 'leaves'> {
+  return { from: entry?.tag ?? entry?.digest, leaves: entry?.name };
+}
+
+type Chosen = Omit<Resolved, 'source' | 'from' | 'leaves' | 'demands'>;
 
 function releaseOf(source: string, { choice }: State, { root, installed }: Scene, knowledge: Knowledge): Chosen {
   const entry = installed.get(source);
