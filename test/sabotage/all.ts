@@ -3,6 +3,7 @@ import { calls } from './list/calls.ts';
 import { others } from './list/company.ts';
 import { judgement } from './list/judgement.ts';
 import { locks } from './list/locks.ts';
+import { packages } from './list/packages.ts';
 import { storage } from './list/snapshots.ts';
 import { undo } from './list/undo.ts';
 import { inWindows } from './list/windows.ts';
@@ -23,4 +24,5 @@ export const sabotages: readonly Sabotage[] = [
   ...words,
   ...others,
   ...authority,
+  ...packages,
 ];

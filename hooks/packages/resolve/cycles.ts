@@ -19,18 +19,19 @@ export function findCycle(from: string, dependencies: ReadonlyMap<string, readon
   return undefined;
 }
 
-/** Each source behind all that it needs; equal for equal graphs. There must be no circle. */
+/** Each source behind all that it needs, as far as there is no circle; equal for equal graphs. */
 export function dependenciesFirst(from: string, dependencies: ReadonlyMap<string, readonly Dependency[]>): readonly string[] {
-  const order = new Set<string>();
+  const order: string[] = [];
+  const entered = new Set<string>();
   const open = [{ source: from, isLeft: false }];
   for (let step = open.pop(); step !== undefined; step = open.pop()) {
     const { source, isLeft } = step;
-    if (order.has(source)) continue;
-    if (isLeft) order.add(source);
-    else {
+    if (isLeft) order.push(source);
+    else if (!entered.has(source)) {
+      entered.add(source);
       const needed = [...new Set((dependencies.get(source) ?? []).map((one) => one.package))].sort().reverse();
       open.push({ source, isLeft: true }, ...needed.map((one) => ({ source: one, isLeft: false })));
     }
   }
-  return [...order];
+  return order;
 }
