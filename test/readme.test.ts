@@ -151,9 +151,9 @@ t.test('the drawing holds every folder of the engine and of the server', async (
     ['server', `${inServer}${below}`],
   ] as const) {
     const folders = readdirSync(join(root, folder), { withFileTypes: true }).filter((entry) => entry.isDirectory());
-    for (const { name } of folders)
-      if (ofPackages.includes(name)) t.match(read('docs', 'packages.md'), `\`${folder}/${name}\``);
-      else t.match(part, `${name}/`, `${folder}/${name}`);
+    const placeOf = (name: string) =>
+      ofPackages.includes(name) ? [read('docs', 'packages.md'), `\`${folder}/${name}\``] : [part, `${name}/`];
+    for (const [text = '', place = ''] of folders.map(({ name }) => placeOf(name))) t.match(text, place, folder);
     for (const [, name = ''] of part.matchAll(/^ {9}([a-z]+)\/ /gm)) t.ok(existsSync(join(root, folder, name)), name);
   }
 });
