@@ -15,6 +15,7 @@ import {
   onlyLeftward,
   pureIsPure,
   type Rule,
+  registrySeesItsPortOnly,
   serverSeesTheSeamOnly,
   theSeamIsTypesOnly,
 } from './support/architecture.ts';
@@ -67,6 +68,10 @@ const rows: readonly Row[] = [
       ['hooks/report/a.ts', "import { createSync } from '../sync.ts';"],
       ['hooks/cluster.ts', "import type { Merge } from './content/merge.ts';"],
       ['hooks/memory.ts', "import type { Step } from './decide/step.ts';"],
+      ['hooks/sync.ts', "import { readConstraint } from './packages/model/constraint.ts';"],
+      ['hooks/packages/model/a.ts', "import type { Meta } from '../registry.ts';"],
+      ['hooks/packages/resolve/a.ts', "import type { Registry } from '../registry.ts';"],
+      ['hooks/packages/observe/a.ts', "import { decide } from '../../decide/decide.ts';"],
     ],
     accepted: [
       [
@@ -75,6 +80,14 @@ const rows: readonly Row[] = [
       ],
       ['hooks/observe/a.ts', "import type { ItemView } from './observation.ts';\nimport type { Reader } from '../cluster.ts';"],
       ['hooks/sync.ts', "import { observe } from './observe/observe.ts';\nimport { perform } from './perform/perform.ts';"],
+      [
+        'hooks/packages/resolve/a.ts',
+        "import { at } from '../../model/json.ts';\nimport { admits } from '../model/constraint.ts';",
+      ],
+      [
+        'hooks/packages/observe/a.ts',
+        "import type { Registry } from '../registry.ts';\nimport { resolve } from '../resolve/resolution.ts';",
+      ],
     ],
   },
   {
@@ -88,6 +101,20 @@ const rows: readonly Row[] = [
       [
         'server/kubernetes/a.ts',
         "import { request } from 'undici';\nimport type { Cluster } from '../../hooks/cluster.ts';\nimport { parseJson } from '../../hooks/model/json.ts';",
+      ],
+    ],
+  },
+  {
+    reason: 'server/registry sees its port and the model of packages only',
+    rule: registrySeesItsPortOnly,
+    refused: [
+      ['server/registry/a.ts', "import { resolve } from '../../hooks/packages/resolve/resolution.ts';"],
+      ['server/registry/a.ts', "import { createTransport } from '../kubernetes/transport.ts';"],
+    ],
+    accepted: [
+      [
+        'server/registry/a.ts',
+        "import { extract } from 'tar-stream';\nimport type { Registry } from '../../hooks/packages/registry.ts';\nimport { createSlots } from '../slots.ts';",
       ],
     ],
   },

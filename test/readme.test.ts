@@ -144,6 +144,9 @@ t.test('the limits', async (t) => {
     t.match(limits, `\`${name}\` \`${formatDuration(milliseconds)}\``);
 });
 
+/** What carries packages is no part of a call: docs/packages.md tells of it. */
+const ofPackages = ['packages', 'registry'];
+
 t.test('the drawing holds every folder of the engine and of the server', async (t) => {
   const drawing = codeOf(section('How a call goes'))[0] ?? '';
   const [inServer = '', inHooks = '', below = ''] = drawing.split(/^(?=hooks\/|server\/ {2}kubernetes)/m);
@@ -152,7 +155,9 @@ t.test('the drawing holds every folder of the engine and of the server', async (
     ['server', `${inServer}${below}`],
   ] as const) {
     const folders = readdirSync(join(root, folder), { withFileTypes: true }).filter((entry) => entry.isDirectory());
-    for (const { name } of folders) t.match(part, `${name}/`, `${folder}/${name}`);
+    const placeOf = (name: string) =>
+      ofPackages.includes(name) ? [read('docs', 'packages.md'), `\`${folder}/${name}\``] : [part, `${name}/`];
+    for (const [text = '', place = ''] of folders.map(({ name }) => placeOf(name))) t.match(text, place, folder);
     for (const [, name = ''] of part.matchAll(/^ {9}([a-z]+)\/ /gm)) t.ok(existsSync(join(root, folder, name)), name);
   }
 });

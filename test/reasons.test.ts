@@ -15,9 +15,9 @@ const foreign = 'TimeoutError';
 
 const noReasons = new Set([kinds, values, foreign].flatMap((words) => words.split(' ')));
 
-/** Where failures get their names: the engine, and what it is told about the API server. */
+/** Where failures get their names: the engine (packages have theirs in docs/packages.md), and what it is told about the API server. */
 const sources = [
-  ...readSources('hooks'),
+  ...readSources('hooks').filter(({ path }) => !path.startsWith('hooks/packages/')),
   ...readSources('server/kubernetes').filter(({ path }) => /\/(failures|transport|apply-refusals)\.ts$/.test(path)),
 ];
 

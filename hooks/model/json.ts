@@ -45,7 +45,7 @@ const keepPrecision: Reviver = (_key, value, context) => {
   return /^-?\d+$/.test(context.source) && !Number.isSafeInteger(value) ? JSON.rawJSON(context.source) : value;
 };
 
-function isRawNumber(value: Json | undefined): value is RawNumber {
+export function isRawNumber(value: Json | undefined): value is RawNumber {
   return JSON.isRawJSON(value);
 }
 

@@ -11,6 +11,7 @@ import type { Dispatcher, Pool } from 'undici';
 import type { Failed, Identity } from '../../hooks/cluster.ts';
 import type { Failure } from '../../hooks/model/failure.ts';
 import { isObject, type Json, type JsonObject, parseJson } from '../../hooks/model/json.ts';
+import { createSlots } from '../slots.ts';
 import type { Connection, Credentials } from './connection.ts';
 import { exchange, type Limits } from './exchange.ts';
 import { failureOfAnswer, failureOfError, type HttpAnswer, notSendable, notSent, unreadable } from './failures.ts';
@@ -18,7 +19,6 @@ import { headFirst, type IsLate } from './head-first.ts';
 import { impersonationHeaders } from './impersonation.ts';
 import { createPools, type PoolOptions } from './pools.ts';
 import type { ApiRequest } from './requests.ts';
-import { createSlots } from './slots.ts';
 
 const leastLifetime = 1_000; // less is not worth sending
 

@@ -3,6 +3,7 @@ import { calls } from './list/calls.ts';
 import { others } from './list/company.ts';
 import { judgement } from './list/judgement.ts';
 import { locks } from './list/locks.ts';
+import { packages } from './list/packages.ts';
 import { releases } from './list/releases.ts';
 import { storage } from './list/snapshots.ts';
 import { undo } from './list/undo.ts';
@@ -25,4 +26,5 @@ export const sabotages: readonly Sabotage[] = [
   ...others,
   ...authority,
   ...releases,
+  ...packages,
 ];

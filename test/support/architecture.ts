@@ -1,6 +1,6 @@
 // The rules of who may import whom and of what is pure, as functions from sources to findings. No finding, no breach.
 import { codeOf, importsOf, type Source } from './sources.ts';
-import { folder, unitOf } from './stages.ts';
+import { folder, packages, unitOf } from './stages.ts';
 
 export type Rule = (sources: readonly Source[]) => readonly string[];
 
@@ -49,21 +49,34 @@ export const onlyLeftward: Rule = (sources) =>
   );
 
 const kubernetes = folder('server/kubernetes');
+const registry = folder('server/registry');
 const seam = ['hooks/cluster.ts', 'hooks/call.ts'];
+const registryPort = 'hooks/packages/registry.ts';
 /** What the server starts. */
 const entrances = ['hooks/sync.ts', 'hooks/sweep.ts'];
+/** What both adapters need. */
+const beside = ['server/slots.ts'];
 const isModel = folder('hooks/model');
+const isPackageModel = folder(packages('model'));
 
 export const adapterSeesThePortOnly: Rule = (sources) =>
   refuse(
     sources.filter(({ path }) => kubernetes(path)),
-    ({ to, isPackage }) => !isPackage && !kubernetes(to) && !seam.includes(to) && !isModel(to),
-    'server/kubernetes sees only hooks/cluster.ts, hooks/call.ts and hooks/model',
+    ({ to, isPackage }) => !isPackage && !kubernetes(to) && ![...seam, ...beside].includes(to) && !isModel(to),
+    `server/kubernetes sees only hooks/cluster.ts, hooks/call.ts, hooks/model and ${beside.join(', ')}`,
+  );
+
+export const registrySeesItsPortOnly: Rule = (sources) =>
+  refuse(
+    sources.filter(({ path }) => registry(path)),
+    ({ to, isPackage }) =>
+      !isPackage && !registry(to) && !beside.includes(to) && to !== registryPort && !isModel(to) && !isPackageModel(to),
+    `server/registry sees only ${registryPort}, hooks/packages/model, hooks/model and ${beside.join(', ')}`,
   );
 
 export const serverSeesTheSeamOnly: Rule = (sources) =>
   refuse(
-    sources.filter(({ path }) => path.startsWith('server/')),
+    sources.filter(({ path }) => path.startsWith('server/') && !registry(path)),
     ({ to }) => inHooks(to) && !entrances.includes(to) && !seam.includes(to) && !isModel(to),
     `server/ starts the engine through ${entrances.join(' and ')} and sees none of its stages`,
   );

@@ -26,6 +26,11 @@ const observed = [...checked, 'in-flight', 'observation'];
 const decided = [...observed, 'attribution', 'decide'];
 const planned = [...decided, 'plan'];
 
+/** Of packages: of the engine it sees the model, the content and the port; the engine sees nothing of it. */
+export const packages = (name: string): string => `hooks/packages/${name}`;
+const packageValues = ['model', 'content', 'packages/model'];
+const packageReads = [...packageValues, 'packages/registry', 'packages/resolve', 'packages/compare', 'packages/checks'];
+
 /** From left to right; no unit sees one to the right of it. The first unit that holds a file is its own. */
 export const units: readonly Unit[] = [
   {
@@ -173,6 +178,48 @@ export const units: readonly Unit[] = [
     what: 'the program: look, decide, plan, perform, report; the loop of a call, and its reply',
     holds: (path) => /^hooks\/(sync|taken|looking|reply|serving|rescue)\.ts$/.test(path),
     sees: [...planned, 'call', 'observe', 'memory', 'perform', 'outcome', 'report'],
+    nature: 'effects',
+  },
+  {
+    name: 'packages/model',
+    what: 'values of packages: references, versions, constraints, contents, the lock',
+    holds: folder(packages('model')),
+    sees: ['model'],
+    nature: 'pure',
+  },
+  {
+    name: 'packages/registry',
+    what: 'the port to a registry',
+    holds: file(packages('registry.ts')),
+    sees: ['model', 'packages/model'],
+    nature: 'types',
+  },
+  {
+    name: 'packages/resolve',
+    what: 'which versions are chosen, or why none can be',
+    holds: folder(packages('resolve')),
+    sees: packageValues,
+    nature: 'pure',
+  },
+  {
+    name: 'packages/compare',
+    what: 'whether a new schema accepts what the old one accepted',
+    holds: folder(packages('compare')),
+    sees: packageValues,
+    nature: 'pure',
+  },
+  {
+    name: 'packages/checks',
+    what: 'what a package may hold, and who else owns it',
+    holds: folder(packages('checks')),
+    sees: [...packageValues, 'packages/compare'],
+    nature: 'pure',
+  },
+  {
+    name: 'packages/observe',
+    what: 'reads the tree of a package from a registry',
+    holds: folder(packages('observe')),
+    sees: ['cluster', ...packageReads],
     nature: 'effects',
   },
 ];

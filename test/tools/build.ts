@@ -1,7 +1,7 @@
-// Builds the `tool` lines of a Go module, once for each content of go.mod, go.sum and flags, into the user's cache. Whoever
+// Builds the `tool` lines of a Go module, once for each content of go.mod, go.sum, sources and flags, into the user's cache. Whoever
 // finds a cache directory finds it whole: it gets its name at the end.
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
+import { existsSync, globSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { type Module, requireGo, runGo } from './go.ts';
@@ -23,7 +23,8 @@ const commonFlags = ['-trimpath', '-buildvcs=false', '-mod=readonly'];
 /** The cache of this version: `$XDG_CACHE_HOME/janus/<name>-<hash>`, by default below `~/.cache`. */
 function cacheDirectory(tools: Tools, env: NodeJS.ProcessEnv = process.env): string {
   const hash = createHash('sha256');
-  for (const file of ['go.mod', 'go.sum']) hash.update(readFileSync(join(tools.directory, file))).update('\0');
+  const sources = globSync('**/*.go', { cwd: tools.directory }).sort();
+  for (const file of ['go.mod', 'go.sum', ...sources]) hash.update(readFileSync(join(tools.directory, file))).update('\0');
   hash.update(JSON.stringify([flagsOf(tools), process.platform, process.arch]));
   const root = env.XDG_CACHE_HOME || join(homedir(), '.cache');
   return join(root, 'janus', `${tools.name}-${hash.digest('hex').slice(0, 16)}`);

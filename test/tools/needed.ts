@@ -1,8 +1,10 @@
 // Which tests need tools of their own beside the control plane. They are built before tap starts: a build takes minutes, which
 // a test file has not, and two files that want the same one would build it twice.
 import type { ReportLine } from './build.ts';
+import { buildPackages } from './packages/packages.ts';
 import { buildPackaging } from './packaging/packaging.ts';
 import { buildPrometheus } from './prometheus/prometheus.ts';
+import { buildRegistry } from './registry/registry.ts';
 
 interface Need {
   /** How the paths of the tests begin. */
@@ -13,6 +15,8 @@ interface Need {
 const needs: readonly Need[] = [
   { tests: 'test/monitoring/', build: buildPrometheus },
   { tests: 'test/packaging/', build: buildPackaging },
+  { tests: 'test/packages/', build: buildPackages },
+  { tests: 'test/packages/', build: buildRegistry },
 ];
 
 /** Builds what these test files need. A tool that cannot be built fails the run: nothing is skipped. */

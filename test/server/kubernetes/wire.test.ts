@@ -4,7 +4,7 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 import t from 'tap';
 import { type ClusterOptions, createCluster, type KubernetesCluster } from '../../../server/kubernetes/cluster.ts';
 import { kubeconfigConnection } from '../../../server/kubernetes/kubeconfig.ts';
-import { createSlots } from '../../../server/kubernetes/slots.ts';
+import { createSlots } from '../../../server/slots.ts';
 import { freeNamespace } from '../../support/client.ts';
 import { connectToCluster } from '../../support/install.ts';
 import { kubeconfigWith } from './kubeconfig.ts';

@@ -1,7 +1,7 @@
 // So many at a time, the others in the order they came. How long one waited is then known before anything is sent, which
 // waiting inside a connection pool would hide.
 
-interface Slots {
+export interface Slots {
   /** Resolves when it is the caller's turn; the function that it gives must be called once, when the turn is over. */
   take(): Promise<() => void>;
 }

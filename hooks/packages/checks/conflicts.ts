@@ -1,0 +1,60 @@
+// Packages in each other's way, and in the way of others.
+import { at, isList, isObject, type JsonObject, textAt } from '../../model/json.ts';
+import { groupOf } from '../../model/reference.ts';
+import { type Breach, compareDefinitions, describeBreaches } from '../compare/definition.ts';
+import { type PackageFault, packageFault } from '../model/fault.ts';
+import { quoted } from '../model/package.ts';
+import type { Member } from './contents.ts';
+
+interface Holder {
+  readonly source: string;
+  readonly members: readonly Member[];
+}
+
+/** One object from two packages. */
+export function sharedMembers(holders: readonly Holder[]): readonly PackageFault[] {
+  const all = holders.flatMap(({ source, members }) =>
+    members.map((member) => ({ source, key: `${member.kind} ${member.name}`, member })),
+  );
+  const sources = Map.groupBy(all, ({ key }) => key);
+  return [...sources.values()].flatMap((same) => {
+    const [first] = same;
+    if (first === undefined || same.length < 2) return [];
+    const what = first.member.kind === 'CustomResourceDefinition' ? 'CRD' : first.member.kind;
+    const who = same.map(({ source }) => source).join(' and ');
+    return [
+      packageFault('CRDConflict', `Multiple packages install incompatible versions of ${what} ${first.member.name}: ${who}`),
+    ];
+  });
+}
+
+interface Replacing {
+  readonly live: JsonObject;
+  readonly next: JsonObject;
+  /** Names of the revisions that give way to this package. */
+  readonly leaving: readonly string[];
+}
+
+/** Whether what is live may become what a package brings. */
+export function replacementFaults({ live, next, leaving }: Replacing): readonly PackageFault[] {
+  const name = textAt(next, 'metadata', 'name') ?? '';
+  const controller = controllerOf(live);
+  if (controller !== undefined && !isLeaving(controller, leaving)) {
+    const owner = `${quoted(textAt(controller, 'kind'))} ${quoted(textAt(controller, 'name'))}`;
+    return [packageFault('CRDConflict', `CRD ${name} is controlled by ${owner}, which does not leave`)];
+  }
+  const breaches: readonly Breach[] = compareDefinitions(live, next);
+  if (breaches.length === 0) return [];
+  return [packageFault('SchemaIncompatible', `CRD ${name} would break what is there: ${describeBreaches(breaches)}`)];
+}
+
+function controllerOf(object: JsonObject): JsonObject | undefined {
+  const owners = at(object, 'metadata', 'ownerReferences');
+  return (isList(owners) ? owners : []).filter(isObject).find((owner) => at(owner, 'controller') === true);
+}
+
+function isLeaving(owner: JsonObject, leaving: readonly string[]): boolean {
+  const isRevision =
+    groupOf(textAt(owner, 'apiVersion') ?? '') === 'pkg.crossplane.io' && /Revision$/.test(textAt(owner, 'kind') ?? '');
+  return isRevision && leaving.includes(textAt(owner, 'name') ?? '');
+}

@@ -1,0 +1,100 @@
+// What a package may hold, judged object by object as they come.
+import { at, type JsonObject, textAt, withKey } from '../../model/json.ts';
+import { foreign } from '../../model/words.ts';
+import { isMeta, type Meta, type PackageKind, quoted, readMeta } from '../model/package.ts';
+
+/** An object that is installed. */
+export interface Member {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly name: string;
+}
+
+export interface Contents {
+  readonly meta: Meta;
+  readonly members: readonly Member[];
+}
+
+interface Inspection {
+  take(object: JsonObject): void;
+  /** After the last object: the contents, or in words the first thing that is wrong with them. */
+  done(): Contents | string;
+}
+
+const extensions = 'apiextensions.crossplane.io';
+const definitions = ['apiextensions.k8s.io/v1 CustomResourceDefinition'];
+const webhooks = ['ValidatingWebhookConfiguration', 'MutatingWebhookConfiguration'].map(
+  (kind) => `admissionregistration.k8s.io/v1 ${kind}`,
+);
+
+const allowed: Readonly<Record<PackageKind, readonly string[]>> = {
+  Provider: [...definitions, `${extensions}/v1alpha1 ManagedResourceDefinition`, ...webhooks],
+  Configuration: [
+    `${extensions}/v1 CompositeResourceDefinition`,
+    `${extensions}/v2 CompositeResourceDefinition`,
+    `${extensions}/v1 Composition`,
+    `${extensions}/v1alpha1 ManagedResourceActivationPolicy`,
+    ...['Operation', 'CronOperation', 'WatchOperation'].map((kind) => `ops.crossplane.io/v1alpha1 ${kind}`),
+  ],
+  Function: definitions,
+};
+
+export function inspect(): Inspection {
+  const metas: (Meta | string)[] = [];
+  const members = new Map<string, Member>();
+  let fault: string | undefined;
+  return {
+    take(object) {
+      if (isMeta(object)) metas.push(readMeta(object));
+      else fault ??= faultOf(object, members);
+    },
+    done: () => contentsOf(metas, [...members.values()], fault),
+  };
+}
+
+/** Takes the object among the members, or says what is wrong with it. */
+function faultOf(object: JsonObject, members: Map<string, Member>): string | undefined {
+  const member = memberOf(object);
+  if (typeof member === 'string') return member;
+  const key = `${member.kind} ${member.name}`;
+  if (members.has(key)) return `${describe(member)} is there twice`;
+  members.set(key, member);
+  return webhookIn(object, member);
+}
+
+function contentsOf(metas: readonly (Meta | string)[], members: readonly Member[], fault: string | undefined): Contents | string {
+  const [meta, ...others] = metas;
+  if (meta === undefined || others.length > 0) return `expected one meta object of meta.pkg.crossplane.io, found ${metas.length}`;
+  if (typeof meta === 'string') return meta;
+  if (fault !== undefined) return fault;
+  const misplaced = members.find(({ apiVersion, kind }) => !allowed[meta.kind].includes(`${apiVersion} ${kind}`));
+  if (misplaced !== undefined) return `a ${meta.kind} may not hold ${describe(misplaced)}`;
+  return { meta, members: meta.kind === 'Function' ? [] : members };
+}
+
+function memberOf(object: JsonObject): Member | string {
+  const [apiVersion, kind, name] = [textAt(object, 'apiVersion'), textAt(object, 'kind'), textAt(object, 'metadata', 'name')];
+  if (apiVersion === undefined || kind === undefined || name === undefined)
+    return `expected apiVersion, kind and metadata.name, found ${quoted(apiVersion)}, ${quoted(kind)} and ${quoted(name)}`;
+  return { apiVersion, kind, name };
+}
+
+const longestName = 253;
+
+function describe({ apiVersion, kind, name }: Member): string {
+  return foreign(`${apiVersion} ${kind} ${name}`, longestName);
+}
+
+/** Whoever serves a webhook must be there before it is asked, which is for a later version. */
+function webhookIn(object: JsonObject, member: Member): string | undefined {
+  const isWebhook =
+    webhooks.includes(`${member.apiVersion} ${member.kind}`) || textAt(object, 'spec', 'conversion', 'strategy') === 'Webhook';
+  return isWebhook
+    ? `${describe(member)} calls a webhook of the package, which is not supported yet: what serves it is not installed with it`
+    : undefined;
+}
+
+/** As it is installed: builders leave a status of nulls. */
+export function installable(object: JsonObject): JsonObject {
+  return at(object, 'status') === undefined ? object : withKey(object, 'status', undefined);
+}

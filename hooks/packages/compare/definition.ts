@@ -1,0 +1,69 @@
+// Two states of what defines a kind: a CustomResourceDefinition, or the CompositeResourceDefinition or ManagedResourceDefinition that
+// holds one.
+import { at, equalJson, isList, isObject, type Json, type JsonObject, textAt } from '../../model/json.ts';
+import { compareSchemas, type Difference } from './walk.ts';
+
+export interface Breach {
+  readonly rule: Difference['rule'] | 'identity' | 'storedVersion' | 'servedVersion';
+  /** Empty where it is about all versions. */
+  readonly version: string;
+  readonly path: string;
+  readonly message: string;
+}
+
+const identity = [['group'], ['scope'], ['names', 'kind'], ['names', 'plural'], ['claimNames', 'kind'], ['claimNames', 'plural']];
+
+/** What objects, or those who use them, would not survive. Alpha versions may change as they like, but not go while stored. */
+export function compareDefinitions(old: JsonObject, next: JsonObject): readonly Breach[] {
+  const changed = identity.flatMap((keys): readonly Breach[] => {
+    const [before, after] = [at(old, 'spec', ...keys), at(next, 'spec', ...keys)];
+    if (before === undefined || equalJson(before, after)) return [];
+    return [breach('identity', '', keys.join('.'), `was ${JSON.stringify(before)}, is ${JSON.stringify(after ?? null)}`)];
+  });
+  return [...changed, ...storedVersions(old, next), ...versionsOf(old).flatMap((version) => compareVersion(version, next))];
+}
+
+function breach(rule: Breach['rule'], version: string, path: string, message: string): Breach {
+  return { rule, version, path, message };
+}
+
+function storedVersions(old: JsonObject, next: JsonObject): readonly Breach[] {
+  const stored = at(old, 'status', 'storedVersions');
+  const names = versionsOf(next).map((version) => textAt(version, 'name'));
+  return (isList(stored) ? stored : [])
+    .filter((name) => typeof name === 'string' && !names.includes(name))
+    .map((name) => breach('storedVersion', String(name), '', 'objects may be stored in this version, and it is gone'));
+}
+
+function compareVersion(old: JsonObject, next: JsonObject): readonly Breach[] {
+  const name = textAt(old, 'name') ?? '';
+  if (isAlpha(name) || at(old, 'served') !== true) return [];
+  const found = versionsOf(next).find((version) => textAt(version, 'name') === name);
+  if (found === undefined || at(found, 'served') !== true)
+    return [breach('servedVersion', name, '', 'this version was served and is not any more')];
+  return compareSchemas(schemaOf(old), schemaOf(found)).map((one) => ({ ...one, version: name }));
+}
+
+function isAlpha(version: string): boolean {
+  return /^v[0-9]+alpha/.test(version);
+}
+
+function versionsOf(definition: JsonObject): readonly JsonObject[] {
+  const versions = at(definition, 'spec', 'versions');
+  return (isList(versions) ? versions : []).filter(isObject);
+}
+
+function schemaOf(version: JsonObject): JsonObject {
+  const schema: Json | undefined = at(version, 'schema', 'openAPIV3Schema');
+  return isObject(schema) ? schema : {};
+}
+
+const mostTold = 10;
+
+/** For people; the first of them. */
+export function describeBreaches(breaches: readonly Breach[]): string {
+  const told = breaches
+    .slice(0, mostTold)
+    .map(({ version, path, message }) => [version, path, message].filter((one) => one !== '').join(' '));
+  return told.join('; ') + (breaches.length > mostTold ? `; and ${breaches.length - mostTold} more` : '');
+}

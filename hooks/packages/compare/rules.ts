@@ -1,0 +1,112 @@
+// What must not change in one node of a schema, a rule for each. What is told compatible turns no valid object into an invalid one
+// and drops no field.
+import { at, canonicalJson, equalJson, isList, isObject, type Json, type JsonObject, textAt } from '../../model/json.ts';
+import { numberOf } from './numbers.ts';
+
+/** In words what broke; undefined where nothing did. */
+type Rule = (old: JsonObject, next: JsonObject) => string | undefined;
+
+export type RuleName = keyof typeof nodeRules;
+
+const text = (value: Json | undefined): string => (value === undefined ? 'none' : JSON.stringify(value));
+
+/** Any difference breaks. */
+function same(key: string, absent?: Json): Rule {
+  return (old, next) => {
+    const [before, after] = [at(old, key) ?? absent, at(next, key) ?? absent];
+    return equalJson(before, after) ? undefined : `${key} was ${text(before)}, is ${text(after)}`;
+  };
+}
+
+/** It may go, but not come or change. */
+function mayGo(key: string): Rule {
+  return (old, next) => (at(next, key) === undefined ? undefined : same(key)(old, next));
+}
+
+function from(before: boolean, key: string): Rule {
+  return (old, next) =>
+    (at(old, key) === true) === before && (at(next, key) === true) !== before ? `${key} is ${!before}, was ${before}` : undefined;
+}
+
+/** A bound that may only move outward: `1` where a higher one allows more, `-1` where a lower one does. */
+function bound(key: string, outward: 1 | -1): Rule {
+  return (old, next) => {
+    const [before, after] = [numberOf(at(old, key)), numberOf(at(next, key))];
+    if (after === undefined) return undefined;
+    const isAsWide = before !== undefined && (outward === 1 ? after >= before : after <= before);
+    return isAsWide ? undefined : `${key} was ${before ?? 'none'}, is ${after}`;
+  };
+}
+
+/** A bound that excludes itself, where it stands where it stood. */
+function exclusive(key: string, of: string): Rule {
+  return (old, next) =>
+    at(next, key) === true && at(old, key) !== true && equalJson(at(old, of), at(next, of))
+      ? `${key} is true, was false`
+      : undefined;
+}
+
+const enumeration: Rule = (old, next) => {
+  const [before, after] = [at(old, 'enum'), at(next, 'enum')];
+  if (!isList(after)) return undefined;
+  if (!isList(before)) return `enum was none, is ${text(after)}`;
+  const kept = new Set(after.map(canonicalJson));
+  const gone = before.find((one) => !kept.has(canonicalJson(one)));
+  return gone === undefined ? undefined : `enum lacks ${text(gone)}`;
+};
+
+const required: Rule = (old, next) => {
+  const [before, after] = [new Set(textsOf(at(old, 'required'))), textsOf(at(next, 'required'))];
+  const added = after.find((name) => !before.has(name) && at(next, 'properties', name, 'default') === undefined);
+  return added === undefined ? undefined : `${JSON.stringify(added)} is required and has no default`;
+};
+
+const expressions: Rule = (old, next) => {
+  const known = new Set(rulesOf(old).map(canonicalJson));
+  const added = rulesOf(next).find((one) => !known.has(canonicalJson(one)));
+  return added === undefined ? undefined : `x-kubernetes-validations has ${textAt(added, 'rule')}`;
+};
+
+function rulesOf(node: JsonObject): readonly JsonObject[] {
+  const rules = at(node, 'x-kubernetes-validations');
+  return (isList(rules) ? rules : []).filter(isObject).map((one) => ({
+    rule: at(one, 'rule') ?? null,
+    optionalOldSelf: at(one, 'optionalOldSelf') ?? false,
+  }));
+}
+
+function textsOf(value: Json | undefined): readonly string[] {
+  return (isList(value) ? value : []).filter((one) => typeof one === 'string');
+}
+
+const preserves = 'x-kubernetes-preserve-unknown-fields';
+
+export const nodeRules = {
+  type: same('type'),
+  format: same('format'),
+  intOrString: same('x-kubernetes-int-or-string', false),
+  enum: enumeration,
+  required,
+  maximum: bound('maximum', 1),
+  exclusiveMaximum: exclusive('exclusiveMaximum', 'maximum'),
+  minimum: bound('minimum', -1),
+  exclusiveMinimum: exclusive('exclusiveMinimum', 'minimum'),
+  maxLength: bound('maxLength', 1),
+  minLength: bound('minLength', -1),
+  maxItems: bound('maxItems', 1),
+  minItems: bound('minItems', -1),
+  maxProperties: bound('maxProperties', 1),
+  minProperties: bound('minProperties', -1),
+  pattern: mayGo('pattern'),
+  multipleOf: mayGo('multipleOf'),
+  uniqueItems: from(false, 'uniqueItems'),
+  not: mayGo('not'),
+  oneOf: mayGo('oneOf'),
+  nullable: from(true, 'nullable'),
+  preserveUnknownFields: from(true, preserves),
+  embeddedResource: from(false, 'x-kubernetes-embedded-resource'),
+  listType: same('x-kubernetes-list-type', 'atomic'),
+  listMapKeys: same('x-kubernetes-list-map-keys'),
+  mapType: same('x-kubernetes-map-type', 'granular'),
+  validations: expressions,
+} satisfies Readonly<Record<string, Rule>>;

@@ -1,0 +1,132 @@
+// Two schemas, node by node.
+import { at, equalJson, isList, isObject, type Json, type JsonObject } from '../../model/json.ts';
+import { nodeRules, type RuleName } from './rules.ts';
+
+export interface Difference {
+  readonly rule: RuleName | 'fieldRemoved' | 'fieldOverUnknown' | 'default' | 'allOf' | 'anyOf';
+  /** `.spec.forProvider.region`; items are `[]`, members of a map `{}`. */
+  readonly path: string;
+  readonly message: string;
+}
+
+interface Pair {
+  readonly path: string;
+  readonly old: JsonObject;
+  readonly next: JsonObject;
+  /** A rule above it is about the whole value, so that a value that comes in by default counts there. */
+  readonly isWatched: boolean;
+  /** Within allOf or anyOf: what a branch does not name is free there, and may be dropped from it. */
+  readonly isBranch: boolean;
+}
+
+/** All that breaks between two schemas. Both must be of bounded depth. */
+export function compareSchemas(old: JsonObject, next: JsonObject): readonly Difference[] {
+  return compareNodes({ path: '', old, next, isWatched: false, isBranch: false });
+}
+
+function compareNodes(pair: Pair): readonly Difference[] {
+  const { path, old, next } = pair;
+  const broken = Object.entries(nodeRules).flatMap(([rule, breaks]) => {
+    const message = breaks(old, next);
+    return message === undefined ? [] : [{ rule: rule as RuleName, path, message }];
+  });
+  const isWatched = pair.isWatched || watching.some((key) => at(next, key) !== undefined);
+  const inside = { ...pair, isWatched };
+  return [...broken, ...defaults(pair), ...fields(inside), ...members(inside), ...junctors(inside)];
+}
+
+const watching = ['maxProperties', 'allOf', 'anyOf', 'oneOf', 'not', 'x-kubernetes-validations'];
+
+function defaults({ path, old, next, isWatched }: Pair): readonly Difference[] {
+  const value = at(next, 'default');
+  if (!isWatched || value === undefined || equalJson(at(old, 'default'), value)) return [];
+  return [{ rule: 'default', path, message: 'a default is new or another one below a rule about the whole' }];
+}
+
+function fields(pair: Pair): readonly Difference[] {
+  const [before, after] = [objectAt(pair.old, 'properties'), objectAt(pair.next, 'properties')];
+  const known = Object.entries(before).flatMap(([name, old]) => {
+    const path = `${pair.path}.${name}`;
+    const next = at(after, name);
+    if (next === undefined) return pair.isBranch ? [] : [{ rule: 'fieldRemoved' as const, path, message: 'the field is gone' }];
+    return compareNodes({ ...pair, path, old: nodeOf(old), next: nodeOf(next) });
+  });
+  const added = Object.entries(after).filter(([name]) => !Object.hasOwn(before, name));
+  return [...known, ...added.flatMap(([name, next]) => addedField({ ...pair, path: `${pair.path}.${name}` }, nodeOf(next)))];
+}
+
+// What was kept unread until now, or was read as another field's kind, is read by a schema of its own.
+function addedField(pair: Pair, next: JsonObject): readonly Difference[] {
+  const before = at(pair.old, 'additionalProperties');
+  const inside = { ...pair, old: {}, next };
+  if (isObject(before)) return compareNodes({ ...inside, old: before });
+  if (isOpen(pair, before) && Object.keys(next).some((key) => !harmless.includes(key)))
+    return [{ rule: 'fieldOverUnknown', path: pair.path, message: 'the field is new where unknown fields were kept' }];
+  return pair.isWatched ? defaultsWithin(inside) : [];
+}
+
+/** Whether names that the old schema does not have may hold anything. */
+function isOpen({ old, isBranch }: Pair, additional: Json | undefined): boolean {
+  return isBranch || additional === true || at(old, 'x-kubernetes-preserve-unknown-fields') === true;
+}
+
+function defaultsWithin(pair: Pair): readonly Difference[] {
+  const below = Object.entries(objectAt(pair.next, 'properties')).flatMap(([name, next]) =>
+    defaultsWithin({ ...pair, path: `${pair.path}.${name}`, next: nodeOf(next) }),
+  );
+  return [...defaults(pair), ...below];
+}
+
+const harmless = ['x-kubernetes-preserve-unknown-fields', 'description', 'nullable', 'title'];
+
+function members(pair: Pair): readonly Difference[] {
+  return [...member(pair, 'items', `${pair.path}[]`), ...member(pair, 'additionalProperties', `${pair.path}{}`)];
+}
+
+function member(pair: Pair, key: 'items' | 'additionalProperties', path: string): readonly Difference[] {
+  const [before, after] = [at(pair.old, key), at(pair.next, key)];
+  if (before !== undefined && after === undefined) return lost(pair, path);
+  if (!isObject(after)) return [];
+  if (isObject(before)) return compareNodes({ ...pair, path, old: before, next: after });
+  return isOpen(pair, before) ? [{ rule: 'fieldOverUnknown', path, message: 'there is a schema where anything was kept' }] : [];
+}
+
+function lost({ next, isBranch }: Pair, path: string): readonly Difference[] {
+  const isKept = isBranch || at(next, 'x-kubernetes-preserve-unknown-fields') === true;
+  return isKept ? [] : [{ rule: 'fieldRemoved', path, message: 'what was kept by any name is dropped' }];
+}
+
+function junctors(pair: Pair): readonly Difference[] {
+  const [allBefore, allAfter] = [branches(pair.old, 'allOf'), branches(pair.next, 'allOf')];
+  const [anyBefore, anyAfter] = [branches(pair.old, 'anyOf'), branches(pair.next, 'anyOf')];
+  const implied = (branch: JsonObject, index: number) => allBefore.some((one) => isLooser(one, branch, allBefore[index]));
+  const admitted = (branch: JsonObject, index: number) => anyAfter.some((one) => isLooser(branch, one, anyAfter[index]));
+  const all = allAfter.every(implied) ? [] : [{ rule: 'allOf' as const, path: pair.path, message: 'allOf demands more' }];
+  const isAny = anyAfter.length === 0 || (anyBefore.length > 0 && anyBefore.every(admitted));
+  return [...all, ...(isAny ? [] : [{ rule: 'anyOf' as const, path: pair.path, message: 'anyOf admits less' }])];
+}
+
+/** Whether `next` admits all that `old` does: equal, or compared in full with the branch in its own place. */
+function isLooser(old: JsonObject, next: JsonObject, inPlace: JsonObject | undefined): boolean {
+  if (equalJson(old, next)) return true;
+  const pair = { path: '', old, next, isWatched: true, isBranch: true };
+  return (old === inPlace || next === inPlace) && compareNodes(pair).length === 0;
+}
+
+/** Each is held against each: more than anybody writes are compared by their first ones alone, the others count as one more. */
+const mostBranches = 100;
+
+function branches(node: JsonObject, key: string): readonly JsonObject[] {
+  const found = at(node, key);
+  const all = (isList(found) ? found : []).filter(isObject);
+  return all.length <= mostBranches ? all : [...all.slice(0, mostBranches), { [key]: all }];
+}
+
+function objectAt(node: JsonObject, key: string): JsonObject {
+  const found = at(node, key);
+  return isObject(found) ? found : {};
+}
+
+function nodeOf(value: Json): JsonObject {
+  return isObject(value) ? value : {};
+}

@@ -1,0 +1,19 @@
+// Why a package, or a tree of them, is refused.
+
+type PackageReason =
+  | 'InvalidPackage'
+  | 'MissingDependency'
+  | 'VersionConflict'
+  | 'CircularDependency'
+  | 'CRDConflict'
+  | 'SchemaIncompatible';
+
+export interface PackageFault {
+  readonly reason: PackageReason;
+  /** For people: names the package, what was expected, what was found. */
+  readonly message: string;
+}
+
+export function packageFault(reason: PackageReason, message: string): PackageFault {
+  return { reason, message };
+}

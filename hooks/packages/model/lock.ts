@@ -1,0 +1,80 @@
+// The Lock: what is installed, with the dependencies of each. Written by Crossplane too, so that all its forms are read.
+import { at, isList, type Json, type JsonObject, textAt } from '../../model/json.ts';
+import { readConstraint } from './constraint.ts';
+import { type Dependency, kindOf, packageApiVersion, quoted } from './package.ts';
+import { isDigest, isTag, readSource } from './reference.ts';
+
+/** One entry of the Lock. */
+export interface Installed {
+  /** Of its revision. */
+  readonly name: string;
+  readonly source: string;
+  /** Undefined where the Lock holds the digest alone. */
+  readonly tag: string | undefined;
+  /** Undefined where the Lock holds the tag alone. */
+  readonly digest: string | undefined;
+  readonly dependencies: readonly Dependency[];
+  /** As it stands in the Lock. */
+  readonly entry: JsonObject;
+}
+
+/** The entries of a Lock, or in words what is wrong with it. `packages` is at the top level of the object. */
+export function readLock(lock: JsonObject): readonly Installed[] | string {
+  const packages = at(lock, 'packages');
+  if (packages === undefined || packages === null) return [];
+  if (!isList(packages)) return 'the Lock: expected packages to be a list';
+  const read = packages.map((entry, index) => readEntry(entry, `the Lock: packages[${index}]`));
+  const fault = read.find((one) => typeof one === 'string');
+  if (fault !== undefined) return fault;
+  const entries = read.filter((one) => typeof one !== 'string');
+  const twice = entries.find(({ source }, index) => entries.findIndex((one) => one.source === source) < index);
+  return twice === undefined ? entries : `the Lock holds ${quoted(twice.source)} twice`;
+}
+
+function readEntry(entry: Json, place: string): Installed | string {
+  const [name, source, version] = [textAt(entry, 'name'), textAt(entry, 'source'), textAt(entry, 'version')];
+  if (name === undefined || source === undefined || version === undefined) return `${place}: expected name, source and version`;
+  if (readSource(source) === undefined) return `${place}: expected a repository as source, found ${quoted(source)}`;
+  const versions = readVersions(version);
+  if (versions === undefined) return `${place}: expected a tag, a digest, or tag@digest as version, found ${quoted(version)}`;
+  const dependencies = readDependencies(at(entry, 'dependencies'), place);
+  if (typeof dependencies === 'string') return dependencies;
+  return { name, source, ...versions, dependencies, entry: entry as JsonObject };
+}
+
+/** `v1.0.0`, `sha256:…` or `v1.0.0@sha256:…`. */
+function readVersions(version: string): Pick<Installed, 'tag' | 'digest'> | undefined {
+  if (isDigest(version)) return { tag: undefined, digest: version };
+  const at = version.indexOf('@');
+  const [tag, digest] = at < 0 ? [version, undefined] : [version.slice(0, at), version.slice(at + 1)];
+  return isTag(tag) && (digest === undefined || isDigest(digest)) ? { tag, digest } : undefined;
+}
+
+function readDependencies(value: Json | undefined, place: string): readonly Dependency[] | string {
+  const read = (isList(value) ? value : []).map((one, index) => readDependency(one, `${place}.dependencies[${index}]`));
+  const fault = read.find((one) => typeof one === 'string');
+  return fault ?? read.filter((one) => typeof one !== 'string');
+}
+
+function readDependency(value: Json, place: string): Dependency | string {
+  const source = textAt(value, 'package');
+  const constraints = textAt(value, 'constraints');
+  const kind = kindOf(textAt(value, 'kind') ?? textAt(value, 'type'));
+  if (source === undefined || constraints === undefined || kind === undefined)
+    return `${place}: expected package, kind and constraints`;
+  if (readConstraint(constraints) === undefined)
+    return `${place}: expected a range of versions or a digest sha256:… as constraints, found ${quoted(constraints)}`;
+  return { package: source, kind, constraints };
+}
+
+/** The entry of a package as it is written. */
+export function lockEntry({ name, source, tag, digest, dependencies }: Omit<Installed, 'entry'>, kind: string): JsonObject {
+  const version = [tag, digest].filter((one) => one !== undefined).join('@');
+  const written = dependencies.map((one) => ({
+    package: one.package,
+    apiVersion: packageApiVersion,
+    kind: one.kind,
+    constraints: one.constraints,
+  }));
+  return { name, apiVersion: packageApiVersion, kind, source, version, dependencies: written };
+}

@@ -1,0 +1,26 @@
+// Names of packages and revisions, as Crossplane's package manager makes them.
+import { readSource } from './reference.ts';
+
+const longestLabel = 63;
+const longestStem = 50;
+const digestLetters = 12;
+
+/** The name of the package that is made for a dependency. */
+export function packageName(source: string): string {
+  return dnsLabel(readSource(source)?.repository ?? source);
+}
+
+/** The name of a package's revision: one digest, one revision. */
+export function revisionName(name: string, digest: string): string {
+  return dnsLabel(`${name.slice(0, longestStem)}-${digest.replace(/^sha256:/, '').slice(0, digestLetters)}`);
+}
+
+/** Of the first 63 characters small letters and digits stay, what separates becomes `-`, all else goes. */
+export function dnsLabel(text: string): string {
+  const kept = [...text.slice(0, longestLabel)].map((one, index) => {
+    if (/[a-z0-9]/.test(one)) return one;
+    const isEdge = index === 0 || index === longestLabel - 1 || index === text.length - 1;
+    return /[./:-]/.test(one) && !isEdge ? '-' : '';
+  });
+  return kept.join('').replace(/^-+|-+$/g, '');
+}

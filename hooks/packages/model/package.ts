@@ -1,0 +1,105 @@
+// What a package says of itself: its meta object.
+
+import { at, isList, type Json, type JsonObject, textAt } from '../../model/json.ts';
+import { groupOf, versionOf } from '../../model/reference.ts';
+import { foreign } from '../../model/words.ts';
+import { readConstraint } from './constraint.ts';
+import { readSource } from './reference.ts';
+
+export const packageKinds = ['Provider', 'Configuration', 'Function'] as const;
+
+export type PackageKind = (typeof packageKinds)[number];
+
+export const packageApiVersion = 'pkg.crossplane.io/v1';
+
+export interface Dependency {
+  /** The source. */
+  readonly package: string;
+  readonly kind: PackageKind;
+  /** A range of versions, or a digest. */
+  readonly constraints: string;
+}
+
+export interface Meta {
+  readonly kind: PackageKind;
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly dependencies: readonly Dependency[];
+  /** The versions of Crossplane that it runs on, where it says so. */
+  readonly crossplane: string | undefined;
+  readonly capabilities: readonly string[];
+}
+
+const metaGroup = 'meta.pkg.crossplane.io';
+const metaVersions = ['v1', 'v1beta1', 'v1alpha1'];
+
+/** A meta object describes the package and is not installed. */
+export function isMeta(object: JsonObject): boolean {
+  return groupOf(textAt(object, 'apiVersion') ?? '') === metaGroup;
+}
+
+export function kindOf(text: string | undefined): PackageKind | undefined {
+  return packageKinds.find((kind) => kind === text);
+}
+
+/** The meta, or in words what is wrong with it. */
+export function readMeta(object: JsonObject): Meta | string {
+  const [apiVersion, kind] = [textAt(object, 'apiVersion') ?? '', kindOf(textAt(object, 'kind'))];
+  if (kind === undefined || !metaVersions.includes(versionOf(apiVersion)))
+    return `expected a meta object of kind ${packageKinds.join(', ')}, found ${quoted(apiVersion)} ${quoted(textAt(object, 'kind'))}`;
+  const dependencies = readDependencies(at(object, 'spec', 'dependsOn'));
+  const crossplane = textAt(object, 'spec', 'crossplane', 'version');
+  if (typeof dependencies === 'string') return dependencies;
+  if (crossplane !== undefined && readConstraint(crossplane)?.kind !== 'range')
+    return `spec.crossplane.version: expected a range of versions, found ${quoted(crossplane)}`;
+  return {
+    kind,
+    name: textAt(object, 'metadata', 'name') ?? '',
+    labels: textsOf(at(object, 'metadata', 'labels')),
+    dependencies,
+    crossplane,
+    capabilities: listOf(at(object, 'spec', 'capabilities')).filter((one) => typeof one === 'string'),
+  };
+}
+
+const mostDependencies = 1_000;
+
+function readDependencies(value: Json | undefined): readonly Dependency[] | string {
+  if (value !== undefined && value !== null && !isList(value)) return 'spec.dependsOn: expected a list';
+  const entries = listOf(value);
+  if (entries.length > mostDependencies) return `spec.dependsOn: at most ${mostDependencies} entries, found ${entries.length}`;
+  const read = entries.map((entry, index) => readDependency(entry, `spec.dependsOn[${index}]`));
+  const fault = read.find((one) => typeof one === 'string');
+  return fault ?? read.filter((one) => typeof one !== 'string');
+}
+
+/** `{apiVersion, kind, package, version}`, or as it was written before: `{provider: …, version}`. */
+function readDependency(entry: Json, place: string): Dependency | string {
+  const former = packageKinds.find((kind) => textAt(entry, kind.toLowerCase()) !== undefined);
+  const kind = kindOf(textAt(entry, 'kind')) ?? former;
+  const source = textAt(entry, 'package') ?? (former === undefined ? undefined : textAt(entry, former.toLowerCase()));
+  const constraints = textAt(entry, 'version') ?? '';
+  if (kind === undefined || source === undefined)
+    return `${place}: expected kind and package, or one of ${packageKinds.map((one) => one.toLowerCase()).join(', ')}`;
+  if (readSource(source) === undefined)
+    return `${place}: expected a repository such as registry.example.org/acme/name, without tag or digest, found ${quoted(source)}`;
+  if (readConstraint(constraints) === undefined)
+    return `${place}: expected a range of versions or a digest sha256:…, found ${quoted(constraints)}`;
+  return { package: source, kind, constraints };
+}
+
+function listOf(value: Json | undefined): readonly Json[] {
+  return isList(value) ? value : [];
+}
+
+function textsOf(value: Json | undefined): Readonly<Record<string, string>> {
+  const entries = typeof value === 'object' && value !== null ? Object.entries(value) : [];
+  return Object.fromEntries(entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string'));
+}
+
+const longestQuote = 200;
+
+/** Words of a package in a message of ours. */
+export function quoted(text: string | undefined): string {
+  return `"${foreign(text ?? '', longestQuote)}"`;
+}

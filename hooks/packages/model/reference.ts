@@ -1,0 +1,53 @@
+// Where a package lies: registry, repository, and a tag or a digest.
+
+/** A repository of packages, `registry.example.org/acme/provider-s3`, has no tag and no digest. */
+export interface PackageReference {
+  /** Registry and repository. */
+  readonly source: string;
+  /** A tag, or a digest `sha256:…`. */
+  readonly version: string;
+}
+
+const longestRepository = 255;
+const host =
+  /^(?=[^/]*\.)(?:[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?)(?:\.[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?)*(?::[0-9]{1,5})?$/;
+const segment = /^[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*$/;
+const tag = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$/;
+const digest = /^sha256:[0-9a-f]{64}$/;
+
+export function isDigest(text: string): boolean {
+  return digest.test(text);
+}
+
+export function isTag(text: string): boolean {
+  return tag.test(text);
+}
+
+/** Registry and repository of a source; undefined where it is none. The registry holds a dot, as Crossplane's kinds require. */
+export function readSource(text: string): { readonly registry: string; readonly repository: string } | undefined {
+  const slash = text.indexOf('/');
+  const [registry, repository] = [text.slice(0, Math.max(0, slash)), text.slice(slash + 1)];
+  const isRepository = repository.length <= longestRepository && repository.split('/').every((one) => segment.test(one));
+  return host.test(registry) && isRepository ? { registry, repository } : undefined;
+}
+
+/** `SOURCE:TAG`, `SOURCE@DIGEST`, or `SOURCE`, which is its tag `latest`; undefined where the text is none of them. */
+export function readReference(text: string): PackageReference | undefined {
+  const at = text.indexOf('@');
+  const named = at < 0 ? text : text.slice(0, at);
+  const colon = named.indexOf(':', named.indexOf('/') + 1);
+  const source = colon < 0 ? named : named.slice(0, colon);
+  const tagged = colon < 0 ? 'latest' : named.slice(colon + 1);
+  const version = at < 0 ? tagged : text.slice(at + 1);
+  if (readSource(source) === undefined || !isTag(tagged)) return undefined;
+  return at < 0 || isDigest(version) ? { source, version } : undefined;
+}
+
+export function writeReference({ source, version }: PackageReference): string {
+  return `${source}${isDigest(version) ? '@' : ':'}${version}`;
+}
+
+/** For people: the last part of a source. */
+export function shortName(source: string): string {
+  return source.slice(source.lastIndexOf('/') + 1);
+}

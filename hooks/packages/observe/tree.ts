@@ -1,0 +1,149 @@
+// Reads what the resolution of a tree needs, until it is resolved or refused.
+import { type JsonObject, textAt } from '../../model/json.ts';
+import { replacementFaults, sharedMembers } from '../checks/conflicts.ts';
+import { type Contents, inspect, installable } from '../checks/contents.ts';
+import { type PackageFault, packageFault } from '../model/fault.ts';
+import type { Installed } from '../model/lock.ts';
+import { type PackageReference, writeReference } from '../model/reference.ts';
+import type { Registry, RegistryFailed, RegistryFailure } from '../registry.ts';
+import { type Fetched, type Known, keyOf, type Needs, type Release } from '../resolve/knowledge.ts';
+import { type Question, type Resolution, type Resolved, resolve } from '../resolve/resolution.ts';
+
+export interface Asked {
+  /** The name of the package object. */
+  readonly name: string;
+  readonly kind: string;
+  readonly reference: PackageReference;
+  readonly skipsDependencies: boolean;
+  readonly installed: readonly Installed[];
+}
+
+export type Tree =
+  | { readonly kind: 'resolved'; readonly packages: readonly Held[]; readonly lock: readonly JsonObject[] }
+  | { readonly kind: 'refused'; readonly faults: readonly PackageFault[] }
+  | { readonly kind: 'failed'; readonly failure: RegistryFailure };
+
+/** A package of the tree with what it holds; what stays as it is was not read. */
+export interface Held extends Resolved {
+  readonly contents: Contents | undefined;
+}
+
+interface Read extends Fetched {
+  readonly contents: Contents;
+}
+
+interface Knowing extends Known {
+  readonly tags: Map<string, readonly string[]>;
+  readonly packages: Map<string, Read>;
+}
+
+export async function readTree(asked: Asked, registry: Registry): Promise<Tree> {
+  const root = await readRelease(asked.reference, registry);
+  if ('kind' in root) return root;
+  if (root.meta.kind !== asked.kind)
+    return refused(
+      packageFault('InvalidPackage', `${writeReference(asked.reference)} is a ${root.meta.kind}, expected a ${asked.kind}`),
+    );
+  const { name, skipsDependencies, installed, reference } = asked;
+  const question = { installed, root: { ...reference, name, skipsDependencies, digest: root.digest, meta: root.meta } };
+  return resolved(question, root, registry);
+}
+
+async function resolved(question: Question, root: Read, registry: Registry): Promise<Tree> {
+  const known: Knowing = { tags: new Map(), packages: new Map() };
+  let resolution = resolve(question, known);
+  while (resolution.kind === 'needs') {
+    const failed = await learn(resolution, known, registry);
+    if (failed !== undefined) return failed;
+    resolution = resolve(question, known);
+  }
+  return resolution.kind === 'refused' ? refused(resolution.fault) : treeOf(resolution, known, root);
+}
+
+function refused(...faults: readonly PackageFault[]): Tree {
+  return { kind: 'refused', faults };
+}
+
+type Unread = RegistryFailed | { readonly kind: 'refused'; readonly faults: readonly PackageFault[] };
+
+async function learn({ tags, packages }: Needs, known: Knowing, registry: Registry): Promise<Unread | undefined> {
+  const listing = tags.map(async (source) => {
+    const answer = await registry.tags(source);
+    // A repository that is not there has no version: the resolution says who requires it.
+    const isAbsent = answer.kind === 'failed' && answer.failure.kind === 'absent';
+    if (answer.kind === 'failed' && !isAbsent) return answer;
+    known.tags.set(source, answer.kind === 'ok' ? answer.tags : []);
+    return undefined;
+  });
+  const reading = packages.map(async (release) => {
+    const read = await readRelease(release, registry);
+    if ('kind' in read) return read;
+    known.packages.set(keyOf(release), read);
+    return undefined;
+  });
+  const ended = await Promise.all([...listing, ...reading]);
+  return ended.find((one) => one !== undefined);
+}
+
+async function readRelease(release: Release, registry: Registry): Promise<Read | Unread> {
+  const answer = await registry.digest(release);
+  if (answer.kind === 'failed') return answer;
+  const { digest } = answer;
+  const inspection = inspect();
+  const read = await registry.read(release.source, digest, inspection.take);
+  if (read.kind === 'failed') return read.failure.kind === 'invalid' ? invalid(read.failure.message) : read;
+  const contents = inspection.done();
+  return typeof contents === 'string'
+    ? invalid(`${release.source}@${digest}: ${contents}`)
+    : { digest, meta: contents.meta, contents };
+}
+
+function invalid(message: string): Unread {
+  return { kind: 'refused', faults: [packageFault('InvalidPackage', message)] };
+}
+
+function treeOf({ packages, lock }: Resolution & { kind: 'resolved' }, known: Knowing, root: Read): Tree {
+  const held = packages.map((one): Held => ({ ...one, contents: contentsOf(one, known, root) }));
+  const faults = sharedMembers(held.map(({ source, contents }) => ({ source, members: contents?.members ?? [] })));
+  return faults.length > 0 ? refused(...faults) : { kind: 'resolved', packages: held, lock };
+}
+
+function contentsOf({ change, source, tag, digest }: Resolved, known: Knowing, root: Read): Contents | undefined {
+  if (change === 'root') return root.contents;
+  return change === 'kept' ? undefined : known.packages.get(keyOf({ source, version: tag ?? digest ?? '' }))?.contents;
+}
+
+/** What is live of that kind and name; undefined where there is nothing. */
+export type Live = (kind: string, name: string) => Promise<JsonObject | undefined>;
+
+/** Holds what each package brings against what is live, package by package, so that only what one replaces is in memory. */
+export async function compareWithLive(
+  packages: readonly Held[],
+  registry: Registry,
+  live: Live,
+): Promise<readonly PackageFault[] | RegistryFailed> {
+  const faults: PackageFault[] = [];
+  for (const held of packages) {
+    const found = await comparePackage(held, registry, live);
+    if ('kind' in found) return found;
+    faults.push(...found);
+  }
+  return faults;
+}
+
+async function comparePackage(held: Held, registry: Registry, live: Live): Promise<readonly PackageFault[] | RegistryFailed> {
+  const { source, digest, contents, revision, leaves } = held;
+  const present = new Map<string, JsonObject>();
+  for (const { kind, name } of contents?.members ?? []) {
+    const found = await live(kind, name);
+    if (found !== undefined) present.set(`${kind} ${name}`, found);
+  }
+  if (present.size === 0 || digest === undefined) return [];
+  const faults: PackageFault[] = [];
+  const leaving = leaves === undefined ? [revision] : [revision, leaves];
+  const answer = await registry.read(source, digest, (object) => {
+    const found = present.get(`${textAt(object, 'kind')} ${textAt(object, 'metadata', 'name')}`);
+    if (found !== undefined) faults.push(...replacementFaults({ live: found, next: installable(object), leaving }));
+  });
+  return answer.kind === 'failed' ? answer : faults;
+}

@@ -1,0 +1,78 @@
+// The rule by which a version is chosen. A new dependency: the highest that everybody admits. An installed one: itself where
+// everybody admits it, else the lowest above it; never a downgrade. The root: what was asked for. A digest admits itself alone.
+import type { Installed } from '../model/lock.ts';
+import { compareVersions, readVersion } from '../model/version.ts';
+import type { Demand, Scene } from './graph.ts';
+import { type Knowledge, satisfies } from './knowledge.ts';
+
+type Target =
+  /** What is installed, or the root, as it is. */
+  | { readonly kind: 'kept' }
+  | { readonly kind: 'version'; readonly version: string }
+  /** Nothing suits everybody. */
+  | { readonly kind: 'none' }
+  /** The tags are not known yet. */
+  | { readonly kind: 'unknown' };
+
+const kept: Target = { kind: 'kept' };
+const none: Target = { kind: 'none' };
+
+export function targetOf(source: string, demands: readonly Demand[], scene: Scene, knowledge: Knowledge): Target {
+  const installed = scene.installed.get(source);
+  if (source === scene.root.source) return isAdmitted(rootOf(scene), demands, knowledge) ? kept : none;
+  if (installed !== undefined && isAdmitted(installed, demands, knowledge)) return kept;
+  return newTarget(source, installed, demands, knowledge);
+}
+
+function rootOf({ root }: Scene): Pick<Installed, 'tag' | 'digest'> {
+  return { tag: root.version.startsWith('sha256:') ? undefined : root.version, digest: root.digest };
+}
+
+/** Whether a package that is there is what everybody asks for. */
+export function isAdmitted(
+  { tag, digest }: Pick<Installed, 'tag' | 'digest'>,
+  demands: readonly Demand[],
+  knowledge: Knowledge,
+): boolean {
+  const version = tag === undefined ? undefined : readVersion(tag);
+  return demands.every(({ constraints }) => {
+    const constraint = knowledge.constraint(constraints);
+    if (constraint.kind === 'digest') return constraint.digest === digest;
+    return version !== undefined && satisfies(version, [constraint]);
+  });
+}
+
+function newTarget(source: string, installed: Installed | undefined, demands: readonly Demand[], knowledge: Knowledge): Target {
+  const constraints = demands.map((demand) => knowledge.constraint(demand.constraints));
+  const digests = new Set(constraints.flatMap((one) => (one.kind === 'digest' ? [one.digest] : [])));
+  if (digests.size > 0)
+    return digestTarget(
+      digests,
+      constraints.every((one) => one.kind === 'digest'),
+    );
+  const candidates = candidatesFor(source, installed, knowledge);
+  if (candidates === undefined) return { kind: 'unknown' };
+  const found = candidates.find((text) => isAdmitted({ tag: text, digest: undefined }, demands, knowledge));
+  return found === undefined ? none : { kind: 'version', version: found };
+}
+
+function digestTarget(digests: ReadonlySet<string>, isPure: boolean): Target {
+  const [digest, ...others] = digests;
+  return digest === undefined || others.length > 0 || !isPure ? none : { kind: 'version', version: digest };
+}
+
+/** The tags that may be chosen, the best first: falling for a new package, rising from what is installed. */
+export function candidatesFor(
+  source: string,
+  installed: Installed | undefined,
+  knowledge: Knowledge,
+): readonly string[] | undefined {
+  const versions = knowledge.versions(source);
+  if (installed === undefined) return versions?.map(({ text }) => text);
+  const present = installed.tag === undefined ? undefined : readVersion(installed.tag);
+  if (present === undefined) return [];
+  return versions
+    ?.filter((version) => compareVersions(version, present) >= 0)
+    .map(({ text }) => text)
+    .reverse();
+}

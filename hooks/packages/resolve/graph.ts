@@ -1,0 +1,76 @@
+// Who asks for what, when these versions are chosen.
+import type { Installed } from '../model/lock.ts';
+import type { Dependency, Meta, PackageKind } from '../model/package.ts';
+import type { Knowledge } from './knowledge.ts';
+
+/** The package that the resolution is about. */
+export interface Root {
+  readonly source: string;
+  /** Its name, which for people stands for it. */
+  readonly name: string;
+  /** The tag or digest that was asked for. */
+  readonly version: string;
+  readonly digest: string;
+  readonly meta: Meta;
+  /** Its dependencies are recorded, not resolved. */
+  readonly skipsDependencies: boolean;
+}
+
+/** What is installed, by source, without what the root replaces, and the root. */
+export interface Scene {
+  readonly root: Root;
+  readonly installed: ReadonlyMap<string, Installed>;
+}
+
+/** Versions (tags or digests) that differ from what is installed, by source. */
+export type Choice = ReadonlyMap<string, string>;
+
+export interface Demand {
+  /** The source of who asks. */
+  readonly by: string;
+  readonly constraints: string;
+  readonly kind: PackageKind;
+}
+
+export interface Graph {
+  /** What the root needs, directly or not, itself included. */
+  readonly reached: ReadonlySet<string>;
+  /** What packages ask for, by the source of what they ask for: those reached and all that are installed. */
+  readonly demands: ReadonlyMap<string, readonly Demand[]>;
+  /** What each package asks for, by its source. */
+  readonly dependencies: ReadonlyMap<string, readonly Dependency[]>;
+}
+
+export function drawGraph(scene: Scene, choice: Choice, knowledge: Knowledge): Graph {
+  const dependencies = new Map<string, readonly Dependency[]>();
+  const reached = new Set<string>();
+  const open = [scene.root.source];
+  for (let source = open.pop(); source !== undefined; source = open.pop()) {
+    if (reached.has(source)) continue;
+    reached.add(source);
+    const asked = dependenciesOf(source, scene, choice, knowledge);
+    dependencies.set(source, asked);
+    open.push(...asked.map((one) => one.package));
+  }
+  for (const [source, entry] of scene.installed) if (!dependencies.has(source)) dependencies.set(source, entry.dependencies);
+  return { reached, dependencies, demands: demandsOf(dependencies) };
+}
+
+function dependenciesOf(source: string, { root, installed }: Scene, choice: Choice, knowledge: Knowledge): readonly Dependency[] {
+  if (source === root.source) return root.skipsDependencies ? [] : root.meta.dependencies;
+  const version = choice.get(source);
+  if (version === undefined) return installed.get(source)?.dependencies ?? [];
+  return knowledge.fetched({ source, version })?.meta.dependencies ?? [];
+}
+
+function demandsOf(dependencies: ReadonlyMap<string, readonly Dependency[]>): ReadonlyMap<string, readonly Demand[]> {
+  const demands = new Map<string, Demand[]>();
+  for (const by of [...dependencies.keys()].sort()) {
+    for (const { package: source, constraints, kind } of dependencies.get(by) ?? []) {
+      const known = demands.get(source) ?? [];
+      known.push({ by, constraints, kind });
+      demands.set(source, known);
+    }
+  }
+  return demands;
+}

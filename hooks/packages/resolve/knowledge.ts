@@ -1,0 +1,95 @@
+// What a resolution knows of the registries, and what it finds missing.
+import { admits, type Constraint, readConstraint } from '../model/constraint.ts';
+import type { Meta } from '../model/package.ts';
+import { compareVersions, readCompleteVersion, type Version } from '../model/version.ts';
+
+/** A package that was fetched. */
+export interface Fetched {
+  readonly digest: string;
+  readonly meta: Meta;
+}
+
+/** What was read so far. A source without tags has an empty list. */
+export interface Known {
+  /** By source. */
+  readonly tags: ReadonlyMap<string, readonly string[]>;
+  /** By source and version, `SOURCE VERSION`. */
+  readonly packages: ReadonlyMap<string, Fetched>;
+}
+
+/** A tag or a digest of a source. */
+export interface Release {
+  readonly source: string;
+  readonly version: string;
+}
+
+export function keyOf({ source, version }: Release): string {
+  return `${source} ${version}`;
+}
+
+/** What must be read before the answer is known; sorted. */
+export interface Needs {
+  readonly tags: readonly string[];
+  readonly packages: readonly Release[];
+}
+
+/** Looks things up and notes what is not there. */
+export interface Knowledge {
+  /** Complete versions in falling order; undefined, and noted, where the tags were not read. */
+  versions(source: string): readonly Version[] | undefined;
+  /** Undefined, and noted, where the package was not fetched. */
+  fetched(release: Release): Fetched | undefined;
+  constraint(text: string): Constraint;
+  /** What was looked for and is not there. */
+  needs(): Needs | undefined;
+  /** How many packages were looked at, known or not. */
+  looked(): number;
+}
+
+export function consult(known: Known): Knowledge {
+  const ordered = new Map<string, readonly Version[]>();
+  const read = new Map<string, Constraint>();
+  const looked = new Set<string>();
+  const missing = { tags: new Set<string>(), packages: new Map<string, Release>() };
+  const order = (source: string): readonly Version[] | undefined => {
+    const tags = known.tags.get(source);
+    if (tags === undefined) missing.tags.add(source);
+    return tags
+      ?.map(readCompleteVersion)
+      .filter((version) => version !== undefined)
+      .sort(falling);
+  };
+  return {
+    versions(source) {
+      const versions = ordered.get(source) ?? order(source);
+      if (versions !== undefined) ordered.set(source, versions);
+      return versions;
+    },
+    fetched(release) {
+      looked.add(keyOf(release));
+      const found = known.packages.get(keyOf(release));
+      if (found === undefined) missing.packages.set(keyOf(release), release);
+      return found;
+    },
+    constraint(text) {
+      const constraint = read.get(text) ?? readConstraint(text) ?? { kind: 'range', text, anyOf: [] };
+      read.set(text, constraint);
+      return constraint;
+    },
+    needs() {
+      if (missing.tags.size === 0 && missing.packages.size === 0) return undefined;
+      const keys = [...missing.packages.keys()].sort();
+      return { tags: [...missing.tags].sort(), packages: keys.flatMap((key) => missing.packages.get(key) ?? []) };
+    },
+    looked: () => looked.size,
+  };
+}
+
+/** Versions that differ only behind `+` are in the order of their texts, lest the order of the tags decide. */
+function falling(left: Version, right: Version): number {
+  return compareVersions(right, left) || (left.text < right.text ? -1 : 1);
+}
+
+export function satisfies(version: Version, constraints: readonly Constraint[]): boolean {
+  return constraints.every((constraint) => admits(constraint, version));
+}

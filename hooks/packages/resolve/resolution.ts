@@ -1,0 +1,132 @@
+// The whole tree of a package, from what was read so far: resolved, refused, or what must be read next. A function of its
+// arguments, equal for every order in which they hold things.
+import type { JsonObject } from '../../model/json.ts';
+import type { PackageFault } from '../model/fault.ts';
+import { type Installed, lockEntry } from '../model/lock.ts';
+import { packageName, revisionName } from '../model/names.ts';
+import type { Meta } from '../model/package.ts';
+import { dependenciesFirst } from './cycles.ts';
+import type { Root, Scene } from './graph.ts';
+import { consult, type Knowledge, type Known, type Needs } from './knowledge.ts';
+import { describeDemands, refusalOf } from './refusals.ts';
+import { type State, search } from './search.ts';
+
+export interface Question {
+  readonly root: Root;
+  readonly installed: readonly Installed[];
+}
+
+export type Resolution =
+  | { readonly kind: 'resolved'; readonly packages: readonly Resolved[]; readonly lock: readonly JsonObject[] }
+  | { readonly kind: 'refused'; readonly fault: PackageFault }
+  | ({ readonly kind: 'needs' } & Needs);
+
+/** A package of the tree. Those that stay as they are among them. */
+export interface Resolved {
+  readonly source: string;
+  /** Of the package object. */
+  readonly name: string;
+  readonly revision: string;
+  /** The tag; undefined where a digest was asked for. */
+  readonly tag: string | undefined;
+  /** Undefined where the package stays and the Lock does not hold it. */
+  readonly digest: string | undefined;
+  readonly change: 'root' | 'added' | 'upgraded' | 'kept';
+  /** Of a package that the root replaces or that is upgraded. */
+  readonly from: string | undefined;
+  /** The revision of it that leaves, where there is one. */
+  readonly leaves: string | undefined;
+  /** Who asked for what. */
+  readonly demands: readonly { readonly package: string; readonly constraints: string }[];
+  /** Undefined where the package stays. */
+  readonly meta: Meta | undefined;
+}
+
+export function resolve(question: Question, known: Known): Resolution {
+  const knowledge = consult(known);
+  const scene = sceneOf(question);
+  const found = search(scene, knowledge);
+  if (found.kind === 'found') return resolved(found.state, scene, question, knowledge);
+  if (found.kind === 'contradiction') {
+    const fault = refusalOf(found.state, found.isCertain, scene, knowledge);
+    return { kind: 'refused', fault };
+  }
+  return { kind: 'needs', ...(knowledge.needs() ?? { tags: [], packages: [] }) };
+}
+
+function sceneOf({ root, installed }: Question): Scene {
+  const others = installed
+    .filter(({ source }) => source !== root.source)
+    .toSorted((left, right) => (left.source < right.source ? -1 : 1));
+  return { root, installed: new Map(others.map((entry) => [entry.source, entry])) };
+}
+
+function resolved(state: State, scene: Scene, { installed }: Question, knowledge: Knowledge): Resolution {
+  const { graph } = state;
+  const former = new Map(installed.map((entry) => [entry.source, entry]));
+  const packages = dependenciesFirst(scene.root.source, graph.dependencies).map(
+    (source): Resolved => ({
+      ...releaseOf(source, state, scene, knowledge),
+      source,
+      ...formerOf(former.get(source)),
+      demands: describeDemands(graph.demands.get(source) ?? [], scene),
+    }),
+  );
+  return { kind: 'resolved', packages, lock: proposed(packages, installed) };
+}
+
+function formerOf(entry: Installed | undefined): Pick<Resolved, 'from' | 'leaves'> {
+  return { from: entry?.tag ?? entry?.digest, leaves: entry?.name };
+}
+
+type Chosen = Omit<Resolved, 'source' | 'from' | 'leaves' | 'demands'>;
+
+function releaseOf(source: string, { choice }: State, { root, installed }: Scene, knowledge: Knowledge): Chosen {
+  const entry = installed.get(source);
+  const version = choice.get(source);
+  if (source === root.source) return chosen({ source, name: root.name, version: root.version }, root, 'root');
+  if (version === undefined)
+    return {
+      name: nameIn(entry),
+      revision: entry?.name ?? '',
+      tag: entry?.tag,
+      digest: entry?.digest,
+      change: 'kept',
+      meta: undefined,
+    };
+  const fetched = knowledge.fetched({ source, version });
+  if (fetched === undefined) throw new Error(`${source} ${version} was chosen and is not known`);
+  if (entry === undefined) return chosen({ source, name: packageName(source), version }, fetched, 'added');
+  return chosen({ source, name: nameIn(entry), version }, fetched, 'upgraded');
+}
+
+/** The Lock names revisions: their packages, and twelve letters of a digest. */
+function nameIn(entry: Installed | undefined): string {
+  return (entry?.name ?? '').replace(/-[0-9a-f]{12}$/, '');
+}
+
+interface Named {
+  readonly source: string;
+  readonly name: string;
+  readonly version: string;
+}
+
+function chosen(
+  { name, version }: Named,
+  { digest, meta }: { readonly digest: string; readonly meta: Meta },
+  change: Resolved['change'],
+): Chosen {
+  return { name, revision: revisionName(name, digest), tag: version === digest ? undefined : version, digest, change, meta };
+}
+
+/** The whole Lock as it will be: what stays is as it was, entry by entry, what is new follows in order. */
+function proposed(packages: readonly Resolved[], installed: readonly Installed[]): readonly JsonObject[] {
+  const changed = new Map(packages.filter(({ change }) => change !== 'kept').map((one) => [one.source, entryOf(one)]));
+  const stayed = installed.map(({ source, entry }) => changed.get(source) ?? entry);
+  const sources = new Set(installed.map(({ source }) => source));
+  return [...stayed, ...[...changed].filter(([source]) => !sources.has(source)).map(([, entry]) => entry)];
+}
+
+function entryOf({ revision, source, tag, digest, meta }: Resolved): JsonObject {
+  return lockEntry({ name: revision, source, tag, digest, dependencies: meta?.dependencies ?? [] }, meta?.kind ?? '');
+}

@@ -1,0 +1,126 @@
+// What the command is told: a snapshot, a Lock, what is live. Errors are sentences for people.
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { at, isObject, type JsonObject, textAt } from '../../hooks/model/json.ts';
+import { readLock } from '../../hooks/packages/model/lock.ts';
+import { kindOf, packageKinds } from '../../hooks/packages/model/package.ts';
+import { readReference } from '../../hooks/packages/model/reference.ts';
+import type { Asked, Live } from '../../hooks/packages/observe/tree.ts';
+import { createCluster, type KubernetesCluster } from '../../server/kubernetes/cluster.ts';
+import { kubeconfigConnection } from '../../server/kubernetes/kubeconfig.ts';
+import { readDocuments } from '../../server/registry/documents.ts';
+
+interface Told {
+  readonly file: string;
+  readonly lock?: string | undefined;
+  readonly crds?: string | undefined;
+  readonly kubeconfig?: string | undefined;
+  readonly pullSecrets: readonly string[];
+}
+
+export interface Inputs {
+  readonly asked: Asked;
+  readonly pullSecrets: readonly string[];
+  readonly live: Live;
+  readonly close: () => Promise<void>;
+}
+
+export async function openInputs(told: Told): Promise<Inputs> {
+  if (told.crds !== undefined && told.kubeconfig !== undefined) throw new Error('give --crds or --kubeconfig, not both');
+  const snapshot = await snapshotIn(told.file);
+  const pullSecrets = told.pullSecrets.map(textOf);
+  const cluster = told.kubeconfig === undefined ? undefined : openCluster(told.kubeconfig);
+  const lock = told.lock === undefined ? await lockOf(cluster) : await lockIn(told.lock);
+  const live = cluster === undefined ? await liveIn(told.crds) : liveOf(cluster);
+  return { asked: askedOf(snapshot, lock, told.file), pullSecrets, live, close: async () => cluster?.close() };
+}
+
+function openCluster(kubeconfig: string): KubernetesCluster {
+  return createCluster(kubeconfigConnection(kubeconfig), { writeTimeout: 10_000 });
+}
+
+async function snapshotIn(file: string): Promise<JsonObject> {
+  const [snapshot, ...others] = await objectsIn(file);
+  if (snapshot !== undefined && others.length === 0) return snapshot;
+  throw new Error(`${file}: expected one package snapshot, found ${snapshot === undefined ? 0 : others.length + 1} objects`);
+}
+
+/** The cluster does not answer, though the call is right. */
+export class Unanswered extends Error {}
+
+function askedOf(snapshot: JsonObject, lock: JsonObject, file: string): Asked {
+  const kind = kindOf(textAt(snapshot, 'kind'));
+  const name = textAt(snapshot, 'metadata', 'name');
+  if (kind === undefined)
+    throw new Error(`${file}: expected kind ${packageKinds.join(', ')}, found "${textAt(snapshot, 'kind') ?? ''}"`);
+  if (name === undefined) throw new Error(`${file}: expected metadata.name`);
+  const reference = readReference(textAt(snapshot, 'spec', 'package') ?? '');
+  if (reference === undefined)
+    throw new Error(
+      `${file}: expected spec.package such as registry.example.org/acme/name:v1.0.0, found "${textAt(snapshot, 'spec', 'package') ?? ''}"`,
+    );
+  const installed = readLock(lock);
+  if (typeof installed === 'string') throw new Error(installed);
+  return { name, kind, reference, installed, skipsDependencies: at(snapshot, 'spec', 'skipDependencyResolution') === true };
+}
+
+function textOf(file: string): string {
+  try {
+    return readFileSync(file === '-' ? 0 : file, 'utf8');
+  } catch (error) {
+    throw new Error(
+      `${file} cannot be read (${error instanceof Error && 'code' in error ? String(error.code) : 'unknown error'})`,
+    );
+  }
+}
+
+async function objectsIn(file: string): Promise<readonly JsonObject[]> {
+  const objects: JsonObject[] = [];
+  try {
+    await readDocuments([Buffer.from(textOf(file))], (object) => objects.push(object));
+  } catch (error) {
+    throw new Error(`${file}: ${error instanceof Error ? error.message.replace('package.yaml', 'it') : String(error)}`);
+  }
+  return objects;
+}
+
+async function lockIn(file: string): Promise<JsonObject> {
+  const [lock] = await objectsIn(file);
+  if (lock === undefined || textAt(lock, 'kind') !== 'Lock') throw new Error(`${file}: expected an object of kind Lock`);
+  return lock;
+}
+
+/** Objects of a folder by kind and name. */
+async function liveIn(folder: string | undefined): Promise<Live> {
+  const known = new Map<string, JsonObject>();
+  for (const file of folder === undefined ? [] : globSync('**/*.{yaml,yml,json}', { cwd: folder }).sort())
+    for (const object of await objectsIn(join(folder ?? '', file)))
+      known.set(`${textAt(object, 'kind')} ${textAt(object, 'metadata', 'name')}`, object);
+  return async (kind, name) => known.get(`${kind} ${name}`);
+}
+
+const apiVersions: Readonly<Record<string, string>> = {
+  CustomResourceDefinition: 'apiextensions.k8s.io/v1',
+  CompositeResourceDefinition: 'apiextensions.crossplane.io/v1',
+  ManagedResourceDefinition: 'apiextensions.crossplane.io/v1alpha1',
+};
+
+function liveOf(cluster: KubernetesCluster): Live {
+  return async (kind, name) => {
+    const apiVersion = apiVersions[kind];
+    return apiVersion === undefined ? undefined : find(cluster, apiVersion, kind, name);
+  };
+}
+
+async function lockOf(cluster: KubernetesCluster | undefined): Promise<JsonObject> {
+  const lock = cluster === undefined ? undefined : await find(cluster, 'pkg.crossplane.io/v1beta1', 'Lock', 'lock');
+  return isObject(lock) ? lock : {};
+}
+
+async function find(cluster: KubernetesCluster, apiVersion: string, kind: string, name: string): Promise<JsonObject | undefined> {
+  const served = await cluster.resource(apiVersion, kind);
+  const answer = served.kind === 'failed' ? served : await cluster.get({ resource: served.resource, name }, { kind: 'engine' });
+  if (answer.kind === 'ok') return answer.object;
+  if (answer.failure.kind === 'absent') return undefined;
+  throw new Unanswered(`${kind} ${name} of the cluster cannot be read: ${answer.failure.message}`);
+}

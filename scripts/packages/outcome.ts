@@ -1,0 +1,37 @@
+// What the command answers, for people and for programs.
+import type { PackageFault } from '../../hooks/packages/model/fault.ts';
+import type { Held, Tree } from '../../hooks/packages/observe/tree.ts';
+
+export type Outcome = Tree;
+
+export function writeJson(outcome: Outcome): string {
+  return `${JSON.stringify(outcome.kind === 'resolved' ? { ...outcome, packages: outcome.packages.map(plain) } : outcome, null, 2)}\n`;
+}
+
+function plain({ contents, meta, ...rest }: Held): object {
+  return { ...rest, kind: meta?.kind, objects: contents?.members };
+}
+
+export function writeText(outcome: Outcome): string {
+  if (outcome.kind === 'failed') return `Failed: ${outcome.failure.message}\n`;
+  if (outcome.kind === 'refused') return outcome.faults.map(refusal).join('');
+  const changed = outcome.packages.filter(({ change }) => change !== 'kept').length;
+  return `${outcome.packages.map(described).join('')}${changed} of ${outcome.packages.length} packages change, dependencies first; the Lock then holds ${outcome.lock.length}.\n`;
+}
+
+function refusal({ reason, message }: PackageFault): string {
+  return `Refused: ${reason}: ${message}\n`;
+}
+
+function described(one: Held): string {
+  const version = [one.tag, one.digest].filter((part) => part !== undefined).join('@');
+  const from = one.from === undefined || one.change === 'kept' ? '' : `, was ${one.from}`;
+  const asked = one.demands.map(({ package: name, constraints }) => `${name} requires ${constraints}`);
+  const objects = (one.contents?.members ?? []).map(({ kind, name }) => `  ${kind} ${name}\n`);
+  const lines = [
+    `${one.source} ${version} (${one.change}${from})\n`,
+    asked.length > 0 ? `  because ${asked.join(', ')}\n` : '',
+    ...objects,
+  ];
+  return lines.join('');
+}

@@ -1,0 +1,84 @@
+// Who we are to a registry: pull secrets as Kubernetes stores them, and the answers to its challenges. A secret goes to the registry
+// that it is for, and to the token service which that registry names; a token goes to the registry alone.
+import { at, isObject, type Json, parseJson, textAt } from '../../hooks/model/json.ts';
+
+interface Login {
+  readonly username: string;
+  readonly password: string;
+}
+
+/** Of `.dockerconfigjson`: the login for a source, of the longest name that is the source or above it. */
+export type Keychain = (source: string) => Login | undefined;
+
+/** Reads pull secrets, the first one that fits first. One that cannot be read is left out: it may be for another registry. */
+export function readKeychain(secrets: readonly string[]): Keychain {
+  const entries = secrets.flatMap(entriesOf);
+  return (source) => {
+    const fitting = entries.filter(({ name }) => source === name || source.startsWith(`${name}/`));
+    return fitting.toSorted((left, right) => right.name.length - left.name.length)[0]?.login;
+  };
+}
+
+interface Entry {
+  readonly name: string;
+  readonly login: Login;
+}
+
+function entriesOf(secret: string): readonly Entry[] {
+  const auths = at(parsed(secret), 'auths');
+  return Object.entries(isObject(auths) ? auths : {}).flatMap(([key, value]) => {
+    const login = loginOf(value);
+    // Written as a host, with a path, or as an address with the version of the API.
+    const name = key.replace(/^https?:\/\//, '').replace(/\/(?:v[12]\/?)?$/, '');
+    return login === undefined ? [] : [{ name, login }];
+  });
+}
+
+function parsed(text: string): Json | undefined {
+  try {
+    return parseJson(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function loginOf(entry: Json): Login | undefined {
+  const [username, password, auth] = [textAt(entry, 'username'), textAt(entry, 'password'), textAt(entry, 'auth')];
+  if (username !== undefined && password !== undefined) return { username, password };
+  const plain = Buffer.from(auth ?? '', 'base64').toString();
+  const colon = plain.indexOf(':');
+  return colon < 0 ? undefined : { username: plain.slice(0, colon), password: plain.slice(colon + 1) };
+}
+
+export function basic({ username, password }: Login): string {
+  return `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
+}
+
+export type Challenge =
+  | { readonly kind: 'basic' }
+  | { readonly kind: 'bearer'; readonly realm: string; readonly parameters: Readonly<Record<string, string>> };
+
+/** Of a header WWW-Authenticate: Bearer where there is one. Undefined where there is none that we can answer. */
+export function readChallenge(header: string): Challenge | undefined {
+  const bearer = /(?:^|,)\s*bearer\s+(.*)$/i.exec(header)?.[1];
+  if (bearer === undefined) return /(?:^|,)\s*basic\b/i.test(header) ? { kind: 'basic' } : undefined;
+  const found = [...bearer.matchAll(/([a-z]+)="([^"]*)"/gi)].map(([, key = '', value = '']) => [key.toLowerCase(), value]);
+  const { realm, ...parameters }: Record<string, string> = Object.fromEntries(found);
+  return realm === undefined ? undefined : { kind: 'bearer', realm, parameters };
+}
+
+/** The address of the token service, with what is asked of it; undefined where the realm is none. */
+export function tokenAddress({ realm, parameters }: Challenge & { kind: 'bearer' }, repository: string): URL | undefined {
+  if (!URL.canParse(realm)) return undefined;
+  const url = new URL(realm);
+  if (parameters.service !== undefined) url.searchParams.set('service', parameters.service);
+  // What we need, whatever the registry says: a token that can do more is worth more to a thief.
+  url.searchParams.set('scope', `repository:${repository}:pull`);
+  return url;
+}
+
+export function readToken(text: string): string | undefined {
+  const answer = parsed(text);
+  const token = textAt(answer, 'token') ?? textAt(answer, 'access_token');
+  return token !== undefined && /^[\x21-\x7e]+$/.test(token) ? token : undefined;
+}

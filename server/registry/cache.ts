@@ -1,0 +1,119 @@
+// Blobs on a disk, by digest. All of it may be lost at any time. A blob gets its name once it is whole, and is held against its
+// digest at every use: a crash, another process or a broken disk costs a fetch, nothing else.
+import { createHash, randomUUID } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { mkdir, open, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
+import { join } from 'node:path';
+import { invalid, Trouble, unavailable } from './trouble.ts';
+
+export interface Announced {
+  readonly digest: string;
+  /** Bytes. Where it is not known, `most` is the bound alone. */
+  readonly size: number | undefined;
+  readonly most: number;
+}
+
+export interface Cache {
+  /** The path of a whole blob; undefined where it is not there. */
+  find(digest: string): Promise<string | undefined>;
+  /** Stores what comes, and gives its path. Throws a Trouble where it is not what was announced; then nothing is stored. */
+  store(announced: Announced, content: AsyncIterable<Uint8Array>): Promise<string>;
+}
+
+const abandonedAfter = 86_400_000;
+const unfinished = '.unfinished-';
+
+/** A cache in that folder, which is made; of at most so many bytes when something was stored. */
+export function createCache(directory: string, mostBytes: number): Cache {
+  const pathOf = (digest: string): string => join(directory, digest.replace(':', '-'));
+  return {
+    async find(digest) {
+      const path = pathOf(digest);
+      const found = await digestOf(path).catch(() => undefined);
+      if (found === undefined) return undefined;
+      if (found !== digest) {
+        await rm(path, { force: true });
+        return undefined;
+      }
+      const now = new Date();
+      await utimes(path, now, now).catch(() => undefined);
+      return path;
+    },
+    async store(announced, content) {
+      await mkdir(directory, { recursive: true, mode: 0o700 });
+      const path = pathOf(announced.digest);
+      const temporary = `${path}${unfinished}${randomUUID()}`;
+      try {
+        await write(temporary, announced, content);
+        await rename(temporary, path);
+      } catch (error) {
+        throw troubleOf(error);
+      } finally {
+        await rm(temporary, { force: true });
+      }
+      await makeRoom(directory, mostBytes, path);
+      return path;
+    },
+  };
+}
+
+function troubleOf(error: unknown): unknown {
+  if (error instanceof Trouble || !(error instanceof Error) || !('code' in error)) return error;
+  return unavailable(`the cache cannot be written (${String(error.code)})`);
+}
+
+async function digestOf(path: string): Promise<string> {
+  const hash = createHash('sha256');
+  for await (const chunk of createReadStream(path)) hash.update(chunk);
+  return `sha256:${hash.digest('hex')}`;
+}
+
+async function write(path: string, announced: Announced, content: AsyncIterable<Uint8Array>): Promise<void> {
+  const file = await open(path, 'wx', 0o600);
+  try {
+    for await (const chunk of checked(announced, content)) await file.write(chunk);
+  } finally {
+    await file.close();
+  }
+}
+
+/** The same content; throws as soon as, or at its end if, it is not what was announced. */
+async function* checked({ digest, size, most }: Announced, content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const hash = createHash('sha256');
+  const bound = Math.min(size ?? most, most);
+  let length = 0;
+  for await (const chunk of content) {
+    length += chunk.length;
+    if (length > bound) throw invalid(`${digest} has more than ${bound} bytes`);
+    hash.update(chunk);
+    yield chunk;
+  }
+  if (length !== (size ?? length)) throw invalid(`${digest} was announced with ${size} bytes, it has ${length}`);
+  const found = `sha256:${hash.digest('hex')}`;
+  if (found !== digest) throw invalid(`expected content of the digest ${digest}, found ${found}`);
+}
+
+interface Stored {
+  readonly path: string;
+  readonly size: number;
+  readonly used: number;
+}
+
+/** Removes what was not used for longest, and what writers left that died; never what was stored just now. */
+async function makeRoom(directory: string, mostBytes: number, kept: string): Promise<void> {
+  const all = await Promise.all((await readdir(directory)).map((name) => statOf(join(directory, name))));
+  const stored = all.filter((one) => one !== undefined).toSorted((left, right) => left.used - right.used);
+  let excess = stored.reduce((sum, { size }) => sum + size, 0) - mostBytes;
+  for (const { path, size, used } of stored) {
+    const isAbandoned = path.includes(unfinished) && Date.now() - used > abandonedAfter;
+    if (path === kept || !(isAbandoned || (excess > 0 && !path.includes(unfinished)))) continue;
+    await rm(path, { force: true });
+    excess -= size;
+  }
+}
+
+// Another process may have removed it meanwhile.
+async function statOf(path: string): Promise<Stored | undefined> {
+  const found = await stat(path).catch(() => undefined);
+  return found === undefined ? undefined : { path, size: found.size, used: found.mtimeMs };
+}

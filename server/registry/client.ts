@@ -1,0 +1,151 @@
+// The port of packages over real registries.
+//
+// 1. From a tag to its digest by one request; from there all is asked for by digest, and is held against it before it is looked at.
+// 2. Nothing is retried here.
+// 3. A digest that lies in the cache is read from there, but only once this call has seen that it may read it.
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { isDigest, type PackageReference } from '../../hooks/packages/model/reference.ts';
+import type { Registry, RegistryFailed } from '../../hooks/packages/registry.ts';
+import { createSlots, type Slots } from '../slots.ts';
+import { readKeychain } from './authentication.ts';
+import { type Announced, type Cache, createCache } from './cache.ts';
+import { readDocuments } from './documents.ts';
+import { createExchange } from './exchange.ts';
+import { packageStream } from './layers.ts';
+import { limits } from './limits.ts';
+import { accepted, type Descriptor, type Manifest, readManifest } from './manifest.ts';
+import { openSession, type Session } from './session.ts';
+import { readTags } from './tags.ts';
+import { failedBy, invalid, Trouble } from './trouble.ts';
+
+export interface ClientOptions {
+  /** A folder of its own, which may be emptied at any time. */
+  readonly cacheDirectory: string;
+  readonly cacheBytes: number;
+  /** At most so many requests at once. */
+  readonly atOnce?: number;
+  /** A request and its answer take at most so many ms. */
+  readonly requestTimeout?: number;
+}
+
+interface Call {
+  /** `.dockerconfigjson` of the root's pull secrets. */
+  readonly pullSecrets: readonly string[];
+  /** After so many ms every request of the call fails. */
+  readonly deadline: number;
+}
+
+interface RegistryClient {
+  open(call: Call): Registry;
+  close(): Promise<void>;
+}
+
+const requestsAtOnce = 8;
+const requestTimeout = 15_000;
+
+export function createRegistryClient(options: ClientOptions): RegistryClient {
+  const atOnce = options.atOnce ?? requestsAtOnce;
+  const timeout = options.requestTimeout ?? requestTimeout;
+  const exchange = createExchange(atOnce, timeout);
+  const parts = { slots: createSlots(atOnce), cache: createCache(options.cacheDirectory, options.cacheBytes) };
+  return {
+    open({ pullSecrets, deadline }) {
+      const signal = AbortSignal.timeout(deadline);
+      const session = openSession({ exchange, keychain: readKeychain(pullSecrets), signal, requestTimeout: timeout });
+      return registryOf({ ...parts, session, allowed: new Set() });
+    },
+    close: () => exchange.close(),
+  };
+}
+
+interface Parts {
+  readonly slots: Slots;
+  readonly cache: Cache;
+  readonly session: Session;
+  /** What this call was seen to be allowed to read, `SOURCE DIGEST`. */
+  readonly allowed: Set<string>;
+}
+
+function registryOf(parts: Parts): Registry {
+  return {
+    tags: (source) => answered(async () => ({ kind: 'ok', tags: await inTurn(parts, () => readTags(source, parts.session)) })),
+    digest: (reference) => answered(async () => ({ kind: 'ok', digest: await digestOf(reference, parts) })),
+    read: (source, digest, take) =>
+      answered(async () => {
+        try {
+          const files = await layersOf(source, digest, parts);
+          await readDocuments(packageStream(files), take);
+        } catch (error) {
+          throw named(error, `${source}@${digest}`);
+        }
+        return { kind: 'ok' };
+      }),
+  };
+}
+
+async function answered<Answer>(work: () => Promise<Answer>): Promise<Answer | RegistryFailed> {
+  try {
+    return await work();
+  } catch (error) {
+    return failedBy(error);
+  }
+}
+
+async function inTurn<Result>({ slots }: Parts, work: () => Promise<Result>): Promise<Result> {
+  const release = await slots.take();
+  return work().finally(release);
+}
+
+function named(error: unknown, name: string): unknown {
+  return error instanceof Trouble && error.failure.kind === 'invalid' ? invalid(`${name}: ${error.message}`) : error;
+}
+
+async function digestOf({ source, version }: PackageReference, parts: Parts): Promise<string> {
+  const digest = await inTurn(parts, async () => {
+    const head = await parts.session.ask(source, { method: 'HEAD', path: `manifests/${version}`, accept: accepted });
+    const told = head.header('docker-content-digest') ?? '';
+    head.discard();
+    if (isDigest(version)) return version;
+    return isDigest(told) ? told : hashOf(source, version, parts.session);
+  });
+  parts.allowed.add(`${source} ${digest}`);
+  return digest;
+}
+
+async function hashOf(source: string, tag: string, session: Session): Promise<string> {
+  const reply = await session.ask(source, { path: `manifests/${tag}`, accept: accepted });
+  const hash = createHash('sha256').update(await reply.text(limits.manifestBytes));
+  return `sha256:${hash.digest('hex')}`;
+}
+
+async function layersOf(source: string, digest: string, parts: Parts): Promise<readonly string[]> {
+  if (!parts.allowed.has(`${source} ${digest}`)) await digestOf({ source, version: digest }, parts);
+  const manifest = await manifestOf(source, { digest, size: undefined }, parts);
+  const image = manifest.kind === 'image' ? manifest : await manifestOf(source, manifest.image, parts);
+  if (image.kind === 'index') throw invalid('the index leads to another index');
+  return Promise.all(
+    image.layers.map((layer) => blob(source, `blobs/${layer.digest}`, { ...layer, most: limits.layerBytes }, parts)),
+  );
+}
+
+type Wanted = Omit<Descriptor, 'size'> & Pick<Announced, 'size'>;
+
+async function manifestOf(source: string, wanted: Wanted, parts: Parts): Promise<Manifest> {
+  const path = await blob(source, `manifests/${wanted.digest}`, { ...wanted, most: limits.manifestBytes }, parts);
+  return readManifest(await readFile(path, 'utf8'));
+}
+
+/** The path of content in the cache, fetched where it is not there. */
+async function blob(source: string, path: string, announced: Announced, parts: Parts): Promise<string> {
+  const found = await parts.cache.find(announced.digest);
+  if (found !== undefined) return found;
+  return inTurn(parts, async () => {
+    const reply = await parts.session.ask(source, {
+      path,
+      accept: path.startsWith('manifests/') ? accepted : '*/*',
+      isLarge: true,
+    });
+    return parts.cache.store(announced, reply.body);
+  });
+}

@@ -1,0 +1,139 @@
+// A stream of YAML as objects: document by document, so that memory is bounded by the largest one, and without losing a digit.
+// js-yaml with the schema of YAML 1.1, which is what Kubernetes reads; what it has beside JSON (times, sets, merges) is text or refused.
+import {
+  boolYaml11Tag,
+  defineScalarTag,
+  FAILSAFE_SCHEMA,
+  floatYaml11Tag,
+  intYaml11Tag,
+  load,
+  NOT_RESOLVED,
+  nullYaml11Tag,
+  realMapTag,
+} from 'js-yaml';
+import type { Json, JsonObject } from '../../hooks/model/json.ts';
+import { limits } from './limits.ts';
+import { invalid, type Trouble } from './trouble.ts';
+
+const exactInteger = defineScalarTag('tag:yaml.org,2002:int', {
+  ...intYaml11Tag,
+  resolve: (source, isExplicit, tagName) => {
+    if (/^[-+]?(?:0|[1-9][0-9]*)$/.test(source) && !Number.isSafeInteger(Number(source)))
+      return JSON.rawJSON(String(BigInt(source)));
+    // In YAML 1.1 `1:30` is 90; Kubernetes reads a text.
+    return source.includes(':') ? NOT_RESOLVED : intYaml11Tag.resolve(source, isExplicit, tagName);
+  },
+});
+const decimal = defineScalarTag('tag:yaml.org,2002:float', {
+  ...floatYaml11Tag,
+  resolve: (source, isExplicit, tagName) =>
+    source.includes(':') ? NOT_RESOLVED : floatYaml11Tag.resolve(source, isExplicit, tagName),
+});
+const schema = FAILSAFE_SCHEMA.withTags(nullYaml11Tag, boolYaml11Tag, exactInteger, decimal, realMapTag);
+
+const separator = /^---[ \t\r]*(?:#.*)?$/;
+
+/** Gives each object of the stream to `take`, in order; empty documents count for nothing. Throws where it is no stream of objects. */
+export async function readDocuments(
+  stream: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+  take: (object: JsonObject) => void,
+): Promise<void> {
+  let [lines, size, objects]: [string[], number, number] = [[], 0, 0];
+  const end = (): void => {
+    const object = parseObject(lines.join('\n'));
+    [lines, size] = [[], 0];
+    if (object === undefined) return;
+    objects += 1;
+    if (objects > limits.objects) throw invalid(`package.yaml holds more than ${limits.objects} objects`);
+    take(object);
+  };
+  for await (const line of linesOf(stream)) {
+    if (separator.test(line)) end();
+    else {
+      size += line.length + 1;
+      if (size > limits.documentBytes) throw tooLong();
+      lines.push(line);
+    }
+  }
+  end();
+}
+
+function tooLong(): Trouble {
+  return invalid(`package.yaml holds a document of more than ${limits.documentBytes} bytes`);
+}
+
+async function* linesOf(stream: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): AsyncGenerator<string> {
+  const decoder = new TextDecoder('utf-8', { fatal: true });
+  let rest: string[] = [];
+  let length = 0;
+  for await (const chunk of stream) {
+    const [first = '', ...others] = decoded(decoder, chunk).split('\n');
+    rest.push(first);
+    length += first.length;
+    for (const line of others) {
+      yield rest.join('');
+      [rest, length] = [[line], line.length];
+    }
+    if (length > limits.documentBytes) throw tooLong();
+  }
+  yield rest.join('') + decoded(decoder, undefined);
+}
+
+function decoded(decoder: InstanceType<typeof TextDecoder>, chunk: Uint8Array | undefined): string {
+  try {
+    return decoder.decode(chunk, { stream: chunk !== undefined });
+  } catch {
+    throw invalid('package.yaml is not UTF-8');
+  }
+}
+
+function parseObject(text: string): JsonObject | undefined {
+  if (text.split('\n').every((line) => /^\s*(?:#.*)?$/.test(line))) return undefined;
+  const budget = { left: limits.values };
+  const value = toJson(loaded(text), 0, budget);
+  if (value === null) return undefined;
+  if (typeof value !== 'object' || Array.isArray(value)) throw invalid('package.yaml holds a document that is no object');
+  return value as JsonObject;
+}
+
+function loaded(text: string): unknown {
+  try {
+    return load(text, { schema, maxDepth: limits.levels });
+  } catch (error) {
+    // The parser's own words quote the text.
+    const place = placeOf(error);
+    throw invalid(`package.yaml is not the YAML of objects${place === '' ? '' : `: line ${place} of a document`}`);
+  }
+}
+
+function placeOf(error: unknown): string {
+  const mark = typeof error === 'object' && error !== null && 'mark' in error ? error.mark : undefined;
+  return typeof mark === 'object' && mark !== null && 'line' in mark ? String(Number(mark.line) + 1) : '';
+}
+
+interface Budget {
+  left: number;
+}
+
+// What an alias repeats counts each time: whoever walks through the object meets it each time.
+function toJson(value: unknown, level: number, budget: Budget): Json {
+  budget.left -= 1;
+  if (budget.left < 0) throw invalid(`package.yaml holds a document of more than ${limits.values} values`);
+  if (level > limits.levels) throw invalid(`package.yaml holds a document of more than ${limits.levels} levels`);
+  if (value instanceof Map) return mapToJson(value, level, budget);
+  if (Array.isArray(value)) return value.map((one) => toJson(one, level + 1, budget));
+  if (typeof value === 'number' && !Number.isFinite(value)) throw invalid('package.yaml holds a number that JSON has not');
+  return (value ?? null) as Json;
+}
+
+function mapToJson(map: ReadonlyMap<unknown, unknown>, level: number, budget: Budget): JsonObject {
+  const entries = [...map].map(([key, one]): [string, Json] => {
+    if (typeof key === 'object' && key !== null && !JSON.isRawJSON(key))
+      throw invalid('package.yaml holds a key that is no text');
+    if (key === '<<') throw invalid('package.yaml merges maps by <<: write them out');
+    return [JSON.isRawJSON(key) ? key.rawJSON : String(key), toJson(one, level + 1, budget)];
+  });
+  const object = Object.fromEntries(entries);
+  if (Object.keys(object).length < entries.length) throw invalid('package.yaml holds a map with the same key twice');
+  return object;
+}

@@ -1,0 +1,136 @@
+// One request to one host, and its answer as a stream: bounded in time, and in bytes by whoever reads it.
+import type { Dispatcher } from 'undici';
+import { Pool } from 'undici';
+import { addressesOf, admittedAddress } from './addresses.ts';
+import { invalid, Trouble, unavailable } from './trouble.ts';
+
+export interface Reply {
+  readonly code: number;
+  header(name: string): string | undefined;
+  readonly body: AsyncIterable<Uint8Array>;
+  /** Reads at most so many bytes as text, then lets go. */
+  text(most: number): Promise<string>;
+  /** For an answer that nobody reads. */
+  discard(): void;
+}
+
+export interface Asked {
+  readonly method: 'GET' | 'HEAD';
+  readonly url: URL;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly signal: AbortSignal;
+  /** Where the registry led us: its own addresses, which say where else it may lead. */
+  readonly ledBy?: readonly string[];
+}
+
+export interface Exchange {
+  send(asked: Asked): Promise<Reply>;
+  close(): Promise<void>;
+}
+
+const connectTimeout = 5_000;
+const idle = 10_000;
+
+export function createExchange(connections: number, requestTimeout: number): Exchange {
+  const pools = new Map<string, Pool>();
+  // Connected to the address that was looked at: the next look-up may give another one.
+  const poolFor = async (url: URL, ledBy: readonly string[] | undefined): Promise<Pool> => {
+    const address = ledBy === undefined ? undefined : admittedAddress(url.hostname, await addressesOf(url.hostname), ledBy);
+    const key = `${url.origin} ${address ?? ''}`;
+    const pool = pools.get(key) ?? createPool(url, address, connections, requestTimeout);
+    pools.set(key, pool);
+    return pool;
+  };
+  return {
+    async send({ method, url, headers, signal, ledBy }) {
+      const where = `${url.host}${url.pathname}`;
+      try {
+        const pool = await poolFor(url, ledBy);
+        const answer = await pool.request({ method, path: `${url.pathname}${url.search}`, headers: { ...headers }, signal });
+        return replyOf(answer, where);
+      } catch (error) {
+        throw troubleOf(error, where);
+      }
+    },
+    async close() {
+      await Promise.all([...pools.values()].map((pool) => pool.destroy()));
+    },
+  };
+}
+
+function createPool(url: URL, address: string | undefined, connections: number, timeout: number): Pool {
+  const name = url.hostname.replace(/^\[|\]$/g, '');
+  const origin = new URL(url.origin);
+  const connect = { timeout: connectTimeout, ...(address === undefined ? {} : lookingUp(address)) };
+  return new Pool(origin, {
+    connect: url.protocol === 'https:' && !/^[\d.:]+$/.test(name) ? { ...connect, servername: name } : connect,
+    connections,
+    allowH2: false,
+    keepAliveTimeout: idle,
+    headersTimeout: timeout,
+    bodyTimeout: timeout,
+  });
+}
+
+type Found = (error: null, address: string | { address: string; family: number }[], family: number) => void;
+
+function lookingUp(address: string) {
+  const family = address.includes(':') ? 6 : 4;
+  return {
+    lookup: (_hostname: string, options: { readonly all?: boolean }, found: Found): void =>
+      options.all === true ? found(null, [{ address, family }], family) : found(null, address, family),
+  };
+}
+
+function replyOf({ statusCode, headers, body }: Dispatcher.ResponseData, where: string): Reply {
+  const content = guarded(body, where);
+  return {
+    code: statusCode,
+    header(name) {
+      const value = headers[name];
+      return Array.isArray(value) ? value[0] : value;
+    },
+    body: content,
+    text: (most) => textOf(content, most, where),
+    discard: () => {
+      body.on('error', () => undefined).destroy();
+    },
+  };
+}
+
+async function* guarded(body: AsyncIterable<Uint8Array>, where: string): AsyncGenerator<Uint8Array> {
+  try {
+    yield* body;
+  } catch (error) {
+    throw troubleOf(error, where);
+  }
+}
+
+async function textOf(body: AsyncIterable<Uint8Array>, most: number, where: string): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of body) {
+    length += chunk.length;
+    if (length > most) throw invalid(`${where} answered with more than ${most} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString();
+}
+
+/** Words of our own for what Node and undici say: theirs may quote what was sent. */
+function troubleOf(error: unknown, where: string): unknown {
+  if (error instanceof Trouble || !(error instanceof Error)) return error;
+  const code = 'code' in error ? String(error.code) : '';
+  const told = `${error.name} ${code}`;
+  const reason = reasons.find(([pattern]) => pattern.test(told))?.[1];
+  if (reason === undefined && code === '') return error;
+  return unavailable(`${where}: ${reason ?? `no answer (${code})`}`);
+}
+
+const reasons: readonly (readonly [RegExp, string])[] = [
+  [/Timeout|UND_ERR_\w*TIMEOUT|AbortError/i, 'no answer in time'],
+  [/ENOTFOUND|EAI_AGAIN/, 'the host is not known'],
+  [/ECONNREFUSED/, 'the connection is refused'],
+  [/CERT|TLS|SSL|SELF_SIGNED|UNABLE_TO|ALTNAME/, 'no trusted TLS connection'],
+  [/ECONNRESET|EPIPE|UND_ERR_SOCKET|UND_ERR_RES_CONTENT/, 'the connection was cut'],
+];

@@ -1,0 +1,168 @@
+// Requests to registries for one root: with its pull secrets, until its deadline, through challenges and redirects.
+import { readSource } from '../../hooks/packages/model/reference.ts';
+import type { RegistryFailure } from '../../hooks/packages/registry.ts';
+import { addressesOf, schemeOf } from './addresses.ts';
+import { basic, type Challenge, type Keychain, readChallenge, readToken, tokenAddress } from './authentication.ts';
+import type { Asked, Exchange, Reply } from './exchange.ts';
+import { limits } from './limits.ts';
+import { invalid, Trouble, unavailable } from './trouble.ts';
+
+interface SessionOptions {
+  readonly exchange: Exchange;
+  readonly keychain: Keychain;
+  /** Ends every request. */
+  readonly signal: AbortSignal;
+  /** A request and its answer take at most so many ms; of a layer only the head counts. */
+  readonly requestTimeout: number;
+}
+
+interface Request {
+  readonly method?: 'GET' | 'HEAD';
+  /** Below the repository: `tags/list`, `manifests/…`; or the whole address of another page. */
+  readonly path: string | URL;
+  readonly accept?: string;
+  /** A large body, which may take until the deadline. */
+  readonly isLarge?: boolean;
+}
+
+export interface Session {
+  /** An answer with code 200. Throws a Trouble for every other. */
+  ask(source: string, request: Request): Promise<Reply>;
+  addressOf(source: string, path: string): URL;
+}
+
+interface Place {
+  readonly source: string;
+  readonly registry: string;
+  readonly repository: string;
+}
+
+export function openSession(options: SessionOptions): Session {
+  /** What each source was told to show. */
+  const shown = new Map<string, string>();
+  const ask = async (source: string, request: Request): Promise<Reply> => {
+    const place = placeOf(source);
+    const first = await follow(place, request, shown.get(source), options);
+    if (first.code !== 401 || shown.has(source)) return accepted(first, place, shown.has(source));
+    const challenge = readChallenge(first.header('www-authenticate') ?? '');
+    first.discard();
+    const authorization = challenge === undefined ? undefined : await answerTo(challenge, place, options);
+    if (authorization === undefined) throw refused(place, 401, false);
+    shown.set(source, authorization);
+    return accepted(await follow(place, request, authorization, options), place, true);
+  };
+  return { ask, addressOf: (source, path) => urlOf(placeOf(source), path) };
+}
+
+function placeOf(source: string): Place {
+  const read = readSource(source);
+  if (read === undefined) throw invalid('expected a repository such as registry.example.org/acme/name');
+  return { source, ...read };
+}
+
+/** Docker's own registry is served under another name than it is written with. */
+const served: Readonly<Record<string, string>> = { 'docker.io': 'index.docker.io' };
+
+function urlOf({ registry, repository }: Place, path: string): URL {
+  const host = served[registry] ?? registry;
+  return new URL(`${schemeOf(host)}://${host}/v2/${repository}/${path}`);
+}
+
+async function follow(
+  place: Place,
+  request: Request,
+  authorization: string | undefined,
+  options: SessionOptions,
+): Promise<Reply> {
+  const start = typeof request.path === 'string' ? urlOf(place, request.path) : request.path;
+  let url = start;
+  for (let redirects = 0; redirects <= limits.redirects; redirects += 1) {
+    const reply = await options.exchange.send(await askedOf({ request, url, start, authorization, options }));
+    if (![301, 302, 303, 307, 308].includes(reply.code)) return reply;
+    reply.discard();
+    url = nextOf(reply.header('location'), url, place);
+  }
+  throw invalid(`${place.source}: the registry redirects more than ${limits.redirects} times`);
+}
+
+interface Step {
+  readonly request: Request;
+  readonly url: URL;
+  /** Of the registry, which alone is shown who we are. */
+  readonly start: URL;
+  readonly authorization: string | undefined;
+  readonly options: SessionOptions;
+}
+
+async function askedOf({ request, url, start, authorization, options }: Step): Promise<Asked> {
+  const { method = 'GET', accept = '*/*', isLarge = false } = request;
+  const signal = isLarge ? options.signal : AbortSignal.any([options.signal, AbortSignal.timeout(options.requestTimeout)]);
+  const headers = { accept, 'user-agent': 'janus' };
+  if (url.origin !== start.origin) return { method, url, signal, headers, ledBy: await addressesOf(start.hostname) };
+  return { method, url, signal, headers: authorization === undefined ? headers : { ...headers, authorization } };
+}
+
+function nextOf(location: string | undefined, from: URL, { source }: Place): URL {
+  if (location === undefined || !URL.canParse(location, from.href))
+    throw invalid(`${source}: the registry redirects to no address`);
+  const url = new URL(location, from);
+  if (!isAsSafe(url, from)) throw invalid(`${source}: the registry redirects to an address that is not safe`);
+  return url;
+}
+
+/** HTTPS leads to HTTPS alone. */
+function isAsSafe(url: URL, from: URL): boolean {
+  return url.protocol === 'https:' || (url.protocol === 'http:' && from.protocol === 'http:');
+}
+
+async function answerTo(challenge: Challenge, place: Place, options: SessionOptions): Promise<string | undefined> {
+  const login = options.keychain(place.source);
+  if (challenge.kind === 'basic') return login === undefined ? undefined : basic(login);
+  const registry = urlOf(place, '');
+  const url = tokenAddress(challenge, place.repository);
+  if (url === undefined || !isAsSafe(url, registry)) throw invalid(`${place.source}: the registry names no safe token service`);
+  const ledBy = url.origin === registry.origin ? {} : { ledBy: await addressesOf(registry.hostname) };
+  const reply = await options.exchange.send({
+    method: 'GET',
+    url,
+    headers: {
+      accept: 'application/json',
+      'user-agent': 'janus',
+      ...(login === undefined ? {} : { authorization: basic(login) }),
+    },
+    signal: AbortSignal.any([options.signal, AbortSignal.timeout(options.requestTimeout)]),
+    ...ledBy,
+  });
+  const token = readToken(await (await accepted(reply, place, login !== undefined)).text(limits.answerBytes));
+  if (token === undefined) throw unavailable(`${place.source}: the token service gave no token`);
+  return `Bearer ${token}`;
+}
+
+function accepted(reply: Reply, place: Place, isKnown: boolean): Reply {
+  if (reply.code === 200) return reply;
+  reply.discard();
+  throw refused(place, reply.code, isKnown, secondsOf(reply.header('retry-after')));
+}
+
+function refused({ source }: Place, code: number, isKnown: boolean, retryAfterSeconds?: number): Trouble {
+  const wait = retryAfterSeconds === undefined ? {} : { retryAfterSeconds };
+  return new Trouble({ ...reasonOf(source, code, isKnown), ...wait });
+}
+
+function reasonOf(source: string, code: number, isKnown: boolean): RegistryFailure {
+  if (code === 401 || code === 403) {
+    const why = isKnown ? 'the pull secret gives no right to it' : 'no pull secret is for it, or the one that is gives no right';
+    return { kind: 'denied', message: `${source}: the registry answers ${code}: ${why}` };
+  }
+  if (code === 404)
+    return { kind: 'absent', message: `${source}: the registry answers 404: there is no such repository, tag or digest` };
+  return { kind: 'unavailable', message: `${source}: the registry answers ${code}` };
+}
+
+const longestWait = 3_600;
+
+function secondsOf(header: string | undefined): number | undefined {
+  if (header === undefined) return undefined;
+  const seconds = /^\d+$/.test(header) ? Number(header) : Math.ceil((Date.parse(header) - Date.now()) / 1_000);
+  return Number.isNaN(seconds) ? undefined : Math.min(Math.max(seconds, 0), longestWait);
+}

@@ -1,0 +1,50 @@
+// All tags of a source, page by page.
+import { at, isList, parseJson } from '../../hooks/model/json.ts';
+import { isTag } from '../../hooks/packages/model/reference.ts';
+import type { Reply } from './exchange.ts';
+import { limits } from './limits.ts';
+import type { Session } from './session.ts';
+import { invalid } from './trouble.ts';
+
+const pageSize = 1_000;
+
+/** Throws a Trouble where the pages do not end. */
+export async function readTags(source: string, session: Session): Promise<readonly string[]> {
+  const tags = new Set<string>();
+  const seen = new Set<string>();
+  const home = session.addressOf(source, 'tags/list');
+  let next: URL | undefined = new URL(`?n=${pageSize}`, home);
+  while (next !== undefined) {
+    requireNew(next, seen, source);
+    const reply = await session.ask(source, { path: next, accept: 'application/json' });
+    for (const tag of tagsOf(await reply.text(limits.answerBytes), source)) tags.add(tag);
+    if (tags.size > limits.tags) throw invalid(`${source} has more than ${limits.tags} tags`);
+    next = nextOf(reply, next, home);
+  }
+  return [...tags];
+}
+
+function requireNew(page: URL, seen: Set<string>, source: string): void {
+  if (seen.has(page.href)) throw invalid(`${source}: the pages of its tags lead in a circle`);
+  seen.add(page.href);
+  if (seen.size > limits.pages) throw invalid(`${source}: its tags have more than ${limits.pages} pages`);
+}
+
+function tagsOf(text: string, source: string): readonly string[] {
+  try {
+    const tags = at(parseJson(text), 'tags');
+    return (isList(tags) ? tags : []).filter((tag) => typeof tag === 'string').filter(isTag);
+  } catch {
+    throw invalid(`${source}: the list of its tags is no JSON`);
+  }
+}
+
+/** `Link: <address>; rel="next"`, which must be a page of the same list: it is asked for with the same token. */
+function nextOf(reply: Reply, from: URL, home: URL): URL | undefined {
+  const link = /<([^>]*)>\s*;\s*rel="?next"?/.exec(reply.header('link') ?? '')?.[1];
+  if (link === undefined) return undefined;
+  const url = URL.canParse(link, from.href) ? new URL(link, from) : undefined;
+  if (url?.origin !== home.origin || url.pathname !== home.pathname)
+    throw invalid(`${home.host}${home.pathname}: the next page of tags is no page of them`);
+  return url;
+}

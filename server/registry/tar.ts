@@ -1,0 +1,109 @@
+// The files of a layer, unpacked as they are read, within bounds that hold while they stream.
+import { createReadStream } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { pipeline, type Readable } from 'node:stream';
+import { createGunzip } from 'node:zlib';
+import { type Extract, extract, type Header } from 'tar-stream';
+import { limits } from './limits.ts';
+import { invalid, Trouble, unavailable } from './trouble.ts';
+
+/** How much may still be unpacked. Each step throws a Trouble where it is too much. */
+export interface Room {
+  take(bytes: number): void;
+  entry(): void;
+}
+
+/** Of all layers of a package together. */
+export function counting(): Room {
+  let [bytes, entries] = [0, 0];
+  return {
+    take(more) {
+      bytes += more;
+      if (bytes > limits.unpackedBytes) throw invalid(`the layers unpack to more than ${limits.unpackedBytes} bytes`);
+    },
+    entry() {
+      entries += 1;
+      if (entries > limits.tarEntries) throw invalid(`the layers hold more than ${limits.tarEntries} files`);
+    },
+  };
+}
+
+interface Entry {
+  readonly header: Header;
+  /** To be read, or resumed, before the next entry comes. */
+  readonly stream: AsyncIterable<Uint8Array> & { resume(): unknown };
+}
+
+/** The entries of a tar, plain or packed by gzip. Throws a Trouble where it is none. */
+export async function* entriesOf(file: string, room: Room): AsyncGenerator<Entry> {
+  const tar = extract();
+  let trouble: unknown;
+  const feeding = feed(file, room, tar).catch((error: unknown) => {
+    trouble = troubleOf(error);
+    tar.destroy(invalid('its input ended'));
+  });
+  try {
+    for await (const stream of tar) {
+      room.entry();
+      yield { header: stream.header, stream: stream as unknown as Entry['stream'] };
+    }
+  } catch (error) {
+    tar.destroy();
+    await feeding;
+    throw trouble ?? (error instanceof Trouble ? error : invalid('a layer is no tar, or is cut'));
+  } finally {
+    tar.destroy();
+    await feeding;
+  }
+  if (trouble !== undefined) throw trouble;
+}
+
+function troubleOf(error: unknown): unknown {
+  if (error instanceof Trouble) return error;
+  const code = typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : '';
+  return /^Z_|^ERR_/.test(code) ? invalid('a layer is no gzip, or is cut') : unavailable(`the cache cannot be read (${code})`);
+}
+
+async function feed(file: string, room: Room, tar: Extract): Promise<void> {
+  for await (const chunk of unpacked(file)) {
+    room.take(chunk.length);
+    if (tar.destroying) return;
+    if (!tar.write(chunk)) await drained(tar);
+  }
+  tar.end(undefined);
+}
+
+function drained(tar: Extract): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      tar.off('drain', done);
+      tar.off('close', done);
+      resolve();
+    };
+    if (tar.destroyed) resolve();
+    tar.on('drain', done);
+    tar.on('close', done);
+  });
+}
+
+async function* unpacked(file: string): AsyncGenerator<Uint8Array> {
+  const isPacked = await startsAsGzip(file);
+  const source = createReadStream(file);
+  const stream: Readable = isPacked ? pipeline(source, createGunzip(), () => undefined) : source;
+  try {
+    yield* stream;
+  } finally {
+    source.destroy();
+    stream.destroy();
+  }
+}
+
+async function startsAsGzip(file: string): Promise<boolean> {
+  const handle = await open(file);
+  try {
+    const { buffer } = await handle.read(Buffer.alloc(2), 0, 2, 0);
+    return buffer.readUInt16BE(0) === 0x1f8b;
+  } finally {
+    await handle.close();
+  }
+}

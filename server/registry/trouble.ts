@@ -1,0 +1,24 @@
+// What can go wrong with a registry, as an error within this folder; outside of it failures are values.
+import type { RegistryFailed, RegistryFailure } from '../../hooks/packages/registry.ts';
+
+export class Trouble extends Error {
+  readonly failure: RegistryFailure;
+  constructor(failure: RegistryFailure) {
+    super(failure.message);
+    this.failure = failure;
+  }
+}
+
+export function invalid(message: string): Trouble {
+  return new Trouble({ kind: 'invalid', message });
+}
+
+export function unavailable(message: string): Trouble {
+  return new Trouble({ kind: 'unavailable', message });
+}
+
+/** The failure that an error stands for; a bug stays one. */
+export function failedBy(error: unknown): RegistryFailed {
+  if (error instanceof Trouble) return { kind: 'failed', failure: error.failure };
+  throw error;
+}

@@ -1,0 +1,180 @@
+// `npm run packages -- resolve`: whole trees from a real registry, against a folder and against a cluster.
+import { spawn } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import t from 'tap';
+import { at, type JsonObject, parseJson } from '../../hooks/model/json.ts';
+import { kubeconfigOfSuite } from '../server/kubernetes/real.ts';
+import { must } from '../support/client.ts';
+import { connectToCluster } from '../support/install.ts';
+import { definitionOf, packageOf, providerYaml, push } from '../support/registry/builder.ts';
+import { startRegistry } from '../support/registry/process.ts';
+import { answering, startProxy, where } from '../support/registry/proxy.ts';
+
+const registry = await startRegistry(t);
+const proxy = await startProxy(t, registry.origin);
+const root = join(import.meta.dirname, '..', '..');
+
+const source = (name: string): string => `${proxy.host}/acme/${name}`;
+
+async function publish(
+  name: string,
+  tag: string,
+  requires: Readonly<Record<string, string>> = {},
+  objects: readonly object[] = [],
+): Promise<string> {
+  const needed = Object.fromEntries(Object.entries(requires).map(([one, range]) => [source(one), range]));
+  return push({ origin: registry.origin, repository: `acme/${name}`, tag }, await packageOf(providerYaml(name, needed, objects)));
+}
+
+const group = `s3-${process.pid}.example.org`;
+const bucket = (spec: object): object => definitionOf('buckets', group, spec);
+const text1 = { type: 'object', properties: { region: { type: 'string' }, acl: { type: 'string' } } };
+const digests = {
+  family: await publish('provider-family-aws', 'v1.1.0'),
+  old: await publish('provider-family-aws', 'v1.0.0'),
+  s3: await publish('provider-aws-s3', 'v1.0.0', { 'provider-family-aws': '>=v1.1.0' }, [bucket(text1)]),
+  s3next: await publish('provider-aws-s3', 'v2.0.0', { 'provider-family-aws': '>=v1.1.0' }, [
+    bucket({ type: 'object', properties: { region: { type: 'string' } } }),
+  ]),
+  second: await publish('second', 'v1.0.0', { 'provider-aws-s3': 'v1.0.0' }, [bucket(text1)]),
+  missing: await publish('missing', 'v1.0.0', { 'provider-family-aws': '>=v9.0.0' }),
+  nowhere: await publish('nowhere', 'v1.0.0', { none: '>=v1.0.0' }),
+  broken: await publish('broken', 'v1.0.0', {}, [{ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'x' } }]),
+};
+
+interface Ran {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+async function run(...args: readonly string[]): Promise<Ran> {
+  const child = spawn(process.execPath, [join(root, 'scripts', 'packages.ts'), ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+  const ended = new Promise<number | null>((resolve) => child.on('close', resolve));
+  const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);
+  return { code: await ended, stdout, stderr };
+}
+
+const directory = t.testdir();
+const cache = ['--cache', join(directory, 'cache')];
+
+function snapshot(name: string, tag: string): string {
+  const file = join(directory, `${name}-${tag}.yaml`);
+  const object = {
+    apiVersion: 'pkg.crossplane.io/v1',
+    kind: 'Provider',
+    metadata: { name },
+    spec: { package: `${source(name)}:${tag}`, novel: 9 },
+  };
+  writeFileSync(file, JSON.stringify(object));
+  return file;
+}
+
+t.test('29, 35: the example, its tags as digests, dependencies first', async (t) => {
+  const lock = join(directory, 'lock.yaml');
+  const other = { name: 'gcp-1', source: 'registry.example.org/acme/provider-gcp-compute', version: 'v0.9.0', dependencies: [] };
+  writeFileSync(lock, JSON.stringify({ apiVersion: 'pkg.crossplane.io/v1beta1', kind: 'Lock', packages: [other] }));
+  const ran = await run('resolve', snapshot('provider-aws-s3', 'v1.0.0'), '--lock', lock, '--json', ...cache);
+  t.equal(ran.code, 0, ran.stderr);
+  const told = parseJson(ran.stdout) as JsonObject;
+  t.match(told, {
+    kind: 'resolved',
+    packages: [
+      {
+        source: source('provider-family-aws'),
+        tag: 'v1.1.0',
+        digest: digests.family,
+        change: 'added',
+        demands: [{ package: 'provider-aws-s3', constraints: '>=v1.1.0' }],
+      },
+      { source: source('provider-aws-s3'), digest: digests.s3, change: 'root', objects: [{ kind: 'CustomResourceDefinition' }] },
+    ],
+    lock: [other, { version: `v1.1.0@${digests.family}` }, { version: `v1.0.0@${digests.s3}` }],
+  });
+  const people = await run('resolve', snapshot('provider-aws-s3', 'v1.0.0'), ...cache);
+  t.match(
+    people.stdout,
+    /provider-family-aws v1\.1\.0@sha256:\w+ \(added\)\n {2}because provider-aws-s3 requires >=v1\.1\.0\n.*provider-aws-s3 v1\.0\.0/,
+  );
+  t.match(people.stdout, /2 of 2 packages change, dependencies first; the Lock then holds 2/);
+});
+
+t.test('a second time no layer is fetched', async (t) => {
+  const from = proxy.seen.length;
+  t.equal((await run('resolve', snapshot('provider-aws-s3', 'v1.0.0'), ...cache)).code, 0);
+  const asked = proxy.seen.slice(from);
+  t.ok(asked.length > 0);
+  t.same(
+    asked.filter(({ path }) => path.includes('/blobs/')),
+    [],
+  );
+  t.same(
+    asked.filter(({ method, path }) => method !== 'HEAD' && !path.includes('/tags/list')),
+    [],
+    'tags and heads only',
+  );
+});
+
+t.test('refused', async (t) => {
+  const told = async (name: string, tag: string, ...more: readonly string[]): Promise<string> => {
+    const { code, stdout, stderr } = await run('resolve', snapshot(name, tag), ...cache, ...more);
+    t.equal(code, 1, `${name}: ${stdout}${stderr}`);
+    return stdout;
+  };
+  t.match(
+    await told('missing', 'v1.0.0'),
+    /^Refused: MissingDependency: Package missing requires provider-family-aws >=v9.0.0, but no compatible version found/,
+  );
+  t.match(await told('nowhere', 'v1.0.0'), /^Refused: MissingDependency: .*has no version/);
+  t.match(
+    await told('broken', 'v1.0.0'),
+    new RegExp(`^Refused: InvalidPackage: ${source('broken')}@${digests.broken}: a Provider may not hold v1 Secret x`),
+  );
+  t.match(
+    await told('second', 'v1.0.0'),
+    /^Refused: CRDConflict: Multiple packages install incompatible versions of CRD buckets/,
+  );
+  const crds = t.testdir({ 'bucket.yaml': JSON.stringify(bucket(text1)) });
+  t.match(
+    await told('provider-aws-s3', 'v2.0.0', '--crds', crds),
+    /^Refused: SchemaIncompatible: CRD buckets\.\S+ would break what is there: v1beta1 \.spec\.acl the field is gone/,
+  );
+});
+
+t.test('15: against a cluster', async (t) => {
+  const client = connectToCluster();
+  const path = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+  must(await client.create(path, bucket(text1) as JsonObject));
+  t.teardown(async () => {
+    await client.delete(`${path}/buckets.${group}`);
+    await client.close();
+  });
+  const with2 = (tag: string) =>
+    run('resolve', snapshot('provider-aws-s3', tag), '--kubeconfig', kubeconfigOfSuite(), '--json', ...cache);
+  const same = await with2('v1.0.0');
+  t.equal(same.code, 0, same.stdout + same.stderr);
+  const before = must(await client.get(`${path}/buckets.${group}`));
+  const broken = await with2('v2.0.0');
+  t.equal(broken.code, 1);
+  t.match(parseJson(broken.stdout), { kind: 'refused', faults: [{ reason: 'SchemaIncompatible' }] });
+  const after = must(await client.get(`${path}/buckets.${group}`));
+  t.equal(at(after, 'metadata', 'resourceVersion'), at(before, 'metadata', 'resourceVersion'), 'nothing was written');
+});
+
+t.test('a registry that does not answer, a call that is wrong', async (t) => {
+  proxy.act(where(/family/, answering(503)));
+  const ran = await run('resolve', snapshot('provider-aws-s3', 'v1.0.0'), ...cache);
+  t.match(ran, { code: 2, stdout: new RegExp(`^Failed: ${source('provider-family-aws')}: the registry answers 503`) });
+  proxy.act(() => false);
+  for (const args of [
+    [],
+    ['install', 'x'],
+    ['resolve'],
+    ['resolve', join(directory, 'none.yaml')],
+    ['resolve', snapshot('x', 'v 1')],
+    ['resolve', snapshot('a', 'v1'), '--crds', '.', '--kubeconfig', 'x'],
+  ])
+    t.match(await run(...args), { code: 64, stdout: '', stderr: /^packages: / }, args.join(' '));
+});

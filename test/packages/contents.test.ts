@@ -1,0 +1,273 @@
+// What a package may be: each thing that is wrong with one, as a layer, a stream, a document or an object. No registry is needed:
+// layers lie in files.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import t from 'tap';
+import { at, type JsonObject, parseJson } from '../../hooks/model/json.ts';
+import { replacementFaults, sharedMembers } from '../../hooks/packages/checks/conflicts.ts';
+import { inspect, installable } from '../../hooks/packages/checks/contents.ts';
+import { dnsLabel, packageName, revisionName } from '../../hooks/packages/model/names.ts';
+import { readReference } from '../../hooks/packages/model/reference.ts';
+import { readDocuments } from '../../server/registry/documents.ts';
+import { packageStream } from '../../server/registry/layers.ts';
+import { readManifest } from '../../server/registry/manifest.ts';
+import { definitionOf, type File, providerYaml, tarOf } from '../support/registry/builder.ts';
+
+type Tap = typeof t;
+
+async function read(t: Pick<Tap, 'testdir'>, ...layers: readonly Buffer[]): Promise<readonly JsonObject[] | string> {
+  const directory = t.testdir();
+  const files = layers.map((_, index) => join(directory, `${index}`));
+  for (const [index, file] of files.entries()) writeFileSync(file, layers[index] ?? '');
+  const objects: JsonObject[] = [];
+  try {
+    await readDocuments(packageStream(files), (object) => objects.push(object));
+    return objects;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+
+const good = providerYaml('good');
+const file = (parts: Partial<File> = {}): File => ({ name: 'package.yaml', content: good, ...parts }) as File;
+const long = `${'folder/'.repeat(40)}package.yaml`;
+
+const tars: readonly (readonly [name: string, files: readonly File[], expected: RegExp | 'ok'])[] = [
+  ['plain', [file()], 'ok'],
+  ['a long name, by a PAX header', [file({ name: long })], 'ok'],
+  [
+    'other files beside it',
+    [{ name: 'bin/', type: 'directory' } as File, file(), file({ name: 'bin/other', content: 'x' })],
+    'ok',
+  ],
+  ['none', [file({ name: 'other.yaml' })], /holds no package.yaml/],
+  ['two', [file(), file({ name: 'deeper/package.yaml' })], /holds 2 files package.yaml/],
+  ['the same path twice', [file(), file()], /holds 2 files/],
+  ['a symbolic link', [{ name: 'package.yaml', type: 'symlink', linkname: '/etc/passwd' } as File], /no plain file/],
+  ['a hard link', [{ name: 'package.yaml', type: 'link', linkname: 'other' } as File], /no plain file/],
+  ['a device', [{ name: 'package.yaml', type: 'character-device' } as File], /no plain file/],
+  ['a sparse file', [file({ pax: { 'GNU.sparse.major': '1' } } as Partial<File>)], /no plain file/],
+  ['an absolute path', [file({ name: '/package.yaml' })], /leads out of its layer/],
+  ['a path upwards', [file({ name: 'a/../../package.yaml' })], /leads out of its layer/],
+  [
+    'too many files',
+    Array.from({ length: 10_001 }, (_, index) => file({ name: `f${index}`, content: '' })),
+    /more than 10000 files/,
+  ],
+];
+
+for (const [name, files, expected] of tars)
+  t.test(`tar: ${name}`, async (t) => {
+    const tar = await tarOf(...files);
+    for (const layer of [tar, gzipSync(tar)]) {
+      const found = await read(t, layer);
+      if (expected === 'ok') t.match(found, [{ metadata: { name: 'good' } }]);
+      else t.match(found, expected);
+    }
+  });
+
+t.test('what is no layer', async (t) => {
+  const tar = await tarOf(file({ content: good.padEnd(20_000, '\n') }));
+  t.match(await read(t, gzipSync(tar).subarray(0, 100)), /no gzip, or is cut/);
+  t.match(await read(t, Buffer.concat([gzipSync(tar).subarray(0, 40), Buffer.alloc(60, 7)])), /no gzip|no tar/);
+  t.match(await read(t, Buffer.alloc(2_048, 7)), /no tar/);
+  t.match(await read(t, tar.subarray(0, 5_000)), /no tar, or is cut|holds no package.yaml/);
+});
+
+t.test('more than 64 MiB, in little memory', async (t) => {
+  const zeros = Buffer.alloc(65 * 1024 * 1024, '#');
+  const bomb = gzipSync(await tarOf(file({ name: 'other', content: zeros }), file()));
+  t.ok(bomb.length < 1_000_000, 'it is small as it is sent');
+  t.match(await read(t, bomb), /unpack to more than 67108864 bytes/);
+  const half = gzipSync(await tarOf(file({ name: 'other', content: zeros.subarray(0, 40 * 1024 * 1024) })));
+  t.match(await read(t, gzipSync(await tarOf(file())), half, half), /unpack to more than/, 'all layers count');
+});
+
+const nested = (levels: number): string => `a: ${'['.repeat(levels)}${']'.repeat(levels)}`;
+const bomb = [
+  'a: &a [x,x,x,x,x,x,x,x,x,x]',
+  ...'bcdef'.split('').map((name, index) => `${name}: &${name} [${'*'}${'abcdef'[index]}${`,*${'abcdef'[index]}`.repeat(9)}]`),
+].join('\n');
+
+const streams: readonly (readonly [name: string, text: string | Buffer, expected: RegExp])[] = [
+  ['no YAML', 'a: b: c', /not the YAML of objects: line 1/],
+  ['a tab for a space', 'a:\n\t- b', /not the YAML of objects/],
+  ['a list', '- a', /no object/],
+  ['a text', 'hello', /no object/],
+  ['not UTF-8', Buffer.from([0x61, 0x3a, 0x20, 0xff]), /not UTF-8/],
+  ['200 levels', nested(200), /not the YAML of objects/],
+  ['a million levels', nested(900_000), /not the YAML of objects/],
+  ['an alias bomb', bomb, /more than 300000 values/],
+  ['an alias of what holds it', 'a: &a [*a]', /not the YAML|levels/],
+  ['merges', 'a: &a {b: 1}\nc: {<<: *a}', /merges maps/],
+  ['a key twice', 'a: 1\na: 2', /not the YAML|same key twice/],
+  ['a key that is a list', '? [a]\n: 1', /key that is no text/],
+  ['a number that JSON has not', 'a: .nan', /number that JSON has not/],
+  ['a document too long', `a: ${'x'.repeat(3_000_000)}`, /more than 2097152 bytes/],
+  ['lines too many', `a: |\n${'  x\n'.repeat(1_000_000)}`, /more than 2097152 bytes/],
+  ['10 000 objects', 'a: 1\n---\n'.repeat(10_000), /more than 5000 objects/],
+  ['a tag of another program', 'a: !!js/function "x"', /not the YAML of objects/],
+];
+
+for (const [name, text, expected] of streams)
+  t.test(`stream: ${name}`, async (t) => {
+    t.match(await read(t, await tarOf(file({ content: text }))), expected);
+  });
+
+t.test('values as Kubernetes reads them', async (t) => {
+  const text = `---\n# nothing\n---\nlarge: 9223372036854775807\nsmall: -9223372036854775808\noctal: 0644\nhexa: 0x10\nyes: on\n"n": "y"\ntime: 2026-01-01\nclock: 1:30\nnone: ~\nfloat: 1.5\nproto: {__proto__: 1}\nsame: &s [1]\nagain: *s\n--- # end\n`;
+  const [object] = (await read(t, await tarOf(file({ content: text })))) as readonly JsonObject[];
+  const expected = `{"large":9223372036854775807,"small":-9223372036854775808,"octal":420,"hexa":16,"true":true,"n":"y","time":"2026-01-01","clock":"1:30","none":null,"float":1.5,"proto":{"__proto__":1},"same":[1],"again":[1]}`;
+  t.equal(JSON.stringify(object), JSON.stringify(parseJson(expected)));
+});
+
+function inspected(...objects: readonly object[]): ReturnType<ReturnType<typeof inspect>['done']> {
+  const inspection = inspect();
+  for (const object of objects) inspection.take(object as JsonObject);
+  return inspection.done();
+}
+
+const meta = (parts: object = {}) => ({
+  apiVersion: 'meta.pkg.crossplane.io/v1',
+  kind: 'Provider',
+  metadata: { name: 'p' },
+  ...parts,
+});
+const requires = (entry: object) => meta({ spec: { dependsOn: [entry] } });
+const crd = definitionOf('buckets', 's3.example.org');
+const source = 'registry.example.org/acme/b';
+
+const contents: readonly (readonly [name: string, objects: readonly object[], expected: RegExp | 'ok'])[] = [
+  ['a Provider', [meta(), crd], 'ok'],
+  ['an older meta', [meta({ apiVersion: 'meta.pkg.crossplane.io/v1alpha1' })], 'ok'],
+  ['no meta', [crd], /expected one meta object of meta.pkg.crossplane.io, found 0/],
+  ['two metas', [meta(), meta()], /found 2/],
+  ['a meta of another version', [meta({ apiVersion: 'meta.pkg.crossplane.io/v9' })], /expected a meta object of kind/],
+  ['a meta of another kind', [meta({ kind: 'Other' })], /expected a meta object of kind/],
+  [
+    'an object that is not allowed',
+    [meta(), { apiVersion: 'v1', kind: 'Secret', metadata: { name: 's' } }],
+    /a Provider may not hold v1 Secret s/,
+  ],
+  ['a CRD in a Configuration', [meta({ kind: 'Configuration' }), crd], /a Configuration may not hold/],
+  ['the same object twice', [meta(), crd, crd], /CustomResourceDefinition buckets.s3.example.org is there twice/],
+  ['an object without name', [meta(), { ...crd, metadata: {} }], /expected apiVersion, kind and metadata.name/],
+  ['a conversion webhook', [meta(), { ...crd, spec: { conversion: { strategy: 'Webhook' } } }], /not supported yet/],
+  [
+    'an admission webhook',
+    [meta(), { apiVersion: 'admissionregistration.k8s.io/v1', kind: 'ValidatingWebhookConfiguration', metadata: { name: 'w' } }],
+    /not supported yet/,
+  ],
+  ['a legacy dependency', [requires({ provider: source, version: '>=v1.0.0' })], 'ok'],
+  ['a digest', [requires({ kind: 'Provider', package: source, version: `sha256:${'a'.repeat(64)}` })], 'ok'],
+  [
+    'a bad constraint',
+    [requires({ kind: 'Provider', package: source, version: 'newest' })],
+    /dependsOn\[0\]: expected a range of versions or a digest sha256:…, found "newest"/,
+  ],
+  ['4: a source with a tag', [requires({ kind: 'Provider', package: `${source}:v1`, version: '*' })], /without tag or digest/],
+  ['a dependency of no kind', [requires({ package: source, version: '*' })], /expected kind and package/],
+  ['no list', [meta({ spec: { dependsOn: {} } })], /expected a list/],
+  ['a bad range of Crossplane', [meta({ spec: { crossplane: { version: 'new' } } })], /spec.crossplane.version/],
+];
+
+for (const [name, objects, expected] of contents)
+  t.test(`contents: ${name}`, async (t) => {
+    const found = inspected(...objects);
+    if (expected === 'ok') t.type(found, 'object');
+    else t.match(found, expected);
+  });
+
+t.test('a Function installs none of its objects', async (t) => {
+  t.match(inspected(meta({ kind: 'Function' }), crd), { members: [] });
+});
+
+t.test('a status of nulls is dropped', async (t) => {
+  t.equal(at(installable({ ...crd, status: { conditions: null } } as JsonObject), 'status'), undefined);
+});
+
+t.test('14: one CRD of two packages, or of somebody else', async (t) => {
+  const members = [
+    { apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition', name: 'buckets.s3.aws.example.org' },
+  ];
+  t.same(
+    sharedMembers([
+      { source: 'a', members },
+      { source: 'b', members: [] },
+    ]),
+    [],
+  );
+  t.match(
+    sharedMembers([
+      { source: 'a', members },
+      { source: 'b', members },
+    ]),
+    [
+      {
+        reason: 'CRDConflict',
+        message: 'Multiple packages install incompatible versions of CRD buckets.s3.aws.example.org: a and b',
+      },
+    ],
+  );
+  const owned = (owner: object) =>
+    ({ ...crd, metadata: { name: 'buckets.s3.example.org', ownerReferences: [owner] } }) as JsonObject;
+  const revision = { apiVersion: 'pkg.crossplane.io/v1', kind: 'ProviderRevision', name: 'p-1', controller: true };
+  const faults = (live: JsonObject) =>
+    replacementFaults({ live, next: crd as JsonObject, leaving: ['p-1'] }).map(({ reason }) => reason);
+  t.same(faults(crd as JsonObject), [], 'nobody controls it');
+  t.same(faults(owned(revision)), [], 'a revision that leaves');
+  t.same(faults(owned({ ...revision, controller: false, name: 'other' })), [], 'an owner that does not control');
+  t.same(faults(owned({ ...revision, name: 'p-2' })), ['CRDConflict']);
+  t.same(faults(owned({ ...revision, apiVersion: 'apps/v1' })), ['CRDConflict']);
+});
+
+t.test('30: names', async (t) => {
+  t.equal(packageName('registry.example.org/Acme/provider_x.y'.toLowerCase()), 'acme-providerx-y');
+  t.equal(revisionName('provider-aws-s3', `sha256:abc123def456${'0'.repeat(52)}`), 'provider-aws-s3-abc123def456');
+  t.equal(revisionName('n'.repeat(60), `sha256:${'1'.repeat(64)}`), `${'n'.repeat(50)}-${'1'.repeat(12)}`);
+  t.equal(dnsLabel('-a.b:c/d-'), 'a-b-c-d');
+  t.equal(dnsLabel('x'.repeat(70)).length, 63);
+});
+
+t.test('references', async (t) => {
+  const digest = `sha256:${'a'.repeat(64)}`;
+  t.same(readReference('127.0.0.1:5000/org/p:v1'), { source: '127.0.0.1:5000/org/p', version: 'v1' });
+  t.same(readReference(`r.example.org/p@${digest}`), { source: 'r.example.org/p', version: digest });
+  t.same(readReference(`r.example.org/p:v1@${digest}`), { source: 'r.example.org/p', version: digest });
+  t.same(readReference('r.example.org/p'), { source: 'r.example.org/p', version: 'latest' });
+  for (const bad of [
+    'localhost:5000/p:v1',
+    'p:v1',
+    'r.example.org/P:v1',
+    'r.example.org/p:',
+    'r.example.org/p@sha256:a',
+    'r.example.org/../p:v1',
+    'r.example.org/p?x:v1',
+    'u@r.example.org/p:v1',
+    'r.example.org:x/p:v1',
+  ])
+    t.equal(readReference(bad), undefined, bad);
+});
+
+t.test('manifests', async (t) => {
+  const image = (parts: object) => JSON.stringify({ schemaVersion: 2, layers: [], ...parts });
+  const layer = { digest: `sha256:${'a'.repeat(64)}`, size: 1 };
+  const base = { ...layer, annotations: { 'io.crossplane.xpkg': 'base' } };
+  t.same(readManifest(image({ layers: [layer, base] })), {
+    kind: 'image',
+    layers: [layer].map(({ digest, size }) => ({ digest, size })),
+  });
+  const bad: readonly (readonly [string, RegExp])[] = [
+    ['<html>', /no JSON object/],
+    [image({ schemaVersion: 1 }), /schemaVersion 2/],
+    [image({ manifests: [] }), /or both/],
+    [image({ layers: [base, base] }), /2 layers with the annotation/],
+    [image({ layers: [{ ...layer, digest: 'md5:x' }] }), /something else than a digest/],
+    [image({ layers: [{ ...layer, size: -1 }] }), /has no size/],
+    [image({ layers: [{ ...layer, size: 2 ** 40 }] }), /at most 67108864/],
+    [image({ layers: Array.from({ length: 200 }, () => layer) }), /200 layers/],
+    [JSON.stringify({ schemaVersion: 2, manifests: [layer, layer] }), /none for linux\/amd64/],
+  ];
+  for (const [text, expected] of bad) t.throws(() => readManifest(text), expected);
+});

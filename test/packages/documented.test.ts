@@ -1,0 +1,40 @@
+// docs/packages.md against the code: every reason, every bound, every exit code; and the checklist of what packages must do.
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { limits } from '../../server/registry/limits.ts';
+import { checklist } from './checklist.ts';
+
+const root = join(import.meta.dirname, '..', '..');
+const read = (...path: readonly string[]): string => readFileSync(join(root, ...path), 'utf8');
+const page = read('docs', 'packages.md');
+
+t.test('each reason once, and no other', async (t) => {
+  const [, declared = ''] = /export type PackageReason =([^;]*);/.exec(read('hooks', 'packages', 'model', 'fault.ts')) ?? [];
+  const documented = [...page.matchAll(/^\| `([A-Za-z]+)` +\|/gm)].map(([, reason]) => reason);
+  t.same(documented.sort(), [...declared.matchAll(/'(\w+)'/g)].map(([, reason]) => reason).sort());
+  t.ok(documented.length > 0);
+});
+
+t.test('the bounds are those of the code', async (t) => {
+  const told = [...page.matchAll(/^\| [^|]+? +\| ([\d ]+?)( MiB)? +\|$/gm)].map(
+    ([, digits = '', unit]) => Number(digits.replaceAll(' ', '')) * (unit === undefined ? 1 : 1024 * 1024),
+  );
+  const { manifestBytes, tags, layerBytes, unpackedBytes, tarEntries, documentBytes, levels, values, objects } = limits;
+  t.same(told, [manifestBytes, tags, layerBytes, unpackedBytes, tarEntries, documentBytes, levels, values, objects]);
+});
+
+t.test('the checklist', async (t) => {
+  t.same(
+    checklist.map(({ point }) => point),
+    Array.from({ length: 58 }, (_, index) => index + 1),
+  );
+  for (const { point, shownBy } of checklist) {
+    if (typeof shownBy === 'string') t.match(shownBy, /^(coordinator|later)$/, `${point}`);
+    else
+      for (const [file, words] of shownBy) {
+        t.ok(existsSync(join(root, file)), `${point}: ${file}`);
+        t.ok(read(file).includes(words), `${point}: ${file} says "${words}"`);
+      }
+  }
+});

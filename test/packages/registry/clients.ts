@@ -1,0 +1,48 @@
+// Clients with a cache of their own, and what they read.
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { JsonObject } from '../../../hooks/model/json.ts';
+import type { Registry, RegistryFailure } from '../../../hooks/packages/registry.ts';
+import { type ClientOptions, createRegistryClient } from '../../../server/registry/client.ts';
+import type { Teardown } from '../../support/client.ts';
+
+interface Opened extends Registry {
+  readonly directory: string;
+  cached(): readonly string[];
+}
+
+interface Opening extends Partial<ClientOptions> {
+  readonly pullSecrets?: readonly string[];
+  readonly deadline?: number;
+}
+
+export function openRegistry(t: Teardown, { pullSecrets = [], deadline = 60_000, ...options }: Opening = {}): Opened {
+  const directory = options.cacheDirectory ?? mkdtempSync(join(tmpdir(), 'janus-packages-'));
+  const client = createRegistryClient({ cacheBytes: 1 << 30, ...options, cacheDirectory: directory });
+  t.teardown(async () => {
+    await client.close();
+    rmSync(directory, { recursive: true, force: true });
+  });
+  return { ...client.open({ pullSecrets, deadline }), directory, cached: () => readdirSync(directory) };
+}
+
+export function dockerConfig(host: string, username: string, password: string): string {
+  return JSON.stringify({ auths: { [host]: { auth: Buffer.from(`${username}:${password}`).toString('base64') } } });
+}
+
+/** The objects of a package, or why it cannot be read. */
+export async function objectsOf(
+  registry: Registry,
+  source: string,
+  digest: string,
+): Promise<readonly JsonObject[] | RegistryFailure> {
+  const objects: JsonObject[] = [];
+  const answer = await registry.read(source, digest, (object) => objects.push(object));
+  return answer.kind === 'ok' ? objects : answer.failure;
+}
+
+export function failureOf(answer: object): RegistryFailure {
+  if ('failure' in answer) return answer.failure as RegistryFailure;
+  throw new Error(`expected a failure, found ${JSON.stringify(answer)}`);
+}

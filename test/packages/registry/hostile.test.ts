@@ -1,0 +1,401 @@
+// What a registry, or who stands before it, may send: each is refused in words of ours, within bounds, and no secret goes elsewhere.
+import { createHash } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import t from 'tap';
+import { admittedAddress, schemeOf } from '../../../server/registry/addresses.ts';
+import { readChallenge, readKeychain } from '../../../server/registry/authentication.ts';
+import { packageOf, providerYaml, push } from '../../support/registry/builder.ts';
+import { startRegistry } from '../../support/registry/process.ts';
+import { answering, type Behaviour, passOn, startProxy, where } from '../../support/registry/proxy.ts';
+import { dockerConfig, failureOf, objectsOf, openRegistry } from './clients.ts';
+
+const { origin } = await startRegistry(t);
+const image = await packageOf(providerYaml('good'));
+const { digest } = image.manifest;
+await push({ origin, repository: 'acme/p', tag: 'v1.0.0' }, image);
+const layer = image.blobs[1]?.digest ?? '';
+const secret = 'c4n4ry-of-the-pull-secret';
+
+interface Row {
+  readonly name: string;
+  readonly behaviour: Behaviour;
+  readonly kind: string;
+  readonly message: RegExp;
+  readonly retryAfterSeconds?: number;
+}
+
+const cut: Behaviour = (_asked, answer) => {
+  answer.writeHead(200, { 'content-length': '1000' }).write('x');
+  setImmediate(() => answer.destroy());
+  return true;
+};
+
+const endless: Behaviour = (asked, answer) => {
+  answer.writeHead(200);
+  if (asked.method === 'HEAD') return answer.end() !== undefined;
+  const more = (): void => {
+    while (!answer.destroyed && answer.write(Buffer.alloc(65_536)));
+  };
+  answer.on('drain', more);
+  more();
+  return true;
+};
+
+const silent: Behaviour = () => true;
+
+const slow: Behaviour = (_asked, answer) => {
+  answer.writeHead(200, { 'content-length': '1000' }).write('x');
+  return true;
+};
+
+const blob = /\/blobs\//;
+const rows: readonly Row[] = [
+  { name: '401', behaviour: answering(401), kind: 'denied', message: /answers 401: no pull secret/ },
+  { name: '403', behaviour: answering(403), kind: 'denied', message: /answers 403/ },
+  { name: '404', behaviour: answering(404), kind: 'absent', message: /answers 404/ },
+  {
+    name: '429',
+    behaviour: answering(429, { 'retry-after': '17' }),
+    kind: 'unavailable',
+    message: /answers 429/,
+    retryAfterSeconds: 17,
+  },
+  { name: '500', behaviour: answering(500), kind: 'unavailable', message: /answers 500/ },
+  {
+    name: '503',
+    behaviour: answering(503, { 'retry-after': '999999' }),
+    kind: 'unavailable',
+    message: /answers 503/,
+    retryAfterSeconds: 3_600,
+  },
+  { name: 'no answer', behaviour: silent, kind: 'unavailable', message: /: no answer in time/ },
+  { name: 'a layer that comes to a halt', behaviour: where(blob, slow), kind: 'unavailable', message: /: no answer in time/ },
+  { name: 'a layer that is cut', behaviour: where(blob, cut), kind: 'unavailable', message: /was cut/ },
+  {
+    name: 'a layer without end',
+    behaviour: where(blob, endless),
+    kind: 'invalid',
+    message: new RegExp(`${layer} has more than \\d+ bytes`),
+  },
+  {
+    name: 'a manifest without end',
+    behaviour: where(/manifests/, endless),
+    kind: 'invalid',
+    message: /has more than 4194304 bytes/,
+  },
+  {
+    name: 'wrong bytes in a layer',
+    behaviour: where(blob, answering(200, {}, 'x'.repeat(image.blobs[1]?.bytes.length ?? 0))),
+    kind: 'invalid',
+    message: /expected content of the digest/,
+  },
+  {
+    name: 'a short layer',
+    behaviour: where(blob, answering(200, {}, 'x')),
+    kind: 'invalid',
+    message: /was announced with \d+ bytes, it has 1/,
+  },
+  {
+    name: 'another manifest',
+    behaviour: where(/manifests/, answering(200, {}, '{}')),
+    kind: 'invalid',
+    message: /expected content of the digest/,
+  },
+  {
+    name: 'a redirect in a circle',
+    behaviour: (asked, answer) => answering(302, { location: `${asked.url}` })(asked, answer),
+    kind: 'invalid',
+    message: /redirects more than 5 times/,
+  },
+  { name: 'a redirect to nowhere', behaviour: answering(302), kind: 'invalid', message: /redirects to no address/ },
+  {
+    name: 'a redirect to a file',
+    behaviour: answering(302, { location: 'file:///etc/passwd' }),
+    kind: 'invalid',
+    message: /not safe/,
+  },
+  {
+    name: 'a redirect to the metadata of a cloud',
+    behaviour: answering(302, { location: 'http://169.254.169.254/latest' }),
+    kind: 'invalid',
+    message: /internal address of 169\.254/,
+  },
+  {
+    name: 'a realm that is no address',
+    behaviour: answering(401, { 'www-authenticate': 'Bearer realm="x"' }),
+    kind: 'invalid',
+    message: /no safe token service/,
+  },
+  {
+    name: 'a realm at the metadata of a cloud',
+    behaviour: answering(401, { 'www-authenticate': 'Bearer realm="http://169.254.169.254/token"' }),
+    kind: 'invalid',
+    message: /internal address/,
+  },
+];
+
+for (const row of rows)
+  t.test(row.name, async (t) => {
+    const proxy = await startProxy(t, origin);
+    proxy.act(row.behaviour);
+    const opening = { requestTimeout: 1_000, pullSecrets: [dockerConfig('elsewhere.example.org', 'me', secret)] };
+    const registry = openRegistry(t, opening);
+    const failure = await objectsOf(registry, `${proxy.host}/acme/p`, digest);
+    t.match(failure, { kind: row.kind, message: row.message });
+    t.equal('retryAfterSeconds' in failure ? failure.retryAfterSeconds : undefined, row.retryAfterSeconds);
+    t.ok(JSON.stringify(failure).includes(proxy.host), 'it names the registry');
+    t.notMatch(JSON.stringify(failure), secret);
+    t.same(
+      registry.cached().filter((name) => name.includes('unfinished')),
+      [],
+      'nothing half is left',
+    );
+    proxy.act(passOn);
+    t.match(
+      await objectsOf(openRegistry(t, { cacheDirectory: registry.directory }), `${proxy.host}/acme/p`, digest),
+      [{ metadata: { name: 'good' } }],
+      'and later it is read',
+    );
+  });
+
+t.test('a head that lies about the digest', async (t) => {
+  const proxy = await startProxy(t, origin);
+  proxy.act(
+    (asked, answer) =>
+      asked.method === 'HEAD' && answering(200, { 'docker-content-digest': `sha256:${'0'.repeat(64)}` })(asked, answer),
+  );
+  const told = await openRegistry(t).digest({ source: `${proxy.host}/acme/p`, version: 'v1.0.0' });
+  t.match(told, { digest: /^sha256:0+$/ });
+  t.match(await objectsOf(openRegistry(t), `${proxy.host}/acme/p`, `sha256:${'0'.repeat(64)}`), { kind: 'absent' });
+  proxy.act((asked, answer) => asked.method === 'HEAD' && answering(200)(asked, answer));
+  t.same(
+    await openRegistry(t).digest({ source: `${proxy.host}/acme/p`, version: 'v1.0.0' }),
+    { kind: 'ok', digest },
+    'one that says none is not needed',
+  );
+});
+
+t.test('tags without end', async (t) => {
+  const proxy = await startProxy(t, origin);
+  const told = async (behaviour: Behaviour) => {
+    proxy.act(behaviour);
+    return failureOf(await openRegistry(t, { requestTimeout: 5_000 }).tags(`${proxy.host}/acme/p`));
+  };
+  const page = (link: (count: number) => string, body: (count: number) => string): Behaviour => {
+    let count = 0;
+    return (asked, answer) => {
+      count += 1;
+      return answering(200, { link: `<${link(count)}>; rel="next"` }, body(count))(asked, answer);
+    };
+  };
+  t.match(
+    await told(
+      page(
+        () => '/v2/acme/p/tags/list?n=1',
+        () => '{"tags":[]}',
+      ),
+    ),
+    { kind: 'invalid', message: /in a circle/ },
+  );
+  t.match(
+    await told(
+      page(
+        (count) => `?last=${count}`,
+        () => '{"tags":["a"]}',
+      ),
+    ),
+    { kind: 'invalid', message: /more than 1000 pages/ },
+  );
+  const billion = (count: number): string =>
+    JSON.stringify({ tags: Array.from({ length: 40_000 }, (_, index) => `v${count}.${index}.0`) });
+  t.match(await told(page((count) => `?last=${count}`, billion)), { kind: 'invalid', message: /more than 100000 tags/ });
+  t.match(await told(endless), { kind: 'invalid', message: /more than 4194304 bytes/ });
+  t.match(
+    await told(
+      page(
+        () => 'http://169.254.169.254/v2/acme/p/tags/list',
+        () => '{"tags":[]}',
+      ),
+    ),
+    { kind: 'invalid', message: /no page of them/ },
+  );
+  t.match(
+    await told(
+      page(
+        () => '/v2/other/tags/list',
+        () => '{"tags":[]}',
+      ),
+    ),
+    { kind: 'invalid', message: /no page of them/ },
+  );
+  t.match(await told(answering(200, {}, '<html>')), { kind: 'invalid', message: /no JSON/ });
+});
+
+t.test('Basic: the secret goes to its registry, and nowhere else', async (t) => {
+  const htpasswd = join(mkdtempSync(join(tmpdir(), 'janus-htpasswd-')), 'users');
+  t.teardown(() => rmSync(join(htpasswd, '..'), { recursive: true }));
+  // me:let-me-in, by bcrypt.
+  writeFileSync(htpasswd, 'me:$2b$04$abcdefghijklmnopqrstuudxA/1BY5FxPYA69jUrJOJFmTyoe9T1a\n');
+  const closed = await startRegistry(t, { auth: { htpasswd: { realm: 'of-tests', path: htpasswd } } });
+  const elsewhere = await startProxy(t, origin, '127.0.0.2');
+  const proxy = await startProxy(t, closed.origin);
+  const source = `${proxy.host}/acme/p`;
+  const withSecret = (password: string) =>
+    openRegistry(t, { pullSecrets: ['not json', dockerConfig(proxy.host, 'me', password)] });
+  await push(
+    {
+      origin: closed.origin,
+      repository: 'acme/p',
+      tag: 'v1.0.0',
+      authorization: `Basic ${Buffer.from('me:let-me-in').toString('base64')}`,
+    },
+    image,
+  );
+  t.match(await objectsOf(openRegistry(t), source, digest), { kind: 'denied', message: /no pull secret is for it/ });
+  const wrong = await objectsOf(withSecret(secret), source, digest);
+  t.match(wrong, { kind: 'denied', message: /answers 401: the pull secret gives no right/ });
+  t.notMatch(JSON.stringify(wrong), secret);
+  t.match(await objectsOf(withSecret('let-me-in'), source, digest), [{ metadata: { name: 'good' } }]);
+  proxy.act(where(blob, (asked, answer) => answering(307, { location: `${elsewhere.origin}${asked.url}` })(asked, answer)));
+  t.match(await objectsOf(withSecret('let-me-in'), source, digest), [{ metadata: { name: 'good' } }], 'a redirect is followed');
+  t.equal(elsewhere.seen.length, 1);
+  t.same(
+    elsewhere.seen.map(({ authorization }) => authorization),
+    [undefined],
+    'without the secret',
+  );
+});
+
+t.test('Bearer: the secret goes to the token service, the token to the registry', async (t) => {
+  const tokens = await startProxy(t);
+  const elsewhere = await startProxy(t, origin, '127.0.0.2');
+  const proxy = await startProxy(t, origin);
+  tokens.act(answering(200, {}, JSON.stringify({ token: 'a-token' })));
+  const challenge = answering(401, {
+    'www-authenticate': `Bearer realm="${tokens.origin}/token",service="here",scope="repository:acme/p:push,delete"`,
+  });
+  proxy.act((asked, answer) => {
+    if (asked.headers.authorization !== 'Bearer a-token') return challenge(asked, answer);
+    delete asked.headers.authorization;
+    return where(blob, answering(307, { location: `${elsewhere.origin}${asked.url}` }))(asked, answer);
+  });
+  const registry = openRegistry(t, { pullSecrets: [dockerConfig(proxy.host, 'me', 'let-me-in')] });
+  t.match(await objectsOf(registry, `${proxy.host}/acme/p`, digest), [{ metadata: { name: 'good' } }]);
+  t.same(
+    tokens.seen.map(({ path }) => path),
+    ['/token?service=here&scope=repository%3Aacme%2Fp%3Apull'],
+    'once, and for no more than to pull',
+  );
+  t.equal(tokens.seen[0]?.authorization, `Basic ${Buffer.from('me:let-me-in').toString('base64')}`);
+  t.same(
+    elsewhere.seen.map(({ authorization }) => authorization),
+    [undefined],
+  );
+  tokens.act(answering(200, {}, JSON.stringify({ token: 'a\r\ntoken' })));
+  t.match(await objectsOf(openRegistry(t), `${proxy.host}/acme/p`, digest), { kind: 'unavailable', message: /gave no token/ });
+  tokens.act(answering(302, { location: `${elsewhere.origin}/token` }));
+  t.match(
+    await objectsOf(openRegistry(t), `${proxy.host}/acme/p`, digest),
+    { kind: 'unavailable' },
+    'a token service that redirects is not followed',
+  );
+});
+
+t.test('nobody there', async (t) => {
+  const message = async (source: string) => failureOf(await openRegistry(t, { requestTimeout: 2_000 }).tags(source));
+  t.match(await message('127.0.0.1:1/acme/p'), {
+    kind: 'unavailable',
+    message: /^127.0.0.1:1\/v2\/acme\/p\/tags\/list: the connection is refused$/,
+  });
+  t.match(await message('registry.invalid/acme/p'), {
+    kind: 'unavailable',
+    message: /^registry.invalid\/.*: the host is not known$/,
+  });
+  const plain = await startProxy(t, undefined, '127.0.0.3');
+  t.match(
+    await message(`${plain.host}/acme/p`),
+    { kind: 'unavailable', message: /no trusted TLS|cut/ },
+    'HTTPS is spoken to other hosts',
+  );
+});
+
+t.test('a call ends by its deadline', async (t) => {
+  const proxy = await startProxy(t);
+  proxy.act(silent);
+  const started = performance.now();
+  t.match(failureOf(await openRegistry(t, { deadline: 300, requestTimeout: 60_000 }).tags(`${proxy.host}/acme/p`)), {
+    kind: 'unavailable',
+    message: /no answer in time/,
+  });
+  t.ok(performance.now() - started < 30_000);
+});
+
+t.test('the cache: spoilt, crowded, left behind, shared', async (t) => {
+  const proxy = await startProxy(t, origin);
+  const registry = openRegistry(t);
+  const source = `${proxy.host}/acme/p`;
+  await objectsOf(registry, source, digest);
+  const file = join(registry.directory, layer.replace(':', '-'));
+  const whole = readFileSync(file);
+  for (const spoilt of [whole.subarray(0, 20), Buffer.alloc(whole.length), gzipSync('x')]) {
+    writeFileSync(file, spoilt);
+    t.match(await objectsOf(openRegistry(t, { cacheDirectory: registry.directory }), source, digest), [
+      { metadata: { name: 'good' } },
+    ]);
+    t.equal(createHash('sha256').update(readFileSync(file)).digest('hex'), layer.slice(7), 'it is whole again');
+  }
+  const crowded = openRegistry(t, { cacheBytes: 1 });
+  t.match(await objectsOf(crowded, source, digest), [{ metadata: { name: 'good' } }]);
+  t.ok(crowded.cached().length <= 1, 'what is not used goes');
+  const shared = mkdtempSync(join(tmpdir(), 'janus-shared-'));
+  const both = await Promise.all(
+    Array.from({ length: 6 }, () => objectsOf(openRegistry(t, { cacheDirectory: shared }), source, digest)),
+  );
+  t.ok(both.every(Array.isArray), 'six at once write the same');
+});
+
+t.test('where a registry may lead', async (t) => {
+  const admitted = (address: string, registry: string) => () => admittedAddress('host', [address], [registry]);
+  for (const address of ['10.0.0.1', '127.0.0.1', '192.168.1.1', '172.16.0.1', '::1', 'fc00::1', '::ffff:10.0.0.1']) {
+    t.throws(admitted(address, '203.0.113.1'), /internal address/, `${address} from outside`);
+    t.equal(admitted(address, '10.9.9.9')(), address, `${address} from inside`);
+  }
+  for (const address of ['169.254.169.254', '0.0.0.0', 'fe80::1', '::', '::ffff:169.254.169.254'])
+    t.throws(admitted(address, '127.0.0.1'), /internal address/, address);
+  t.equal(admitted('198.51.100.7', '203.0.113.1')(), '198.51.100.7');
+  const plain = ['localhost:5000', '127.0.0.1:5000', '[::1]:5000', 'registry.local'];
+  t.same(
+    plain.map(schemeOf),
+    plain.map(() => 'http'),
+  );
+  t.same(['10.0.0.1:5000', 'registry.example.org', 'local.example.org', '127.0.0.2'].map(schemeOf), [
+    'https',
+    'https',
+    'https',
+    'https',
+  ]);
+});
+
+t.test('pull secrets', async (t) => {
+  const auths = {
+    'a.example.org': { username: 'host', password: '1' },
+    'https://a.example.org/acme': { username: 'path', password: '2' },
+    'https://index.docker.io/v1/': { auth: Buffer.from('hub:x:y').toString('base64') },
+  };
+  const keychain = readKeychain(['{', '[]', '{"auths":[1]}', JSON.stringify({ auths })]);
+  t.equal(keychain('a.example.org/other/p')?.username, 'host');
+  t.equal(keychain('a.example.org/acme/p')?.username, 'path', 'the longest name');
+  t.equal(keychain('a.example.org/acmeother/p')?.username, 'host');
+  t.equal(keychain('a.example.org.evil.example/acme/p'), undefined);
+  t.same(keychain('index.docker.io/acme/p'), { username: 'hub', password: 'x:y' });
+  t.same(readChallenge('Basic realm="x"'), { kind: 'basic' });
+  t.match(readChallenge('Basic realm="x", Bearer realm="https://t",service="s"'), {
+    kind: 'bearer',
+    realm: 'https://t',
+    parameters: { service: 's' },
+  });
+  t.equal(readChallenge('Negotiate'), undefined);
+});

@@ -1,0 +1,272 @@
+// Resolution: a table of trees, and generated ones against a solver that tries every choice.
+//
+// `JANUS_TREES=100000 npm test -- test/packages/resolve.test.ts` makes more of them, JANUS_TEST_SEED other ones.
+import fc from 'fast-check';
+import t from 'tap';
+import { at } from '../../hooks/model/json.ts';
+import { resolve } from '../../hooks/packages/resolve/resolution.ts';
+import { solutionsOf } from './solver.ts';
+import { chosenOf, digestOf, knownOf, questionOf, release, resolveByNeeds, sourceOf, type World } from './trees.ts';
+
+const runs = Number(process.env.JANUS_TREES ?? 1_000);
+const seed = Number(process.env.JANUS_TEST_SEED ?? 20_261_122);
+
+interface Row {
+  readonly name: string;
+  /** The first is the root. */
+  readonly releases: readonly string[];
+  readonly installed?: readonly string[];
+  /** What is chosen, or the reason and the message. */
+  readonly expected: Readonly<Record<string, string>> | RegExp;
+}
+
+const rows: readonly Row[] = [
+  {
+    name: 'a new dependency gets the highest version',
+    releases: ['a@v1.0.0 = b >=v1.0.0', 'b@v1.0.0', 'b@v1.1.0', 'b@v2.0.0-rc.1', 'b@v3', 'b@latest'],
+    expected: { b: 'v1.1.0', a: 'v1.0.0' },
+  },
+  {
+    name: '12: a bystander that is installed has its say',
+    releases: ['a@v1.0.0 = d >=v1.0.0', 'bystander@v1.0.0 = d <v2.0.0', 'd@v1.0.0', 'd@v1.5.0', 'd@v2.0.0'],
+    installed: ['bystander@v1.0.0'],
+    expected: { d: 'v1.5.0', a: 'v1.0.0' },
+  },
+  {
+    name: '12: VersionConflict with what is installed',
+    releases: ['a@v1.0.0 = d >=v2.0.0', 'b@v1.0.0 = d <v2.0.0', 'd@v1.0.0', 'd@v2.0.0'],
+    installed: ['b@v1.0.0', 'd@v1.0.0'],
+    expected:
+      /^VersionConflict: No version of d satisfies every package: a requires >=v2.0.0, b requires <v2.0.0 \(installed is v1.0.0;/,
+  },
+  {
+    name: '11: MissingDependency',
+    releases: ['provider-aws-s3@v1.0.0 = provider-family-aws >=v1.1.0', 'provider-family-aws@v1.0.0'],
+    expected:
+      /^MissingDependency: Package provider-aws-s3 requires provider-family-aws >=v1.1.0, but no compatible version found \(.*\/provider-family-aws has v1.0.0\)$/,
+  },
+  {
+    name: 'only incomplete tags',
+    releases: ['a@v1.0.0 = b >=v1.0.0', 'b@latest', 'b@v1', 'b@v1.2'],
+    expected: /^MissingDependency: .*b has no version\)$/,
+  },
+  {
+    name: 'an installed one that fits stays, though there is a higher one',
+    releases: ['a@v1.0.0 = b >=v1.0.0', 'b@v1.0.0', 'b@v1.1.0'],
+    installed: ['b@v1.0.0'],
+    expected: { b: 'v1.0.0', a: 'v1.0.0' },
+  },
+  {
+    name: 'an installed one that does not fit: the lowest above it',
+    releases: ['a@v1.0.0 = b >=v1.1.0', 'b@v1.0.0', 'b@v1.1.0', 'b@v1.2.0'],
+    installed: ['b@v1.0.0'],
+    expected: { b: 'v1.1.0', a: 'v1.0.0' },
+  },
+  {
+    name: 'never a downgrade',
+    releases: ['a@v1.0.0 = b <v2.0.0', 'b@v1.0.0', 'b@v2.0.0'],
+    installed: ['b@v2.0.0'],
+    expected: /^VersionConflict: .*never downgraded\)$/,
+  },
+  {
+    name: 'what an upgrade needs no more is not added',
+    releases: ['a@v1.0.0 = b >=v1.0.0; c >=v1.0.0', 'b@v1.0.0', 'b@v2.0.0 = old >=v1.0.0', 'c@v1.0.0 = b <v2.0.0', 'old@v1.0.0'],
+    expected: { b: 'v1.0.0', c: 'v1.0.0', a: 'v1.0.0' },
+  },
+  {
+    name: '13: CircularDependency with its path',
+    releases: ['a@v1.0.0 = b >=v1.0.0', 'b@v1.0.0 = a >=v1.0.0'],
+    expected: /^CircularDependency: .*: a -> b -> a$/,
+  },
+  {
+    name: '13: a circle is one also where its versions do not suit',
+    releases: ['a@v1.0.0 = b >=v1.0.0', 'b@v1.0.0 = c >=v1.0.0', 'c@v1.0.0 = a >=v2.0.0', 'a@v2.0.0'],
+    expected: /^CircularDependency: .*: a -> b -> c -> a$/,
+  },
+  {
+    name: 'a dependency on itself',
+    releases: ['a@v1.0.0 = a >=v1.0.0'],
+    expected: /^CircularDependency: .*: a -> a$/,
+  },
+  {
+    name: 'two that exclude each other: VersionConflict',
+    releases: ['a@v1.0.0 = b >=v1.0.0; c >=v1.0.0', 'b@v1.0.0 = d <v2.0.0', 'c@v1.0.0 = d >=v2.0.0', 'd@v1.0.0', 'd@v2.0.0'],
+    expected: /^VersionConflict: No version of d satisfies every package: b requires <v2.0.0, c requires >=v2.0.0/,
+  },
+  {
+    name: 'a contradiction on the way is none at the end',
+    releases: [
+      'a@v1.0.0 = b >=v1.0.0; z >=v1.0.0',
+      'b@v1.0.0',
+      'b@v2.0.0 = nowhere >=v9.0.0',
+      'z@v1.0.0 = b <v2.0.0',
+      'nowhere@v1.0.0',
+    ],
+    expected: { b: 'v1.0.0', z: 'v1.0.0', a: 'v1.0.0' },
+  },
+  {
+    name: 'dependencies come first',
+    releases: ['a@v1.0.0 = b >=v1.0.0; c >=v1.0.0', 'b@v1.0.0 = d >=v1.0.0', 'c@v1.0.0 = b >=v1.0.0', 'd@v1.0.0'],
+    expected: { d: 'v1.0.0', b: 'v1.0.0', c: 'v1.0.0', a: 'v1.0.0' },
+  },
+  {
+    name: 'the root must suit those that are installed',
+    releases: ['a@v2.0.0', 'b@v1.0.0 = a <v2.0.0', 'a@v1.0.0'],
+    installed: ['b@v1.0.0', 'a@v1.0.0'],
+    expected: /^VersionConflict: No version of a satisfies every package: b requires <v2.0.0 \(to be installed is v2.0.0\)$/,
+  },
+];
+
+function worldOf({ releases, installed = [] }: Row): World {
+  const all = releases.map(release);
+  const [root] = all;
+  if (root === undefined) throw new Error('a tree has a root');
+  return { releases: all, installed: installed.map(release), root };
+}
+
+for (const row of rows)
+  t.test(row.name, async (t) => {
+    const world = worldOf(row);
+    const resolution = resolve(questionOf(world), knownOf(world.releases));
+    if (resolution.kind === 'refused') t.match(`${resolution.fault.reason}: ${resolution.fault.message}`, row.expected);
+    else {
+      t.same(chosenOf(resolution), row.expected);
+      t.same(Object.keys(chosenOf(resolution)), Object.keys(row.expected), 'in this order');
+    }
+    t.same(resolveByNeeds(questionOf(world), knownOf(world.releases)).resolution, resolution, 'the same by what it needs');
+  });
+
+t.test('a digest', async (t) => {
+  const digest = digestOf('b', 'v1.0.0');
+  const with2 = (second: string) =>
+    worldOf({ name: '', releases: [`a@v1.0.0 = b ${digest}; c >=v1.0.0`, `c@v1.0.0 = b ${second}`, 'b@v1.0.0'], expected: {} });
+  const told = (world: World) => resolve(questionOf(world), knownOf(world.releases));
+  t.same(chosenOf(told(with2(digest))), { b: digest, c: 'v1.0.0', a: 'v1.0.0' }, 'is taken as it is');
+  t.equal(chosenOf(told(with2('>=v1.0.0'))), 'VersionConflict', 'mixed with a range');
+  t.equal(chosenOf(told(with2(digestOf('b', 'v2.0.0')))), 'VersionConflict', 'two of them');
+  const installed = { ...with2(digest), installed: [{ name: 'b', version: 'v1.0.0' }] };
+  t.match(told(installed), { kind: 'resolved', packages: [{ change: 'kept', digest }, {}, {}] }, 'that is installed');
+});
+
+t.test('a kind that is another one', async (t) => {
+  const world: World = {
+    releases: [
+      { ...release('a@v1.0.0'), requires: [{ name: 'b', constraints: '>=v1.0.0', kind: 'Function' }] },
+      release('b@v1.0.0'),
+    ],
+    installed: [],
+    root: { name: 'a', version: 'v1.0.0' },
+  };
+  t.match(resolve(questionOf(world), knownOf(world.releases)), {
+    kind: 'refused',
+    fault: { reason: 'InvalidPackage', message: /^Package a requires b as a Function, but .*\/b is a Provider$/ },
+  });
+});
+
+t.test('dependencies that are not to be resolved are recorded', async (t) => {
+  const question = questionOf(worldOf({ name: '', releases: ['a@v1.0.0 = b >=v1.0.0', 'b@v0.1.0'], expected: {} }));
+  const resolution = resolve({ ...question, root: { ...question.root, skipsDependencies: true } }, knownOf([]));
+  t.match(resolution, { kind: 'resolved', packages: [{ name: 'a' }], lock: [{ dependencies: [{ package: sourceOf('b') }] }] });
+});
+
+t.test('8, 28: the whole Lock, unchanged entries as they were', async (t) => {
+  const world = worldOf({
+    name: '',
+    releases: [
+      'provider-aws-s3@v1.0.0 = provider-family-aws >=v1.1.0',
+      'provider-family-aws@v1.1.0',
+      'provider-gcp-compute@v0.9.0',
+    ],
+    installed: ['provider-gcp-compute@v0.9.0'],
+    expected: {},
+  });
+  const question = questionOf(world);
+  const odd = question.installed.map((one) => ({ ...one, entry: { ...one.entry, type: 'Provider', novel: 1 } }));
+  const resolution = resolve({ ...question, installed: odd }, knownOf(world.releases));
+  const [digest, root] = [digestOf('provider-family-aws', 'v1.1.0'), digestOf('provider-aws-s3', 'v1.0.0')];
+  t.match(resolution, {
+    lock: [
+      { source: sourceOf('provider-gcp-compute'), type: 'Provider', novel: 1 },
+      { name: `acme-provider-family-aws-${digest.slice(7, 19)}`, version: `v1.1.0@${digest}`, dependencies: [] },
+      {
+        name: `provider-aws-s3-${root.slice(7, 19)}`,
+        kind: 'Provider',
+        source: sourceOf('provider-aws-s3'),
+        dependencies: [{ package: sourceOf('provider-family-aws'), kind: 'Provider', constraints: '>=v1.1.0' }],
+      },
+    ],
+  });
+  t.notOk(at(resolution.kind === 'resolved' ? resolution.lock[1] : undefined, 'novel'));
+});
+
+t.test('a large tree: 500 packages, ten versions each', async (t) => {
+  const releases = Array.from({ length: 500 }, (_, index) =>
+    Array.from({ length: 10 }, (_, minor) => {
+      const needed = [index + 1, index + 7, index * 2 + 1].filter((one) => one < 500).map((one) => `p${one} >=v1.${minor % 4}.0`);
+      return release(`p${index}@v1.${minor}.0${needed.length > 0 ? ` = ${needed.join('; ')}` : ''}`);
+    }),
+  ).flat();
+  const world: World = { releases, installed: [], root: { name: 'p0', version: 'v1.9.0' } };
+  const { resolution, read } = resolveByNeeds(questionOf(world), knownOf(releases));
+  t.match(resolution, { kind: 'resolved' });
+  t.equal(resolution.kind === 'resolved' && resolution.packages.length, 500);
+  t.equal(read.length, 499, 'each is fetched once');
+});
+
+const names = ['a', 'b', 'c', 'd'];
+const versions = ['v1.0.0', 'v1.1.0', 'v2.0.0'];
+const ranges = ['>=v1.0.0', '<v2.0.0', '>=v1.1.0', 'v1.0.0', '>=v2.0.0', '<v1.1.0', '!=v1.1.0'];
+const requirement = fc.record({ name: fc.constantFrom(...names.slice(1)), constraints: fc.constantFrom(...ranges) });
+const requirements = fc.uniqueArray(requirement, { maxLength: 2, selector: ({ name }) => name });
+
+const worlds: fc.Arbitrary<World> = fc
+  .record({
+    requires: fc.array(requirements, { minLength: 12, maxLength: 12 }),
+    there: fc.array(fc.boolean(), { minLength: 12, maxLength: 12 }),
+    root: fc.uniqueArray(requirement, { minLength: 1, maxLength: 3, selector: ({ name }) => name }),
+    installed: fc.subarray(names.slice(1)),
+    which: fc.nat(8),
+  })
+  .map(({ requires, there, root, installed, which }) => {
+    const releases = names.slice(1).flatMap((name, index) =>
+      versions.flatMap((version, at) => {
+        const place = index * versions.length + at;
+        return there[place] || at === which % 3 ? [{ name, version, requires: requires[place] ?? [] }] : [];
+      }),
+    );
+    return {
+      releases: [{ name: 'a', version: 'v1.0.0', requires: root }, ...releases],
+      installed: installed.map((name) => ({ name, version: versions[which % 3] ?? '' })),
+      root: { name: 'a', version: 'v1.0.0' },
+    };
+  });
+
+const sorted = (one: object): string => JSON.stringify(Object.entries(one).sort());
+
+function shuffled<Item>(items: readonly Item[], chance: Iterator<number>): Item[] {
+  const drawn = items.map((item) => [chance.next().value, item] as const);
+  return drawn.sort(([left], [right]) => left - right).map(([, item]) => item);
+}
+
+/** What does not hold of what was chosen. */
+function faultOf(world: World, chosen: ReturnType<typeof chosenOf>, chance: Iterator<number>): string | undefined {
+  const solutions = solutionsOf(world).map(sorted);
+  if ((typeof chosen !== 'string') !== solutions.length > 0) return `a solution iff there is one: ${solutions}`;
+  if (typeof chosen !== 'string' && !solutions.includes(sorted(chosen))) return `it is none of ${solutions}`;
+  const other = { ...world, releases: shuffled(world.releases, chance), installed: shuffled(world.installed, chance) };
+  const again = chosenOf(resolveByNeeds(questionOf(other), knownOf(other.releases)).resolution);
+  return JSON.stringify(again) === JSON.stringify(chosen) ? undefined : `in another order ${JSON.stringify(again)}`;
+}
+
+t.test(`${runs} generated trees, JANUS_TEST_SEED=${seed}`, async (t) => {
+  const counts = { resolved: 0, refused: 0 };
+  const property = fc.property(worlds, fc.infiniteStream(fc.nat()), (world, chance) => {
+    const chosen = chosenOf(resolve(questionOf(world), knownOf(world.releases)));
+    counts[typeof chosen === 'string' ? 'refused' : 'resolved'] += 1;
+    const fault = faultOf(world, chosen, chance);
+    if (fault !== undefined) throw new Error(`${JSON.stringify(chosen)}: ${fault}`);
+  });
+  const { failed, errorInstance, counterexample } = fc.check(property, { seed, numRuns: runs });
+  t.notOk(failed, `${String(errorInstance ?? 'all hold')}\n${JSON.stringify(counterexample?.[0] ?? '')}`);
+  t.ok(counts.resolved > runs / 10 && counts.refused > runs / 10, JSON.stringify(counts));
+});

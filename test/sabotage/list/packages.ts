@@ -1,0 +1,136 @@
+// Packages: what a registry sends, which versions are chosen, what of a definition may change, and where secrets go.
+import type { Sabotage } from '../sabotage.ts';
+
+export const packages: readonly Sabotage[] = [
+  {
+    name: 'package-digest-unverified',
+    fault: 'content of a registry is not held against its digest',
+    edits: [
+      {
+        file: 'server/registry/cache.ts',
+        find: 'if (found !== digest) throw invalid(`expected content',
+        replace: "if (found === '') throw invalid(`expected content",
+      },
+    ],
+    caughtBy: ['test/packages/registry/hostile.test.ts'],
+  },
+  {
+    name: 'package-stream-unbounded',
+    fault: 'what a layer unpacks to has no bound while it streams',
+    edits: [{ file: 'server/registry/tar.ts', find: 'if (bytes > limits.unpackedBytes) throw', replace: 'if (bytes < 0) throw' }],
+    caughtBy: ['test/packages/contents.test.ts'],
+  },
+  {
+    name: 'package-aliases-free',
+    fault: 'what aliases repeat in YAML counts for nothing',
+    edits: [
+      { file: 'server/registry/documents.ts', find: 'if (budget.left < 0)', replace: 'if (budget.left === -1 && level < 0)' },
+    ],
+    caughtBy: ['test/packages/contents.test.ts'],
+  },
+  {
+    name: 'package-bystander-unheard',
+    fault: 'the constraints of installed packages outside of the tree are ignored',
+    edits: [
+      {
+        file: 'hooks/packages/resolve/graph.ts',
+        find: 'if (!dependencies.has(source)) dependencies.set(source, entry.dependencies)',
+        replace: 'if (dependencies.has(source)) dependencies.set(source, entry.dependencies)',
+      },
+    ],
+    caughtBy: ['test/packages/resolve.test.ts'],
+  },
+  {
+    name: 'package-circle-unseen',
+    fault: 'a circle is no reason against a choice',
+    edits: [
+      {
+        file: 'hooks/packages/resolve/search.ts',
+        find: 'findCycle(scene.root.source, graph.dependencies) === undefined',
+        replace: "findCycle('', graph.dependencies) === undefined",
+      },
+    ],
+    caughtBy: ['test/packages/resolve.test.ts'],
+  },
+  {
+    name: 'package-circle-after-versions',
+    fault: 'versions that do not suit are reported where packages require each other in a circle',
+    edits: [
+      {
+        file: 'hooks/packages/resolve/refusals.ts',
+        find: 'if (cycle !== undefined)',
+        replace: 'if (cycle !== undefined && ![...state.graph.reached].some((one) => isUnsuited(one, state, scene, knowledge)))',
+      },
+    ],
+    caughtBy: ['test/packages/resolve.test.ts'],
+  },
+  {
+    name: 'package-downgraded',
+    fault: 'an installed package may be replaced by a lower version',
+    edits: [
+      {
+        file: 'hooks/packages/resolve/choice.ts',
+        find: 'compareVersions(version, present) >= 0',
+        replace: 'compareVersions(version, present) !== 0',
+      },
+    ],
+    caughtBy: ['test/packages/resolve.test.ts'],
+  },
+  {
+    name: 'package-comparator-dropped',
+    fault: 'a pattern that is tightened in a schema is not noticed',
+    edits: [
+      { file: 'hooks/packages/compare/rules.ts', find: "  pattern: mayGo('pattern'),", replace: '  pattern: () => undefined,' },
+    ],
+    caughtBy: ['test/packages/compare.test.ts'],
+  },
+  {
+    name: 'package-prereleases-mixed',
+    fault: 'a prerelease in one term admits prereleases everywhere',
+    edits: [
+      {
+        file: 'hooks/packages/model/constraint.ts',
+        find: "(version.prerelease === '' || admitsPrereleases) &&",
+        replace: "(version.prerelease === '' || constraint.anyOf.some((one) => one.admitsPrereleases || admitsPrereleases)) &&",
+      },
+    ],
+    caughtBy: ['test/packages/constraint.test.ts'],
+  },
+  {
+    name: 'package-secret-redirected',
+    fault: 'the authorization for a registry follows its redirects to other hosts',
+    edits: [
+      {
+        file: 'server/registry/session.ts',
+        find: 'return { method, url, signal, headers, ledBy: await addressesOf(start.hostname) };',
+        replace:
+          "return { method, url, signal, headers: { ...headers, authorization: authorization ?? '' }, ledBy: await addressesOf(start.hostname) };",
+      },
+    ],
+    caughtBy: ['test/packages/registry/hostile.test.ts'],
+  },
+  {
+    name: 'package-led-inside',
+    fault: 'a registry may lead to any address',
+    edits: [
+      {
+        file: 'server/registry/addresses.ts',
+        find: 'if (refused !== undefined || first === undefined)',
+        replace: 'if (first === undefined)',
+      },
+    ],
+    caughtBy: ['test/packages/registry/hostile.test.ts'],
+  },
+  {
+    name: 'package-cache-open',
+    fault: 'what is cached is given to whoever names its digest',
+    edits: [
+      {
+        file: 'server/registry/client.ts',
+        find: 'if (!parts.allowed.has(',
+        replace: 'if (parts.allowed.has(',
+      },
+    ],
+    caughtBy: ['test/packages/registry/client.test.ts'],
+  },
+];

@@ -1,0 +1,87 @@
+// A registry's front door that does what it should not: answers, cuts, slows, replaces and leads away, as each test says.
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Teardown } from '../client.ts';
+
+interface Seen {
+  readonly method: string;
+  readonly path: string;
+  readonly host: string;
+  readonly authorization: string | undefined;
+}
+
+interface Proxy {
+  readonly origin: string;
+  readonly host: string;
+  /** Every request, in order. */
+  readonly seen: Seen[];
+  /** How many requests were under way at once, at most. */
+  mostAtOnce(): number;
+  /** What happens from now on. */
+  act(behaviour: Behaviour): void;
+}
+
+/** True where it has answered; else the request is passed on. */
+export type Behaviour = (asked: IncomingMessage, answer: ServerResponse) => boolean;
+
+export const passOn: Behaviour = () => false;
+
+/** A proxy before that registry; without one, what is passed on gets 404. */
+export async function startProxy(t: Teardown, behind?: string, address = '127.0.0.1'): Promise<Proxy> {
+  let behaviour: Behaviour = passOn;
+  let [now, most] = [0, 0];
+  const seen: Seen[] = [];
+  const server = createServer((asked, answer) => {
+    now += 1;
+    most = Math.max(most, now);
+    answer.on('close', () => {
+      now -= 1;
+    });
+    const { host = '', authorization } = asked.headers;
+    seen.push({ method: asked.method ?? '', path: asked.url ?? '', host, authorization });
+    if (!behaviour(asked, answer)) pass(asked, answer, behind);
+  });
+  server.listen(0, address);
+  await once(server, 'listening');
+  t.teardown(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const host = `${address}:${(server.address() as AddressInfo).port}`;
+  return {
+    origin: `http://${host}`,
+    host,
+    seen,
+    mostAtOnce: () => most,
+    act(next) {
+      behaviour = next;
+    },
+  };
+}
+
+function pass(asked: IncomingMessage, answer: ServerResponse, behind: string | undefined): void {
+  if (behind === undefined) {
+    answer.writeHead(404).end();
+    return;
+  }
+  const onward = request(`${behind}${asked.url}`, { method: asked.method, headers: asked.headers }, (reply) => {
+    answer.writeHead(reply.statusCode ?? 500, reply.headers);
+    reply.pipe(answer);
+  });
+  onward.on('error', () => answer.destroy());
+  asked.pipe(onward);
+}
+
+/** A code, with headers and a body. */
+export function answering(code: number, headers: Readonly<Record<string, string>> = {}, body = ''): Behaviour {
+  return (_asked, answer) => {
+    answer.writeHead(code, headers).end(body);
+    return true;
+  };
+}
+
+/** Only for paths like that. */
+export function where(pattern: RegExp, behaviour: Behaviour): Behaviour {
+  return (asked, answer) => pattern.test(asked.url ?? '') && behaviour(asked, answer);
+}
