@@ -13,7 +13,7 @@ import {
 } from 'js-yaml';
 import type { Json, JsonObject } from '../../hooks/model/json.ts';
 import { limits } from './limits.ts';
-import { invalid, type Trouble } from './trouble.ts';
+import { invalid } from './trouble.ts';
 
 const exactInteger = defineScalarTag('tag:yaml.org,2002:int', {
   ...intYaml11Tag,
@@ -38,8 +38,22 @@ export async function readDocuments(
   stream: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   take: (object: JsonObject) => void,
 ): Promise<void> {
-  let [lines, size, objects]: [string[], number, number] = [[], 0, 0];
-  const end = (): void => {
+  const decoder = new TextDecoder('utf-8', { fatal: true });
+  const collected = collectInto(take);
+  for await (const chunk of stream) collected.add(decoded(decoder, chunk));
+  collected.add(decoded(decoder, undefined));
+  collected.end();
+}
+
+interface Collected {
+  add(text: string): void;
+  end(): void;
+}
+
+/** Line by line, by no promises: a package has millions of them. */
+function collectInto(take: (object: JsonObject) => void): Collected {
+  let [lines, size, objects, rest]: [string[], number, number, string] = [[], 0, 0, ''];
+  const finish = (): void => {
     const object = parseObject(lines.join('\n'));
     [lines, size] = [[], 0];
     if (object === undefined) return;
@@ -47,36 +61,26 @@ export async function readDocuments(
     if (objects > limits.objects) throw invalid(`package.yaml holds more than ${limits.objects} objects`);
     take(object);
   };
-  for await (const line of linesOf(stream)) {
-    if (separator.test(line)) end();
+  const line = (text: string): void => {
+    if (separator.test(text)) finish();
     else {
-      size += line.length + 1;
-      if (size > limits.documentBytes) throw tooLong();
-      lines.push(line);
+      lines.push(text);
+      size += text.length + 1;
     }
-  }
-  end();
-}
-
-function tooLong(): Trouble {
-  return invalid(`package.yaml holds a document of more than ${limits.documentBytes} bytes`);
-}
-
-async function* linesOf(stream: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): AsyncGenerator<string> {
-  const decoder = new TextDecoder('utf-8', { fatal: true });
-  let rest: string[] = [];
-  let length = 0;
-  for await (const chunk of stream) {
-    const [first = '', ...others] = decoded(decoder, chunk).split('\n');
-    rest.push(first);
-    length += first.length;
-    for (const line of others) {
-      yield rest.join('');
-      [rest, length] = [[line], line.length];
-    }
-    if (length > limits.documentBytes) throw tooLong();
-  }
-  yield rest.join('') + decoded(decoder, undefined);
+  };
+  return {
+    add(text) {
+      const parts = `${rest}${text}`.split('\n');
+      rest = parts.pop() ?? '';
+      for (const part of parts) line(part);
+      if (size + rest.length > limits.documentBytes)
+        throw invalid(`package.yaml holds a document of more than ${limits.documentBytes} bytes`);
+    },
+    end() {
+      line(rest);
+      finish();
+    },
+  };
 }
 
 function decoded(decoder: InstanceType<typeof TextDecoder>, chunk: Uint8Array | undefined): string {
