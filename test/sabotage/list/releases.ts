@@ -1,7 +1,7 @@
 // What is known before anything is changed: what may wait for its turn, and what cannot be undone.
 import type { Sabotage } from '../sabotage.ts';
 
-const deferred = ['test/releases/deferred.test.ts'];
+const deferred = ['test/scenarios/releases/deferred.test.ts'];
 
 export const releases: readonly Sabotage[] = [
   {
@@ -38,6 +38,6 @@ export const releases: readonly Sabotage[] = [
         replace: "const fields = oneWayFields[kindOf(expected).concat('s')] ?? [];",
       },
     ],
-    caughtBy: ['test/releases/one-way.test.ts'],
+    caughtBy: ['test/scenarios/releases/one-way.test.ts'],
   },
 ];
