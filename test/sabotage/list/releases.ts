@@ -40,4 +40,16 @@ export const releases: readonly Sabotage[] = [
     ],
     caughtBy: ['test/scenarios/releases/one-way.test.ts'],
   },
+  {
+    name: 'undo-in-one-order',
+    fault: 'an undo gives up what needs an object that the same undo creates again later',
+    edits: [
+      {
+        file: 'hooks/outcome/lagging.ts',
+        find: 'if (remover === undefined) return undefined;',
+        replace: 'if (remover === undefined || status.items.length > 0) return undefined;',
+      },
+    ],
+    caughtBy: ['test/scenarios/releases/undo-order.test.ts'],
+  },
 ];
