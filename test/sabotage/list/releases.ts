@@ -52,4 +52,16 @@ export const releases: readonly Sabotage[] = [
     ],
     caughtBy: ['test/scenarios/releases/undo-order.test.ts'],
   },
+  {
+    name: 'job-labels-lost',
+    fault: 'a Job that has its labels from its template comes back without those that Kubernetes has added',
+    edits: [
+      {
+        file: 'hooks/content/generated.ts',
+        find: 'return labels !== undefined && equalJson(labels, ofTemplate) ? undefined : withoutLabels(labels);',
+        replace: 'return labels !== undefined && labels === ofTemplate ? undefined : withoutLabels(labels);',
+      },
+    ],
+    caughtBy: ['test/hooks/content/content.test.ts', 'test/scenarios/releases/corpus.test.ts'],
+  },
 ];
