@@ -1,20 +1,31 @@
 // Dry runs are made against the cluster as it is: of some refusals an earlier change of the same Transaction takes the reason away.
 // This table names them all. Such a dry run is made again in its turn; every other refusal ends the Transaction before anything is
-// applied.
+// applied. An undo reads the same table, its writes in their order: what it creates again may need what it creates later.
 //
 // Rules of kube-apiserver 1.36 that the rows stand on: who may not grant rights needs the role of a binding to be there (404) and to hold
 // nothing more than it has itself (403); strict decoding (400) and the schema of a CRD (422), which server-side apply answers with 500
 // (server/kubernetes/apply-refusals.ts); quota (403); the allocator of node ports (422; a dry run asks none for cluster IPs); admission of Pods (403). Sources:
 // pkg/registry/rbac/rolebinding/policybased, apiextensions-apiserver/pkg/apiserver/customresource_handler.go,
 // apiserver/pkg/admission/plugin/resourcequota, pkg/registry/core/service/{ipallocator,portallocator}, plugin/pkg/admission/{priority,runtimeclass,serviceaccount}.
+
+import type { StoredResource } from '../model/entry.ts';
 import type { Failure } from '../model/failure.ts';
 import { at, type Json, type JsonObject, textAt } from '../model/json.ts';
-import { describe } from '../model/reference.ts';
+import { describe, type Reference } from '../model/reference.ts';
 import type { ChangeType } from '../model/transaction.ts';
-import type { Resolved } from './targets.ts';
 
-/** The change whose dry run was refused, with the object as it was read. */
-export interface Later extends Resolved {
+/** A write as the rows know it: a change, or the undo of one. */
+export interface Earlier {
+  /** Of the change. */
+  readonly index: number;
+  readonly type: ChangeType;
+  readonly target: Reference;
+  readonly resource: Pick<StoredResource, 'group' | 'kind' | 'plural'>;
+}
+
+/** The one that was refused, with the object as it was read. */
+export interface Later extends Earlier {
+  readonly content: Json | undefined;
   readonly prior?: JsonObject | undefined;
 }
 
@@ -27,8 +38,8 @@ interface Side {
 interface Row {
   readonly earlier: Side;
   readonly later: Side;
-  readonly relates: (earlier: Resolved, later: Later) => boolean;
-  readonly answers: (failure: Failure, earlier: Resolved, later: Later) => boolean;
+  readonly relates: (earlier: Earlier, later: Later) => boolean;
+  readonly answers: (failure: Failure, earlier: Earlier, later: Later) => boolean;
 }
 
 const rbac = 'rbac.authorization.k8s.io';
@@ -64,44 +75,43 @@ const rows: readonly Row[] = [
   {
     earlier: { kinds: ['scheduling.k8s.io/PriorityClass'], types: ['Create'] },
     later: { kinds: ['/Pod'], types: ['Create'] },
-    relates: ({ target }, { change }) => textAt(change.content, 'spec', 'priorityClassName') === target.name,
+    relates: ({ target }, { content }) => textAt(content, 'spec', 'priorityClassName') === target.name,
     answers: isForbidden,
   },
   {
     earlier: { kinds: ['node.k8s.io/RuntimeClass'], types: ['Create'] },
     later: { kinds: ['/Pod'], types: ['Create'] },
-    relates: ({ target }, { change }) => textAt(change.content, 'spec', 'runtimeClassName') === target.name,
+    relates: ({ target }, { content }) => textAt(content, 'spec', 'runtimeClassName') === target.name,
     answers: isForbidden,
   },
   {
     earlier: { kinds: ['/ServiceAccount'], types: ['Create'] },
     later: { kinds: ['/Pod'], types: ['Create'] },
-    relates: (earlier, later) => isBeside(earlier, later) && earlier.target.name === accountOf(later.change.content),
+    relates: (earlier, later) => isBeside(earlier, later) && earlier.target.name === accountOf(later.content),
     answers: isForbidden,
   },
 ];
 
 const nodePort = /^spec\.ports\[\d+\]\.nodePort$/;
 
-/** What may be asked for again in its turn: the earlier change that may take the reason of the refusal away. */
-export function removerOf(failure: Failure, later: Later, all: readonly Resolved[]): Resolved | undefined {
-  const before = all.filter(({ index }) => index < later.index);
+/** Of what comes before it, the write that may take the reason of the refusal away; undefined where none does. */
+export function removerOf(failure: Failure, later: Later, before: readonly Earlier[]): Earlier | undefined {
   return before.find((earlier) => rows.some((row) => covers(row, failure, earlier, later)));
 }
 
-function covers({ earlier, later, relates, answers }: Row, failure: Failure, before: Resolved, after: Later): boolean {
+function covers({ earlier, later, relates, answers }: Row, failure: Failure, before: Earlier, after: Later): boolean {
   return isOf(earlier, before) && isOf(later, after) && relates(before, after) && answers(failure, before, after);
 }
 
-function isOf({ kinds, types }: Side, one: Resolved): boolean {
-  return types.includes(one.change.type) && (kinds === undefined || kinds.includes(kindOf(one)));
+function isOf({ kinds, types }: Side, one: Earlier): boolean {
+  return types.includes(one.type) && (kinds === undefined || kinds.includes(kindOf(one)));
 }
 
-function isBeside(one: Resolved, other: Resolved): boolean {
+function isBeside(one: Earlier, other: Earlier): boolean {
   return one.target.namespace !== undefined && one.target.namespace === other.target.namespace;
 }
 
-function kindOf({ resource: { group, kind } }: Resolved): string {
+function kindOf({ resource: { group, kind } }: Earlier): string {
   return `${group}/${kind}`;
 }
 
@@ -110,19 +120,19 @@ function isAbout({ code, subject }: Failure, wanted: number, name: string): bool
   return code === wanted && subject === name;
 }
 
-function isForbidden(failure: Failure, _earlier: Resolved, later: Later): boolean {
+function isForbidden(failure: Failure, _earlier: Earlier, later: Later): boolean {
   return isAbout(failure, 403, later.target.name);
 }
 
-function isOfSchema({ code, reason, fields }: Failure, _earlier: Resolved, { change }: Later): boolean {
+function isOfSchema({ code, reason, fields }: Failure, _earlier: Earlier, { type }: Later): boolean {
   if (code === 400) return reason === 'BadRequest';
   if (code === 422) return fields.length > 0;
-  return code === 500 && reason === 'InvalidContent' && change.type === 'Patch';
+  return code === 500 && reason === 'InvalidContent' && type === 'Patch';
 }
 
 // A binding keeps its role for good, so that of the object that is there counts where content is silent.
-function isRoleOf({ resource, target }: Resolved, { change, prior, target: { namespace } }: Later): boolean {
-  const role = at(change.content, 'roleRef') ?? at(prior, 'roleRef');
+function isRoleOf({ resource, target }: Earlier, { content, prior, target: { namespace } }: Later): boolean {
+  const role = at(content, 'roleRef') ?? at(prior, 'roleRef');
   const isNear = target.namespace === undefined || target.namespace === namespace;
   return isNear && textAt(role, 'kind') === resource.kind && textAt(role, 'name') === target.name;
 }
@@ -132,11 +142,11 @@ function accountOf(pod: Json | undefined): string {
 }
 
 /** What the item of a deferred change says. */
-export function deferredNote({ code, reason }: Failure, { index, target }: Resolved): string {
+export function deferredNote({ code, reason }: Failure, { index, target }: Earlier): string {
   return `its dry run was refused (${code} ${reason}) and is made again in its turn, after spec.changes[${index}] (${describe(target)})`;
 }
 
 /** What the item of a change says whose version is not served yet (404). */
-export function unservedNote(by: number, { target }: Resolved): string {
+export function unservedNote(by: number, { target }: Pick<Earlier, 'target'>): string {
   return `its dry run is made in its turn, after spec.changes[${by}] makes the API server serve ${target.apiVersion}`;
 }

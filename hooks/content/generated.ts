@@ -1,5 +1,5 @@
 // Fields that the API server generates for a new object and refuses, or would make wrong, when an old object is created again.
-import { at, isObject, type Json, type JsonObject, textAt, withKey, withPath } from '../model/json.ts';
+import { at, equalJson, isObject, type Json, type JsonObject, textAt, withKey, withPath } from '../model/json.ts';
 
 // Source: k8s.io/kubernetes pkg/registry/batch/job/strategy.go, generateSelector: labels of the Pod template and the selector
 // hold the Job's uid; a Job that brings its own selector is refused unless it says manualSelector.
@@ -10,12 +10,18 @@ export function withoutGenerated(object: JsonObject): JsonObject {
   const isJob = textAt(object, 'kind') === 'Job' && textAt(object, 'apiVersion') === 'batch/v1';
   if (!isJob || at(object, 'spec', 'manualSelector') === true) return object;
   const plain = withPath(object, ['spec', 'selector'], undefined);
-  const labels = withoutLabels(at(plain, 'spec', 'template', 'metadata', 'labels'));
-  const stripped = withPath(plain, ['spec', 'template', 'metadata', 'labels'], labels);
+  const labels = at(plain, 'spec', 'template', 'metadata', 'labels');
+  const stripped = withPath(plain, ['spec', 'template', 'metadata', 'labels'], withoutLabels(labels));
   const metadata = at(stripped, 'metadata');
   return isObject(metadata)
-    ? withKey(stripped, 'metadata', withKey(metadata, 'labels', withoutLabels(at(metadata, 'labels'))))
+    ? withKey(stripped, 'metadata', withKey(metadata, 'labels', ownLabels(at(metadata, 'labels'), labels)))
     : stripped;
+}
+
+// Source: k8s.io/kubernetes pkg/apis/batch/v1/defaults.go, SetDefaults_Job: a Job without labels gets those of its template, and then
+// what is generated into them. Whoever sends any gets only these.
+function ownLabels(labels: Json | undefined, ofTemplate: Json | undefined): JsonObject | undefined {
+  return labels !== undefined && equalJson(labels, ofTemplate) ? undefined : withoutLabels(labels);
 }
 
 function withoutLabels(labels: Json | undefined): JsonObject | undefined {

@@ -1,5 +1,5 @@
 // Dry runs that wait for their turn: what is stored of such a change, and the dry run once it is due.
-import { deferredNote, type Later, removerOf, unservedNote } from '../checks/deferred.ts';
+import { deferredNote, type Earlier, removerOf, unservedNote } from '../checks/deferred.ts';
 import type { Resolved } from '../checks/targets.ts';
 import type { Answer, Reader } from '../cluster.ts';
 import { contentOf } from '../content/content.ts';
@@ -35,15 +35,31 @@ function foreseen(
   return withPath(isObject(whole) ? whole : prior, ['metadata', 'managedFields'], undefined);
 }
 
+/** A change whose dry run was refused, with the object as it was read. */
+export interface Tried extends Resolved {
+  readonly prior: JsonObject | undefined;
+}
+
 /** The change whose dry run may be admitted in its turn; undefined where nothing before it takes the refusal away. */
 export function deferred(
   failure: Failure,
-  later: Later,
+  later: Tried,
   { all, transaction }: { readonly all: readonly Resolved[]; readonly transaction: Transaction },
 ): Prepared | undefined {
-  const remover = removerOf(failure, later, all);
+  const remover = earlierRemover(failure, later, all);
   if (remover === undefined) return undefined;
   return { ...untried(later, later.prior, transaction), deferred: true, note: deferredNote(failure, remover) };
+}
+
+/** The change before it that may take the reason of the refusal away; undefined where none does. */
+export function earlierRemover(failure: Failure, later: Tried, all: readonly Resolved[]): Earlier | undefined {
+  const before = all.filter(({ index }) => index < later.index);
+  const refused = { ...writeOf(later), content: later.change.content, prior: later.prior };
+  return removerOf(failure, refused, before.map(writeOf));
+}
+
+function writeOf({ index, change: { type }, target, resource }: Resolved): Earlier {
+  return { index, type, target, resource };
 }
 
 /** The change whose Namespace, kind or version the change `by` makes. */

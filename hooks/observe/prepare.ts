@@ -1,6 +1,5 @@
 // Before anything is changed: every target as it is, and what a dry run as the ServiceAccount says it would become.
 
-import { removerOf } from '../checks/deferred.ts';
 import { stateFault, unservedFault } from '../checks/existence.ts';
 import { type Fault, fault } from '../checks/fault.ts';
 import { describeRefusal } from '../checks/refusal.ts';
@@ -20,7 +19,7 @@ import { changeWrite, locationOf } from '../writes/change.ts';
 import { preconditionOf, serviceAccountOf } from '../writes/resources.ts';
 import type { Around } from './along.ts';
 import { type LockContext, resolveTargets } from './begin.ts';
-import { deferred, dependent } from './deferred.ts';
+import { deferred, dependent, earlierRemover } from './deferred.ts';
 import { irreversibleFaults, lookAroundDeleted, withNote } from './irreversible.ts';
 import { mayCreate } from './may-create.ts';
 import { deletedOwnerFaults, wrongOwner } from './new-owners.ts';
@@ -83,7 +82,7 @@ interface Moved {
   readonly prior: JsonObject | undefined;
 }
 
-type Tried = Resolved & { readonly prior?: JsonObject | undefined };
+type Refused = Resolved & { readonly prior?: JsonObject | undefined };
 
 interface Context extends Pick<LockContext, 'reader' | 'transaction'> {
   readonly all: readonly Resolved[];
@@ -167,11 +166,11 @@ async function probeUndo(
   });
   // When it is put back, the earlier changes still stand.
   if (answer.kind !== 'failed' || answer.failure.kind === 'exists') return undefined;
-  if (removerOf(answer.failure, { ...resolved, prior }, all) !== undefined) return undefined;
+  if (earlierRemover(answer.failure, { ...resolved, prior }, all) !== undefined) return undefined;
   return failed(answer.failure, resolved, 'could not be put back by the ServiceAccount', transaction);
 }
 
-function failed(failure: Failure, resolved: Tried, what: string, transaction: Transaction): Judged {
+function failed(failure: Failure, resolved: Refused, what: string, transaction: Transaction): Judged {
   if (failure.kind === 'transient') return { kind: 'trouble', failure };
   const { index, target } = resolved;
   const detail = describeRefusal(failure, resolved, transaction);

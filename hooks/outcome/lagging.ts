@@ -1,8 +1,14 @@
-// A refusal that may pass: between two changes lie milliseconds, and what an API server knows by a cache (PriorityClasses, quotas,
+// Refusals that may pass. Between two changes lie milliseconds, and what an API server knows by a cache (PriorityClasses, quotas,
 // LimitRanges, policies, webhooks, Namespaces) it may not have heard of yet. Such a write is tried again for a moment before the refusal
-// is final.
+// is final. And what an undo creates again may need what it creates later: it is passed over until then.
+import { type Later, removerOf } from '../checks/deferred.ts';
+import { undoLater } from '../decide/waiting.ts';
+import type { SnapshotEntry } from '../model/entry.ts';
 import type { Failure } from '../model/failure.ts';
-import type { Done, Result } from './answer.ts';
+import { isToUndo } from '../model/item.ts';
+import { describe } from '../model/reference.ts';
+import type { ChangeType } from '../model/transaction.ts';
+import { type Done, type Result, taken } from './answer.ts';
 
 /** ms before each further try. */
 const pauses: readonly number[] = [50, 150, 300, 500];
@@ -13,7 +19,34 @@ export function triedAgain({ observation, carry }: Done, index: number, failure:
   const neighbour = items[phase === 'RollingBack' ? index + 1 : index - 1]?.progress.kind;
   const tries = carry.lagging ?? 0;
   const pause = pauses[tries];
+  const isMoved = neighbour === 'applied' || neighbour === 'restored' || items[index]?.waiting !== undefined;
   const mayPass = ['refused', 'absent'].includes(failure.kind) && carry.refused === undefined;
-  if (!mayPass || pause === undefined || (neighbour !== 'applied' && neighbour !== 'restored')) return undefined;
+  if (!mayPass || pause === undefined || !isMoved) return undefined;
   return { kind: 'again', carry: { ...carry, lagging: tries + 1 }, pause };
+}
+
+const inverse: Readonly<Record<ChangeType, ChangeType>> = {
+  Create: 'Delete',
+  Update: 'Update',
+  Patch: 'Update',
+  Delete: 'Create',
+};
+
+function undoOf({ index, type, target, resource, prior }: SnapshotEntry): Later {
+  return { index, type: inverse[type], target, resource, content: prior };
+}
+
+/** The undo of that change once more after another one, where that may take the reason of the refusal away; else undefined. */
+export function undoneAfter({ observation }: Done, entry: SnapshotEntry, failure: Failure): Result | undefined {
+  const { status, due } = observation;
+  if (due.kind !== 'restore' || due.snapshot.kind !== 'stored') return undefined;
+  const isNext = ({ index }: SnapshotEntry): boolean => {
+    const item = status.items[index];
+    return index !== entry.index && item !== undefined && isToUndo(item);
+  };
+  const remover = removerOf(failure, undoOf(entry), due.snapshot.entries.filter(isNext).map(undoOf));
+  if (remover === undefined) return undefined;
+  const refused = `undoing ${entry.type} of ${describe(entry.target)} was refused (${failure.code} ${failure.reason})`;
+  const message = `${refused}; it is tried again after spec.changes[${remover.index}] (${describe(remover.target)})`;
+  return taken(undoLater(status, entry.index, message));
 }

@@ -11,7 +11,7 @@ import { textAt } from '../model/json.ts';
 import { reasonOfFailure } from '../model/reason.ts';
 import { describe } from '../model/reference.ts';
 import { answer, type Done, type Result, taken } from './answer.ts';
-import { triedAgain } from './lagging.ts';
+import { triedAgain, undoneAfter } from './lagging.ts';
 import { placesTaken } from './places.ts';
 import { refusedOnce } from './refused.ts';
 
@@ -53,7 +53,7 @@ function afterUndoFailure(step: Extract<Step, { kind: 'compensate' }>, done: Don
     return taken(
       undoLater(observation.status, index, `waiting: a write of ${describe(step.entry.target)} may still be on its way`),
     );
-  const later = triedAgain(done, index, failure);
+  const later = undoneAfter(done, step.entry, failure) ?? triedAgain(done, index, failure);
   if (later !== undefined) return later;
   const detail = describeRefusal(failure, step.entry, observation.transaction);
   const name = `${step.entry.type} of ${describe(step.entry.target)}`;

@@ -78,21 +78,31 @@ const generatedLabels = {
   'job-name': 'j',
   'batch.kubernetes.io/job-name': 'j',
 };
-const job = (labels: JsonObject, more: JsonObject = {}): JsonObject => ({
+const job = (labels: JsonObject, more: JsonObject = {}, own = labels): JsonObject => ({
   apiVersion: 'batch/v1',
   kind: 'Job',
-  metadata: { name: 'j', labels },
+  metadata: { name: 'j', labels: own },
   spec: { selector: { matchLabels: { 'controller-uid': 'u' } }, template: { metadata: { labels }, spec: {} }, ...more },
 });
 
 const generated: readonly { reason: string; object: JsonObject; result: JsonObject }[] = [
   {
     reason: 'of a Job the selector and the labels with its uid',
+    object: job({ ...generatedLabels, app: 'x' }, {}, { ...generatedLabels, team: 'y' }),
+    result: {
+      apiVersion: 'batch/v1',
+      kind: 'Job',
+      metadata: { name: 'j', labels: { team: 'y' } },
+      spec: { template: { metadata: { labels: { app: 'x' } }, spec: {} } },
+    },
+  },
+  {
+    reason: 'of a Job the labels that it has from its template',
     object: job({ ...generatedLabels, app: 'x' }),
     result: {
       apiVersion: 'batch/v1',
       kind: 'Job',
-      metadata: { name: 'j', labels: { app: 'x' } },
+      metadata: { name: 'j' },
       spec: { template: { metadata: { labels: { app: 'x' } }, spec: {} } },
     },
   },

@@ -1,7 +1,7 @@
 // What is known before anything is changed: what may wait for its turn, and what cannot be undone.
 import type { Sabotage } from '../sabotage.ts';
 
-const deferred = ['test/releases/deferred.test.ts'];
+const deferred = ['test/scenarios/releases/deferred.test.ts'];
 
 export const releases: readonly Sabotage[] = [
   {
@@ -38,6 +38,30 @@ export const releases: readonly Sabotage[] = [
         replace: "const fields = oneWayFields[kindOf(expected).concat('s')] ?? [];",
       },
     ],
-    caughtBy: ['test/releases/one-way.test.ts'],
+    caughtBy: ['test/scenarios/releases/one-way.test.ts'],
+  },
+  {
+    name: 'undo-in-one-order',
+    fault: 'an undo gives up what needs an object that the same undo creates again later',
+    edits: [
+      {
+        file: 'hooks/outcome/lagging.ts',
+        find: 'if (remover === undefined) return undefined;',
+        replace: 'if (remover === undefined || status.items.length > 0) return undefined;',
+      },
+    ],
+    caughtBy: ['test/scenarios/releases/undo-order.test.ts'],
+  },
+  {
+    name: 'job-labels-lost',
+    fault: 'a Job that has its labels from its template comes back without those that Kubernetes has added',
+    edits: [
+      {
+        file: 'hooks/content/generated.ts',
+        find: 'return labels !== undefined && equalJson(labels, ofTemplate) ? undefined : withoutLabels(labels);',
+        replace: 'return labels !== undefined && labels === ofTemplate ? undefined : withoutLabels(labels);',
+      },
+    ],
+    caughtBy: ['test/hooks/content/content.test.ts', 'test/scenarios/releases/corpus.test.ts'],
   },
 ];

@@ -1,8 +1,8 @@
 // Many kinds, with what the API server generates, defaults and keeps in lists with keys: each is patched, updated and deleted, and
 // comes back to the last managed field.
 import t, { type Test } from 'tap';
-import { at, type Json, type JsonObject, parseJson, withPath } from '../../../hooks/model/json.ts';
 import { must } from '../../support/client.ts';
+import { withoutGenerated } from '../../support/generated.ts';
 import { type Kind, kinds } from '../../support/kinds.ts';
 import { type Stage, startStage } from '../../support/stage.ts';
 import { change, portraits } from '../../support/targets.ts';
@@ -57,16 +57,4 @@ async function run(t: Test, stage: Stage, kind: Kind): Promise<void> {
   await stage.phase(prefix, 'RolledBack');
   t.same(await show(), before);
   await stage.finished(prefix);
-}
-
-const counted = 'deprecated.daemonset.template.generation';
-
-/** A Job that is created again gets another selector; the API server counts the templates of a DaemonSet in an annotation. */
-function withoutGenerated(shown: unknown): Json {
-  const object = withPath(shown as JsonObject, ['metadata', 'annotations', counted], undefined);
-  const entries = at(object, 'managedFields') as readonly string[];
-  const managedFields = entries.map((entry) => entry.replace(`{".":{},"f:${counted}":{}}`, '{}'));
-  const uid = at(object, 'spec', 'selector', 'matchLabels', 'batch.kubernetes.io/controller-uid');
-  const rest = { ...object, managedFields };
-  return typeof uid === 'string' ? parseJson(JSON.stringify(rest).replaceAll(uid, 'of-the-job')) : rest;
 }

@@ -1,13 +1,13 @@
 // What pre-flight and an undo know beside the pairs: policies on names of roles, objects on their way out, names of locks.
 import t from 'tap';
-import { type JsonObject, textAt } from '../../hooks/model/json.ts';
-import { lockName } from '../../hooks/model/reference.ts';
-import { must, waitFor } from '../support/client.ts';
-import { engineNamespace } from '../support/install.ts';
-import { commit, undo, undoAll } from '../support/round-trip.ts';
-import { conditionOf, startStage } from '../support/stage.ts';
-import { stepToEnd } from '../support/stepping.ts';
-import { change } from '../support/targets.ts';
+import { type JsonObject, textAt } from '../../../hooks/model/json.ts';
+import { lockName } from '../../../hooks/model/reference.ts';
+import { must, waitFor } from '../../support/client.ts';
+import { engineNamespace } from '../../support/install.ts';
+import { commit, undo, undoAll } from '../../support/round-trip.ts';
+import { conditionOf, startStage } from '../../support/stage.ts';
+import { stepToEnd } from '../../support/stepping.ts';
+import { change } from '../../support/targets.ts';
 
 const leases = `/apis/coordination.k8s.io/v1/namespaces/${engineNamespace}/leases`;
 

@@ -1,11 +1,11 @@
 // Changes of built-in kinds that nobody can take back are refused first; who allows them sees that their undo is refused.
 import t from 'tap';
-import { at, type JsonObject, textAt } from '../../hooks/model/json.ts';
-import { must, waitFor } from '../support/client.ts';
-import { allowIrreversible, commit, undo } from '../support/round-trip.ts';
-import { startStage } from '../support/stage.ts';
-import { stepToEnd } from '../support/stepping.ts';
-import { change } from '../support/targets.ts';
+import { at, type JsonObject, textAt } from '../../../hooks/model/json.ts';
+import { must, waitFor } from '../../support/client.ts';
+import { allowIrreversible, commit, undo } from '../../support/round-trip.ts';
+import { startStage } from '../../support/stage.ts';
+import { stepToEnd } from '../../support/stepping.ts';
+import { change } from '../../support/targets.ts';
 
 interface Row {
   readonly what: string;

@@ -1,12 +1,12 @@
 // Each row of the table of deferred dry runs (hooks/checks/deferred.ts), both ways: with the earlier change it is admitted, and undone
 // exactly; without it, it is refused and nothing is applied.
 import t, { type Test } from 'tap';
-import { at, type JsonObject, textAt } from '../../hooks/model/json.ts';
-import { must, waitFor } from '../support/client.ts';
-import { commit, itemsOf, undoAll } from '../support/round-trip.ts';
-import { type Stage, startStage } from '../support/stage.ts';
-import { stepToEnd } from '../support/stepping.ts';
-import { change, portraits } from '../support/targets.ts';
+import { at, type JsonObject, textAt } from '../../../hooks/model/json.ts';
+import { must, waitFor } from '../../support/client.ts';
+import { commit, itemsOf, undoAll } from '../../support/round-trip.ts';
+import { type Stage, startStage } from '../../support/stage.ts';
+import { stepToEnd } from '../../support/stepping.ts';
+import { change, portraits } from '../../support/targets.ts';
 
 const rbac = { apiVersion: 'rbac.authorization.k8s.io/v1' };
 const role = { ...rbac, kind: 'Role' };

@@ -1,0 +1,128 @@
+// Releases as projects publish them (test/corpus), installed, upgraded, and both undone: all is as before, to the last managed field.
+// Once by an administrator of the cluster, once by one of the namespace, who gets what has no namespace from the other.
+import t, { type Test } from 'tap';
+import { at, equalJson, type Json, type JsonObject, textAt } from '../../../hooks/model/json.ts';
+import { groupOf } from '../../../hooks/model/reference.ts';
+import { must, waitFor } from '../../support/client.ts';
+import { changesBetween, isNamespaced, manifestsOf, referenceOf, releases } from '../../support/corpus.ts';
+import { withoutGenerated } from '../../support/generated.ts';
+import { allowIrreversible, commit, undoAll } from '../../support/round-trip.ts';
+import { account, type Stage, startStage } from '../../support/stage.ts';
+import { portraits } from '../../support/targets.ts';
+
+/** As it is shipped: many changes in a call. */
+const timing = { callBudget: 5_000 };
+
+function collectionOf(object: JsonObject): string {
+  const { apiVersion, kind, namespace } = referenceOf(object);
+  const root = apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
+  const plural = kind.toLowerCase().replace(/(s?)$/, (end) => (end === 's' ? 'ses' : 's'));
+  return `${root}/${namespace === undefined ? '' : `namespaces/${namespace}/`}${plural.replace(/ys$/, 'ies')}`;
+}
+
+function pathOf(object: JsonObject): string {
+  return `${collectionOf(object)}/${referenceOf(object).name}`;
+}
+
+/** By path. `renewed`: those that are to come back under another uid. */
+async function show(
+  { client }: Stage,
+  objects: readonly JsonObject[],
+  renewed: readonly string[] = [],
+): Promise<Readonly<Record<string, unknown>>> {
+  const seen = objects.map(pathOf).map(async (path) => {
+    const [shown] = await portraits(client, [path], renewed.includes(path));
+    return [path, shown === undefined ? undefined : withoutGenerated(shown)] as const;
+  });
+  return Object.fromEntries(await Promise.all(seen));
+}
+
+// Their Pods and ReplicaSets go with them: who drops them says so.
+function hasPods(object: JsonObject): boolean {
+  return ['Job', 'Deployment'].includes(textAt(object, 'kind') ?? '');
+}
+
+// Kubernetes writes once more to what was made a moment ago.
+async function settled({ client }: Stage, objects: readonly JsonObject[]): Promise<void> {
+  const crds = objects.filter(isCrd);
+  const isEstablished = async (path: string): Promise<boolean> =>
+    JSON.stringify(at(must(await client.get(path)), 'status', 'conditions') ?? '').includes('"Established"');
+  for (const crd of crds) await waitFor(() => isEstablished(pathOf(crd)), `${referenceOf(crd).name} to be established`);
+}
+
+async function thereAndBack(t: Test, stage: Stage, name: string, select: (object: JsonObject) => boolean): Promise<void> {
+  const versionOf = (version: string): readonly JsonObject[] => manifestsOf(name, version, stage.namespace).filter(select);
+  const [first, second] = [versionOf('v1'), versionOf('v2')];
+  const all = [...first, ...second];
+  const old = first.filter((object) => !second.map(pathOf).includes(pathOf(object)));
+  const dropped = old.map(pathOf);
+  t.ok(dropped.length > 0 && second.length > first.length - dropped.length, 'the upgrade drops objects and adds others');
+  const nothing = await show(stage, all);
+  t.ok(
+    Object.values(nothing).every((one) => one === undefined),
+    'nothing is there before',
+  );
+  await commit(stage, `${name}-v1`, changesBetween([], first));
+  await settled(stage, first);
+  const installed = await show(stage, all, dropped);
+  await commit(stage, `${name}-v2`, changesBetween(first, second), old.some(hasPods) ? allowIrreversible : {});
+  const upgraded = await show(stage, all);
+  const same = Object.keys(installed).filter((path) => equalJson(installed[path] as Json, upgraded[path] as Json));
+  t.ok(same.length < Object.keys(installed).length / 2, `the upgrade is one: ${same.join(' ')} stay as they are`);
+  await undoAll(stage, `${name}-v2`);
+  t.same(await show(stage, all, dropped), installed, 'as it was installed');
+  await undoAll(stage, `${name}-v1`);
+  t.same(await show(stage, all), nothing, 'nothing is left');
+}
+
+t.test('by an administrator of the cluster', async (t) => {
+  const stage = await startStage(t, { withoutLoop: true, timing });
+  for (const name of releases()) await t.test(name, (t) => thereAndBack(t, stage, name, () => true));
+});
+
+t.test('by an administrator of the namespace', async (t) => {
+  const stage = await startStage(t, { withoutLoop: true, timing, rules: [] });
+  const { client, namespace, path } = stage;
+  const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'admin' };
+  const subjects = [{ kind: 'ServiceAccount', name: account, namespace }];
+  must(
+    await client.create(path('rbac.authorization.k8s.io/v1/rolebindings'), { metadata: { name: 'admin' }, roleRef, subjects }),
+  );
+  for (const name of releases())
+    await t.test(name, async (t) => {
+      await provide(t, stage, name);
+      await thereAndBack(t, stage, name, isNamespaced);
+    });
+});
+
+/** What another one makes for the administrator of the namespace: objects without namespace. */
+async function provide(t: Test, stage: Stage, name: string): Promise<void> {
+  const { client, namespace } = stage;
+  const objects = manifestsOf(name, 'v2', namespace);
+  for (const object of objects.filter((one) => !isNamespaced(one))) {
+    must(await client.create(collectionOf(object), object));
+    t.teardown(() => client.delete(pathOf(object)));
+    if (isCrd(object)) await waitFor(() => isServed(stage, object), `${referenceOf(object).name} to be served`);
+  }
+  for (const target of objects.filter(isNamespaced))
+    await waitFor(() => mayCreate(stage, target), `the right to create ${pathOf(target)}`);
+}
+
+function isCrd(object: JsonObject): boolean {
+  return textAt(object, 'kind') === 'CustomResourceDefinition';
+}
+
+async function isServed({ client, path }: Stage, crd: JsonObject): Promise<boolean> {
+  const [version] = at(crd, 'spec', 'versions') as readonly JsonObject[];
+  const plural = textAt(crd, 'spec', 'names', 'plural');
+  return (await client.get(path(`${textAt(crd, 'spec', 'group')}/${textAt(version, 'name')}/${plural}`))).code === 200;
+}
+
+// Kubernetes adds the rules of a ClusterRole with the label for it to those of `admin`, in a while.
+async function mayCreate({ client, namespace }: Stage, object: JsonObject): Promise<boolean> {
+  const resource = collectionOf(object).split('/').at(-1) ?? '';
+  const resourceAttributes = { namespace, verb: 'create', group: groupOf(textAt(object, 'apiVersion') ?? ''), resource };
+  const spec = { user: `system:serviceaccount:${namespace}:${account}`, resourceAttributes };
+  const review = await client.create('/apis/authorization.k8s.io/v1/subjectaccessreviews', { spec });
+  return at(must(review), 'status', 'allowed') === true;
+}
