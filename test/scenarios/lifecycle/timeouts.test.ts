@@ -116,7 +116,7 @@ t.test('spec.timeout', async (t) => {
     await stage.annotate('kept', { 'tx.janus.io/request-rollback': 'yes' });
     await stepUntil(stage, 'kept', 'RollingBack');
     const { status } = await stepToEnd(stage, 'kept');
-    t.equal(reasonOf(status, 'Stalled'), 'RollbackRequested');
+    t.equal(reasonOf(status, 'Stalled'), 'RollbackTimeout');
     t.match(status, {
       phase: 'Failed',
       items: [
