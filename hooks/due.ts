@@ -1,6 +1,6 @@
 // What is due for a Transaction as it is stored: a list of guards, then one answer for each phase. It says which reads are
 // needed; what comes of them is for decide/.
-import { type Item, isToUndo, wasLeft } from './model/item.ts';
+import { type Item, nextToUndo, wasLeft } from './model/item.ts';
 import type { Phase } from './model/phase.ts';
 import { newRequest, type Request } from './model/request.ts';
 import type { Cause, Status } from './model/status.ts';
@@ -108,7 +108,7 @@ function running(stored: Stored): Due {
 }
 
 function undoing({ transaction, status, now, lateWindow, waits }: Stored): Due {
-  const index = nextToUndo(status, waits);
+  const index = nextToUndo(status.items, waits);
   // Waiting a late write out is no time of the undo: a short spec.timeout must not end it before it could begin.
   const mayWait = status.items.some(wasInFlight) || transaction.changes.some(({ type }) => type === 'Create');
   const patience = transaction.timeout + (mayWait ? lateWindow + resolution : 0);
@@ -119,14 +119,6 @@ function undoing({ transaction, status, now, lateWindow, waits }: Stored): Due {
 
 /** Ms: times of the API server are cut to whole seconds. */
 const resolution = 2_000;
-
-/** The last one, unless it waits while earlier ones do not; -1 when none is left. */
-function nextToUndo({ items }: Status, waits: number): number {
-  const next = items.findLastIndex((item) => isToUndo(item) && item.waiting === undefined);
-  if (next >= 0) return next;
-  const waiting = items.flatMap((item, index) => (isToUndo(item) ? [index] : []));
-  return waiting.at(-1 - (waits % Math.max(1, waiting.length))) ?? -1;
-}
 
 /** Announced when the undo began, and not known as applied. */
 function wasInFlight({ progress }: Item): boolean {
