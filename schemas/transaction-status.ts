@@ -62,7 +62,7 @@ export const item: Schema = {
     state: {
       type: 'string',
       description:
-        'Waiting (nothing stored), Prepared, Applying (may have been sent), Applied, Failed (refused), Restoring (the next of an undo), Restored, NotRestored (see error) or Skipped (not applied).',
+        'Waiting (nothing stored), Prepared, Applying (may have been sent), Applied, Failed (refused), Restoring (the next of a rollback), Restored, NotRestored (see error) or Skipped (not applied).',
       enum: itemStates,
     },
     lockLease: string('Name of the Lease, in the namespace of the engine, that locks the target.', 253),

@@ -46,9 +46,12 @@ function keptDisplay({ display }: Status): { readonly display?: Display } {
 /** Whether anything has changed that needs a higher version. */
 export function isMoved(before: Status, after: Status): boolean {
   // What was stored is compared as it was stored: it has been accepted.
-  const [old, next] = [before, after].map(({ display: _, ...rest }) => encodeStatus(rest as BoundedStatus));
-  if (old === undefined || next === undefined) return false;
+  const [old, next] = [withoutDisplay(before), withoutDisplay(after)];
   return guarded.some((key) => !equalJson(field(old, key), field(next, key)));
+}
+
+function withoutDisplay({ display: _, ...rest }: Status): JsonObject {
+  return encodeStatus(rest as BoundedStatus);
 }
 
 function field(status: JsonObject, key: string): Json | undefined {
