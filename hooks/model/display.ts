@@ -3,9 +3,8 @@
 import { type Item, nextToUndo } from './item.ts';
 import { at, isList, type Json, type JsonObject, textAt } from './json.ts';
 import { isTerminal, type Phase } from './phase.ts';
-import { describe } from './reference.ts';
+import { describe, type Reference } from './reference.ts';
 import { formatDuration, formatTime } from './timeouts.ts';
-import type { Target } from './transaction.ts';
 import { foreign, storedSize } from './words.ts';
 
 export type ItemState =
@@ -70,7 +69,7 @@ function stopped(error: Item['error']): ItemState {
 
 interface Described {
   readonly namespace: string;
-  readonly changes: readonly { readonly target: Target }[];
+  readonly changes: readonly { readonly target: Reference }[];
 }
 
 /** Derived anew. `most`: bytes that the text of one target may take where it is stored. */
@@ -95,7 +94,7 @@ function timesOf({ phase, startedAt, completedAt }: Displayed): Omit<Display, 'i
 }
 
 /** `Deployment web-server`; with its namespace only where that is not the one of the Transaction. */
-function nameOf({ namespace, ...target }: Target, own: string): string {
+function nameOf({ namespace, ...target }: Reference, own: string): string {
   return describe(namespace === undefined || namespace === own ? target : { ...target, namespace });
 }
 
