@@ -3,7 +3,7 @@
 //
 // I9. Every Transaction ends: each phase has its deadline, and what is terminal causes no further write.
 // I10. What is terminal, or deleted, holds no Lease and keeps no object of others waiting.
-import { type Item, isToUndo, wasLeft } from './model/item.ts';
+import { type Item, nextToUndo, wasLeft } from './model/item.ts';
 import type { Phase } from './model/phase.ts';
 import { newRequest, type Request } from './model/request.ts';
 import type { Cause, Status } from './model/status.ts';
@@ -111,7 +111,7 @@ function running(stored: Stored): Due {
 }
 
 function undoing({ transaction, status, now, lateWindow, waits }: Stored): Due {
-  const index = nextToUndo(status, waits);
+  const index = nextToUndo(status.items, waits);
   // Waiting a late write out is no time of the undo: a short spec.timeout must not end it before it could begin.
   const mayWait = status.items.some(wasInFlight) || transaction.changes.some(({ type }) => type === 'Create');
   const patience = transaction.timeout + (mayWait ? lateWindow + resolution : 0);
@@ -122,14 +122,6 @@ function undoing({ transaction, status, now, lateWindow, waits }: Stored): Due {
 
 /** Ms: times of the API server are cut to whole seconds. */
 const resolution = 2_000;
-
-/** The last one, unless it waits while earlier ones do not; -1 when none is left. */
-function nextToUndo({ items }: Status, waits: number): number {
-  const next = items.findLastIndex((item) => isToUndo(item) && item.waiting === undefined);
-  if (next >= 0) return next;
-  const waiting = items.flatMap((item, index) => (isToUndo(item) ? [index] : []));
-  return waiting.at(-1 - (waits % Math.max(1, waiting.length))) ?? -1;
-}
 
 /** Announced when the undo began, and not known as applied. */
 function wasInFlight({ progress }: Item): boolean {

@@ -44,9 +44,9 @@ export type Answering = Extract<Result, { kind: 'answer' }>;
 /** The reply with the status of the answer; it is reported, and this process remembers what it must. */
 export function replyOf({ parts, memory, session, looks }: Replying, call: Call, ended: Ended, answer: Answering): Reply {
   const { transaction, now, found } = ended;
-  const { uid, size } = transaction;
-  const next = spokenFor(memory, ended, bounded(answer.status, size));
-  const status = completed(found, next, now, size);
+  const { uid } = transaction;
+  const next = spokenFor(memory, ended, bounded(answer.status, transaction.size));
+  const status = completed(found, next, now, transaction);
   const isTroubled = answer.wait === 'backoff';
   const stayAway = 1_000 * Math.min(session.retryAfter(), longestStay, longestPauseUnder(ended));
   const isWaiting = (answer.wait === 'now' || typeof answer.wait === 'object') && status.version === found.version;

@@ -15,7 +15,27 @@ interface Column {
 const columns: readonly Column[] = [
   { name: 'Phase', type: 'string', description: 'Where the Transaction is.', jsonPath: '.status.phase' },
   { name: 'Done', type: 'string', description: 'Changes done of all.', jsonPath: '.status.progress' },
+  {
+    name: 'Reason',
+    type: 'string',
+    description: 'Of the condition Succeeded: the phase, or why it will not succeed.',
+    jsonPath: '.status.conditions[?(@.type=="Succeeded")].reason',
+  },
   { name: 'Age', type: 'date', description: 'Time since creation.', jsonPath: '.metadata.creationTimestamp' },
+  {
+    name: 'Current',
+    type: 'string',
+    description: 'The change that is being applied or undone.',
+    jsonPath: '.status.current',
+    priority: 1,
+  },
+  {
+    name: 'Duration',
+    type: 'string',
+    description: 'How long it took, from beginning to end.',
+    jsonPath: '.status.duration',
+    priority: 1,
+  },
   {
     name: 'ServiceAccount',
     type: 'string',
@@ -24,16 +44,10 @@ const columns: readonly Column[] = [
     priority: 1,
   },
   {
-    name: 'Succeeded',
-    type: 'string',
-    description: 'Whether all changes are applied.',
-    jsonPath: '.status.conditions[?(@.type=="Succeeded")].status',
-    priority: 1,
-  },
-  {
+    // The inventory (server/telemetry) reads it, also that of versions before.
     name: 'Since',
     type: 'string',
-    description: 'Since when it has been under way, or at rest.',
+    description: 'Since when it has been under way, or has ended.',
     jsonPath: '.status.conditions[?(@.type=="Reconciling")].lastTransitionTime',
     priority: 1,
   },

@@ -24,9 +24,23 @@ const statusLimits = {
   fieldManager: 128,
   tookFieldsFrom: 64,
   drift: 16_384,
+  target: 768,
   handledAnnotations: 16,
   handledAnnotationValue: 262_144,
 } as const;
+
+/** Derived from the flags and the phase (docs/reference.md); for people and for filters, nothing is decided on it. */
+export const itemStates = [
+  'Waiting',
+  'Prepared',
+  'Applying',
+  'Applied',
+  'Failed',
+  'Restoring',
+  'Restored',
+  'NotRestored',
+  'Skipped',
+] as const;
 
 const flag = (description: string): Schema => ({ type: 'boolean', description });
 
@@ -37,10 +51,20 @@ const time = (description: string): Schema => ({ type: 'string', description, ma
 
 const string = (description: string, maxLength: number): Schema => ({ type: 'string', description, maxLength });
 
-const item: Schema = {
+export const item: Schema = {
   type: 'object',
   description: 'How far one change is.',
   properties: {
+    target: string(
+      'Kind and name of the object, with its namespace where that is not the one of the Transaction; cut where there is no room.',
+      statusLimits.target,
+    ),
+    state: {
+      type: 'string',
+      description:
+        'Waiting (nothing stored), Prepared, Applying (may have been sent), Applied, Failed (refused), Restoring (the next of a rollback), Restored, NotRestored (see error) or Skipped (not applied).',
+      enum: itemStates,
+    },
     lockLease: string('Name of the Lease, in the namespace of the engine, that locks the target.', 253),
     prepared: flag('The prior state of the target is stored.'),
     announced: flag('Its write may have been sent: nothing is attempted that was not announced.'),
@@ -128,8 +152,12 @@ export const transactionStatus: Schema = {
       },
     },
     specDigest: string('SHA-256 of spec as it was when the Transaction began.', 128),
-    startedAt: time('When the Transaction began.'),
-    completedAt: time('When it came to rest.'),
+    startTime: time('When the Transaction began.'),
+    completionTime: time('When it ended.'),
+    duration: string('From startTime to completionTime, such as 12s; set at the end.', 32),
+    current: string('The change that is being applied or undone: its target.', statusLimits.target),
+    startedAt: time('The same as startTime, which is new.'),
+    completedAt: time('The same as completionTime, which is new.'),
     rollbackStartedAt: time('When the undo began.'),
     settledWriter: string('The engine process and turn whose requests are all answered, in a form for the engine only.', 128),
     unsettledAt: time('When a process was replaced that may have left a request unanswered.'),

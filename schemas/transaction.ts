@@ -3,12 +3,12 @@
 import type { Rule, Schema } from './schema.ts';
 import { group } from './spec-values.ts';
 import { transactionSpec } from './transaction-spec.ts';
-import { transactionStatus } from './transaction-status.ts';
+import { item, transactionStatus } from './transaction-status.ts';
 
 export const version = 'v1alpha1';
 export const kind = 'Transaction';
 
-/** What may change only together with a higher version. */
+/** What may change only together with a higher version; of `items` what `guardedInItems` names. */
 export const guardedFields = [
   'phase',
   'items',
@@ -22,6 +22,12 @@ export const guardedFields = [
   'handledAnnotations',
 ] as const;
 
+/** Derived, and unknown to versions before: a version that has them may add them, one that has not may drop them. */
+const derivedInItems: readonly string[] = ['target', 'state'];
+
+/** What may change in an item only together with a higher version. */
+export const guardedInItems = Object.keys(item.properties ?? {}).filter((name) => !derivedInItems.includes(name));
+
 const stored = 'has(oldSelf.status) && has(oldSelf.status.version)';
 const present = 'has(self.status) && has(self.status.version)';
 // Not by optionals (`self.status.?items`): the API server reckons their comparison as unbounded and refuses the CRD.
@@ -29,7 +35,15 @@ const unchanged = guardedFields.map(same).join(' && ');
 
 function same(field: string): string {
   const [now, before] = [`self.status.${field}`, `oldSelf.status.${field}`];
-  return `(has(${now}) ? has(${before}) && ${now} == ${before} : !has(${before}))`;
+  // All of the items is compared first: it costs less, and mostly they are equal.
+  const isSame =
+    field === 'items' ? `(${now} == ${before} || ${guardedInItems.map(sameInItems).join(' && ')})` : `${now} == ${before}`;
+  return `(has(${now}) ? has(${before}) && ${isSame} : !has(${before}))`;
+}
+
+function sameInItems(member: string): string {
+  const [now, before] = ['self', 'oldSelf'].map((whose) => `${whose}.status.items.map(i, has(i.${member}) ? [i.${member}] : [])`);
+  return `${now} == ${before}`;
 }
 
 const statusRules: readonly Rule[] = [

@@ -10,10 +10,12 @@ const kinds =
   'ConfigMap CustomResourceDefinition Endpoints Event Job Lease Namespace PersistentVolume PersistentVolumeClaim Secret Service ServiceAccount Status Transaction';
 const values =
   'Create Update Patch Delete Apply True False Normal Warning Succeeded Established Namespaced Error Bound ExternalName';
+/** Of a change; Prepared and Failed are reasons too. */
+const states = 'Waiting Applying Applied Restoring Restored NotRestored Skipped';
 /** Codes of errors in Node, and what they are called here. */
 const foreign = 'TimeoutError';
 
-const noReasons = new Set([kinds, values, foreign].flatMap((words) => words.split(' ')));
+const noReasons = new Set([kinds, values, states, foreign].flatMap((words) => words.split(' ')));
 
 /** Where failures get their names: the engine (packages have theirs in docs/packages.md), and what it is told about the API server. */
 const sources = [

@@ -9,8 +9,25 @@ const besideItems = 40_000;
 /** Bytes of an item that has neither drift, error nor note. */
 export const bareItem = 500;
 
-/** Bytes that so many items may take; `specSize` is that of spec and annotations. */
+/** Bytes of target and state of an item beside the name of the target: keys, quotes, the longest state. */
+const besideName = 40;
+
+/** The part of the room for items that their names may take. */
+const partForNames = 1 / 8;
+const longestTarget = 700;
+
+/** Bytes that so many items may take without the names of their targets; `specSize` is that of spec and annotations. */
 export function itemRoom(count: number, specSize: number): number {
+  return roomFor(count, specSize) * (1 - partForNames);
+}
+
+/** Bytes that the text which names one target may take. */
+export function targetRoom(count: number, specSize: number): number {
+  const room = (roomFor(count, specSize) * partForNames) / Math.max(1, count);
+  return Math.min(longestTarget, Math.floor(room) - besideName);
+}
+
+function roomFor(count: number, specSize: number): number {
   const promised = statusSize.own - besideItems + statusSize.change * count;
   return Math.max(promised, largestStored - besideItems - specSize);
 }

@@ -47,6 +47,17 @@ export function isToUndo({ progress }: Item): boolean {
   return progress.kind === 'announced' || progress.kind === 'applied';
 }
 
+/**
+ * Index of the change that an undo takes back next: the last one, unless it waits while earlier ones do not; -1 when none is left.
+ * `waits`: how many calls in a row have only waited; where all wait, each has its turn.
+ */
+export function nextToUndo(items: readonly Item[], waits: number): number {
+  const next = items.findLastIndex((item) => isToUndo(item) && item.waiting === undefined);
+  if (next >= 0) return next;
+  const waiting = items.flatMap((item, index) => (isToUndo(item) ? [index] : []));
+  return waiting.at(-1 - (waits % Math.max(1, waiting.length))) ?? -1;
+}
+
 /** Whether an undo has ended without having taken it back. */
 export function wasLeft({ progress }: Item): boolean {
   return progress.kind === 'left';

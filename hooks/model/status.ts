@@ -1,4 +1,5 @@
 // The status of a Transaction, between the wire and the engine.
+import { type Display, decodeDisplay, encodeDisplay } from './display.ts';
 import { decodeItem, encodeItem, type Item } from './item.ts';
 import { at, isList, isObject, type Json, type JsonObject, textAt } from './json.ts';
 import { isPhase, type Phase } from './phase.ts';
@@ -48,6 +49,8 @@ export interface Status {
   readonly conditions: readonly Condition[];
   /** Why it was not, or will not be, committed. On the wire it is the condition Succeeded=False. */
   readonly cause?: Cause;
+  /** For people; absent where the stored status has none of it (outcome/status.ts says when it is derived anew). */
+  readonly display?: Display;
 }
 
 export interface Cause {
@@ -83,6 +86,7 @@ export function decodeStatus(wire: Json | undefined, changes: number): Status | 
     conditions: decodeConditions(at(wire, 'conditions')),
     ...decodeRollbackRef(at(wire, 'rollbackRef')),
     ...decodeCause(decodeConditions(at(wire, 'conditions'))),
+    ...decodeDisplay(wire),
     ...optional('specDigest', textAt(wire, 'specDigest')),
     ...optional('startedAt', parseTime(textAt(wire, 'startedAt'))),
     ...optional('completedAt', parseTime(textAt(wire, 'completedAt'))),
@@ -134,10 +138,11 @@ export function encodeStatus(status: BoundedStatus): JsonObject {
     const value = status[key];
     return value === undefined ? {} : { [key]: formatTime(value) };
   };
+  const { items: displayed, ...display } = encodeDisplay(status.display ?? { items: [] });
   return {
     phase: status.phase,
     version: status.version,
-    items: status.items.map(encodeItem),
+    items: status.items.map((item, index) => ({ ...displayed[index], ...encodeItem(item) })),
     ...(status.rollbackRef === undefined ? {} : { rollbackRef: { ...status.rollbackRef } }),
     ...(status.specDigest === undefined ? {} : { specDigest: status.specDigest }),
     ...time('startedAt'),
@@ -146,6 +151,7 @@ export function encodeStatus(status: BoundedStatus): JsonObject {
     ...(status.settledWriter === undefined ? {} : { settledWriter: status.settledWriter }),
     ...time('unsettledAt'),
     ...time('rollbackObservedAt'),
+    ...display,
     message: status.message,
     progress: progressOf(status),
     handledAnnotations: { ...status.handledAnnotations },

@@ -36,7 +36,7 @@ function foreseen(
 }
 
 /** A change whose dry run was refused, with the object as it was read. */
-export interface Tried extends Resolved {
+interface Tried extends Resolved {
   readonly prior: JsonObject | undefined;
 }
 

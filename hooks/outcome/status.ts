@@ -1,6 +1,9 @@
 // What every new status needs: the version, which grows with whatever the CRD's version rule guards, and the conditions.
+import { targetRoom } from '../checks/room.ts';
+import { type Display, displayOf } from '../model/display.ts';
 import { equalJson, type Json, type JsonObject } from '../model/json.ts';
 import { type BoundedStatus, encodeStatus, type Status } from '../model/status.ts';
+import type { Transaction } from '../model/transaction.ts';
 import { bounded } from './bounded.ts';
 import { conditionsOf } from './conditions.ts';
 
@@ -17,21 +20,38 @@ const guarded = [
   'handledAnnotations',
 ] as const;
 
-/**
- * The status to store after `before`. Equal when nothing has changed, the times of conditions included. `specSize`: bytes of the
- * spec and the annotations beside it.
- */
-export function completed(before: Status, after: Status, now: number, specSize?: number): BoundedStatus {
-  const fitting = bounded(after, specSize);
-  const version = isMoved(before, fitting) || before.version === 0 ? before.version + 1 : before.version;
-  return { ...fitting, version, conditions: conditionsOf(fitting, before.conditions, now) };
+/** The status to store after `before`. Equal when nothing has changed, the times of conditions included. */
+export function completed(before: Status, after: Status, now: number, transaction: Displayable): BoundedStatus {
+  const { display: _, ...fitting } = bounded(after, transaction.size);
+  const hasMoved = isMoved(before, fitting) || before.version === 0;
+  return {
+    ...(fitting as BoundedStatus),
+    ...(hasMoved ? { display: newDisplay(fitting, transaction) } : keptDisplay(before)),
+    version: hasMoved ? before.version + 1 : before.version,
+    conditions: conditionsOf(fitting, before.conditions, now),
+  };
+}
+
+type Displayable = Pick<Transaction, 'namespace' | 'changes' | 'size'>;
+
+function newDisplay(status: Status, transaction: Displayable): Display {
+  return displayOf(status, transaction, targetRoom(status.items.length, transaction.size));
+}
+
+// As it is stored, be it by a version that has none: two versions that serve one Transaction in turn would rewrite it for ever.
+function keptDisplay({ display }: Status): { readonly display?: Display } {
+  return display === undefined ? {} : { display };
 }
 
 /** Whether anything has changed that needs a higher version. */
 export function isMoved(before: Status, after: Status): boolean {
   // What was stored is compared as it was stored: it has been accepted.
-  const [old, next] = [encodeStatus(before as BoundedStatus), encodeStatus(after as BoundedStatus)];
+  const [old, next] = [withoutDisplay(before), withoutDisplay(after)];
   return guarded.some((key) => !equalJson(field(old, key), field(next, key)));
+}
+
+function withoutDisplay({ display: _, ...rest }: Status): JsonObject {
+  return encodeStatus(rest as BoundedStatus);
 }
 
 function field(status: JsonObject, key: string): Json | undefined {

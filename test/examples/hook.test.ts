@@ -95,11 +95,11 @@ async function ask(folder: string, uid: string): Promise<string> {
   return (await callHook(hookUrl, '/sync', request)).text;
 }
 
+const times = ['lastTransitionTime', 'startedAt', 'completedAt', 'rollbackStartedAt', 'unsettledAt', 'rollbackObservedAt'];
+
 const masks: Readonly<Record<string, readonly [string, RegExp]>> = Object.fromEntries([
-  ...['lastTransitionTime', 'startedAt', 'completedAt', 'rollbackStartedAt', 'unsettledAt', 'rollbackObservedAt'].map((key) => [
-    key,
-    ['{time}', /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/],
-  ]),
+  ...[...times, 'startTime', 'completionTime'].map((key) => [key, ['{time}', /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/]]),
+  ['duration', ['{duration}', /^(\d+m)?(\d+s)?$/]],
   ...['digest', 'specDigest'].map((key) => [key, ['{digest}', /^[0-9a-f]{64}$/]]),
   ['uid', ['{uid}', /^[0-9a-f-]{36}$/]],
   ['settledWriter', ['{writer}', /^[0-9a-f-]{36}\/\d+$/]],

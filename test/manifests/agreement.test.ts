@@ -40,6 +40,8 @@ const fullStatus: JsonObject = {
   version: 7,
   items: [
     {
+      target: 'Deployment web-server',
+      state: 'NotRestored',
       lockLease: 'janus-lock-shop-deployment.apps-web-server-0123456789',
       prepared: true,
       announced: true,
@@ -64,6 +66,10 @@ const fullStatus: JsonObject = {
   rollbackObservedAt: '2026-11-21T10:00:00Z',
   completedAt: '2026-11-21T10:01:00.123456Z',
   rollbackStartedAt: '2026-11-21T10:00:30+01:00',
+  startTime: '2026-11-21T10:00:00Z',
+  completionTime: '2026-11-21T10:00:12Z',
+  duration: '12s',
+  current: 'Deployment web-server',
   message: 'undoing',
   progress: '1/1',
   handledAnnotations: { 'tx.janus.io/request-rollback': '1' },

@@ -58,8 +58,10 @@ t.test('kubectl get shows the columns', async (t) => {
     version: 3,
     progress: '3/5',
     message: 'applying ConfigMap shop/app-config next',
+    current: 'ConfigMap app-config',
+    duration: '12s',
     conditions: [
-      { type: 'Succeeded', status: 'Unknown' },
+      { type: 'Succeeded', status: 'False', reason: 'Timeout' },
       { type: 'Reconciling', status: 'True', lastTransitionTime: '2026-01-01T00:00:00Z' },
     ],
     items: [{ committed: true }, { left: true, error: { reason: 'RollbackConflict', message: '' } }, { left: true }],
@@ -73,18 +75,31 @@ t.test('kubectl get shows the columns', async (t) => {
     ['Name', 0],
     ['Phase', 0],
     ['Done', 0],
+    ['Reason', 0],
     ['Age', 0],
+    ['Current', 1],
+    ['Duration', 1],
     ['ServiceAccount', 1],
-    ['Succeeded', 1],
     ['Since', 1],
     ['Left', 1],
     ['Message', 1],
   ]);
   const rows = at(table, 'rows');
-  const [name, phase, done, , ...wide] = (isList(rows) && (at(rows[0], 'cells') as readonly string[])) || [];
+  const [name, phase, done, reason, , ...wide] = (isList(rows) && (at(rows[0], 'cells') as readonly string[])) || [];
   t.same(
-    [name, phase, done, ...wide],
-    ['sample', 'Committing', '3/5', 'deploy-sa', 'Unknown', '2026-01-01T00:00:00Z', 'RollbackConflict', status.message],
+    [name, phase, done, reason, ...wide],
+    [
+      'sample',
+      'Committing',
+      '3/5',
+      'Timeout',
+      status.current,
+      '12s',
+      'deploy-sa',
+      '2026-01-01T00:00:00Z',
+      'RollbackConflict',
+      status.message,
+    ],
   );
 });
 

@@ -1,7 +1,7 @@
 // The version rule: status may only go forward. A late or duplicate answer is refused by the API server, whoever writes it.
 import t from 'tap';
 import { at, type JsonObject } from '../../hooks/model/json.ts';
-import { guardedFields } from '../../schemas/transaction.ts';
+import { guardedFields, guardedInItems } from '../../schemas/transaction.ts';
 import { freeNamespace, must } from '../support/client.ts';
 import { connectToCluster, installManifests } from '../support/install.ts';
 import { refusalIn, sampleSpec, transactionsIn, transactionWith, without } from './samples.ts';
@@ -43,6 +43,44 @@ const others: Readonly<Record<(typeof guardedFields)[number], JsonObject[string]
   rollbackObservedAt: '2026-11-21T10:05:01Z',
   handledAnnotations: { 'tx.janus.io/request-rollback': '2' },
 };
+
+/** All that an item may hold, and another value for each guarded member of it. */
+const fullItem: JsonObject = {
+  target: 'ConfigMap a',
+  state: 'NotRestored',
+  lockLease: 'janus-lock-a',
+  prepared: true,
+  announced: true,
+  committed: true,
+  rolledBack: true,
+  left: true,
+  uid: 'u',
+  resourceVersion: '1',
+  error: { reason: 'RollbackConflict', message: 'was changed' },
+  tookFieldsFrom: ['kubectl'],
+  drift: 'd',
+  waiting: 'w',
+  disowned: true,
+  note: 'n',
+};
+const otherMembers: JsonObject = {
+  lockLease: 'janus-lock-b',
+  prepared: false,
+  announced: false,
+  committed: false,
+  rolledBack: false,
+  left: false,
+  uid: 'v',
+  resourceVersion: '2',
+  error: { reason: 'RollbackConflict', message: 'was deleted' },
+  tookFieldsFrom: ['helm'],
+  drift: 'e',
+  waiting: 'x',
+  disowned: false,
+  note: 'o',
+};
+const bareItem = without(fullItem, 'target', 'state');
+const holding = (...items: readonly JsonObject[]): JsonObject => ({ ...stored, items: [...items] });
 
 const fell = /status\.version must not fall or vanish/;
 const changed = /needs a higher status\.version/;
@@ -90,7 +128,39 @@ const rows: readonly Row[] = [
       after: { ...stored, [field]: others[field], version: 6 },
     },
   ]),
+  {
+    reason: 'a version without target and state may drop them',
+    before: holding(fullItem, fullItem),
+    after: holding(bareItem, bareItem),
+  },
+  { reason: 'a version with them may add them', before: holding(bareItem, bareItem), after: holding(fullItem, fullItem) },
+  { reason: 'an item more is refused', before: holding(fullItem), after: holding(bareItem, bareItem), refused: changed },
+  { reason: 'an item less is refused', before: holding(fullItem, fullItem), after: holding(bareItem), refused: changed },
+  {
+    reason: 'two items in another order are refused',
+    before: holding(fullItem, { prepared: true }),
+    after: holding({ prepared: true }, bareItem),
+    refused: changed,
+  },
+  ...guardedInItems.flatMap((member): readonly Row[] => [
+    {
+      reason: `without target and state, another ${member} of an item is refused`,
+      before: holding(bareItem, fullItem),
+      after: holding(bareItem, { ...bareItem, [member]: otherMembers[member] ?? null }),
+      refused: changed,
+    },
+    {
+      reason: `without target and state, an absent ${member} of an item is refused`,
+      before: holding(bareItem, fullItem),
+      after: holding(bareItem, without(bareItem, member)),
+      refused: changed,
+    },
+  ]),
 ];
+
+t.test('each guarded member of an item has rows of its own', async (t) => {
+  t.same(Object.keys(otherMembers).sort(), [...guardedInItems].sort());
+});
 
 for (const [index, { reason, before, after, refused }] of rows.entries()) {
   t.test(reason, async (t) => {

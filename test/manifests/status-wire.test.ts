@@ -50,6 +50,13 @@ const status: Status = {
   startedAt: 1_795_000_000_000,
   completedAt: 1_795_000_001_000,
   rollbackStartedAt: 1_795_000_000_500,
+  display: {
+    items: progress.flatMap((_, index) => [{}, { target: `Secret other/s${index}`, state: 'NotRestored' }]),
+    current: 'Secret s1',
+    duration: '12s',
+    startTime: '2026-11-21T10:00:00Z',
+    completionTime: '2026-11-21T10:00:12Z',
+  },
   message: 'undoing',
   handledAnnotations: { 'tx.janus.io/request-rollback': '1' },
   conditions: [

@@ -100,7 +100,7 @@ const story: fc.Arbitrary<Story> = fc
       (status) => transitions.answered(status, requested(transaction, status, now), `no effect: ${note}`),
     ];
     let stored = statusOf('Pending', names.map(() => 'waiting').join(' '), { version: 0 }) as BoundedStatus;
-    const statuses = steps.map((step) => (stored = completed(stored, step(stored), now, transaction.size)));
+    const statuses = steps.map((step) => (stored = completed(stored, step(stored), now, transaction)));
     return { transaction, statuses };
   });
 
@@ -125,7 +125,7 @@ function faultsOf({ transaction, statuses }: Story, index: number): readonly str
   if (before === undefined || status === undefined) return ['there is none'];
   const wire = encodeStatus(status);
   const read = decodeStatus(JSON.parse(JSON.stringify(wire)), status.items.length);
-  const again = read === undefined ? {} : encodeStatus(completed(read, read, start, transaction.size));
+  const again = read === undefined ? {} : encodeStatus(completed(read, read, start, transaction));
   const told = eventsOf(before, status, transaction).flatMap(({ reason, message }) => [reason, message]);
   const unclean = [...texts(wire), ...told].filter((text) => clean(text) !== text || !text.isWellFormed());
   return [
@@ -191,6 +191,10 @@ for (const text of worst)
         begun,
         { ...full, items: left, phase: 'Failed', completedAt: start, message: text.repeat(9_000) },
         start,
+        {
+          ...transactionOf({ changes: full.items.map((_, index) => change('Patch', `${index}${text.repeat(250)}`)) }),
+          size: Number.POSITIVE_INFINITY,
+        },
       );
       const size = storedSize(encodeStatus(status));
       t.ok(size <= statusSize.own + statusSize.change * count, `${size} bytes`);
@@ -238,12 +242,13 @@ for (const [letter, bytes] of [
     const tooLarge = await client.create(path, large(1_650_000));
     t.match(tooLarge.text, /too large|limit is/, 'so many bytes they take where they are stored');
     const live = must(await client.create(path, large(most)));
-    const { size } = decodeTransaction(live);
+    const transaction = decodeTransaction(live);
+    const { size } = transaction;
     t.ok(size <= most && size > 0.9 * most, `${size} of ${most} bytes`);
     const error: ItemError = { reason: 'RollbackConflict', message: '<'.repeat(5_000) };
     const progress = { kind: 'left', applied: true } as const;
     const items = Array.from({ length: count }, () => ({ error, lockLease: 'l'.repeat(253), progress }));
     const before = statusOf('RollingBack', 'applied', { version: 1 });
-    const status = completed(before, { ...before, phase: 'Failed', items, message: '<'.repeat(9_000) }, start, size);
+    const status = completed(before, { ...before, phase: 'Failed', items, message: '<'.repeat(9_000) }, start, transaction);
     must(await client.update(`${path}/large/status`, { ...live, status: encodeStatus(status) }));
   });

@@ -8,18 +8,15 @@ import { units } from './stages.ts';
 function generatedParts(): ReadonlyMap<string, string> {
   const sources = readSources('hooks');
   return new Map([
-    ['stages', stageTable(sources)],
+    ['stages', stageTable()],
     ['transitions', transitionDiagram()],
     ['invariants', invariantTable(sources)],
   ]);
 }
 
-function stageTable(sources: readonly Source[]): string {
-  const rows = units.map(({ name, what, holds, nature, sees }) => {
-    const files = sources.filter(({ path }) => units.find((unit) => unit.holds(path))?.name === name && holds(path)).length;
-    return `| ${name} | ${what} | ${files} | ${nature} | ${sees.join(', ')} |`;
-  });
-  return ['| stage | what it holds | files | nature | may import |', '| --- | --- | --- | --- | --- |', ...rows].join('\n');
+function stageTable(): string {
+  const rows = units.map(({ name, what, nature, sees }) => `| ${name} | ${what} | ${nature} | ${sees.join(', ')} |`);
+  return ['| stage | what it holds | nature | may import |', '| --- | --- | --- | --- |', ...rows].join('\n');
 }
 
 function transitionDiagram(): string {

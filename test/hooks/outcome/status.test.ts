@@ -4,14 +4,16 @@ import { isPhase } from '../../../hooks/model/phase.ts';
 import { decodeStatus, encodeStatus, type Status } from '../../../hooks/model/status.ts';
 import { completed } from '../../../hooks/outcome/status.ts';
 import { guardedFields } from '../../../schemas/transaction.ts';
-import { minute, start, statusOf } from '../../support/transactions.ts';
+import { change, minute, start, statusOf, transactionOf } from '../../support/transactions.ts';
 
 const now = start + minute;
+const transaction = transactionOf({ changes: [change('Patch', 'a')] });
 const ref = { name: 'r', digest: 'd', objects: 1 };
 const stored = completed(
   statusOf('Prepared', 'announced', { version: 0, rollbackRef: ref, specDigest: 's' }),
   statusOf('Prepared', 'announced', { rollbackRef: ref, specDigest: 's' }),
   start,
+  transaction,
 );
 
 const changes: readonly { reason: string; after: Partial<Status>; grows: boolean; field?: string }[] = [
@@ -39,10 +41,10 @@ const changes: readonly { reason: string; after: Partial<Status>; grows: boolean
 
 for (const { reason, after, grows } of changes) {
   t.test(`changed: ${reason}`, async (t) => {
-    const next = completed(stored, { ...stored, ...after }, now);
+    const next = completed(stored, { ...stored, ...after }, now, transaction);
     t.equal(next.version, stored.version + (grows ? 1 : 0));
-    t.same(completed(stored, { ...stored, ...after }, now), next, 'the same again');
-    t.same(completed(next, next, now + minute), next, 'and once stored, nothing changes any more, later neither');
+    t.same(completed(stored, { ...stored, ...after }, now, transaction), next, 'the same again');
+    t.same(completed(next, next, now + minute, transaction), next, 'and once stored, nothing changes any more, later neither');
   });
 }
 
@@ -52,17 +54,40 @@ t.test('the CRD guards the same fields', async (t) => {
 
 t.test('the first status has a version', async (t) => {
   const first = statusOf('Pending', 'waiting', { version: 0 });
-  t.equal(completed(first, first, now).version, 1);
+  t.equal(completed(first, first, now, transaction).version, 1);
 });
 
 t.test('a message has an end', async (t) => {
-  const long = completed(stored, { ...stored, message: 'x'.repeat(10_000) }, now);
+  const long = completed(stored, { ...stored, message: 'x'.repeat(10_000) }, now, transaction);
   t.equal(long.message.length, 2_000);
-  t.same(completed(long, { ...long, message: 'x'.repeat(10_000) }, now), long);
+  t.same(completed(long, { ...long, message: 'x'.repeat(10_000) }, now, transaction), long);
 });
 
 t.test('what is stored is read as it was', async (t) => {
-  const after = completed(stored, { ...stored, phase: 'RollingBack', cause: { reason: 'Timeout', message: 'late' } }, now);
+  const after = completed(
+    stored,
+    { ...stored, phase: 'RollingBack', cause: { reason: 'Timeout', message: 'late' } },
+    now,
+    transaction,
+  );
   t.same(decodeStatus(encodeStatus(after), 1), after);
   t.ok(isPhase(after.phase));
+});
+
+t.test('what people read is derived when the version grows, and kept as it is stored else', async (t) => {
+  const { display: _, ...bare } = stored;
+  const byOther = bare as typeof stored;
+  t.match(stored.display, { current: 'ConfigMap a', items: [{ target: 'ConfigMap a', state: 'Applying' }] });
+  t.same(completed(byOther, byOther, now, transaction), byOther, 'stored by a version without it, it stays without');
+  const waiting = completed(byOther, { ...byOther, message: 'waiting' }, now, transaction);
+  t.notOk('display' in waiting, 'a message alone adds nothing');
+  const moved = completed(
+    byOther,
+    { ...byOther, phase: 'Committed', items: statusOf('Committed', 'applied').items },
+    now,
+    transaction,
+  );
+  t.match(moved.display, { items: [{ target: 'ConfigMap a', state: 'Applied' }] });
+  const odd = { ...stored, display: { items: [{ state: 'Applied' }], current: 'of a later version' } };
+  t.same(completed(odd, { ...odd, message: 'waiting' }, now, transaction).display, odd.display);
 });

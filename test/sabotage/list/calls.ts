@@ -54,11 +54,23 @@ export const calls: readonly Sabotage[] = [
     edits: [
       {
         file: 'hooks/outcome/status.ts',
-        find: 'before.version + 1 : before.version;',
-        replace: 'Math.max(1, before.version) : before.version;',
+        find: 'before.version + 1 : before.version,',
+        replace: 'Math.max(1, before.version) : before.version,',
       },
     ],
     caughtBy: ['test/hooks/outcome/status.test.ts'],
+  },
+  {
+    name: 'display-always-new',
+    fault: 'target and state are added to what a version without them has stored: two versions in turn rewrite it for ever',
+    edits: [
+      {
+        file: 'hooks/outcome/status.ts',
+        find: '...(hasMoved ? { display: newDisplay(fitting, transaction) } : keptDisplay(before)),',
+        replace: 'display: newDisplay(fitting, transaction),',
+      },
+    ],
+    caughtBy: ['test/hooks/outcome/status.test.ts', 'test/scenarios/calls/version-before.test.ts'],
   },
   {
     name: 'calls-at-once',

@@ -105,7 +105,7 @@ export const undo: readonly Sabotage[] = [
     fault: 'the undo passes over the change whose answer was lost',
     edits: [
       {
-        file: due,
+        file: 'hooks/model/item.ts',
         find: 'const next = items.findLastIndex((item) => isToUndo(item) &&',
         replace: "const next = items.findLastIndex((item) => item.progress.kind === 'applied' &&",
       },
@@ -115,7 +115,7 @@ export const undo: readonly Sabotage[] = [
   {
     name: 'undo-first-to-last',
     fault: 'the undo goes from the first change to the last',
-    edits: [{ file: due, find: 'items.findLastIndex(', replace: 'items.findIndex(' }],
+    edits: [{ file: 'hooks/model/item.ts', find: 'items.findLastIndex(', replace: 'items.findIndex(' }],
     caughtBy: dueTests,
   },
   {

@@ -138,7 +138,7 @@ export const writers: readonly Sabotage[] = [
   {
     name: 'stuck-undo-blocks',
     fault: 'an undo that waits keeps the others from being undone',
-    edits: [{ file: 'hooks/due.ts', find: 'isToUndo(item) && item.waiting === undefined', replace: 'isToUndo(item)' }],
+    edits: [{ file: 'hooks/model/item.ts', find: 'isToUndo(item) && item.waiting === undefined', replace: 'isToUndo(item)' }],
     caughtBy: ['test/hooks/due.test.ts', 'test/scenarios/undo/blocked-changes.test.ts'],
   },
   {

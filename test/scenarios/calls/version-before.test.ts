@@ -4,13 +4,20 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { at, type JsonObject, parseJson, textAt } from '../../../hooks/model/json.ts';
+import { at, isObject, type JsonObject, parseJson, textAt } from '../../../hooks/model/json.ts';
 import { decodeStatus, encodeStatus } from '../../../hooks/model/status.ts';
 import { bounded } from '../../../hooks/outcome/bounded.ts';
+import { must } from '../../support/client.ts';
 import { openEngines } from '../../support/engine.ts';
-import { startStage } from '../../support/stage.ts';
-import { step, stepUntil } from '../../support/stepping.ts';
+import { type Stage, startStage } from '../../support/stage.ts';
+import { step, stepToEnd, stepUntil, stepUntilGone } from '../../support/stepping.ts';
 import { change, createConfigMaps, portraits } from '../../support/targets.ts';
+
+/** What versions since then store beside. */
+const added: Readonly<Record<'status' | 'item', readonly string[]>> = {
+  status: ['startTime', 'completionTime', 'current', 'duration'],
+  item: ['target', 'state'],
+};
 
 const file = join(import.meta.dirname, '..', '..', 'fixtures', 'one-change-a-call.json');
 const before = parseJson(readFileSync(file, 'utf8')) as unknown as readonly JsonObject[];
@@ -20,7 +27,31 @@ const request = { 'tx.janus.io/request-rollback': 'yes' };
 const stage = await startStage(t, { withoutLoop: true });
 const engines = await openEngines(t, stage, { stepDeadline: 60_000, writeTimeout: 30_000, callBudget: 60_000, lookAge: 1_000 });
 const many = engines.start();
-const one = engines.start({ timing: { callBudget: 0 } });
+const one = versionBefore(engines.start({ timing: { callBudget: 0 } }));
+
+function items(status: JsonObject): readonly JsonObject[] {
+  return (at(status, 'items') ?? []) as readonly JsonObject[];
+}
+
+/** What a version without them answers: it reads no member that it does not know, so it writes none. */
+function versionBefore(stage: Stage): Stage {
+  return {
+    ...stage,
+    call: async (...parts) => {
+      const answer = await stage.call(...parts);
+      const status = at(answer.body, 'status');
+      return isObject(status) ? { ...answer, body: { ...answer.body, status: withoutDisplay(status) } } : answer;
+    },
+  };
+}
+
+function withoutDisplay(status: JsonObject): JsonObject {
+  const known = Object.entries(status).filter(([name]) => !added.status.includes(name));
+  const bare = items(status).map((item) =>
+    Object.fromEntries(Object.entries(item).filter(([name]) => !added.item.includes(name))),
+  );
+  return { ...Object.fromEntries(known), ...('items' in status ? { items: bare } : {}) };
+}
 
 async function begin(name: string): Promise<() => Promise<readonly unknown[]>> {
   const targets = [0, 1, 2].map((index) => `${name}-${index}`);
@@ -35,7 +66,6 @@ async function begin(name: string): Promise<() => Promise<readonly unknown[]>> {
     );
 }
 
-const items = (status: JsonObject): readonly JsonObject[] => at(status, 'items') as readonly JsonObject[];
 const flagsOf = (item: JsonObject): string =>
   Object.keys(item)
     .filter((key) => item[key] === true)
@@ -97,7 +127,8 @@ t.test('a window stores no field, and no flags of a change, that the version bef
     stored.map(({ phase }) => phase),
     ['Prepared', 'Committed', 'Committed', 'RollingBack', 'RolledBack', 'RolledBack'],
   );
-  const known = (of: (status: JsonObject) => readonly string[]): ReadonlySet<string> => new Set(before.flatMap(of));
+  const known = (of: (status: JsonObject) => readonly string[]): ReadonlySet<string> =>
+    new Set([...before.flatMap(of), ...added.status, ...added.item]);
   const words: readonly ((status: JsonObject) => readonly string[])[] = [
     (status) => Object.keys(status),
     (status) => items(status).flatMap((item) => Object.keys(item)),
@@ -109,4 +140,67 @@ t.test('a window stores no field, and no flags of a change, that the version bef
       stored.flatMap(of).filter((word) => !known(of).has(word)),
       [],
     );
+});
+
+const states = (status: JsonObject): readonly unknown[] => items(status).map((item) => item.state);
+
+/** The version of the object after each of these calls, one after the other. */
+async function versionsAfter(name: string, turns: readonly Stage[]): Promise<readonly (string | undefined)[]> {
+  const versions: (string | undefined)[] = [];
+  for (const turn of turns) {
+    await step(turn, name);
+    versions.push(textAt(await stage.read(name), 'metadata', 'resourceVersion'));
+  }
+  return versions;
+}
+
+t.test('what the version before has stored is shown from the next move on, and left as it is till then', async (t) => {
+  await begin('from-before');
+  await stepUntil(one, 'from-before', 'Prepared');
+  const moved = await stepUntil(many, 'from-before', 'Committed');
+  t.same(states(moved.status), ['Applied', 'Applied', 'Applied']);
+  t.equal(items(moved.status)[0]?.target, 'ConfigMap from-before-0');
+  await begin('ended-before');
+  await stepUntil(one, 'ended-before', 'Committed');
+  await stepToEnd(one, 'ended-before');
+  const ended = await stage.read('ended-before');
+  await step(many, 'ended-before');
+  t.same(await stage.read('ended-before'), ended, 'nothing is written while nothing moves');
+});
+
+t.test('two versions in turn commit, undo, and write nothing once it has ended', async (t) => {
+  const look = await begin('in-turn');
+  const objects = await look();
+  await inTurnUntil('in-turn', 'Committed');
+  await stage.annotate('in-turn', request);
+  await inTurnUntil('in-turn', 'RolledBack');
+  t.same(await look(), objects);
+  await versionsAfter('in-turn', [one, many, one, many]);
+  const versions = await versionsAfter('in-turn', [one, many, one, many, many, one]);
+  t.equal(new Set(versions).size, 1, versions.join(' '));
+});
+
+async function inTurnUntil(name: string, phase: string): Promise<void> {
+  for (let calls = 0; calls < 40; calls += 1) {
+    const now = await step(calls % 2 === 0 ? one : many, name);
+    if (now.phase === phase) return;
+  }
+  throw new Error(`expected ${name} to become ${phase}`);
+}
+
+t.test('back again: the version before serves what the newer one has begun and ended', async (t) => {
+  const look = await begin('back');
+  const objects = await look();
+  const announced = await stepUntil(many, 'back', 'Prepared');
+  t.match(states(announced.status), ['Applying', 'Applying', 'Applying']);
+  t.notMatch(states((await stepUntil(one, 'back', 'Committing')).status), ['Applying'], 'and drops what it does not know');
+  await stepUntil(many, 'back', 'Committed');
+  await stepToEnd(many, 'back');
+  const versions = await versionsAfter('back', [one, one, many, one]);
+  t.equal(new Set(versions).size, 1, 'it drops it from what has ended too, and then all is still');
+  await stage.annotate('back', request);
+  await stepUntil(one, 'back', 'RolledBack');
+  t.same(await look(), objects);
+  must(await stage.client.delete(stage.path('tx.janus.io/v1alpha1/transactions/back')));
+  await stepUntilGone(one, 'back');
 });
