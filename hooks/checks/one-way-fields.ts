@@ -24,6 +24,7 @@ export const oneWayFields: Readonly<Record<string, readonly OneWayField[]>> = {
     { path: 'spec.volumeName', change: 'set' },
   ],
   '/Pod': [
+    { path: 'spec.activeDeadlineSeconds', change: 'changed' },
     { path: 'spec.activeDeadlineSeconds', change: 'set' },
     { path: 'spec.tolerations', change: 'added' },
     { path: 'spec.tolerations[].key', change: 'changed' },

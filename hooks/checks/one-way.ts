@@ -83,7 +83,8 @@ function isMade({ path, change }: OneWayField, prior: JsonObject, expected: Json
     case 'added':
       return lacks(after, before);
     case 'set':
-      return before?.length === 0 && after?.length !== 0;
+      // An option that is off is one that is not there.
+      return before?.length === 0 && after?.some((value) => value !== false) === true;
     case 'changed':
       return before?.length !== 0 && after?.length !== 0 && lacks(after, before);
     case 'removed':

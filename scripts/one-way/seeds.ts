@@ -139,9 +139,10 @@ const more: readonly Seed[] = [
   { apiVersion: 'v1', kind: 'Service', object: { spec: { type: 'ClusterIP', ports: [{ port: 80 }], selector: labels } } },
 ];
 
-/** The seeds, the bound volume included: some fields can be set of those only once. */
+/** The seeds, the bound volume and the Pod with a deadline included: some fields can be changed of those only one way. */
 export const seeds: readonly Seed[] = [
   ...more,
+  { apiVersion: 'v1', kind: 'Pod', object: { spec: { activeDeadlineSeconds: 60, containers: [container] } } },
   {
     apiVersion: 'v1',
     kind: 'PersistentVolume',

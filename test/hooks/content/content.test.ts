@@ -82,7 +82,11 @@ const job = (labels: JsonObject, more: JsonObject = {}, own = labels): JsonObjec
   apiVersion: 'batch/v1',
   kind: 'Job',
   metadata: { name: 'j', labels: own },
-  spec: { selector: { matchLabels: { 'controller-uid': 'u' } }, template: { metadata: { labels }, spec: {} }, ...more },
+  spec: {
+    selector: { matchLabels: { 'controller-uid': 'u' } },
+    template: { metadata: { labels: { ...labels } }, spec: {} },
+    ...more,
+  },
 });
 
 const generated: readonly { reason: string; object: JsonObject; result: JsonObject }[] = [

@@ -54,6 +54,8 @@ async function thereAndBack(t: Test, stage: Stage, name: string, select: (object
   const versionOf = (version: string): readonly JsonObject[] => manifestsOf(name, version, stage.namespace).filter(select);
   const [first, second] = [versionOf('v1'), versionOf('v2')];
   const all = [...first, ...second];
+  // What is left after a failure must not be in the way of others: the rest goes with its namespace.
+  for (const object of all.filter((one) => !isNamespaced(one))) t.teardown(() => stage.client.delete(pathOf(object)));
   const old = first.filter((object) => !second.map(pathOf).includes(pathOf(object)));
   const dropped = old.map(pathOf);
   t.ok(dropped.length > 0 && second.length > first.length - dropped.length, 'the upgrade drops objects and adds others');

@@ -50,6 +50,13 @@ t.test('changes that go one way', async (t) => {
     { ...pod, what: 'a deadline of a Pod', name: 'deadline', patch: { spec: { activeDeadlineSeconds: 60 } } },
     {
       ...pod,
+      what: 'a deadline of a Pod that is lowered',
+      name: 'lowered',
+      object: { spec: { activeDeadlineSeconds: 60, containers } },
+      patch: { spec: { activeDeadlineSeconds: 30 } },
+    },
+    {
+      ...pod,
       what: 'a toleration of a Pod',
       name: 'tolerant',
       patch: { spec: { tolerations: [{ key: 'new', operator: 'Exists' }] } },
