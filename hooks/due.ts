@@ -1,6 +1,6 @@
 // What is due for a Transaction as it is stored: a list of guards, then one answer for each phase. It says which reads are
 // needed; what comes of them is for decide/.
-import { type Item, isToUndo, wasLeft } from './model/item.ts';
+import { type Item, isNotRestored, isToUndo } from './model/item.ts';
 import type { Phase } from './model/phase.ts';
 import { newRequest, type Request } from './model/request.ts';
 import type { Cause, Status } from './model/status.ts';
@@ -70,7 +70,7 @@ function deletion({ transaction, status }: Stored): Due | undefined {
   }
   const owned = status.items.findIndex((item, index) => {
     const isPatch = transaction.changes[index]?.type === 'Patch';
-    const mayBeOurs = ['announced', 'applied', 'left'].includes(item.progress.kind);
+    const mayBeOurs = ['announced', 'applied', 'notRestored'].includes(item.progress.kind);
     return isPatch && mayBeOurs && item.disowned === undefined;
   });
   return owned >= 0 ? { kind: 'releaseFields', index: owned } : { kind: 'cleanUp' };
@@ -146,7 +146,7 @@ function rolledBack(stored: Stored): Due {
 
 function failed(stored: Stored): Due {
   const request = pending(stored, annotations.retryRollback);
-  const isLeft = stored.status.items.some(wasLeft);
+  const isLeft = stored.status.items.some(isNotRestored);
   if (request !== undefined && isLeft) return { kind: 'reacquire', request };
   return (
     ignored(stored, annotations.retryRollback, 'there is nothing left to undo') ??
@@ -175,7 +175,8 @@ function ended(stored: Stored): Due {
 /** Seconds until a finished Transaction shall be deleted; undefined when it is kept: the only copy of what is left goes with it. */
 function timeToLive({ transaction, status, now }: Stored): number | undefined {
   const { ttlSecondsAfterFinished } = transaction;
-  if (ttlSecondsAfterFinished === undefined || status.completedAt === undefined || status.items.some(wasLeft)) return undefined;
+  if (ttlSecondsAfterFinished === undefined || status.completedAt === undefined || status.items.some(isNotRestored))
+    return undefined;
   return (status.completedAt - now) / 1000 + ttlSecondsAfterFinished;
 }
 

@@ -29,13 +29,13 @@ export function sweepLeases(cluster: Cluster, engineNamespace: string): Promise<
   return sweep(cluster, all, async (item, owner) => {
     const name = textAt(item, 'metadata', 'name') ?? '';
     const lease = await cluster.get(leaseLocation(name, engineNamespace), engine);
-    if (lease.kind === 'failed' || !isStray(lease.object, owner, lease.serverTime)) return false;
+    if (lease.kind === 'failed' || !isOrphaned(lease.object, owner, lease.serverTime)) return false;
     const write = releaseWrite(lease.object, engineNamespace);
     return write !== undefined && (await cluster.send(write)).kind === 'ok';
   });
 }
 
-function isStray(lease: JsonObject, owner: Fate, now: number): boolean {
+function isOrphaned(lease: JsonObject, owner: Fate, now: number): boolean {
   if (owner === 'gone') return leaseState(lease, 'nobody', now) === 'expired';
   return owner === 'at rest' && now > (parseTime(textAt(lease, 'spec', 'renewTime')) ?? now) + settlingTime;
 }

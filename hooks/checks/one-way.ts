@@ -36,7 +36,7 @@ export function unlistedNote(denied: readonly string[], failing: readonly string
 }
 
 /** What makes the step from prior to expected a one-way one, in words; undefined when nothing does. */
-export function oneWay(prior: JsonObject | undefined, expected: JsonObject | undefined): string | undefined {
+export function whyIrreversible(prior: JsonObject | undefined, expected: JsonObject | undefined): string | undefined {
   if (prior === undefined || expected === undefined) return undefined;
   if (at(expected, 'immutable') === true && at(prior, 'immutable') !== true) return 'it becomes immutable';
   if (grows(prior, expected)) return 'a claim can grow but not shrink';

@@ -63,7 +63,7 @@ export interface Losses {
 }
 
 /** The step of a change that is not clear. */
-export function heldUp(
+export function stepIfBlocked(
   { status }: Observation,
   view: ItemView,
   guarded: Exclude<Guarded, { kind: 'clear' }>,

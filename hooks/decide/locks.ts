@@ -13,42 +13,46 @@ import { lockPatience } from './waiting.ts';
 
 /** What becomes of the status, by how the taking goes. */
 export interface Taking {
-  readonly held: () => Step;
+  readonly acquired: () => Step;
   readonly waiting: (message: string) => Status;
   readonly waitedTooLong: (message: string) => Step;
   /** Since when, in ms, locks are waited for; undefined when this is the first try. */
   readonly since: number | undefined;
 }
 
-export function takeLocks(observation: Observation, view: LockView, taking: Taking): Step {
+export function acquireLocks(observation: Observation, view: LockView, taking: Taking): Step {
   const trouble = lockTrouble(view);
   if (trouble !== undefined) {
     const message = `waiting: locks could not be read (${trouble.failure.reason}); they are tried again until spec.timeout`;
     return { kind: 'setStatus', status: taking.waiting(message), because: message, wait: 'backoff' };
   }
-  const locking = judgeLocks(view, takerOf(observation), observation.now);
-  switch (locking.kind) {
-    case 'held':
-      return taking.held();
+  const acquisition = planAcquisition(view, acquirerOf(observation), observation.now);
+  switch (acquisition.kind) {
+    case 'acquired':
+      return taking.acquired();
     case 'acquire':
-      return { ...locking, kind: 'acquire', because: `${view.locks.length} locks are wanted` };
+      return { ...acquisition, kind: 'acquire', because: `${view.locks.length} locks are wanted` };
     case 'blocked':
-      return blocked(observation, locking, taking);
+      return blocked(observation, acquisition, taking);
   }
 }
 
-export function takerOf({ transaction, server, lateWindow }: Observation): Taker {
+export function acquirerOf({ transaction, server, lateWindow }: Observation): Acquirer {
   return { holder: holderOf(transaction), server, lateWindow };
 }
 
 // Nothing says that the other object will ever be let go of for this one.
-function collided({ lock, holder }: Extract<Locking, { kind: 'blocked' }>, other: string): string {
+function collided({ lock, holder }: Extract<AcquirePlan, { kind: 'blocked' }>, other: string): string {
   return `the name of the lock of ${describe(lock.target)}, ${lock.name}, is that of another object, ${other}, which Transaction ${readableHolder(holder)} has locked; it is not waited for: create this Transaction again once that one has finished`;
 }
 
-function blocked({ transaction, now }: Observation, locking: Extract<Locking, { kind: 'blocked' }>, taking: Taking): Step {
-  if (locking.other !== undefined) return taking.waitedTooLong(collided(locking, locking.other));
-  const message = `${describe(locking.lock.target)} is locked by Transaction ${readableHolder(locking.holder)}`;
+function blocked(
+  { transaction, now }: Observation,
+  acquisition: Extract<AcquirePlan, { kind: 'blocked' }>,
+  taking: Taking,
+): Step {
+  if (acquisition.other !== undefined) return taking.waitedTooLong(collided(acquisition, acquisition.other));
+  const message = `${describe(acquisition.lock.target)} is locked by Transaction ${readableHolder(acquisition.holder)}`;
   const waited = now - (taking.since ?? now);
   if (transaction.lockWait === 0 || waited > transaction.lockWait) {
     const tooLong =
@@ -56,7 +60,7 @@ function blocked({ transaction, now }: Observation, locking: Extract<Locking, { 
     return taking.waitedTooLong(`${message}; ${tooLong}`);
   }
   const status = taking.waiting(`waiting: ${message}`);
-  return { kind: 'releaseAndWait', leases: locking.release, status, because: message, wait: lockPatience };
+  return { kind: 'releaseAndWait', leases: acquisition.release, status, because: message, wait: lockPatience };
 }
 
 /** The uid in a holder tells people nothing. */
@@ -65,8 +69,8 @@ function readableHolder(holder: string): string {
 }
 
 /** What taking locks comes to. */
-export type Locking =
-  | { readonly kind: 'held' }
+export type AcquirePlan =
+  | { readonly kind: 'acquired' }
   | {
       readonly kind: 'acquire';
       readonly create: readonly Lock[];
@@ -83,16 +87,16 @@ export type Locking =
     };
 
 /** Who takes them: the Transaction, and the process that serves it. */
-export interface Taker {
+export interface Acquirer {
   readonly holder: string;
   readonly server: string;
   /** How long after a call began something of it may still happen, in ms. */
   readonly lateWindow: number;
 }
 
-export function judgeLocks(view: LockView, taker: Taker, now: number): Locking {
-  const states = view.locks.map((lock) => ({ lock, state: stateOf(view.states.get(lock.name), taker.holder, now) }));
-  const blocked = states.findIndex(({ state }) => state === 'held');
+export function planAcquisition(view: LockView, acquirer: Acquirer, now: number): AcquirePlan {
+  const states = view.locks.map((lock) => ({ lock, state: stateOf(view.states.get(lock.name), acquirer.holder, now) }));
+  const blocked = states.findIndex(({ state }) => state === 'heldByOther');
   const blocking = states[blocked];
   if (blocking !== undefined) {
     const beyond = view.locks.slice(blocked + 1).map(({ name }) => objectOf(view.states.get(name)));
@@ -103,7 +107,7 @@ export function judgeLocks(view: LockView, taker: Taker, now: number): Locking {
       lock: blocking.lock,
       holder: textAt(lease, 'spec', 'holderIdentity') ?? '',
       ...(other === undefined ? {} : { other }),
-      release: beyond.filter((held) => held !== undefined).filter((held) => isToGoBack(held, view, taker, now)),
+      release: beyond.filter((lease) => lease !== undefined).filter((lease) => mayRelease(lease, view, acquirer, now)),
     };
   }
   const create = states.filter(({ state }) => state === 'free').map(({ lock }) => lock);
@@ -111,14 +115,14 @@ export function judgeLocks(view: LockView, taker: Taker, now: number): Locking {
     const lease = objectOf(view.states.get(lock.name));
     return lease !== undefined && (state === 'expired' || state === 'fading') ? [{ lock, lease }] : [];
   });
-  return create.length + replace.length === 0 ? { kind: 'held' } : { kind: 'acquire', create, replace };
+  return create.length + replace.length === 0 ? { kind: 'acquired' } : { kind: 'acquire', create, replace };
 }
 
 /**
  * What this call has taken, and what an earlier one has left behind that could not give it back (it died, or its time was over):
  * kept, it would be waited for by whoever is waited for. Calls of one process go in turn, those of another end within the window.
  */
-function isToGoBack(lease: JsonObject, { acquired }: LockView, { holder, server, lateWindow }: Taker, now: number): boolean {
+function mayRelease(lease: JsonObject, { acquired }: LockView, { holder, server, lateWindow }: Acquirer, now: number): boolean {
   if (textAt(lease, 'spec', 'holderIdentity') !== holder) return false;
   if (acquired.has(textAt(lease, 'metadata', 'name') ?? '') || isWrittenBy(server, lease)) return true;
   return ageOf(lease, now) > lateWindow + resolution;

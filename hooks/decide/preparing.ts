@@ -14,8 +14,8 @@ export function decidePrepare(observation: Observation, view: PrepareView): Step
   const unseen = unseenAtChecks(observation, view.targets);
   if ('kind' in unseen) return unseen;
   if (unseen.length > 0) return refuse(observation, unseen);
-  if (view.leftovers.length > 0)
-    return { kind: 'discard', configMaps: view.leftovers, because: 'what lies under its name is no complete snapshot' };
+  if (view.incompleteParts.length > 0)
+    return { kind: 'discard', configMaps: view.incompleteParts, because: 'what lies under its name is no complete snapshot' };
   if (view.adopted !== undefined)
     return setStatus(
       prepared(status, view.adopted.ref, windowEnd(transaction.changes, 0, pace)),

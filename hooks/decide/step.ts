@@ -1,6 +1,6 @@
 // What one look leads to: a closed union. At most one target is touched by any of them.
 
-import type { Backward } from '../attribution/undo.ts';
+import type { UndoVerdict } from '../attribution/undo.ts';
 import type { Precondition } from '../cluster.ts';
 import type { Lock } from '../locks/lease.ts';
 import type { SnapshotEntry } from '../model/entry.ts';
@@ -70,7 +70,7 @@ export type Step =
       readonly kind: 'compensate';
       readonly index: number;
       readonly entry: SnapshotEntry;
-      readonly judged: Backward;
+      readonly verdict: UndoVerdict;
       readonly goneOwners: readonly string[];
       /** Field managers of Transactions that are undone or gone: nothing is given back to them. */
       readonly goneManagers: readonly string[];

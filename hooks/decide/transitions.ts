@@ -135,11 +135,11 @@ export function released(status: Status, unsettledAt: number | undefined): Statu
 }
 
 /** Our field manager was taken off the target of a change, at the deletion of the Transaction. */
-export function disowned(status: Status, index: number): Status {
+export function fieldsReleased(status: Status, index: number): Status {
   return withItem(status, index, (item) => ({ ...item, disowned: true }));
 }
 
 /** The status with what has moved in an object that is about to be deleted. */
-export function amending(status: Status, index: number, drift: string): Status {
+export function withRecordedDrift(status: Status, index: number, drift: string): Status {
   return withItem(status, index, (item) => ({ ...item, drift }));
 }

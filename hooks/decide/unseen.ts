@@ -9,17 +9,17 @@ import { describe } from '../model/reference.ts';
 import type { Status } from '../model/status.ts';
 import type { ItemView, Observation, Prepared } from '../observe/observation.ts';
 import type { Step } from './step.ts';
-import { left, undoing } from './undo-transitions.ts';
+import { notRestored, undoing } from './undo-transitions.ts';
 import { setAside, setStatus, waitOut } from './waiting.ts';
 
 /** ms since the beginning, of the Transaction or of its undo, for which a kind is waited for; at most half of spec.timeout. */
 export const listPatience = 60_000;
 
 /** Looks in a row that must have been in vain: what fails once after a long time may succeed at the next try. */
-export const mostLooks = 6;
+export const mostAttempts = 6;
 
 function isLasting({ transaction, now, waits }: Observation, since: number): boolean {
-  return now > since + Math.min(listPatience, transaction.timeout / 2) && waits >= mostLooks;
+  return now > since + Math.min(listPatience, transaction.timeout / 2) && waits >= mostAttempts;
 }
 
 /** A Delete among these around which not all can be seen: waited for, then refused. */
@@ -61,7 +61,7 @@ export function unseenAtUndo(
     return setAside(status, index, lookingAt(unseen, { target }), failure);
   if (view.unseenInside === undefined && !wasCommitted) return undefined;
   const message = `${describe(target)} was created here, and it is not known what others would lose with it: listing ${kind} fails (${failure.reason}); see to it that the ServiceAccount can list that kind`;
-  return setStatus(left(status, index, now, { reason: reasonOfFailure(failure), message }), message);
+  return setStatus(notRestored(status, index, now, { reason: reasonOfFailure(failure), message }), message);
 }
 
 /** What comes back, or gets its content back, names an owner of a kind that cannot be read: others are undone meanwhile, and after it. */
@@ -73,7 +73,7 @@ export function unseenOwner(observation: Observation, view: ItemView, { index, t
   if (!isLasting(observation, undoBegan(status, now)))
     return setAside(status, index, `reading ${owner} of ${describe(target)}`, failure);
   const message = `${describe(target)} has ${owner} that cannot be read (${failure.reason}): Kubernetes deletes what has no owner that is there; see to it that this kind can be read`;
-  return setStatus(left(status, index, now, { reason: reasonOfFailure(failure), message }), message);
+  return setStatus(notRestored(status, index, now, { reason: reasonOfFailure(failure), message }), message);
 }
 
 function undoBegan({ rollbackStartedAt, rollbackObservedAt }: Status, now: number): number {

@@ -58,7 +58,7 @@ export function isAccountedFor(traces: Traces): boolean {
 }
 
 /** The status of an answer, with what its process can say: it sends nothing more under its name, and what it sent is answered or late. */
-export function testified(next: Status, first: JsonObject | undefined, ownWrites: OwnWrites): Status {
+export function accountFor(next: Status, first: JsonObject | undefined, ownWrites: OwnWrites): Status {
   const time = unsettledAt({ status: next, ownWrites });
   const writer = ownWrites.writer;
   const isOurs = writer !== undefined && writerOf(first) === writer && isRecorded(next, ownWrites);

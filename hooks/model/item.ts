@@ -15,11 +15,11 @@ export interface ItemError {
  * - `announced`: its write may be sent, or may have been.
  * - `applied`: its write is known to have taken effect.
  * - `restored`: judged by the undo, nothing of ours is left; `applied` tells whether there was anything to take back.
- * - `left`: the undo could not take it back; the error says why.
+ * - `notRestored`: the undo could not take it back; the error says why.
  */
 export type Progress =
   | { readonly kind: 'waiting' | 'prepared' | 'announced' | 'applied' }
-  | { readonly kind: 'restored' | 'left'; readonly applied: boolean };
+  | { readonly kind: 'restored' | 'notRestored'; readonly applied: boolean };
 
 export interface Item {
   readonly progress: Progress;
@@ -48,8 +48,8 @@ export function isToUndo({ progress }: Item): boolean {
 }
 
 /** Whether an undo has ended without having taken it back. */
-export function wasLeft({ progress }: Item): boolean {
-  return progress.kind === 'left';
+export function isNotRestored({ progress }: Item): boolean {
+  return progress.kind === 'notRestored';
 }
 
 const flags = ['prepared', 'announced', 'committed', 'rolledBack', 'left'] as const;
@@ -60,7 +60,7 @@ const wireFlags: Readonly<Record<Progress['kind'], readonly (typeof flags)[numbe
   announced: ['prepared', 'announced'],
   applied: ['prepared', 'announced', 'committed'],
   restored: ['prepared', 'announced', 'rolledBack'],
-  left: ['prepared', 'announced', 'left'],
+  notRestored: ['prepared', 'announced', 'left'],
 };
 
 /** As it is stored. */
@@ -94,12 +94,12 @@ function decodeProgress(wire: JsonObject): Progress | undefined {
   const applied = set.includes('committed');
   const kind = (Object.keys(wireFlags) as Progress['kind'][]).find((candidate) => {
     const wanted = wireFlags[candidate];
-    const ends = candidate === 'restored' || candidate === 'left';
+    const ends = candidate === 'restored' || candidate === 'notRestored';
     const rest = ends ? set.filter((flag) => flag !== 'committed') : set;
     return rest.length === wanted.length && rest.every((flag) => wanted.includes(flag));
   });
   if (kind === undefined) return undefined;
-  return kind === 'restored' || kind === 'left' ? { kind, applied } : { kind };
+  return kind === 'restored' || kind === 'notRestored' ? { kind, applied } : { kind };
 }
 
 // As it was stored, perhaps by another version: what did not change must not seem to.

@@ -34,7 +34,7 @@ export function changesTo(target: Reference, other: Transaction): readonly Other
     const item = other.status?.items[index];
     if (item === undefined || !isSame(change.target, other.namespace, target)) return [];
     const { uid, resourceVersion, tookFieldsFrom = [], progress } = item;
-    const isApplied = progress.kind === 'announced' || progress.kind === 'applied' || progress.kind === 'left';
+    const isApplied = progress.kind === 'announced' || progress.kind === 'applied' || progress.kind === 'notRestored';
     return {
       transaction: `${other.namespace}/${other.name}`,
       managers: fieldManagers(other),

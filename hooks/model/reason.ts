@@ -7,7 +7,7 @@
 import { type Phase, phases } from './phase.ts';
 
 /** What the engine has found out by itself. */
-const judgements = [
+const ownReasons = [
   'AlreadyExists',
   'Conflict',
   'Deleted',
@@ -82,7 +82,7 @@ const stages = ['NoSnapshot', 'SnapshotStored', 'ReleasingLocks', 'WaitingForLoc
 export const other = 'Other';
 
 /** Why a change, or a Transaction, stands where it stands. */
-export type Reason = (typeof judgements)[number] | (typeof refusals)[number] | (typeof troubles)[number] | typeof other;
+export type Reason = (typeof ownReasons)[number] | (typeof refusals)[number] | (typeof troubles)[number] | typeof other;
 
 /** The reason of a condition. */
 export type ConditionReason = Reason | Phase | (typeof stages)[number];
@@ -155,7 +155,7 @@ export function reasonOfFailure({ code, reason }: { readonly code: number; reado
   return byCode[code] ?? (code >= 500 ? 'InternalError' : 'Denied');
 }
 
-const known: ReadonlySet<string> = new Set<string>([...judgements, ...refusals, ...troubles, ...stages, ...phases]);
+const known: ReadonlySet<string> = new Set<string>([...ownReasons, ...refusals, ...troubles, ...stages, ...phases]);
 
 /** The reason as a label of a figure. */
 export function labelOf(reason: string): string {

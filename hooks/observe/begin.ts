@@ -153,7 +153,7 @@ export async function observeLocks(context: LockContext, wanted: readonly Lock[]
   const known = context.isWaiting && carry.locks.size === 0 ? await lookBeforeTrying(context, locks) : carry.locks;
   const states = await Promise.all(
     locks.map(async ({ name }): Promise<readonly [string, LockState]> => {
-      if (carry.taken.has(name)) return [name, await read(reader, leaseLocation(name, engineNamespace), engine)];
+      if (carry.heldNames.has(name)) return [name, await read(reader, leaseLocation(name, engineNamespace), engine)];
       return [name, known.get(name) ?? { kind: 'unknown' }];
     }),
   );

@@ -12,9 +12,9 @@ export interface Carry {
   readonly locks: ReadonlyMap<string, LockState>;
   readonly acquired: ReadonlySet<string>;
   /** Names that turned out to be taken: to be read. */
-  readonly taken: ReadonlySet<string>;
+  readonly heldNames: ReadonlySet<string>;
   /** The name of a ConfigMap of the snapshot under which something was found to be. */
-  readonly snapshotTaken?: string;
+  readonly snapshotNameInUse?: string;
   /** The target that is to be read before the next look: its state before the change is not what is there, or not enough. */
   readonly reads?: SnapshotEntry;
   /** A write that the API server has refused as stale, and how often at that version. */
@@ -41,5 +41,5 @@ export const emptyCarry: Carry = {
   checked: false,
   locks: new Map(),
   acquired: new Set(),
-  taken: new Set(),
+  heldNames: new Set(),
 };

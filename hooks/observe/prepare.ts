@@ -31,37 +31,37 @@ import type { SnapshotSource } from './snapshot.ts';
 
 export async function observePrepare(context: LockContext, source: SnapshotSource): Promise<PrepareView> {
   const names = snapshotNames(context.transaction, source.packer);
-  const { snapshotTaken } = context.carry;
+  const { snapshotNameInUse } = context.carry;
   // With one key, one name: that it is taken shows when it is stored. An earlier try may have stored it by another key.
-  const looked = snapshotTaken !== undefined || names.length > 1 ? names : [];
-  const found = await Promise.all(looked.map((name) => findSnapshot(source, context.transaction, name, snapshotTaken)));
+  const looked = snapshotNameInUse !== undefined || names.length > 1 ? names : [];
+  const found = await Promise.all(looked.map((name) => findSnapshot(source, context.transaction, name, snapshotNameInUse)));
   return lookedAt(found, names[0]) ?? { ...(await prepareTargets(context)), snapshotName: names[0] };
 }
 
 function lookedAt(found: readonly Found[], name: string): PrepareView | undefined {
-  const base = { faults: [], targets: [], leftovers: [], snapshotName: name } as const;
+  const base = { faults: [], targets: [], incompleteParts: [], snapshotName: name } as const;
   const trouble = found.find((one) => one.kind === 'trouble');
   if (trouble !== undefined) return { ...base, trouble: trouble.failure };
   const adopted = found.find((one) => one.kind === 'stored');
   if (adopted !== undefined) return { ...base, adopted };
   // Those under other names are in nobody's way; they go with the Transaction.
-  const [leftovers = []] = found.map((one) => (one.kind === 'none' ? one.leftovers : []));
-  return leftovers.length === 0 ? undefined : { ...base, leftovers };
+  const [incompleteParts = []] = found.map((one) => (one.kind === 'none' ? one.incompleteParts : []));
+  return incompleteParts.length === 0 ? undefined : { ...base, incompleteParts };
 }
 
 async function prepareTargets(context: LockContext): Promise<PrepareView> {
   const { reader, transaction } = context;
-  const base = { targets: [], leftovers: [], snapshotName: '' } as const;
+  const base = { targets: [], incompleteParts: [], snapshotName: '' } as const;
   const { resolved, faults, trouble } = await resolveTargets(reader, transaction);
   if (trouble !== undefined || faults.length > 0) return { ...base, faults, ...(trouble === undefined ? {} : { trouble }) };
-  const [judged, arounds] = await Promise.all([
+  const [verdict, arounds] = await Promise.all([
     Promise.all(resolved.map((one) => prepareOne({ reader, transaction, all: resolved }, one))),
     lookAroundDeleted(context, resolved),
   ]);
-  const troubled = [...judged, ...arounds.values()].find((one) => one.kind === 'trouble');
+  const troubled = [...verdict, ...arounds.values()].find((one) => one.kind === 'trouble');
   if (troubled?.kind === 'trouble') return { ...base, faults: [], trouble: troubled.failure };
-  const prepared = judged.flatMap((one) => (one.kind === 'prepared' ? [one.prepared] : []));
-  const refused = judged.flatMap((one) => (one.kind === 'fault' ? [one.fault] : []));
+  const prepared = verdict.flatMap((one) => (one.kind === 'prepared' ? [one.prepared] : []));
+  const refused = verdict.flatMap((one) => (one.kind === 'fault' ? [one.fault] : []));
   const aroundOf = ({ resolved: { index } }: Prepared): Around | undefined => {
     const looked = arounds.get(index);
     return looked?.kind === 'known' ? looked.around : undefined;
@@ -96,10 +96,10 @@ const mostReads = 20;
 const mostTries = 3;
 
 async function prepareOne(context: Context, resolved: Resolved, before: readonly string[] = []): Promise<Judged> {
-  const judged = await readAndTry(context, resolved);
-  if (judged.kind === 'prepared') return (await wrongOwner(context, judged.prepared)) ?? judged;
-  if (judged.kind !== 'moved') return judged;
-  const { failure, prior } = judged;
+  const verdict = await readAndTry(context, resolved);
+  if (verdict.kind === 'prepared') return (await wrongOwner(context, verdict.prepared)) ?? verdict;
+  if (verdict.kind !== 'moved') return verdict;
+  const { failure, prior } = verdict;
   const version = textAt(prior, 'metadata', 'resourceVersion') ?? '';
   const versions = [...before, version];
   if (versions.filter((one) => one === version).length === mostTries)

@@ -2,7 +2,7 @@
 
 import { waitingSince } from '../decide/transitions.ts';
 import { holdsLocks } from '../due.ts';
-import { wasLeft } from '../model/item.ts';
+import { isNotRestored } from '../model/item.ts';
 import { isTerminal, type Phase } from '../model/phase.ts';
 import type { ConditionReason } from '../model/reason.ts';
 import type { Condition, Status } from '../model/status.ts';
@@ -62,7 +62,7 @@ function succeeded(status: Status): Verdict {
 // Who asked for an undo that has failed is told why it has.
 function failureOf({ phase, cause, items, message }: Status): Status['cause'] {
   if (phase !== 'Failed' || cause?.reason !== 'RollbackRequested') return cause;
-  const left = items.find((item) => wasLeft(item) && item.error !== undefined);
+  const left = items.find((item) => isNotRestored(item) && item.error !== undefined);
   return left?.error === undefined ? cause : { reason: left.error.reason, message };
 }
 

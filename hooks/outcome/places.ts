@@ -23,7 +23,7 @@ export function placesTaken(step: Tried, { code }: Failure, { status, transactio
 }
 
 function isCreation(step: Tried): boolean {
-  return step.kind === 'compensate' ? step.judged.kind === 'recreate' : step.entry.type === 'Create';
+  return step.kind === 'compensate' ? step.verdict.kind === 'recreate' : step.entry.type === 'Create';
 }
 
 /** Why a snapshot cannot be stored, and what to do. */

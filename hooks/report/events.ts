@@ -37,7 +37,7 @@ export function ignoredEvents(due: Due): readonly EventRecord[] {
 
 // A retry takes up again what was left: nothing has happened to it yet.
 function isMoved(before: Item | undefined, after: Item): boolean {
-  return before?.progress.kind !== after.progress.kind && before?.progress.kind !== 'left';
+  return before?.progress.kind !== after.progress.kind && before?.progress.kind !== 'notRestored';
 }
 
 /** Told once, as it begins: the status names whom it waits for now. */
@@ -59,9 +59,11 @@ function isAwaited(status: Status): boolean {
 function changeEvents(move: Move, moved: readonly number[]): readonly EventRecord[] {
   const become = (...kinds: readonly string[]): readonly number[] =>
     moved.filter((index) => kinds.includes(move.after.items[index]?.progress.kind ?? ''));
-  const undone = toldWith(move, become('restored', 'left'), 'first').filter((index) => wasRestored(move.after.items[index]));
+  const undone = toldWith(move, become('restored', 'notRestored'), 'first').filter((index) =>
+    wasRestored(move.after.items[index]),
+  );
   return [
-    ...become('left').flatMap((index) => leftEvents(move, index)),
+    ...become('notRestored').flatMap((index) => notRestoredEvents(move, index)),
     ...together('ChangeApplied', move, toldWith(move, become('applied'), 'last'), ''),
     ...together('ChangeRestored', move, undone, 'undone: '),
   ];
@@ -112,9 +114,9 @@ function whatOf({ changes }: Pick<Transaction, 'changes'>, index: number): strin
   return change === undefined ? 'unknown' : `${change.type} ${describe(change.target)}`;
 }
 
-function leftEvents({ after, transaction }: Move, index: number): readonly EventRecord[] {
+function notRestoredEvents({ after, transaction }: Move, index: number): readonly EventRecord[] {
   const { error } = after.items[index] ?? {};
-  const told = after.items.filter(({ progress }) => progress.kind === 'left').length;
+  const told = after.items.filter(({ progress }) => progress.kind === 'notRestored').length;
   if (told > mostParts) return [];
   const reason = error === undefined || conflictReasons.has(error.reason) ? 'RollbackConflict' : error.reason;
   return [warning(reason, `${nameOfChange(transaction, index)}: ${error?.message ?? 'it could not be undone'}`)];

@@ -56,7 +56,7 @@ export const units: readonly Unit[] = [
   { name: 'report', holds: folder('hooks/report'), sees: [...planned, 'call', 'outcome'], nature: 'pure' },
   {
     name: 'sync',
-    holds: (path) => /^hooks\/(sync|taken|looking|reply|serving|rescue)\.ts$/.test(path),
+    holds: (path) => /^hooks\/(sync|completed-step|looking|reply|serving|rescue)\.ts$/.test(path),
     sees: [...planned, 'call', 'observe', 'memory', 'perform', 'outcome', 'report'],
     nature: 'effects',
   },

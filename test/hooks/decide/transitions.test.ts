@@ -28,7 +28,7 @@ const acts: Readonly<Record<string, Act>> = {
   waits: (status, index) => transitions.passedOver(status, index, 'w'),
   'is undone again': (status) => transitions.undoingAgain(status, request, now, { leases: ['l0', 'l1'], writer: 'p/1' }),
   restored: (status, index) => transitions.restored(status, index, now),
-  left: (status, index) => transitions.left(status, index, now, cause),
+  left: (status, index) => transitions.notRestored(status, index, now, cause),
   ends: (status) => transitions.concluded(status, now),
   'runs out of time': (status) => transitions.concluded(status, now, { reason: 'RollbackTimeout', message: 'too long' }),
 };
@@ -114,7 +114,7 @@ t.test('the reason of the end is kept through the undo, and for the next try', a
   const undoing = transitions.undoing(statusOf('Committing', 'applied announced'), cause, now, 1);
   t.same(undoing.cause, cause);
   t.same(undoing.items[1]?.error, cause);
-  const failed = transitions.left(transitions.withdrawn(undoing), 0, now, {
+  const failed = transitions.notRestored(transitions.withdrawn(undoing), 0, now, {
     reason: 'RollbackConflict',
     message: 'somebody wrote',
   });
@@ -140,10 +140,10 @@ t.test('facts of a change are kept with it, long texts are cut', async (t) => {
   const facts = { uid: 'u', tookFieldsFrom: ['hpa'], drift: '[]' };
   t.match(transitions.applied(statusOf('Prepared', 'announced'), { index: 0, facts, end: 1 }, now).items[0], facts);
   const long = { reason: 'RollbackConflict', message: 'x'.repeat(5_000) } as const;
-  const left = transitions.left(statusOf('RollingBack', 'applied'), 0, now, long);
+  const left = transitions.notRestored(statusOf('RollingBack', 'applied'), 0, now, long);
   t.ok((left.items[0]?.error?.message.length ?? 0) <= 1_000);
   t.match(transitions.restored(statusOf('RollingBack', 'applied'), 0, now, { note: 'noted' }).items[0], { note: 'noted' });
-  t.match(transitions.disowned(statusOf('Committed', 'applied'), 0).items[0], { disowned: true });
+  t.match(transitions.fieldsReleased(statusOf('Committed', 'applied'), 0).items[0], { disowned: true });
 });
 
 t.test('waiting keeps the time since which is waited', async (t) => {
