@@ -89,7 +89,7 @@ function stopped(stored: Stored): Due | undefined {
   return stored.status.specDigest !== undefined && isAltered(stored) ? { kind: 'fail', cause: specChanged } : undefined;
 }
 
-const specChanged: Ending = { reason: 'SpecChanged', message: 'the spec is not the one that was checked' };
+const specChanged: Ending = { reason: 'SpecChanged', message: 'the spec changed after it was checked' };
 
 function isAltered({ status, transaction }: Stored): boolean {
   return status.specDigest !== transaction.specDigest;
@@ -103,7 +103,7 @@ function running(stored: Stored): Due {
   if (isAltered(stored)) return { kind: 'rollBack', cause: specChanged };
   const index = stored.status.items.findIndex(({ progress }) => progress.kind === 'announced');
   return index < 0
-    ? { kind: 'rollBack', cause: { reason: 'Inconsistent', message: 'no change is announced as the next one' } }
+    ? { kind: 'rollBack', cause: { reason: 'Inconsistent', message: 'the status announces no next change' } }
     : { kind: 'apply', index };
 }
 
@@ -140,7 +140,7 @@ function committed(stored: Stored): Due {
 }
 
 function rolledBack(stored: Stored): Due {
-  const why = 'everything is rolled back already';
+  const why = 'everything is already rolled back';
   return ignored(stored, annotations.requestRollback, why) ?? ignored(stored, annotations.retryRollback, why) ?? ended(stored);
 }
 
@@ -149,11 +149,11 @@ function failed(stored: Stored): Due {
   const isLeft = stored.status.items.some(isNotRestored);
   if (request !== undefined && isLeft) return { kind: 'reacquire', request };
   return (
-    ignored(stored, annotations.retryRollback, 'there is nothing left to undo') ??
+    ignored(stored, annotations.retryRollback, 'there is nothing to undo') ??
     ignored(
       stored,
       annotations.requestRollback,
-      `the Transaction has ended already; to try a failed rollback again set ${annotations.retryRollback}`,
+      `the Transaction has already finished; to retry a failed rollback set ${annotations.retryRollback}`,
     ) ??
     ended(stored)
   );

@@ -37,7 +37,7 @@ export function sweepLeases(cluster: Cluster, engineNamespace: string): Promise<
 
 function isOrphaned(lease: JsonObject, owner: Fate, now: number): boolean {
   if (owner === 'gone') return leaseState(lease, 'nobody', now) === 'expired';
-  return owner === 'at rest' && now > (parseTime(textAt(lease, 'spec', 'renewTime')) ?? now) + settlingTime;
+  return owner === 'finished' && now > (parseTime(textAt(lease, 'spec', 'renewTime')) ?? now) + settlingTime;
 }
 
 /**
@@ -70,7 +70,7 @@ function claimed(item: JsonObject): Owner {
 }
 
 /** What has become of the Transaction that something belongs to. */
-type Fate = 'gone' | 'at rest' | 'at work' | 'unknown';
+type Fate = 'gone' | 'finished' | 'running' | 'unknown';
 
 /** ConfigMaps of one page: anybody may put our label on some whose metadata take megabytes, and an answer has an end. */
 const fewLarge = 10;
@@ -115,5 +115,5 @@ async function fateOf(cluster: Cluster, { namespace, name, uid }: Owner): Promis
   if (found.kind === 'failed') return found.failure.kind === 'absent' ? 'gone' : 'unknown';
   if (textAt(found.object, 'metadata', 'uid') !== uid) return 'gone';
   const { status } = decodeTransaction(found.object);
-  return status !== undefined && isTerminal(status.phase) && !holdsLocks(status) ? 'at rest' : 'at work';
+  return status !== undefined && isTerminal(status.phase) && !holdsLocks(status) ? 'finished' : 'running';
 }

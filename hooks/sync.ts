@@ -55,7 +55,7 @@ export function createSync(parts: EngineParts): Hook {
 
 async function answerCall(serving: Serving, call: Call): Promise<Reply> {
   const wait = serving.memory.pauseLeft(call.uid);
-  if (wait > 0) return { kind: 'retry', retryAfterSeconds: wait / 1000, because: 'the API server has said to stay away' };
+  if (wait > 0) return { kind: 'retry', retryAfterSeconds: wait / 1000, because: 'the API server sent Retry-After' };
   const began = serving.parts.clock.monotonic();
   await signAhead(serving, call);
   let next: Progress | Reply = { kind: 'further', began, carry: emptyCarry, looks: 1, earlier: [] };

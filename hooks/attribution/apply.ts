@@ -64,7 +64,7 @@ function evaluateCreate(evidence: ApplyEvidence): ApplyVerdict {
 function evaluateExisting({ entry, live }: Evidence, object: JsonObject | undefined): ApplyVerdict | undefined {
   const name = describe(entry.target);
   if (object === undefined) return conflict('Gone', `${name} was deleted by someone else after its snapshot was taken`);
-  if (uidOf(live) !== uidOf(entry.prior)) return conflict('Replaced', `${name} was deleted and created again by someone else`);
+  if (uidOf(live) !== uidOf(entry.prior)) return conflict('Replaced', `${name} was deleted and recreated by someone else`);
   return undefined;
 }
 
@@ -153,7 +153,7 @@ function versionConflict({ change, live, entry }: ApplyEvidence): ApplyVerdict |
   const wanted = textAt(change.content, 'metadata', 'resourceVersion');
   const found = textAt(live, 'metadata', 'resourceVersion');
   if (wanted === undefined || wanted === found) return undefined;
-  return conflict('ResourceVersion', `${describe(entry.target)} has resourceVersion ${found}, content asks for ${wanted}`);
+  return conflict('ResourceVersion', `${describe(entry.target)} has resourceVersion ${found}, content requires ${wanted}`);
 }
 
 function contentConflict(evidence: Evidence, foreign: readonly ForeignPath[]): ApplyVerdict {

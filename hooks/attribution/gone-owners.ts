@@ -17,8 +17,8 @@ export function ownersNote(
   { isSealed }: Pick<Evidence, 'isSealed'>,
 ): { readonly note?: string } {
   const notes = [
-    [goneOwners, 'their owners are gone'] as const,
-    [hiddenOwners, 'the ServiceAccount may not read their owners, which may be gone'] as const,
+    [goneOwners, 'their owners no longer exist'] as const,
+    [hiddenOwners, 'the ServiceAccount may not read their owners, which may no longer exist'] as const,
   ].filter(([owners]) => owners.length > 0);
   if (notes.length === 0) return {};
   const which = (owners: readonly string[]) => (isSealed ? `${owners.length}` : owners.slice(0, mostOwners).join(', '));

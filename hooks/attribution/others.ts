@@ -85,7 +85,7 @@ export function laterThan(
     .slice(0, 5)
     .map(({ type, transaction, managers }) => `${verbs[type]} by Transaction ${transaction} (${managers.forward})`);
   const name = describe(evidence.entry.target);
-  const message = `${name} was ${told.join(', ')} since, upon what was changed here: roll that Transaction back first`;
+  const message = `${name} was later ${told.join(', ')}, on top of this change: roll back that Transaction first`;
   return { kind: 'conflict', reason: 'LaterTransaction', message };
 }
 

@@ -75,7 +75,7 @@ function evaluateCreated(evidence: UndoEvidence): UndoVerdict {
   if (live === undefined) return deletedByOthers(evidence) ?? { kind: 'restored' };
   const isSame = createdUid === undefined ? isOurCreation(evidence, evidence.uid) : uidOf(live) === createdUid;
   if (isSame || isBroughtBack(evidence)) return evaluateCreation(evidence, live, isSame);
-  return deletedByOthers(evidence) ?? { kind: 'restored', note: `${name} was created by someone else; it was left alone` };
+  return deletedByOthers(evidence) ?? { kind: 'restored', note: `${name} was created by someone else; it was not changed` };
 }
 
 function evaluateCreation(evidence: UndoEvidence, live: JsonObject, isSame: boolean): UndoVerdict {
@@ -88,7 +88,7 @@ function evaluateCreation(evidence: UndoEvidence, live: JsonObject, isSame: bool
   if (foreign.length > 0) {
     return conflict(
       'ForeignContent',
-      `${name} was created here and has been changed by others since: ${describeForeign(foreign, evidence)}`,
+      `${name} was created by this Transaction and changed by others since: ${describeForeign(foreign, evidence)}`,
     );
   }
   return keptFor(evidence, live) ?? { kind: 'delete', live, ...unlistedPart(evidence) };
@@ -98,16 +98,16 @@ function evaluateChanged(evidence: UndoEvidence): UndoVerdict {
   const { live, entry, recorded } = evidence;
   const name = describe(entry.target);
   if (live === undefined)
-    return deletedByOthers(evidence) ?? { kind: 'restored', note: `${name} was deleted by someone else since; it was left so` };
+    return deletedByOthers(evidence) ?? { kind: 'restored', note: `${name} was deleted by someone else; it was not recreated` };
   if (uidOf(live) === uidOf(entry.prior)) return evaluateContent(evidence, live);
-  if (!recorded) return { kind: 'restored', note: `${name} was created again by someone else; it was left alone` };
+  if (!recorded) return { kind: 'restored', note: `${name} was recreated by someone else; it was not changed` };
   if (isBroughtBack(evidence)) return evaluateContent(evidence, live);
   const by =
     [...new Set(managersOf(live).map(({ name: manager }) => foreign(manager, longestManager)))].slice(0, 5).join(', ') ||
     'unknown';
   return (
     deletedByOthers(evidence) ??
-    conflict('Replaced', `${name} was deleted and created again by someone else since; it is owned by ${by} now`)
+    conflict('Replaced', `${name} was deleted and recreated by someone else; its field managers are ${by}`)
   );
 }
 
@@ -126,7 +126,7 @@ function evaluateContent(evidence: UndoEvidence, live: JsonObject): UndoVerdict 
   if (foreign.length > 0)
     return conflict(
       'RollbackConflict',
-      `${name} was changed by others where we had changed it: ${describeForeign(foreign, evidence)}`,
+      `${name} was changed by others in fields that this Transaction changed: ${describeForeign(foreign, evidence)}`,
     );
   const restored = withKeptFinalizers(attributed.merge.restored, live);
   return isObject(restored)
@@ -162,7 +162,7 @@ function evaluateDeleted(evidence: UndoEvidence): UndoVerdict {
   if (foreign.length === 0) return lookAtAll(evidence) ?? { kind: 'restored', ...ownersNote(evidence, evidence) };
   return conflict(
     'Recreated',
-    `${describe(entry.target)} was created again by someone else with other content: ${describeForeign(foreign, evidence)}`,
+    `${describe(entry.target)} was recreated by someone else with different content: ${describeForeign(foreign, evidence)}`,
   );
 }
 
@@ -181,7 +181,7 @@ const isCreate = ({ type }: OtherChange): boolean => type === 'Create';
 
 // Be it the one that was deleted here or what somebody has made since: it will not stay.
 function awaitGone({ target }: Evidence['entry']): UndoVerdict {
-  const message = `${describe(target)} is kept by finalizers while it is being deleted; waiting until it is gone to create it again`;
+  const message = `${describe(target)} is being deleted and has finalizers; waiting until it is gone to recreate it`;
   return { kind: 'wait', message };
 }
 

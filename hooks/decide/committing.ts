@@ -38,11 +38,16 @@ function takeTurn(observation: Observation, view: ItemView): Step | undefined {
   if (first === undefined) return lockLost(observation, 0);
   const traces = { status, first, ownWrites };
   if (hasTurn(traces)) return undefined;
-  return { kind: 'sign', lease: first, isSettled: isSettled(traces), because: 'this process takes its turn' };
+  return {
+    kind: 'sign',
+    lease: first,
+    isSettled: isSettled(traces),
+    because: 'this process signs the first Lease before it writes',
+  };
 }
 
 function lockLost({ status, now }: Observation, index: number): Step {
-  const message = `the lock of spec.changes[${index}] was taken by another Transaction or deleted: spec.lockTimeout is too short, or the engine was away`;
+  const message = `the lock of spec.changes[${index}] was taken by another Transaction or deleted: spec.lockTimeout is too short, or the engine was not running`;
   return setStatus(undoing(status, { reason: 'LockLost', message }, now), message);
 }
 
@@ -85,7 +90,8 @@ function send(
 ): Step {
   const { status, now } = observation;
   const name = describe(entry.target);
-  if (view.contentsTrouble !== undefined) return waitOut(status, `looking for what would go with ${name}`, view.contentsTrouble);
+  if (view.contentsTrouble !== undefined)
+    return waitOut(status, `listing what would be deleted with ${name}`, view.contentsTrouble);
   const why = takesAlong(view.contents);
   if (why !== undefined) {
     const message = `${entry.type} of ${name} cannot be undone: ${why}; ${howToAllow}`;
@@ -137,10 +143,10 @@ function stepForVerdict(
         facts: effectOf(entry.type, entry.prior, live),
         end: windowEnd(transaction.changes, index + 1, pace),
       };
-      return setStatus(applied(status, effect, now), `${entry.type} ${describe(entry.target)} had taken effect already`);
+      return setStatus(applied(status, effect, now), `${entry.type} ${describe(entry.target)} was already applied`);
     }
     case 'recordDrift': {
-      const because = `annotations of ${describe(entry.target)} have changed since its snapshot: they are stored before it is deleted`;
+      const because = `annotations of ${describe(entry.target)} changed since its snapshot: they are recorded before it is deleted`;
       return { kind: 'recordDrift', index: entry.index, entry, drift: verdict.drift, because };
     }
     case 'conflict':

@@ -23,7 +23,7 @@ export interface Taking {
 export function acquireLocks(observation: Observation, view: LockView, taking: Taking): Step {
   const trouble = lockTrouble(view);
   if (trouble !== undefined) {
-    const message = `waiting: locks could not be read (${trouble.failure.reason}); they are tried again until spec.timeout`;
+    const message = `waiting: locks could not be read (${trouble.failure.reason}); retrying until spec.timeout`;
     return { kind: 'setStatus', status: taking.waiting(message), because: message, wait: 'backoff' };
   }
   const acquisition = planAcquisition(view, acquirerOf(observation), observation.now);
@@ -31,7 +31,7 @@ export function acquireLocks(observation: Observation, view: LockView, taking: T
     case 'acquired':
       return taking.acquired();
     case 'acquire':
-      return { ...acquisition, kind: 'acquire', because: `${view.locks.length} locks are wanted` };
+      return { ...acquisition, kind: 'acquire', because: `acquiring ${view.locks.length} locks` };
     case 'blocked':
       return blocked(observation, acquisition, taking);
   }
@@ -43,7 +43,7 @@ export function acquirerOf({ transaction, server, lateWindow }: Observation): Ac
 
 // Nothing says that the other object will ever be let go of for this one.
 function collided({ lock, holder }: Extract<AcquirePlan, { kind: 'blocked' }>, other: string): string {
-  return `the name of the lock of ${describe(lock.target)}, ${lock.name}, is that of another object, ${other}, which Transaction ${readableHolder(holder)} has locked; it is not waited for: create this Transaction again once that one has finished`;
+  return `the name of the lock of ${describe(lock.target)}, ${lock.name}, is that of another object, ${other}, which Transaction ${readableHolder(holder)} has locked; recreate this Transaction after that one has finished`;
 }
 
 function blocked(
@@ -56,7 +56,9 @@ function blocked(
   const waited = now - (taking.since ?? now);
   if (transaction.lockWait === 0 || waited > transaction.lockWait) {
     const tooLong =
-      transaction.lockWait === 0 ? 'spec.lockWait is 0s' : `waited for spec.lockWait (${formatDuration(transaction.lockWait)})`;
+      transaction.lockWait === 0
+        ? 'spec.lockWait is 0s'
+        : `waited longer than spec.lockWait (${formatDuration(transaction.lockWait)})`;
     return taking.waitedTooLong(`${message}; ${tooLong}`);
   }
   const status = taking.waiting(`waiting: ${message}`);

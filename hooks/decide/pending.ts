@@ -16,7 +16,7 @@ export function decideBegin(observation: Observation, view: BeginView): Step {
   if (view.faults.length > 0) return refuse(observation, view.faults, view.orphanedLeases);
   const withLocks = withLeases(status, leaseNames(view));
   return acquireLocks(observation, view.locks, {
-    acquired: () => setStatus(locked(status, transaction, now, locksOf(view.locks, leaseNames(view))), 'all locks are held'),
+    acquired: () => setStatus(locked(status, transaction, now, locksOf(view.locks, leaseNames(view))), 'all locks acquired'),
     waiting: (message) => waitingForLocks(withLocks, transaction, now, message),
     waitedTooLong: (message) => setStatus(stopped(withLocks, { reason: 'LockHeld', message }, now, new Map()), message),
     since: status.startedAt,

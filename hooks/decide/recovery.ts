@@ -54,7 +54,7 @@ function noEffect({ annotation, value }: { readonly annotation: string; readonly
 
 function again(status: Status, now: number): Recovered {
   return {
-    ...going({ ...begun(status, now), message: `waiting: ${what}; it is tried again until spec.timeout` }),
+    ...going({ ...begun(status, now), message: `waiting: ${what}; retrying until spec.timeout` }),
     wait: 'backoff',
   };
 }

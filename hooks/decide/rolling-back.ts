@@ -32,7 +32,7 @@ export function decideRestore(observation: Observation, view: ItemView): Step {
       lockLost: (entry) => reacquire(observation, view, entry),
     });
   const late = lateness(observation, view);
-  if (late === 'unobserved') return setStatus(observed(status, now), 'a write may still be on its way');
+  if (late === 'unobserved') return setStatus(observed(status, now), 'a write may still be in flight');
   const due = { ...guarded, late };
   return awaitCreate(observation, view, due) ?? decideUndo(observation, view, due);
 }
@@ -76,7 +76,7 @@ function reacquire(observation: Observation, view: ItemView, entry: SnapshotEntr
  */
 function awaitCreate(observation: Observation, view: ItemView, { entry: { index, type, target }, late }: Due): Step | undefined {
   if (late === undefined || type !== 'Create' || isLongThere(observation, view)) return undefined;
-  const message = `waiting until ${formatTime(late)}: a write of ${describe(target)} may still be on its way`;
+  const message = `waiting until ${formatTime(late)}: a write to ${describe(target)} may still be in flight`;
   return undoLater(observation.status, index, message);
 }
 
@@ -162,14 +162,18 @@ function stepForVerdict({ observation, entry, ...lost }: VerdictContext, verdict
     case 'restored':
       return setStatus(
         restored(status, index, now, { note: verdict.note }),
-        verdict.note ?? `nothing of ours is left of ${describe(entry.target)}`,
+        verdict.note ?? `${describe(entry.target)} needs no undo`,
       );
     case 'wait':
       return undoLater(status, index, verdict.message);
     case 'conflict':
       return setStatus(notRestored(status, index, now, verdict), verdict.message);
     case 'readMore':
-      return { kind: 'readMore', others: verdict.others, because: `who else has changed ${describe(entry.target)}` };
+      return {
+        kind: 'readMore',
+        others: verdict.others,
+        because: `reading other Transactions that changed ${describe(entry.target)}`,
+      };
     default:
       return { kind: 'compensate', index, entry, verdict, ...lost, because: `undo ${entry.type} of ${describe(entry.target)}` };
   }

@@ -14,8 +14,8 @@ import { setStatus, waitOut } from './waiting.ts';
 export function decideRelease(observation: Observation, view: ReleaseView): Step {
   const { status } = observation;
   if (view.trouble !== undefined) return waitOut(status, 'reading the locks', view.trouble);
-  if (view.leases.length === 0) return setStatus(released(status, unsettledAtRelease(observation)), 'no lock is held any more');
-  return { kind: 'release', leases: view.leases, because: `${view.leases.length} locks are given back` };
+  if (view.leases.length === 0) return setStatus(released(status, unsettledAtRelease(observation)), 'all locks are released');
+  return { kind: 'release', leases: view.leases, because: `releasing ${view.leases.length} locks` };
 }
 
 /** What a later undo must know: with the Leases the names of the writers go. Nobody begins to change anything after an end. */
@@ -42,7 +42,7 @@ export function decideReacquire(observation: Observation, view: ObservedTo<'reac
     acquired: () =>
       setStatus(
         undoingAgain(status, request, now, locksOf(view.locks, leases)),
-        'a rollback was requested and all locks are held',
+        'a rollback was requested and all locks are acquired',
       ),
     waiting: (message) => waitingToUndo(withLocks, now, message),
     waitedTooLong: (message) => {
@@ -75,11 +75,11 @@ export function decideReleaseFields(observation: Observation, view: ItemView): S
   if (trouble !== undefined && !isReleaseFieldsOverdue(observation))
     return waitOut(status, 'reading an object that was patched', trouble);
   if (entry === undefined || view.live.kind !== 'present')
-    return setStatus(fieldsReleased(status, index), 'the object is gone: no field of it is ours', 'now');
+    return setStatus(fieldsReleased(status, index), 'the object no longer exists: there are no fields to release', 'now');
   return { kind: 'releaseFields', index, entry, live: view.live.object, because: 'the Transaction is being deleted' };
 }
 
 export function decideCleanUp({ status }: Observation, view: CleanUpView): Step {
-  if (view.trouble !== undefined) return waitOut(status, 'reading what is left of the Transaction', view.trouble);
+  if (view.trouble !== undefined) return waitOut(status, 'reading the Leases and snapshots of the Transaction', view.trouble);
   return { kind: 'cleanUp', leases: view.leases, configMaps: view.configMaps, because: 'the Transaction is being deleted' };
 }

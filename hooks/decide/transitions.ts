@@ -35,7 +35,7 @@ export function waitingForLocks(status: Status, transaction: Transaction, now: n
 export function locked(status: Status, transaction: Transaction, now: number, { leases, writer }: Locks): Status {
   const begun = { startedAt: status.startedAt ?? now, specDigest: transaction.specDigest };
   const passed = { ...to(status, 'Preparing'), ...begun, ...settledBy(writer) };
-  return { ...withLeases(passed, leases), message: 'all locks are held; the state before the changes is being stored' };
+  return { ...withLeases(passed, leases), message: 'all locks acquired; storing the state before the changes' };
 }
 
 export interface Locks {

@@ -20,8 +20,7 @@ export function undoingAgain(status: Status, request: Request, now: number, { le
     const { error: _gone, ...rest } = item;
     return { ...rest, progress: { kind: item.progress.applied ? 'applied' : 'announced' } };
   });
-  const message =
-    status.phase === 'Failed' ? (status.cause?.message ?? 'the rollback is tried again') : 'a rollback was requested';
+  const message = status.phase === 'Failed' ? (status.cause?.message ?? 'retrying the rollback') : 'a rollback was requested';
   const reason = status.phase === 'Failed' ? (status.cause?.reason ?? 'RollbackRequested') : 'RollbackRequested';
   const taken = withLeases({ ...status, items, ...settledBy(status.settledWriter ?? writer), ...earlierUndo(status) }, leases);
   return undoing(taken, { reason, message, request }, now);
@@ -93,14 +92,14 @@ export function concluded(status: Status, now: number, remaining?: ItemError): S
   if (unrestored.length === 0) {
     return {
       ...to(ended, 'RolledBack'),
-      message: `${count(undone, 'change')} undone, nothing is left of this Transaction: ${why}`,
+      message: `rolled back ${count(undone, 'change')}: ${why}`,
     };
   }
   const first = unrestored[0]?.error?.message ?? '';
-  const summary = `${count(undone, 'change')} undone, ${unrestored.length} left as ${unrestored.length === 1 ? 'it is' : 'they are'}`;
+  const summary = `rolled back ${count(undone, 'change')}, ${unrestored.length} not restored`;
   return {
     ...to(ended, 'Failed'),
-    message: `${summary}: ${first}; ${keepIt}; the undo began because ${why}`,
+    message: `${summary}: ${first}; ${keepIt}; the rollback began because ${why}`,
   };
 }
 

@@ -61,5 +61,5 @@ function isAnnounced({ items }: Status, index: number): boolean {
 /** V1: where another engine has stored a status meanwhile, or another target is due than this call has written to, another call goes on. */
 export function elsewhere({ due, status, touched, isOvertaken }: Observation): Step | undefined {
   const isOther = touched !== undefined && 'index' in due && due.index !== touched;
-  return isOther || isOvertaken ? setStatus(status, 'this call has written to other objects already', 'now') : undefined;
+  return isOther || isOvertaken ? setStatus(status, 'this call has already written to other objects', 'now') : undefined;
 }

@@ -79,7 +79,7 @@ function unknownKind({ changes }: Transaction, index: number): Fault {
   const target = changes[index]?.target;
   return fault(
     'UnknownKind',
-    `spec.changes[${index}]: the API server knows no kind ${target?.kind} in ${target?.apiVersion}: correct target.apiVersion and target.kind, or install what defines it`,
+    `spec.changes[${index}]: the API server serves no kind ${target?.kind} in ${target?.apiVersion}: correct target.apiVersion and target.kind, or install the CRD that defines it`,
     index,
   );
 }
@@ -105,7 +105,7 @@ async function checkTargets(context: LockContext, { resolved, faults }: Targets)
   const name = `${transaction.namespace}/${transaction.serviceAccountName}`;
   if (account.kind === 'absent') {
     return {
-      faults: [fault('ServiceAccountMissing', `ServiceAccount ${name} does not exist: create it, then the Transaction again`)],
+      faults: [fault('ServiceAccountMissing', `ServiceAccount ${name} does not exist: create it, then recreate the Transaction`)],
     };
   }
   return access.kind === 'trouble' ? { faults: [], trouble: access.failure } : { faults: gapFaults(access.gaps, name) };

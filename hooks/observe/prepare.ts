@@ -107,7 +107,7 @@ async function prepareOne(context: Context, resolved: Resolved, before: readonly
   return versions.length < mostReads ? prepareOne(context, resolved, versions) : { kind: 'trouble', failure };
 }
 
-const tried = 'is refused by a dry run';
+const tried = 'was refused by a dry run';
 
 async function readAndTry(context: Context, resolved: Resolved): Promise<Judged | Moved> {
   const { reader, transaction } = context;
@@ -155,7 +155,7 @@ async function probeUndo(
   const { resource, target } = resolved;
   if (resource.group !== 'rbac.authorization.k8s.io' || prior === undefined) return undefined;
   const creating = await mayCreate({ reader, transaction }, resolved);
-  if (creating.kind === 'failed') return failed(creating.failure, resolved, 'could not be probed', transaction);
+  if (creating.kind === 'failed') return failed(creating.failure, resolved, 'could not be checked for its rollback', transaction);
   // Without the right to create, a refusal of the probe would say nothing of the update.
   if (!creating.allowed) return undefined;
   const answer = await reader.dryRun({
@@ -168,7 +168,7 @@ async function probeUndo(
   // When it is put back, the earlier changes still stand.
   if (answer.kind !== 'failed' || answer.failure.kind === 'exists') return undefined;
   if (removerOf(answer.failure, { ...resolved, prior }, all) !== undefined) return undefined;
-  return failed(answer.failure, resolved, 'could not be put back by the ServiceAccount', transaction);
+  return failed(answer.failure, resolved, 'could not be restored by the ServiceAccount', transaction);
 }
 
 function failed(failure: Failure, resolved: Tried, what: string, transaction: Transaction): Judged {

@@ -8,7 +8,7 @@ import { again, answer, type Done, failuresOf, type Result, waitForRecovery } fr
 export function afterReleaseFields(step: Extract<Step, { kind: 'releaseFields' }>, done: Done): Result {
   const [failure] = failuresOf(done.outcome);
   if (failure?.kind === 'transient' && !isReleaseFieldsOverdue(done.observation))
-    return waitForRecovery(done, 'taking our field manager off');
+    return waitForRecovery(done, 'removing the field manager');
   return failure?.kind === 'stale' ? again(done) : answer(fieldsReleased(done.observation.status, step.index));
 }
 
@@ -24,6 +24,7 @@ const expiryRetry: Wait = { seconds: 60 };
 
 export function afterCleanUp(done: Done): Result {
   const failures = failuresOf(done.outcome);
-  if (failures.some(({ kind }) => kind === 'transient')) return waitForRecovery(done, 'letting go of the Transaction');
+  if (failures.some(({ kind }) => kind === 'transient'))
+    return waitForRecovery(done, 'deleting the Leases and snapshots of the Transaction');
   return failures.some(({ kind }) => kind === 'stale') ? again(done) : answer(done.observation.status, 'none', true);
 }

@@ -14,7 +14,7 @@ export function takenLocks(done: Done): Result {
     if (answered.kind === 'ok') {
       locks.set(name, { kind: 'present', object: answered.object });
       acquired.add(name);
-    } else if (answered.failure.kind === 'transient') return waitForRecovery(done, 'taking locks');
+    } else if (answered.failure.kind === 'transient') return waitForRecovery(done, 'acquiring locks');
     else if (isRefused(write, answered.failure)) {
       return refused(done, `the Lease ${observation.engineNamespace}/${name} was refused: ${answered.failure.message}`);
     } else heldNames.add(name);

@@ -25,7 +25,7 @@ export function recovered(thrown: unknown, found: Stored): RecoveredStep {
   const { transaction, status, now } = found;
   const due = dueFor(found);
   const ending = recover({ status, due, now });
-  const because = 'a fault of the engine';
+  const because = 'internal error of the engine';
   const step = { kind: 'setStatus', status: ending.status, because, wait: ending.wait } as const;
   return { transaction, now, due, step, outcome: [], before: status, result: { kind: 'answer', ...ending }, thrown };
 }

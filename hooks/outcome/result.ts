@@ -44,7 +44,7 @@ export function resultOf(step: Step, done: Done): Result {
     case 'release':
       return transientOf(done.outcome) === undefined
         ? answer(released(done.observation.status, unsettledAtRelease(done.observation)))
-        : waitForRecovery(done, 'giving locks back');
+        : waitForRecovery(done, 'releasing locks');
     case 'releaseFields':
       return afterReleaseFields(step, done);
     case 'expire':

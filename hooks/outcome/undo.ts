@@ -55,7 +55,7 @@ function afterUndoFailure(step: Extract<Step, { kind: 'compensate' }>, done: Don
   // Who may not write the object waits until nothing can land any more.
   if (step.verdict.kind === 'fence')
     return answerWith(
-      undoLater(observation.status, index, `waiting: a write of ${describe(step.entry.target)} may still be on its way`),
+      undoLater(observation.status, index, `waiting: a write to ${describe(step.entry.target)} may still be in flight`),
     );
   const later = triedAgain(done, index, failure);
   if (later !== undefined) return later;

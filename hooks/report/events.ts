@@ -142,7 +142,7 @@ function phaseEvents(move: Move): readonly EventRecord[] {
 }
 
 function locksAcquired({ after }: Move): EventRecord {
-  return normal('LocksAcquired', `${count(after.items.length, 'lock')} held`);
+  return normal('LocksAcquired', `acquired ${count(after.items.length, 'lock')}`);
 }
 
 function rollbackStarted({ before, after, transaction }: Move): readonly EventRecord[] {
@@ -151,7 +151,7 @@ function rollbackStarted({ before, after, transaction }: Move): readonly EventRe
   );
   const applied = after.items.filter(({ progress }) => progress.kind === 'applied').length;
   const why = failed.length === 0 && after.cause !== undefined ? `: ${after.cause.message}` : '';
-  const started = `${count(applied, 'applied change')} to undo${why}`;
+  const started = `rolling back ${count(applied, 'applied change')}${why}`;
   const isWanted = after.cause?.reason === 'RollbackRequested';
   return [...failed, (isWanted ? normal : warning)('RollbackStarted', started)];
 }

@@ -100,7 +100,7 @@ for (const { found, verdict } of creations) {
 
 const versions = table<'reason' | 'wanted' | 'found' | 'verdict'>(`
 reason                             | wanted | found                         | verdict
-the version that content asks for  | 7      | before                        | send
+the version that content requires  | 7      | before                        | send
 another one                        | 6      | before                        | ResourceVersion
 only status has moved since        | 7      | before, resourceVersion moved | ResourceVersion
 our own write has moved it         | 7      | after, resourceVersion moved  | done

@@ -18,5 +18,5 @@ t.test('owners that are gone are counted, not named', async (t) => {
   const judged = (isSealed: boolean) =>
     evaluateUndo({ ...evidence, entry: entryFor('Delete'), live: liveObject('gone', 'Delete'), isSealed });
   t.match(judged(false), { kind: 'recreate', note: /canary/ });
-  t.match(judged(true), { kind: 'recreate', note: /are gone: 1$/ });
+  t.match(judged(true), { kind: 'recreate', note: /no longer exist: 1$/ });
 });

@@ -140,7 +140,7 @@ t.test('a Namespace that holds what others have put there is kept, and some of i
 t.test('what is itself to be taken back before it is waited for, and is no conflict', async (t) => {
   const evidence = evidenceOf('Create', liveObject('after', 'Create'), true);
   const own = { ownContents: ['Endpoints x'] };
-  t.match(evaluateUndo({ ...evidence, ...own }), { kind: 'wait', message: /before it goes Endpoints x$/ });
+  t.match(evaluateUndo({ ...evidence, ...own }), { kind: 'wait', message: /until these are removed: Endpoints x$/ });
   t.match(evaluateUndo({ ...evidence, ...own, contents: ['ConfigMap a'] }), { kind: 'conflict', reason: 'NotEmpty' });
   t.match(evaluateUndo({ ...evidence, unlisted: ['secrets'] }), { kind: 'delete', note: /may not list them: secrets$/ });
   t.match(evaluateUndo({ ...evidence, wasCommitted: true }), { kind: 'delete', note: undefined });

@@ -110,8 +110,8 @@ t.test('scopes', async (t) => {
   t.equal(resolved(0, 'ConfigMap app').target.namespace, 'shop', 'the Transaction’s namespace is the default');
   t.notOk('namespace' in resolved(0, 'ClusterRole reader').target);
   const content = { content: { metadata: { namespace: 'elsewhere' } } };
-  t.match(faults(resolved(0, 'ConfigMap app', content)), /content\.metadata\.namespace does not agree/);
-  t.match(faults(resolved(0, 'ClusterRole reader', content)), /does not agree/);
+  t.match(faults(resolved(0, 'ConfigMap app', content)), /content\.metadata\.namespace does not match/);
+  t.match(faults(resolved(0, 'ClusterRole reader', content)), /does not match/);
   t.equal(faults(resolved(0, 'ConfigMap app', content, 'Delete')), '');
 });
 

@@ -51,15 +51,15 @@ its undo waits                                 | RollingBack | applied announced
 a rollback is requested while it runs          | Committing  | applied announced         | is undone           | RollingBack | applied announced          | rolling back
 a rollback is requested of a committed one     | Committed   | applied applied           | is undone again     | RollingBack | applied applied            | rolling back: a rollback was requested
 the item in flight had no effect               | RollingBack | applied announced         | restored 1          | RollingBack | applied untouched          |
-the last item is restored                      | RollingBack | applied untouched         | restored 0          | RolledBack  | restored untouched         | 1 change undone, nothing is left
-all are restored                               | RollingBack | applied restored          | restored 0          | RolledBack  | restored restored          | 2 changes undone
-the only item never had an effect              | RollingBack | announced prepared        | restored 0          | RolledBack  | untouched prepared         | 0 changes undone
+the last item is restored                      | RollingBack | applied untouched         | restored 0          | RolledBack  | restored untouched         | rolled back 1 change
+all are restored                               | RollingBack | applied restored          | restored 0          | RolledBack  | restored restored          | rolled back 2 changes
+the only item never had an effect              | RollingBack | announced prepared        | restored 0          | RolledBack  | untouched prepared         | rolled back 0 changes
 one is left, the rest goes on                  | RollingBack | applied applied           | left 1              | RollingBack | applied left               |
-one is left, the other restored                | RollingBack | applied left              | restored 0          | Failed      | restored left              | 1 change undone, 1 left as it is
-both are left                                  | RollingBack | applied left              | left 0              | Failed      | left left                  | 0 changes undone, 2 left as they are
-what is announced is left: perhaps no effect   | RollingBack | announced prepared        | left 0              | Failed      | stuck prepared             | 1 left as it is
-no time is left                                | RollingBack | applied announced         | runs out of time    | Failed      | left stuck                 | 2 left as they are: too long
-no time is left, but nothing to judge either   | RollingBack | restored untouched        | ends                | RolledBack  | restored untouched         | 1 change undone
+one is left, the other restored                | RollingBack | applied left              | restored 0          | Failed      | restored left              | rolled back 1 change, 1 not restored
+both are left                                  | RollingBack | applied left              | left 0              | Failed      | left left                  | rolled back 0 changes, 2 not restored
+what is announced is left: perhaps no effect   | RollingBack | announced prepared        | left 0              | Failed      | stuck prepared             | 1 not restored
+no time is left                                | RollingBack | applied announced         | runs out of time    | Failed      | left stuck                 | 2 not restored: too long
+no time is left, but nothing to judge either   | RollingBack | restored untouched        | ends                | RolledBack  | restored untouched         | rolled back 1 change
 a failed undo is tried again                   | Failed      | restored left             | is undone again     | RollingBack | restored applied           | rolling back
 a failed undo is tried again, fate unknown     | Failed      | stuck prepared            | is undone again     | RollingBack | announced prepared         | rolling back
 `);

@@ -181,7 +181,7 @@ export const calls: readonly Sabotage[] = [
     edits: [
       {
         file: 'hooks/outcome/ends.ts',
-        find: "if (failures.some(({ kind }) => kind === 'transient')) return waitForRecovery(done, 'letting go of the Transaction');",
+        find: "  if (failures.some(({ kind }) => kind === 'transient'))\n    return waitForRecovery(done, 'deleting the Leases and snapshots of the Transaction');\n",
         replace: '',
       },
     ],

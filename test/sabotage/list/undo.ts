@@ -199,7 +199,9 @@ export const undo: readonly Sabotage[] = [
   {
     name: 'snapshot-refused-in-silence',
     fault: 'a snapshot for which a quota has no room looks like a right that the ServiceAccount lacks',
-    edits: [{ file: 'hooks/outcome/places.ts', find: "return { reason: 'SnapshotRefused',", replace: 'return { reason,' }],
+    edits: [
+      { file: 'hooks/outcome/places.ts', find: "reason: 'SnapshotRefused',", replace: 'reason: reasonOfFailure(failure),' },
+    ],
     caughtBy: ['test/scenarios/snapshots/quotas.test.ts'],
   },
   {
