@@ -26,7 +26,7 @@ export type Due =
   | { readonly kind: 'reacquire'; readonly request: Request }
   /** A request that does not apply: it is noted and answered. */
   | { readonly kind: 'ignore'; readonly request: Request; readonly message: string }
-  /** Nothing is left to judge, or no time to. */
+  /** No change is left to undo, or no time is left. */
   | { readonly kind: 'conclude'; readonly overdue: boolean }
   | { readonly kind: 'release' }
   | { readonly kind: 'releaseFields'; readonly index: number }

@@ -1,4 +1,4 @@
-// What Transactions have left behind: Leases, by a process that died between taking them and being told, or that came to be only
+// What Transactions have left behind: Leases, by a process that died between taking them and reporting it, or that came to be only
 // after all was over; and snapshots, where somebody forced the finalizers of the Transaction off. Leases expire by themselves,
 // though some only after an hour; a snapshot that keeps its finalizer would keep its namespace for ever.
 
@@ -16,11 +16,11 @@ import { transactionAnnotation } from './snapshots/objects.ts';
 import { unprotect } from './snapshots/store.ts';
 import { configMaps, engine, leases, transactions, uidLabel } from './writes/resources.ts';
 
-/** A Lease of a Transaction at rest is nobody's once a call that takes locks anew would have told of it. */
+/** A Lease of a Transaction finished is nobody's once a call that takes locks again would have reported it. */
 const settlingTime = 120_000;
 
 /**
- * Deletes expired Leases whose Transaction does not exist, and those of Transactions that have given their locks back; gives how
+ * Deletes expired Leases whose Transaction does not exist, and those of Transactions that have released their locks; gives how
  * many. Trouble with the API server ends it early.
  */
 export function sweepLeases(cluster: Cluster, engineNamespace: string): Promise<number> {

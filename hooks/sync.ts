@@ -170,7 +170,7 @@ function isToGoOn(
   return mayGoOn({ due, running: answer.status, stored: found }, next);
 }
 
-// Locks that this call has taken are given back if the Transaction vanishes.
+// Locks that this call has taken are released if the Transaction vanishes.
 function carriedOn({ locks }: CompletedStep): Carry {
   return locks === undefined ? emptyCarry : { ...emptyCarry, locks: locks.states, acquired: locks.acquired };
 }

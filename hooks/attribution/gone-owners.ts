@@ -1,10 +1,10 @@
-// Owners of an object that are no more: it comes back without them, and a person is told.
+// Owners of an object that are no more: it comes back without them, and a note says so.
 import { at, isList, type JsonObject, textAt } from '../model/json.ts';
 import type { Evidence } from './attribute.ts';
 
 const mostOwners = 10;
 
-/** Owners of what comes back that it cannot be given back. */
+/** Owners of what comes back that it cannot be returned. */
 export interface LostOwners {
   /** uids of those that are no more. */
   readonly goneOwners: readonly string[];

@@ -26,7 +26,7 @@ import { recreatedContent } from './recreated.ts';
 import { type Completion, completion, type Recreation, recreation, type TokenEvidence } from './recreation.ts';
 
 export type UndoVerdict =
-  /** Nothing of ours is left; `note` tells what a person should know. */
+  /** Nothing of ours is left; `note` says what a person should know. */
   | { readonly kind: 'restored'; readonly note?: string }
   | { readonly kind: 'delete'; readonly live: JsonObject; readonly note?: string }
   | Recreation

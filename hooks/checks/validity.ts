@@ -53,7 +53,7 @@ function nameFaults({ name }: Transaction): readonly Fault[] {
   ];
 }
 
-// The status is stored in the same object: without room for it the Transaction could begin, and never tell how far it is.
+// The status is stored in the same object: without room for it the Transaction could begin, and never show how far it is.
 function sizeFaults({ size, changes }: Transaction): readonly Fault[] {
   const most = largestStored - statusSize.own - statusSize.change * changes.length;
   if (size <= most) return [];

@@ -161,7 +161,7 @@ function isRestored({ prior, live }: Owned, path: Path, kinds: ListKinds): boole
   const now = valueAt(live, path, kinds);
   // A field that can only be written (stringData of a Secret) is owned without being there, before and now.
   if (before === undefined || now === undefined) return before === now;
-  // A container is owned for its existence; its members are owned, and judged, one by one.
+  // A container is owned for its existence; its members are owned and evaluated one by one.
   return equalJson(before, now) || (partsOf(before, path, kinds) !== undefined && partsOf(now, path, kinds) !== undefined);
 }
 

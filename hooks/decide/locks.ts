@@ -65,7 +65,7 @@ function blocked(
   return { kind: 'releaseAndWait', leases: acquisition.release, status, because: message, wait: lockPatience };
 }
 
-/** The uid in a holder tells people nothing. */
+/** The uid in a holder means nothing to people. */
 function readableHolder(holder: string): string {
   return holder.split('/').slice(0, 2).join('/');
 }
@@ -121,8 +121,8 @@ export function planAcquisition(view: LockView, acquirer: Acquirer, now: number)
 }
 
 /**
- * What this call has taken, and what an earlier one has left behind that could not give it back (it died, or its time was over):
- * kept, it would be waited for by whoever is waited for. Calls of one process go in turn, those of another end within the window.
+ * What this call has taken, and what an earlier one has left behind that could not release it (it died, or its time was over):
+ * kept, it would be waited for by the holder that is waited for. Calls of one process go in turn, those of another end within the window.
  */
 function mayRelease(lease: JsonObject, { acquired }: LockView, { holder, server, lateWindow }: Acquirer, now: number): boolean {
   if (textAt(lease, 'spec', 'holderIdentity') !== holder) return false;

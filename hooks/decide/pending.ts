@@ -44,7 +44,7 @@ export function refuse({ status, now }: Observation, faults: readonly Fault[], o
   return ending(stopped(status, { reason: faults[0]?.reason ?? 'Invalid', message }, now, errors), message, orphanedLeases);
 }
 
-/** Ends before anything was applied; locks that an earlier call has taken and could not tell of are given back. */
+/** Ends before anything was applied; locks that an earlier call has taken and could not report are released. */
 export function ending(status: Status, because: string, orphanedLeases: readonly JsonObject[]): Step {
   return orphanedLeases.length === 0
     ? setStatus(status, because)

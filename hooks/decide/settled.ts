@@ -1,4 +1,4 @@
-// The ends: locks are given back, later requests honoured, and what is deleted is let go.
+// The ends: locks are released, later requests honoured, and what is deleted is let go.
 
 import { unsettledAtEnd } from '../in-flight/in-flight.ts';
 import { lockOf } from '../locks/lease.ts';

@@ -29,7 +29,7 @@ export type Step =
   | { readonly kind: 'renew'; readonly leases: readonly JsonObject[]; readonly because: string }
   /** Puts the name of this call into the Lease of the first change; `isSettled`: all requests of the one named there are answered. */
   | { readonly kind: 'sign'; readonly lease: JsonObject; readonly isSettled: boolean; readonly because: string }
-  /** Gives locks back that this call has taken, and waits. */
+  /** Releases locks that this call has taken, and waits. */
   | {
       readonly kind: 'releaseAndWait';
       readonly leases: readonly JsonObject[];
@@ -72,7 +72,7 @@ export type Step =
       readonly entry: SnapshotEntry;
       readonly verdict: UndoVerdict;
       readonly goneOwners: readonly string[];
-      /** Field managers of Transactions that are undone or gone: nothing is given back to them. */
+      /** Field managers of Transactions that are undone or gone: nothing is returned to them. */
       readonly goneManagers: readonly string[];
       readonly because: string;
     }

@@ -47,7 +47,7 @@ export function settledBy(writer: string | undefined): Pick<Status, 'settledWrit
   return writer === undefined ? {} : { settledWriter: writer };
 }
 
-/** Names the locks that are wanted, held or not: whatever the end is, those that are held are given back. */
+/** Names the locks that are wanted, held or not: whatever the end is, those that are held are released. */
 export function withLeases(status: Status, leases: readonly string[]): Status {
   const items = status.items.map((item, index) => {
     const lockLease = leases[index];
@@ -125,7 +125,7 @@ export function answered(status: Status, request: Request, message = status.mess
 }
 
 /**
- * Our Leases are gone; whoever waited for more of them waits no longer. `unsettledAt`: a writer may have left a request unanswered
+ * Our Leases are gone; a request that waited for more of them waits no longer. `unsettledAt`: a writer may have left a request unanswered
  * by then (in ms by the API server's clock).
  */
 export function released(status: Status, unsettledAt: number | undefined): Status {

@@ -80,7 +80,7 @@ function concludedIfComplete(status: Status, now: number): Status {
   return status.items.some(isToUndo) ? status : concluded(status, now);
 }
 
-/** The undo ends; what was not judged yet is left, for that reason. */
+/** The undo ends; what was not evaluated yet is left, for that reason. */
 export function concluded(status: Status, now: number, remaining?: ItemError): Status {
   const items = status.items.map((item) =>
     remaining !== undefined && isToUndo(item) ? notRestoredItem(item, lastWords(item, remaining)) : item,

@@ -15,7 +15,7 @@ import type { Observation, Pace } from '../observe/observation.ts';
 import type { Step } from './step.ts';
 import { setStatus } from './waiting.ts';
 
-/** Deletes announced at once: nothing tells what is only announced of them from the same deed of others. */
+/** Deletes announced at once: nothing distinguishes what is only announced of them from the same deed of others. */
 const mostDeletes = 8;
 
 /** The index after the last change that is announced once the first `applied` ones are applied. */

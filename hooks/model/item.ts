@@ -14,7 +14,7 @@ export interface ItemError {
  * - `prepared`: prior and expected state are stored.
  * - `announced`: its write may be sent, or may have been.
  * - `applied`: its write is known to have taken effect.
- * - `restored`: judged by the undo, nothing of ours is left; `applied` tells whether there was anything to take back.
+ * - `restored`: the undo has ended: no change of this Transaction is left in it; `applied` says whether there was anything to take back.
  * - `notRestored`: the undo could not take it back; the error says why.
  */
 export type Progress =
@@ -27,7 +27,7 @@ export interface Item {
   readonly lockLease?: string;
   /** Of the object that a Create made, or that the undo of a Delete has created again. */
   readonly uid?: string;
-  /** Of the object as the change left it, or as it was when it was deleted: tells which change of an object came after which. */
+  /** Of the object as the change left it, or as it was when it was deleted: shows which change of an object came after which. */
   readonly resourceVersion?: string;
   readonly tookFieldsFrom?: readonly string[];
   /** Sealed where the target is. */

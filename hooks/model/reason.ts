@@ -43,7 +43,7 @@ const ownReasons = [
   'UnknownKind',
 ] as const;
 
-/** What a refusal by the API server, or by admission, comes to: neither somebody else's work, nor a judgement of the engine. */
+/** What a refusal by the API server, or by admission, comes to: neither somebody else's work, nor a finding of the engine. */
 const refusals = [
   'BadRequest',
   'Denied',
@@ -149,7 +149,7 @@ const byCode: Readonly<Record<number, Reason>> = {
   504: 'ServerTimeout',
 };
 
-/** What a failed request comes to in a status. Not found, in conflict, gone: that is judged by what is read, not by a refusal. */
+/** What a failed request comes to in a status. Not found, in conflict, gone: that follows from what is read, not by a refusal. */
 export function reasonOfFailure({ code, reason }: { readonly code: number; readonly reason: FailureReason }): Reason {
   if (isOwn(reason)) return reason;
   return byCode[code] ?? (code >= 500 ? 'InternalError' : 'Denied');

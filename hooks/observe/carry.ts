@@ -21,7 +21,7 @@ export interface Carry {
   readonly refused?: Refused;
   /** How often a write was refused that what an API server has not heard of yet may have been the reason of. */
   readonly lagging?: number;
-  /** Other Transactions that must be known to judge the change. */
+  /** Other Transactions that must be known to evaluate the change. */
   readonly others?: Wanted;
   /** The change whose target this call has written to: no other target may follow in the same call. */
   readonly touched?: number;

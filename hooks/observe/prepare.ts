@@ -71,7 +71,7 @@ async function prepareTargets(context: LockContext): Promise<PrepareView> {
   return { ...base, faults: [...refused, ...irreversible, ...deletedOwnerFaults(prepared, transaction)], targets };
 }
 
-type Judged =
+type Evaluated =
   | { readonly kind: 'prepared'; readonly prepared: Prepared }
   | { readonly kind: 'fault'; readonly fault: Fault }
   | { readonly kind: 'trouble'; readonly failure: Failure };
@@ -95,7 +95,7 @@ const mostReads = 20;
 /** Dry runs of the very object that was read: then the answer is about something else. (Quotas answer 409 where two writers meet.) */
 const mostTries = 3;
 
-async function prepareOne(context: Context, resolved: Resolved, before: readonly string[] = []): Promise<Judged> {
+async function prepareOne(context: Context, resolved: Resolved, before: readonly string[] = []): Promise<Evaluated> {
   const verdict = await readAndTry(context, resolved);
   if (verdict.kind === 'prepared') return (await wrongOwner(context, verdict.prepared)) ?? verdict;
   if (verdict.kind !== 'moved') return verdict;
@@ -109,7 +109,7 @@ async function prepareOne(context: Context, resolved: Resolved, before: readonly
 
 const tried = 'was refused by a dry run';
 
-async function readAndTry(context: Context, resolved: Resolved): Promise<Judged | Moved> {
+async function readAndTry(context: Context, resolved: Resolved): Promise<Evaluated | Moved> {
   const { reader, transaction } = context;
   const found = await read(reader, locationOf(resolved.target, resolved.resource), serviceAccountOf(transaction));
   if (found.kind === 'trouble') return failed(found.failure, resolved, 'could not be read', transaction);
@@ -123,7 +123,7 @@ async function readAndTry(context: Context, resolved: Resolved): Promise<Judged 
   return (await probeUndo(context, resolved, prior)) ?? tryChange(context, resolved, prior);
 }
 
-async function tryChange(context: Context, resolved: Resolved, prior: JsonObject | undefined): Promise<Judged | Moved> {
+async function tryChange(context: Context, resolved: Resolved, prior: JsonObject | undefined): Promise<Evaluated | Moved> {
   const { reader, transaction } = context;
   const { change, target, resource } = resolved;
   const write = changeWrite({ transaction, change, target, resource, prior, live: prior }, preconditionOf(prior));
@@ -151,7 +151,7 @@ async function probeUndo(
   { reader, transaction, all }: Context,
   resolved: Resolved,
   prior: JsonObject | undefined,
-): Promise<Judged | undefined> {
+): Promise<Evaluated | undefined> {
   const { resource, target } = resolved;
   if (resource.group !== 'rbac.authorization.k8s.io' || prior === undefined) return undefined;
   const creating = await mayCreate({ reader, transaction }, resolved);
@@ -171,7 +171,7 @@ async function probeUndo(
   return failed(answer.failure, resolved, 'could not be restored by the ServiceAccount', transaction);
 }
 
-function failed(failure: Failure, resolved: Tried, what: string, transaction: Transaction): Judged {
+function failed(failure: Failure, resolved: Tried, what: string, transaction: Transaction): Evaluated {
   if (failure.kind === 'transient') return { kind: 'trouble', failure };
   const { index, target } = resolved;
   const detail = describeRefusal(failure, resolved, transaction);

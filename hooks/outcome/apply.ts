@@ -43,7 +43,7 @@ export function afterTrial(step: Extract<Step, { kind: 'refused' }>, done: Done)
   return afterFailure(step, done, isFinal(done.carry.refused, index) ? { ...failure, kind: 'refused' } : failure);
 }
 
-// An absent object is judged again; a Create can only miss its Namespace or its kind.
+// An absent object is evaluated again; a Create can only miss its Namespace or its kind.
 function afterFailure(step: Extract<Step, { kind: 'apply' | 'refused' }>, done: Done, failure: Failure): Result {
   const { observation } = done;
   const isToEvaluateAgain =

@@ -40,7 +40,7 @@ function isFinished(status: Status): boolean {
   return isTerminal(status.phase) && !holdsLocks(status);
 }
 
-// An end that holds locks gives them back, or takes them again for an undo that was asked for.
+// An end that holds locks releases them, or takes them again for an undo that was asked for.
 function finishedReason(status: Status): ConditionReason {
   if (isFinished(status) || !isTerminal(status.phase)) return status.phase;
   return waitingSince(status) === undefined ? 'ReleasingLocks' : 'WaitingForLocks';
@@ -59,7 +59,7 @@ function succeeded(status: Status): Verdict {
   return failing.includes(phase) ? verdict('False', cause?.reason ?? phase, cause?.message ?? '') : verdict('Unknown', phase);
 }
 
-// Who asked for an undo that has failed is told why it has.
+// Who asked for an undo that has failed is reported why it has.
 function failureOf({ phase, cause, items, message }: Status): Status['cause'] {
   if (phase !== 'Failed' || cause?.reason !== 'RollbackRequested') return cause;
   const left = items.find((item) => isNotRestored(item) && item.error !== undefined);

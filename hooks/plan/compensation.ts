@@ -1,5 +1,5 @@
 // Backward: the only inverse in the code base. Content first, under a manager of its own that marks the object as half
-// restored; then ownership, in a write that changes nothing else. Whoever comes after a crash sees which of the two is missing.
+// restored; then ownership, in a write that changes nothing else. The process that continues after a crash sees which of the two is missing.
 
 import type { UndoVerdict } from '../attribution/undo.ts';
 import type { Precondition, Write } from '../cluster.ts';
@@ -23,7 +23,7 @@ export interface UndoContext {
   readonly goneManagers: readonly string[];
 }
 
-/** The compensation that a judgement asks for; undefined when it asks for no write. */
+/** The compensation that a verdict requires; undefined when it requires no write. */
 export function compensation(undo: UndoContext, verdict: UndoVerdict): Mutation | undefined {
   switch (verdict.kind) {
     case 'delete':
@@ -152,7 +152,7 @@ function completeStatus(undo: UndoContext, live: JsonObject): Mutation | undefin
       fieldManager: fieldManagers(undo.transaction).restore,
     },
     next: (answer) => completeOwners(undo, answer),
-    // Who may restore the object need not be allowed to write its status: its controllers write it anew.
+    // Who may restore the object need not be allowed to write its status: its controllers write it again.
     otherwise: () => completeOwners(undo, live),
   }));
 }

@@ -1,4 +1,4 @@
-// Step -> writes. Pure, exhaustive: what is performed needs no more judgement.
+// Step -> writes. Pure, exhaustive: what is performed needs no more decision.
 import { fault } from '../checks/fault.ts';
 import type { Write } from '../cluster.ts';
 import { withManagedFields } from '../content/content.ts';

@@ -21,7 +21,7 @@ export interface ChangeContext {
   readonly resource: StoredResource;
   /** The object before the change, as stored in the snapshot. */
   readonly prior: JsonObject | undefined;
-  /** The object that the write is judged against. */
+  /** The object that the write is based on. */
   readonly live: JsonObject | undefined;
 }
 
