@@ -114,9 +114,9 @@ async function giveBack({ session, parts }: Replying, { locks, acquired }: Carry
 // W1 (in-flight/in-flight.ts): who calls itself settled needs a new name for its next turn. A status that stays as it is says nothing.
 function spokenFor(memory: Memory, { transaction: { uid }, found, first }: Ended, next: Status): Status {
   if (!isUnderWay(found.phase) || !isMoved(found, next)) return next;
-  const shown = accountFor(next, first, memory.recall(uid));
-  if (shown.settledWriter !== found.settledWriter) memory.settled(uid);
-  return shown;
+  const accounted = accountFor(next, first, memory.recall(uid));
+  if (accounted.settledWriter !== found.settledWriter) memory.settled(uid);
+  return accounted;
 }
 
 /** Seconds for which nothing need be sent for the locks; those that are held are renewed at half of their life. */

@@ -16,7 +16,7 @@ import { transactionAnnotation } from './snapshots/objects.ts';
 import { unprotect } from './snapshots/store.ts';
 import { configMaps, engine, leases, transactions, uidLabel } from './writes/resources.ts';
 
-/** A Lease of a Transaction finished is nobody's once a call that takes locks again would have reported it. */
+/** A Lease of a finished Transaction is nobody's once a call that takes locks again would have reported it. */
 const settlingTime = 120_000;
 
 /**

@@ -107,7 +107,7 @@ function evaluateDelete(evidence: ApplyEvidence): ApplyVerdict {
   if (live === undefined) return { kind: 'done' };
   const replaced = evaluateExisting(evidence, live);
   if (replaced !== undefined) return replaced;
-  // Kept by finalizers: deleted as far as can be reported. Its undo waits until it is gone.
+  // Kept by finalizers: deleted as far as anybody can see. Its undo waits until it is gone.
   if (isTerminating(live) && !isTerminating(entry.prior)) return { kind: 'done' };
   return changedConflict(evidence) ?? unstored(evidence) ?? send(evidence);
 }

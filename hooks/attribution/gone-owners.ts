@@ -4,7 +4,7 @@ import type { Evidence } from './attribute.ts';
 
 const mostOwners = 10;
 
-/** Owners of what comes back that it cannot be returned. */
+/** Owners that an object lacks once it is restored. */
 export interface LostOwners {
   /** uids of those that are no more. */
   readonly goneOwners: readonly string[];

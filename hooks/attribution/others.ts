@@ -81,11 +81,11 @@ export function laterThan(
 ): Hindrance | undefined {
   const upon = changesOf(evidence).filter((other) => other.stands && isAfter(other, evidence.version) && isInTheWay(other));
   if (upon.length === 0) return undefined;
-  const shown = upon
+  const changes = upon
     .slice(0, 5)
     .map(({ type, transaction, managers }) => `${verbs[type]} by Transaction ${transaction} (${managers.forward})`);
   const name = describe(evidence.entry.target);
-  const message = `${name} was later ${shown.join(', ')}, on top of this change: roll back that Transaction first`;
+  const message = `${name} was later ${changes.join(', ')}, on top of this change: roll back that Transaction first`;
   return { kind: 'conflict', reason: 'LaterTransaction', message };
 }
 

@@ -88,7 +88,7 @@ function addAll(all: Set<number>, more: readonly number[]): void {
 /**
  * Whether a value is there that nobody owns: a default, or what an admission policy made of somebody's write. The API server does
  * not count what admission adds as the writer's. Where nobody owns anything, or somebody owns fields under the names that they
- * have in another version of the API, nothing can be reported.
+ * have in another version of the API, nothing is known.
  */
 export function isUnclaimed(object: Json | undefined, path: Path, kinds: ListKinds): boolean {
   const { isLegible } = ownershipIn(object);

@@ -149,7 +149,7 @@ const byCode: Readonly<Record<number, Reason>> = {
   504: 'ServerTimeout',
 };
 
-/** What a failed request comes to in a status. Not found, in conflict, gone: that follows from what is read, not by a refusal. */
+/** What a failed request comes to in a status. Not found, in conflict, gone: these follow from what is read, not from a refusal. */
 export function reasonOfFailure({ code, reason }: { readonly code: number; readonly reason: FailureReason }): Reason {
   if (isOwn(reason)) return reason;
   return byCode[code] ?? (code >= 500 ? 'InternalError' : 'Denied');

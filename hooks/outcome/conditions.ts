@@ -59,7 +59,7 @@ function succeeded(status: Status): Verdict {
   return failing.includes(phase) ? verdict('False', cause?.reason ?? phase, cause?.message ?? '') : verdict('Unknown', phase);
 }
 
-// Who asked for an undo that has failed is reported why it has.
+// For a requested rollback that failed, the reason of the failure is shown.
 function failureOf({ phase, cause, items, message }: Status): Status['cause'] {
   if (phase !== 'Failed' || cause?.reason !== 'RollbackRequested') return cause;
   const left = items.find((item) => isNotRestored(item) && item.error !== undefined);

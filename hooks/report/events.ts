@@ -116,8 +116,8 @@ function whatOf({ changes }: Pick<Transaction, 'changes'>, index: number): strin
 
 function notRestoredEvents({ after, transaction }: Move, index: number): readonly EventRecord[] {
   const { error } = after.items[index] ?? {};
-  const shown = after.items.filter(({ progress }) => progress.kind === 'notRestored').length;
-  if (shown > mostParts) return [];
+  const unrestored = after.items.filter(({ progress }) => progress.kind === 'notRestored').length;
+  if (unrestored > mostParts) return [];
   const reason = error === undefined || conflictReasons.has(error.reason) ? 'RollbackConflict' : error.reason;
   return [warning(reason, `${nameOfChange(transaction, index)}: ${error?.message ?? 'it could not be undone'}`)];
 }
