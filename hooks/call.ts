@@ -7,7 +7,7 @@ export interface Call {
   readonly namespace: string;
   readonly name: string;
   readonly uid: string;
-  /** The status in the request; given back unchanged when the Transaction is gone, never judged. */
+  /** The status in the request; returned unchanged when the Transaction is gone, never evaluated. */
   readonly status: JsonObject;
   /** Observed children, if someone configured any; echoed unchanged, since Metacontroller deletes what an answer omits. */
   readonly children: readonly JsonObject[];
@@ -44,7 +44,7 @@ export interface LockOperation {
   readonly result: 'success' | 'conflict' | 'error';
 }
 
-/** A sentence of the story that `kubectl describe` tells. */
+/** A Kubernetes Event, as `kubectl describe` shows it. */
 export interface EventRecord {
   readonly type: 'Normal' | 'Warning';
   readonly reason: string;

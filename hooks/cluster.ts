@@ -56,7 +56,7 @@ export type ResourcesAnswer = { readonly kind: 'ok'; readonly resources: readonl
 
 export type AccessAnswer = { readonly kind: 'ok'; readonly allowed: boolean } | Failed;
 
-/** The version that a write was judged against. The API server answers 409 when it is no longer the stored one. */
+/** The version that a write is based on. The API server answers 409 when it is no longer the stored one. */
 export interface Precondition {
   readonly uid: string;
   readonly resourceVersion: string;
@@ -98,7 +98,7 @@ export interface AccessQuestion {
 }
 
 export interface ListOptions {
-  /** At most so many items; `complete` of the answer tells whether there are more. */
+  /** At most so many items; `complete` of the answer says whether there are more. */
   readonly limit?: number;
   /** Goes on where another list of the same ended. */
   readonly from?: string;

@@ -3,7 +3,7 @@
 //
 // I9. Every Transaction ends: each phase has its deadline, and what is terminal causes no further write.
 // I10. What is terminal, or deleted, holds no Lease and keeps no object of others waiting.
-import { type Item, nextToUndo, wasLeft } from './model/item.ts';
+import { type Item, isNotRestored, nextToUndo } from './model/item.ts';
 import type { Phase } from './model/phase.ts';
 import { newRequest, type Request } from './model/request.ts';
 import type { Cause, Status } from './model/status.ts';
@@ -29,7 +29,7 @@ export type Due =
   | { readonly kind: 'reacquire'; readonly request: Request }
   /** A request that does not apply: it is noted and answered. */
   | { readonly kind: 'ignore'; readonly request: Request; readonly message: string }
-  /** Nothing is left to judge, or no time to. */
+  /** No change is left to undo, or no time is left. */
   | { readonly kind: 'conclude'; readonly overdue: boolean }
   | { readonly kind: 'release' }
   | { readonly kind: 'releaseFields'; readonly index: number }
@@ -73,7 +73,7 @@ function deletion({ transaction, status }: Stored): Due | undefined {
   }
   const owned = status.items.findIndex((item, index) => {
     const isPatch = transaction.changes[index]?.type === 'Patch';
-    const mayBeOurs = ['announced', 'applied', 'left'].includes(item.progress.kind);
+    const mayBeOurs = ['announced', 'applied', 'notRestored'].includes(item.progress.kind);
     return isPatch && mayBeOurs && item.disowned === undefined;
   });
   return owned >= 0 ? { kind: 'releaseFields', index: owned } : { kind: 'cleanUp' };
@@ -92,7 +92,7 @@ function stopped(stored: Stored): Due | undefined {
   return stored.status.specDigest !== undefined && isAltered(stored) ? { kind: 'fail', cause: specChanged } : undefined;
 }
 
-const specChanged: Ending = { reason: 'SpecChanged', message: 'the spec is not the one that was checked' };
+const specChanged: Ending = { reason: 'SpecChanged', message: 'the spec changed after it was checked' };
 
 function isAltered({ status, transaction }: Stored): boolean {
   return status.specDigest !== transaction.specDigest;
@@ -106,7 +106,7 @@ function running(stored: Stored): Due {
   if (isAltered(stored)) return { kind: 'rollBack', cause: specChanged };
   const index = stored.status.items.findIndex(({ progress }) => progress.kind === 'announced');
   return index < 0
-    ? { kind: 'rollBack', cause: { reason: 'Inconsistent', message: 'no change is announced as the next one' } }
+    ? { kind: 'rollBack', cause: { reason: 'Inconsistent', message: 'the status announces no next change' } }
     : { kind: 'apply', index };
 }
 
@@ -135,20 +135,20 @@ function committed(stored: Stored): Due {
 }
 
 function rolledBack(stored: Stored): Due {
-  const why = 'everything is rolled back already';
+  const why = 'everything is already rolled back';
   return ignored(stored, annotations.requestRollback, why) ?? ignored(stored, annotations.retryRollback, why) ?? ended(stored);
 }
 
 function failed(stored: Stored): Due {
   const request = pending(stored, annotations.retryRollback);
-  const isLeft = stored.status.items.some(wasLeft);
+  const isLeft = stored.status.items.some(isNotRestored);
   if (request !== undefined && isLeft) return { kind: 'reacquire', request };
   return (
-    ignored(stored, annotations.retryRollback, 'there is nothing left to undo') ??
+    ignored(stored, annotations.retryRollback, 'there is nothing to undo') ??
     ignored(
       stored,
       annotations.requestRollback,
-      `the Transaction has ended already; to try a failed rollback again set ${annotations.retryRollback}`,
+      `the Transaction has already finished; to retry a failed rollback set ${annotations.retryRollback}`,
     ) ??
     ended(stored)
   );
@@ -170,7 +170,8 @@ function ended(stored: Stored): Due {
 /** Seconds until a finished Transaction shall be deleted; undefined when it is kept: the only copy of what is left goes with it. */
 function timeToLive({ transaction, status, now }: Stored): number | undefined {
   const { ttlSecondsAfterFinished } = transaction;
-  if (ttlSecondsAfterFinished === undefined || status.completedAt === undefined || status.items.some(wasLeft)) return undefined;
+  if (ttlSecondsAfterFinished === undefined || status.completedAt === undefined || status.items.some(isNotRestored))
+    return undefined;
   return (status.completedAt - now) / 1000 + ttlSecondsAfterFinished;
 }
 

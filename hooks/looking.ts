@@ -46,7 +46,7 @@ export interface Before {
   /** What the last look has found. */
   readonly last?: Seen;
   /** What the last target that ended well has found stored, and the running status. */
-  readonly gone?: { readonly taken: { readonly found: Status }; readonly answer: { readonly status: Status } };
+  readonly ended?: { readonly completed: { readonly found: Status }; readonly answer: { readonly status: Status } };
 }
 
 /** What a step is taken from: a look, and what this call has done since the status of it was stored. */
@@ -73,10 +73,10 @@ export async function see(serving: Serving, call: Call, before: Before): Promise
 }
 
 // What this call has done goes on from the status that is stored, and from no other.
-async function standOn(seen: Seen, { gone }: Before): Promise<Stand> {
-  const isOvertaken = gone !== undefined && seen.status.version !== gone.taken.found.version;
+async function standOn(seen: Seen, { ended }: Before): Promise<Stand> {
+  const isOvertaken = ended !== undefined && seen.status.version !== ended.completed.found.version;
   const stand = { ...seen, isOvertaken, first: await firstLock(seen) };
-  return gone === undefined || isOvertaken ? stand : { ...stand, running: gone.answer.status };
+  return ended === undefined || isOvertaken ? stand : { ...stand, running: ended.answer.status };
 }
 
 /** The target that the step before asked for: it is read before the Transaction is (W5, in-flight/in-flight.ts). */

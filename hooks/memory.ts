@@ -42,7 +42,7 @@ export interface Ended {
   readonly isLooking?: boolean;
   /** Whether what is due waits for others, and nothing has changed. */
   readonly isWaiting: boolean;
-  /** Ms for which the API server has said to stay away. */
+  /** Ms for which the API server sent Retry-After. */
   readonly stayAway: number;
 }
 

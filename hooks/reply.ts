@@ -1,7 +1,7 @@
 // The end of a call: the status that is stored, what its process can say of its own requests, and when to come again.
 
 import type { Call, EngineParts, Reply } from './call.ts';
-import { testified } from './in-flight/in-flight.ts';
+import { accountFor } from './in-flight/in-flight.ts';
 import type { OwnWrites } from './in-flight/own-writes.ts';
 import { releaseWrite, writerOf } from './locks/lease.ts';
 import { halfLifeLeft } from './locks/state.ts';
@@ -114,9 +114,9 @@ async function giveBack({ session, parts }: Replying, { locks, acquired }: Carry
 // W1 (in-flight/in-flight.ts): who calls itself settled needs a new name for its next turn. A status that stays as it is says nothing.
 function spokenFor(memory: Memory, { transaction: { uid }, found, first }: Ended, next: Status): Status {
   if (!isUnderWay(found.phase) || !isMoved(found, next)) return next;
-  const told = testified(next, first, memory.recall(uid));
-  if (told.settledWriter !== found.settledWriter) memory.settled(uid);
-  return told;
+  const accounted = accountFor(next, first, memory.recall(uid));
+  if (accounted.settledWriter !== found.settledWriter) memory.settled(uid);
+  return accounted;
 }
 
 /** Seconds for which nothing need be sent for the locks; those that are held are renewed at half of their life. */

@@ -1,4 +1,4 @@
-// What Transactions have left behind: Leases, by a process that died between taking them and being told, or that came to be only
+// What Transactions have left behind: Leases, by a process that died between taking them and reporting it, or that came to be only
 // after all was over; and snapshots, where somebody forced the finalizers of the Transaction off. Leases expire by themselves,
 // though some only after an hour; a snapshot that keeps its finalizer would keep its namespace for ever.
 
@@ -16,11 +16,11 @@ import { transactionAnnotation } from './snapshots/objects.ts';
 import { unprotect } from './snapshots/store.ts';
 import { configMaps, engine, leases, transactions, uidLabel } from './writes/resources.ts';
 
-/** A Lease of a Transaction at rest is nobody's once a call that takes locks anew would have told of it. */
+/** A Lease of a finished Transaction is nobody's once a call that takes locks again would have reported it. */
 const settlingTime = 120_000;
 
 /**
- * Deletes expired Leases whose Transaction does not exist, and those of Transactions that have given their locks back; gives how
+ * Deletes expired Leases whose Transaction does not exist, and those of Transactions that have released their locks; gives how
  * many. Trouble with the API server ends it early.
  */
 export function sweepLeases(cluster: Cluster, engineNamespace: string): Promise<number> {
@@ -29,15 +29,15 @@ export function sweepLeases(cluster: Cluster, engineNamespace: string): Promise<
   return sweep(cluster, all, async (item, owner) => {
     const name = textAt(item, 'metadata', 'name') ?? '';
     const lease = await cluster.get(leaseLocation(name, engineNamespace), engine);
-    if (lease.kind === 'failed' || !isStray(lease.object, owner, lease.serverTime)) return false;
+    if (lease.kind === 'failed' || !isOrphaned(lease.object, owner, lease.serverTime)) return false;
     const write = releaseWrite(lease.object, engineNamespace);
     return write !== undefined && (await cluster.send(write)).kind === 'ok';
   });
 }
 
-function isStray(lease: JsonObject, owner: Fate, now: number): boolean {
+function isOrphaned(lease: JsonObject, owner: Fate, now: number): boolean {
   if (owner === 'gone') return leaseState(lease, 'nobody', now) === 'expired';
-  return owner === 'at rest' && now > (parseTime(textAt(lease, 'spec', 'renewTime')) ?? now) + settlingTime;
+  return owner === 'finished' && now > (parseTime(textAt(lease, 'spec', 'renewTime')) ?? now) + settlingTime;
 }
 
 /**
@@ -70,7 +70,7 @@ function claimed(item: JsonObject): Owner {
 }
 
 /** What has become of the Transaction that something belongs to. */
-type Fate = 'gone' | 'at rest' | 'at work' | 'unknown';
+type Fate = 'gone' | 'finished' | 'running' | 'unknown';
 
 /** ConfigMaps of one page: anybody may put our label on some whose metadata take megabytes, and an answer has an end. */
 const fewLarge = 10;
@@ -115,5 +115,5 @@ async function fateOf(cluster: Cluster, { namespace, name, uid }: Owner): Promis
   if (found.kind === 'failed') return found.failure.kind === 'absent' ? 'gone' : 'unknown';
   if (textAt(found.object, 'metadata', 'uid') !== uid) return 'gone';
   const { status } = decodeTransaction(found.object);
-  return status !== undefined && isTerminal(status.phase) && !holdsLocks(status) ? 'at rest' : 'at work';
+  return status !== undefined && isTerminal(status.phase) && !holdsLocks(status) ? 'finished' : 'running';
 }

@@ -5,6 +5,7 @@
 // A look counts for a moment. It is looked again when a step only prepared the ground (a lock taken, a turn begun) or when the world
 // moved between the look and the write.
 import type { Call, EngineParts, Hook, Reply } from './call.ts';
+import { type CompletedStep, completedStep, recoveredStep } from './completed-step.ts';
 import { decide } from './decide/decide.ts';
 import { lockTime } from './decide/locks.ts';
 import type { Step } from './decide/step.ts';
@@ -28,10 +29,9 @@ import { plan } from './plan/plan.ts';
 import { type Answering, replyOf, withoutTransaction } from './reply.ts';
 import { rescued } from './rescue.ts';
 import { lateWindowOf, type Serving } from './serving.ts';
-import { aground, type Taken, takenOf } from './taken.ts';
 
 /** Looks for one target within one call. Each follows from something that moved; more than these is a hot object, and the next call goes on. */
-const mostLooks = 10;
+const mostAttempts = 10;
 
 /** Of the time of a call: what follows from a look has the rest. */
 const partForLooks = 0.75;
@@ -55,7 +55,7 @@ export function createSync(parts: EngineParts): Hook {
 
 async function answerCall(serving: Serving, call: Call): Promise<Reply> {
   const wait = serving.memory.pauseLeft(call.uid);
-  if (wait > 0) return { kind: 'retry', retryAfterSeconds: wait / 1000, because: 'the API server has said to stay away' };
+  if (wait > 0) return { kind: 'retry', retryAfterSeconds: wait / 1000, because: 'the API server sent Retry-After' };
   const began = serving.parts.clock.monotonic();
   await signAhead(serving, call);
   let next: Progress | Reply = { kind: 'further', began, carry: emptyCarry, looks: 1, earlier: [] };
@@ -71,13 +71,13 @@ async function signAhead({ parts, memory, session, writer }: Serving, { uid }: C
   if (answer?.kind === 'ok') memory.signed(uid, writer, undefined);
 }
 
-async function takeStep(serving: Serving, stand: Stand, carry: Carry): Promise<Taken> {
+async function takeStep(serving: Serving, stand: Stand, carry: Carry): Promise<CompletedStep> {
   const observation = await observeStand(serving, stand, carry);
   const step = decide(observation);
   const planned = plan(step, observation, serving.parts.sealer);
   const outcome = await performOf(serving, stand, { observation, step, planned, carry });
   const result = resultOf(step, { observation, plan: planned, outcome, carry, packer: serving.parts.sealer });
-  return takenOf(serving, stand, carry, { observation, step, outcome, result });
+  return completedStep(serving, stand, carry, { observation, step, outcome, result });
 }
 
 interface Planned {
@@ -107,50 +107,50 @@ interface Progress extends Before {
   /** The writes so far. */
   readonly earlier: Outcome;
   /** The last target that ended well, and the running status. */
-  readonly gone?: { readonly taken: Taken; readonly answer: Answering };
+  readonly ended?: { readonly completed: CompletedStep; readonly answer: Answering };
 }
 
 async function proceed(serving: Serving, call: Call, progress: Progress): Promise<Progress | Reply> {
   const stand = await see(serving, call, progress);
   if (stand.kind !== 'live') return withoutLook(serving, call, stand, progress);
-  const stranded = (thrown: unknown): Taken => aground(serving, stand, thrown);
-  const follow = (step: Taken) => followed(serving, call, { ...progress, last: stand }, { stand, step });
-  return follow(await takeStep(serving, stand, progress.carry).catch(stranded)).catch((thrown) => follow(stranded(thrown)));
+  const recovered = (thrown: unknown): CompletedStep => recoveredStep(serving, stand, thrown);
+  const follow = (step: CompletedStep) => followed(serving, call, { ...progress, last: stand }, { stand, step });
+  return follow(await takeStep(serving, stand, progress.carry).catch(recovered)).catch((thrown) => follow(recovered(thrown)));
 }
 
 interface Stepped {
   readonly stand: Stand;
-  readonly step: Taken;
+  readonly step: CompletedStep;
 }
 
 /** What follows from a step: another one, or the reply. */
 async function followed(serving: Serving, call: Call, progress: Progress, { stand, step }: Stepped): Promise<Progress | Reply> {
-  const { carry, gone, earlier } = progress;
-  const before = stand.running === undefined ? step.before : (gone?.taken.before ?? step.before);
-  const taken = { ...step, before, outcome: [...earlier, ...step.outcome] };
-  const { result } = taken;
-  const next = { ...progress, earlier: taken.outcome };
+  const { carry, ended, earlier } = progress;
+  const before = stand.running === undefined ? step.before : (ended?.completed.before ?? step.before);
+  const completed = { ...step, before, outcome: [...earlier, ...step.outcome] };
+  const { result } = completed;
+  const next = { ...progress, earlier: completed.outcome };
   if (result.kind === 'again') {
     if (result.pause !== undefined) await serving.parts.clock.sleep(result.pause);
-    return lookAgain(serving, call, { ...next, carry: { ...result.carry, ...touchedBy(step, carry) } }, taken);
+    return lookAgain(serving, call, { ...next, carry: { ...result.carry, ...touchedBy(step, carry) } }, completed);
   }
-  return isToGoOn(serving, progress, taken, result)
-    ? { ...next, carry: carriedOn(taken), looks: 1, look: stand, gone: { taken, answer: result } }
-    : replyOf(serving, call, taken, result);
+  return isToGoOn(serving, progress, completed, result)
+    ? { ...next, carry: carriedOn(completed), looks: 1, look: stand, ended: { completed, answer: result } }
+    : replyOf(serving, call, completed, result);
 }
 
 // What is known of the targets so far is true, whether the Transaction can be read or not.
-function withoutLook(serving: Serving, call: Call, live: NotLive, { gone, earlier, carry }: Progress): Promise<Reply> | Reply {
-  return live.kind === 'unreadable' && gone !== undefined
-    ? replyOf(serving, call, { ...gone.taken, outcome: earlier }, gone.answer)
+function withoutLook(serving: Serving, call: Call, live: NotLive, { ended, earlier, carry }: Progress): Promise<Reply> | Reply {
+  return live.kind === 'unreadable' && ended !== undefined
+    ? replyOf(serving, call, { ...ended.completed, outcome: earlier }, ended.answer)
     : withoutTransaction(serving, call, live, carry);
 }
 
-function lookAgain(serving: Serving, call: Call, progress: Progress, taken: Taken): Progress | Reply {
+function lookAgain(serving: Serving, call: Call, progress: Progress, completed: CompletedStep): Progress | Reply {
   const { look: _over, ...next } = progress;
-  if (progress.looks < mostLooks) return { ...next, looks: progress.looks + 1 };
+  if (progress.looks < mostAttempts) return { ...next, looks: progress.looks + 1 };
   // Begun in any case: what never gets further than this ends by its timeout.
-  return replyOf(serving, call, taken, { ...retried, status: begun(taken.status, taken.now) });
+  return replyOf(serving, call, completed, { ...retried, status: begun(completed.status, completed.now) });
 }
 
 const retried = { kind: 'answer', wait: { seconds: 1 }, finalized: false } as const;
@@ -159,7 +159,7 @@ const retried = { kind: 'answer', wait: { seconds: 1 }, finalized: false } as co
 function isToGoOn(
   { parts, memory }: Serving,
   { began }: Progress,
-  { transaction, now, due, found }: Taken,
+  { transaction, now, due, found }: CompletedStep,
   answer: Answering,
 ): boolean {
   const { clock, timing, isEnding } = parts;
@@ -170,7 +170,7 @@ function isToGoOn(
   return mayGoOn({ due, running: answer.status, stored: found }, next);
 }
 
-// Locks that this call has taken are given back if the Transaction vanishes.
-function carriedOn({ locks }: Taken): Carry {
+// Locks that this call has taken are released if the Transaction vanishes.
+function carriedOn({ locks }: CompletedStep): Carry {
   return locks === undefined ? emptyCarry : { ...emptyCarry, locks: locks.states, acquired: locks.acquired };
 }

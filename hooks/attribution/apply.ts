@@ -15,32 +15,32 @@ import { type Drift, encodeDrift } from '../snapshots/drift.ts';
 import { keptBy } from '../writes/change.ts';
 import { preconditionOf } from '../writes/resources.ts';
 import { attribute, describeForeign, type Evidence, type ForeignPath, foreignPath, uidOf } from './attribute.ts';
-import { amended, annotationDrift } from './drift.ts';
+import { annotationDrift, withDrift } from './drift.ts';
 
-export type Forward =
+export type ApplyVerdict =
   | { readonly kind: 'send'; readonly precondition: Precondition | undefined }
   | { readonly kind: 'done' }
   /** What is about to be deleted has moved since its snapshot, in what makes no conflict: to be stored before it is gone. */
   | { readonly kind: 'recordDrift'; readonly drift: readonly Drift[] }
   | { readonly kind: 'conflict'; readonly reason: Reason; readonly message: string };
 
-export interface ForwardEvidence extends Evidence {
+export interface ApplyEvidence extends Evidence {
   readonly change: Change;
   readonly uid: string;
   /** Bytes that a drift may take in the status. */
   readonly driftRoom: number;
 }
 
-export function judgeForward(evidence: ForwardEvidence): Forward {
+export function evaluateApply(evidence: ApplyEvidence): ApplyVerdict {
   switch (evidence.entry.type) {
     case 'Create':
-      return judgeCreate(evidence);
+      return evaluateCreate(evidence);
     case 'Update':
-      return judgeExisting(evidence, evidence.live) ?? judgeUpdate(evidence);
+      return evaluateExisting(evidence, evidence.live) ?? evaluateUpdate(evidence);
     case 'Patch':
-      return judgeExisting(evidence, evidence.live) ?? judgePatch(evidence);
+      return evaluateExisting(evidence, evidence.live) ?? evaluatePatch(evidence);
     case 'Delete':
-      return judgeDelete(evidence);
+      return evaluateDelete(evidence);
   }
 }
 
@@ -53,7 +53,7 @@ function isMarked({ live, managers }: Evidence): boolean {
   return hasManager(live, [managers.forward, managers.restore]);
 }
 
-function judgeCreate(evidence: ForwardEvidence): Forward {
+function evaluateCreate(evidence: ApplyEvidence): ApplyVerdict {
   if (evidence.live === undefined) return { kind: 'send', precondition: undefined };
   if (isOurCreation(evidence, evidence.uid)) return { kind: 'done' };
   const leaving = terminatingConflict(evidence);
@@ -61,15 +61,15 @@ function judgeCreate(evidence: ForwardEvidence): Forward {
   return conflict('AlreadyExists', `${describe(evidence.entry.target)} was created by someone else after it was checked`);
 }
 
-function judgeExisting({ entry, live }: Evidence, object: JsonObject | undefined): Forward | undefined {
+function evaluateExisting({ entry, live }: Evidence, object: JsonObject | undefined): ApplyVerdict | undefined {
   const name = describe(entry.target);
   if (object === undefined) return conflict('Gone', `${name} was deleted by someone else after its snapshot was taken`);
-  if (uidOf(live) !== uidOf(entry.prior)) return conflict('Replaced', `${name} was deleted and created again by someone else`);
+  if (uidOf(live) !== uidOf(entry.prior)) return conflict('Replaced', `${name} was deleted and recreated by someone else`);
   return undefined;
 }
 
 // A PUT is whole: where only a part of our values is there and no entry of ours, somebody else has set that part.
-function judgeUpdate(evidence: ForwardEvidence): Forward {
+function evaluateUpdate(evidence: ApplyEvidence): ApplyVerdict {
   const { kind, ours, foreign } = attribute(evidence);
   const isPart = !isMarked(evidence) && ours.some(({ state }) => state === 'untouched');
   if (kind === 'applied' && !isPart) return { kind: 'done' };
@@ -80,7 +80,7 @@ function judgeUpdate(evidence: ForwardEvidence): Forward {
   return versionConflict(evidence) ?? send(evidence);
 }
 
-function judgePatch(evidence: ForwardEvidence): Forward {
+function evaluatePatch(evidence: ApplyEvidence): ApplyVerdict {
   const attributed = attribute(evidence);
   if (attributed.kind === 'applied') return { kind: 'done' };
   const moved = attributed.ours.filter(({ state }) => state !== 'untouched').map(({ path }) => path);
@@ -93,7 +93,7 @@ function judgePatch(evidence: ForwardEvidence): Forward {
 }
 
 // What content names is written even where it changed nothing when the snapshot was taken: somebody's newer value would be lost.
-function overwritten({ change, entry, live }: ForwardEvidence, kinds: ListKinds): readonly Path[] {
+function overwritten({ change, entry, live }: ApplyEvidence, kinds: ListKinds): readonly Path[] {
   const { prior, resource } = entry;
   if (prior === undefined || live === undefined || !isObject(change.content)) return [];
   const [before, now] = [contentOf(prior, resource), contentOf(live, resource)];
@@ -102,20 +102,20 @@ function overwritten({ change, entry, live }: ForwardEvidence, kinds: ListKinds)
   );
 }
 
-function judgeDelete(evidence: ForwardEvidence): Forward {
+function evaluateDelete(evidence: ApplyEvidence): ApplyVerdict {
   const { live, entry } = evidence;
   if (live === undefined) return { kind: 'done' };
-  const replaced = judgeExisting(evidence, live);
+  const replaced = evaluateExisting(evidence, live);
   if (replaced !== undefined) return replaced;
-  // Kept by finalizers: deleted as far as can be told. Its undo waits until it is gone.
+  // Kept by finalizers: deleted as far as anybody can see. Its undo waits until it is gone.
   if (isTerminating(live) && !isTerminating(entry.prior)) return { kind: 'done' };
   return changedConflict(evidence) ?? unstored(evidence) ?? send(evidence);
 }
 
 // Annotations make no conflict, and the snapshot has them as they were: what has been added since would not come back.
-function unstored(evidence: ForwardEvidence): Forward | undefined {
+function unstored(evidence: ApplyEvidence): ApplyVerdict | undefined {
   const { entry, live, drift, driftRoom } = evidence;
-  if (live === undefined || annotationDrift(amended(entry, drift), live).length === 0) return undefined;
+  if (live === undefined || annotationDrift(withDrift(entry, drift), live).length === 0) return undefined;
   const all = annotationDrift(entry, live);
   if (encodeDrift(all, driftRoom) !== undefined) return { kind: 'recordDrift', drift: all };
   return contentConflict(
@@ -125,7 +125,7 @@ function unstored(evidence: ForwardEvidence): Forward | undefined {
 }
 
 /** Everything but annotations, and what the change keeps as it finds it (and what is no content), must be as it was. */
-function changedConflict(evidence: ForwardEvidence): Forward | undefined {
+function changedConflict(evidence: ApplyEvidence): ApplyVerdict | undefined {
   const { entry, live, change } = evidence;
   if (live === undefined || entry.prior === undefined) return undefined;
   const kinds = listKindsOf(entry.prior, live);
@@ -144,29 +144,29 @@ function withoutMetadata(object: JsonObject, keys: readonly string[]): JsonObjec
   return withKey(object, 'metadata', withoutKeys(at(object, 'metadata'), keys));
 }
 
-function terminatingConflict({ live, entry }: Evidence): Forward | undefined {
+function terminatingConflict({ live, entry }: Evidence): ApplyVerdict | undefined {
   if (!isTerminating(live)) return undefined;
   return conflict('Terminating', `${describe(entry.target)} is being deleted by someone else`);
 }
 
-function versionConflict({ change, live, entry }: ForwardEvidence): Forward | undefined {
+function versionConflict({ change, live, entry }: ApplyEvidence): ApplyVerdict | undefined {
   const wanted = textAt(change.content, 'metadata', 'resourceVersion');
   const found = textAt(live, 'metadata', 'resourceVersion');
   if (wanted === undefined || wanted === found) return undefined;
-  return conflict('ResourceVersion', `${describe(entry.target)} has resourceVersion ${found}, content asks for ${wanted}`);
+  return conflict('ResourceVersion', `${describe(entry.target)} has resourceVersion ${found}, content requires ${wanted}`);
 }
 
-function contentConflict(evidence: Evidence, foreign: readonly ForeignPath[]): Forward {
+function contentConflict(evidence: Evidence, foreign: readonly ForeignPath[]): ApplyVerdict {
   return conflict(
     'Conflict',
     `${describe(evidence.entry.target)} was changed by someone else after its snapshot was taken: ${describeForeign(foreign, evidence)}`,
   );
 }
 
-function conflict(reason: Reason, message: string): Forward {
+function conflict(reason: Reason, message: string): ApplyVerdict {
   return { kind: 'conflict', reason, message };
 }
 
-function send({ live }: Evidence): Forward {
+function send({ live }: Evidence): ApplyVerdict {
   return { kind: 'send', precondition: preconditionOf(live) };
 }

@@ -1,5 +1,5 @@
 // Whose work is the live object? Values decide: our change is prior -> expected, theirs is expected -> live. managedFields
-// only help where values cannot tell: a change that changed nothing, and values that a webhook stamped.
+// only help where values cannot show: a change that changed nothing, and values that a webhook stamped.
 //
 // I4. A change, and its undo, each change the content of a target at most once, however often they are tried: what is there already is
 //     recognised by its values and by managedFields.
@@ -19,7 +19,7 @@ interface Managers {
   readonly restore: string;
 }
 
-/** What is known of one item when its live object is judged. */
+/** What is known of one item when its live object is evaluated. */
 export interface Evidence {
   readonly entry: SnapshotEntry;
   /** Undefined when the object is not there. */
@@ -28,7 +28,7 @@ export interface Evidence {
   readonly drift: readonly Drift[];
   /** Whether the status says that our write took effect. */
   readonly recorded: boolean;
-  /** Whether values of the object must not be told. */
+  /** Whether values of the object must not be shown. */
   readonly isSealed: boolean;
 }
 
@@ -42,7 +42,7 @@ export interface ForeignPath {
 export interface Attributed {
   readonly kind: 'untouched' | 'applied' | 'foreign';
   readonly merge: Merge;
-  /** The paths of our change that tell whose work it is: what nobody owns is not among them. */
+  /** The paths of our change that show whose work it is: what nobody owns is not among them. */
   readonly ours: readonly OurPath[];
   readonly kinds: ListKinds;
   /** The expected state with what the server was seen to have made of it. */
@@ -143,8 +143,8 @@ const longestPath = 300;
 
 /** In words; of a sealed object without the values that lie in paths. */
 export function describeForeign(paths: readonly ForeignPath[], { isSealed }: Pick<Evidence, 'isSealed'>): string {
-  const told = isSealed ? describeSealedPath : describePath;
-  const all = [...new Set(paths.map(({ path, manager }) => `${foreign(told(path), longestPath)} (by ${manager})`))];
+  const describeOne = isSealed ? describeSealedPath : describePath;
+  const all = [...new Set(paths.map(({ path, manager }) => `${foreign(describeOne(path), longestPath)} (by ${manager})`))];
   const shown = all.slice(0, mostPaths);
   return shown.join(', ') + (all.length > shown.length ? ` and ${all.length - shown.length} more` : '');
 }

@@ -16,7 +16,7 @@ export function annotationDrift({ prior }: SnapshotEntry, live: JsonObject): rea
 }
 
 /** The entry of a Delete with the object as it was when it was deleted: its annotations are the only thing that may have moved. */
-export function amended(entry: SnapshotEntry, drift: readonly Drift[]): SnapshotEntry {
+export function withDrift(entry: SnapshotEntry, drift: readonly Drift[]): SnapshotEntry {
   const { prior, type } = entry;
   if (type !== 'Delete' || prior === undefined) return entry;
   const annotations = drift.filter(({ path }) => path[0] === 'f:metadata' && path[1] === 'f:annotations');

@@ -18,7 +18,7 @@ export function foreignContent(evidence: Evidence): readonly ForeignPath[] {
   const theirs = differences(ours(written), ours(live), kinds);
   const owned = (path: Path): boolean => ownersWithin(live, path).some(({ name }) => kubernetesManagers.includes(name));
   const changed = theirs.filter((path) => path.length > 0 && !owned(path) && !isUnclaimed(live, path, kinds));
-  // Where no dry run told the defaults, only what another manager has written is foreign.
+  // Where no dry run showed the defaults, only what another manager has written is foreign.
   const isKnown = (path: Path): boolean => !['unknown', evidence.managers.forward].includes(foreignPath(live, path).manager);
   const known = entry.approximate ? changed.filter(isKnown) : changed;
   return known.map((path) => foreignPath(live, path));

@@ -1,10 +1,10 @@
-// Owners of an object that are no more: it comes back without them, and a person is told.
+// Owners of an object that are no more: it comes back without them, and a note says so.
 import { at, isList, type JsonObject, textAt } from '../model/json.ts';
 import type { Evidence } from './attribute.ts';
 
 const mostOwners = 10;
 
-/** Owners of what comes back that it cannot be given back. */
+/** Owners that an object lacks once it is restored. */
 export interface LostOwners {
   /** uids of those that are no more. */
   readonly goneOwners: readonly string[];
@@ -17,8 +17,8 @@ export function ownersNote(
   { isSealed }: Pick<Evidence, 'isSealed'>,
 ): { readonly note?: string } {
   const notes = [
-    [goneOwners, 'their owners are gone'] as const,
-    [hiddenOwners, 'the ServiceAccount may not read their owners, which may be gone'] as const,
+    [goneOwners, 'their owners no longer exist'] as const,
+    [hiddenOwners, 'the ServiceAccount may not read their owners, which may no longer exist'] as const,
   ].filter(([owners]) => owners.length > 0);
   if (notes.length === 0) return {};
   const which = (owners: readonly string[]) => (isSealed ? `${owners.length}` : owners.slice(0, mostOwners).join(', '));

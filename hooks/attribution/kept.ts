@@ -32,23 +32,23 @@ export function keptFor(evidence: Evidence & Hanging, live: JsonObject): Kept | 
   const { entry, contents, ownContents, wasCommitted } = evidence;
   const name = describe(entry.target);
   if (contents.length > 0) {
-    const what = `${name} was created here and others have put things in it since`;
+    const what = `${name} was created by this Transaction, and objects of others would be deleted with it`;
     return notEmpty(`${what}: ${contents.slice(0, mostShown).join(', ')}`);
   }
   if (ownContents.length > 0)
-    return { kind: 'wait', message: `waiting to undo ${name}: before it goes ${shownOf(ownContents, mostShown)}` };
+    return { kind: 'wait', message: `waiting to undo ${name} until these are removed: ${shownOf(ownContents, mostShown)}` };
   const behind = storedBehind(evidence, name);
   if (behind !== undefined) return behind;
   const volume = wasCommitted ? boundVolume(evidence, live) : undefined;
   if (volume === undefined) return undefined;
-  return notEmpty(`${name} was created here and has been bound to PersistentVolume ${volume} since: data may be on it`);
+  return notEmpty(`${name} was created by this Transaction and is bound to PersistentVolume ${volume}, which may hold data`);
 }
 
 function storedBehind({ claims = [], wasCommitted }: Hanging, name: string): Kept | undefined {
   if (!wasCommitted || claims.length === 0) return undefined;
   const which = shownOf(claims, mostShown);
   return notEmpty(
-    `${name} was created here, and Kubernetes deletes with it what is bound to volumes: ${which}; data may be on them`,
+    `${name} was created by this Transaction, and Kubernetes deletes these claims with it: ${which}; their volumes may hold data`,
   );
 }
 

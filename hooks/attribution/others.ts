@@ -1,5 +1,5 @@
-// Other Transactions over the same object. Whoever came after us and stands was built upon what we did: its undo gives back what it
-// found. So ours waits for that one's, wherever the two meet; and what an undo gives back goes to nobody whose work is undone.
+// Other Transactions over the same object. A Transaction that came later and is not undone was built upon what we did: its undo returns what it
+// found. So ours waits for that one's, wherever the two meet; and what an undo returns goes to nobody whose work is undone.
 //
 // An object that was deleted and created again by an undo has another uid, and is the same object: it carries our field manager,
 // or the Transaction that brought it back says so.
@@ -27,11 +27,11 @@ export interface OthersEvidence extends Evidence {
   readonly version: string | undefined;
   /** uid of the object that our Create made, where it was recorded. */
   readonly createdUid: string | undefined;
-  /** Whether the undo was asked for, so that the locks may have been given back before it: only then others came in between. */
+  /** Whether the undo was asked for, so that the locks may have been released before it: only then others came in between. */
   readonly isRequested: boolean;
 }
 
-/** Undefined once the Transactions are known whose field managers can be told from the object and its prior state. */
+/** Undefined once the Transactions are known whose field managers can be read from the object and its prior state. */
 export function lookFirst(evidence: OthersEvidence): Hindrance | undefined {
   const wanted = [...new Set([...newcomers(evidence), ...returning(evidence)])];
   return evidence.others === undefined && wanted.length > 0 ? { kind: 'readMore', others: wanted } : undefined;
@@ -60,7 +60,7 @@ function returning({ entry, live }: Evidence): readonly string[] {
     .map(({ name }) => name);
 }
 
-/** The managers to whom nothing is given back: their Transactions are undone, or gone with their entry. */
+/** The managers to whom nothing is returned: their Transactions are undone, or gone with their entry. */
 export function goneManagers(evidence: OthersEvidence): readonly string[] {
   const operations = new Map(managersOf(evidence.entry.prior).map(({ name, operation }) => [name, operation]));
   return returning(evidence).filter((name) => {
@@ -81,11 +81,11 @@ export function laterThan(
 ): Hindrance | undefined {
   const upon = changesOf(evidence).filter((other) => other.stands && isAfter(other, evidence.version) && isInTheWay(other));
   if (upon.length === 0) return undefined;
-  const told = upon
+  const changes = upon
     .slice(0, 5)
     .map(({ type, transaction, managers }) => `${verbs[type]} by Transaction ${transaction} (${managers.forward})`);
   const name = describe(evidence.entry.target);
-  const message = `${name} was ${told.join(', ')} since, upon what was changed here: roll that Transaction back first`;
+  const message = `${name} was later ${changes.join(', ')}, on top of this change: roll back that Transaction first`;
   return { kind: 'conflict', reason: 'LaterTransaction', message };
 }
 
@@ -109,7 +109,7 @@ export function deletedByOthers(evidence: OthersEvidence): Hindrance | undefined
 }
 
 // A later Update has said of every field what it shall be, and a later Patch of ours what it holds. Where a part of our change is
-// gone and nothing tells who took it, every Transaction is looked at: what one of them took, its undo gives back to us.
+// gone and nothing shows who took it, every Transaction is looked at: what one of them took, its undo returns to us.
 export function builtUpon(evidence: OthersEvidence, { ours }: Attributed): Hindrance | undefined {
   if (!evidence.recorded || ours.length === 0) return undefined;
   const values = ours.filter(({ isOrder }) => isOrder !== true);

@@ -11,7 +11,7 @@ export function recreatedContent(evidence: Evidence, live: JsonObject): readonly
   const { prior } = evidence.entry;
   if (prior === undefined) return [];
   const kinds = listKindsOf(prior, live);
-  // A token of another ServiceAccount of the same name is another one, whoever made it.
+  // A token of another ServiceAccount of the same name is another one, no matter who made it.
   const isOther = isToken(prior) && isToken(live) && tokenAccount(prior).uid !== tokenAccount(live).uid;
   const known = (object: JsonObject): JsonObject => comparable(isOther ? withoutToken(object) : object, evidence);
   const paths = differences(known(prior), known(live), kinds);

@@ -22,14 +22,17 @@ export interface Completion {
   readonly note?: string;
 }
 
-const newToken = 'it gets a new token: its ServiceAccount is another one now, or may not be read';
+const newToken = 'it gets a new token: its ServiceAccount was recreated or cannot be read';
 
 export function recreation(evidence: Evidence & LostOwners & TokenEvidence): Recreation {
   const owners = ownersNote(evidence, evidence);
   const name = describe(evidence.entry.target);
   switch (evidence.tokenOf) {
     case 'nobody':
-      return { kind: 'wait', message: `${name} is the token of a ServiceAccount that is not there; waiting until it is back` };
+      return {
+        kind: 'wait',
+        message: `${name} is the token of a ServiceAccount that does not exist; waiting until the ServiceAccount is recreated`,
+      };
     case 'other':
       return {
         kind: 'recreate',

@@ -25,8 +25,8 @@ import {
 import { recreatedContent } from './recreated.ts';
 import { type Completion, completion, type Recreation, recreation, type TokenEvidence } from './recreation.ts';
 
-export type Backward =
-  /** Nothing of ours is left; `note` tells what a person should know. */
+export type UndoVerdict =
+  /** Nothing of ours is left; `note` says what a person should know. */
   | { readonly kind: 'restored'; readonly note?: string }
   | { readonly kind: 'delete'; readonly live: JsonObject; readonly note?: string }
   | Recreation
@@ -47,38 +47,38 @@ export type Backward =
   | { readonly kind: 'conflict'; readonly reason: Reason; readonly message: string };
 
 /** The undo of one change is over without a write. */
-export type Ended = Extract<Backward, { kind: 'restored' | 'conflict' }>;
+export type Ended = Extract<UndoVerdict, { kind: 'restored' | 'conflict' }>;
 
-export interface BackwardEvidence extends OthersEvidence, Hanging, LostOwners, TokenEvidence {
+export interface UndoEvidence extends OthersEvidence, Hanging, LostOwners, TokenEvidence {
   readonly uid: string;
 }
 
-export function judgeBackward(evidence: BackwardEvidence): Backward {
-  return lookFirst(evidence) ?? judge(evidence);
+export function evaluateUndo(evidence: UndoEvidence): UndoVerdict {
+  return lookFirst(evidence) ?? evaluateByType(evidence);
 }
 
-function judge(evidence: BackwardEvidence): Backward {
+function evaluateByType(evidence: UndoEvidence): UndoVerdict {
   switch (evidence.entry.type) {
     case 'Create':
-      return judgeCreated(evidence);
+      return evaluateCreated(evidence);
     case 'Update':
     case 'Patch':
-      return judgeChanged(evidence);
+      return evaluateChanged(evidence);
     case 'Delete':
-      return judgeDeleted(evidence);
+      return evaluateDeleted(evidence);
   }
 }
 
-function judgeCreated(evidence: BackwardEvidence): Backward {
+function evaluateCreated(evidence: UndoEvidence): UndoVerdict {
   const { live, entry, createdUid } = evidence;
   const name = describe(entry.target);
   if (live === undefined) return deletedByOthers(evidence) ?? { kind: 'restored' };
   const isSame = createdUid === undefined ? isOurCreation(evidence, evidence.uid) : uidOf(live) === createdUid;
-  if (isSame || isBroughtBack(evidence)) return judgeCreation(evidence, live, isSame);
-  return deletedByOthers(evidence) ?? { kind: 'restored', note: `${name} was created by someone else; it was left alone` };
+  if (isSame || isBroughtBack(evidence)) return evaluateCreation(evidence, live, isSame);
+  return deletedByOthers(evidence) ?? { kind: 'restored', note: `${name} was created by someone else; it was not changed` };
 }
 
-function judgeCreation(evidence: BackwardEvidence, live: JsonObject, isSame: boolean): Backward {
+function evaluateCreation(evidence: UndoEvidence, live: JsonObject, isSame: boolean): UndoVerdict {
   const name = describe(evidence.entry.target);
   if (isTerminating(live)) return { kind: 'wait', message: `${name} is being deleted; waiting until it is gone` };
   const upon = laterThan(evidence);
@@ -88,30 +88,30 @@ function judgeCreation(evidence: BackwardEvidence, live: JsonObject, isSame: boo
   if (foreign.length > 0) {
     return conflict(
       'ForeignContent',
-      `${name} was created here and has been changed by others since: ${describeForeign(foreign, evidence)}`,
+      `${name} was created by this Transaction and changed by others since: ${describeForeign(foreign, evidence)}`,
     );
   }
   return keptFor(evidence, live) ?? { kind: 'delete', live, ...unlistedPart(evidence) };
 }
 
-function judgeChanged(evidence: BackwardEvidence): Backward {
+function evaluateChanged(evidence: UndoEvidence): UndoVerdict {
   const { live, entry, recorded } = evidence;
   const name = describe(entry.target);
   if (live === undefined)
-    return deletedByOthers(evidence) ?? { kind: 'restored', note: `${name} was deleted by someone else since; it was left so` };
-  if (uidOf(live) === uidOf(entry.prior)) return judgeContent(evidence, live);
-  if (!recorded) return { kind: 'restored', note: `${name} was created again by someone else; it was left alone` };
-  if (isBroughtBack(evidence)) return judgeContent(evidence, live);
+    return deletedByOthers(evidence) ?? { kind: 'restored', note: `${name} was deleted by someone else; it was not recreated` };
+  if (uidOf(live) === uidOf(entry.prior)) return evaluateContent(evidence, live);
+  if (!recorded) return { kind: 'restored', note: `${name} was recreated by someone else; it was not changed` };
+  if (isBroughtBack(evidence)) return evaluateContent(evidence, live);
   const by =
     [...new Set(managersOf(live).map(({ name: manager }) => foreign(manager, longestManager)))].slice(0, 5).join(', ') ||
     'unknown';
   return (
     deletedByOthers(evidence) ??
-    conflict('Replaced', `${name} was deleted and created again by someone else since; it is owned by ${by} now`)
+    conflict('Replaced', `${name} was deleted and recreated by someone else; its field managers are ${by}`)
   );
 }
 
-function judgeContent(evidence: BackwardEvidence, live: JsonObject): Backward {
+function evaluateContent(evidence: UndoEvidence, live: JsonObject): UndoVerdict {
   const { entry, managers } = evidence;
   const attributed = attribute(evidence);
   // Our restoring write has been here, and it is whole: what differs now was written after it. Only ownership is to go back.
@@ -126,7 +126,7 @@ function judgeContent(evidence: BackwardEvidence, live: JsonObject): Backward {
   if (foreign.length > 0)
     return conflict(
       'RollbackConflict',
-      `${name} was changed by others where we had changed it: ${describeForeign(foreign, evidence)}`,
+      `${name} was changed by others in fields that this Transaction changed: ${describeForeign(foreign, evidence)}`,
     );
   const restored = withKeptFinalizers(attributed.merge.restored, live);
   return isObject(restored)
@@ -150,7 +150,7 @@ function isAbsent({ entry, live, managers, recorded }: Evidence, { ours }: Attri
   return entry.type === 'Patch' || !ours.some(({ state }) => state === 'applied');
 }
 
-function judgeDeleted(evidence: BackwardEvidence): Backward {
+function evaluateDeleted(evidence: UndoEvidence): UndoVerdict {
   const { live, entry } = evidence;
   if (live === undefined) return deletedAgain(evidence) ?? recreation(evidence);
   if (isTerminating(live)) return awaitGone(entry);
@@ -162,31 +162,31 @@ function judgeDeleted(evidence: BackwardEvidence): Backward {
   if (foreign.length === 0) return lookAtAll(evidence) ?? { kind: 'restored', ...ownersNote(evidence, evidence) };
   return conflict(
     'Recreated',
-    `${describe(entry.target)} was created again by someone else with other content: ${describeForeign(foreign, evidence)}`,
+    `${describe(entry.target)} was recreated by someone else with different content: ${describeForeign(foreign, evidence)}`,
   );
 }
 
 // It was never deleted. Who fenced it and died has left his mark.
-function undeleted({ managers }: Evidence, live: JsonObject): Backward {
+function undeleted({ managers }: Evidence, live: JsonObject): UndoVerdict {
   const isMarked = hasManager(live, [managers.restore]);
   return isMarked ? { kind: 'fence', live, end: { kind: 'restored' } } : { kind: 'restored' };
 }
 
 // Created by a later Transaction and deleted by a still later one, it is theirs to bring back first.
-function deletedAgain(evidence: BackwardEvidence): Backward | undefined {
+function deletedAgain(evidence: UndoEvidence): UndoVerdict | undefined {
   return evidence.isRequested ? (lookAtAll(evidence) ?? laterThan(evidence, isCreate)) : undefined;
 }
 
 const isCreate = ({ type }: OtherChange): boolean => type === 'Create';
 
 // Be it the one that was deleted here or what somebody has made since: it will not stay.
-function awaitGone({ target }: Evidence['entry']): Backward {
-  const message = `${describe(target)} is kept by finalizers while it is being deleted; waiting until it is gone to create it again`;
+function awaitGone({ target }: Evidence['entry']): UndoVerdict {
+  const message = `${describe(target)} is being deleted and has finalizers; waiting until it is gone to recreate it`;
   return { kind: 'wait', message };
 }
 
 const longestManager = 128;
 
-function conflict(reason: Reason, message: string): Backward {
+function conflict(reason: Reason, message: string): UndoVerdict {
   return { kind: 'conflict', reason, message };
 }

@@ -1,4 +1,4 @@
-// The durations of a Transaction, also where nothing but the hook judges them.
+// The durations of a Transaction, also where nothing but the hook checks them.
 import { defaultTimeouts, formatDuration, parseDuration } from '../model/timeouts.ts';
 import { durationNames, type Transaction } from '../model/transaction.ts';
 import { type Fault, fault } from './fault.ts';

@@ -13,10 +13,10 @@ export function stateFault(resolved: Resolved, found: JsonObject | undefined): F
   const name = `spec.changes[${index}]: ${describe(target)}`;
   if (found === undefined) {
     if (change.type === 'Create') return undefined;
-    return fault('NotFound', `${name} does not exist: a ${change.type} needs it; use Create to make it`, index);
+    return fault('NotFound', `${name} does not exist: a ${change.type} requires it; use Create to create it`, index);
   }
   if (change.type === 'Create' && !isTerminating(found))
-    return fault('AlreadyExists', `${name} exists already: use Update or Patch to change it`, index);
+    return fault('AlreadyExists', `${name} already exists: use Update or Patch to change it`, index);
   if (isTerminating(found)) return fault('Terminating', `${name} is being deleted: wait until it is gone`, index);
   return refusedState(resolved, found, name) ?? versionFault(resolved, found, name);
 }
@@ -45,6 +45,6 @@ function versionFault({ index, change }: Resolved, found: JsonObject, name: stri
   const wanted = textAt(change.content, 'metadata', 'resourceVersion');
   const version = textAt(found, 'metadata', 'resourceVersion');
   if (wanted === undefined || change.type === 'Delete' || wanted === version) return undefined;
-  const message = `${name} has resourceVersion ${version}, content asks for ${wanted}: read it again and renew content`;
+  const message = `${name} has resourceVersion ${version}, content requires ${wanted}: read the object again and update content`;
   return fault('ResourceVersion', message, index);
 }

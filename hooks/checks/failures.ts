@@ -11,7 +11,7 @@ type Known = readonly (Json | undefined)[];
 
 /**
  * The API server quotes values in its messages, and a webhook may put them into the paths of fields too: of objects whose content is
- * secret the reason is told, and paths as far as they are made of names of fields there.
+ * secret the reason is reported, and paths as far as they are made of names of fields there.
  */
 export function describeFailure({ reason, message, fields }: Failure, isSecret: boolean, known?: Known): string {
   if (!isSecret && message !== '') return cut(message, longestMessage);

@@ -6,14 +6,14 @@ import { annotations } from '../model/transaction.ts';
 import { type OneWayField, oneWayFields } from './one-way-fields.ts';
 
 /** What a user does who means it. */
-export const howToAllow = `annotate the Transaction with ${annotations.allowIrreversible}=true to do it all the same`;
+export const howToAllow = `annotate the Transaction with ${annotations.allowIrreversible}=true to allow it`;
 
 const mostShown = 3;
 
 /** Why a Delete cannot be undone that takes these objects along; undefined when it takes none. */
 export function takesAlong(companions: readonly string[]): string | undefined {
   if (companions.length === 0) return undefined;
-  return `the objects that it owns go with it (${shownOf(companions, mostShown)})`;
+  return `Kubernetes would also delete the objects that it owns (${shownOf(companions, mostShown)})`;
 }
 
 /** The first of them, and how many more there are. */
@@ -31,12 +31,12 @@ export function unlistedNote(denied: readonly string[], failing: readonly string
   );
   if (notes.length === 0) return undefined;
   return notes
-    .map(([kinds, why]) => `objects of these kinds may have gone with it, ${why}: ${shownOf(kinds, mostKinds)}`)
+    .map(([kinds, why]) => `objects of these kinds may have been deleted with it, ${why}: ${shownOf(kinds, mostKinds)}`)
     .join('; ');
 }
 
 /** What makes the step from prior to expected a one-way one, in words; undefined when nothing does. */
-export function oneWay(prior: JsonObject | undefined, expected: JsonObject | undefined): string | undefined {
+export function whyIrreversible(prior: JsonObject | undefined, expected: JsonObject | undefined): string | undefined {
   if (prior === undefined || expected === undefined) return undefined;
   if (at(expected, 'immutable') === true && at(prior, 'immutable') !== true) return 'it becomes immutable';
   if (grows(prior, expected)) return 'a claim can grow but not shrink';
@@ -48,7 +48,7 @@ export function oneWay(prior: JsonObject | undefined, expected: JsonObject | und
 function storedOtherwise(prior: JsonObject, expected: JsonObject): string | undefined {
   if (kindOf(expected) !== 'apiextensions.k8s.io/CustomResourceDefinition') return undefined;
   const [before, after] = [storageOf(prior), storageOf(expected)];
-  return before === after ? undefined : `its objects are stored as ${after} from then on, and no longer as ${before}`;
+  return before === after ? undefined : `its objects would be stored as ${after} and no longer as ${before}`;
 }
 
 function storageOf(definition: JsonObject): string | undefined {
@@ -66,13 +66,15 @@ function resumedOtherwise(prior: JsonObject, expected: JsonObject): string | und
   const isResumed = at(prior, 'spec', 'suspend') === true && at(expected, 'spec', 'suspend') !== true;
   if (kindOf(expected) !== 'batch/Job' || !isResumed) return undefined;
   const [before, after] = [at(prior, 'spec', 'template'), at(expected, 'spec', 'template')];
-  return equalJson(before, after) ? undefined : 'a Job that runs does not get its template back';
+  return equalJson(before, after) ? undefined : 'the template of a running Job cannot be restored';
 }
 
 function notSetBack(prior: JsonObject, expected: JsonObject): string | undefined {
   const fields = oneWayFields[kindOf(expected)] ?? [];
   const found = fields.find((field) => isMade(field, prior, expected));
-  return found === undefined ? undefined : `the API server does not let ${found.path} be set back once it is ${found.change}`;
+  return found === undefined
+    ? undefined
+    : `the API server does not allow ${found.path} to be restored once it is ${found.change}`;
 }
 
 function isMade({ path, change }: OneWayField, prior: JsonObject, expected: JsonObject): boolean {

@@ -1,4 +1,4 @@
-// What may be told of a failure that is about one change.
+// What may be reported of a failure that is about one change.
 
 import { isSealed } from '../model/entry.ts';
 import type { Failure } from '../model/failure.ts';
@@ -14,7 +14,7 @@ interface Subject {
   readonly expected?: JsonObject | undefined;
 }
 
-/** The failure in words, without values of the target where they must not be told. */
+/** The failure in words, without values of the target where they must not be shown. */
 export function describeRefusal(failure: Failure, subject: Subject, { namespace, changes }: Transaction): string {
   const { index, target, prior, expected } = subject;
   return describeFailure(failure, isSealed(target, namespace), [changes[index]?.content, prior, expected]);

@@ -64,7 +64,7 @@ function scopeFaults({ index, change, resource, target }: Resolved): readonly Fa
     faults.push(
       fault(
         'Invalid',
-        `spec.changes[${index}]: content.metadata.namespace does not agree with the target, ${describe(target)}`,
+        `spec.changes[${index}]: content.metadata.namespace does not match the target, ${describe(target)}`,
         index,
       ),
     );
@@ -87,15 +87,15 @@ function refusalReason(
 ): string | undefined {
   if (target.namespace === engineNamespace) return `it is in ${engineNamespace}, the namespace of the engine`;
   if (resource.group === '' && target.kind === 'Namespace') return foundation(target, transaction, engineNamespace);
-  if (resource.group === '' && isItsAccount(target, transaction)) return 'the Transaction acts as it';
+  if (resource.group === '' && isItsAccount(target, transaction)) return 'the Transaction uses it as its ServiceAccount';
   if (eventGroups.includes(resource.group) && target.kind === 'Event')
-    return 'Events tell what happened, and expire by themselves';
+    return 'Events record what happened and expire by themselves';
   return ownParts(target, resource);
 }
 
 function foundation({ name }: Reference, transaction: Transaction, engineNamespace: string): string | undefined {
   if (name === engineNamespace) return 'it is the namespace of the engine';
-  return name === transaction.namespace ? 'the Transaction lives in it' : undefined;
+  return name === transaction.namespace ? 'it contains the Transaction' : undefined;
 }
 
 function isItsAccount({ kind, namespace, name }: Reference, transaction: Transaction): boolean {
@@ -127,7 +127,7 @@ function duplicateFaults(resolved: readonly Resolved[]): readonly Fault[] {
     return [
       fault(
         'DuplicateTarget',
-        `${describe(target)} is the target of spec.changes[${earlier}] and of spec.changes[${index}]: make one change of them`,
+        `${describe(target)} is the target of spec.changes[${earlier}] and of spec.changes[${index}]: combine them into one change`,
         index,
       ),
     ];

@@ -38,7 +38,7 @@ export function staticFaults(transaction: Transaction): readonly Fault[] {
   const all: Fault[] = [];
   if (changes.length === 0) all.push(fault('Invalid', 'spec.changes is empty: list at least one change'));
   if (changes.length > mostChanges)
-    all.push(fault('Invalid', `spec.changes has ${changes.length} entries, at most ${mostChanges} are possible`));
+    all.push(fault('Invalid', `spec.changes has ${changes.length} entries, at most ${mostChanges} are allowed`));
   if (!dnsName.test(serviceAccountName)) {
     all.push(fault('Invalid', `spec.serviceAccountName "${printable(serviceAccountName)}" is not the name of a ServiceAccount`));
   }
@@ -49,11 +49,11 @@ export function staticFaults(transaction: Transaction): readonly Fault[] {
 function nameFaults({ name }: Transaction): readonly Fault[] {
   if (name.length <= longestName) return [];
   return [
-    fault('Invalid', `metadata.name has ${name.length} characters, at most ${longestName} are possible: choose a shorter one`),
+    fault('Invalid', `metadata.name has ${name.length} characters, at most ${longestName} are allowed: choose a shorter one`),
   ];
 }
 
-// The status is stored in the same object: without room for it the Transaction could begin, and never tell how far it is.
+// The status is stored in the same object: without room for it the Transaction could begin, and never show how far it is.
 function sizeFaults({ size, changes }: Transaction): readonly Fault[] {
   const most = largestStored - statusSize.own - statusSize.change * changes.length;
   if (size <= most) return [];
@@ -95,13 +95,13 @@ function targetMessages({ target }: Change): readonly Message[] {
   }
   const targetGroup = groupOf(target.apiVersion);
   if (refusedGroups.includes(targetGroup))
-    messages.push(['Refused', `the kinds of ${targetGroup} steer Transactions themselves: they cannot be targets`]);
+    messages.push(['Refused', `the kinds of ${targetGroup} control Transactions: they cannot be targets`]);
   return messages;
 }
 
 function contentMessages({ type, target, content }: Change): readonly Message[] {
   if (isDeeperThan(content, mostContentLevels))
-    return [['Invalid', `content is nested deeper than ${mostContentLevels} levels: no object needs that`]];
+    return [['Invalid', `content is nested deeper than ${mostContentLevels} levels, the maximum`]];
   if (type === 'Delete') return [];
   if (!isObject(content))
     return [['Invalid', `content must be an object, for ${type} of ${target.kind} ${printable(target.name)}`]];
@@ -151,7 +151,7 @@ function irreversibleMessages({ type, target }: Change, transaction: Transaction
   return [
     [
       'Irreversible',
-      `deleting ${target.kind} ${target.name} cannot be undone: annotate the Transaction with ${annotations.allowIrreversible}=true to do it all the same`,
+      `deleting ${target.kind} ${target.name} cannot be undone: annotate the Transaction with ${annotations.allowIrreversible}=true to allow it`,
     ],
   ];
 }

@@ -22,7 +22,7 @@ export function managerKey(manager: Manager): string {
   return JSON.stringify([manager.name, manager.operation, manager.apiVersion, manager.subresource]);
 }
 
-/** The managers of an object. Entries that cannot be read are left out: they own nothing that can be judged. */
+/** The managers of an object. Entries that cannot be read are left out: they own nothing that can be evaluated. */
 export function managersOf(object: Json | undefined): readonly Manager[] {
   const entries = at(object, 'metadata', 'managedFields');
   return isList(entries) ? entries.filter(isObject).map(managerOf) : [];

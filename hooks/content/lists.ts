@@ -7,7 +7,7 @@ import { field, itemElement, keyNames, memberElement, type Path, pathOf, schemaP
 /** Key names of a list with keys, or `set` for a list that is a set; by schemaPath. Lists not in it are compared whole. */
 export type ListKinds = ReadonlyMap<string, readonly string[] | 'set'>;
 
-/** The kinds of list that the managedFields of these versions of one object tell. */
+/** The kinds of list that the managedFields of these versions of one object show. */
 export function listKindsOf(...objects: readonly (Json | undefined)[]): ListKinds {
   const kinds = new Map<string, readonly string[] | 'set'>();
   for (const manager of objects.flatMap(managersOf)) learn(manager, kinds);

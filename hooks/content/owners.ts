@@ -62,7 +62,7 @@ function nodeAt(root: OwnedNode, path: Path): OwnedNode {
 }
 
 // What has members of its own in any entry is owned by them, one by one; an owner of it owns that it exists. What has none is
-// owned as a whole (a selector, an atomic list): `leaf` is told of that.
+// owned as a whole (a selector, an atomic list): `leaf` is reported of that.
 function descend(root: OwnedNode, path: Path, whole: (leaf: OwnedNode) => void): OwnedNode | undefined {
   let node = root;
   for (const element of path) {
@@ -88,7 +88,7 @@ function addAll(all: Set<number>, more: readonly number[]): void {
 /**
  * Whether a value is there that nobody owns: a default, or what an admission policy made of somebody's write. The API server does
  * not count what admission adds as the writer's. Where nobody owns anything, or somebody owns fields under the names that they
- * have in another version of the API, nothing can be told.
+ * have in another version of the API, nothing is known.
  */
 export function isUnclaimed(object: Json | undefined, path: Path, kinds: ListKinds): boolean {
   const { isLegible } = ownershipIn(object);

@@ -10,7 +10,7 @@ import { isWhole } from './owners.ts';
 import { type Path, pathOf, pathSet, pathText } from './path.ts';
 
 /** The manager into whose entry the API server folds the oldest Update entries when there are more than ten. */
-const ancient = 'ancient-changes';
+const ancientChanges = 'ancient-changes';
 
 /** Of Kubernetes itself, which writes into objects of others: no reason to keep one. */
 export const kubernetesManagers: readonly string[] = [
@@ -64,7 +64,7 @@ export function newOwners(
   const ours = pathSet(paths);
   const isOfOurs = (member: Path): boolean => ours.covers(member) || (ours.leadsTo(member) && isWhole(owned.live, member));
   return managersOf(owned.live)
-    .filter((manager) => !ourNames.includes(manager.name) && manager.subresource === '' && manager.name !== ancient)
+    .filter((manager) => !ourNames.includes(manager.name) && manager.subresource === '' && manager.name !== ancientChanges)
     .flatMap((manager) => {
       const gained = manager.fields.difference(before.get(managerKey(manager)) ?? noFields);
       const taken = [...gained].map(pathOf).find(isOfOurs);
@@ -93,28 +93,28 @@ export function restoredManagers(owned: Owned, kinds: ListKinds, ourNames: reado
   const known = new Map([...managersOf(owned.prior), ...managersOf(owned.live)].map((manager) => [managerKey(manager), manager]));
   const others = [...known].filter(([, manager]) => !ourNames.includes(manager.name));
   const moved = others.map(([key, manager]) => {
-    const { lost, gained } = movedFields(versions, key, manager.name === ancient ? { to: folded } : { from: folded });
+    const { lost, gained } = movedFields(versions, key, manager.name === ancientChanges ? { to: folded } : { from: folded });
     const back = new Set([...lost].filter((path) => isRestored(owned, pathOf(path), kinds)));
     return { key, manager, gained, back };
   });
   const given = moved.reduce<FieldSet>((all, { back }) => all.union(back), noFields);
   const restored = moved.flatMap(({ key, manager, gained, back }) => {
     // What was folded away and has become somebody else's since may have been folded again: it stays where it is.
-    const taken = manager.name === ancient ? gained.intersection(given) : gained;
+    const taken = manager.name === ancientChanges ? gained.intersection(given) : gained;
     const fields = fieldsOf(versions.live, key).difference(taken).union(back);
     return fields.size === 0 ? [] : [withTime({ ...manager, fields }, owned, key)];
   });
-  return restored.length === 0 ? [{}] : afterAncient(restored).map(entryOf);
+  return restored.length === 0 ? [{}] : afterAncientChanges(restored).map(entryOf);
 }
 
 // The API server folds the oldest entries together. Where `ancient-changes` is not itself the oldest of them it folds that entry
 // into itself and drops it, with all that it owns. Source: k8s.io/apimachinery util/managedfields/internal/capmanagers.go.
-function afterAncient(managers: readonly Manager[]): readonly Manager[] {
-  const folded = managers.filter(({ name }) => name === ancient).map(({ time }) => parseTime(time) ?? 0);
+function afterAncientChanges(managers: readonly Manager[]): readonly Manager[] {
+  const folded = managers.filter(({ name }) => name === ancientChanges).map(({ time }) => parseTime(time) ?? 0);
   const oldest = Math.max(...folded) + 1_000;
   if (folded.length === 0) return managers;
   return managers.map((manager) => {
-    const isOlder = manager.name !== ancient && manager.operation === 'Update' && (parseTime(manager.time) ?? 0) < oldest;
+    const isOlder = manager.name !== ancientChanges && manager.operation === 'Update' && (parseTime(manager.time) ?? 0) < oldest;
     return isOlder ? { ...manager, time: formatTime(oldest) } : manager;
   });
 }
@@ -149,9 +149,9 @@ interface FieldsByVersion {
 
 // What Update managers owned before and `ancient-changes` holds now: our own two writes may have pushed them over the limit.
 function foldedFields({ prior, live }: FieldsByVersion): FieldSet {
-  const inAncient = (fields: ReadonlyMap<string, FieldSet>): FieldSet =>
-    [...fields].filter(([key]) => key.startsWith(`["${ancient}"`)).reduce((all, [, own]) => all.union(own), noFields);
-  const folded = inAncient(live).difference(inAncient(prior));
+  const inAncientChanges = (fields: ReadonlyMap<string, FieldSet>): FieldSet =>
+    [...fields].filter(([key]) => key.startsWith(`["${ancientChanges}"`)).reduce((all, [, own]) => all.union(own), noFields);
+  const folded = inAncientChanges(live).difference(inAncientChanges(prior));
   const vanished = [...prior].filter(([key]) => !live.has(key)).reduce((all, [, own]) => all.union(own), noFields);
   return folded.intersection(vanished);
 }
@@ -161,7 +161,7 @@ function isRestored({ prior, live }: Owned, path: Path, kinds: ListKinds): boole
   const now = valueAt(live, path, kinds);
   // A field that can only be written (stringData of a Secret) is owned without being there, before and now.
   if (before === undefined || now === undefined) return before === now;
-  // A container is owned for its existence; its members are owned, and judged, one by one.
+  // A container is owned for its existence; its members are owned and evaluated one by one.
   return equalJson(before, now) || (partsOf(before, path, kinds) !== undefined && partsOf(now, path, kinds) !== undefined);
 }
 

@@ -73,7 +73,7 @@ export function describePath(path: Path): string {
 }
 
 /**
- * The same for an object whose values must not be told: `spec.template.spec.containers[…].image`. Members of a set and keys of a
+ * The same for an object whose values must not be shown: `spec.template.spec.containers[…].image`. Members of a set and keys of a
  * list item are values; names of fields, and of entries of a map, are none.
  */
 export function describeSealedPath(path: Path): string {

@@ -1,8 +1,8 @@
 // Prepared and Committing: the announced change is applied, recognised as applied, or found to be impossible.
 
-import { type Forward, type ForwardEvidence, judgeForward } from '../attribution/apply.ts';
+import { type ApplyEvidence, type ApplyVerdict, evaluateApply } from '../attribution/apply.ts';
 import { effectOf } from '../attribution/effect.ts';
-import { howToAllow, oneWay, takesAlong, unlistedNote } from '../checks/one-way.ts';
+import { howToAllow, takesAlong, unlistedNote, whyIrreversible } from '../checks/one-way.ts';
 import { driftRoom } from '../checks/room.ts';
 import type { Precondition } from '../cluster.ts';
 import { definitionState, isYoung } from '../content/definition.ts';
@@ -12,7 +12,7 @@ import type { Failure } from '../model/failure.ts';
 import { describe } from '../model/reference.ts';
 import { fieldManagers, mayBreak } from '../model/transaction.ts';
 import type { ItemView, Observation } from '../observe/observation.ts';
-import { type Clear, firstLease, guard, heldUp, unreadable } from './guards.ts';
+import { type Clear, firstLease, guard, stepIfBlocked, unreadable } from './guards.ts';
 import type { Step } from './step.ts';
 import { applied } from './transitions.ts';
 import { undoing } from './undo-transitions.ts';
@@ -25,7 +25,7 @@ export function decideApply(observation: Observation, view: ItemView): Step {
   const guarded = guard(observation, view);
   return guarded.kind === 'clear'
     ? (takeTurn(observation, view) ?? decideChange(observation, view, guarded))
-    : heldUp(observation, view, guarded, {
+    : stepIfBlocked(observation, view, guarded, {
         lost: (cause) => undoing(status, cause, now),
         lockLost: ({ index }) => lockLost(observation, index),
       });
@@ -38,11 +38,16 @@ function takeTurn(observation: Observation, view: ItemView): Step | undefined {
   if (first === undefined) return lockLost(observation, 0);
   const traces = { status, first, ownWrites };
   if (hasTurn(traces)) return undefined;
-  return { kind: 'sign', lease: first, isSettled: isSettled(traces), because: 'this process takes its turn' };
+  return {
+    kind: 'sign',
+    lease: first,
+    isSettled: isSettled(traces),
+    because: 'this process signs the first Lease before it writes',
+  };
 }
 
 function lockLost({ status, now }: Observation, index: number): Step {
-  const message = `the lock of spec.changes[${index}] was taken by another Transaction or deleted: spec.lockTimeout is too short, or the engine was away`;
+  const message = `the lock of spec.changes[${index}] was taken by another Transaction or deleted: spec.lockTimeout is too short, or the engine was not running`;
   return setStatus(undoing(status, { reason: 'LockLost', message }, now), message);
 }
 
@@ -51,7 +56,7 @@ function decideChange(observation: Observation, view: ItemView, { entry, drift }
   if (view.live.kind === 'trouble') return failedRead(observation, entry, view.live.failure);
   const unserved = awaitDefinition(observation, view, entry);
   if (unserved !== undefined) return unserved;
-  const evidence: ForwardEvidence = {
+  const evidence: ApplyEvidence = {
     entry,
     live: view.live.kind === 'present' ? view.live.object : undefined,
     change: view.change,
@@ -62,30 +67,31 @@ function decideChange(observation: Observation, view: ItemView, { entry, drift }
     isSealed: isSealed(entry.target, transaction.namespace),
     driftRoom: driftRoom(status, transaction.size),
   };
-  const judged = judgeForward(evidence);
-  if (isToBeRead(view, judged))
+  const verdict = evaluateApply(evidence);
+  if (isToBeRead(view, verdict))
     return { kind: 'readMore', entry, because: `${describe(entry.target)} must be read before the Transaction` };
-  return judged.kind === 'send'
-    ? send(observation, view, evidence, judged.precondition)
-    : byJudgement(observation, evidence, judged);
+  return verdict.kind === 'send'
+    ? send(observation, view, evidence, verdict.precondition)
+    : stepForVerdict(observation, evidence, verdict);
 }
 
 // W5: what is sent names a version that was read before this look at the Transaction, or none.
-function isToBeRead({ liveFrom }: ItemView, judged: Forward): boolean {
-  const isSent = judged.kind === 'send';
-  return liveFrom === 'assumed' ? !isSent : liveFrom === 'now' && isSent && judged.precondition !== undefined;
+function isToBeRead({ liveFrom }: ItemView, verdict: ApplyVerdict): boolean {
+  const isSent = verdict.kind === 'send';
+  return liveFrom === 'assumed' ? !isSent : liveFrom === 'now' && isSent && verdict.precondition !== undefined;
 }
 
 // What has come since the checks would go with it: it is looked for in the call that sends the Delete.
 function send(
   observation: Observation,
   view: ItemView,
-  { entry, live, change }: ForwardEvidence,
+  { entry, live, change }: ApplyEvidence,
   precondition: Precondition | undefined,
 ): Step {
   const { status, now } = observation;
   const name = describe(entry.target);
-  if (view.contentsTrouble !== undefined) return waitOut(status, `looking for what would go with ${name}`, view.contentsTrouble);
+  if (view.contentsTrouble !== undefined)
+    return waitOut(status, `listing what would be deleted with ${name}`, view.contentsTrouble);
   const why = takesAlong(view.contents);
   if (why !== undefined) {
     const message = `${entry.type} of ${name} cannot be undone: ${why}; ${howToAllow}`;
@@ -117,34 +123,34 @@ function byTrial({ status, transaction, now }: Observation, { tried }: ItemView,
   }
   if (tried.kind === 'failed')
     return { kind: 'refused', index, entry, failure: tried.failure, because: `${type} ${describe(target)}: its dry run failed` };
-  const why = mayBreak(transaction) ? undefined : oneWay(entry.prior, tried.object);
+  const why = mayBreak(transaction) ? undefined : whyIrreversible(entry.prior, tried.object);
   if (why === undefined) return undefined;
   const message = `${type} of ${describe(target)} cannot be undone: ${why}; ${howToAllow}`;
   return setStatus(undoing(status, { reason: 'Irreversible', message }, now, index), message);
 }
 
-function byJudgement(
+function stepForVerdict(
   observation: Observation,
-  { entry, live }: ForwardEvidence,
-  judged: Exclude<Forward, { kind: 'send' }>,
+  { entry, live }: ApplyEvidence,
+  verdict: Exclude<ApplyVerdict, { kind: 'send' }>,
 ): Step {
   const { status, transaction, pace, now } = observation;
   const { index } = entry;
-  switch (judged.kind) {
+  switch (verdict.kind) {
     case 'done': {
       const effect = {
         index,
         facts: effectOf(entry.type, entry.prior, live),
         end: windowEnd(transaction.changes, index + 1, pace),
       };
-      return setStatus(applied(status, effect, now), `${entry.type} ${describe(entry.target)} had taken effect already`);
+      return setStatus(applied(status, effect, now), `${entry.type} ${describe(entry.target)} was already applied`);
     }
     case 'recordDrift': {
-      const because = `annotations of ${describe(entry.target)} have changed since its snapshot: they are stored before it is deleted`;
-      return { kind: 'recordDrift', index: entry.index, entry, drift: judged.drift, because };
+      const because = `annotations of ${describe(entry.target)} changed since its snapshot: they are recorded before it is deleted`;
+      return { kind: 'recordDrift', index: entry.index, entry, drift: verdict.drift, because };
     }
     case 'conflict':
-      return setStatus(undoing(status, judged, now, entry.index), judged.message);
+      return setStatus(undoing(status, verdict, now, entry.index), verdict.message);
   }
 }
 

@@ -43,7 +43,7 @@ function decideDue(observation: Observation): Step {
     case 'cleanUp':
       return decideCleanUp(observation, due);
     case 'expire':
-      return { kind: 'expire', because: 'spec.ttlSecondsAfterFinished is over' };
+      return { kind: 'expire', because: 'spec.ttlSecondsAfterFinished has elapsed' };
     case 'rest':
       return setStatus(status, 'nothing is due', due.seconds === 0 ? 'none' : { seconds: due.seconds });
   }
@@ -56,9 +56,9 @@ function decideFail({ status, now }: Observation, { cause, leases, trouble }: Ob
 }
 
 function decideConclude({ status, transaction, now }: Observation, isOverdue: boolean): Step {
-  const message = `the undo was not finished within another spec.timeout (${transaction.timeout / 1000}s)`;
+  const message = `the rollback did not finish within its own spec.timeout (${transaction.timeout / 1000}s)`;
   return setStatus(
     concluded(status, now, isOverdue ? { reason: 'RollbackTimeout', message } : undefined),
-    isOverdue ? message : 'the undo of every change has ended',
+    isOverdue ? message : 'the rollback of every change has ended',
   );
 }

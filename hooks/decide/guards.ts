@@ -34,7 +34,7 @@ export function guard({ transaction, now }: Observation, view: ItemView): Guarde
   if (view.snapshot.kind === 'trouble') return { kind: 'trouble', what: 'reading the snapshot', failure: view.snapshot.failure };
   if (view.lease.kind === 'trouble') return { kind: 'trouble', what: 'reading the lock', failure: view.lease.failure };
   if (view.serviceAccount.kind === 'absent') {
-    return { kind: 'lost', reason: 'ServiceAccountMissing', message: `ServiceAccount ${account} does not exist any more` };
+    return { kind: 'lost', reason: 'ServiceAccountMissing', message: `ServiceAccount ${account} no longer exists` };
   }
   if (view.snapshot.kind === 'broken') return { kind: 'lost', reason: 'SnapshotBroken', message: view.snapshot.message };
   const entry = view.snapshot.entries[index];
@@ -47,7 +47,7 @@ export function guard({ transaction, now }: Observation, view: ItemView): Guarde
 
 /** Why what the status remembers of a target is not to be believed. */
 export function forgedDrift(index: number): string {
-  return `status.items[${index}].drift cannot be read: somebody changed it, or its key is no longer in the Secret of the engine`;
+  return `status.items[${index}].drift cannot be read: it was modified, or its key is no longer in the Secret of the engine`;
 }
 
 function leaseStateOf(lease: Presence, holder: string, now: number): LeaseState {
@@ -63,7 +63,7 @@ interface Losses {
 }
 
 /** The step of a change that is not clear. */
-export function heldUp(
+export function stepIfBlocked(
   { status }: Observation,
   view: ItemView,
   guarded: Exclude<Guarded, { kind: 'clear' }>,
@@ -81,7 +81,7 @@ export function heldUp(
 
 /** All our Leases are renewed together. */
 function renew({ leases }: ItemView): Step {
-  return { kind: 'renew', leases, because: 'less than half of the life of a lock is left' };
+  return { kind: 'renew', leases, because: 'more than half of the lock duration has passed' };
 }
 
 /** Why a target could not be read that may not be. */

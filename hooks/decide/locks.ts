@@ -15,60 +15,66 @@ import { lockPatience } from './waiting.ts';
 
 /** What becomes of the status, by how the taking goes. */
 interface Taking {
-  readonly held: () => Step;
+  readonly acquired: () => Step;
   readonly waiting: (message: string) => Status;
   readonly waitedTooLong: (message: string) => Step;
   /** Since when, in ms, locks are waited for; undefined when this is the first try. */
   readonly since: number | undefined;
 }
 
-export function takeLocks(observation: Observation, view: LockView, taking: Taking): Step {
+export function acquireLocks(observation: Observation, view: LockView, taking: Taking): Step {
   const trouble = lockTrouble(view);
   if (trouble !== undefined) {
-    const message = `waiting: locks could not be read (${trouble.failure.reason}); they are tried again until spec.timeout`;
+    const message = `waiting: locks could not be read (${trouble.failure.reason}); retrying until spec.timeout`;
     return { kind: 'setStatus', status: taking.waiting(message), because: message, wait: 'backoff' };
   }
-  const locking = judgeLocks(view, takerOf(observation), observation.now);
-  switch (locking.kind) {
-    case 'held':
-      return taking.held();
+  const acquisition = planAcquisition(view, acquirerOf(observation), observation.now);
+  switch (acquisition.kind) {
+    case 'acquired':
+      return taking.acquired();
     case 'acquire':
-      return { ...locking, kind: 'acquire', because: `${view.locks.length} locks are wanted` };
+      return { ...acquisition, kind: 'acquire', because: `acquiring ${view.locks.length} locks` };
     case 'blocked':
-      return blocked(observation, locking, taking);
+      return blocked(observation, acquisition, taking);
   }
 }
 
-export function takerOf({ transaction, server, lateWindow }: Observation): Taker {
+export function acquirerOf({ transaction, server, lateWindow }: Observation): Acquirer {
   return { holder: holderOf(transaction), server, lateWindow };
 }
 
 // Nothing says that the other object will ever be let go of for this one.
-function collided({ lock, holder }: Extract<Locking, { kind: 'blocked' }>, other: string): string {
-  return `the name of the lock of ${describe(lock.target)}, ${lock.name}, is that of another object, ${other}, which Transaction ${readableHolder(holder)} has locked; it is not waited for: create this Transaction again once that one has finished`;
+function collided({ lock, holder }: Extract<AcquirePlan, { kind: 'blocked' }>, other: string): string {
+  return `the name of the lock of ${describe(lock.target)}, ${lock.name}, is that of another object, ${other}, which Transaction ${readableHolder(holder)} has locked; recreate this Transaction after that one has finished`;
 }
 
-function blocked({ transaction, now }: Observation, locking: Extract<Locking, { kind: 'blocked' }>, taking: Taking): Step {
-  if (locking.other !== undefined) return taking.waitedTooLong(collided(locking, locking.other));
-  const message = `${describe(locking.lock.target)} is locked by Transaction ${readableHolder(locking.holder)}`;
+function blocked(
+  { transaction, now }: Observation,
+  acquisition: Extract<AcquirePlan, { kind: 'blocked' }>,
+  taking: Taking,
+): Step {
+  if (acquisition.other !== undefined) return taking.waitedTooLong(collided(acquisition, acquisition.other));
+  const message = `${describe(acquisition.lock.target)} is locked by Transaction ${readableHolder(acquisition.holder)}`;
   const waited = now - (taking.since ?? now);
   if (transaction.lockWait === 0 || waited > transaction.lockWait) {
     const tooLong =
-      transaction.lockWait === 0 ? 'spec.lockWait is 0s' : `waited for spec.lockWait (${formatDuration(transaction.lockWait)})`;
+      transaction.lockWait === 0
+        ? 'spec.lockWait is 0s'
+        : `waited longer than spec.lockWait (${formatDuration(transaction.lockWait)})`;
     return taking.waitedTooLong(`${message}; ${tooLong}`);
   }
   const status = taking.waiting(`waiting: ${message}`);
-  return { kind: 'releaseAndWait', leases: locking.release, status, because: message, wait: lockPatience };
+  return { kind: 'releaseAndWait', leases: acquisition.release, status, because: message, wait: lockPatience };
 }
 
-/** The uid in a holder tells people nothing. */
+/** The uid in a holder means nothing to people. */
 function readableHolder(holder: string): string {
   return holder.split('/').slice(0, 2).join('/');
 }
 
 /** What taking locks comes to. */
-type Locking =
-  | { readonly kind: 'held' }
+type AcquirePlan =
+  | { readonly kind: 'acquired' }
   | {
       readonly kind: 'acquire';
       readonly create: readonly Lock[];
@@ -85,16 +91,16 @@ type Locking =
     };
 
 /** Who takes them: the Transaction, and the process that serves it. */
-interface Taker {
+interface Acquirer {
   readonly holder: string;
   readonly server: string;
   /** How long after a call began something of it may still happen, in ms. */
   readonly lateWindow: number;
 }
 
-export function judgeLocks(view: LockView, taker: Taker, now: number): Locking {
-  const states = view.locks.map((lock) => ({ lock, state: stateOf(view.states.get(lock.name), taker.holder, now) }));
-  const blocked = states.findIndex(({ state }) => state === 'held');
+export function planAcquisition(view: LockView, acquirer: Acquirer, now: number): AcquirePlan {
+  const states = view.locks.map((lock) => ({ lock, state: stateOf(view.states.get(lock.name), acquirer.holder, now) }));
+  const blocked = states.findIndex(({ state }) => state === 'heldByOther');
   const blocking = states[blocked];
   if (blocking !== undefined) {
     const beyond = view.locks.slice(blocked + 1).map(({ name }) => objectOf(view.states.get(name)));
@@ -105,7 +111,7 @@ export function judgeLocks(view: LockView, taker: Taker, now: number): Locking {
       lock: blocking.lock,
       holder: textAt(lease, 'spec', 'holderIdentity') ?? '',
       ...(other === undefined ? {} : { other }),
-      release: beyond.filter((held) => held !== undefined).filter((held) => isToGoBack(held, view, taker, now)),
+      release: beyond.filter((lease) => lease !== undefined).filter((lease) => mayRelease(lease, view, acquirer, now)),
     };
   }
   const create = states.filter(({ state }) => state === 'free').map(({ lock }) => lock);
@@ -113,14 +119,14 @@ export function judgeLocks(view: LockView, taker: Taker, now: number): Locking {
     const lease = objectOf(view.states.get(lock.name));
     return lease !== undefined && (state === 'expired' || state === 'fading') ? [{ lock, lease }] : [];
   });
-  return create.length + replace.length === 0 ? { kind: 'held' } : { kind: 'acquire', create, replace };
+  return create.length + replace.length === 0 ? { kind: 'acquired' } : { kind: 'acquire', create, replace };
 }
 
 /**
- * What this call has taken, and what an earlier one has left behind that could not give it back (it died, or its time was over):
- * kept, it would be waited for by whoever is waited for. Calls of one process go in turn, those of another end within the window.
+ * What this call has taken, and what an earlier one has left behind that could not release it (it died, or its time was over):
+ * kept, it would be waited for by the holder that is waited for. Calls of one process go in turn, those of another end within the window.
  */
-function isToGoBack(lease: JsonObject, { acquired }: LockView, { holder, server, lateWindow }: Taker, now: number): boolean {
+function mayRelease(lease: JsonObject, { acquired }: LockView, { holder, server, lateWindow }: Acquirer, now: number): boolean {
   if (textAt(lease, 'spec', 'holderIdentity') !== holder) return false;
   if (acquired.has(textAt(lease, 'metadata', 'name') ?? '') || isWrittenBy(server, lease)) return true;
   return ageOf(lease, now) > lateWindow + resolution;

@@ -5,7 +5,7 @@ import type { ItemError } from '../model/item.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { Status } from '../model/status.ts';
 import type { BeginView, LockView, Observation } from '../observe/observation.ts';
-import { takeLocks } from './locks.ts';
+import { acquireLocks } from './locks.ts';
 import type { Step } from './step.ts';
 import { begun, type Locks, locked, stopped, waitingForLocks, withLeases } from './transitions.ts';
 import { setStatus, waitOut } from './waiting.ts';
@@ -13,12 +13,12 @@ import { setStatus, waitOut } from './waiting.ts';
 export function decideBegin(observation: Observation, view: BeginView): Step {
   const { status, transaction, now } = observation;
   if (view.trouble !== undefined) return waitOut(begun(status, now), 'a check', view.trouble);
-  if (view.faults.length > 0) return refuse(observation, view.faults, view.strays);
-  const locking = withLeases(status, leaseNames(view));
-  return takeLocks(observation, view.locks, {
-    held: () => setStatus(locked(status, transaction, now, locksOf(view.locks, leaseNames(view))), 'all locks are held'),
-    waiting: (message) => waitingForLocks(locking, transaction, now, message),
-    waitedTooLong: (message) => setStatus(stopped(locking, { reason: 'LockHeld', message }, now, new Map()), message),
+  if (view.faults.length > 0) return refuse(observation, view.faults, view.orphanedLeases);
+  const withLocks = withLeases(status, leaseNames(view));
+  return acquireLocks(observation, view.locks, {
+    acquired: () => setStatus(locked(status, transaction, now, locksOf(view.locks, leaseNames(view))), 'all locks acquired'),
+    waiting: (message) => waitingForLocks(withLocks, transaction, now, message),
+    waitedTooLong: (message) => setStatus(stopped(withLocks, { reason: 'LockHeld', message }, now, new Map()), message),
     since: status.startedAt,
   });
 }
@@ -36,17 +36,17 @@ function leaseNames({ locks, targets }: BeginView): readonly string[] {
 }
 
 /** Ends as Failed before anything was written, with all faults. */
-export function refuse({ status, now }: Observation, faults: readonly Fault[], strays: readonly JsonObject[] = []): Step {
+export function refuse({ status, now }: Observation, faults: readonly Fault[], orphanedLeases: readonly JsonObject[] = []): Step {
   const message = describeFaults(faults);
   const errors = new Map<number, ItemError>(
     faults.flatMap(({ item, reason, message: text }) => (item === undefined ? [] : [[item, { reason, message: text }] as const])),
   );
-  return ending(stopped(status, { reason: faults[0]?.reason ?? 'Invalid', message }, now, errors), message, strays);
+  return ending(stopped(status, { reason: faults[0]?.reason ?? 'Invalid', message }, now, errors), message, orphanedLeases);
 }
 
-/** Ends before anything was applied; locks that an earlier call has taken and could not tell of are given back. */
-export function ending(status: Status, because: string, strays: readonly JsonObject[]): Step {
-  return strays.length === 0
+/** Ends before anything was applied; locks that an earlier call has taken and could not report are released. */
+export function ending(status: Status, because: string, orphanedLeases: readonly JsonObject[]): Step {
+  return orphanedLeases.length === 0
     ? setStatus(status, because)
-    : { kind: 'releaseAndWait', leases: strays, status, because, wait: 'none' };
+    : { kind: 'releaseAndWait', leases: orphanedLeases, status, because, wait: 'none' };
 }

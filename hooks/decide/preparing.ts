@@ -11,22 +11,22 @@ import { windowEnd } from './window.ts';
 
 export function decidePrepare(observation: Observation, view: PrepareView): Step {
   const { status, transaction, pace } = observation;
-  if (view.trouble !== undefined) return waitOut(status, 'reading and trying the changes', view.trouble);
+  if (view.trouble !== undefined) return waitOut(status, 'reading the targets and dry-running the changes', view.trouble);
   if (view.faults.length > 0) return refuse(observation, view.faults);
   const unseen = unseenAtChecks(observation, view.targets);
   if ('kind' in unseen) return unseen;
   if (unseen.length > 0) return refuse(observation, unseen);
-  if (view.leftovers.length > 0)
-    return { kind: 'discard', configMaps: view.leftovers, because: 'what lies under its name is no complete snapshot' };
+  if (view.incompleteParts.length > 0)
+    return { kind: 'discard', configMaps: view.incompleteParts, because: 'an incomplete snapshot exists under this name' };
   if (view.adopted !== undefined)
     return setStatus(
       prepared(status, view.adopted.ref, windowEnd(transaction.changes, 0, pace)),
-      'a snapshot of this Transaction was stored already',
+      'a snapshot of this Transaction is already stored',
     );
   return {
     kind: 'store',
     targets: view.targets,
     name: view.snapshotName,
-    because: 'every target was read and every change tried',
+    because: 'all targets were read and checked',
   };
 }

@@ -1,10 +1,10 @@
 // RollingBack: one change after the other, the last one first, is taken back or given up with its reason.
 
 import { uidOf } from '../attribution/attribute.ts';
-import { amended } from '../attribution/drift.ts';
+import { withDrift } from '../attribution/drift.ts';
 import { allLost } from '../attribution/gone-owners.ts';
 import { goneManagers } from '../attribution/others.ts';
-import { type Backward, type BackwardEvidence, judgeBackward } from '../attribution/undo.ts';
+import { evaluateUndo, type UndoEvidence, type UndoVerdict } from '../attribution/undo.ts';
 import { hasManager } from '../content/ownership.ts';
 import { mayLandUntil } from '../in-flight/in-flight.ts';
 import { lockOf } from '../locks/lease.ts';
@@ -16,10 +16,10 @@ import { describe } from '../model/reference.ts';
 import { formatTime, parseTime } from '../model/timeouts.ts';
 import { fieldManagers } from '../model/transaction.ts';
 import type { ItemView, Observation } from '../observe/observation.ts';
-import { type Clear, firstLease, guard, heldUp, unreadable } from './guards.ts';
-import { judgeLocks, takerOf } from './locks.ts';
+import { type Clear, firstLease, guard, stepIfBlocked, unreadable } from './guards.ts';
+import { acquirerOf, planAcquisition } from './locks.ts';
 import type { Step } from './step.ts';
-import { concluded, left, observed, restored } from './undo-transitions.ts';
+import { concluded, notRestored, observed, restored } from './undo-transitions.ts';
 import { unseenAtUndo, unseenOwner } from './unseen.ts';
 import { lockPatience, setStatus, undoLater, undoOut } from './waiting.ts';
 
@@ -27,12 +27,12 @@ export function decideRestore(observation: Observation, view: ItemView): Step {
   const { status, now } = observation;
   const guarded = guard(observation, view);
   if (guarded.kind !== 'clear')
-    return heldUp(observation, view, guarded, {
+    return stepIfBlocked(observation, view, guarded, {
       lost: (cause) => concluded(status, now, cause),
-      lockLost: (entry) => takeAgain(observation, view, entry),
+      lockLost: (entry) => reacquire(observation, view, entry),
     });
   const late = lateness(observation, view);
-  if (late === 'unobserved') return setStatus(observed(status, now), 'a write may still be on its way');
+  if (late === 'unobserved') return setStatus(observed(status, now), 'a write may still be in flight');
   const due = { ...guarded, late };
   return awaitCreate(observation, view, due) ?? decideUndo(observation, view, due);
 }
@@ -52,16 +52,16 @@ interface Due extends Clear {
 }
 
 // A lock that was lost while rolling back is taken again: what we changed must be taken back all the same.
-function takeAgain(observation: Observation, view: ItemView, entry: SnapshotEntry): Step {
+function reacquire(observation: Observation, view: ItemView, entry: SnapshotEntry): Step {
   const { status, now } = observation;
   const lock = lockOf(entry.target);
-  const locking = judgeLocks(
+  const acquisition = planAcquisition(
     { locks: [lock], states: new Map([[lock.name, view.lease]]), acquired: new Set() },
-    takerOf(observation),
+    acquirerOf(observation),
     now,
   );
-  if (locking.kind === 'acquire')
-    return { ...locking, kind: 'acquire', because: `the lock on ${describe(entry.target)} was lost` };
+  if (acquisition.kind === 'acquire')
+    return { ...acquisition, kind: 'acquire', because: `the lock on ${describe(entry.target)} was lost` };
   return undoLater(
     status,
     view.index,
@@ -76,7 +76,7 @@ function takeAgain(observation: Observation, view: ItemView, entry: SnapshotEntr
  */
 function awaitCreate(observation: Observation, view: ItemView, { entry: { index, type, target }, late }: Due): Step | undefined {
   if (late === undefined || type !== 'Create' || isLongThere(observation, view)) return undefined;
-  const message = `waiting until ${formatTime(late)}: a write of ${describe(target)} may still be on its way`;
+  const message = `waiting until ${formatTime(late)}: a write to ${describe(target)} may still be in flight`;
   return undoLater(observation.status, index, message);
 }
 
@@ -92,28 +92,28 @@ function decideUndo(observation: Observation, view: ItemView, due: Due): Step {
   if (trouble !== undefined) return failedRead(observation, entry, trouble);
   const evidence = evidenceOf(observation, view, due);
   const known = evidence.entry;
-  const judged = judgeBackward(evidence);
-  const unseen = unseenFor(judged, observation, view, evidence);
+  const verdict = evaluateUndo(evidence);
+  const unseen = unseenFor(verdict, observation, view, evidence);
   if (unseen !== undefined) return unseen;
   // Who fenced it and died has left his mark: that is taken off again.
   const isMarked = hasManager(evidence.live, [evidence.managers.restore]);
   const isFenced = (late === undefined || view.item.progress.kind === 'applied') && !isMarked;
-  const safe = isFenced ? judged : fenced(judged, view, known);
+  const safe = isFenced ? verdict : fenced(verdict, view, known);
   const lost = { goneOwners: allLost(view), goneManagers: goneManagers(evidence) };
-  return byJudgement({ observation, entry: known, ...lost }, safe, observation.now);
+  return stepForVerdict({ observation, entry: known, ...lost }, safe, observation.now);
 }
 
 // What must be seen before it is deleted, or given its owners back.
-function unseenFor({ kind }: Backward, observation: Observation, view: ItemView, evidence: BackwardEvidence): Step | undefined {
+function unseenFor({ kind }: UndoVerdict, observation: Observation, view: ItemView, evidence: UndoEvidence): Step | undefined {
   if (kind === 'delete') return unseenAtUndo(observation, view, evidence);
   const givesOwners = kind === 'recreate' || kind === 'complete' || kind === 'content';
   return givesOwners ? unseenOwner(observation, view, evidence.entry) : undefined;
 }
 
-function evidenceOf({ status, transaction }: Observation, view: ItemView, { entry, drift }: Clear): BackwardEvidence {
+function evidenceOf({ status, transaction }: Observation, view: ItemView, { entry, drift }: Clear): UndoEvidence {
   const { item } = view;
   return {
-    entry: amended(entry, drift),
+    entry: withDrift(entry, drift),
     live: view.live.kind === 'present' ? view.live.object : undefined,
     managers: fieldManagers(transaction),
     drift,
@@ -137,10 +137,10 @@ function evidenceOf({ status, transaction }: Observation, view: ItemView, { entr
 }
 
 // W5: where the undo itself writes nothing to an object that is there, a write that may still land is made to miss.
-function fenced(judged: Backward, { live }: ItemView, { prior }: SnapshotEntry): Backward {
-  if (judged.kind !== 'restored' && judged.kind !== 'conflict') return judged;
+function fenced(verdict: UndoVerdict, { live }: ItemView, { prior }: SnapshotEntry): UndoVerdict {
+  if (verdict.kind !== 'restored' && verdict.kind !== 'conflict') return verdict;
   const isSame = live.kind === 'present' && prior !== undefined && uidOf(live.object) === uidOf(prior);
-  return isSame ? { kind: 'fence', live: live.object, end: judged } : judged;
+  return isSame ? { kind: 'fence', live: live.object, end: verdict } : verdict;
 }
 
 // All had been applied, so it was Committed: the last one ends it.
@@ -148,35 +148,39 @@ function wasApplied({ progress }: Item): boolean {
   return progress.kind === 'applied' || ('applied' in progress && progress.applied);
 }
 
-interface Judging {
+interface VerdictContext {
   readonly observation: Observation;
   readonly entry: SnapshotEntry;
   readonly goneOwners: readonly string[];
   readonly goneManagers: readonly string[];
 }
 
-function byJudgement({ observation, entry, ...lost }: Judging, judged: Backward, now: number): Step {
+function stepForVerdict({ observation, entry, ...lost }: VerdictContext, verdict: UndoVerdict, now: number): Step {
   const { status } = observation;
   const { index } = entry;
-  switch (judged.kind) {
+  switch (verdict.kind) {
     case 'restored':
       return setStatus(
-        restored(status, index, now, { note: judged.note }),
-        judged.note ?? `nothing of ours is left of ${describe(entry.target)}`,
+        restored(status, index, now, { note: verdict.note }),
+        verdict.note ?? `${describe(entry.target)} needs no undo`,
       );
     case 'wait':
-      return undoLater(status, index, judged.message);
+      return undoLater(status, index, verdict.message);
     case 'conflict':
-      return setStatus(left(status, index, now, judged), judged.message);
+      return setStatus(notRestored(status, index, now, verdict), verdict.message);
     case 'readMore':
-      return { kind: 'readMore', others: judged.others, because: `who else has changed ${describe(entry.target)}` };
+      return {
+        kind: 'readMore',
+        others: verdict.others,
+        because: `reading other Transactions that changed ${describe(entry.target)}`,
+      };
     default:
-      return { kind: 'compensate', index, entry, judged, ...lost, because: `undo ${entry.type} of ${describe(entry.target)}` };
+      return { kind: 'compensate', index, entry, verdict, ...lost, because: `undo ${entry.type} of ${describe(entry.target)}` };
   }
 }
 
 function failedRead({ status, transaction, now }: Observation, entry: SnapshotEntry, failure: Failure): Step {
   if (failure.kind === 'transient') return undoOut(status, entry.index, `reading ${describe(entry.target)}`, failure);
   const cause = unreadable(failure, entry, transaction);
-  return setStatus(left(status, entry.index, now, cause), cause.message);
+  return setStatus(notRestored(status, entry.index, now, cause), cause.message);
 }

@@ -1,21 +1,21 @@
-// The ends: locks are given back, later requests honoured, and what is deleted is let go.
+// The ends: locks are released, later requests honoured, and what is deleted is let go.
 
 import { unsettledAtEnd } from '../in-flight/in-flight.ts';
 import { lockOf } from '../locks/lease.ts';
 import type { CleanUpView, ItemView, Observation, ObservedTo, ReleaseView, RelockView } from '../observe/observation.ts';
 import { firstLease, forgedDrift } from './guards.ts';
-import { takeLocks } from './locks.ts';
+import { acquireLocks } from './locks.ts';
 import { locksOf } from './pending.ts';
 import type { Step } from './step.ts';
-import { answered, disowned, released, waitingSince, waitingToUndo, withLeases } from './transitions.ts';
+import { answered, fieldsReleased, released, waitingSince, waitingToUndo, withLeases } from './transitions.ts';
 import { undoingAgain } from './undo-transitions.ts';
 import { setStatus, waitOut } from './waiting.ts';
 
 export function decideRelease(observation: Observation, view: ReleaseView): Step {
   const { status } = observation;
   if (view.trouble !== undefined) return waitOut(status, 'reading the locks', view.trouble);
-  if (view.leases.length === 0) return setStatus(released(status, unsettledAtRelease(observation)), 'no lock is held any more');
-  return { kind: 'release', leases: view.leases, because: `${view.leases.length} locks are given back` };
+  if (view.leases.length === 0) return setStatus(released(status, unsettledAtRelease(observation)), 'all locks are released');
+  return { kind: 'release', leases: view.leases, because: `releasing ${view.leases.length} locks` };
 }
 
 /** What a later undo must know: with the Leases the names of the writers go. Nobody begins to change anything after an end. */
@@ -37,17 +37,17 @@ export function decideReacquire(observation: Observation, view: ObservedTo<'reac
     return setStatus(answered(status, request, message), message);
   }
   const leases = view.snapshot.entries.map(({ target }) => lockOf(target).name);
-  const locking = withLeases(status, leases);
-  return takeLocks(observation, view.locks, {
-    held: () =>
+  const withLocks = withLeases(status, leases);
+  return acquireLocks(observation, view.locks, {
+    acquired: () =>
       setStatus(
         undoingAgain(status, request, now, locksOf(view.locks, leases)),
-        'a rollback was requested and all locks are held',
+        'a rollback was requested and all locks are acquired',
       ),
-    waiting: (message) => waitingToUndo(locking, now, message),
+    waiting: (message) => waitingToUndo(withLocks, now, message),
     waitedTooLong: (message) => {
       const refused = `${request.annotation}="${request.value}" has no effect: ${message}; set another value to try again`;
-      return setStatus(answered(locking, request, refused), refused);
+      return setStatus(answered(withLocks, request, refused), refused);
     },
     since: waitingSince(status),
   });
@@ -59,11 +59,11 @@ function whyBroken({ snapshot, brokenDrift }: RelockView): string | undefined {
 }
 
 /** ms for which a deletion is held up by objects that cannot be read or written: it must not depend on what others keep running. */
-const disownPatience = 60_000;
+const releaseFieldsPatience = 60_000;
 
 /** Whether a deletion has waited long enough: from then on each object has one try. */
-export function isDisownOver({ transaction: { deletedAt }, now }: Pick<Observation, 'transaction' | 'now'>): boolean {
-  return deletedAt !== undefined && now > deletedAt + disownPatience;
+export function isReleaseFieldsOverdue({ transaction: { deletedAt }, now }: Pick<Observation, 'transaction' | 'now'>): boolean {
+  return deletedAt !== undefined && now > deletedAt + releaseFieldsPatience;
 }
 
 /** Our entry in the managedFields of a patched object goes with the Transaction. Where it cannot, nothing waits for it for long. */
@@ -72,13 +72,14 @@ export function decideReleaseFields(observation: Observation, view: ItemView): S
   const { index } = view;
   const entry = view.snapshot.kind === 'stored' ? view.snapshot.entries[index] : undefined;
   const trouble = view.live.kind === 'trouble' && view.live.failure.kind === 'transient' ? view.live.failure : undefined;
-  if (trouble !== undefined && !isDisownOver(observation)) return waitOut(status, 'reading an object that was patched', trouble);
+  if (trouble !== undefined && !isReleaseFieldsOverdue(observation))
+    return waitOut(status, 'reading an object that was patched', trouble);
   if (entry === undefined || view.live.kind !== 'present')
-    return setStatus(disowned(status, index), 'the object is gone: no field of it is ours', 'now');
+    return setStatus(fieldsReleased(status, index), 'the object no longer exists: there are no fields to release', 'now');
   return { kind: 'releaseFields', index, entry, live: view.live.object, because: 'the Transaction is being deleted' };
 }
 
 export function decideCleanUp({ status }: Observation, view: CleanUpView): Step {
-  if (view.trouble !== undefined) return waitOut(status, 'reading what is left of the Transaction', view.trouble);
+  if (view.trouble !== undefined) return waitOut(status, 'reading the Leases and snapshots of the Transaction', view.trouble);
   return { kind: 'cleanUp', leases: view.leases, configMaps: view.configMaps, because: 'the Transaction is being deleted' };
 }

@@ -1,6 +1,6 @@
 // What one look leads to: a closed union. At most one target is touched by any of them.
 
-import type { Backward } from '../attribution/undo.ts';
+import type { UndoVerdict } from '../attribution/undo.ts';
 import type { Precondition } from '../cluster.ts';
 import type { Lock } from '../locks/lease.ts';
 import type { SnapshotEntry } from '../model/entry.ts';
@@ -29,7 +29,7 @@ export type Step =
   | { readonly kind: 'renew'; readonly leases: readonly JsonObject[]; readonly because: string }
   /** Puts the name of this call into the Lease of the first change; `isSettled`: all requests of the one named there are answered. */
   | { readonly kind: 'sign'; readonly lease: JsonObject; readonly isSettled: boolean; readonly because: string }
-  /** Gives locks back that this call has taken, and waits. */
+  /** Releases locks that this call has taken, and waits. */
   | {
       readonly kind: 'releaseAndWait';
       readonly leases: readonly JsonObject[];
@@ -70,9 +70,9 @@ export type Step =
       readonly kind: 'compensate';
       readonly index: number;
       readonly entry: SnapshotEntry;
-      readonly judged: Backward;
+      readonly verdict: UndoVerdict;
       readonly goneOwners: readonly string[];
-      /** Field managers of Transactions that are undone or gone: nothing is given back to them. */
+      /** Field managers of Transactions that are undone or gone: nothing is returned to them. */
       readonly goneManagers: readonly string[];
       readonly because: string;
     }

@@ -37,7 +37,7 @@ export function waitingForLocks(status: Status, transaction: Transaction, now: n
 export function locked(status: Status, transaction: Transaction, now: number, { leases, writer }: Locks): Status {
   const begun = { startedAt: status.startedAt ?? now, specDigest: transaction.specDigest };
   const passed = { ...to(status, 'Preparing'), ...begun, ...settledBy(writer) };
-  return { ...withLeases(passed, leases), message: 'all locks are held; the state before the changes is being stored' };
+  return { ...withLeases(passed, leases), message: 'all locks acquired; storing the state before the changes' };
 }
 
 export interface Locks {
@@ -49,7 +49,7 @@ export function settledBy(writer: string | undefined): Pick<Status, 'settledWrit
   return writer === undefined ? {} : { settledWriter: writer };
 }
 
-/** Names the locks that are wanted, held or not: whatever the end is, those that are held are given back. */
+/** Names the locks that are wanted, held or not: whatever the end is, those that are held are released. */
 export function withLeases(status: Status, leases: readonly string[]): Status {
   const items = status.items.map((item, index) => {
     const lockLease = leases[index];
@@ -127,7 +127,7 @@ export function answered(status: Status, request: Request, message = status.mess
 }
 
 /**
- * Our Leases are gone; whoever waited for more of them waits no longer. `unsettledAt`: a writer may have left a request unanswered
+ * Our Leases are gone; a request that waited for more of them waits no longer. `unsettledAt`: a writer may have left a request unanswered
  * by then (in ms by the API server's clock).
  */
 export function released(status: Status, unsettledAt: number | undefined): Status {
@@ -137,11 +137,11 @@ export function released(status: Status, unsettledAt: number | undefined): Statu
 }
 
 /** Our field manager was taken off the target of a change, at the deletion of the Transaction. */
-export function disowned(status: Status, index: number): Status {
+export function fieldsReleased(status: Status, index: number): Status {
   return withItem(status, index, (item) => ({ ...item, disowned: true }));
 }
 
 /** The status with what has moved in an object that is about to be deleted. */
-export function amending(status: Status, index: number, drift: string): Status {
+export function withRecordedDrift(status: Status, index: number, drift: string): Status {
   return withItem(status, index, (item) => ({ ...item, drift }));
 }

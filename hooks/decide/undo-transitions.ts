@@ -16,12 +16,11 @@ export function undoing(status: Status, cause: Ending, now: number, failed?: num
 /** An undo that a user asked for begins, its locks held again: of a Committed one, or once more of a Failed one. */
 export function undoingAgain(status: Status, request: Request, now: number, { leases, writer }: Locks): Status {
   const items = status.items.map((item): Item => {
-    if (item.progress.kind !== 'left') return item;
+    if (item.progress.kind !== 'notRestored') return item;
     const { error: _gone, ...rest } = item;
     return { ...rest, progress: { kind: item.progress.applied ? 'applied' : 'announced' } };
   });
-  const message =
-    status.phase === 'Failed' ? (status.cause?.message ?? 'the rollback is tried again') : 'a rollback was requested';
+  const message = status.phase === 'Failed' ? (status.cause?.message ?? 'retrying the rollback') : 'a rollback was requested';
   const reason = status.phase === 'Failed' ? (status.cause?.reason ?? 'RollbackRequested') : 'RollbackRequested';
   const taken = withLeases({ ...status, items, ...settledBy(status.settledWriter ?? writer), ...earlierUndo(status) }, leases);
   return undoing(taken, { reason, message, request }, now);
@@ -62,45 +61,45 @@ export function restored(status: Status, index: number, now: number, { note, uid
     ...(note === undefined ? {} : { note: shortened(note) }),
     ...(uid === undefined ? {} : { uid }),
   }));
-  return concludedIfJudged(next, now);
+  return concludedIfComplete(next, now);
 }
 
 /** One change could not be taken back; the undo of the others goes on. */
-export function left(status: Status, index: number, now: number, error: ItemError): Status {
-  return concludedIfJudged(
-    withItem(status, index, (item) => leftItem(item, error)),
+export function notRestored(status: Status, index: number, now: number, error: ItemError): Status {
+  return concludedIfComplete(
+    withItem(status, index, (item) => notRestoredItem(item, error)),
     now,
   );
 }
 
-function leftItem({ waiting: _over, ...item }: Item, error: ItemError): Item {
-  return { ...item, error: plain(error), progress: { kind: 'left', applied: item.progress.kind === 'applied' } };
+function notRestoredItem({ waiting: _over, ...item }: Item, error: ItemError): Item {
+  return { ...item, error: plain(error), progress: { kind: 'notRestored', applied: item.progress.kind === 'applied' } };
 }
 
-function concludedIfJudged(status: Status, now: number): Status {
+function concludedIfComplete(status: Status, now: number): Status {
   return status.items.some(isToUndo) ? status : concluded(status, now);
 }
 
-/** The undo ends; what was not judged yet is left, for that reason. */
-export function concluded(status: Status, now: number, unjudged?: ItemError): Status {
+/** The undo ends; what was not evaluated yet is left, for that reason. */
+export function concluded(status: Status, now: number, remaining?: ItemError): Status {
   const items = status.items.map((item) =>
-    unjudged !== undefined && isToUndo(item) ? leftItem(item, lastWords(item, unjudged)) : item,
+    remaining !== undefined && isToUndo(item) ? notRestoredItem(item, lastWords(item, remaining)) : item,
   );
-  const leftOver = items.filter(({ progress }) => progress.kind === 'left');
+  const unrestored = items.filter(({ progress }) => progress.kind === 'notRestored');
   const undone = items.filter(({ progress }) => progress.kind === 'restored' && progress.applied).length;
   const why = status.cause?.message ?? '';
   const ended = { ...status, items, completedAt: now };
-  if (leftOver.length === 0) {
+  if (unrestored.length === 0) {
     return {
       ...to(ended, 'RolledBack'),
-      message: `${count(undone, 'change')} undone, nothing is left of this Transaction: ${why}`,
+      message: `rolled back ${count(undone, 'change')}: ${why}`,
     };
   }
-  const first = leftOver[0]?.error?.message ?? '';
-  const summary = `${count(undone, 'change')} undone, ${leftOver.length} left as ${leftOver.length === 1 ? 'it is' : 'they are'}`;
+  const first = unrestored[0]?.error?.message ?? '';
+  const summary = `rolled back ${count(undone, 'change')}, ${unrestored.length} not restored`;
   return {
     ...to(ended, 'Failed'),
-    message: `${summary}: ${first}; ${keepIt}; the undo began because ${why}`,
+    message: `${summary}: ${first}; ${keepIt}; the rollback began because ${why}`,
   };
 }
 

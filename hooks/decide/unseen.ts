@@ -9,17 +9,17 @@ import { describe } from '../model/reference.ts';
 import type { Status } from '../model/status.ts';
 import type { ItemView, Observation, Prepared } from '../observe/observation.ts';
 import type { Step } from './step.ts';
-import { left, undoing } from './undo-transitions.ts';
+import { notRestored, undoing } from './undo-transitions.ts';
 import { setAside, setStatus, waitOut } from './waiting.ts';
 
 /** ms since the beginning, of the Transaction or of its undo, for which a kind is waited for; at most half of spec.timeout. */
 const listPatience = 60_000;
 
 /** Looks in a row that must have been in vain: what fails once after a long time may succeed at the next try. */
-const mostLooks = 6;
+const mostAttempts = 6;
 
 function isLasting({ transaction, now, waits }: Observation, since: number): boolean {
-  return now > since + Math.min(listPatience, transaction.timeout / 2) && waits >= mostLooks;
+  return now > since + Math.min(listPatience, transaction.timeout / 2) && waits >= mostAttempts;
 }
 
 /** A Delete among these around which not all can be seen: waited for, then refused. */
@@ -60,8 +60,8 @@ export function unseenAtUndo(
   if (failure.kind === 'transient' && !isLasting(observation, undoBegan(status, now)))
     return setAside(status, index, lookingAt(unseen, { target }), failure);
   if (view.unseenInside === undefined && !wasCommitted) return undefined;
-  const message = `${describe(target)} was created here, and it is not known what others would lose with it: listing ${kind} fails (${failure.reason}); see to it that the ServiceAccount can list that kind`;
-  return setStatus(left(status, index, now, { reason: reasonOfFailure(failure), message }), message);
+  const message = `${describe(target)} was created by this Transaction, and what would be deleted with it is unknown: listing ${kind} fails (${failure.reason}); make sure that the ServiceAccount can list that kind`;
+  return setStatus(notRestored(status, index, now, { reason: reasonOfFailure(failure), message }), message);
 }
 
 /** What comes back, or gets its content back, names an owner of a kind that cannot be read: others are undone meanwhile, and after it. */
@@ -72,8 +72,8 @@ export function unseenOwner(observation: Observation, view: ItemView, { index, t
   const owner = isSealed(target, transaction.namespace) ? 'an owner' : `an owner, ${kind},`;
   if (!isLasting(observation, undoBegan(status, now)))
     return setAside(status, index, `reading ${owner} of ${describe(target)}`, failure);
-  const message = `${describe(target)} has ${owner} that cannot be read (${failure.reason}): Kubernetes deletes what has no owner that is there; see to it that this kind can be read`;
-  return setStatus(left(status, index, now, { reason: reasonOfFailure(failure), message }), message);
+  const message = `${describe(target)} has ${owner} that cannot be read (${failure.reason}): Kubernetes deletes objects whose owners do not exist; make sure that the ServiceAccount can read that kind`;
+  return setStatus(notRestored(status, index, now, { reason: reasonOfFailure(failure), message }), message);
 }
 
 function undoBegan({ rollbackStartedAt, rollbackObservedAt }: Status, now: number): number {
@@ -81,10 +81,10 @@ function undoBegan({ rollbackStartedAt, rollbackObservedAt }: Status, now: numbe
 }
 
 function lookingAt({ kind }: Unseen, { target }: Pick<SnapshotEntry, 'target'>): string {
-  return `listing ${kind}, to see what would go with ${describe(target)},`;
+  return `listing ${kind} to find what would be deleted with ${describe(target)}`;
 }
 
 function blindDelete({ kind, failure }: Unseen, target: SnapshotEntry['target']): string {
-  const why = `it is not known what would go with it, since listing ${kind} fails (${failure.reason})`;
-  return `Delete of ${describe(target)} cannot be undone: ${why}; mend that kind, or ${howToAllow}`;
+  const why = `what would be deleted with it is unknown, since listing ${kind} fails (${failure.reason})`;
+  return `Delete of ${describe(target)} cannot be undone: ${why}; fix that kind, or ${howToAllow}`;
 }

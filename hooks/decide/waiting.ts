@@ -19,7 +19,7 @@ export function waitFor(status: Status, message: string, wait: Wait = patience):
 
 /** The trouble is named by its reason alone: it is the same sentence at each try. */
 export function waitOut(status: Status, what: string, failure: Failure): SetStatus {
-  const message = `waiting: ${what} failed for now (${failure.reason}); it is tried again until spec.timeout`;
+  const message = `waiting: ${what} failed (${failure.reason}); retrying until spec.timeout`;
   return { kind: 'setStatus', status: { ...status, message }, because: message, wait: 'backoff' };
 }
 
@@ -39,7 +39,7 @@ export function undoOut(status: Status, index: number, what: string, failure: Fa
 
 /** Trouble that the others would not meet, whatever the answer. */
 export function setAside(status: Status, index: number, what: string, failure: Failure): SetStatus {
-  const message = `${what} failed for now (${failure.reason}); it is tried again`;
+  const message = `${what} failed (${failure.reason}); retrying`;
   return passOver(status, index, {
     message,
     wait: 'backoff',

@@ -17,7 +17,7 @@ import type { Observation, Pace } from '../observe/observation.ts';
 import type { Step } from './step.ts';
 import { setStatus } from './waiting.ts';
 
-/** Deletes announced at once: nothing tells what is only announced of them from the same deed of others. */
+/** Deletes announced at once: nothing distinguishes what is only announced of them from the same deed of others. */
 const mostDeletes = 8;
 
 /** The index after the last change that is announced once the first `applied` ones are applied. */
@@ -63,5 +63,5 @@ function isAnnounced({ items }: Status, index: number): boolean {
 /** V1: where another engine has stored a status meanwhile, or another target is due than this call has written to, another call goes on. */
 export function elsewhere({ due, status, touched, isOvertaken }: Observation): Step | undefined {
   const isOther = touched !== undefined && 'index' in due && due.index !== touched;
-  return isOther || isOvertaken ? setStatus(status, 'this call has written to other objects already', 'now') : undefined;
+  return isOther || isOvertaken ? setStatus(status, 'this call has already written to other objects', 'now') : undefined;
 }

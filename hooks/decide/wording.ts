@@ -25,4 +25,4 @@ export function allApplied(total: number): string {
 /** Where something is left. It stands before the cause: a long message is cut at its end. */
 export const keepIt =
   'set tx.janus.io/retry-rollback to try again; keep the Transaction until then (spec.ttlSecondsAfterFinished does not delete it): ' +
-  'its snapshot may hold the only copy of what is left';
+  'its snapshot may hold the only copy of what was not restored';

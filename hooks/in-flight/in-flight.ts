@@ -5,20 +5,20 @@
 // nothing more under that name.
 //
 // W1. Nobody sends a change under a name that an answer of it has called settled; the next turn needs a new name.
-// W2. What the Lease names after RollingBack was stored is the last writer that can have sent anything: whoever puts a name there
+// W2. What the Lease names after RollingBack was stored is the last writer that can have sent anything: a process that puts a name there
 //     later reads RollingBack after that, and sends nothing.
 // W3. An answer names its writer as settled only where it records all that its process has sent, in earlier calls too: an answer
 //     may have been lost. So where the stored status names that writer, and no earlier one was replaced unsettled, what is recorded
 //     as applied was applied, and what is only announced was never sent, or refused.
 // W4. Else what was sent lands at the latest one late window (hooks/call.ts, Timing) after the state that allowed it was last
 //     seen: after RollingBack was found stored, and after the replacement of a writer. Both times are stored, by the API server's
-//     clock, so no process waits anew.
+//     clock, so no process waits again.
 // W5. A writer names only versions of a target that it read before it last read the Transaction. So what it has under way has no
 //     effect once the undo has written to the target: it needs no waiting. A Create names no version.
 //
 // Many changes in one call (decide/window.ts) change nothing in this. A call reads the Transaction at r, with the Leases, and sends under
 // that look until it is too old (JANUS_LOOK_AGE) or something has moved; r is after its own signature, and not before the call began.
-// - W2: whoever undoes reads the first Lease after RollingBack was stored. A call that still sends under an earlier look has signed
+// - W2: a process that undoes reads the first Lease after RollingBack was stored. A call that still sends under an earlier look has signed
 //   before that look, so it is the writer that the Lease names, or one that was replaced.
 // - W4: nothing is sent after the deadline of the call, so what it sends lands within one late window of the call's beginning, which is
 //   not after r. So the one wait of one late window covers all changes of the call; it is not multiplied by them.
@@ -58,7 +58,7 @@ export function isAccountedFor(traces: Traces): boolean {
 }
 
 /** The status of an answer, with what its process can say: it sends nothing more under its name, and what it sent is answered or late. */
-export function testified(next: Status, first: JsonObject | undefined, ownWrites: OwnWrites): Status {
+export function accountFor(next: Status, first: JsonObject | undefined, ownWrites: OwnWrites): Status {
   const time = unsettledAt({ status: next, ownWrites });
   const writer = ownWrites.writer;
   const isOurs = writer !== undefined && writerOf(first) === writer && isRecorded(next, ownWrites);

@@ -96,7 +96,7 @@ function leaseObject({ name, target }: Lock, { transaction, engineNamespace, now
   };
 }
 
-/** Takes an expired Lease over, or renews our own: with uid and resourceVersion, so that only what was judged is replaced. */
+/** Takes an expired Lease over, or renews our own: with uid and resourceVersion, so that only what was read is replaced. */
 export function replaceWrite(lock: Lock, lease: JsonObject, context: LeaseContext): Write | undefined {
   const precondition = preconditionOf(lease);
   const object = leaseObject(lock, context);

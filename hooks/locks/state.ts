@@ -11,14 +11,14 @@ export type LeaseState =
   /** Ours, but less than half of its life is left, or none: it is renewed and goes on. */
   | 'fading'
   | 'expired'
-  | 'held';
+  | 'heldByOther';
 
 export function leaseState(lease: JsonObject | undefined, holder: string, now: number): LeaseState {
   if (lease === undefined) return 'free';
   const heldBy = textAt(lease, 'spec', 'holderIdentity') ?? '';
   const [life, age] = [lifeOf(lease), ageOf(lease, now)];
   if (heldBy === holder) return age > life / 2 ? 'fading' : 'ours';
-  return heldBy === '' || age > life + resolution ? 'expired' : 'held';
+  return heldBy === '' || age > life + resolution ? 'expired' : 'heldByOther';
 }
 
 /** ms until nobody needs to respect it any more. Others add the resolution to that, so that this is on the safe side. */

@@ -51,7 +51,7 @@ function stateOf({ progress, error }: Item, isOver: boolean): ItemState {
       return 'Applying';
     case 'applied':
       return 'Applied';
-    case 'left':
+    case 'notRestored':
       return 'NotRestored';
     case 'restored':
       // As the message counts: what was never known to be applied is none of the changes undone.

@@ -4,7 +4,7 @@ import type { FailureReason } from './reason.ts';
 /**
  * - `absent`: 404, the object or its kind is not there.
  * - `exists`: 409 AlreadyExists.
- * - `stale`: any other 409; a precondition did not hold: read again and judge.
+ * - `stale`: any other 409; a precondition did not hold: read again and evaluate.
  * - `refused`: 400, 403, 405, 413, 415, 422; the same request will be refused again.
  * - `transient`: 401, 408, 429, 5xx, no answer, a cut or unreadable answer, no time left; try again later.
  */

@@ -14,12 +14,12 @@ export interface ItemError {
  * - `prepared`: prior and expected state are stored.
  * - `announced`: its write may be sent, or may have been.
  * - `applied`: its write is known to have taken effect.
- * - `restored`: judged by the undo, nothing of ours is left; `applied` tells whether there was anything to take back.
- * - `left`: the undo could not take it back; the error says why.
+ * - `restored`: the undo has ended: no change of this Transaction is left in it; `applied` says whether there was anything to take back.
+ * - `notRestored`: the undo could not take it back; the error says why.
  */
 export type Progress =
   | { readonly kind: 'waiting' | 'prepared' | 'announced' | 'applied' }
-  | { readonly kind: 'restored' | 'left'; readonly applied: boolean };
+  | { readonly kind: 'restored' | 'notRestored'; readonly applied: boolean };
 
 export interface Item {
   readonly progress: Progress;
@@ -27,7 +27,7 @@ export interface Item {
   readonly lockLease?: string;
   /** Of the object that a Create made, or that the undo of a Delete has created again. */
   readonly uid?: string;
-  /** Of the object as the change left it, or as it was when it was deleted: tells which change of an object came after which. */
+  /** Of the object as the change left it, or as it was when it was deleted: shows which change of an object came after which. */
   readonly resourceVersion?: string;
   readonly tookFieldsFrom?: readonly string[];
   /** Sealed where the target is. */
@@ -59,8 +59,8 @@ export function nextToUndo(items: readonly Item[], waits: number): number {
 }
 
 /** Whether an undo has ended without having taken it back. */
-export function wasLeft({ progress }: Item): boolean {
-  return progress.kind === 'left';
+export function isNotRestored({ progress }: Item): boolean {
+  return progress.kind === 'notRestored';
 }
 
 const flags = ['prepared', 'announced', 'committed', 'rolledBack', 'left'] as const;
@@ -71,7 +71,7 @@ const wireFlags: Readonly<Record<Progress['kind'], readonly (typeof flags)[numbe
   announced: ['prepared', 'announced'],
   applied: ['prepared', 'announced', 'committed'],
   restored: ['prepared', 'announced', 'rolledBack'],
-  left: ['prepared', 'announced', 'left'],
+  notRestored: ['prepared', 'announced', 'left'],
 };
 
 /** As it is stored. */
@@ -105,12 +105,12 @@ function decodeProgress(wire: JsonObject): Progress | undefined {
   const applied = set.includes('committed');
   const kind = (Object.keys(wireFlags) as Progress['kind'][]).find((candidate) => {
     const wanted = wireFlags[candidate];
-    const ends = candidate === 'restored' || candidate === 'left';
+    const ends = candidate === 'restored' || candidate === 'notRestored';
     const rest = ends ? set.filter((flag) => flag !== 'committed') : set;
     return rest.length === wanted.length && rest.every((flag) => wanted.includes(flag));
   });
   if (kind === undefined) return undefined;
-  return kind === 'restored' || kind === 'left' ? { kind, applied } : { kind };
+  return kind === 'restored' || kind === 'notRestored' ? { kind, applied } : { kind };
 }
 
 // As it was stored, perhaps by another version: what did not change must not seem to.

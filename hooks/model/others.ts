@@ -34,7 +34,7 @@ export function changesTo(target: Reference, other: Transaction): readonly Other
     const item = other.status?.items[index];
     if (item === undefined || !isSame(change.target, other.namespace, target)) return [];
     const { uid, resourceVersion, tookFieldsFrom = [], progress } = item;
-    const isApplied = progress.kind === 'announced' || progress.kind === 'applied' || progress.kind === 'left';
+    const isApplied = progress.kind === 'announced' || progress.kind === 'applied' || progress.kind === 'notRestored';
     return {
       transaction: `${other.namespace}/${other.name}`,
       managers: fieldManagers(other),
@@ -49,7 +49,7 @@ export function changesTo(target: Reference, other: Transaction): readonly Other
 
 /**
  * Whether a change was made after ours. Versions of objects of one kind grow from write to write (Kubernetes documents it since
- * 1.35); a deletion has the version that it found. Where one is not known, as in a status of an older engine, it cannot be told.
+ * 1.35); a deletion has the version that it found. Where one is not known, as in a status of an older engine, the order is unknown.
  */
 export function isAfter(other: Pick<OtherChange, 'type' | 'resourceVersion'>, ours: string | undefined): boolean {
   const [theirs, own] = [numberOf(other.resourceVersion), numberOf(ours)];

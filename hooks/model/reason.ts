@@ -7,7 +7,7 @@
 import { type Phase, phases } from './phase.ts';
 
 /** What the engine has found out by itself. */
-const judgements = [
+const ownReasons = [
   'AlreadyExists',
   'Conflict',
   'Deleted',
@@ -43,7 +43,7 @@ const judgements = [
   'UnknownKind',
 ] as const;
 
-/** What a refusal by the API server, or by admission, comes to: neither somebody else's work, nor a judgement of the engine. */
+/** What a refusal by the API server, or by admission, comes to: neither somebody else's work, nor a finding of the engine. */
 const refusals = [
   'BadRequest',
   'Denied',
@@ -82,7 +82,7 @@ const stages = ['NoSnapshot', 'SnapshotStored', 'ReleasingLocks', 'WaitingForLoc
 const other = 'Other';
 
 /** Why a change, or a Transaction, stands where it stands. */
-export type Reason = (typeof judgements)[number] | (typeof refusals)[number] | (typeof troubles)[number] | typeof other;
+export type Reason = (typeof ownReasons)[number] | (typeof refusals)[number] | (typeof troubles)[number] | typeof other;
 
 /** The reason of a condition. */
 export type ConditionReason = Reason | Phase | (typeof stages)[number];
@@ -149,13 +149,13 @@ const byCode: Readonly<Record<number, Reason>> = {
   504: 'ServerTimeout',
 };
 
-/** What a failed request comes to in a status. Not found, in conflict, gone: that is judged by what is read, not by a refusal. */
+/** What a failed request comes to in a status. Not found, in conflict, gone: these follow from what is read, not from a refusal. */
 export function reasonOfFailure({ code, reason }: { readonly code: number; readonly reason: FailureReason }): Reason {
   if (isOwn(reason)) return reason;
   return byCode[code] ?? (code >= 500 ? 'InternalError' : 'Denied');
 }
 
-const known: ReadonlySet<string> = new Set<string>([...judgements, ...refusals, ...troubles, ...stages, ...phases]);
+const known: ReadonlySet<string> = new Set<string>([...ownReasons, ...refusals, ...troubles, ...stages, ...phases]);
 
 /** The reason as a label of a figure. */
 export function labelOf(reason: string): string {

@@ -160,6 +160,8 @@ export function encodeStatus(status: BoundedStatus): JsonObject {
 }
 
 function progressOf({ items }: Status): string {
-  const done = items.filter(({ progress }) => progress.kind === 'applied' || (progress.kind === 'left' && progress.applied));
+  const done = items.filter(
+    ({ progress }) => progress.kind === 'applied' || (progress.kind === 'notRestored' && progress.applied),
+  );
   return `${done.length}/${items.length}`;
 }

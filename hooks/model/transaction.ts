@@ -1,4 +1,4 @@
-// A Transaction as stored, defaults applied. Where its own rules are broken, all faults are told at once (decide/validity.ts).
+// A Transaction as stored, defaults applied. Where its own rules are broken, all faults are reported at once (checks/validity.ts).
 import { createHash } from 'node:crypto';
 import { at, canonicalJson, isDeeperThan, isList, isObject, type Json, type JsonObject, mostLevels, textAt } from './json.ts';
 import { decodeStatus, type Status } from './status.ts';

@@ -79,7 +79,7 @@ function unknownKind({ changes }: Transaction, index: number): Fault {
   const target = changes[index]?.target;
   return fault(
     'UnknownKind',
-    `spec.changes[${index}]: the API server knows no kind ${target?.kind} in ${target?.apiVersion}: correct target.apiVersion and target.kind, or install what defines it`,
+    `spec.changes[${index}]: the API server serves no kind ${target?.kind} in ${target?.apiVersion}: correct target.apiVersion and target.kind, or install the CRD that defines it`,
     index,
   );
 }
@@ -105,7 +105,7 @@ async function checkTargets(context: LockContext, { resolved, faults }: Targets)
   const name = `${transaction.namespace}/${transaction.serviceAccountName}`;
   if (account.kind === 'absent') {
     return {
-      faults: [fault('ServiceAccountMissing', `ServiceAccount ${name} does not exist: create it, then the Transaction again`)],
+      faults: [fault('ServiceAccountMissing', `ServiceAccount ${name} does not exist: create it, then recreate the Transaction`)],
     };
   }
   return access.kind === 'trouble' ? { faults: [], trouble: access.failure } : { faults: gapFaults(access.gaps, name) };
@@ -153,7 +153,7 @@ export async function observeLocks(context: LockContext, wanted: readonly Lock[]
   const known = context.isWaiting && carry.locks.size === 0 ? await lookBeforeTrying(context, locks) : carry.locks;
   const states = await Promise.all(
     locks.map(async ({ name }): Promise<readonly [string, LockState]> => {
-      if (carry.taken.has(name)) return [name, await read(reader, leaseLocation(name, engineNamespace), engine)];
+      if (carry.heldNames.has(name)) return [name, await read(reader, leaseLocation(name, engineNamespace), engine)];
       return [name, known.get(name) ?? { kind: 'unknown' }];
     }),
   );

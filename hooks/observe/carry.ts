@@ -12,16 +12,16 @@ export interface Carry {
   readonly locks: ReadonlyMap<string, LockState>;
   readonly acquired: ReadonlySet<string>;
   /** Names that turned out to be taken: to be read. */
-  readonly taken: ReadonlySet<string>;
+  readonly heldNames: ReadonlySet<string>;
   /** The name of a ConfigMap of the snapshot under which something was found to be. */
-  readonly snapshotTaken?: string;
+  readonly snapshotNameInUse?: string;
   /** The target that is to be read before the next look: its state before the change is not what is there, or not enough. */
   readonly reads?: SnapshotEntry;
   /** A write that the API server has refused as stale, and how often at that version. */
   readonly refused?: Refused;
   /** How often a write was refused that what an API server has not heard of yet may have been the reason of. */
   readonly lagging?: number;
-  /** Other Transactions that must be known to judge the change. */
+  /** Other Transactions that must be known to evaluate the change. */
   readonly others?: Wanted;
   /** The change whose target this call has written to: no other target may follow in the same call. */
   readonly touched?: number;
@@ -41,5 +41,5 @@ export const emptyCarry: Carry = {
   checked: false,
   locks: new Map(),
   acquired: new Set(),
-  taken: new Set(),
+  heldNames: new Set(),
 };

@@ -84,9 +84,9 @@ export async function lookInto(standing: Standing, live: JsonObject): Promise<Fo
 }
 
 function sorted(standing: Standing, doomed: Doomed, found: readonly Neighbour[]): Pick<Contents, 'contents' | 'ownContents'> {
-  const judged = found.map((one) => ({ whose: whoseIs(standing, one), words: inWords(one.reference, doomed) }));
+  const sorted = found.map((one) => ({ whose: whoseIs(standing, one), words: inWords(one.reference, doomed) }));
   const wordsOf = (whose: Whose): readonly string[] => [
-    ...new Set(judged.filter((one) => one.whose === whose).map(({ words }) => words)),
+    ...new Set(sorted.filter((one) => one.whose === whose).map(({ words }) => words)),
   ];
   return { contents: wordsOf('others'), ownContents: wordsOf('awaited') };
 }

@@ -8,7 +8,7 @@ import type { SnapshotEntry } from '../model/entry.ts';
 import type { Failure } from '../model/failure.ts';
 import { isObject, type JsonObject, withPath } from '../model/json.ts';
 import type { Transaction } from '../model/transaction.ts';
-import { aimOf, changeWrite } from '../writes/change.ts';
+import { changeContextOf, changeWrite } from '../writes/change.ts';
 import { preconditionOf } from '../writes/resources.ts';
 import type { Prepared, Presence } from './observation.ts';
 
@@ -86,6 +86,6 @@ export async function tryInTurn({ reader, transaction, entry, live }: Turn): Pro
   const change = transaction.changes[entry.index];
   if (entry.deferred !== true || change === undefined || live.kind === 'trouble') return {};
   const object = live.kind === 'present' ? live.object : undefined;
-  const write = changeWrite(aimOf(entry, change, transaction, object), preconditionOf(object));
+  const write = changeWrite(changeContextOf(entry, change, transaction, object), preconditionOf(object));
   return { tried: await reader.dryRun(write) };
 }

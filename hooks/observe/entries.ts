@@ -50,7 +50,7 @@ function tried(read: () => Decoded | undefined): Decoded | undefined {
 
 function whyUnreadable(index: number, text: string | undefined): string {
   const key = /^(sealed|plain|compressed):1\./.test(text ?? '') ? ', or its key is no longer in the Secret of the engine' : '';
-  return `has no readable entry for spec.changes[${index}]: somebody changed it${key}`;
+  return `has no readable entry for spec.changes[${index}]: it was modified${key}`;
 }
 
 type Decoding = EntriesContext & { readonly left: number };

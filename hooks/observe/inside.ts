@@ -129,7 +129,7 @@ function isDefaultAccount({ reference }: Neighbour): boolean {
 }
 
 // This too, but nobody keeps it as it is: it counts once somebody has written to it. What was made without any field has no
-// managedFields, and gets none by later writes either: then its content tells.
+// managedFields, and gets none by later writes either: then its content shows it.
 async function isPlainAccount({ reader, identity }: Looker, one: Neighbour): Promise<boolean> {
   const { namespace, name } = one.reference;
   if (!isDefaultAccount(one) || namespace === undefined) return false;

@@ -1,6 +1,6 @@
 // What would go along with what a Transaction deletes: looked for before anything is changed, and refused.
 import { type Fault, fault } from '../checks/fault.ts';
-import { howToAllow, oneWay, takesAlong, unlistedNote } from '../checks/one-way.ts';
+import { howToAllow, takesAlong, unlistedNote, whyIrreversible } from '../checks/one-way.ts';
 import type { Resolved } from '../checks/targets.ts';
 import { textAt } from '../model/json.ts';
 import { describe } from '../model/reference.ts';
@@ -32,7 +32,9 @@ export function irreversibleFaults(targets: readonly Prepared[], aroundOf: Aroun
   return targets.flatMap((target) => {
     const { index, change, target: reference } = target.resolved;
     const why =
-      change.type === 'Delete' ? takesAlong(companions(target, targets, aroundOf)) : oneWay(target.prior, target.expected);
+      change.type === 'Delete'
+        ? takesAlong(companions(target, targets, aroundOf))
+        : whyIrreversible(target.prior, target.expected);
     const what = `spec.changes[${index}]: ${change.type} of ${describe(reference)} cannot be undone: ${why}`;
     return why === undefined ? [] : [fault('Irreversible', `${what}; ${howToAllow}`, index)];
   });

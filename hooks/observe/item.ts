@@ -1,4 +1,4 @@
-// What must be known to judge one item: its lock, its snapshot, the ServiceAccount, the live object.
+// What must be known to evaluate one item: its lock, its snapshot, the ServiceAccount, the live object.
 import { isTerminating } from '../content/ownership.ts';
 import { leaseLocation, lockOf } from '../locks/lease.ts';
 import type { SnapshotEntry } from '../model/entry.ts';

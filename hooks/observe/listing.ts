@@ -105,10 +105,10 @@ const ours = { kind: 'transient', fields: [], definitive: true } as const;
 
 const endless: Failed = {
   kind: 'failed',
-  failure: { ...ours, code: 200, reason: 'AnswerUnreadable', message: 'a list is said to go on, and not where' },
+  failure: { ...ours, code: 200, reason: 'AnswerUnreadable', message: 'the list is incomplete and has no continue token' },
 };
 
-const noTime: Failure = { ...ours, code: 0, reason: 'DeadlineExceeded', message: 'the look takes longer than a call' };
+const noTime: Failure = { ...ours, code: 0, reason: 'DeadlineExceeded', message: 'listing takes longer than one call' };
 
 /** Others must get their requests in between: the connections to the API server are shared by all calls. */
 const mostAtOnce = 16;

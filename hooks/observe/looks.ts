@@ -20,7 +20,7 @@ export interface Place {
 export type Lists = ReadonlyMap<string, ReadonlyMap<string, Begun>>;
 
 export interface Looks {
-  /** The answer to what `key` names, asked for anew unless the last asking began less than a moment ago. */
+  /** The answer to what `key` names, requested again unless the last asking began less than a moment ago. */
   once<Result>(key: string, ask: () => Promise<Result>): Promise<Result>;
   /** Whether a look may begin with another page. */
   isTime(): boolean;

@@ -1,4 +1,4 @@
-// Whether the ServiceAccount of a Transaction may make objects like a target anew.
+// Whether the ServiceAccount of a Transaction may create objects like a target.
 import type { Resolved } from '../checks/targets.ts';
 import type { AccessAnswer, Reader } from '../cluster.ts';
 import type { Transaction } from '../model/transaction.ts';

@@ -29,7 +29,7 @@ export async function wrongOwner(
   if (dead !== undefined)
     return { kind: 'fault', fault: fault('Invalid', `${name} ${deadOwner(dead, resolved, transaction)}`, index) };
   if (unread === undefined) return undefined;
-  const why = `is given ${inWords(unread, resolved, transaction)} as owner, which ServiceAccount ${transaction.namespace}/${transaction.serviceAccountName} may not read: if it is not there, Kubernetes deletes the object; allow the ServiceAccount to get it, or leave it out of metadata.ownerReferences`;
+  const why = `is given ${inWords(unread, resolved, transaction)} as owner, which ServiceAccount ${transaction.namespace}/${transaction.serviceAccountName} may not read: if it does not exist, Kubernetes deletes the object; allow the ServiceAccount to get it, or leave it out of metadata.ownerReferences`;
   return { kind: 'fault', fault: fault('Forbidden', `${name} ${why}`, index) };
 }
 
@@ -46,7 +46,7 @@ export function deletedOwnerFaults(targets: readonly Prepared[], transaction: Tr
 }
 
 function deadOwner(owner: JsonObject, resolved: Prepared['resolved'], transaction: Transaction): string {
-  return `is given ${inWords(owner, resolved, transaction)} as owner, which will not be there: Kubernetes would delete the object; leave that owner out of metadata.ownerReferences, or name one that is there, with its uid`;
+  return `is given ${inWords(owner, resolved, transaction)} as owner, which will not exist: Kubernetes would delete the object; remove that owner from metadata.ownerReferences, or name an existing one with its uid`;
 }
 
 const longest = 253;

@@ -57,7 +57,7 @@ export interface BeginView {
   readonly faults: readonly Fault[];
   readonly trouble?: Failure;
   /** Leases of ours that an earlier call has taken, where there are faults. */
-  readonly strays?: readonly JsonObject[];
+  readonly orphanedLeases?: readonly JsonObject[];
   /** In the order of the changes. */
   readonly targets: readonly Reference[];
   readonly locks: LockView;
@@ -77,7 +77,7 @@ export interface PrepareView {
   /** A snapshot of ours that an earlier call has stored. */
   readonly adopted?: Extract<StoredSnapshot, { kind: 'stored' }>;
   /** What lies under its name and is no complete snapshot of ours. */
-  readonly leftovers: readonly JsonObject[];
+  readonly incompleteParts: readonly JsonObject[];
   readonly snapshotName: string;
 }
 

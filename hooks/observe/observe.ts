@@ -35,7 +35,7 @@ export async function observe(context: ObserveContext, due: Due): Promise<Observ
     case 'begin':
       return {
         ...due,
-        ...(await withStrays(context, await observeBegin({ ...lock, isWaiting: status.specDigest !== undefined }))),
+        ...(await withOrphanedLeases(context, await observeBegin({ ...lock, isWaiting: status.specDigest !== undefined }))),
       };
     case 'prepare':
       return { ...due, ...(await observePrepare({ ...lock, isWaiting: false }, source)) };
@@ -51,7 +51,7 @@ export async function observe(context: ObserveContext, due: Due): Promise<Observ
     case 'release':
       return { ...due, ...(await observeRelease(context)) };
     case 'cleanUp':
-      return { ...due, ...(await observeSettle(context)) };
+      return { ...due, ...(await observeCleanUp(context)) };
     default:
       return due;
   }
@@ -62,10 +62,10 @@ function shared({ reader, sightings, looks }: SnapshotSource): Pick<SnapshotSour
 }
 
 // A Transaction that is refused may hold locks all the same: of a call whose answer was lost.
-async function withStrays(context: ObserveContext, view: BeginView): Promise<BeginView> {
+async function withOrphanedLeases(context: ObserveContext, view: BeginView): Promise<BeginView> {
   if (view.faults.length === 0) return view;
   const own = await context.ownLeases();
-  return own.kind === 'trouble' ? { ...view, trouble: own.failure } : { ...view, strays: own.objects };
+  return own.kind === 'trouble' ? { ...view, trouble: own.failure } : { ...view, orphanedLeases: own.objects };
 }
 
 async function observeRelock(context: ObserveContext): Promise<RelockView> {
@@ -84,7 +84,7 @@ async function observeRelease({ ownLeases }: ObserveContext): Promise<ReleaseVie
   return own.kind === 'ok' ? { leases: own.objects } : { leases: [], trouble: own.failure };
 }
 
-async function observeSettle({ source, transaction, status, ownLeases }: ObserveContext): Promise<CleanUpView> {
+async function observeCleanUp({ source, transaction, status, ownLeases }: ObserveContext): Promise<CleanUpView> {
   const [own, stored] = await Promise.all([ownLeases(), readOwnConfigMaps(source, transaction, status)]);
   const base = { leases: [], configMaps: [] } as const;
   if (own.kind === 'trouble') return { ...base, trouble: own.failure };

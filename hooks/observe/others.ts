@@ -1,5 +1,5 @@
 // Other Transactions that change the same object. Reader only. They are read while its lock is held: what is found stays so until
-// the step is made. Those whose names are known are asked for by name; all of them only where nothing tells who it was.
+// the step is made. Those whose names are known are asked for by name; all of them only where nothing shows who it was.
 import type { Failure } from '../model/failure.ts';
 import { type JsonObject, textAt } from '../model/json.ts';
 import { changesTo, type OtherChange, type Others, type Wanted } from '../model/others.ts';

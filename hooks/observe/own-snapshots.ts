@@ -19,7 +19,7 @@ type Trouble = { readonly kind: 'trouble'; readonly failure: Failure };
 export type Found =
   | Extract<StoredSnapshot, { kind: 'stored' }>
   /** What lies in its place and is of no use. */
-  | { readonly kind: 'none'; readonly leftovers: readonly JsonObject[] }
+  | { readonly kind: 'none'; readonly incompleteParts: readonly JsonObject[] }
   | Trouble;
 
 /**
@@ -30,16 +30,16 @@ export async function findSnapshot(
   source: SnapshotSource,
   transaction: Transaction,
   base: string,
-  taken: string | undefined,
+  nameInUse: string | undefined,
 ): Promise<Found> {
   const first = await readConfigMap(source.reader, transaction, base);
   if (first.kind === 'trouble') return first;
-  if (first.kind === 'absent') return findLeftovers(source.reader, transaction, base, taken);
+  if (first.kind === 'absent') return findIncompleteParts(source.reader, transaction, base, nameInUse);
   const head = readHead(first.object, transaction, base, source.packer);
   const parts = head === undefined ? undefined : await readParts(source.reader, transaction, base, head.parts);
   if (parts?.kind === 'trouble') return parts;
   const stored = parts?.kind === 'parts' ? adoptable(source, transaction, { base, ...head }, parts.objects) : undefined;
-  return stored ?? { kind: 'none', leftovers: [first.object] };
+  return stored ?? { kind: 'none', incompleteParts: [first.object] };
 }
 
 function readConfigMap(reader: Reader, { namespace }: Transaction, name: string): Promise<Presence> {
@@ -47,12 +47,17 @@ function readConfigMap(reader: Reader, { namespace }: Transaction, name: string)
 }
 
 // Parts are written from the last one down.
-async function findLeftovers(reader: Reader, transaction: Transaction, base: string, taken: string | undefined): Promise<Found> {
-  const last = taken === undefined ? undefined : partNumber(taken, base);
+async function findIncompleteParts(
+  reader: Reader,
+  transaction: Transaction,
+  base: string,
+  nameInUse: string | undefined,
+): Promise<Found> {
+  const last = nameInUse === undefined ? undefined : partNumber(nameInUse, base);
   const names = Array.from({ length: last ?? 0 }, (_, index) => partName(base, index + 1));
   const found = await Promise.all(names.map((name) => readConfigMap(reader, transaction, name)));
   const trouble = found.find((one) => one.kind === 'trouble');
-  return trouble ?? { kind: 'none', leftovers: found.flatMap((one) => (one.kind === 'present' ? [one.object] : [])) };
+  return trouble ?? { kind: 'none', incompleteParts: found.flatMap((one) => (one.kind === 'present' ? [one.object] : [])) };
 }
 
 interface Head {

@@ -30,37 +30,37 @@ import type { SnapshotSource } from './snapshot.ts';
 
 export async function observePrepare(context: LockContext, source: SnapshotSource): Promise<PrepareView> {
   const names = snapshotNames(context.transaction, source.packer);
-  const { snapshotTaken } = context.carry;
+  const { snapshotNameInUse } = context.carry;
   // With one key, one name: that it is taken shows when it is stored. An earlier try may have stored it by another key.
-  const looked = snapshotTaken !== undefined || names.length > 1 ? names : [];
-  const found = await Promise.all(looked.map((name) => findSnapshot(source, context.transaction, name, snapshotTaken)));
+  const looked = snapshotNameInUse !== undefined || names.length > 1 ? names : [];
+  const found = await Promise.all(looked.map((name) => findSnapshot(source, context.transaction, name, snapshotNameInUse)));
   return lookedAt(found, names[0]) ?? { ...(await prepareTargets(context)), snapshotName: names[0] };
 }
 
 function lookedAt(found: readonly Found[], name: string): PrepareView | undefined {
-  const base = { faults: [], targets: [], leftovers: [], snapshotName: name } as const;
+  const base = { faults: [], targets: [], incompleteParts: [], snapshotName: name } as const;
   const trouble = found.find((one) => one.kind === 'trouble');
   if (trouble !== undefined) return { ...base, trouble: trouble.failure };
   const adopted = found.find((one) => one.kind === 'stored');
   if (adopted !== undefined) return { ...base, adopted };
   // Those under other names are in nobody's way; they go with the Transaction.
-  const [leftovers = []] = found.map((one) => (one.kind === 'none' ? one.leftovers : []));
-  return leftovers.length === 0 ? undefined : { ...base, leftovers };
+  const [incompleteParts = []] = found.map((one) => (one.kind === 'none' ? one.incompleteParts : []));
+  return incompleteParts.length === 0 ? undefined : { ...base, incompleteParts };
 }
 
 async function prepareTargets(context: LockContext): Promise<PrepareView> {
   const { reader, transaction } = context;
-  const base = { targets: [], leftovers: [], snapshotName: '' } as const;
+  const base = { targets: [], incompleteParts: [], snapshotName: '' } as const;
   const { resolved, faults, trouble } = await resolveTargets(reader, transaction);
   if (trouble !== undefined || faults.length > 0) return { ...base, faults, ...(trouble === undefined ? {} : { trouble }) };
-  const [judged, arounds] = await Promise.all([
+  const [verdict, arounds] = await Promise.all([
     Promise.all(resolved.map((one) => prepareOne({ reader, transaction, all: resolved }, one))),
     lookAroundDeleted(context, resolved),
   ]);
-  const troubled = [...judged, ...arounds.values()].find((one) => one.kind === 'trouble');
+  const troubled = [...verdict, ...arounds.values()].find((one) => one.kind === 'trouble');
   if (troubled?.kind === 'trouble') return { ...base, faults: [], trouble: troubled.failure };
-  const prepared = judged.flatMap((one) => (one.kind === 'prepared' ? [one.prepared] : []));
-  const refused = judged.flatMap((one) => (one.kind === 'fault' ? [one.fault] : []));
+  const prepared = verdict.flatMap((one) => (one.kind === 'prepared' ? [one.prepared] : []));
+  const refused = verdict.flatMap((one) => (one.kind === 'fault' ? [one.fault] : []));
   const aroundOf = ({ resolved: { index } }: Prepared): Around | undefined => {
     const looked = arounds.get(index);
     return looked?.kind === 'known' ? looked.around : undefined;
@@ -70,7 +70,7 @@ async function prepareTargets(context: LockContext): Promise<PrepareView> {
   return { ...base, faults: [...refused, ...irreversible, ...deletedOwnerFaults(prepared, transaction)], targets };
 }
 
-type Judged =
+type Evaluated =
   | { readonly kind: 'prepared'; readonly prepared: Prepared }
   | { readonly kind: 'fault'; readonly fault: Fault }
   | { readonly kind: 'trouble'; readonly failure: Failure };
@@ -94,11 +94,11 @@ const mostReads = 20;
 /** Dry runs of the very object that was read: then the answer is about something else. (Quotas answer 409 where two writers meet.) */
 const mostTries = 3;
 
-async function prepareOne(context: Context, resolved: Resolved, before: readonly string[] = []): Promise<Judged> {
-  const judged = await readAndTry(context, resolved);
-  if (judged.kind === 'prepared') return (await wrongOwner(context, judged.prepared)) ?? judged;
-  if (judged.kind !== 'moved') return judged;
-  const { failure, prior } = judged;
+async function prepareOne(context: Context, resolved: Resolved, before: readonly string[] = []): Promise<Evaluated> {
+  const verdict = await readAndTry(context, resolved);
+  if (verdict.kind === 'prepared') return (await wrongOwner(context, verdict.prepared)) ?? verdict;
+  if (verdict.kind !== 'moved') return verdict;
+  const { failure, prior } = verdict;
   const version = textAt(prior, 'metadata', 'resourceVersion') ?? '';
   const versions = [...before, version];
   if (versions.filter((one) => one === version).length === mostTries)
@@ -106,9 +106,9 @@ async function prepareOne(context: Context, resolved: Resolved, before: readonly
   return versions.length < mostReads ? prepareOne(context, resolved, versions) : { kind: 'trouble', failure };
 }
 
-const tried = 'is refused by a dry run';
+const tried = 'was refused by a dry run';
 
-async function readAndTry(context: Context, resolved: Resolved): Promise<Judged | Moved> {
+async function readAndTry(context: Context, resolved: Resolved): Promise<Evaluated | Moved> {
   const { reader, transaction } = context;
   const found = await read(reader, locationOf(resolved.target, resolved.resource), serviceAccountOf(transaction));
   if (found.kind === 'trouble') return failed(found.failure, resolved, 'could not be read', transaction);
@@ -122,7 +122,7 @@ async function readAndTry(context: Context, resolved: Resolved): Promise<Judged 
   return (await probeUndo(context, resolved, prior)) ?? tryChange(context, resolved, prior);
 }
 
-async function tryChange(context: Context, resolved: Resolved, prior: JsonObject | undefined): Promise<Judged | Moved> {
+async function tryChange(context: Context, resolved: Resolved, prior: JsonObject | undefined): Promise<Evaluated | Moved> {
   const { reader, transaction } = context;
   const { change, target, resource } = resolved;
   const write = changeWrite({ transaction, change, target, resource, prior, live: prior }, preconditionOf(prior));
@@ -150,11 +150,11 @@ async function probeUndo(
   { reader, transaction, all }: Context,
   resolved: Resolved,
   prior: JsonObject | undefined,
-): Promise<Judged | undefined> {
+): Promise<Evaluated | undefined> {
   const { resource, target } = resolved;
   if (resource.group !== 'rbac.authorization.k8s.io' || prior === undefined) return undefined;
   const creating = await mayCreate({ reader, transaction }, resolved);
-  if (creating.kind === 'failed') return failed(creating.failure, resolved, 'could not be probed', transaction);
+  if (creating.kind === 'failed') return failed(creating.failure, resolved, 'could not be checked for its rollback', transaction);
   // Without the right to create, a refusal of the probe would say nothing of the update.
   if (!creating.allowed) return undefined;
   const answer = await reader.dryRun({
@@ -167,10 +167,10 @@ async function probeUndo(
   // When it is put back, the earlier changes still stand.
   if (answer.kind !== 'failed' || answer.failure.kind === 'exists') return undefined;
   if (earlierRemover(answer.failure, { ...resolved, prior }, all) !== undefined) return undefined;
-  return failed(answer.failure, resolved, 'could not be put back by the ServiceAccount', transaction);
+  return failed(answer.failure, resolved, 'could not be restored by the ServiceAccount', transaction);
 }
 
-function failed(failure: Failure, resolved: Refused, what: string, transaction: Transaction): Judged {
+function failed(failure: Failure, resolved: Refused, what: string, transaction: Transaction): Evaluated {
   if (failure.kind === 'transient') return { kind: 'trouble', failure };
   const { index, target } = resolved;
   const detail = describeRefusal(failure, resolved, transaction);

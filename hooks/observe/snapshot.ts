@@ -1,5 +1,5 @@
 // Reading a stored snapshot back. What does not have the digest that the status names, or holds an entry that is not authentic, is
-// broken, whoever made it so. Nothing is expanded, parsed or believed before that is known.
+// broken, no matter who made it so. Nothing is expanded, parsed or believed before that is known.
 import type { Reader } from '../cluster.ts';
 import type { SnapshotEntry } from '../model/entry.ts';
 import type { Failure } from '../model/failure.ts';

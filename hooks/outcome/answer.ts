@@ -49,13 +49,15 @@ export function transientOf(outcome: Outcome): Failure | undefined {
 }
 
 /** Transient trouble: phase and items stay, the next call tries again. */
-export function held({ observation, outcome }: Done, what: string): Result {
+export function waitForRecovery({ observation, outcome }: Done, what: string): Result {
   const failure = transientOf(outcome);
-  return failure === undefined ? answer(observation.status, { seconds: 1 }) : taken(waitOut(observation.status, what, failure));
+  return failure === undefined
+    ? answer(observation.status, { seconds: 1 })
+    : answerWith(waitOut(observation.status, what, failure));
 }
 
 /** What a step that only changes the status comes to. */
-export function taken({ status, wait }: SetStatus): Result {
+export function answerWith({ status, wait }: SetStatus): Result {
   return answer(status, wait);
 }
 

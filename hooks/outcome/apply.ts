@@ -2,7 +2,7 @@
 import { describeRefusal } from '../checks/refusal.ts';
 import { isYoung } from '../content/definition.ts';
 import type { Step } from '../decide/step.ts';
-import { amending, applied } from '../decide/transitions.ts';
+import { applied, withRecordedDrift } from '../decide/transitions.ts';
 import { undoing } from '../decide/undo-transitions.ts';
 import { windowEnd } from '../decide/window.ts';
 import { shortened } from '../decide/wording.ts';
@@ -11,7 +11,7 @@ import { reasonOfFailure } from '../model/reason.ts';
 import { describe } from '../model/reference.ts';
 import { itemOf } from '../observe/observation.ts';
 import { storedDrift } from '../snapshots/drift.ts';
-import { again, answer, type Done, driftContext, held, type Result } from './answer.ts';
+import { again, answer, type Done, driftContext, type Result, waitForRecovery } from './answer.ts';
 import { factsOf } from './facts.ts';
 import { triedAgain } from './lagging.ts';
 import { placesTaken } from './places.ts';
@@ -31,10 +31,10 @@ export function afterApply(step: Extract<Step, { kind: 'apply' }>, done: Done): 
   return afterFailure(step, done, last.failure);
 }
 
-export function afterAmend(step: Extract<Step, { kind: 'recordDrift' }>, done: Done): Result {
+export function afterRecordDrift(step: Extract<Step, { kind: 'recordDrift' }>, done: Done): Result {
   const { observation } = done;
   const drift = storedDrift(step.drift, step.entry, driftContext(done));
-  return answer(drift === undefined ? observation.status : amending(observation.status, step.index, drift));
+  return answer(drift === undefined ? observation.status : withRecordedDrift(observation.status, step.index, drift));
 }
 
 // The same as for the change itself, but that nobody has counted how often.
@@ -43,13 +43,13 @@ export function afterTrial(step: Extract<Step, { kind: 'refused' }>, done: Done)
   return afterFailure(step, done, isFinal(done.carry.refused, index) ? { ...failure, kind: 'refused' } : failure);
 }
 
-// An absent object is judged again; a Create can only miss its Namespace or its kind.
+// An absent object is evaluated again; a Create can only miss its Namespace or its kind.
 function afterFailure(step: Extract<Step, { kind: 'apply' | 'refused' }>, done: Done, failure: Failure): Result {
   const { observation } = done;
-  const isToBeJudged =
+  const isToEvaluateAgain =
     failure.kind === 'stale' || failure.kind === 'exists' || (failure.kind === 'absent' && step.entry.type !== 'Create');
-  if (isToBeJudged) return { kind: 'again', carry: { ...refusedOnce(done, step.index, failure), reads: step.entry } };
-  if (failure.kind === 'transient') return held(done, `${step.entry.type} of ${describe(step.entry.target)}`);
+  if (isToEvaluateAgain) return { kind: 'again', carry: { ...refusedOnce(done, step.index, failure), reads: step.entry } };
+  if (failure.kind === 'transient') return waitForRecovery(done, `${step.entry.type} of ${describe(step.entry.target)}`);
   if (failure.kind === 'absent' && isYoung(itemOf(observation.due)?.definition, observation.now)) {
     return answer(
       { ...observation.status, message: `waiting until the API server serves ${step.entry.target.kind}` },

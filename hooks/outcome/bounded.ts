@@ -55,7 +55,7 @@ function boundedItem(item: Item): Item {
   return after;
 }
 
-// It is compared, so there is nothing to be made of a part of it; without one the marks on the object tell whose it is.
+// It is compared, so there is nothing to be made of a part of it; without one the marks on the object show whose it is.
 function withoutOddUid(item: Item): Item {
   if (item.uid === undefined || /^[\x20-\x7e]{1,128}$/.test(item.uid)) return item;
   const { uid: _odd, ...rest } = item;

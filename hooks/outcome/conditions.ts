@@ -4,7 +4,7 @@
 
 import { waitingSince } from '../decide/transitions.ts';
 import { holdsLocks } from '../due.ts';
-import { wasLeft } from '../model/item.ts';
+import { isNotRestored } from '../model/item.ts';
 import { isTerminal, type Phase } from '../model/phase.ts';
 import type { ConditionReason } from '../model/reason.ts';
 import type { Condition, Status } from '../model/status.ts';
@@ -42,7 +42,7 @@ function isFinished(status: Status): boolean {
   return isTerminal(status.phase) && !holdsLocks(status);
 }
 
-// An end that holds locks gives them back, or takes them again for an undo that was asked for.
+// An end that holds locks releases them, or takes them again for an undo that was asked for.
 function finishedReason(status: Status): ConditionReason {
   if (isFinished(status) || !isTerminal(status.phase)) return status.phase;
   return waitingSince(status) === undefined ? 'ReleasingLocks' : 'WaitingForLocks';
@@ -61,10 +61,10 @@ function succeeded(status: Status): Verdict {
   return failing.includes(phase) ? verdict('False', cause?.reason ?? phase, cause?.message ?? '') : verdict('Unknown', phase);
 }
 
-// Who asked for an undo that has failed is told why it has.
+// For a requested rollback that failed, the reason of the failure is shown.
 function failureOf({ phase, cause, items, message }: Status): Status['cause'] {
   if (phase !== 'Failed' || cause?.reason !== 'RollbackRequested') return cause;
-  const left = items.find((item) => wasLeft(item) && item.error !== undefined);
+  const left = items.find((item) => isNotRestored(item) && item.error !== undefined);
   return left?.error === undefined ? cause : { reason: left.error.reason, message };
 }
 

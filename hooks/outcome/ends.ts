@@ -1,28 +1,30 @@
 // What letting go of a Transaction comes to.
-import { isDisownOver } from '../decide/settled.ts';
+import { isReleaseFieldsOverdue } from '../decide/settled.ts';
 import type { Step } from '../decide/step.ts';
-import { disowned } from '../decide/transitions.ts';
+import { fieldsReleased } from '../decide/transitions.ts';
 import type { Wait } from '../model/wait.ts';
-import { again, answer, type Done, failuresOf, held, type Result } from './answer.ts';
+import { again, answer, type Done, failuresOf, type Result, waitForRecovery } from './answer.ts';
 
-export function afterDisown(step: Extract<Step, { kind: 'releaseFields' }>, done: Done): Result {
+export function afterReleaseFields(step: Extract<Step, { kind: 'releaseFields' }>, done: Done): Result {
   const [failure] = failuresOf(done.outcome);
-  if (failure?.kind === 'transient' && !isDisownOver(done.observation)) return held(done, 'taking our field manager off');
-  return failure?.kind === 'stale' ? again(done) : answer(disowned(done.observation.status, step.index));
+  if (failure?.kind === 'transient' && !isReleaseFieldsOverdue(done.observation))
+    return waitForRecovery(done, 'removing the field manager');
+  return failure?.kind === 'stale' ? again(done) : answer(fieldsReleased(done.observation.status, step.index));
 }
 
 // The deletion wakes the next call; where it was refused (409: something moved, 403: no right), it is tried again later.
 export function afterExpiry(done: Done): Result {
   const [failure] = failuresOf(done.outcome);
   if (failure === undefined || failure.kind === 'absent') return answer(done.observation.status);
-  if (failure.kind === 'transient') return held(done, 'deleting the Transaction after spec.ttlSecondsAfterFinished');
+  if (failure.kind === 'transient') return waitForRecovery(done, 'deleting the Transaction after spec.ttlSecondsAfterFinished');
   return failure.kind === 'stale' ? again(done) : answer(done.observation.status, expiryRetry);
 }
 
 const expiryRetry: Wait = { seconds: 60 };
 
-export function afterSettle(done: Done): Result {
+export function afterCleanUp(done: Done): Result {
   const failures = failuresOf(done.outcome);
-  if (failures.some(({ kind }) => kind === 'transient')) return held(done, 'letting go of the Transaction');
+  if (failures.some(({ kind }) => kind === 'transient'))
+    return waitForRecovery(done, 'deleting the Leases and snapshots of the Transaction');
   return failures.some(({ kind }) => kind === 'stale') ? again(done) : answer(done.observation.status, 'none', true);
 }

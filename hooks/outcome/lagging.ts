@@ -8,7 +8,7 @@ import type { Failure } from '../model/failure.ts';
 import { isToUndo } from '../model/item.ts';
 import { describe } from '../model/reference.ts';
 import type { ChangeType } from '../model/transaction.ts';
-import { type Done, type Result, taken } from './answer.ts';
+import { answerWith, type Done, type Result } from './answer.ts';
 
 /** ms before each further try. */
 const pauses: readonly number[] = [50, 150, 300, 500];
@@ -48,5 +48,5 @@ export function undoneAfter({ observation }: Done, entry: SnapshotEntry, failure
   if (remover === undefined) return undefined;
   const refused = `undoing ${entry.type} of ${describe(entry.target)} was refused (${failure.code} ${failure.reason})`;
   const message = `${refused}; it is tried again after spec.changes[${remover.index}] (${describe(remover.target)})`;
-  return taken(undoLater(status, entry.index, message));
+  return answerWith(undoLater(status, entry.index, message));
 }

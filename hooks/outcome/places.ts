@@ -19,11 +19,11 @@ export function placesTaken(step: Tried, { code }: Failure, { status, transactio
   if (code !== forbidden || !isNearby || ref === undefined || !isCreation(step)) return '';
   const names = ref.objects === 1 ? ref.name : `${ref.name} and ${ref.objects - 1} more`;
   const taken = `${count(ref.objects, 'ConfigMap')} in namespace ${transaction.namespace} (${names})`;
-  return `; the snapshot of this Transaction takes ${taken}: a ResourceQuota counts it too`;
+  return `; the snapshot of this Transaction uses ${taken}, which a ResourceQuota counts too`;
 }
 
 function isCreation(step: Tried): boolean {
-  return step.kind === 'compensate' ? step.judged.kind === 'recreate' : step.entry.type === 'Create';
+  return step.kind === 'compensate' ? step.verdict.kind === 'recreate' : step.entry.type === 'Create';
 }
 
 /** Why a snapshot cannot be stored, and what to do. */
@@ -36,7 +36,10 @@ export function snapshotRefused(
   const needed = plan.kind === 'sequence' ? plan.writes.length : 0;
   const stored = outcome.length - failuresOf(outcome).length;
   const place = `${count(needed, 'ConfigMap')} in namespace ${observation.transaction.namespace}`;
-  const kept = stored === 0 ? '' : `; ${stored} of them stay until this Transaction is deleted`;
-  const next = 'make room for them where a ResourceQuota counts ConfigMaps, and create the Transaction again';
-  return { reason: 'SnapshotRefused', message: `the snapshot cannot be stored: it takes ${place}: ${message}${kept}; ${next}` };
+  const kept = stored === 0 ? '' : `; ${stored} of them remain until this Transaction is deleted`;
+  const next = 'raise the ResourceQuota or delete other ConfigMaps, then recreate the Transaction';
+  return {
+    reason: 'SnapshotRefused',
+    message: `the snapshot cannot be stored: it requires ${place}: ${message}${kept}; ${next}`,
+  };
 }

@@ -7,9 +7,9 @@ import { windowEnd } from '../decide/window.ts';
 import { shortened } from '../decide/wording.ts';
 import type { Status } from '../model/status.ts';
 import { refOf } from '../snapshots/store.ts';
-import { again, answer, type Done, failuresOf, held, type Result, stoppedBy, transientOf } from './answer.ts';
-import { afterAmend, afterApply, afterTrial } from './apply.ts';
-import { afterDisown, afterExpiry, afterSettle } from './ends.ts';
+import { again, answer, type Done, failuresOf, type Result, stoppedBy, transientOf, waitForRecovery } from './answer.ts';
+import { afterApply, afterRecordDrift, afterTrial } from './apply.ts';
+import { afterCleanUp, afterExpiry, afterReleaseFields } from './ends.ts';
 import { takenLocks } from './locks.ts';
 import { snapshotRefused } from './places.ts';
 import { afterCompensation } from './undo.ts';
@@ -38,24 +38,24 @@ export function resultOf(step: Step, done: Done): Result {
     case 'refused':
       return afterTrial(step, done);
     case 'recordDrift':
-      return afterAmend(step, done);
+      return afterRecordDrift(step, done);
     case 'compensate':
       return afterCompensation(step, done);
     case 'release':
       return transientOf(done.outcome) === undefined
         ? answer(released(done.observation.status, unsettledAtRelease(done.observation)))
-        : held(done, 'giving locks back');
+        : waitForRecovery(done, 'releasing locks');
     case 'releaseFields':
-      return afterDisown(step, done);
+      return afterReleaseFields(step, done);
     case 'expire':
       return afterExpiry(done);
     case 'cleanUp':
-      return afterSettle(done);
+      return afterCleanUp(done);
   }
 }
 
 function againUnlessHeld(done: Done, what: string): Result {
-  return transientOf(done.outcome) === undefined ? again(done) : held(done, what);
+  return transientOf(done.outcome) === undefined ? again(done) : waitForRecovery(done, what);
 }
 
 function afterStore(step: Extract<Step, { kind: 'store' }>, done: Done): Result {
@@ -66,9 +66,9 @@ function afterStore(step: Extract<Step, { kind: 'store' }>, done: Done): Result 
     const { status, transaction, pace } = observation;
     return answer(noted(prepared(status, refOf(step.name, writes), windowEnd(transaction.changes, 0, pace)), step));
   }
-  if (failure.kind === 'transient') return held(done, 'storing the snapshot');
+  if (failure.kind === 'transient') return waitForRecovery(done, 'storing the snapshot');
   if (failure.kind === 'exists')
-    return { kind: 'again', carry: { ...carry, snapshotTaken: outcome.at(-1)?.write.location.name ?? step.name } };
+    return { kind: 'again', carry: { ...carry, snapshotNameInUse: outcome.at(-1)?.write.location.name ?? step.name } };
   const { message, reason } = snapshotRefused(failure, done);
   return answer(stoppedBy(observation, message, reason));
 }

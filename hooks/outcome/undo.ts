@@ -4,13 +4,13 @@ import type { Ended } from '../attribution/undo.ts';
 import { describeRefusal } from '../checks/refusal.ts';
 import type { Answer } from '../cluster.ts';
 import type { Step } from '../decide/step.ts';
-import { left, restored } from '../decide/undo-transitions.ts';
+import { notRestored, restored } from '../decide/undo-transitions.ts';
 import { undoLater, undoOut } from '../decide/waiting.ts';
 import type { Failure } from '../model/failure.ts';
 import { textAt } from '../model/json.ts';
 import { reasonOfFailure } from '../model/reason.ts';
 import { describe } from '../model/reference.ts';
-import { answer, type Done, type Result, taken } from './answer.ts';
+import { answer, answerWith, type Done, type Result } from './answer.ts';
 import { triedAgain, undoneAfter } from './lagging.ts';
 import { placesTaken } from './places.ts';
 import { refusedOnce } from './refused.ts';
@@ -19,20 +19,22 @@ export function afterCompensation(step: Extract<Step, { kind: 'compensate' }>, d
   const { observation, outcome } = done;
   const last = outcome.at(-1)?.answer;
   if (last?.kind === 'failed') return afterUndoFailure(step, done, last.failure);
-  if (step.judged.kind === 'fence') return afterFence(step, step.judged.end, done);
-  const note = 'note' in step.judged ? step.judged.note : undefined;
-  if (step.judged.kind === 'delete' && last !== undefined && !isGone(last)) {
+  if (step.verdict.kind === 'fence') return afterFence(step, step.verdict.end, done);
+  const note = 'note' in step.verdict ? step.verdict.note : undefined;
+  if (step.verdict.kind === 'delete' && last !== undefined && !isGone(last)) {
     const message = `${describe(step.entry.target)} is being deleted; waiting until it is gone`;
-    return taken(undoLater(observation.status, step.index, message, { seconds: 0.2 }));
+    return answerWith(undoLater(observation.status, step.index, message, { seconds: 0.2 }));
   }
-  const isNew = step.judged.kind === 'recreate' || step.judged.kind === 'complete';
+  const isNew = step.verdict.kind === 'recreate' || step.verdict.kind === 'complete';
   const uid = isNew && last?.kind === 'ok' ? uidOf(last.object) : undefined;
   return answer(restored(observation.status, step.index, observation.now, { note, uid }));
 }
 
 function afterFence({ index }: Extract<Step, { kind: 'compensate' }>, end: Ended, { observation }: Done): Result {
   const { status, now } = observation;
-  return answer(end.kind === 'restored' ? restored(status, index, now, { note: end.note }) : left(status, index, now, end));
+  return answer(
+    end.kind === 'restored' ? restored(status, index, now, { note: end.note }) : notRestored(status, index, now, end),
+  );
 }
 
 // The answer to a DELETE is a Status when the object is gone, the object itself while something keeps it.
@@ -44,19 +46,21 @@ function afterUndoFailure(step: Extract<Step, { kind: 'compensate' }>, done: Don
   const { observation } = done;
   const { index } = step;
   if (failure.kind === 'transient')
-    return taken(undoOut(observation.status, index, `undoing ${step.entry.type} of ${describe(step.entry.target)}`, failure));
-  const mayVanish = failure.kind === 'absent' && step.judged.kind !== 'recreate';
+    return answerWith(
+      undoOut(observation.status, index, `undoing ${step.entry.type} of ${describe(step.entry.target)}`, failure),
+    );
+  const mayVanish = failure.kind === 'absent' && step.verdict.kind !== 'recreate';
   if (failure.kind === 'stale' || failure.kind === 'exists' || mayVanish)
     return { kind: 'again', carry: refusedOnce(done, index, failure) };
   // Who may not write the object waits until nothing can land any more.
-  if (step.judged.kind === 'fence')
-    return taken(
-      undoLater(observation.status, index, `waiting: a write of ${describe(step.entry.target)} may still be on its way`),
+  if (step.verdict.kind === 'fence')
+    return answerWith(
+      undoLater(observation.status, index, `waiting: a write to ${describe(step.entry.target)} may still be in flight`),
     );
   const later = undoneAfter(done, step.entry, failure) ?? triedAgain(done, index, failure);
   if (later !== undefined) return later;
   const detail = describeRefusal(failure, step.entry, observation.transaction);
   const name = `${step.entry.type} of ${describe(step.entry.target)}`;
   const message = `undoing ${name} was refused: ${detail}${placesTaken(step, failure, observation)}`;
-  return answer(left(observation.status, step.index, observation.now, { reason: reasonOfFailure(failure), message }));
+  return answer(notRestored(observation.status, step.index, observation.now, { reason: reasonOfFailure(failure), message }));
 }

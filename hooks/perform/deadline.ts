@@ -7,7 +7,7 @@ const outOfTime: Failed = {
     kind: 'transient',
     code: 0,
     reason: 'DeadlineExceeded',
-    message: 'the time of this call is used up',
+    message: 'call deadline exceeded',
     fields: [],
     definitive: true,
   },
@@ -20,7 +20,7 @@ export interface Session {
   writerUntil(moment: number): Writer;
   /** Whether a write was sent whose fate is not known. */
   readonly uncertain: () => boolean;
-  /** Seconds for which the API server has said to stay away, the longest of all its answers; 0 when it has not. */
+  /** Seconds for which the API server sent Retry-After, the longest of all its answers; 0 when it has not. */
   readonly retryAfter: () => number;
 }
 

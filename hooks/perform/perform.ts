@@ -1,4 +1,4 @@
-// Writes -> outcome. No judgement: it sends, and stops where the plan says so.
+// Writes -> outcome. No decision: it sends, and stops where the plan says so.
 import type { Answer, Writer } from '../cluster.ts';
 import type { Attempt, Outcome, Plan } from '../plan/mutation.ts';
 import type { Mutation } from '../writes/mutation.ts';

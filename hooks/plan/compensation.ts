@@ -1,9 +1,9 @@
 // Backward: the only inverse in the code base. Content first, under a manager of its own that marks the object as half
-// restored; then ownership, in a write that changes nothing else. Whoever comes after a crash sees which of the two is missing.
+// restored; then ownership, in a write that changes nothing else. The process that continues after a crash sees which of the two is missing.
 //
 // I15. What was undone bears no trace of the Transaction: neither its values nor its entries in managedFields.
 
-import type { Backward } from '../attribution/undo.ts';
+import type { UndoVerdict } from '../attribution/undo.ts';
 import type { Precondition, Write } from '../cluster.ts';
 import { asNew, contentOf, withContent, withManagedFields } from '../content/content.ts';
 import { entryOf, managersOf } from '../content/fields.ts';
@@ -17,7 +17,7 @@ import { locationOf } from '../writes/change.ts';
 import type { Mutation } from '../writes/mutation.ts';
 import { preconditionOf, serviceAccountOf } from '../writes/resources.ts';
 
-interface Undo {
+interface UndoContext {
   readonly transaction: Transaction;
   readonly entry: SnapshotEntry;
   readonly goneOwners: readonly string[];
@@ -25,19 +25,19 @@ interface Undo {
   readonly goneManagers: readonly string[];
 }
 
-/** The compensation that a judgement asks for; undefined when it asks for no write. */
-export function compensation(undo: Undo, judged: Backward): Mutation | undefined {
-  switch (judged.kind) {
+/** The compensation that a verdict requires; undefined when it requires no write. */
+export function compensation(undo: UndoContext, verdict: UndoVerdict): Mutation | undefined {
+  switch (verdict.kind) {
     case 'delete':
-      return withPrecondition(judged.live, (precondition) => ({ write: { ...base(undo), verb: 'delete', precondition } }));
+      return withPrecondition(verdict.live, (precondition) => ({ write: { ...base(undo), verb: 'delete', precondition } }));
     case 'recreate':
-      return recreate(undo, judged);
+      return recreate(undo, verdict);
     case 'complete':
-      return completeStatus(undo, judged.live);
+      return completeStatus(undo, verdict.live);
     case 'content':
-      return restoreContent(undo, judged);
+      return restoreContent(undo, verdict);
     case 'fence':
-      return fence(undo, judged.live);
+      return fence(undo, verdict.live);
     case 'restored':
     case 'wait':
     case 'readMore':
@@ -46,7 +46,7 @@ export function compensation(undo: Undo, judged: Backward): Mutation | undefined
   }
 }
 
-function base({ transaction, entry }: Undo): Pick<Write, 'identity' | 'location'> {
+function base({ transaction, entry }: UndoContext): Pick<Write, 'identity' | 'location'> {
   return { identity: serviceAccountOf(transaction), location: locationOf(entry.target, entry.resource) };
 }
 
@@ -55,9 +55,9 @@ function withPrecondition(object: JsonObject, make: (precondition: Precondition)
   return precondition === undefined ? undefined : make(precondition);
 }
 
-function restoreContent(undo: Undo, judged: Extract<Backward, { kind: 'content' }>): Mutation | undefined {
-  const { live, attributed } = judged;
-  const restored = withLiveOwners(judged.restored, undo.goneOwners);
+function restoreContent(undo: UndoContext, verdict: Extract<UndoVerdict, { kind: 'content' }>): Mutation | undefined {
+  const { live, attributed } = verdict;
+  const restored = withLiveOwners(verdict.restored, undo.goneOwners);
   const owned = { prior: undo.entry.prior, expected: undo.entry.expected };
   // Computed from the owners before our own write: the API server may fold old entries together when ours is added.
   const owners = (object: JsonObject): readonly JsonObject[] =>
@@ -73,7 +73,7 @@ function restoreContent(undo: Undo, judged: Extract<Backward, { kind: 'content' 
 
 // A write that changes nothing moves no version. One that adds an entry to managedFields does, and so does the one that takes it
 // off again: then the object is as it was, and no write has an effect that names the version from before.
-function fence(undo: Undo, live: JsonObject): Mutation | undefined {
+function fence(undo: UndoContext, live: JsonObject): Mutation | undefined {
   const { restore } = fieldManagers(undo.transaction);
   const others = managersOf(live)
     .filter(({ name }) => name !== restore)
@@ -94,17 +94,17 @@ function keepOwners(before: JsonObject, restored: JsonObject): JsonObject {
   return isList(entries) ? withPath(restored, ['metadata', 'managedFields'], entries) : restored;
 }
 
-function ourManagers({ transaction }: Undo): readonly string[] {
+function ourManagers({ transaction }: UndoContext): readonly string[] {
   const { forward, restore } = fieldManagers(transaction);
   return [forward, restore];
 }
 
 // Owners that shall not be there afterwards.
-function nobodysManagers(undo: Undo): readonly string[] {
+function nobodysManagers(undo: UndoContext): readonly string[] {
   return [...ourManagers(undo), ...undo.goneManagers];
 }
 
-function restoreOwners(undo: Undo, object: JsonObject, owners: readonly JsonObject[]): Mutation | undefined {
+function restoreOwners(undo: UndoContext, object: JsonObject, owners: readonly JsonObject[]): Mutation | undefined {
   const owned = withManagedFields(object, owners);
   // The API server tracks nothing where nothing is left to track: then our own write has left no entry, and they lack theirs.
   if (!hasManager(object, ourManagers(undo)) && (isTracked(object) || !isTracked(owned))) return undefined;
@@ -123,11 +123,11 @@ function isTracked(object: JsonObject): boolean {
   return managersOf(object).some(({ name }) => name !== '');
 }
 
-function recreate(undo: Undo, judged: Extract<Backward, { kind: 'recreate' }>): Mutation | undefined {
+function recreate(undo: UndoContext, verdict: Extract<UndoVerdict, { kind: 'recreate' }>): Mutation | undefined {
   const { prior } = undo.entry;
   if (prior === undefined) return undefined;
   const plain = withoutGenerated(withLiveOwners(asNew(prior), undo.goneOwners));
-  const object = judged.withoutToken === true ? withoutToken(plain) : plain;
+  const object = verdict.withoutToken === true ? withoutToken(plain) : plain;
   const fieldManager = fieldManagers(undo.transaction).restore;
   return { write: { ...base(undo), verb: 'create', object, fieldManager }, next: (answer) => completeStatus(undo, answer) };
 }
@@ -140,7 +140,7 @@ function withLiveOwners(object: JsonObject, goneOwners: readonly string[]): Json
   return withPath(object, ['metadata', 'ownerReferences'], kept.length === 0 ? undefined : kept);
 }
 
-function completeStatus(undo: Undo, live: JsonObject): Mutation | undefined {
+function completeStatus(undo: UndoContext, live: JsonObject): Mutation | undefined {
   const status = at(undo.entry.prior, 'status');
   const isDone = !undo.entry.resource.statusSubresource || isAbsentOrEmpty(status) || equalJson(status, at(live, 'status'));
   if (isDone || status === undefined) return completeOwners(undo, live);
@@ -154,7 +154,7 @@ function completeStatus(undo: Undo, live: JsonObject): Mutation | undefined {
       fieldManager: fieldManagers(undo.transaction).restore,
     },
     next: (answer) => completeOwners(undo, answer),
-    // Who may restore the object need not be allowed to write its status: its controllers write it anew.
+    // Who may restore the object need not be allowed to write its status: its controllers write it again.
     otherwise: () => completeOwners(undo, live),
   }));
 }
@@ -163,7 +163,7 @@ function isAbsentOrEmpty(value: Json | undefined): boolean {
   return value === undefined || equalJson(value, {});
 }
 
-function completeOwners(undo: Undo, live: JsonObject): Mutation | undefined {
+function completeOwners(undo: UndoContext, live: JsonObject): Mutation | undefined {
   const { prior } = undo.entry;
   const kinds: ListKinds = listKindsOf(prior, live);
   return restoreOwners(undo, live, restoredManagers({ prior, expected: undefined, live }, kinds, nobodysManagers(undo)));

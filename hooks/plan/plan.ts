@@ -1,4 +1,4 @@
-// Step -> writes. Pure, exhaustive: what is performed needs no more judgement.
+// Step -> writes. Pure, exhaustive: what is performed needs no more decision.
 //
 // I5. Written are the targets that the spec names, their Leases and our snapshots; nothing else.
 // I11. Targets are written as the ServiceAccount, the engine's own objects as the engine.
@@ -14,7 +14,7 @@ import type { Packer } from '../model/packer.ts';
 import { fieldManagers, type Transaction } from '../model/transaction.ts';
 import type { Observation, Prepared } from '../observe/observation.ts';
 import { discard, storeWrites } from '../snapshots/store.ts';
-import { aimOf, changeWrite, locationOf } from '../writes/change.ts';
+import { changeContextOf, changeWrite, locationOf } from '../writes/change.ts';
 import type { Mutation } from '../writes/mutation.ts';
 import { engine, preconditionOf, serviceAccountOf, transactions } from '../writes/resources.ts';
 import { compensation } from './compensation.ts';
@@ -44,13 +44,13 @@ export function plan(step: Step, observation: Observation, packer: Packer): Plan
     case 'apply':
       return applyPlan(step, transaction);
     case 'compensate':
-      return chain(compensation({ transaction, ...step }, step.judged));
+      return chain(compensation({ transaction, ...step }, step.verdict));
     case 'releaseFields':
-      return chain(disownMutation(step, transaction));
+      return chain(releaseFieldsMutation(step, transaction));
     case 'expire':
       return chain({ write: expireWrite(transaction) });
     case 'cleanUp':
-      return settlePlan(step, engineNamespace);
+      return cleanUpPlan(step, engineNamespace);
   }
 }
 
@@ -64,7 +64,7 @@ function parallel(writes: readonly (Write | undefined)[]): Plan {
 }
 
 // The snapshot is deleted, not left to the garbage collector: who orphans the dependents of a Transaction does not mean it.
-function settlePlan({ leases, configMaps }: Extract<Step, { kind: 'cleanUp' }>, engineNamespace: string): Plan {
+function cleanUpPlan({ leases, configMaps }: Extract<Step, { kind: 'cleanUp' }>, engineNamespace: string): Plan {
   const released = leases.map((lease) => releaseWrite(lease, engineNamespace)).filter((write) => write !== undefined);
   const discarded = configMaps.map(discard).filter((mutation) => mutation !== undefined);
   const mutations = [...released.map((write) => ({ write })), ...discarded];
@@ -105,7 +105,7 @@ function takePlan({ create, replace }: Extract<Step, { kind: 'acquire' }>, obser
 }
 
 function applyPlan({ entry, change, live, precondition }: Extract<Step, { kind: 'apply' }>, transaction: Transaction): Plan {
-  return chain({ write: changeWrite(aimOf(entry, change, transaction, live), precondition) });
+  return chain({ write: changeWrite(changeContextOf(entry, change, transaction, live), precondition) });
 }
 
 function expireWrite({ namespace, name, uid, resourceVersion }: Transaction): Write {
@@ -117,7 +117,7 @@ function expireWrite({ namespace, name, uid, resourceVersion }: Transaction): Wr
   };
 }
 
-function disownMutation(
+function releaseFieldsMutation(
   { entry, live }: Extract<Step, { kind: 'releaseFields' }>,
   transaction: Transaction,
 ): Mutation | undefined {

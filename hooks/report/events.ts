@@ -1,8 +1,8 @@
-// The story of a Transaction as Events: what `kubectl describe` tells. What has happened, never what may.
+// The Events of a Transaction: as shown by `kubectl describe`. What has happened, never what may.
 //
 // 1. Few: one Event for all that a call has made, and beyond ten changes for no less than a tenth of them; of the objects that an undo
-//    leaves the first ten are told.
-// 2. They follow from the two statuses alone, so that a call that comes again tells the same.
+//    leaves the first ten are reported.
+// 2. They follow from the two statuses alone, so that a call that comes again reports the same.
 import type { EventRecord } from '../call.ts';
 import { waitingSince } from '../decide/transitions.ts';
 import { count } from '../decide/wording.ts';
@@ -14,7 +14,7 @@ import type { Transaction } from '../model/transaction.ts';
 import { clean } from '../model/words.ts';
 import { conflictReasons, newErrors } from './transition-metrics.ts';
 
-/** Told one by one up to so many, in so many parts beyond. */
+/** Reported one by one up to so many, in so many parts beyond. */
 const mostParts = 10;
 
 interface Move {
@@ -37,10 +37,10 @@ export function ignoredEvents(due: Due): readonly EventRecord[] {
 
 // A retry takes up again what was left: nothing has happened to it yet.
 function isMoved(before: Item | undefined, after: Item): boolean {
-  return before?.progress.kind !== after.progress.kind && before?.progress.kind !== 'left';
+  return before?.progress.kind !== after.progress.kind && before?.progress.kind !== 'notRestored';
 }
 
-/** Told once, as it begins: the status names whom it waits for now. */
+/** Reported once, as it begins: the status names whom it waits for now. */
 function lockWaiting({ before, after }: Move): readonly EventRecord[] {
   const wantsLocks = ({ items }: Status): boolean => items.some(({ lockLease }) => lockLease !== undefined);
   const begins =
@@ -51,18 +51,20 @@ function lockWaiting({ before, after }: Move): readonly EventRecord[] {
 }
 
 function isAwaited(status: Status): boolean {
-  const isAtRest = status.phase === 'Committed' || status.phase === 'Failed';
-  return isAtRest && waitingSince(status) !== undefined;
+  const isFinished = status.phase === 'Committed' || status.phase === 'Failed';
+  return isFinished && waitingSince(status) !== undefined;
 }
 
-// What is left is told one by one, what ended well together.
+// What is left is reported one by one, what ended well together.
 function changeEvents(move: Move, moved: readonly number[]): readonly EventRecord[] {
   const become = (...kinds: readonly string[]): readonly number[] =>
     moved.filter((index) => kinds.includes(move.after.items[index]?.progress.kind ?? ''));
-  const undone = toldWith(move, become('restored', 'left'), 'first').filter((index) => wasRestored(move.after.items[index]));
+  const undone = reportedWith(move, become('restored', 'notRestored'), 'first').filter((index) =>
+    wasRestored(move.after.items[index]),
+  );
   return [
-    ...become('left').flatMap((index) => leftEvents(move, index)),
-    ...together('ChangeApplied', move, toldWith(move, become('applied'), 'last'), ''),
+    ...become('notRestored').flatMap((index) => notRestoredEvents(move, index)),
+    ...together('ChangeApplied', move, reportedWith(move, become('applied'), 'last'), ''),
     ...together('ChangeRestored', move, undone, 'undone: '),
   ];
 }
@@ -72,14 +74,14 @@ function wasRestored(item: Item | undefined): boolean {
 }
 
 /** The indexes of the parts that are complete with these: forward with the last one of a part, backward with its first one. */
-function toldWith({ after }: Move, moved: readonly number[], end: 'first' | 'last'): readonly number[] {
+function reportedWith({ after }: Move, moved: readonly number[], end: 'first' | 'last'): readonly number[] {
   const parts = moved
     .map((index) => ({ index, ...partOf(index, after.items.length) }))
     .filter((part) => part.index === part[end]);
   return parts.flatMap(({ first, last }) => Array.from({ length: last - first + 1 }, (_, at) => first + at));
 }
 
-/** The indexes that are told of together with this one. */
+/** The indexes that are reported together with this one. */
 function partOf(index: number, total: number): { readonly first: number; readonly last: number } {
   const size = Math.ceil(total / mostParts);
   const first = index - (index % size);
@@ -112,10 +114,10 @@ function whatOf({ changes }: Pick<Transaction, 'changes'>, index: number): strin
   return change === undefined ? 'unknown' : `${change.type} ${describe(change.target)}`;
 }
 
-function leftEvents({ after, transaction }: Move, index: number): readonly EventRecord[] {
+function notRestoredEvents({ after, transaction }: Move, index: number): readonly EventRecord[] {
   const { error } = after.items[index] ?? {};
-  const told = after.items.filter(({ progress }) => progress.kind === 'left').length;
-  if (told > mostParts) return [];
+  const unrestored = after.items.filter(({ progress }) => progress.kind === 'notRestored').length;
+  if (unrestored > mostParts) return [];
   const reason = error === undefined || conflictReasons.has(error.reason) ? 'RollbackConflict' : error.reason;
   return [warning(reason, `${nameOfChange(transaction, index)}: ${error?.message ?? 'it could not be undone'}`)];
 }
@@ -140,7 +142,7 @@ function phaseEvents(move: Move): readonly EventRecord[] {
 }
 
 function locksAcquired({ after }: Move): EventRecord {
-  return normal('LocksAcquired', `${count(after.items.length, 'lock')} held`);
+  return normal('LocksAcquired', `acquired ${count(after.items.length, 'lock')}`);
 }
 
 function rollbackStarted({ before, after, transaction }: Move): readonly EventRecord[] {
@@ -149,7 +151,7 @@ function rollbackStarted({ before, after, transaction }: Move): readonly EventRe
   );
   const applied = after.items.filter(({ progress }) => progress.kind === 'applied').length;
   const why = failed.length === 0 && after.cause !== undefined ? `: ${after.cause.message}` : '';
-  const started = `${count(applied, 'applied change')} to undo${why}`;
+  const started = `rolling back ${count(applied, 'applied change')}${why}`;
   const isWanted = after.cause?.reason === 'RollbackRequested';
   return [...failed, (isWanted ? normal : warning)('RollbackStarted', started)];
 }

@@ -83,7 +83,7 @@ function doneOperation(
 ): ItemOperation['operation'] | undefined {
   if (earlier === 'waiting') return 'prepare';
   if (progress.kind === 'restored') return progress.applied ? 'rollback' : undefined;
-  return progress.kind === 'applied' && earlier !== 'left' ? 'commit' : undefined;
+  return progress.kind === 'applied' && earlier !== 'notRestored' ? 'commit' : undefined;
 }
 
 function failedOperations(before: Status, after: Status): readonly ItemOperation[] {
@@ -95,5 +95,5 @@ function failedOperations(before: Status, after: Status): readonly ItemOperation
 
 function failedOperation(before: Status, item: Item | undefined): ItemOperation['operation'] {
   if (before.phase === 'Pending' || before.phase === 'Preparing') return 'prepare';
-  return item?.progress.kind === 'left' ? 'rollback' : 'commit';
+  return item?.progress.kind === 'notRestored' ? 'rollback' : 'commit';
 }

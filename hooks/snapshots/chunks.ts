@@ -19,7 +19,7 @@ const longestKey = 253;
 export function distribute(entries: readonly EncodedEntry[]): readonly (readonly Datum[])[] {
   const parts: Datum[][] = [[]];
   let size = 0;
-  for (const datum of entries.flatMap(piecesOf)) {
+  for (const datum of entries.flatMap(chunksOf)) {
     const length = longestKey + Buffer.byteLength(datum[1]);
     if (size > 0 && size + length > largestObject) {
       parts.push([]);
@@ -31,14 +31,14 @@ export function distribute(entries: readonly EncodedEntry[]): readonly (readonly
   return parts;
 }
 
-// Sizes are counted in bytes and texts may hold longer characters: a piece of a third of the limit in characters always fits.
-const longestPiece = Math.floor(largestObject / 3) - longestKey;
+// Sizes are counted in bytes and texts may hold longer characters: a chunk of a third of the limit in characters always fits.
+const longestChunk = Math.floor(largestObject / 3) - longestKey;
 
-function piecesOf({ index, key, text }: EncodedEntry): readonly Datum[] {
-  const pieces = Math.max(1, Math.ceil(text.length / longestPiece));
-  return Array.from({ length: pieces }, (_, piece): Datum => {
-    const name = `${index}-${piece}.${key}`.slice(0, longestKey);
-    return [name, text.slice(piece * longestPiece, (piece + 1) * longestPiece)];
+function chunksOf({ index, key, text }: EncodedEntry): readonly Datum[] {
+  const chunks = Math.max(1, Math.ceil(text.length / longestChunk));
+  return Array.from({ length: chunks }, (_, chunk): Datum => {
+    const name = `${index}-${chunk}.${key}`.slice(0, longestKey);
+    return [name, text.slice(chunk * longestChunk, (chunk + 1) * longestChunk)];
   });
 }
 
@@ -57,12 +57,12 @@ function inOrder(data: readonly Json[]): readonly (readonly [string, Json])[] {
   return entries.sort(([left], [right]) => placeOf(left) - placeOf(right));
 }
 
-/** More pieces than this no entry has: an object is smaller than 2 MB. */
-const mostPieces = 1_000;
+/** More chunks than this no entry has: an object is smaller than 2 MB. */
+const mostChunks = 1_000;
 
 function placeOf(key: string): number {
-  const [, index = '', piece = ''] = /^(\d+)-(\d+)\./.exec(key) ?? [];
-  return Number(index) * mostPieces + Number(piece);
+  const [, index = '', chunk = ''] = /^(\d+)-(\d+)\./.exec(key) ?? [];
+  return Number(index) * mostChunks + Number(chunk);
 }
 
 /** Over the data of all ConfigMaps of a snapshot. */

@@ -31,7 +31,7 @@ export interface Place {
   readonly target: Reference;
 }
 
-/** What must agree when something about one change is read again; `use` tells one such text from another. */
+/** What must agree when something about one change is read again; `use` keeps such texts apart. */
 export function contextOf(use: string, { transaction, base, index, target }: Place): string {
   const { uid, changes, serviceAccountName } = transaction;
   const type = changes[index]?.type ?? '';

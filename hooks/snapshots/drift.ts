@@ -46,7 +46,7 @@ export interface DriftContext {
   readonly driftRoom?: number;
 }
 
-/** As the item of the status keeps it; undefined when it is too long: then ownership alone must tell. */
+/** As the item of the status keeps it; undefined when it is too long: then only ownership shows whose it is. */
 export function storedDrift(drift: readonly Drift[], entry: SnapshotEntry, context: DriftContext): string | undefined {
   const text = encodeDrift(drift, context.driftRoom);
   if (text === undefined) return undefined;

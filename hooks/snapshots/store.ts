@@ -41,7 +41,7 @@ export function storeWrites(
 function tooLarge(size: number, parts: number): string {
   return (
     `the states of the targets take ${size} bytes and fill ${parts} ConfigMaps, at most ${mostBytes} bytes and ${mostParts} ` +
-    'ConfigMaps are possible: split the Transaction'
+    'ConfigMaps are allowed: split the Transaction'
   );
 }
 

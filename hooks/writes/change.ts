@@ -17,35 +17,35 @@ export function locationOf(target: Reference, resource: StoredResource): Locatio
 }
 
 /** What a change is sent to: enough to build its write before and after the snapshot. */
-export interface Aim {
+export interface ChangeContext {
   readonly transaction: Transaction;
   readonly change: Change;
   readonly target: Reference;
   readonly resource: StoredResource;
   /** The object before the change, as stored in the snapshot. */
   readonly prior: JsonObject | undefined;
-  /** The object that the write is judged against. */
+  /** The object that the write is based on. */
   readonly live: JsonObject | undefined;
 }
 
 /** The write of a change. `precondition` is that of `live`; it is absent only for a Create. */
-export function changeWrite(aim: Aim, precondition: Precondition | undefined): Write {
-  const base = { identity: serviceAccountOf(aim.transaction), location: locationOf(aim.target, aim.resource) };
-  const fieldManager = fieldManagers(aim.transaction).forward;
-  if (precondition === undefined) return { ...base, verb: 'create', object: created(aim), fieldManager };
-  switch (aim.change.type) {
+export function changeWrite(context: ChangeContext, precondition: Precondition | undefined): Write {
+  const base = { identity: serviceAccountOf(context.transaction), location: locationOf(context.target, context.resource) };
+  const fieldManager = fieldManagers(context.transaction).forward;
+  if (precondition === undefined) return { ...base, verb: 'create', object: created(context), fieldManager };
+  switch (context.change.type) {
     case 'Create':
-      return { ...base, verb: 'create', object: created(aim), fieldManager };
+      return { ...base, verb: 'create', object: created(context), fieldManager };
     case 'Update':
-      return { ...base, verb: 'update', object: updated(aim), precondition, fieldManager };
+      return { ...base, verb: 'update', object: updated(context), precondition, fieldManager };
     case 'Patch':
-      return { ...base, verb: 'apply', object: sent(aim), precondition, fieldManager };
+      return { ...base, verb: 'apply', object: sent(context), precondition, fieldManager };
     case 'Delete':
       return { ...base, verb: 'delete', precondition };
   }
 }
 
-function sent({ change, target }: Aim): JsonObject {
+function sent({ change, target }: ChangeContext): JsonObject {
   const content = isObject(change.content) ? change.content : {};
   const metadata = at(content, 'metadata');
   const place = target.namespace === undefined ? { name: target.name } : { name: target.name, namespace: target.namespace };
@@ -53,12 +53,12 @@ function sent({ change, target }: Aim): JsonObject {
 }
 
 // An object without any field of its own leaves no managed field that could show whose it is.
-function created(aim: Aim): JsonObject {
-  const object = sent(aim);
-  const ignored = ['apiVersion', 'kind', 'metadata', ...(aim.resource.statusSubresource ? ['status'] : [])];
+function created(context: ChangeContext): JsonObject {
+  const object = sent(context);
+  const ignored = ['apiVersion', 'kind', 'metadata', ...(context.resource.statusSubresource ? ['status'] : [])];
   const metadata = withoutKeys(at(object, 'metadata'), ['name', 'namespace', 'creationTimestamp', 'generation', 'selfLink']);
   if (leavesFields(withoutKeys(object, ignored)) || leavesFields(metadata)) return object;
-  return withPath(object, ['metadata', 'annotations', annotations.createdBy], aim.transaction.uid);
+  return withPath(object, ['metadata', 'annotations', annotations.createdBy], context.transaction.uid);
 }
 
 // The API server drops what is empty before it reckons whose the fields are.
@@ -69,15 +69,15 @@ function leavesFields(value: Json): boolean {
 
 // A PUT replaces everything. Annotations that others have written since the snapshot (controllers do, all the time) are kept
 // where content does not speak of them: nobody's write may get lost between the snapshot and the change.
-function updated(aim: Aim): JsonObject {
-  const object = sent(aim);
+function updated(context: ChangeContext): JsonObject {
+  const object = sent(context);
   const metadata = at(object, 'metadata');
   if (!isObject(metadata)) return object;
   const annotationsOf = (value: Json | undefined): Json | undefined => at(value, 'metadata', 'annotations');
   const ours = annotationsOf(object);
-  const merged = merge({ prior: ours, expected: annotationsOf(aim.prior), live: annotationsOf(aim.live) }, new Map());
+  const merged = merge({ prior: ours, expected: annotationsOf(context.prior), live: annotationsOf(context.live) }, new Map());
   const annotations = merged.ours.some(({ state }) => state === 'foreign') ? overlaid(merged.restored, ours) : merged.restored;
-  const kept = keptBy(aim.change).map((key) => [key, at(aim.live, 'metadata', key)] as const);
+  const kept = keptBy(context.change).map((key) => [key, at(context.live, 'metadata', key)] as const);
   const members = [['resourceVersion', undefined] as const, ['annotations', annotations] as const, ...kept];
   return withKey(
     object,
@@ -100,6 +100,11 @@ function overlaid(below: Json | undefined, above: Json | undefined): Json | unde
   return isObject(below) ? { ...below, ...(isObject(above) ? above : {}) } : above;
 }
 
-export function aimOf(entry: SnapshotEntry, change: Change, transaction: Transaction, live: JsonObject | undefined): Aim {
+export function changeContextOf(
+  entry: SnapshotEntry,
+  change: Change,
+  transaction: Transaction,
+  live: JsonObject | undefined,
+): ChangeContext {
   return { transaction, change, target: entry.target, resource: entry.resource, prior: entry.prior, live };
 }

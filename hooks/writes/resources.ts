@@ -36,7 +36,7 @@ export function serviceAccountOf(transaction: Transaction): Identity {
   return { kind: 'serviceAccount', namespace: transaction.namespace, name: transaction.serviceAccountName };
 }
 
-/** The version that was judged; undefined when the object has none (it is not there). */
+/** The version that was read; undefined when the object has none (it is not there). */
 export function preconditionOf(object: Json | undefined): Precondition | undefined {
   const [uid, resourceVersion] = [textAt(object, 'metadata', 'uid'), textAt(object, 'metadata', 'resourceVersion')];
   return isObject(object) && uid !== undefined && resourceVersion !== undefined ? { uid, resourceVersion } : undefined;

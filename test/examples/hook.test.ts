@@ -105,7 +105,7 @@ const masks: Readonly<Record<string, readonly [string, RegExp]>> = Object.fromEn
   ['settledWriter', ['{writer}', /^[0-9a-f-]{36}\/\d+$/]],
   ['resourceVersion', ['{version}', /^\d+$/]],
   // How many kinds there are depends on the cluster.
-  ['note', ['{kinds that the ServiceAccount may not list}', /^objects of these kinds may have gone with it, .* more$/]],
+  ['note', ['{kinds that the ServiceAccount may not list}', /^objects of these kinds may have been deleted with it, .* more$/]],
   ['name', ['example-rollback-{suffix}', /^example-rollback-[0-9a-f]{20}$/]],
 ]);
 

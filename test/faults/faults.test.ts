@@ -71,7 +71,7 @@ t.test('a kind that is no longer served once locks are taken: nothing is changed
   const afterLocks = ({ calls }: Board): boolean =>
     calls.at(-1)?.method === 'resource' && calls.some(({ what }) => what.startsWith('send create Lease'));
   const { evidence } = await withAnswer(world, commit4, '404', afterLocks);
-  t.match([...evidence.ends.values()], [{ phase: 'Failed', message: /knows no kind ConfigMap/ }]);
+  t.match([...evidence.ends.values()], [{ phase: 'Failed', message: /serves no kind ConfigMap/ }]);
   t.same(evidence.leftovers, []);
   t.same(
     evidence.events.filter(({ actor, verb }) => actor === 'account' && verb !== 'get'),

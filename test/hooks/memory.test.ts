@@ -59,7 +59,7 @@ t.test('the next turn', async (t) => {
   t.equal(memory.nextTurn('u'), lease, 'the Lease is the one that was known before');
 });
 
-t.test('where the API server has said to stay away, nothing is requested before', async (t) => {
+t.test('where the API server sent Retry-After, nothing is requested before', async (t) => {
   const { memory, ends, pass } = remembering();
   t.equal(ends({ isTroubled: true, stayAway: 7_000 }), 7, 'longer than the pause would be');
   t.equal(memory.pauseLeft('u'), 7_000);

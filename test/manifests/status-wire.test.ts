@@ -26,8 +26,8 @@ const progress: readonly Progress[] = [
   { kind: 'applied' },
   { kind: 'restored', applied: true },
   { kind: 'restored', applied: false },
-  { kind: 'left', applied: true },
-  { kind: 'left', applied: false },
+  { kind: 'notRestored', applied: true },
+  { kind: 'notRestored', applied: false },
 ];
 
 const full: Omit<Item, 'progress'> = {

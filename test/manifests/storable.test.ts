@@ -87,7 +87,7 @@ const story: fc.Arbitrary<Story> = fc
       (status) => ({ ...status, message: stepMessage(waitOut(status, note, failure)) }),
       (status) => transitions.prepared(status, ref, names.length),
       (status) => transitions.applied(status, { index: 0, facts, end: 1 }, now),
-      (status) => (text === undefined ? status : transitions.amending(status, 0, text)),
+      (status) => (text === undefined ? status : transitions.withRecordedDrift(status, 0, text)),
       (status) =>
         status.phase === 'Committed'
           ? undo.undoingAgain(status, requested(transaction, status, now), now, { leases: [], writer: undefined })
@@ -95,7 +95,7 @@ const story: fc.Arbitrary<Story> = fc
       (status) => (status.phase === 'Committing' ? undo.undoing(status, error, now, 1) : status),
       (status) => undo.passedOver(status, 0, `waiting: ${note}`),
       (status) => undo.restored(status, names.length - 1, now, { note }),
-      (status) => (status.phase === 'RollingBack' ? undo.left(status, 0, now, error) : status),
+      (status) => (status.phase === 'RollingBack' ? undo.notRestored(status, 0, now, error) : status),
       (status) => (status.phase === 'RollingBack' ? undo.concluded(status, now, error) : status),
       (status) => transitions.answered(status, requested(transaction, status, now), `no effect: ${note}`),
     ];
@@ -186,7 +186,7 @@ for (const text of worst)
         const more = { ...facts, lockLease: 'l'.repeat(253), uid: 'u'.repeat(36), ...(drift && { drift }) };
         full = { ...full, items: full.items.map((item, at) => (at === index ? { ...item, ...more } : item)) };
       }
-      const left = full.items.map((item) => ({ ...item, error, progress: { kind: 'left', applied: true } as const }));
+      const left = full.items.map((item) => ({ ...item, error, progress: { kind: 'notRestored', applied: true } as const }));
       const status = completed(
         begun,
         { ...full, items: left, phase: 'Failed', completedAt: start, message: text.repeat(9_000) },
@@ -246,7 +246,7 @@ for (const [letter, bytes] of [
     const { size } = transaction;
     t.ok(size <= most && size > 0.9 * most, `${size} of ${most} bytes`);
     const error: ItemError = { reason: 'RollbackConflict', message: '<'.repeat(5_000) };
-    const progress = { kind: 'left', applied: true } as const;
+    const progress = { kind: 'notRestored', applied: true } as const;
     const items = Array.from({ length: count }, () => ({ error, lockLease: 'l'.repeat(253), progress }));
     const before = statusOf('RollingBack', 'applied', { version: 1 });
     const status = completed(before, { ...before, phase: 'Failed', items, message: '<'.repeat(9_000) }, start, transaction);

@@ -49,17 +49,17 @@ t.test('committed, then undone on request', async (t) => {
   await stepUntil(stage, 'release', 'RolledBack');
   const story = await storyOf('release', 'RolledBack');
   t.same(story, [
-    'Normal LocksAcquired: 3 locks held',
+    'Normal LocksAcquired: acquired 3 locks',
     'Normal Prepared: 3 changes checked, their prior states are stored',
     'Normal ChangeApplied: change 1 of 3 (Patch ConfigMap a)',
     'Normal ChangeApplied: change 2 of 3 (Delete ConfigMap b)',
     'Normal ChangeApplied: change 3 of 3 (Patch Secret key)',
     'Normal Committed: all 3 changes are applied',
-    'Normal RollbackStarted: 3 applied changes to undo: a rollback was requested',
+    'Normal RollbackStarted: rolling back 3 applied changes: a rollback was requested',
     'Normal ChangeRestored: undone: change 3 of 3 (Patch Secret key)',
     'Normal ChangeRestored: undone: change 2 of 3 (Delete ConfigMap b)',
     'Normal ChangeRestored: undone: change 1 of 3 (Patch ConfigMap a)',
-    'Normal RolledBack: 3 changes undone, nothing is left of this Transaction: a rollback was requested',
+    'Normal RolledBack: rolled back 3 changes: a rollback was requested',
   ]);
   t.notMatch(story.join('\n'), canary);
   if (hasKubectl()) t.ok(agrees(await described('release'), story), await described('release'));
@@ -107,7 +107,7 @@ t.test('who waits says so once, whoever is called and how often', async (t) => {
   const story = await storyOf('waiter', 'Committed');
   t.match(story, [
     /^Normal LockWaiting: waiting: ConfigMap \S+\/e is locked by Transaction \S+\/holder$/,
-    /^Normal LocksAcquired: 1 lock held$/,
+    /^Normal LocksAcquired: acquired 1 lock$/,
     /^Normal Prepared: /,
     /^Normal ChangeApplied: change 1 of 1 /,
     /^Normal Committed: the change is applied$/,

@@ -1,6 +1,6 @@
 // One object in all the states in which it may be found, for the tables of judgement: our change makes `spec.a` 2 and adds
 // `spec.c`; kubectl wrote all the rest, a controller the status. The uid of the object is u1, of the Transaction t1.
-import type { BackwardEvidence } from '../../hooks/attribution/undo.ts';
+import type { UndoEvidence } from '../../hooks/attribution/undo.ts';
 import type { SnapshotEntry } from '../../hooks/model/entry.ts';
 import { at, isList, isObject, type Json, type JsonObject, withPath } from '../../hooks/model/json.ts';
 import { nobodyElse } from '../../hooks/model/others.ts';
@@ -10,7 +10,7 @@ import { type EntryExtras, entry, fieldsOf, managed } from './managed-fields.ts'
 export const managers = { forward: 'janus-one-t1', restore: 'janus-restore-one-t1' };
 
 /** What the undo of a change knows beside the change and the object: nobody else has to do with it. */
-export const plainEvidence: Omit<BackwardEvidence, 'entry' | 'live'> = {
+export const plainEvidence: Omit<UndoEvidence, 'entry' | 'live'> = {
   managers,
   drift: [],
   recorded: true,

@@ -176,7 +176,7 @@ export const units: readonly Unit[] = [
   {
     name: 'sync',
     what: 'the program: look, decide, plan, perform, report; the loop of a call, and its reply',
-    holds: (path) => /^hooks\/(sync|taken|looking|reply|serving|rescue)\.ts$/.test(path),
+    holds: (path) => /^hooks\/(sync|completed-step|looking|reply|serving|rescue)\.ts$/.test(path),
     sees: [...planned, 'call', 'observe', 'memory', 'perform', 'outcome', 'report'],
     nature: 'effects',
   },

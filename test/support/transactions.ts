@@ -46,8 +46,8 @@ const progress: Readonly<Record<string, Progress>> = {
   applied: { kind: 'applied' },
   restored: { kind: 'restored', applied: true },
   untouched: { kind: 'restored', applied: false },
-  left: { kind: 'left', applied: true },
-  stuck: { kind: 'left', applied: false },
+  left: { kind: 'notRestored', applied: true },
+  stuck: { kind: 'notRestored', applied: false },
 };
 
 /** Items as words: `applied announced`; `untouched` was judged by an undo without having had any effect, `stuck` was left so. */

@@ -164,7 +164,7 @@ async function refusedTwice(t: Test, world: World): Promise<void> {
       if (type !== 'Create') await make(world, position, name);
       await world.stage.transaction(name, [change(type, name, { spec }, about(world, position))]);
       const { status } = await stepToEnd(world.stage, name);
-      t.match(status, { phase: 'Failed', message: /is refused by a dry run/ });
+      t.match(status, { phase: 'Failed', message: /was refused by a dry run/ });
     }
 }
 

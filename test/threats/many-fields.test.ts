@@ -1,8 +1,8 @@
 // Who may write an object decides how many fields it has, and who owns them. The engine has one thread for all Transactions: what it
 // makes of an object takes about as long as reading it, never that many times as long.
 import t from 'tap';
-import { judgeForward } from '../../hooks/attribution/apply.ts';
-import { judgeBackward } from '../../hooks/attribution/undo.ts';
+import { evaluateApply } from '../../hooks/attribution/apply.ts';
+import { evaluateUndo } from '../../hooks/attribution/undo.ts';
 import type { JsonObject } from '../../hooks/model/json.ts';
 import { nobodyElse } from '../../hooks/model/others.ts';
 import { configMaps as resource } from '../../hooks/writes/resources.ts';
@@ -88,12 +88,12 @@ for (const [what, { prior, expected, live }] of Object.entries(rows))
       const entry = { index: 0, type, target, resource, approximate: false, expected, ...before };
       const evidence = { entry, live, managers, drift: [], recorded: true, isSealed: false, uid: 'it' };
       const change = { type, target, content: { data: dataOf('y') } };
-      const forward = judgeForward({ ...evidence, recorded: false, change, driftRoom: 1_000 });
+      const forward = evaluateApply({ ...evidence, recorded: false, change, driftRoom: 1_000 });
       const around = { contents: [], ownContents: [], unlisted: [], failing: [], goneOwners: [], wasCommitted: true };
       const created = type === 'Create' ? 'one' : undefined;
       const known = { others: nobodyElse, version: '1', createdUid: created, isRequested: true };
       const other = type === 'Delete' ? { ...live, metadata: { ...(live.metadata as JsonObject), uid: 'two' } } : live;
-      const backward = judgeBackward({ ...evidence, ...around, ...known, live: other });
+      const backward = evaluateUndo({ ...evidence, ...around, ...known, live: other });
       const took = Math.round(performance.now() - began);
       t.ok(took < patience, `judged as ${forward.kind} and ${backward.kind} in ${took} ms`);
     });

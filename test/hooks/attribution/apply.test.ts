@@ -1,13 +1,13 @@
 // Before a change is sent: what is found x type of the change -> it is sent, it is done already, or it is a conflict, and over what.
 import t from 'tap';
-import { type Forward, type ForwardEvidence, judgeForward } from '../../../hooks/attribution/apply.ts';
+import { type ApplyEvidence, type ApplyVerdict, evaluateApply } from '../../../hooks/attribution/apply.ts';
 import { describePath } from '../../../hooks/content/path.ts';
 import { type JsonObject, withPath } from '../../../hooks/model/json.ts';
 import type { Change, ChangeType } from '../../../hooks/model/transaction.ts';
 import { entryFor, liveObject, managers } from '../../support/judged-objects.ts';
 import { listed, table } from '../../support/table.ts';
 
-function evidenceOf(type: ChangeType, live: string, content: Change['content'] = {}): ForwardEvidence {
+function evidenceOf(type: ChangeType, live: string, content: Change['content'] = {}): ApplyEvidence {
   const target = { apiVersion: 'v1', kind: 'Widget', name: 'x' };
   return {
     entry: entryFor(type),
@@ -23,7 +23,7 @@ function evidenceOf(type: ChangeType, live: string, content: Change['content'] =
 }
 
 /** `send`, `done`, what is to be stored first, or the reason of a conflict with its paths. */
-function told(verdict: Forward): string {
+function told(verdict: ApplyVerdict): string {
   if (verdict.kind === 'recordDrift') return ['recordDrift', ...verdict.drift.map(({ path }) => describePath(path))].join(' ');
   if (verdict.kind !== 'conflict') return verdict.kind;
   const paths = [...verdict.message.matchAll(/([\w.[\]="/]+) \(by [^)]*\)/g)].map(([, path]) => path);
@@ -67,7 +67,7 @@ for (const { found, ...verdicts } of rows) {
   for (const type of ['Update', 'Patch', 'Delete'] as const) {
     t.test(`${type}, found ${found}: ${verdicts[type]}`, async (t) => {
       const evidence = evidenceOf(type, found);
-      const verdict = judgeForward(evidence);
+      const verdict = evaluateApply(evidence);
       t.equal(told(verdict), verdicts[type]);
       const metadata = evidence.live?.metadata as { readonly uid: string; readonly resourceVersion: string } | undefined;
       const { uid, resourceVersion } = metadata ?? {};
@@ -92,7 +92,7 @@ before                            | AlreadyExists
 
 for (const { found, verdict } of creations) {
   t.test(`Create, found ${found}: ${verdict}`, async (t) => {
-    const judged = judgeForward(evidenceOf('Create', found));
+    const judged = evaluateApply(evidenceOf('Create', found));
     t.equal(told(judged), verdict);
     if (judged.kind === 'send') t.equal(judged.precondition, undefined, 'absence is the precondition');
   });
@@ -100,7 +100,7 @@ for (const { found, verdict } of creations) {
 
 const versions = table<'reason' | 'wanted' | 'found' | 'verdict'>(`
 reason                             | wanted | found                         | verdict
-the version that content asks for  | 7      | before                        | send
+the version that content requires  | 7      | before                        | send
 another one                        | 6      | before                        | ResourceVersion
 only status has moved since        | 7      | before, resourceVersion moved | ResourceVersion
 our own write has moved it         | 7      | after, resourceVersion moved  | done
@@ -109,12 +109,12 @@ our own write has moved it         | 7      | after, resourceVersion moved  | do
 for (const { reason, wanted, found, verdict } of versions) {
   t.test(`an Update with a resourceVersion of its own: ${reason}`, async (t) => {
     const content = withPath({}, ['metadata', 'resourceVersion'], wanted);
-    t.equal(told(judgeForward(evidenceOf('Update', found, content))), verdict);
+    t.equal(told(evaluateApply(evidenceOf('Update', found, content))), verdict);
   });
 }
 
 t.test('an Update that names finalizers or owners, be it none, is in conflict with whoever changes them', async (t) => {
-  const named = (live: string, metadata: JsonObject): string => told(judgeForward(evidenceOf('Update', live, { metadata })));
+  const named = (live: string, metadata: JsonObject): string => told(evaluateApply(evidenceOf('Update', live, { metadata })));
   t.equal(named('before, finalizer added', { finalizers: [] }), 'Conflict metadata.finalizers["f/new"]');
   t.equal(named('before, finalizer removed', { finalizers: null }), 'Conflict metadata.finalizers["f/old"]');
   t.equal(named('before, finalizer added', { ownerReferences: [] }), 'send', 'one by one');
@@ -124,19 +124,19 @@ t.test('an Update that names finalizers or owners, be it none, is in conflict wi
 
 t.test('a change that changes nothing is done only when it has left our entry', async (t) => {
   const entry = { ...entryFor('Patch'), expected: entryFor('Patch').prior ?? {} };
-  const found = (live: string): string => told(judgeForward({ ...evidenceOf('Patch', live), entry }));
+  const found = (live: string): string => told(evaluateApply({ ...evidenceOf('Patch', live), entry }));
   t.equal(found('before'), 'send');
   t.equal(found('before, marked as being restored'), 'done');
 });
 
 t.test('a conflict names the object, the paths and who has them', async (t) => {
-  const verdict = judgeForward(evidenceOf('Patch', 'before, a edited'));
+  const verdict = evaluateApply(evidenceOf('Patch', 'before, a edited'));
   t.match(verdict, { kind: 'conflict', message: /^Widget shop\/x .*: spec\.a \(by [\w, ]*other\)$/ });
   t.same(listed(told(verdict)), ['Conflict spec.a']);
 });
 
 t.test('a Patch that names what somebody has changed since', async (t) => {
-  const named = (live: string, content: Change['content']): string => told(judgeForward(evidenceOf('Patch', live, content)));
+  const named = (live: string, content: Change['content']): string => told(evaluateApply(evidenceOf('Patch', live, content)));
   t.equal(
     named('before, b edited', { spec: { b: 1 } }),
     'Conflict spec.b',

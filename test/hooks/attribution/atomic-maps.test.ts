@@ -1,7 +1,7 @@
 // An atomic map (Service spec.selector, LabelSelector matchLabels, nodeSelector) is one leaf
 // in managedFields, while the merge speaks of its keys: who owns the map owns each of them.
 import t from 'tap';
-import { judgeBackward } from '../../../hooks/attribution/undo.ts';
+import { evaluateUndo } from '../../../hooks/attribution/undo.ts';
 import type { SnapshotEntry } from '../../../hooks/model/entry.ts';
 import type { JsonObject } from '../../../hooks/model/json.ts';
 import { managers, plainEvidence } from '../../support/judged-objects.ts';
@@ -26,12 +26,12 @@ const patch: SnapshotEntry = {
 
 t.test('a new co-owner of an atomic map that we changed is a rollback conflict', async (t) => {
   const live = service({ app: 'b' }, ours, entry('argo', leaf, { operation: 'Apply' }));
-  t.match(judgeBackward({ ...plainEvidence, entry: patch, live }), { kind: 'conflict', message: /by argo/ });
+  t.match(evaluateUndo({ ...plainEvidence, entry: patch, live }), { kind: 'conflict', message: /by argo/ });
 });
 
 t.test('who has overwritten a key of an atomic map is named', async (t) => {
   const live = service({ app: 'c' }, entry('kubectl-edit', leaf));
-  t.match(judgeBackward({ ...plainEvidence, entry: patch, live }), { kind: 'conflict', message: /by kubectl-edit/ });
+  t.match(evaluateUndo({ ...plainEvidence, entry: patch, live }), { kind: 'conflict', message: /by kubectl-edit/ });
 });
 
 t.test('a foreign atomic map in a created object without a dry run keeps it', async (t) => {
@@ -47,7 +47,7 @@ t.test('a foreign atomic map in a created object without a dry run keeps it', as
     type,
     entry('kubectl', leaf),
   );
-  t.match(judgeBackward({ ...plainEvidence, entry: create, live, createdUid: 'u1' }), {
+  t.match(evaluateUndo({ ...plainEvidence, entry: create, live, createdUid: 'u1' }), {
     kind: 'conflict',
     reason: 'ForeignContent',
   });

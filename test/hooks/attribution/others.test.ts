@@ -2,7 +2,7 @@
 import t from 'tap';
 import { effectOf } from '../../../hooks/attribution/effect.ts';
 import { goneManagers } from '../../../hooks/attribution/others.ts';
-import { type BackwardEvidence, judgeBackward } from '../../../hooks/attribution/undo.ts';
+import { evaluateUndo, type UndoEvidence } from '../../../hooks/attribution/undo.ts';
 import { at, isList, isObject, type JsonObject } from '../../../hooks/model/json.ts';
 import { changesTo, isAfter, nobodyElse, type OtherChange, type Others } from '../../../hooks/model/others.ts';
 import { type ChangeType, decodeTransaction, namesBehind } from '../../../hooks/model/transaction.ts';
@@ -26,7 +26,7 @@ function other(type: ChangeType, more: Partial<OtherChange> = {}): Others {
   return { changes: [change], areAll: true };
 }
 
-function evidence(type: ChangeType, live: JsonObject | undefined, others: Others | undefined): BackwardEvidence {
+function evidence(type: ChangeType, live: JsonObject | undefined, others: Others | undefined): UndoEvidence {
   const createdUid = type === 'Create' ? 'u1' : undefined;
   const known = {
     managers,
@@ -123,7 +123,7 @@ const rows: readonly Row[] = [
 
 for (const [reason, type, live, others, verdict] of rows) {
   t.test(`${type}: ${reason}`, async (t) => {
-    const judged = judgeBackward(evidence(type, live, others));
+    const judged = evaluateUndo(evidence(type, live, others));
     const told = judged.kind === 'readMore' ? `look ${judged.others}` : judged.kind === 'conflict' ? judged.reason : judged.kind;
     t.equal(told, verdict);
     if (verdict === 'LaterTransaction') t.match(judged, { message: /Transaction shop\/two \(janus-two-0123abcd\)/ });

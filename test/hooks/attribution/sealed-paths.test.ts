@@ -1,7 +1,7 @@
 // What a conflict says of a sealed object: where it is, never what stands there.
 import t from 'tap';
 import { describeForeign } from '../../../hooks/attribution/attribute.ts';
-import { judgeBackward } from '../../../hooks/attribution/undo.ts';
+import { evaluateUndo } from '../../../hooks/attribution/undo.ts';
 import { entryFor, liveObject, plainEvidence } from '../../support/judged-objects.ts';
 
 const paths = ['one', 'two'].map((value) => ({ path: ['f:spec', 'f:tokens', `v:"${value}"`], manager: `by \u202e${value}` }));
@@ -16,7 +16,7 @@ t.test('members and keys are left out, and the same place is told once', async (
 t.test('owners that are gone are counted, not named', async (t) => {
   const evidence = { ...plainEvidence, goneOwners: ['canary'] };
   const judged = (isSealed: boolean) =>
-    judgeBackward({ ...evidence, entry: entryFor('Delete'), live: liveObject('gone', 'Delete'), isSealed });
+    evaluateUndo({ ...evidence, entry: entryFor('Delete'), live: liveObject('gone', 'Delete'), isSealed });
   t.match(judged(false), { kind: 'recreate', note: /canary/ });
-  t.match(judged(true), { kind: 'recreate', note: /are gone: 1$/ });
+  t.match(judged(true), { kind: 'recreate', note: /no longer exist: 1$/ });
 });

@@ -1,6 +1,6 @@
 // Taking a change back: what is found x type of the change x whether it was recorded -> what has to be done.
 import t from 'tap';
-import { type Backward, type BackwardEvidence, judgeBackward } from '../../../hooks/attribution/undo.ts';
+import { evaluateUndo, type UndoEvidence, type UndoVerdict } from '../../../hooks/attribution/undo.ts';
 import { contentOf } from '../../../hooks/content/content.ts';
 import type { JsonObject } from '../../../hooks/model/json.ts';
 import type { ChangeType } from '../../../hooks/model/transaction.ts';
@@ -8,13 +8,13 @@ import { entryFor, liveObject, managers, plainEvidence, prior, with_ } from '../
 import { entry, fieldsOf, managed } from '../../support/managed-fields.ts';
 import { table } from '../../support/table.ts';
 
-function evidenceOf(type: ChangeType, live: JsonObject | undefined, recorded: boolean): BackwardEvidence {
+function evidenceOf(type: ChangeType, live: JsonObject | undefined, recorded: boolean): UndoEvidence {
   const createdUid = type === 'Create' && recorded ? 'u1' : undefined;
   return { ...plainEvidence, entry: entryFor(type), live, recorded, createdUid };
 }
 
 /** The kind of the judgement; of a conflict its reason and paths; `noted` where a person is told something. */
-function told(judged: Backward): string {
+function told(judged: UndoVerdict): string {
   if (judged.kind !== 'conflict') return 'note' in judged && judged.note !== undefined ? `${judged.kind}, noted` : judged.kind;
   const paths = [...judged.message.matchAll(/([\w.[\]="/]+) \(by [^)]*\)/g)].map(([, path]) => path);
   return [judged.reason, ...paths].join(' ');
@@ -55,7 +55,7 @@ for (const { found, ...verdicts } of changes) {
     t.test(`${column}, found ${found}: ${verdicts[column]}`, async (t) => {
       const type = column.startsWith('Update') ? 'Update' : 'Patch';
       const live = liveObject(found, type);
-      t.equal(told(judgeBackward(evidenceOf(type, live, column.endsWith('recorded')))), verdicts[column]);
+      t.equal(told(evaluateUndo(evidenceOf(type, live, column.endsWith('recorded')))), verdicts[column]);
     });
   }
 }
@@ -85,7 +85,7 @@ for (const { found, ...verdicts } of creations) {
   for (const column of ['recorded', 'announced'] as const) {
     t.test(`Create ${column}, found ${found}: ${verdicts[column]}`, async (t) => {
       const live = liveObject(found, 'Create');
-      t.equal(told(judgeBackward(evidenceOf('Create', live, column === 'recorded'))), verdicts[column]);
+      t.equal(told(evaluateUndo(evidenceOf('Create', live, column === 'recorded'))), verdicts[column]);
     });
   }
 }
@@ -111,7 +111,7 @@ before, another uid, marked as being restored | complete
 for (const { found, verdict } of deletions) {
   t.test(`Delete, found ${found}: ${verdict}`, async (t) => {
     for (const recorded of [true, false]) {
-      t.equal(told(judgeBackward(evidenceOf('Delete', liveObject(found, 'Delete'), recorded))), verdict);
+      t.equal(told(evaluateUndo(evidenceOf('Delete', liveObject(found, 'Delete'), recorded))), verdict);
     }
   });
 }
@@ -120,12 +120,12 @@ const statusIsContent = { ...entryFor('Delete'), resource: { ...entryFor('Delete
 
 t.test('where status is content, another one is other content', async (t) => {
   const live = liveObject('before, another uid, status moved', 'Delete');
-  t.equal(told(judgeBackward({ ...evidenceOf('Delete', live, true), entry: statusIsContent })), 'Recreated status.ready');
+  t.equal(told(evaluateUndo({ ...evidenceOf('Delete', live, true), entry: statusIsContent })), 'Recreated status.ready');
 });
 
 t.test('restored is what was before plus what others have done since', async (t) => {
   for (const type of ['Update', 'Patch'] as const) {
-    const judged = judgeBackward(evidenceOf(type, liveObject('after, b edited, field added, label edited', type), true));
+    const judged = evaluateUndo(evidenceOf(type, liveObject('after, b edited, field added, label edited', type), true));
     const wanted = with_(with_(with_(prior, 'spec.b', 5), 'spec.x', 1), 'metadata.labels.l', '2');
     t.same(judged.kind === 'content' ? judged.restored : judged, contentOf(wanted, entryFor(type).resource), type);
   }
@@ -133,21 +133,21 @@ t.test('restored is what was before plus what others have done since', async (t)
 
 t.test('a Namespace that holds what others have put there is kept, and some of it named', async (t) => {
   const contents = ['ConfigMap a', 'ConfigMap b', 'ConfigMap c', 'ConfigMap d', 'ConfigMap e', 'ConfigMap f'];
-  const judged = judgeBackward({ ...evidenceOf('Create', liveObject('after', 'Create'), true), contents });
+  const judged = evaluateUndo({ ...evidenceOf('Create', liveObject('after', 'Create'), true), contents });
   t.match(judged, { kind: 'conflict', reason: 'NotEmpty', message: /ConfigMap a, .*ConfigMap e$/ });
 });
 
 t.test('what is itself to be taken back before it is waited for, and is no conflict', async (t) => {
   const evidence = evidenceOf('Create', liveObject('after', 'Create'), true);
   const own = { ownContents: ['Endpoints x'] };
-  t.match(judgeBackward({ ...evidence, ...own }), { kind: 'wait', message: /before it goes Endpoints x$/ });
-  t.match(judgeBackward({ ...evidence, ...own, contents: ['ConfigMap a'] }), { kind: 'conflict', reason: 'NotEmpty' });
-  t.match(judgeBackward({ ...evidence, unlisted: ['secrets'] }), { kind: 'delete', note: /may not list them: secrets$/ });
-  t.match(judgeBackward({ ...evidence, wasCommitted: true }), { kind: 'delete', note: undefined });
+  t.match(evaluateUndo({ ...evidence, ...own }), { kind: 'wait', message: /until these are removed: Endpoints x$/ });
+  t.match(evaluateUndo({ ...evidence, ...own, contents: ['ConfigMap a'] }), { kind: 'conflict', reason: 'NotEmpty' });
+  t.match(evaluateUndo({ ...evidence, unlisted: ['secrets'] }), { kind: 'delete', note: /may not list them: secrets$/ });
+  t.match(evaluateUndo({ ...evidence, wasCommitted: true }), { kind: 'delete', note: undefined });
 });
 
 t.test('owners that are gone are dropped, and a person is told', async (t) => {
-  const judged = judgeBackward({ ...evidenceOf('Delete', undefined, true), goneOwners: ['o1', 'o2'] });
+  const judged = evaluateUndo({ ...evidenceOf('Delete', undefined, true), goneOwners: ['o1', 'o2'] });
   t.match(judged, { kind: 'recreate', note: /o1, o2/ });
 });
 
@@ -172,13 +172,13 @@ for (const { reason, live, owner, drift, verdict } of drifts) {
     );
     const path = ['f:spec', 'f:a'];
     const recorded = drift === '' ? [] : [drift === 'absent' ? { path } : { path, value: Number(drift) }];
-    t.equal(told(judgeBackward({ ...evidenceOf('Update', found, true), drift: recorded })), verdict);
+    t.equal(told(evaluateUndo({ ...evidenceOf('Update', found, true), drift: recorded })), verdict);
   });
 }
 
 t.test('what our manager owns is ours, whatever the dry run had promised', async (t) => {
   const stamped = with_(liveObject('after', 'Update') ?? {}, 'spec.a', 'stamped at 12:00');
-  t.equal(told(judgeBackward(evidenceOf('Update', stamped, false))), 'content');
+  t.equal(told(evaluateUndo(evidenceOf('Update', stamped, false))), 'content');
 });
 
 const fields = { spec: { ports: [{ port: 80, protocol: 'TCP' }], type: 'ClusterIP' } };
@@ -199,7 +199,7 @@ t.test('a created object of which no dry run told the defaults', async (t) => {
     expected: { kind: 'Service', spec: { ports: [{ port: 80 }] } },
     approximate: true,
   };
-  const judged = (live: JsonObject): string => told(judgeBackward({ ...evidenceOf('Create', live, false), entry: approximate }));
+  const judged = (live: JsonObject): string => told(evaluateUndo({ ...evidenceOf('Create', live, false), entry: approximate }));
   t.equal(judged(service), 'delete', 'defaults of the API server are nobody else’s');
   const theirs = managed(with_(service, 'spec.affinity', 'None'), ...own, entry('kubectl', { 'f:spec': { 'f:affinity': {} } }));
   t.equal(judged(theirs), 'ForeignContent spec.affinity');
@@ -208,7 +208,7 @@ t.test('a created object of which no dry run told the defaults', async (t) => {
 t.test('what Kubernetes itself fills in does not keep an object', async (t) => {
   const filled = liveObject('after, field added', 'Create') ?? {};
   const byKubernetes = JSON.parse(JSON.stringify(filled).replaceAll('"other"', '"kube-controller-manager"')) as JsonObject;
-  t.equal(told(judgeBackward(evidenceOf('Create', byKubernetes, true))), 'delete');
+  t.equal(told(evaluateUndo(evidenceOf('Create', byKubernetes, true))), 'delete');
 });
 
 t.test('who adds an item to a list takes nothing over from those who changed its order', async (t) => {
@@ -226,7 +226,7 @@ t.test('who adds an item to a list takes nothing over from those who changed its
     prior: before,
     expected: managed(items('two', 'one'), entry('kubectl', owned('one', 'two'))),
   };
-  const judged = judgeBackward({ ...evidenceOf('Update', live, true), entry: reordered });
+  const judged = evaluateUndo({ ...evidenceOf('Update', live, true), entry: reordered });
   t.equal(told(judged), 'content');
   t.match(judged, { restored: { spec: { items: [{ name: 'one' }, { name: 'three' }, { name: 'two' }] } } });
 });
@@ -234,7 +234,7 @@ t.test('who adds an item to a list takes nothing over from those who changed its
 t.test('what is generated inside a list item of ours is nobody else’s', async (t) => {
   const ports = (nodePort: number): JsonObject =>
     managed(with_(service, 'spec.ports', [{ port: 80, protocol: 'TCP', nodePort }]), ...own);
-  const judged = judgeBackward({
+  const judged = evaluateUndo({
     ...evidenceOf('Create', ports(31_000), false),
     entry: { ...entryFor('Create'), expected: ports(30_000) },
   });

@@ -1,6 +1,6 @@
 // What nobody can take back, as a table: what makes a change a one-way one, and what comes near it and is none.
 import t from 'tap';
-import { oneWay } from '../../../hooks/checks/one-way.ts';
+import { whyIrreversible } from '../../../hooks/checks/one-way.ts';
 import type { JsonObject } from '../../../hooks/model/json.ts';
 
 const of = (apiVersion: string, kind: string, spec: JsonObject): JsonObject => ({ apiVersion, kind, spec });
@@ -46,7 +46,7 @@ const rows: readonly (readonly [string, JsonObject | undefined, JsonObject | und
 
 for (const [what, prior, expected, why] of rows)
   t.test(what, async (t) => {
-    const found = oneWay(prior, expected);
+    const found = whyIrreversible(prior, expected);
     if (why === undefined) t.equal(found, undefined);
     else t.match(found, why);
   });

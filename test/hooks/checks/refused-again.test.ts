@@ -73,6 +73,6 @@ t.test('bounds are those of the schema', async (t) => {
 t.test('the name leaves room for the names made of it', async (t) => {
   t.same(faultsOf({ name: 'a'.repeat(longestName) }), []);
   t.match(faultsOf({ name: 'a'.repeat(longestName + 1) }), [
-    /^Invalid: metadata\.name has 231 characters, at most 230 are possible/,
+    /^Invalid: metadata\.name has 231 characters, at most 230 are allowed/,
   ]);
 });

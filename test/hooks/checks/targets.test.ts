@@ -1,7 +1,7 @@
 // From targets as written to objects, and the ones that are refused.
 import t from 'tap';
 import { resourceFromChanged, resourceFromCreated } from '../../../hooks/checks/defined.ts';
-import { oneWay } from '../../../hooks/checks/one-way.ts';
+import { whyIrreversible } from '../../../hooks/checks/one-way.ts';
 import { byName, gapFaults, needsOf } from '../../../hooks/checks/permissions.ts';
 import { namespaceCreator, type Resolved, targetFaults, targetOf } from '../../../hooks/checks/targets.ts';
 import type { AccessQuestion, Resource } from '../../../hooks/cluster.ts';
@@ -110,8 +110,8 @@ t.test('scopes', async (t) => {
   t.equal(resolved(0, 'ConfigMap app').target.namespace, 'shop', 'the Transaction’s namespace is the default');
   t.notOk('namespace' in resolved(0, 'ClusterRole reader').target);
   const content = { content: { metadata: { namespace: 'elsewhere' } } };
-  t.match(faults(resolved(0, 'ConfigMap app', content)), /content\.metadata\.namespace does not agree/);
-  t.match(faults(resolved(0, 'ClusterRole reader', content)), /does not agree/);
+  t.match(faults(resolved(0, 'ConfigMap app', content)), /content\.metadata\.namespace does not match/);
+  t.match(faults(resolved(0, 'ClusterRole reader', content)), /does not match/);
   t.equal(faults(resolved(0, 'ConfigMap app', content, 'Delete')), '');
 });
 
@@ -238,7 +238,7 @@ a claim of the same size           | {kind:PersistentVolumeClaim,spec:{resources
 `);
 for (const { reason, before, after, is } of ways) {
   t.test(`${is}: ${reason}`, async (t) => {
-    const found = oneWay(json(before) as JsonObject | undefined, json(after) as JsonObject | undefined);
+    const found = whyIrreversible(json(before) as JsonObject | undefined, json(after) as JsonObject | undefined);
     t.equal(found === undefined, is === 'two-way');
   });
 }

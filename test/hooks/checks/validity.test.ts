@@ -78,7 +78,7 @@ for (const apiVersion of ['tx.janus.io/v1alpha1', 'tx.janus.io/v9', 'metacontrol
   t.test(`${apiVersion} is refused as a target, whatever the kind and whether it is served`, async (t) => {
     const found = faultsOf(withTarget({ apiVersion, kind: 'Anything' }));
     t.equal(found.length, 1);
-    t.match(found[0], /^Refused: spec\.changes\[0\]: the kinds of \S+ steer Transactions themselves/);
+    t.match(found[0], /^Refused: spec\.changes\[0\]: the kinds of \S+ control Transactions/);
   });
 }
 

@@ -86,7 +86,7 @@ function observation(due: Due, status: Status, view: Seen, more: Partial<Observa
 
 /** The kind of the step; of one that only changes the status, the phase and items, and when it comes again. */
 function told(step: Step): string {
-  if (step.kind === 'compensate' && step.judged.kind === 'fence') return 'compensate fence';
+  if (step.kind === 'compensate' && step.verdict.kind === 'fence') return 'compensate fence';
   if (step.kind !== 'setStatus' && step.kind !== 'releaseAndWait') return step.kind;
   const began = step.kind === 'releaseAndWait' ? 'release and wait, ' : '';
   return `${began}${step.status.phase}: ${wordsOf(step.status.items)}${waitText(step.wait)}`;
@@ -105,7 +105,7 @@ const begin: BeginView = { faults: [], targets: [], locks: locks({ kind: 'unknow
 const prepare: PrepareView = {
   faults: [],
   targets: [],
-  leftovers: [],
+  incompleteParts: [],
   snapshotName: 'one-rollback',
 };
 const fault = { reason: 'Invalid', message: 'wrong', item: 0 } as const;
@@ -144,7 +144,7 @@ const unread: StoredSnapshot = { kind: 'trouble', failure: transient };
 check({ kind: 'prepare' }, statusOf('Preparing', 'waiting waiting'), prepare, [
   ['a target could not be read', { trouble: transient }, 'Preparing: waiting waiting, backing off'],
   ['a dry run was refused', { faults: [fault] }, 'Failed: waiting waiting'],
-  ['parts of an incomplete snapshot', { leftovers: [{}] }, 'discard'],
+  ['parts of an incomplete snapshot', { incompleteParts: [{}] }, 'discard'],
   ['a snapshot of ours is there', { adopted: stored }, 'Prepared: announced prepared'],
   ['all was read and tried', {}, 'store'],
 ]);

@@ -1,6 +1,6 @@
 // Locks as tables: of whom a Lease is, and what taking several comes to.
 import t from 'tap';
-import { judgeLocks, lockTrouble } from '../../../hooks/decide/locks.ts';
+import { lockTrouble, planAcquisition } from '../../../hooks/decide/locks.ts';
 import { leaseState } from '../../../hooks/locks/state.ts';
 import { type JsonObject, withPath } from '../../../hooks/model/json.ts';
 import { formatMicroTime } from '../../../hooks/model/timeouts.ts';
@@ -9,7 +9,7 @@ import { table } from '../../support/table.ts';
 import { second, start } from '../../support/transactions.ts';
 
 const us = 'shop/one/u1';
-const taker = { holder: us, server: 'this-process', lateWindow: 30 * second };
+const acquirer = { holder: us, server: 'this-process', lateWindow: 30 * second };
 
 function lease(holder: string, age: number, name = 'a'): JsonObject {
   const renewTime = formatMicroTime(start - age * second);
@@ -27,13 +27,13 @@ ours, half of its life                     | shop/one/u1 | 30   | ours
 ours, less than half is left               | shop/one/u1 | 31   | fading
 ours, expired: an outage must not undo all | shop/one/u1 | 6000 | fading
 ours, written by a clock that is ahead     | shop/one/u1 | -600 | ours
-another's                                  | shop/two/u2 | 0    | held
-another's, at the end of its life          | shop/two/u2 | 60   | held
-another's, within the resolution           | shop/two/u2 | 62   | held
+another's                                  | shop/two/u2 | 0    | heldByOther
+another's, at the end of its life          | shop/two/u2 | 60   | heldByOther
+another's, within the resolution           | shop/two/u2 | 62   | heldByOther
 another's, expired                         | shop/two/u2 | 63   | expired
-another's, by a clock that is ahead        | shop/two/u2 | -600 | held
-same name, another uid                     | shop/one/u9 | 0    | held
-same name, another namespace               | pub/one/u1  | 0    | held
+another's, by a clock that is ahead        | shop/two/u2 | -600 | heldByOther
+same name, another uid                     | shop/one/u9 | 0    | heldByOther
+same name, another namespace               | pub/one/u1  | 0    | heldByOther
 nobody's                                   |             | 0    | expired
 `);
 
@@ -74,15 +74,15 @@ function viewOf(text: string): LockView {
 }
 
 function told(view: LockView): string {
-  const locking = judgeLocks(view, taker, start);
+  const acquisition = planAcquisition(view, acquirer, start);
   const names = (leases: readonly JsonObject[]): string => leases.map((one) => (one.metadata as JsonObject).name).join('');
-  switch (locking.kind) {
-    case 'held':
-      return 'held';
+  switch (acquisition.kind) {
+    case 'acquired':
+      return 'acquired';
     case 'acquire':
-      return `create ${locking.create.map(({ name }) => name).join('')} replace ${locking.replace.map(({ lock }) => lock.name).join('')}`;
+      return `create ${acquisition.create.map(({ name }) => name).join('')} replace ${acquisition.replace.map(({ lock }) => lock.name).join('')}`;
     case 'blocked':
-      return `blocked at ${locking.lock.name} by ${locking.holder}, release ${names(locking.release)}`;
+      return `blocked at ${acquisition.lock.name} by ${acquisition.holder}, release ${names(acquisition.release)}`;
   }
 }
 
@@ -90,7 +90,7 @@ const takings = table<'reason' | 'found' | 'verdict'>(`
 reason                                               | found               | verdict
 nothing is known: all are tried at once              | unknown unknown     | create ab replace
 none is there                                        | absent absent       | create ab replace
-all are ours                                         | ours ours ours      | held
+all are ours                                         | ours ours ours      | acquired
 one is missing                                       | ours absent ours    | create b replace
 one has expired: taken over                          | ours expired absent | create c replace b
 one of ours fades: renewed                           | fading ours         | create  replace a
@@ -109,7 +109,7 @@ for (const { reason, found: words, verdict } of takings) {
 }
 
 t.test('no locks at all are held', async (t) =>
-  t.equal(judgeLocks({ locks: [], states: new Map(), acquired: new Set() }, taker, start).kind, 'held'),
+  t.equal(planAcquisition({ locks: [], states: new Map(), acquired: new Set() }, acquirer, start).kind, 'acquired'),
 );
 
 t.test('a lock that could not be read is trouble', async (t) => {

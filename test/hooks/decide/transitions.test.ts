@@ -28,7 +28,7 @@ const acts: Readonly<Record<string, Act>> = {
   waits: (status, index) => transitions.passedOver(status, index, 'w'),
   'is undone again': (status) => transitions.undoingAgain(status, request, now, { leases: ['l0', 'l1'], writer: 'p/1' }),
   restored: (status, index) => transitions.restored(status, index, now),
-  left: (status, index) => transitions.left(status, index, now, cause),
+  left: (status, index) => transitions.notRestored(status, index, now, cause),
   ends: (status) => transitions.concluded(status, now),
   'runs out of time': (status) => transitions.concluded(status, now, { reason: 'RollbackTimeout', message: 'too long' }),
 };
@@ -51,15 +51,15 @@ its undo waits                                 | RollingBack | applied announced
 a rollback is requested while it runs          | Committing  | applied announced         | is undone           | RollingBack | applied announced          | rolling back
 a rollback is requested of a committed one     | Committed   | applied applied           | is undone again     | RollingBack | applied applied            | rolling back: a rollback was requested
 the item in flight had no effect               | RollingBack | applied announced         | restored 1          | RollingBack | applied untouched          |
-the last item is restored                      | RollingBack | applied untouched         | restored 0          | RolledBack  | restored untouched         | 1 change undone, nothing is left
-all are restored                               | RollingBack | applied restored          | restored 0          | RolledBack  | restored restored          | 2 changes undone
-the only item never had an effect              | RollingBack | announced prepared        | restored 0          | RolledBack  | untouched prepared         | 0 changes undone
+the last item is restored                      | RollingBack | applied untouched         | restored 0          | RolledBack  | restored untouched         | rolled back 1 change
+all are restored                               | RollingBack | applied restored          | restored 0          | RolledBack  | restored restored          | rolled back 2 changes
+the only item never had an effect              | RollingBack | announced prepared        | restored 0          | RolledBack  | untouched prepared         | rolled back 0 changes
 one is left, the rest goes on                  | RollingBack | applied applied           | left 1              | RollingBack | applied left               |
-one is left, the other restored                | RollingBack | applied left              | restored 0          | Failed      | restored left              | 1 change undone, 1 left as it is
-both are left                                  | RollingBack | applied left              | left 0              | Failed      | left left                  | 0 changes undone, 2 left as they are
-what is announced is left: perhaps no effect   | RollingBack | announced prepared        | left 0              | Failed      | stuck prepared             | 1 left as it is
-no time is left                                | RollingBack | applied announced         | runs out of time    | Failed      | left stuck                 | 2 left as they are: too long
-no time is left, but nothing to judge either   | RollingBack | restored untouched        | ends                | RolledBack  | restored untouched         | 1 change undone
+one is left, the other restored                | RollingBack | applied left              | restored 0          | Failed      | restored left              | rolled back 1 change, 1 not restored
+both are left                                  | RollingBack | applied left              | left 0              | Failed      | left left                  | rolled back 0 changes, 2 not restored
+what is announced is left: perhaps no effect   | RollingBack | announced prepared        | left 0              | Failed      | stuck prepared             | 1 not restored
+no time is left                                | RollingBack | applied announced         | runs out of time    | Failed      | left stuck                 | 2 not restored: too long
+no time is left, but nothing to judge either   | RollingBack | restored untouched        | ends                | RolledBack  | restored untouched         | rolled back 1 change
 a failed undo is tried again                   | Failed      | restored left             | is undone again     | RollingBack | restored applied           | rolling back
 a failed undo is tried again, fate unknown     | Failed      | stuck prepared            | is undone again     | RollingBack | announced prepared         | rolling back
 `);
@@ -114,7 +114,7 @@ t.test('the reason of the end is kept through the undo, and for the next try', a
   const undoing = transitions.undoing(statusOf('Committing', 'applied announced'), cause, now, 1);
   t.same(undoing.cause, cause);
   t.same(undoing.items[1]?.error, cause);
-  const failed = transitions.left(transitions.withdrawn(undoing), 0, now, {
+  const failed = transitions.notRestored(transitions.withdrawn(undoing), 0, now, {
     reason: 'RollbackConflict',
     message: 'somebody wrote',
   });
@@ -140,10 +140,10 @@ t.test('facts of a change are kept with it, long texts are cut', async (t) => {
   const facts = { uid: 'u', tookFieldsFrom: ['hpa'], drift: '[]' };
   t.match(transitions.applied(statusOf('Prepared', 'announced'), { index: 0, facts, end: 1 }, now).items[0], facts);
   const long = { reason: 'RollbackConflict', message: 'x'.repeat(5_000) } as const;
-  const left = transitions.left(statusOf('RollingBack', 'applied'), 0, now, long);
+  const left = transitions.notRestored(statusOf('RollingBack', 'applied'), 0, now, long);
   t.ok((left.items[0]?.error?.message.length ?? 0) <= 1_000);
   t.match(transitions.restored(statusOf('RollingBack', 'applied'), 0, now, { note: 'noted' }).items[0], { note: 'noted' });
-  t.match(transitions.disowned(statusOf('Committed', 'applied'), 0).items[0], { disowned: true });
+  t.match(transitions.fieldsReleased(statusOf('Committed', 'applied'), 0).items[0], { disowned: true });
 });
 
 t.test('waiting keeps the time since which is waited', async (t) => {

@@ -14,15 +14,15 @@ announced         | prepared, announced
 applied           | prepared, announced, committed
 restored          | prepared, announced, rolledBack
 restored, applied | prepared, announced, committed, rolledBack
-left              | prepared, announced, left
-left, applied     | prepared, announced, committed, left
+notRestored       | prepared, announced, left
+notRestored, applied | prepared, announced, committed, left
 `);
 
 const flags = ['prepared', 'announced', 'committed', 'rolledBack', 'left'] as const;
 
 function progressOf(text: string): Progress {
   const [kind = '', applied] = listed(text);
-  const ends = kind === 'restored' || kind === 'left';
+  const ends = kind === 'restored' || kind === 'notRestored';
   return ends ? { kind, applied: applied !== undefined } : { kind: kind as 'waiting' };
 }
 

@@ -1,6 +1,6 @@
 // What a step and the answers of the API server come to, as tables: done, judged anew, waited for, or given up.
 import t from 'tap';
-import type { Backward } from '../../../hooks/attribution/undo.ts';
+import type { UndoVerdict } from '../../../hooks/attribution/undo.ts';
 import type { Answer, Write } from '../../../hooks/cluster.ts';
 import type { Step } from '../../../hooks/decide/step.ts';
 import { elsewhere } from '../../../hooks/decide/window.ts';
@@ -103,8 +103,8 @@ t.test('a refusal after another change is final once it was tried again for a mo
   }
 });
 
-function compensate(judged: Backward, of = entry): Step {
-  return { kind: 'compensate', index: 1, entry: of, judged, goneOwners: [], goneManagers: [], because };
+function compensate(verdict: UndoVerdict, of = entry): Step {
+  return { kind: 'compensate', index: 1, entry: of, verdict, goneOwners: [], goneManagers: [], because };
 }
 
 const restore = compensate({ kind: 'complete', live: prior });

@@ -1,6 +1,6 @@
 // Backward: which writes a judgement comes to, in order, each given the answer to the one before.
 import t from 'tap';
-import { type Backward, type BackwardEvidence, judgeBackward } from '../../../hooks/attribution/undo.ts';
+import { evaluateUndo, type UndoEvidence, type UndoVerdict } from '../../../hooks/attribution/undo.ts';
 import type { Write } from '../../../hooks/cluster.ts';
 import { managersOf } from '../../../hooks/content/fields.ts';
 import type { SnapshotEntry } from '../../../hooks/model/entry.ts';
@@ -24,7 +24,7 @@ function ours<Value>(value: Value): Value {
   ) as Value;
 }
 
-function judged(type: ChangeType, live: JsonObject | undefined, more: Partial<BackwardEvidence> = {}): Backward {
+function judged(type: ChangeType, live: JsonObject | undefined, more: Partial<UndoEvidence> = {}): UndoVerdict {
   const evidence = {
     live,
     managers,
@@ -43,7 +43,7 @@ function judged(type: ChangeType, live: JsonObject | undefined, more: Partial<Ba
     isRequested: true,
     version: '8',
   };
-  return judgeBackward({ entry: ours(entryFor(type)), ...evidence, ...more });
+  return evaluateUndo({ entry: ours(entryFor(type)), ...evidence, ...more });
 }
 
 /** What the API server would answer: the object as sent, another version, the entry of its writer, no status of a new object. */
@@ -70,7 +70,7 @@ function writesOf(first: Mutation | undefined): readonly Write[] {
 
 function undo(
   type: ChangeType,
-  judgement: Backward,
+  judgement: UndoVerdict,
   more: { entry?: SnapshotEntry; goneOwners?: readonly string[]; goneManagers?: readonly string[] } = {},
 ): readonly Write[] {
   return writesOf(

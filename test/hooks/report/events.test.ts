@@ -60,14 +60,14 @@ t.test('a failed change is told before the undo, which is no news then but in it
   const after: Status = { ...statusOf('RollingBack', 'applied untouched'), cause: error, items: [first, { ...second, error }] };
   t.same(told(before, after), [
     'Warning ChangeFailed: change 2 of 2 (Patch ConfigMap b): Patch of ConfigMap shop/b was refused',
-    'Warning RollbackStarted: 1 applied change to undo',
+    'Warning RollbackStarted: rolling back 1 applied change',
   ]);
   const asked: Status = {
     ...statusOf('RollingBack', 'applied applied'),
     cause: { reason: 'RollbackRequested', message: 'a rollback was requested' },
   };
   t.same(told(statusOf('Committed', 'applied applied'), asked), [
-    'Normal RollbackStarted: 2 applied changes to undo: a rollback was requested',
+    'Normal RollbackStarted: rolling back 2 applied changes: a rollback was requested',
   ]);
 });
 

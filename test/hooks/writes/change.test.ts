@@ -2,7 +2,7 @@
 import t from 'tap';
 import { at, type Json, type JsonObject, parseJson } from '../../../hooks/model/json.ts';
 import { annotations, type ChangeType } from '../../../hooks/model/transaction.ts';
-import { type Aim, changeWrite } from '../../../hooks/writes/change.ts';
+import { type ChangeContext, changeWrite } from '../../../hooks/writes/change.ts';
 import { json, table } from '../../support/table.ts';
 import { change, transactionOf } from '../../support/transactions.ts';
 
@@ -11,7 +11,7 @@ const resource = { group: '', version: 'v1', plural: 'configmaps', kind: 'Config
 const transaction = transactionOf();
 const target = { apiVersion: 'v1', kind: 'ConfigMap', namespace: 'shop', name: 'a' };
 
-function aimOf(type: ChangeType, content: Json, prior?: JsonObject, live = prior): Aim {
+function changeContextOf(type: ChangeType, content: Json, prior?: JsonObject, live = prior): ChangeContext {
   const [decoded] = transactionOf({ changes: [change(type, 'a', { content })] }).changes;
   if (decoded === undefined) throw new Error('no change');
   return { transaction, change: decoded, target, resource, prior, live };
@@ -26,7 +26,10 @@ Delete | delete | both
 `);
 for (const { type, verb, preconditions } of verbs) {
   t.test(`a ${type} is one ${verb} as the ServiceAccount, with ${preconditions} of the preconditions`, async (t) => {
-    const write = changeWrite(aimOf(type as ChangeType, { data: { a: '1' } }, {}), type === 'Create' ? undefined : precondition);
+    const write = changeWrite(
+      changeContextOf(type as ChangeType, { data: { a: '1' } }, {}),
+      type === 'Create' ? undefined : precondition,
+    );
     t.match(write, { verb, identity: { kind: 'serviceAccount', namespace: 'shop', name: 'deployer' } });
     t.match(write.location, { name: 'a', namespace: 'shop', resource: { plural: 'configmaps' } });
     t.same('precondition' in write ? write.precondition : undefined, preconditions === 'both' ? precondition : undefined);
@@ -58,15 +61,15 @@ content                                              | is marked
 `);
 for (const row of creations) {
   t.test(`created with ${row.content}: marked by annotation: ${row['is marked']}`, async (t) => {
-    const write = changeWrite(aimOf('Create', parseJson(row.content)), undefined);
+    const write = changeWrite(changeContextOf('Create', parseJson(row.content)), undefined);
     const mark = 'object' in write ? at(write.object, 'metadata', 'annotations', annotations.createdBy) : undefined;
     t.equal(mark, row['is marked'] === 'yes' ? transaction.uid : undefined);
   });
 }
 
 t.test('where status is content it is a field as any other', async (t) => {
-  const aim = aimOf('Create', { status: { a: 1 } });
-  const write = changeWrite({ ...aim, resource: { ...resource, statusSubresource: false } }, undefined);
+  const context = changeContextOf('Create', { status: { a: 1 } });
+  const write = changeWrite({ ...context, resource: { ...resource, statusSubresource: false } }, undefined);
   t.same('object' in write ? write.object.metadata : undefined, { name: 'a', namespace: 'shop' });
 });
 
@@ -91,7 +94,7 @@ for (const row of updates) {
       const value = json(cell);
       return value === undefined ? { metadata: {} } : { metadata: { annotations: value } };
     };
-    const write = changeWrite(aimOf('Update', object(row.content), object(row.prior), object(row.live)), precondition);
+    const write = changeWrite(changeContextOf('Update', object(row.content), object(row.prior), object(row.live)), precondition);
     t.same('object' in write ? at(write.object, 'metadata', 'annotations') : 'no object', json(row.sent));
   });
 }
@@ -114,7 +117,10 @@ for (const member of ['finalizers', 'ownerReferences'] as const) {
         const value = json(cell);
         return value === undefined ? {} : { metadata: { [member]: value } };
       };
-      const write = changeWrite(aimOf('Update', object(row.content), object(row.prior), object(row.live)), precondition);
+      const write = changeWrite(
+        changeContextOf('Update', object(row.content), object(row.prior), object(row.live)),
+        precondition,
+      );
       const wanted = json(row.sent);
       const metadata = { name: 'a', namespace: 'shop', ...(wanted === undefined ? {} : { [member]: wanted }) };
       t.same('object' in write ? write.object.metadata : 'no object', metadata);
@@ -123,14 +129,17 @@ for (const member of ['finalizers', 'ownerReferences'] as const) {
 }
 
 t.test('a resourceVersion in content is a wish that was judged; the write carries that of the live object', async (t) => {
-  const write = changeWrite(aimOf('Update', { metadata: { resourceVersion: '7', labels: { a: 'b' } } }, {}), precondition);
+  const write = changeWrite(
+    changeContextOf('Update', { metadata: { resourceVersion: '7', labels: { a: 'b' } } }, {}),
+    precondition,
+  );
   t.same('object' in write ? write.object.metadata : undefined, { labels: { a: 'b' }, name: 'a', namespace: 'shop' });
 });
 
 t.test('odd keys and large integers are sent as they are', async (t) => {
   const content = parseJson('{"data":{"__proto__":"x"},"spec":{"a":9007199254740993}}');
   for (const type of ['Create', 'Update', 'Patch'] as const) {
-    const write = changeWrite(aimOf(type, content, {}), type === 'Create' ? undefined : precondition);
+    const write = changeWrite(changeContextOf(type, content, {}), type === 'Create' ? undefined : precondition);
     t.ok(
       'object' in write && JSON.stringify(write.object).startsWith('{"data":{"__proto__":"x"},"spec":{"a":9007199254740993}'),
       type,

@@ -132,8 +132,8 @@ export const calls: readonly Sabotage[] = [
     edits: [
       {
         file: 'hooks/outcome/apply.ts',
-        find: "if (failure.kind === 'transient') return held(done, `$" + '{step.entry.type} of',
-        replace: "if (failure.kind === 'absent' && failure.code === 0) return held(done, `$" + '{step.entry.type} of',
+        find: "if (failure.kind === 'transient') return waitForRecovery(done, `$" + '{step.entry.type} of',
+        replace: "if (failure.kind === 'absent' && failure.code === 0) return waitForRecovery(done, `$" + '{step.entry.type} of',
       },
     ],
     caughtBy: ['test/hooks/outcome/result.test.ts', 'test/scenarios/calls/lost-replies.test.ts', faults],
@@ -144,8 +144,8 @@ export const calls: readonly Sabotage[] = [
     edits: [
       {
         file: 'hooks/decide/settled.ts',
-        find: 'waiting: (message) => waitingToUndo(locking, now, message),',
-        replace: 'waiting: (message) => waitingToUndo(answered(locking, request, message), now, message),',
+        find: 'waiting: (message) => waitingToUndo(withLocks, now, message),',
+        replace: 'waiting: (message) => waitingToUndo(answered(withLocks, request, message), now, message),',
       },
     ],
     caughtBy: ['test/scenarios/requests/effect-by-phase.test.ts', 'test/scenarios/locks/lost-locks.test.ts'],
@@ -193,7 +193,7 @@ export const calls: readonly Sabotage[] = [
     edits: [
       {
         file: 'hooks/outcome/ends.ts',
-        find: "if (failures.some(({ kind }) => kind === 'transient')) return held(done, 'letting go of the Transaction');",
+        find: "  if (failures.some(({ kind }) => kind === 'transient'))\n    return waitForRecovery(done, 'deleting the Leases and snapshots of the Transaction');\n",
         replace: '',
       },
     ],

@@ -158,8 +158,8 @@ export const others: readonly Sabotage[] = [
     edits: [
       {
         file: unseen,
-        find: 'return now > since + Math.min(listPatience, transaction.timeout / 2) && waits >= mostLooks;',
-        replace: 'return now > since + listPatience + transaction.timeout && waits >= mostLooks;',
+        find: 'return now > since + Math.min(listPatience, transaction.timeout / 2) && waits >= mostAttempts;',
+        replace: 'return now > since + listPatience + transaction.timeout && waits >= mostAttempts;',
       },
     ],
     caughtBy: unlisted,

@@ -102,8 +102,8 @@ export const locks: readonly Sabotage[] = [
     edits: [
       {
         file: 'hooks/decide/locks.ts',
-        find: "return create.length + replace.length === 0 ? { kind: 'held' } : { kind: 'acquire', create, replace };",
-        replace: "return create.length === 0 ? { kind: 'held' } : { kind: 'acquire', create, replace };",
+        find: "return create.length + replace.length === 0 ? { kind: 'acquired' } : { kind: 'acquire', create, replace };",
+        replace: "return create.length === 0 ? { kind: 'acquired' } : { kind: 'acquire', create, replace };",
       },
     ],
     caughtBy: lockTests,

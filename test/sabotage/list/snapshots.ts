@@ -208,9 +208,9 @@ export const storage: readonly Sabotage[] = [
     edits: [
       {
         file: 'hooks/sync.ts',
-        find: 'const stranded = (thrown: unknown): Taken => aground(serving, stand, thrown);',
+        find: 'const recovered = (thrown: unknown): CompletedStep => recoveredStep(serving, stand, thrown);',
         replace:
-          'const stranded = (thrown: unknown): Taken => {\n    if (stand.now > 0) throw thrown;\n    return aground(serving, stand, thrown);\n  };',
+          'const recovered = (thrown: unknown): CompletedStep => {\n    if (stand.now > 0) throw thrown;\n    return recoveredStep(serving, stand, thrown);\n  };',
       },
     ],
     caughtBy: ['test/threats/engine-faults.test.ts'],

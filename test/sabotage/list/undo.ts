@@ -38,8 +38,8 @@ export const undo: readonly Sabotage[] = [
     edits: [
       {
         file: compensation,
-        find: 'const restored = withLiveOwners(judged.restored, undo.goneOwners);',
-        replace: 'const { restored } = judged;',
+        find: 'const restored = withLiveOwners(verdict.restored, undo.goneOwners);',
+        replace: 'const { restored } = verdict;',
       },
     ],
     caughtBy: ['test/scenarios/changes/updates-and-finalizers.test.ts'],
@@ -62,8 +62,8 @@ export const undo: readonly Sabotage[] = [
     edits: [
       {
         file: 'hooks/observe/prepare.ts',
-        find: 'return (await wrongOwner(context, judged.prepared)) ?? judged;',
-        replace: 'return (await wrongOwner(context, { ...judged.prepared, expected: undefined })) ?? judged;',
+        find: 'return (await wrongOwner(context, verdict.prepared)) ?? verdict;',
+        replace: 'return (await wrongOwner(context, { ...verdict.prepared, expected: undefined })) ?? verdict;',
       },
     ],
     caughtBy: ['test/scenarios/undo/owners-and-tokens.test.ts'],
@@ -74,8 +74,8 @@ export const undo: readonly Sabotage[] = [
     edits: [
       {
         file: compensation,
-        find: 'const object = judged.withoutToken === true ? withoutToken(plain) : plain;',
-        replace: 'const object = judged.withoutToken === undefined ? plain : withoutGenerated(plain);',
+        find: 'const object = verdict.withoutToken === true ? withoutToken(plain) : plain;',
+        replace: 'const object = verdict.withoutToken === undefined ? plain : withoutGenerated(plain);',
       },
     ],
     caughtBy: ['test/scenarios/undo/owners-and-tokens.test.ts'],
@@ -94,8 +94,8 @@ export const undo: readonly Sabotage[] = [
     edits: [
       {
         file: due,
-        find: 'status.completedAt === undefined || status.items.some(wasLeft)) return undefined;',
-        replace: 'status.completedAt === undefined) return undefined;',
+        find: ' || status.items.some(isNotRestored))',
+        replace: ')',
       },
     ],
     caughtBy: [...dueTests, 'test/scenarios/lifecycle/time-to-live.test.ts'],
@@ -149,8 +149,8 @@ export const undo: readonly Sabotage[] = [
     edits: [
       {
         file: 'hooks/decide/rolling-back.ts',
-        find: 'return setStatus(left(status, index, now, judged), judged.message);',
-        replace: 'return waitFor(status, judged.message);',
+        find: 'return setStatus(notRestored(status, index, now, verdict), verdict.message);',
+        replace: 'return waitFor(status, verdict.message);',
       },
     ],
     caughtBy: ['test/hooks/decide/decide.test.ts'],
@@ -174,8 +174,8 @@ export const undo: readonly Sabotage[] = [
     edits: [
       {
         file: result,
-        find: "if (step.judged.kind === 'delete' && last !== undefined && !isGone(last)) {",
-        replace: "if (step.judged.kind === 'delete' && last === undefined) {",
+        find: "if (step.verdict.kind === 'delete' && last !== undefined && !isGone(last)) {",
+        replace: "if (step.verdict.kind === 'delete' && last === undefined) {",
       },
     ],
     caughtBy: [
@@ -199,7 +199,9 @@ export const undo: readonly Sabotage[] = [
   {
     name: 'snapshot-refused-in-silence',
     fault: 'a snapshot for which a quota has no room looks like a right that the ServiceAccount lacks',
-    edits: [{ file: 'hooks/outcome/places.ts', find: "return { reason: 'SnapshotRefused',", replace: 'return { reason,' }],
+    edits: [
+      { file: 'hooks/outcome/places.ts', find: "reason: 'SnapshotRefused',", replace: 'reason: reasonOfFailure(failure),' },
+    ],
     caughtBy: ['test/scenarios/snapshots/quotas.test.ts'],
   },
   {
@@ -208,7 +210,7 @@ export const undo: readonly Sabotage[] = [
     edits: [
       {
         file: result,
-        find: 'return answer(left(observation.status, step.index, observation.now, { reason: reasonOfFailure(failure), message }));',
+        find: 'return answer(notRestored(observation.status, step.index, observation.now, { reason: reasonOfFailure(failure), message }));',
         replace: 'return answer({ ...observation.status, message }, 1);',
       },
     ],
@@ -218,7 +220,11 @@ export const undo: readonly Sabotage[] = [
     name: 'rolled-back-with-leftovers',
     fault: 'an undo that had to leave something says RolledBack',
     edits: [
-      { file: 'hooks/decide/undo-transitions.ts', find: 'if (leftOver.length === 0) {', replace: 'if (leftOver.length >= 0) {' },
+      {
+        file: 'hooks/decide/undo-transitions.ts',
+        find: 'if (unrestored.length === 0) {',
+        replace: 'if (unrestored.length >= 0) {',
+      },
     ],
     caughtBy: ['test/hooks/decide/transitions.test.ts'],
   },

@@ -48,8 +48,8 @@ export const inWindows: readonly Sabotage[] = [
     edits: [
       {
         file: 'hooks/looking.ts',
-        find: 'seen.status.version !== gone.taken.found.version;',
-        replace: 'seen.status.version < gone.taken.found.version;',
+        find: 'seen.status.version !== ended.completed.found.version;',
+        replace: 'seen.status.version < ended.completed.found.version;',
       },
     ],
     caughtBy: windows,
@@ -92,8 +92,8 @@ export const inWindows: readonly Sabotage[] = [
     edits: [
       {
         file: 'hooks/sync.ts',
-        find: "return live.kind === 'unreadable' && gone !== undefined",
-        replace: "return live.kind === 'gone' && gone !== undefined",
+        find: "return live.kind === 'unreadable' && ended !== undefined",
+        replace: "return live.kind === 'gone' && ended !== undefined",
       },
     ],
     caughtBy: windows,

@@ -83,8 +83,8 @@ export const words: readonly Sabotage[] = [
     edits: [
       {
         file: 'hooks/attribution/attribute.ts',
-        find: 'const told = isSealed ? describeSealedPath : describePath;',
-        replace: 'const told = isSealed ? describePath : describeSealedPath;',
+        find: 'const describeOne = isSealed ? describeSealedPath : describePath;',
+        replace: 'const describeOne = isSealed ? describePath : describeSealedPath;',
       },
     ],
     caughtBy: ['test/hooks/attribution/sealed-paths.test.ts', 'test/threats/list-canaries.test.ts'],

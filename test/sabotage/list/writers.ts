@@ -109,8 +109,8 @@ export const writers: readonly Sabotage[] = [
     edits: [
       {
         file: rollingBack,
-        find: 'const safe = isFenced ? judged : fenced(judged, view, known);',
-        replace: 'const safe = isFenced ? judged : (fenced(judged, view, known), judged);',
+        find: 'const safe = isFenced ? verdict : fenced(verdict, view, known);',
+        replace: 'const safe = isFenced ? verdict : (fenced(verdict, view, known), verdict);',
       },
     ],
     caughtBy: [decideTests, lateWrites],

@@ -111,7 +111,7 @@ t.test('a Create lands after its undo has begun', async (t) => {
   await stepUntil(second, 'created', 'RollingBack');
   const isWaiting = {
     phase: 'RollingBack',
-    message: /^waiting until .*: a write of ConfigMap .*created may still be on its way$/,
+    message: /^waiting until .*: a write of ConfigMap .*created may still be in flight$/,
   };
   await step(second, 'created');
   t.match((await step(second, 'created')).status, isWaiting);
@@ -153,7 +153,7 @@ t.test('what the API server has given up on', async (t) => {
     const before = await version('abandoned');
     const held = admission.hold('abandoned');
     const tried = await step(first, 'abandoned');
-    t.match(tried, { phase: 'Prepared', status: { message: /^waiting: Patch of ConfigMap .* failed for now/ } });
+    t.match(tried, { phase: 'Prepared', status: { message: /^waiting: Patch of ConfigMap .* failed \(/ } });
     await held.abandoned;
     held.release();
     t.equal(await version('abandoned'), before);

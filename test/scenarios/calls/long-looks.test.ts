@@ -78,7 +78,7 @@ t.test('a look that takes longer than a call', async (t) => {
     await stage.transaction('refused', [change('Delete', 'parent')]);
     const { stage: slow, pages } = slowEngine(engines, 1, isOf('ConfigMap'));
     const { status } = await stepToEnd(slow, 'refused');
-    t.match(status, { phase: 'Failed', message: /go with it \(ConfigMap zz-child\)/ });
+    t.match(status, { phase: 'Failed', message: /Kubernetes would also delete the objects that it owns \(ConfigMap zz-child\)/ });
     t.equal(causeOf(status), 'Irreversible');
     const there = (await client.list(path('configmaps'))).items.length;
     t.equal(pages.length, there, 'each object is read once, although they took many calls');

@@ -56,7 +56,12 @@ t.test('what names it as owner', async (t) => {
       t.teardown(() => client.delete(`${collection}/${name}`));
       const child = await hangOn(stage, `child-of-${name}`, { apiVersion, kind, ...owner });
       const words = kind === 'ClusterRole' ? `ConfigMap ${namespace}/child-of-${name}` : `ConfigMap child-of-${name}`;
-      await showRefused(t, stage, [name, { kind, apiVersion }], new RegExp(`go with it \\(${words}\\)`));
+      await showRefused(
+        t,
+        stage,
+        [name, { kind, apiVersion }],
+        new RegExp(`Kubernetes would also delete the objects that it owns \\(${words}\\)`),
+      );
       t.ok(await isThere(stage, child));
       await commit(stage, `meant-${name}`, [change('Delete', name, undefined, { kind, apiVersion })], allowIrreversible);
       await waitFor(async () => !(await isThere(stage, child)), 'the garbage collector to take the child, as who means it wants');
@@ -70,7 +75,10 @@ t.test('what names it as owner', async (t) => {
     t.match(must(await client.get(child)), { data: { theirs: 'yes' } });
     await hangOn(stage, 'second', must(await client.get(path('configmaps/parent'))));
     await stage.transaction('after', [change('Delete', 'parent'), change('Delete', 'second')]);
-    t.match((await stepToEnd(stage, 'after')).status, { phase: 'Failed', message: /go with it \(ConfigMap second\)/ });
+    t.match((await stepToEnd(stage, 'after')).status, {
+      phase: 'Failed',
+      message: /Kubernetes would also delete the objects that it owns \(ConfigMap second\)/,
+    });
   });
 
   await t.test('which came after the checks', async (t) => {
@@ -117,7 +125,12 @@ t.test('what goes by other signs', async (t) => {
     const uid = ['metadata', 'annotations', 'kubernetes.io/service-account.uid'] as const;
     const where = path('secrets/robot-token');
     await waitFor(async () => at(must(await client.get(where)), ...uid) !== undefined, 'the token');
-    await showRefused(t, stage, ['robot', account], /go with it \(Secret robot-token\)/);
+    await showRefused(
+      t,
+      stage,
+      ['robot', account],
+      /Kubernetes would also delete the objects that it owns \(Secret robot-token\)/,
+    );
     t.ok(await isThere(stage, where));
     await commit(stage, 'plain', [change('Delete', 'plain', undefined, account)]);
     await undoAll(stage, 'plain');
@@ -133,7 +146,12 @@ t.test('what goes by other signs', async (t) => {
       (await client.list(path('discovery.k8s.io/v1/endpointslices'), { labelSelector: 'kubernetes.io/service-name=by-hand' }))
         .items;
     await waitFor(async () => (await slices()).length > 0, 'the mirror of the Endpoints');
-    await showRefused(t, stage, ['by-hand', service], /go with it \(Endpoints by-hand\)/);
+    await showRefused(
+      t,
+      stage,
+      ['by-hand', service],
+      /Kubernetes would also delete the objects that it owns \(Endpoints by-hand\)/,
+    );
     t.ok(await isThere(stage, path('endpoints/by-hand')));
     await commit(stage, 'both', [
       change('Delete', 'by-hand', undefined, endpoints),
@@ -155,7 +173,12 @@ t.test('what goes by other signs', async (t) => {
       const labels = { 'kubernetes.io/service-name': name, ...keeper };
       const metadata = { name: `${name}-theirs`, labels, ownerReferences: [ownerOf({ ...service, ...made })] };
       await make(stage, path('discovery.k8s.io/v1/endpointslices'), { ...slice, metadata, addressType: 'IPv4', endpoints: [] });
-      await showRefused(t, stage, [name, service], new RegExp(`go with it \\(EndpointSlice ${name}-theirs\\)`));
+      await showRefused(
+        t,
+        stage,
+        [name, service],
+        new RegExp(`Kubernetes would also delete the objects that it owns \\(EndpointSlice ${name}-theirs\\)`),
+      );
       t.ok(await isThere(stage, path(`discovery.k8s.io/v1/endpointslices/${name}-theirs`)));
     }
   });
@@ -184,7 +207,12 @@ t.test('what goes by other signs', async (t) => {
     }
     const containers = [{ name: 'web', image: 'example.org/web' }];
     await make(stage, path('pods'), { metadata: { name: 'on-it' }, spec: { nodeName: name, containers } });
-    await showRefused(t, stage, [name, node], new RegExp(`go with it \\(Pod ${namespace}/on-it\\)`));
+    await showRefused(
+      t,
+      stage,
+      [name, node],
+      new RegExp(`Kubernetes would also delete the objects that it owns \\(Pod ${namespace}/on-it\\)`),
+    );
     await commit(stage, 'empty', [change('Delete', `${name}-empty`, undefined, node)]);
     await undoAll(stage, 'empty');
   });
@@ -201,7 +229,12 @@ t.test('lists that come in pages are read to their end', async (t) => {
   });
   await createConfigMaps(stage, ['a-first', 'parent']);
   await hangOn(stage, 'z-last', must(await stage.client.get(stage.path('configmaps/parent'))));
-  await showRefused(t, stage, ['parent', { kind: 'ConfigMap', apiVersion: 'v1' }], /go with it \(ConfigMap z-last\)/);
+  await showRefused(
+    t,
+    stage,
+    ['parent', { kind: 'ConfigMap', apiVersion: 'v1' }],
+    /Kubernetes would also delete the objects that it owns \(ConfigMap z-last\)/,
+  );
 });
 
 t.test('kinds that the ServiceAccount may not list are named', async (t) => {
@@ -210,7 +243,8 @@ t.test('kinds that the ServiceAccount may not list are named', async (t) => {
   const stage = await startStage(t, { withoutLoop: true, rules });
   await createConfigMaps(stage, ['seen']);
   await stage.transaction('blind', [change('Delete', 'seen'), change('Create', 'made', { data: { a: 'b' } })]);
-  const note = /^objects of these kinds may have gone with it, the ServiceAccount may not list them: \S+, .* and \d+ more$/;
+  const note =
+    /^objects of these kinds may have been deleted with it, the ServiceAccount may not list them: \S+, .* and \d+ more$/;
   const prepared = await stepUntil(stage, 'blind', 'Prepared');
   t.match(itemsOf(prepared.status), [{ note }, { note: undefined }]);
   const { status } = await stepToEnd(stage, 'blind');

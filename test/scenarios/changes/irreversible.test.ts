@@ -89,7 +89,7 @@ t.test('one-way changes', async (t) => {
     must(await client.create(path('configmaps'), { metadata: { name: 'owned', ownerReferences } }));
     const deletion = change('Delete', 'owner', undefined, kind);
     const message = await refusal(t, stage, 'owner-no', deletion);
-    t.match(message, /cannot be undone: the objects that it owns go with it \(ConfigMap owned\)/);
+    t.match(message, /cannot be undone: Kubernetes would also delete the objects that it owns \(ConfigMap owned\)/);
     must(await client.delete(path('configmaps/owned')));
     await commit(stage, 'owner', [deletion]);
     await undoAll(stage, 'owner');
@@ -121,7 +121,7 @@ t.test('RBAC objects that the ServiceAccount may take away but not put back', as
     ['update-binding', change('Update', 'edge:bound', { roleRef, subjects: [] }, binding)],
   ] as const)
     await t.test(what, async (t) => {
-      t.match(await refusal(t, stage, what, changed), /edge:\w+ could not be put back by the ServiceAccount: /);
+      t.match(await refusal(t, stage, what, changed), /edge:\w+ could not be restored by the ServiceAccount: /);
     });
 
   await t.test('what it has itself it may take away and put back', async () => {

@@ -63,7 +63,7 @@ t.test('a Namespace and its contents in one Transaction', async (t) => {
 
     await stage.annotate('tenant', { 'tx.janus.io/request-rollback': 'yes' });
     const status = await stage.phase('tenant', 'RolledBack', patience);
-    t.match(textAt(status, 'message'), /^6 changes undone, nothing is left/);
+    t.match(textAt(status, 'message'), /^rolled back 6 changes: /);
     t.equal((await client.get(`/api/v1/namespaces/${tenant}`)).code, 404);
   });
 
@@ -85,7 +85,7 @@ t.test('a Namespace and its contents in one Transaction', async (t) => {
     must(await client.create(`/api/v1/namespaces/${tenant}/configmaps`, { metadata: { name: 'theirs' }, data: { a: 'b' } }));
     await stage.annotate('shared-tenant', { 'tx.janus.io/request-rollback': 'yes' });
     const status = await stage.phase('shared-tenant', 'Failed', patience);
-    t.match(textAt(status, 'message'), /others have put things in it since: ConfigMap theirs/);
+    t.match(textAt(status, 'message'), /objects of others would be deleted with it: ConfigMap theirs/);
     t.equal((await client.get(`/api/v1/namespaces/${tenant}/configmaps/theirs`)).code, 200, 'theirs is still there');
     t.equal((await client.get(`/api/v1/namespaces/${tenant}/configmaps/settings`)).code, 404, 'ours is not');
   });

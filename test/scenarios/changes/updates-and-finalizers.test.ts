@@ -131,7 +131,7 @@ t.test('finalizers and owners, and an Update', async (t) => {
     await commit(stage, 'disowning', updates);
     must(await client.delete(path('configmaps/goes')));
     const status = await undoAll(stage, 'disowning');
-    const note = `owner references dropped, their owners are gone: ${gone.uid}`;
+    const note = `owner references dropped, their owners no longer exist: ${gone.uid}`;
     t.same(
       itemsOf(status).map((item) => at(item, 'note')),
       [note, note],

@@ -40,7 +40,7 @@ t.test('no rollback conflict', async (t) => {
     await commit(stage, 'gone', [change('Patch', 'gone', green)]);
     must(await client.delete(path('configmaps/gone')));
     const status = await undoAll(stage, 'gone');
-    t.match(textAt(itemsOf(status)[0], 'note'), /gone was deleted by someone else since; it was left so/);
+    t.match(textAt(itemsOf(status)[0], 'note'), /gone was deleted by someone else; it was not recreated/);
     t.equal((await client.get(path('configmaps/gone'))).code, 404);
   });
 

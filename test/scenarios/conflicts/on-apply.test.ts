@@ -98,7 +98,7 @@ finalizer added        | finalizers["example.org/second"] (by their-tool) | goes
 owner added            | goes on                                    | goes on                                    | metadata.ownerReferences
 deletion begun         | is being deleted by someone else           | is being deleted by someone else           | goes on
 deleted                | was deleted by someone else                | was deleted by someone else                | goes on
-made again             | was deleted and created again              | was deleted and created again              | was deleted and created again
+made again             | was deleted and recreated              | was deleted and recreated              | was deleted and recreated
 `);
 
 interface Cell {

@@ -67,7 +67,7 @@ const traps: readonly Trap[] = [
         must(await client.delete(path));
         return client.create(place('configmaps'), configMap(nameIn(path), { color: 'green' }), theirs);
       },
-      told: /was deleted and created again by someone else since/,
+      told: /was deleted and recreated by someone else/,
     },
   ]),
   {
@@ -82,28 +82,28 @@ const traps: readonly Trap[] = [
     type: 'Create',
     content: green,
     meanwhile: ({ client }, path) => client.patch(path, { data: { note: 'theirs' } }, 'merge', theirs),
-    told: /was created here and has been changed by others since: data\.note \(by their-tool\)/,
+    told: /was created by this Transaction and changed by others since: data\.note \(by their-tool\)/,
   },
   {
     reason: 'keys of others in an empty ConfigMap that was created here',
     type: 'Create',
     content: {},
     meanwhile: ({ client }, path) => client.patch(path, { data: { note: 'theirs' } }, 'merge', theirs),
-    told: /was created here and has been changed by others since: data(\.note)? \(by their-tool\)/,
+    told: /was created by this Transaction and changed by others since: data(\.note)? \(by their-tool\)/,
   },
   {
     reason: 'a label of others on a ConfigMap that was created here',
     type: 'Create',
     content: green,
     meanwhile: ({ client }, path) => client.patch(path, { metadata: { labels: { keep: 'me' } } }, 'merge', theirs),
-    told: /was created here and has been changed by others since: metadata\.labels(\.keep)? \(by their-tool\)/,
+    told: /was created by this Transaction and changed by others since: metadata\.labels(\.keep)? \(by their-tool\)/,
   },
   {
     reason: 'made again by somebody else, with other content, after Delete',
     type: 'Delete',
     meanwhile: ({ client, path: place }, path) =>
       client.create(place('configmaps'), configMap(nameIn(path), { color: 'red' }), theirs),
-    told: /was created again by someone else with other content: .*data\.color \(by their-tool\)/,
+    told: /was recreated by someone else with different content: .*data\.color \(by their-tool\)/,
   },
 ];
 

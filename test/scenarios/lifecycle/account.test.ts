@@ -41,7 +41,7 @@ t.test('a ServiceAccount that is gone', async (t) => {
       const isApplied = phase === 'Committing';
       t.match(status, {
         phase: isApplied ? 'Failed' : 'RolledBack',
-        message: new RegExp(`ServiceAccount ${stage.namespace}/${account} does not exist`),
+        message: new RegExp(`ServiceAccount ${stage.namespace}/${account} (does not exist|no longer exists)`),
       });
       await restore();
       if (isApplied) {

@@ -94,8 +94,8 @@ t.test('refused before anything is written', async (t) => {
         change('Create', 'three', { datum: { misspelt: 'field' } }),
       ],
     });
-    t.match(message, /spec\.changes\[1\]: ConfigMap \S+\/two is refused by a dry run: .*no key/);
-    t.match(message, /spec\.changes\[2\]: ConfigMap \S+\/three is refused by a dry run: .*datum/);
+    t.match(message, /spec\.changes\[1\]: ConfigMap \S+\/two was refused by a dry run: .*no key/);
+    t.match(message, /spec\.changes\[2\]: ConfigMap \S+\/three was refused by a dry run: .*datum/);
     const items = at(await stage.read('dry-run'), 'status', 'items');
     t.same(isList(items) ? items.map((item) => at(item, 'error') !== undefined) : [], [false, true, true]);
     await showDeletable(t, stage, 'dry-run');

@@ -97,7 +97,7 @@ t.test('spec.timeout', async (t) => {
     const { status } = await stepToEnd(troubled, 'midway');
     t.match(status, {
       phase: 'RolledBack',
-      message: '1 change undone, nothing is left of this Transaction: not finished within spec.timeout (2s)',
+      message: 'rolled back 1 change: not finished within spec.timeout (2s)',
     });
     t.equal(reasonOf(status, 'Succeeded'), 'Timeout');
     t.same(await show(...names), before);
@@ -127,7 +127,7 @@ t.test('spec.timeout', async (t) => {
     });
     t.match(
       textAt(status, 'message'),
-      /^2 changes undone, 1 left as it is: the undo was not finished within another spec\.timeout \(3s\).*set tx\.janus\.io\/retry-rollback to try again; keep the Transaction until then/,
+      /^rolled back 2 changes, 1 not restored: the rollback did not finish within its own spec\.timeout \(3s\).*set tx\.janus\.io\/retry-rollback to try again; keep the Transaction until then/,
     );
     t.equal(conditionOf(status, 'Succeeded'), 'False');
     await showAtRest(t, stage, 'kept');

@@ -62,7 +62,7 @@ t.test('brought back', async (t) => {
     const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'backup' }, ...green };
     must(await client.apply(where, object, { fieldManager: 'kubectl' }));
     const status = await undoAll(stage, 'backup');
-    t.match(itemsOf(status), [{ note: /created by someone else; it was left alone/ }]);
+    t.match(itemsOf(status), [{ note: /created by someone else; it was not changed/ }]);
     t.equal((await client.get(where)).code, 200);
   });
 

@@ -39,7 +39,7 @@ async function bothWays(t: Test, stage: Stage, { name, earlier, later, paths, no
   t.equal(alone.phase, 'Failed');
   t.match(
     textAt(alone.status, 'message'),
-    /^nothing was applied: spec\.changes\[0\].* (is refused by a dry run|could not be put back)/,
+    /^nothing was applied: spec\.changes\[0\].* (was refused by a dry run|could not be restored)/,
   );
   t.equal(identity(await portraits(stage.client, paths)), before, 'nothing was written');
 
@@ -154,7 +154,7 @@ t.test('a CRD that is changed, and its instances', async (t) => {
     await stage.transaction('gained-alone', [later]);
     t.match((await stepToEnd(stage, 'gained-alone')).status, {
       phase: 'Failed',
-      message: /the API server knows no kind Kgained/,
+      message: /the API server serves no kind Kgained/,
     });
     const versions = [version('v1', before, true), version('v2', after, false)];
     const status = await commit(stage, 'gained', [change('Update', name, crd(plural, versions), definition), later]);
@@ -252,7 +252,7 @@ t.test('a full quota, Services and Pods', async (t) => {
     must(await client.create(path('configmaps'), { metadata: { name: 'goes' } }));
     await stage.transaction('denied', [change('Delete', 'goes'), change('Create', 'unwanted', {})]);
     const { status } = await stepToEnd(stage, 'denied');
-    t.match(status, { phase: 'Failed', message: /^nothing was applied: spec\.changes\[1\].*is refused by a dry run/ });
+    t.match(status, { phase: 'Failed', message: /^nothing was applied: spec\.changes\[1\].*was refused by a dry run/ });
     t.equal((await client.get(path('configmaps/goes'))).code, 200);
   });
 });

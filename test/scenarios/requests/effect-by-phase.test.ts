@@ -69,7 +69,7 @@ t.test('requests', async (t) => {
     await stage.annotate('back', annotation('retry-rollback', 'again'));
     const ended = (await stage.read('back')).status as JsonObject;
     t.equal((await step(stage, 'back')).status.message, ended.message, 'it goes on saying how it has ended');
-    t.equal(ignoredOf(stage), 'tx.janus.io/retry-rollback="again" has no effect: everything is rolled back already');
+    t.equal(ignoredOf(stage), 'tx.janus.io/retry-rollback="again" has no effect: everything is already rolled back');
     t.match((await stepToEnd(stage, 'back')).status, { phase: 'RolledBack' });
   });
 
@@ -79,12 +79,12 @@ t.test('requests', async (t) => {
     await stage.annotate('refused', annotation('retry-rollback', 'two'));
     const why = /^nothing was applied: stopped on request/;
     t.match((await step(stage, 'refused')).status, { phase: 'Failed', message: why });
-    t.equal(ignoredOf(stage), 'tx.janus.io/retry-rollback="two" has no effect: there is nothing left to undo');
+    t.equal(ignoredOf(stage), 'tx.janus.io/retry-rollback="two" has no effect: there is nothing to undo');
     await stage.annotate('refused', annotation('request-rollback', 'three'));
     t.match((await step(stage, 'refused')).status, { phase: 'Failed', message: why });
     t.match(
       ignoredOf(stage),
-      /request-rollback="three" has no effect: the Transaction has ended already; to try .* set tx\.janus\.io\/retry-rollback/,
+      /request-rollback="three" has no effect: the Transaction has already finished; to retry .* set tx\.janus\.io\/retry-rollback/,
     );
     t.equal((await step(stage, 'refused')).resyncAfterSeconds, 0);
   });

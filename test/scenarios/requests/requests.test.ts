@@ -69,7 +69,7 @@ t.test('requests', async (t) => {
     const again = await step(stage, 'committed');
     t.match(again.status, {
       phase: 'RolledBack',
-      message: /request-rollback="2" has no effect: everything is rolled back already/,
+      message: /request-rollback="2" has no effect: everything is already rolled back/,
     });
     const settled = await stepToEnd(stage, 'committed');
     t.equal((await step(stage, 'committed')).status.version, settled.status.version, 'it is at rest');

@@ -31,7 +31,7 @@ function bulky(): JsonObject {
 
 const takes = (stage: Stage, name: string): RegExp =>
   new RegExp(
-    `exceeded quota: few.*the snapshot of this Transaction takes 1 ConfigMap in namespace ${stage.namespace} \\(${name}[^ ]*\\)`,
+    `exceeded quota: few.*the snapshot of this Transaction uses 1 ConfigMap in namespace ${stage.namespace} \\(${name}[^ ]*\\)`,
   );
 
 for (const resource of ['count/configmaps', 'configmaps'])
@@ -84,7 +84,7 @@ t.test('a snapshot that finds no place is refused by its own name, and nothing i
   t.equal(phase, 'Failed');
   t.match(status, {
     message:
-      /^nothing was applied: the snapshot cannot be stored: it takes 1 ConfigMap in namespace .*exceeded quota: few.*make room/,
+      /^nothing was applied: the snapshot cannot be stored: it requires 1 ConfigMap in namespace .*exceeded quota: few.*raise the ResourceQuota/,
   });
   t.match(JSON.stringify(at(status, 'conditions')), /"reason":"SnapshotRefused"/);
   t.same(await stage.leases(), []);
@@ -99,6 +99,7 @@ t.test('the second part of a snapshot is refused: the first stays until the Tran
   const { status } = await stepToEnd(stage, 'half');
   t.match(status, {
     phase: 'Failed',
-    message: /it takes \d+ ConfigMaps in namespace .*exceeded quota: few.*; 1 of them stay until this Transaction is deleted/,
+    message:
+      /it requires \d+ ConfigMaps in namespace .*exceeded quota: few.*; 1 of them remain until this Transaction is deleted/,
   });
 });

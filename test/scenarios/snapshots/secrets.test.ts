@@ -85,7 +85,7 @@ t.test('values of Secrets are told to nobody', async (t) => {
       change('Create', 'odd', { ...label, ...holding(canaryOf('refused')) }, secret),
       change('Create', 'odder', { [canaryOf('refused')]: 'an unknown field' }, secret),
     ]);
-    t.match(await stage.finished('refused'), { phase: 'Failed', message: /Secret \S+\/odd is refused by a dry run/ });
+    t.match(await stage.finished('refused'), { phase: 'Failed', message: /Secret \S+\/odd was refused by a dry run/ });
 
     must(
       await client.patch(stage.path('secrets/patched'), { stringData: { key: canaryOf('edited') } }, 'merge', {

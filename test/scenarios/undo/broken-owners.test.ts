@@ -27,7 +27,7 @@ t.test('an owner that cannot be read', async (t) => {
   await stepToEnd(stage, 'undone');
   await stage.annotate('undone', { 'tx.janus.io/request-rollback': 'yes' });
 
-  const waits = new RegExp(`reading an owner, Thing of ${group.replaceAll('.', '\\.')}/v2, of ConfigMap .*/owned failed for now`);
+  const waits = new RegExp(`reading an owner, Thing of ${group.replaceAll('.', '\\.')}/v2, of ConfigMap .*/owned failed`);
   await stepTo(stage, 'undone', 'the owner to be named', ({ status }) => waits.test(textAt(status, 'message') ?? ''));
   const { status } = await stepToEnd(stage, 'undone');
   t.match(status, { phase: 'Failed' });

@@ -45,7 +45,7 @@ t.test('what others have put there', async (t) => {
     ]);
     must(await client.create(collection, { ...kind, metadata: { name: 'theirs' }, spec: { b: 1 } }));
     const status = await undo(stage, 'gadgets');
-    t.match(status, { phase: 'Failed', message: /others have put things in it since: Gadgets theirs/ });
+    t.match(status, { phase: 'Failed', message: /objects of others would be deleted with it: Gadgets theirs/ });
     t.match(itemsOf(status), [{ error: { reason: 'NotEmpty' } }, { rolledBack: true }]);
     t.equal((await client.get(`${collection}/theirs`)).code, 200);
     t.equal((await client.get(`${collection}/ours`)).code, 404, 'ours is gone');

@@ -53,7 +53,7 @@ t.test('what is hung on it', async (t) => {
     await commit(stage, 'owner', [change('Create', 'owner', { data: { a: 'b' } })]);
     const where = path('configmaps/owner');
     const theirs = await hangOn(stage, 'theirs', must(await client.get(where)));
-    await showKept(t, stage, 'owner', { where, theirs, named: /others have put things in it since: ConfigMap theirs$/ });
+    await showKept(t, stage, 'owner', { where, theirs, named: /objects of others would be deleted with it: ConfigMap theirs$/ });
   });
 
   await t.test('as its controller, which made it of it', async (t) => {
@@ -72,7 +72,11 @@ t.test('what is hung on it', async (t) => {
     const replicas = await fleet(stage);
     const theirs = await hangOn(stage, 'on-replicas', { apiVersion: 'apps/v1', kind: 'ReplicaSet', ...replicas });
     const where = path('apps/v1/deployments/fleet');
-    await showKept(t, stage, 'fleet', { where, theirs, named: /others have put things in it since: ConfigMap on-replicas$/ });
+    await showKept(t, stage, 'fleet', {
+      where,
+      theirs,
+      named: /objects of others would be deleted with it: ConfigMap on-replicas$/,
+    });
     const set = path(`apps/v1/replicasets/${textAt(replicas, 'metadata', 'name')}`);
     await waitFor(async () => !(await isThere(stage, set)), 'the ReplicaSet to go');
   });
@@ -86,7 +90,7 @@ t.test('what is hung on it', async (t) => {
     await showKept(t, stage, 'robot', {
       where,
       theirs: path('secrets/theirs'),
-      named: /others have put things in it since: Secret theirs$/,
+      named: /objects of others would be deleted with it: Secret theirs$/,
     });
     await commit(stage, 'own-token', [change('Create', 'robot', {}, account), change('Create', 'own', token, secret)]);
     await undoAll(stage, 'own-token');
@@ -97,7 +101,11 @@ t.test('what is hung on it', async (t) => {
     await commit(stage, 'service', [change('Create', 'by-hand', ports, service)]);
     must(await client.create(path('endpoints'), { metadata: { name: 'by-hand' }, subsets }));
     const [where, theirs] = [path('services/by-hand'), path('endpoints/by-hand')];
-    await showKept(t, stage, 'service', { where, theirs, named: /others have put things in it since: Endpoints by-hand$/ });
+    await showKept(t, stage, 'service', {
+      where,
+      theirs,
+      named: /objects of others would be deleted with it: Endpoints by-hand$/,
+    });
     const own = [change('Create', 'by-hand', ports, service), change('Create', 'by-hand', { subsets }, endpoints)];
     for (const [name, changes] of [
       ['after', own],
@@ -146,7 +154,7 @@ t.test('a claim and its volume', async (t) => {
     await commit(stage, 'bound', [change('Create', 'data', content, claim)]);
     await bind(where);
     const status = await undo(stage, 'bound');
-    t.match(itemsOf(status)[0], { error: { reason: 'NotEmpty', message: /has been bound to PersistentVolume/ } });
+    t.match(itemsOf(status)[0], { error: { reason: 'NotEmpty', message: /is bound to PersistentVolume/ } });
     t.ok(await isThere(stage, where));
   });
 

@@ -45,7 +45,7 @@ t.test('a token Secret that was deleted before its ServiceAccount comes back, as
   await t.test('with it, it is made anew', async (t) => {
     await commit(stage, 'both', [tokenOnly, change('Delete', 'robot', undefined, { kind: 'ServiceAccount' })]);
     const status = await undoAll(stage, 'both');
-    t.match(itemsOf(status)[0], { note: /it gets a new token: its ServiceAccount is another one now, or may not be read$/ });
+    t.match(itemsOf(status)[0], { note: /it gets a new token: its ServiceAccount was recreated or cannot be read$/ });
     const now = await account();
     t.not(at(now, 'metadata', 'uid'), at(old, 'metadata', 'uid'));
     await waitFor(async () => isOf(await token(), now), 'the new token');
@@ -58,7 +58,7 @@ t.test('a token Secret that was deleted before its ServiceAccount comes back, as
     must(await client.delete(path('serviceaccounts/robot')));
     await waitFor(async () => (await client.get(path('serviceaccounts/robot'))).code === 404, 'it to be gone');
     await stage.annotate('waiting', { 'tx.janus.io/request-rollback': 'yes' });
-    const waits = /token of a ServiceAccount that is not there/;
+    const waits = /token of a ServiceAccount that does not exist/;
     await stepTo(stage, 'waiting', 'it to be waited for', ({ status }) => waits.test(textAt(status, 'message') ?? ''));
     must(await client.create(path('serviceaccounts'), { metadata: { name: 'robot' } }));
     t.match((await stepToEnd(stage, 'waiting')).status, { phase: 'RolledBack' });
@@ -82,7 +82,7 @@ t.test('an owner that is not there', async (t) => {
       await stage.transaction(name, [one]);
       const { status } = await stepToEnd(stage, name);
       const message =
-        /nothing was applied: .*is given ConfigMap nobody \(uid 12345678-.*\) as owner, which will not be there: .*leave/;
+        /nothing was applied: .*is given ConfigMap nobody \(uid 12345678-.*\) as owner, which will not exist: .*remove/;
       t.match(status, { phase: 'Failed', message });
       t.equal(causeOf(status), 'Invalid');
       await collectGarbage(stage, `garbage-${name}`);
@@ -125,7 +125,7 @@ t.test('an owner that the ServiceAccount may not read', async (t) => {
     must(await client.delete(path('secrets/owner')));
     const status = await undoAll(stage, 'child');
     t.match(itemsOf(status)[0], {
-      note: /references dropped, the ServiceAccount may not read their owners, which may be gone: /,
+      note: /references dropped, the ServiceAccount may not read their owners, which may no longer exist: /,
     });
     await collectGarbage(stage, 'garbage');
     t.match(must(await client.get(path('configmaps/child'))), blue);

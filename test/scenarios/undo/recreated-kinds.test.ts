@@ -65,7 +65,10 @@ t.test('kinds that do not come back by themselves', async (t) => {
     const deletion = [change('Delete', 'busy', undefined, job)];
     await stage.transaction('refused', deletion);
     const { status } = await stepToEnd(stage, 'refused');
-    t.match(status, { phase: 'Failed', message: /the objects that it owns go with it \(Pod busy-.*allow-irreversible/ });
+    t.match(status, {
+      phase: 'Failed',
+      message: /Kubernetes would also delete the objects that it owns \(Pod busy-.*allow-irreversible/,
+    });
     await commit(stage, 'busy', deletion, allowIrreversible);
     await waitFor(async () => (await client.get(where)).code === 404, 'the Job to be gone');
     await undoAll(stage, 'busy');

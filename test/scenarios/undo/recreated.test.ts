@@ -54,7 +54,10 @@ t.test('deleted and made again', async (t) => {
     await stage.annotate('kept', { 'tx.janus.io/request-rollback': 'yes' });
     await step(stage, 'kept');
     const waiting = await step(stage, 'kept');
-    t.match(waiting, { phase: 'RollingBack', status: { message: /kept is kept by finalizers .*waiting until it is gone/ } });
+    t.match(waiting, {
+      phase: 'RollingBack',
+      status: { message: /kept is being deleted and has finalizers; waiting until it is gone/ },
+    });
     t.ok(waiting.resyncAfterSeconds > 0);
     await step(stage, 'kept');
     t.equal(textAt(must(await client.get(where)), 'metadata', 'uid'), textAt(leaving, 'metadata', 'uid'));
@@ -72,7 +75,7 @@ t.test('deleted and made again', async (t) => {
     const status = await undoAll(stage, 'orphan');
     t.match(
       textAt(itemsOf(status)[0], 'note'),
-      new RegExp(`owner references dropped, their owners are gone: .*${textAt(gone, 'uid')}`),
+      new RegExp(`owner references dropped, their owners no longer exist: .*${textAt(gone, 'uid')}`),
     );
     const found = must(await client.get(where));
     t.match(at(found, 'metadata', 'ownerReferences'), [alive]);

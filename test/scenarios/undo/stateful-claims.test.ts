@@ -78,7 +78,10 @@ t.test('claims that go with a StatefulSet', async (t) => {
     t.match(status, { phase: 'Failed' });
     t.match(itemsOf(status)[0], {
       left: true,
-      error: { reason: 'NotEmpty', message: /bound to volumes: PersistentVolumeClaim data-made-0; data may be on/ },
+      error: {
+        reason: 'NotEmpty',
+        message: /deletes these claims with it: PersistentVolumeClaim data-made-0; their volumes may hold data/,
+      },
     });
     t.ok(await isThere(stage, path('apps/v1/statefulsets/made')));
     t.ok(await isThere(stage, path(claimOf('made'))));

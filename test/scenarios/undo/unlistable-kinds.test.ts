@@ -29,11 +29,11 @@ t.test('a kind that cannot be listed', async (t) => {
   const named = (text: string): RegExp => new RegExp(text.replace('KIND', broken.name.replaceAll('.', '\\.')));
 
   await t.test('is waited for, and then not, by the undo of a Create that never was Committed', async (t) => {
-    const waits = named('listing KIND, to see what would go with ConfigMap .*/first, failed for now');
+    const waits = named('listing KIND to find what would be deleted with ConfigMap .*/first failed');
     await stepTo(stage, 'stopped', 'the kind to be named', ({ status }) => waits.test(textAt(status, 'message') ?? ''));
     const { status } = await stepToEnd(stage, 'stopped');
     t.match(status, { phase: 'RolledBack' });
-    t.match(itemsOf(status)[0], { rolledBack: true, note: named('may have gone with it, listing them fails: KIND$') });
+    t.match(itemsOf(status)[0], { rolledBack: true, note: named('may have been deleted with it, listing them fails: KIND$') });
     t.equal((await client.get(path('configmaps/first'))).code, 404);
   });
 
@@ -59,7 +59,7 @@ t.test('a kind that cannot be listed', async (t) => {
     await stage.annotate('committed', { 'tx.janus.io/request-rollback': 'yes' });
     const { status } = await stepToEnd(stage, 'committed');
     t.match(status, { phase: 'Failed' });
-    const message = named('ConfigMap .*/made was created here, .*listing KIND fails');
+    const message = named('ConfigMap .*/made was created by this Transaction, .*listing KIND fails');
     t.match(itemsOf(status), [{ left: true, error: { message } }, { rolledBack: true }]);
     t.notMatch(itemsOf(status)[0], { error: { reason: 'RollbackTimeout' } });
     t.ok(await isThere(stage, path('configmaps/made')));

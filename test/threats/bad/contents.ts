@@ -23,7 +23,7 @@ export const contents: readonly BadTransaction[] = [
   {
     name: 'content of another namespace',
     spec: ofMetadata(label.map((namespace) => ({ namespace: `x-${namespace}` }))),
-    end: invalid(/content\.metadata\.namespace does not agree/),
+    end: invalid(/content\.metadata\.namespace does not match/),
   },
   {
     name: 'content with a uid',
@@ -46,7 +46,7 @@ export const contents: readonly BadTransaction[] = [
   {
     name: 'content with a status that the kind has not',
     spec: ofContent(label.map((phase) => ({ ...goodContent, status: { phase } }))),
-    end: ['BadRequest', /is refused by a dry run: .*unknown field "status"/],
+    end: ['BadRequest', /was refused by a dry run: .*unknown field "status"/],
   },
   {
     name: 'content that is no object',
@@ -69,12 +69,12 @@ export const contents: readonly BadTransaction[] = [
     spec: some('9223372036854775807', '-9223372036854775808', '9007199254740993', '9223372036854775806').map((digits) =>
       specWith([changeWith({ content: { data: { number: JSON.rawJSON(digits) } } })]),
     ),
-    end: ['BadRequest', /is refused by a dry run/],
+    end: ['BadRequest', /was refused by a dry run/],
   },
   {
     name: 'keys that are special to JavaScript',
     spec: ofContent(fc.tuple(specialKey, label).map(([key, text]) => ({ ...goodContent, ...own(key, { x: text }) }))),
-    end: ['BadRequest', /is refused by a dry run: .*unknown field/],
+    end: ['BadRequest', /was refused by a dry run: .*unknown field/],
   },
   {
     name: 'nested deeper than the engine works with',

@@ -13,7 +13,7 @@ export const counts: readonly BadTransaction[] = [
         specWith(Array.from({ length: count }, (_, index) => changeWith({ target: { ...goodTarget, name: `f${index}` } }))),
       ),
     admission: 'must have at most 500 items',
-    end: invalid(/has \d+ entries, at most 500 are possible/),
+    end: invalid(/has \d+ entries, at most 500 are allowed/),
     most: 10,
   },
   {

@@ -9,12 +9,12 @@ export const names: readonly BadTransaction[] = [
   {
     name: 'unknown kind',
     spec: ofTarget(label.map((kind) => ({ kind: `X${kind}` }))),
-    end: ['UnknownKind', /knows no kind X/],
+    end: ['UnknownKind', /serves no kind X/],
   },
   {
     name: 'unknown group',
     spec: ofTarget(label.map((group) => ({ apiVersion: `${group}.example.org/v1` }))),
-    end: ['UnknownKind', /knows no kind ConfigMap in/],
+    end: ['UnknownKind', /serves no kind ConfigMap in/],
   },
   {
     name: 'apiVersion that leads elsewhere',
@@ -37,7 +37,7 @@ export const names: readonly BadTransaction[] = [
         { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest' },
       ),
     ),
-    end: ['UnknownKind', /knows no kind/],
+    end: ['UnknownKind', /serves no kind/],
   },
   { name: 'empty name', spec: ofTarget(some({ name: '' })), admission: 'at least 1 chars', end: invalid(/target\.name ""/) },
   {
@@ -49,7 +49,7 @@ export const names: readonly BadTransaction[] = [
   {
     name: 'name with upper case',
     spec: ofTarget(label.map((name) => ({ name: `${name}-UP` }))),
-    end: invalid(/is refused by a dry run: .*metadata\.name/),
+    end: invalid(/was refused by a dry run: .*metadata\.name/),
   },
   {
     name: 'name of a directory above',

@@ -24,7 +24,7 @@ export function targets({ namespace, present: name }: Place): readonly BadTransa
       name: 'target: a Transaction',
       spec: ofTarget(label.map((text) => ({ apiVersion: 'tx.janus.io/v1alpha1', kind: 'Transaction', name: text }))),
       admission: 'cannot change kinds of tx.janus.io',
-      end: refused(/the kinds of tx\.janus\.io steer Transactions/),
+      end: refused(/the kinds of tx\.janus\.io control Transactions/),
     },
     {
       name: 'target: Metacontroller',
@@ -35,7 +35,7 @@ export function targets({ namespace, present: name }: Place): readonly BadTransa
         })),
       ),
       admission: 'cannot change Metacontroller',
-      end: refused(/the kinds of metacontroller\.k8s\.io steer Transactions/),
+      end: refused(/the kinds of metacontroller\.k8s\.io control Transactions/),
     },
     {
       name: 'target: a lock',
@@ -72,7 +72,7 @@ export function targets({ namespace, present: name }: Place): readonly BadTransa
       name: 'target: its own Namespace',
       spec: ofTarget(some({ kind: 'Namespace', name: namespace })),
       admission: notATarget,
-      end: refused(/the Transaction lives in it/),
+      end: refused(/it contains the Transaction/),
     },
     {
       name: 'target: its own ServiceAccount',
@@ -80,7 +80,7 @@ export function targets({ namespace, present: name }: Place): readonly BadTransa
         specWith([changeWith({ type: 'Patch', target: { ...goodTarget, kind: 'ServiceAccount', name: 'deployer' } })], own),
       ),
       admission: notATarget,
-      end: refused(/the Transaction acts as it/),
+      end: refused(/the Transaction uses it as its ServiceAccount/),
     },
     {
       name: 'target: a part of the engine',
@@ -127,7 +127,7 @@ export function targets({ namespace, present: name }: Place): readonly BadTransa
     {
       name: 'target: an Event',
       spec: ofTarget(some<Parts>({ kind: 'Event' }, { apiVersion: 'events.k8s.io/v1', kind: 'Event' })),
-      end: refused(/Events tell what happened/),
+      end: refused(/Events record what happened/),
     },
     {
       name: 'target: deleted, and with it what cannot be restored',
@@ -145,7 +145,7 @@ export function targets({ namespace, present: name }: Place): readonly BadTransa
     {
       name: 'target: to be created, is there',
       spec: ofTarget(some({ name })),
-      end: ['AlreadyExists', /exists already/],
+      end: ['AlreadyExists', /already exists/],
     },
     {
       name: 'target: to be changed, is not there',

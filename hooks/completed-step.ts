@@ -8,12 +8,12 @@ import type { Carry } from './observe/carry.ts';
 import { itemOf, type LockView, type Observation, type Observed } from './observe/observation.ts';
 import { verified } from './observe/snapshot.ts';
 import type { Result } from './outcome/answer.ts';
-import { stranded } from './outcome/stranded.ts';
+import { recovered } from './outcome/recovered.ts';
 import type { Outcome } from './plan/mutation.ts';
 import type { Ended } from './reply.ts';
 import { lateWindowOf, type Serving } from './serving.ts';
 
-export interface Taken extends Ended {
+export interface CompletedStep extends Ended {
   readonly result: Result;
   /** The status that this step began with: what the call had come to by then. */
   readonly status: Status;
@@ -29,24 +29,24 @@ interface Stepped {
 }
 
 /** The step as the rest of the call sees it; this process remembers what others cannot know of it. */
-export function takenOf(serving: Serving, stand: Stand, carry: Carry, stepped: Stepped): Taken {
+export function completedStep(serving: Serving, stand: Stand, carry: Carry, stepped: Stepped): CompletedStep {
   const { observation, step, outcome, result } = stepped;
   remember(serving, stepped);
   if (step.kind === 'store') keepStored(serving, stepped);
   const { transaction, due, now, status } = observation;
-  const first = stand.first ?? firstTaken(observation, carry, result);
+  const first = stand.first ?? firstAcquired(observation, carry, result);
   const locks = due.kind === 'begin' ? { locks: due.locks } : {};
   const answered = { transaction, now, due, step, outcome: aboutChange(due, outcome), before: status };
   return { ...answered, leases: leasesIn(due), found: stand.status, first, result, status, ...locks };
 }
 
 /** What a step that threw comes to. A write may have been sent whose answer nobody has taken down. */
-export function aground({ memory, parts }: Serving, stand: Stand, thrown: unknown): Taken {
+export function recoveredStep({ memory, parts }: Serving, stand: Stand, thrown: unknown): CompletedStep {
   const { uid } = stand.transaction;
   memory.unsettled(uid, stand.now);
   const { waits } = memory.recall(uid);
   const found = { ...stand, status: stand.running ?? stand.status, lateWindow: lateWindowOf(parts.timing), waits };
-  return { ...stranded(thrown, found), status: found.status, leases: [], first: undefined, found: stand.status };
+  return { ...recovered(thrown, found), status: found.status, leases: [], first: undefined, found: stand.status };
 }
 
 function remember({ memory, session, writer }: Serving, { observation, step, outcome }: Stepped): void {
@@ -67,11 +67,11 @@ function keepStored({ memory, parts }: Serving, { observation, outcome, result }
 }
 
 // The Lease of the first change as this call has taken it.
-function firstTaken({ due, status }: Observation, carry: Carry, result: Result): JsonObject | undefined {
+function firstAcquired({ due, status }: Observation, carry: Carry, result: Result): JsonObject | undefined {
   const { items } = result.kind === 'answer' ? result.status : status;
   const locks = due.kind === 'begin' ? due.locks.states : carry.locks;
-  const taken = locks.get(items[0]?.lockLease ?? '');
-  return taken?.kind === 'present' ? taken.object : undefined;
+  const lease = locks.get(items[0]?.lockLease ?? '');
+  return lease?.kind === 'present' ? lease.object : undefined;
 }
 
 function leasesIn(due: Observed): readonly JsonObject[] {

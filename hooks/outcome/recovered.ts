@@ -1,15 +1,15 @@
 // A step that threw: a fault of the engine, met by whatever a target, a snapshot or an answer holds. It is reported with its stack and
 // counted, and the call is answered all the same.
 
+import { recover } from '../decide/recovery.ts';
 import type { Step } from '../decide/step.ts';
-import { refloat } from '../decide/stranded.ts';
 import { type Due, dueOf, type Stored } from '../due.ts';
 import type { Status } from '../model/status.ts';
 import type { Transaction } from '../model/transaction.ts';
 import type { Result } from './answer.ts';
 
 /** As of a step that was taken. */
-interface Stranding {
+interface RecoveredStep {
   readonly transaction: Transaction;
   readonly now: number;
   readonly due: Due;
@@ -21,11 +21,11 @@ interface Stranding {
 }
 
 /** What the call comes to after `thrown`. */
-export function stranded(thrown: unknown, found: Stored): Stranding {
+export function recovered(thrown: unknown, found: Stored): RecoveredStep {
   const { transaction, status, now } = found;
   const due = dueFor(found);
-  const ending = refloat({ status, due, now });
-  const because = 'a fault of the engine';
+  const ending = recover({ status, due, now });
+  const because = 'internal error of the engine';
   const step = { kind: 'setStatus', status: ending.status, because, wait: ending.wait } as const;
   return { transaction, now, due, step, outcome: [], before: status, result: { kind: 'answer', ...ending }, thrown };
 }

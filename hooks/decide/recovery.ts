@@ -3,17 +3,17 @@
 import type { Due } from '../due.ts';
 import type { Status } from '../model/status.ts';
 import type { Wait } from '../model/wait.ts';
-import { answered, begun, disowned, stopped } from './transitions.ts';
-import { left } from './undo-transitions.ts';
+import { answered, begun, fieldsReleased, stopped } from './transitions.ts';
+import { notRestored } from './undo-transitions.ts';
 
-interface Stranded {
+interface Interrupted {
   readonly status: Status;
   readonly due: Due;
   readonly now: number;
 }
 
 /** How the call ends; as `Result`. */
-interface Refloated {
+interface Recovered {
   readonly status: Status;
   readonly wait: Wait;
   readonly finalized: boolean;
@@ -24,27 +24,27 @@ const undoPatience = 60_000;
 
 const what = 'internal error of the engine (its log says more)';
 
-export function refloat({ status, due, now }: Stranded): Refloated {
+export function recover({ status, due, now }: Interrupted): Recovered {
   switch (due.kind) {
     case 'cleanUp':
       // What is left behind is swept.
       return { ...going(status), finalized: true };
     case 'releaseFields':
-      return going(disowned(status, due.index), 'now');
+      return going(fieldsReleased(status, due.index), 'now');
     case 'fail':
       return going(stopped(status, due.cause, now, new Map()));
     case 'reacquire':
       return going(answered(status, due.request, noEffect(due.request)));
     case 'restore':
       return now > (status.rollbackStartedAt ?? now) + undoPatience
-        ? going(left(status, due.index, now, { reason: 'EngineFault', message: what }))
+        ? going(notRestored(status, due.index, now, { reason: 'EngineFault', message: what }))
         : again(status, now);
     default:
       return again(status, now);
   }
 }
 
-function going(status: Status, wait: Wait = 'none'): Refloated {
+function going(status: Status, wait: Wait = 'none'): Recovered {
   return { status, wait, finalized: false };
 }
 
@@ -52,9 +52,9 @@ function noEffect({ annotation, value }: { readonly annotation: string; readonly
   return `${annotation}="${value}" has no effect: ${what}; set another value to try again`;
 }
 
-function again(status: Status, now: number): Refloated {
+function again(status: Status, now: number): Recovered {
   return {
-    ...going({ ...begun(status, now), message: `waiting: ${what}; it is tried again until spec.timeout` }),
+    ...going({ ...begun(status, now), message: `waiting: ${what}; retrying until spec.timeout` }),
     wait: 'backoff',
   };
 }
