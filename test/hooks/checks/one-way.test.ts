@@ -26,7 +26,7 @@ const rows: readonly (readonly [string, JsonObject | undefined, JsonObject | und
   ['a claim that grows', claim('1Gi'), claim('2Gi'), /grow/],
   ['a claim in other words', claim('1024Mi'), claim('1Gi'), undefined],
   ['a claim that shrinks', claim('2Gi'), claim('1Gi'), undefined],
-  ['another storage version', crd('v1'), crd('v2'), /stored as v2 from then on, and no longer as v1/],
+  ['another storage version', crd('v1'), crd('v2'), /stored as v2 and no longer as v1/],
   ['another version', crd('v1', ['v1']), crd('v1'), undefined],
   ['a Job that is resumed otherwise', job(true, 'a'), job(false, 'b'), /template/],
   ['a Job that is resumed', job(true, 'a'), job(false, 'a'), undefined],
