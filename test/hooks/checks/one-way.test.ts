@@ -31,7 +31,7 @@ const rows: readonly (readonly [string, JsonObject | undefined, JsonObject | und
   ['a Job that is resumed otherwise', job(true, 'a'), job(false, 'b'), /template/],
   ['a Job that is resumed', job(true, 'a'), job(false, 'a'), undefined],
   ['a Job that stays suspended', job(true, 'a'), job(true, 'b'), undefined],
-  ['a provider that is set', node({}), node({ providerID: 'a' }), /spec\.providerID be set back once it is set/],
+  ['a provider that is set', node({}), node({ providerID: 'a' }), /spec\.providerID to be restored once it is set/],
   ['a range that is added', node({}), node({ podCIDRs: ['a'] }), /spec\.podCIDRs/],
   ['a provider that was there', node({ providerID: 'a' }), node({ providerID: 'a', x: 1 }), undefined],
   ['a toleration that is added', tolerations('a'), tolerations('a', 'b'), /spec\.tolerations/],
