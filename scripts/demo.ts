@@ -38,7 +38,7 @@ async function tellFailure(error: unknown): Promise<boolean> {
 
 async function perform(keep: boolean): Promise<boolean> {
   heading('Janus on Metacontroller');
-  explain('Several changes to Kubernetes objects as one: all are made, or those already made are undone.');
+  explain('Several Kubernetes changes as one unit: either all are applied, or those already applied are rolled back.');
   const world = await startWorld(undo);
   await openShop(world.client);
   progress('created what the example needs: manifests/examples/shop.yaml, examples/rollback/banner.yaml');

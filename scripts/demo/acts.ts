@@ -57,7 +57,7 @@ export async function rollBack(world: World, checks: Checks): Promise<void> {
   checks.that(
     'two changes had been made before it walked back',
     isInOrder(phases, ['Prepared', 'RollingBack', 'RolledBack']) &&
-      textAt(status, 'message')?.startsWith('2 changes undone') === true,
+      textAt(status, 'message')?.startsWith('rolled back 2 changes') === true,
     [...phases, textAt(status, 'message')],
   );
   checks.that('its message says why', textAt(status, 'message')?.includes('change freeze') === true, textAt(status, 'message'));

@@ -188,7 +188,7 @@ t.test('an undo is a merge', async (t) => {
   await t.test('an empty ConfigMap leaves no managed field, and is ours all the same', async (t) => {
     await commit(stage, 'empty', [change('Create', 'empty', {}), change('Create', 'bare', { metadata: { labels: {} } })]);
     const status = await undoAll(stage, 'empty');
-    t.match(textAt(status, 'message'), /^2 changes undone/);
+    t.match(textAt(status, 'message'), /^rolled back 2 changes/);
     t.same([(await client.get(path('configmaps/empty'))).code, (await client.get(path('configmaps/bare'))).code], [404, 404]);
   });
 });
