@@ -48,3 +48,9 @@ function versionFault({ index, change }: Resolved, found: JsonObject, name: stri
   const message = `${name} has resourceVersion ${version}, content requires ${wanted}: read the object again and update content`;
   return fault('ResourceVersion', message, index);
 }
+
+/** An object that cannot be compared, since comparing goes down level by level. */
+export function tooDeep({ index, target }: Resolved): Fault {
+  const message = `spec.changes[${index}]: ${describe(target)} is nested more than ${mostLevels} levels deep: it cannot be compared`;
+  return fault('SnapshotTooLarge', message, index);
+}

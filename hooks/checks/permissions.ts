@@ -67,3 +67,8 @@ function describeQuestion({ verb, group, resource, namespace, name }: AccessQues
   const kind = group === '' ? resource : `${resource}.${group}`;
   return `${verb} ${kind}${name === undefined ? '' : ` "${name}"`}${namespace === undefined ? '' : ` in namespace ${namespace}`}`;
 }
+
+/** `account` as namespace/name. */
+export function missingAccount(account: string): Fault {
+  return fault('ServiceAccountMissing', `ServiceAccount ${account} does not exist: create it, then recreate the Transaction`);
+}

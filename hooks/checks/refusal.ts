@@ -3,9 +3,11 @@
 import { isSealed } from '../model/entry.ts';
 import type { Failure } from '../model/failure.ts';
 import type { JsonObject } from '../model/json.ts';
-import type { Reference } from '../model/reference.ts';
+import { reasonOfFailure } from '../model/reason.ts';
+import { describe, type Reference } from '../model/reference.ts';
 import type { Transaction } from '../model/transaction.ts';
 import { describeFailure } from './failures.ts';
+import { type Fault, fault } from './fault.ts';
 
 interface Subject {
   readonly index: number;
@@ -18,4 +20,11 @@ interface Subject {
 export function describeRefusal(failure: Failure, subject: Subject, { namespace, changes }: Transaction): string {
   const { index, target, prior, expected } = subject;
   return describeFailure(failure, isSealed(target, namespace), [changes[index]?.content, prior, expected]);
+}
+
+/** The fault of a change that the API server has refused beforehand; `what` says what it has refused. */
+export function refusalFault(failure: Failure, subject: Subject, what: string, transaction: Transaction): Fault {
+  const { index, target } = subject;
+  const detail = describeRefusal(failure, subject, transaction);
+  return fault(reasonOfFailure(failure), `spec.changes[${index}]: ${describe(target)} ${what}: ${detail}`, index);
 }

@@ -133,3 +133,13 @@ function duplicateFaults(resolved: readonly Resolved[]): readonly Fault[] {
     ];
   });
 }
+
+/** The kind of the change `index` is not served. */
+export function unknownKind({ changes }: Transaction, index: number): Fault {
+  const target = changes[index]?.target;
+  return fault(
+    'UnknownKind',
+    `spec.changes[${index}]: the API server serves no kind ${target?.kind} in ${target?.apiVersion}: correct target.apiVersion and target.kind, or install the CRD that defines it`,
+    index,
+  );
+}

@@ -1,9 +1,9 @@
 // The checks before anything is touched, and what is known of the locks.
 
 import { resourceFromChanged, resourceFromCreated } from '../checks/defined.ts';
-import { type Fault, fault } from '../checks/fault.ts';
-import { byName, gapFaults, type Need, needsOf } from '../checks/permissions.ts';
-import { namespaceCreator, type Resolved, targetFaults, targetOf } from '../checks/targets.ts';
+import type { Fault } from '../checks/fault.ts';
+import { byName, gapFaults, missingAccount, type Need, needsOf } from '../checks/permissions.ts';
+import { namespaceCreator, type Resolved, targetFaults, targetOf, unknownKind } from '../checks/targets.ts';
 import { staticFaults } from '../checks/validity.ts';
 import type { AccessQuestion, Reader, ResourceAnswer } from '../cluster.ts';
 import { type Lock, leaseLocation, lockOf } from '../locks/lease.ts';
@@ -75,15 +75,6 @@ async function lookUp(reader: Reader, { changes }: Transaction, index: number): 
   return gained === undefined ? answer : { kind: 'ok', ...gained };
 }
 
-function unknownKind({ changes }: Transaction, index: number): Fault {
-  const target = changes[index]?.target;
-  return fault(
-    'UnknownKind',
-    `spec.changes[${index}]: the API server serves no kind ${target?.kind} in ${target?.apiVersion}: correct target.apiVersion and target.kind, or install the CRD that defines it`,
-    index,
-  );
-}
-
 function resolvedOf(
   transaction: Transaction,
   index: number,
@@ -105,7 +96,7 @@ async function checkTargets(context: LockContext, { resolved, faults }: Targets)
   const name = `${transaction.namespace}/${transaction.serviceAccountName}`;
   if (account.kind === 'absent') {
     return {
-      faults: [fault('ServiceAccountMissing', `ServiceAccount ${name} does not exist: create it, then recreate the Transaction`)],
+      faults: [missingAccount(name)],
     };
   }
   return access.kind === 'trouble' ? { faults: [], trouble: access.failure } : { faults: gapFaults(access.gaps, name) };

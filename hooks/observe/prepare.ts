@@ -1,15 +1,12 @@
 // Before anything is changed: every target as it is, and what a dry run as the ServiceAccount says it would become.
 
-import { stateFault, unservedFault } from '../checks/existence.ts';
-import { type Fault, fault } from '../checks/fault.ts';
-import { describeRefusal } from '../checks/refusal.ts';
+import { stateFault, tooDeep, unservedFault } from '../checks/existence.ts';
+import type { Fault } from '../checks/fault.ts';
+import { refusalFault } from '../checks/refusal.ts';
 import type { Resolved } from '../checks/targets.ts';
 import { asNew } from '../content/content.ts';
 import type { Failure } from '../model/failure.ts';
-import { type JsonObject, mostLevels, textAt } from '../model/json.ts';
-import { reasonOfFailure } from '../model/reason.ts';
-
-import { describe } from '../model/reference.ts';
+import { type JsonObject, textAt } from '../model/json.ts';
 
 import { fieldManagers, mayBreak, type Transaction } from '../model/transaction.ts';
 
@@ -139,11 +136,6 @@ async function tryChange(context: Context, resolved: Resolved, prior: JsonObject
   return { kind: 'prepared', prepared: { resolved, prior, expected, approximate: false } };
 }
 
-function tooDeep({ index, target }: Resolved): Fault {
-  const message = `spec.changes[${index}]: ${describe(target)} is nested more than ${mostLevels} levels deep: it cannot be compared`;
-  return fault('SnapshotTooLarge', message, index);
-}
-
 // Escalation checks refuse what plain permission allows: whether a role or binding could be put back is tried by creating it. They come
 // before the API server finds that it exists: that answer is the pass. Under its own name no policy on names is in the way.
 async function probeUndo(
@@ -172,10 +164,8 @@ async function probeUndo(
 
 function failed(failure: Failure, resolved: Refused, what: string, transaction: Transaction): Evaluated {
   if (failure.kind === 'transient') return { kind: 'trouble', failure };
-  const { index, target } = resolved;
-  const detail = describeRefusal(failure, resolved, transaction);
   return {
     kind: 'fault',
-    fault: fault(reasonOfFailure(failure), `spec.changes[${index}]: ${describe(target)} ${what}: ${detail}`, index),
+    fault: refusalFault(failure, resolved, what, transaction),
   };
 }

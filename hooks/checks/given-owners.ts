@@ -1,0 +1,33 @@
+// What speaks against an owner that a change gives to its object, in words.
+import { isSealed } from '../model/entry.ts';
+import { type JsonObject, textAt } from '../model/json.ts';
+import { describe } from '../model/reference.ts';
+import type { Transaction } from '../model/transaction.ts';
+import { foreign } from '../model/words.ts';
+import { type Fault, fault } from './fault.ts';
+import type { Resolved } from './targets.ts';
+
+/** The owner is not there, or will not be. */
+export function deadOwnerFault(owner: JsonObject, resolved: Resolved, transaction: Transaction): Fault {
+  const why = `is given ${inWords(owner, resolved, transaction)} as owner, which will not exist: Kubernetes would delete the object; remove that owner from metadata.ownerReferences, or name an existing one with its uid`;
+  return ownerFault('Invalid', resolved, why);
+}
+
+/** The ServiceAccount may not read the owner. */
+export function hiddenOwnerFault(owner: JsonObject, resolved: Resolved, transaction: Transaction): Fault {
+  const { namespace, serviceAccountName } = transaction;
+  const why = `is given ${inWords(owner, resolved, transaction)} as owner, which ServiceAccount ${namespace}/${serviceAccountName} may not read: if it does not exist, Kubernetes deletes the object; allow the ServiceAccount to get it, or leave it out of metadata.ownerReferences`;
+  return ownerFault('Forbidden', resolved, why);
+}
+
+function ownerFault(reason: 'Invalid' | 'Forbidden', { index, target }: Resolved, why: string): Fault {
+  return fault(reason, `spec.changes[${index}]: ${describe(target)} ${why}`, index);
+}
+
+const longest = 253;
+
+function inWords(owner: JsonObject, { target }: Resolved, { namespace }: Transaction): string {
+  if (isSealed(target, namespace)) return 'an object';
+  const text = (key: string): string => foreign(textAt(owner, key) ?? '', longest);
+  return `${text('kind')} ${text('name')} (uid ${text('uid')})`;
+}
