@@ -111,7 +111,7 @@ t.test('a Create lands after its undo has begun', async (t) => {
   await stepUntil(second, 'created', 'RollingBack');
   const isWaiting = {
     phase: 'RollingBack',
-    message: /^waiting until .*: a write of ConfigMap .*created may still be in flight$/,
+    message: /^waiting until .*: a write to ConfigMap .*created may still be in flight$/,
   };
   await step(second, 'created');
   t.match((await step(second, 'created')).status, isWaiting);
