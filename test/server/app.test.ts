@@ -40,7 +40,6 @@ t.test('of the body only the identity, the status and the observed children are 
       namespace: 'shop',
       name: 'deploy-v2',
       uid: '6f1c-01',
-      resourceVersion: '7',
       status: { phase: 'Prepared' },
       children: [configMap, configMap],
     },
