@@ -72,7 +72,7 @@ interface Described {
   readonly changes: readonly { readonly target: Reference }[];
 }
 
-/** Derived anew. `most`: bytes that the text of one target may take where it is stored. */
+/** `most`: bytes that the text of one target may take where it is stored. */
 export function displayOf(status: Displayed, { namespace, changes }: Described, most: number): Display {
   const states = statesOf(status);
   const items = states.map((state, index): ItemDisplay => {

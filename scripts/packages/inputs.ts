@@ -1,4 +1,4 @@
-// What the command is told: a snapshot, a Lock, what is live. Errors are sentences for people.
+// What the command gets: a snapshot, a Lock, what is live. Errors are sentences for people.
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { at, isObject, type JsonObject, textAt } from '../../hooks/model/json.ts';
@@ -10,7 +10,7 @@ import { createCluster, type KubernetesCluster } from '../../server/kubernetes/c
 import { kubeconfigConnection } from '../../server/kubernetes/kubeconfig.ts';
 import { readDocuments } from '../../server/registry/documents.ts';
 
-interface Told {
+interface Options {
   readonly file: string;
   readonly lock?: string | undefined;
   readonly crds?: string | undefined;
@@ -25,14 +25,14 @@ export interface Inputs {
   readonly close: () => Promise<void>;
 }
 
-export async function openInputs(told: Told): Promise<Inputs> {
-  if (told.crds !== undefined && told.kubeconfig !== undefined) throw new Error('give --crds or --kubeconfig, not both');
-  const snapshot = await snapshotIn(told.file);
-  const pullSecrets = told.pullSecrets.map(textOf);
-  const cluster = told.kubeconfig === undefined ? undefined : openCluster(told.kubeconfig);
-  const lock = told.lock === undefined ? await lockOf(cluster) : await lockIn(told.lock);
-  const live = cluster === undefined ? await liveIn(told.crds) : liveOf(cluster);
-  return { asked: askedOf(snapshot, lock, told.file), pullSecrets, live, close: async () => cluster?.close() };
+export async function openInputs(options: Options): Promise<Inputs> {
+  if (options.crds !== undefined && options.kubeconfig !== undefined) throw new Error('give --crds or --kubeconfig, not both');
+  const snapshot = await snapshotIn(options.file);
+  const pullSecrets = options.pullSecrets.map(textOf);
+  const cluster = options.kubeconfig === undefined ? undefined : openCluster(options.kubeconfig);
+  const lock = options.lock === undefined ? await lockOf(cluster) : await lockIn(options.lock);
+  const live = cluster === undefined ? await liveIn(options.crds) : liveOf(cluster);
+  return { asked: askedOf(snapshot, lock, options.file), pullSecrets, live, close: async () => cluster?.close() };
 }
 
 function openCluster(kubeconfig: string): KubernetesCluster {

@@ -104,10 +104,10 @@ function named(error: unknown, name: string): unknown {
 async function digestOf({ source, version }: PackageReference, parts: Parts): Promise<string> {
   const digest = await inTurn(parts, async () => {
     const head = await parts.session.ask(source, { method: 'HEAD', path: `manifests/${version}`, accept: accepted });
-    const told = head.header('docker-content-digest') ?? '';
+    const announced = head.header('docker-content-digest') ?? '';
     head.discard();
     if (isDigest(version)) return version;
-    return isDigest(told) ? told : hashOf(source, version, parts.session);
+    return isDigest(announced) ? announced : hashOf(source, version, parts.session);
   });
   parts.allowed.add(`${source} ${digest}`);
   return digest;

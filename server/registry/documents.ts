@@ -119,7 +119,7 @@ interface Budget {
   left: number;
 }
 
-// What an alias repeats counts each time: whoever walks through the object meets it each time.
+// What an alias repeats counts each time: a walk through the object meets it each time.
 function toJson(value: unknown, level: number, budget: Budget): Json {
   budget.left -= 1;
   if (budget.left < 0) throw invalid(`package.yaml holds a document of more than ${limits.values} values`);

@@ -1,4 +1,4 @@
-// One request to one host, and its answer as a stream: bounded in time, and in bytes by whoever reads it.
+// One request to one host, and its answer as a stream: bounded in time, and in bytes by its reader.
 import type { Dispatcher } from 'undici';
 import { Pool } from 'undici';
 import { addressesOf, admittedAddress } from './addresses.ts';
@@ -121,8 +121,8 @@ async function textOf(body: AsyncIterable<Uint8Array>, most: number, where: stri
 function troubleOf(error: unknown, where: string): unknown {
   if (error instanceof Trouble || !(error instanceof Error)) return error;
   const code = 'code' in error ? String(error.code) : '';
-  const told = `${error.name} ${code}`;
-  const reason = reasons.find(([pattern]) => pattern.test(told))?.[1];
+  const named = `${error.name} ${code}`;
+  const reason = reasons.find(([pattern]) => pattern.test(named))?.[1];
   if (reason === undefined && code === '') return error;
   return unavailable(`${where}: ${reason ?? `no answer (${code})`}`);
 }

@@ -38,7 +38,7 @@ interface Place {
 }
 
 export function openSession(options: SessionOptions): Session {
-  /** What each source was told to show. */
+  /** What each source shows. */
   const shown = new Map<string, string>();
   const ask = async (source: string, request: Request): Promise<Reply> => {
     const place = placeOf(source);

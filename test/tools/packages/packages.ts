@@ -1,10 +1,10 @@
-// What makes and judges packages beside the project itself, from the modules pinned in go.mod: the library of constraints, and a
+// What makes and checks packages beside the project itself, from the modules pinned in go.mod: the library of constraints, and a
 // small registry and a producer of packages on the library that Crossplane's own builder uses.
 import { join } from 'node:path';
 import { buildTools, type ReportLine, type Tools } from '../build.ts';
 
 interface PackageBinaries {
-  /** Judges pairs of constraint and version. */
+  /** Evaluates pairs of constraint and version. */
   readonly oracle: string;
   /** Makes packages and pushes them. */
   readonly producer: string;
@@ -15,7 +15,7 @@ interface PackageBinaries {
 const tools: Tools = {
   directory: import.meta.dirname,
   name: 'packages',
-  title: 'What makes and judges packages for tests',
+  title: 'What makes and checks packages for tests',
   cost: 'some 10 seconds on 2 cores',
   flags: ['-ldflags', '-s -w'],
 };
