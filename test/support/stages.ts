@@ -21,7 +21,7 @@ function file(name: string): (path: string) => boolean {
 
 const observation = (path: string): boolean => /^hooks\/observe\/(observation|carry)\.ts$/.test(path);
 const values = ['model', 'cluster'];
-const checked = [...values, 'content', 'writes', 'snapshots', 'checks', 'due', 'locks'];
+const checked = [...values, 'content', 'writes', 'snapshots', 'gates', 'checks', 'due', 'locks'];
 const observed = [...checked, 'in-flight', 'observation'];
 const decided = [...observed, 'attribution', 'decide'];
 const planned = [...decided, 'plan'];
@@ -79,7 +79,14 @@ export const units: readonly Unit[] = [
     name: 'checks',
     what: 'what refuses a Transaction before anything is changed, in words',
     holds: folder('hooks/checks'),
-    sees: [...values, 'content', 'snapshots'],
+    sees: [...values, 'content', 'snapshots', 'gates'],
+    nature: 'pure',
+  },
+  {
+    name: 'gates',
+    what: 'whether an object is ready: the rules of kinds, checks, and why it is not',
+    holds: folder('hooks/gates'),
+    sees: [...values, 'content'],
     nature: 'pure',
   },
   {

@@ -1,0 +1,43 @@
+// What a look at a gated object has come to.
+import type { StoredResource } from '../model/entry.ts';
+import type { Gate } from '../model/gate.ts';
+import type { JsonObject } from '../model/json.ts';
+import type { ChangeType } from '../model/transaction.ts';
+
+/** `found` is in words, cleaned, at most `longestFound` characters; nothing in it changes while the object does not. */
+export type Finding =
+  | { readonly kind: 'ready'; readonly found: string }
+  | { readonly kind: 'notYet'; readonly found: string }
+  /** It will not become ready any more. */
+  | { readonly kind: 'failed'; readonly found: string };
+
+/** What an expression has come to. `unset`: it reads a field that is not there (yet). `broken`: no bool, or too much work; in words. */
+export type Evaluated =
+  | { readonly kind: 'value'; readonly value: boolean }
+  | { readonly kind: 'unset' }
+  | { readonly kind: 'broken'; readonly message: string };
+
+/** The forms of a gate's checks that an expression has. */
+export type Checked = 'ready' | 'failed';
+
+/** All that the answer may depend on. */
+export interface Look {
+  readonly gate: Gate;
+  readonly type: ChangeType;
+  readonly resource: StoredResource;
+  /** Its content must not be repeated in words: types, statuses and CamelCase reasons only (isSealed of model/entry.ts). */
+  readonly sealed: boolean;
+  /** The object as it was before the change; absent where there was none. */
+  readonly prior: JsonObject | undefined;
+  /** The uid of the object that the change was made to; undefined where it is not known. */
+  readonly uid: string | undefined;
+  /** Absent where there is none. */
+  readonly live: JsonObject | undefined;
+  /** What the expressions of the gate have come to. */
+  readonly evaluated: { readonly [checked in Checked]?: Evaluated };
+  /** The class that a PersistentVolumeClaim names, where it could be read. */
+  readonly storageClass?: JsonObject;
+  /** How long ago the change was made, in ms. */
+  readonly age: number;
+}
+
