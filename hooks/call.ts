@@ -1,5 +1,5 @@
 // The seam between the web server and the engine: one call of Metacontroller in, one reply and one report out.
-import type { Clock, Cluster, Sealer } from './cluster.ts';
+import type { Clock, Cluster, Expressions, Sealer } from './cluster.ts';
 import type { JsonObject } from './model/json.ts';
 
 /** What the engine takes from a request. It is a doorbell: everything else is read live. */
@@ -57,6 +57,13 @@ export interface ItemOperation {
   readonly result: 'success' | 'conflict' | 'error';
 }
 
+/** How the wait for one change has ended. `stopped`: the Transaction ended for another reason. */
+export interface GateOutcome {
+  readonly at: 'AfterChange' | 'AtEnd';
+  readonly outcome: 'passed' | 'failed' | 'timeout' | 'stopped';
+  readonly seconds: number;
+}
+
 /** What has happened once the status of an answer is stored; until then it may come to nothing, or be answered again. */
 export interface Stored {
   readonly fromPhase: string;
@@ -68,6 +75,7 @@ export interface Stored {
   /** How many changes the Transaction has, where it begins. */
   readonly itemCount?: number;
   readonly items: readonly ItemOperation[];
+  readonly gates: readonly GateOutcome[];
   /** The reason of each change that met the work of somebody else. */
   readonly conflicts: readonly string[];
 }
@@ -121,6 +129,8 @@ export interface EngineParts {
   readonly cluster: Cluster;
   readonly sealer: Sealer;
   readonly clock: Clock;
+  /** Without it gates with an expression fail. */
+  readonly expressions?: Expressions;
   readonly timing: Timing;
   /** Where Leases and the sealing key live. */
   readonly engineNamespace: string;

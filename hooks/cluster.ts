@@ -1,6 +1,7 @@
 // The port: what the engine needs of the outside world. Everything before `perform` gets a Reader only; dry runs and
 // access reviews have no effect and count as reads. Expected failures are values; a rejected promise is a bug.
 import type { Failure } from './model/failure.ts';
+import type { Evaluated } from './model/gate.ts';
 import type { JsonObject } from './model/json.ts';
 import type { Packer } from './model/packer.ts';
 
@@ -137,6 +138,13 @@ export interface Writer {
 }
 
 export interface Cluster extends Reader, Writer {}
+
+/** CEL over the variable `object`. */
+export interface Expressions {
+  /** Why the text is no expression over `object`; undefined when it is one. */
+  compile(text: string): Promise<string | undefined>;
+  evaluate(text: string, object: JsonObject): Promise<Evaluated>;
+}
 
 /** What makes stored text recognisable as ours, and unreadable where it must be. */
 export type Sealer = Packer;

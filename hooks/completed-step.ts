@@ -75,8 +75,8 @@ function firstAcquired({ due, status }: Observation, carry: Carry, result: Resul
 }
 
 function leasesIn(due: Observed): readonly JsonObject[] {
-  const item = itemOf(due);
-  if (item !== undefined) return item.leases;
+  const leases = due.kind === 'await' ? due.leases : itemOf(due)?.leases;
+  if (leases !== undefined) return leases;
   const states = 'locks' in due ? [...due.locks.states.values()] : [];
   return states.flatMap((state) => (state.kind === 'present' ? [state.object] : []));
 }

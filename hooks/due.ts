@@ -3,6 +3,7 @@
 //
 // I9. Every Transaction ends: each phase has its deadline, and what is terminal causes no further write.
 // I10. What is terminal, or deleted, holds no Lease and keeps no object of others waiting.
+import { type OpenGates, openGates } from './model/gated.ts';
 import { type Item, isNotRestored, nextToUndo } from './model/item.ts';
 import type { Phase } from './model/phase.ts';
 import { newRequest, type Request } from './model/request.ts';
@@ -21,10 +22,13 @@ export type Due =
   | { readonly kind: 'begin' }
   | { readonly kind: 'prepare' }
   | { readonly kind: 'apply'; readonly index: number }
+  /** Gates are open: their objects are looked at. */
+  | ({ readonly kind: 'await' } & OpenGates)
   | { readonly kind: 'restore'; readonly index: number }
   /** Nothing was applied: ends as Failed. */
   | { readonly kind: 'fail'; readonly cause: Ending }
-  | { readonly kind: 'rollBack'; readonly cause: Ending }
+  /** `gates`: those that were open when the time was over. */
+  | { readonly kind: 'rollBack'; readonly cause: Ending; readonly gates?: OpenGates }
   /** Take the locks again for an undo that a user asks for. */
   | { readonly kind: 'reacquire'; readonly request: Request }
   /** A request that does not apply: it is noted and answered. */
@@ -102,8 +106,10 @@ function running(stored: Stored): Due {
   const request = pending(stored, annotations.requestRollback);
   if (request !== undefined)
     return { kind: 'rollBack', cause: { reason: 'RollbackRequested', message: 'a rollback was requested', request } };
-  if (overdue(stored)) return { kind: 'rollBack', cause: timeoutCause(stored) };
+  const gates = openGates(stored.transaction, stored.status.items);
+  if (overdue(stored)) return { kind: 'rollBack', cause: timeoutCause(stored), ...(gates === undefined ? {} : { gates }) };
   if (isAltered(stored)) return { kind: 'rollBack', cause: specChanged };
+  if (gates !== undefined) return { kind: 'await', ...gates };
   const index = stored.status.items.findIndex(({ progress }) => progress.kind === 'announced');
   return index < 0
     ? { kind: 'rollBack', cause: { reason: 'Inconsistent', message: 'the status announces no next change' } }

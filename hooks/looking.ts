@@ -120,7 +120,10 @@ export async function observeStand(serving: Serving, stand: Stand, carry: Carry)
   // What may still land may change what was read before its turn.
   const ahead = until !== 'unobserved' && now > until && pace === 'all' ? stand.ahead : undefined;
   const source = { reader: session.cluster, packer: parts.sealer, cache: memory.snapshots, sightings: memory.sightings, looks };
-  const looking = { source, transaction, status, engineNamespace, namespaces, carry, ownLeases, earlier, ahead };
+  const looking = {
+    ...{ source, transaction, status, now, engineNamespace, namespaces, carry, ownLeases, earlier, ahead },
+    ...{ expressions: parts.expressions, clock: parts.clock },
+  };
   const { touched } = carry;
   return {
     ...{ now, transaction, status, due: await observe(looking, due), isOvertaken, ...(touched === undefined ? {} : { touched }) },

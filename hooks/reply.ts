@@ -129,6 +129,8 @@ function longestPauseUnder({ leases, now }: Ended): number {
 function nextTurn({ found, first }: Ended, status: Status, { writer }: OwnWrites): Turn {
   const { phase, settledWriter, version } = status;
   const mayReplace = first === undefined || [settledWriter, writer].includes(writerOf(first) ?? 'nobody');
-  const isNext = version !== found.version && (phase === 'Prepared' || phase === 'Committing') && mayReplace;
+  // While a gate is open nothing is sent.
+  const isToWrite = status.items.some(({ progress }) => progress.kind === 'announced');
+  const isNext = version !== found.version && (phase === 'Prepared' || phase === 'Committing') && mayReplace && isToWrite;
   return { isNext, ...(first === undefined ? {} : { lease: first }) };
 }

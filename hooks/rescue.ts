@@ -43,7 +43,7 @@ function reportOf(
   const { namespace, name, uid } = call;
   const said = textAt(object, 'status', 'phase') ?? '';
   const phase = isPhase(said) ? said : 'Pending';
-  const stored = { fromPhase: phase, toPhase: phase, items: [], conflicts: [] };
+  const stored = { fromPhase: phase, toPhase: phase, items: [], gates: [], conflicts: [] };
   const about = { namespace, name, uid, step: 'wait', because, fromPhase: phase, toPhase: phase, outcome: 'EngineFault', thrown };
   const report: StepReport = { ...about, at: serverTime, foundVersion: 0, version: 0, stored, locks: [], audit: [], events: [] };
   return report;

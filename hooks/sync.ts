@@ -12,6 +12,7 @@ import type { Step } from './decide/step.ts';
 import { begun } from './decide/transitions.ts';
 import { mayGoOn } from './decide/window.ts';
 import { dueOf } from './due.ts';
+import { patienceInCall } from './gates/interval.ts';
 import { nameWriter, signWrite } from './locks/lease.ts';
 import { type Before, observeStand, type Stand, see } from './looking.ts';
 import { createMemory, createTurns } from './memory.ts';
@@ -170,7 +171,8 @@ function isToGoOn(
   return mayGoOn({ due, running: answer.status, stored: found }, next);
 }
 
-// Locks that this call has taken are released if the Transaction vanishes.
-function carriedOn({ locks }: CompletedStep): Carry {
-  return locks === undefined ? emptyCarry : { ...emptyCarry, locks: locks.states, acquired: locks.acquired };
+// Locks that this call has taken are released if the Transaction vanishes. Only the call that made a change looks at its gate again.
+function carriedOn({ locks, due }: CompletedStep): Carry {
+  const patient = due.kind === 'apply' ? { awaitLeft: patienceInCall } : {};
+  return locks === undefined ? { ...emptyCarry, ...patient } : { ...emptyCarry, locks: locks.states, acquired: locks.acquired };
 }

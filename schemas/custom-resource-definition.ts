@@ -30,6 +30,13 @@ const columns: readonly Column[] = [
     priority: 1,
   },
   {
+    name: 'Waiting',
+    type: 'string',
+    description: 'What an open gate waits for.',
+    jsonPath: '.status.conditions[?(@.reason=="WaitingForGate")].message',
+    priority: 1,
+  },
+  {
     name: 'Duration',
     type: 'string',
     description: 'How long it took, from beginning to end.',

@@ -50,6 +50,75 @@ const target: Schema = {
   },
 };
 
+/** What a gate checks: exactly one of the three, which the hook says. */
+function check(description: string): Schema {
+  return {
+    type: 'object',
+    description: `${description} One of condition, field and expression.`,
+    properties: {
+      condition: {
+        type: 'object',
+        description: 'A condition in status.conditions of the object.',
+        required: ['type'],
+        properties: {
+          type: { type: 'string', description: 'Type of the condition, such as Available.', minLength: 1, maxLength: 316 },
+          status: { type: 'string', description: 'What it must be.', enum: ['True', 'False', 'Unknown'], default: 'True' },
+        },
+      },
+      field: {
+        type: 'object',
+        description: 'A field of the object.',
+        required: ['path'],
+        properties: {
+          path: {
+            type: 'string',
+            description: 'Path of the field, such as .status.loadBalancer.ingress[0].ip.',
+            minLength: 1,
+            maxLength: 512,
+          },
+          value: {
+            description: 'What it must be. Left out, the field must not be empty.',
+            'x-kubernetes-preserve-unknown-fields': true,
+          },
+        },
+      },
+      expression: {
+        type: 'string',
+        description: 'An expression in CEL over the variable object, such as object.status.readyReplicas >= 2.',
+        minLength: 1,
+        maxLength: 1024,
+      },
+    },
+  };
+}
+
+function gateDuration(description: string, usual: string): Schema {
+  return { type: 'string', description, default: usual, minLength: 1, maxLength: 32, pattern: patterns.duration };
+}
+
+const gateDurations = {
+  timeout: gateDuration('How long to wait; then all is undone. A duration from 1s to 24h.', '5m'),
+  stableFor: gateDuration('For how long it must be ready without a break. A duration from 0s to less than timeout.', '0s'),
+} as const;
+
+const gate: Schema = {
+  type: 'object',
+  description:
+    'Wait until the object is ready, and undo all if it fails or takes too long. Without ready, the rule of the kind says what ready is; on a Delete, that the object is gone.',
+  properties: {
+    at: {
+      type: 'string',
+      description:
+        'AfterChange waits before the next change is made, AtEnd once all changes are applied, Never not at all, although spec.gate is set.',
+      enum: ['AfterChange', 'AtEnd', 'Never'],
+      default: 'AfterChange',
+    },
+    ready: check('What must hold.'),
+    failed: check('What ends the wait: all is undone.'),
+    ...gateDurations,
+  },
+};
+
 const change: Schema = {
   type: 'object',
   description: 'One operation on one object.',
@@ -62,6 +131,7 @@ const change: Schema = {
         'Create makes an object that must not exist. Update replaces an existing object by content; finalizers and owner references stay where content has no such list. Patch sets the fields that content names in an existing object, by server-side apply with force. Delete deletes an existing object.',
       enum: ['Create', 'Update', 'Patch', 'Delete'],
     },
+    gate,
     content: {
       description:
         'The object (Create, Update) or the fields to set (Patch); required but for Delete, where it is ignored. apiVersion, kind, metadata.name and metadata.namespace may be left out and otherwise must agree with target. Values of Secrets that stand here can be read by whoever can read the Transaction.',
@@ -92,6 +162,12 @@ export const transactionSpec: Schema = {
       maxItems: mostChanges,
       items: change,
       'x-kubernetes-list-type': 'atomic',
+    },
+    gate: {
+      type: 'object',
+      description:
+        'At the end all changed objects must be ready at once: a gate AtEnd for each change that has none, Deletes aside.',
+      properties: gateDurations,
     },
     lockTimeout: duration(
       'lockTimeout',

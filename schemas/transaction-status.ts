@@ -25,6 +25,7 @@ const statusLimits = {
   tookFieldsFrom: 64,
   drift: 16_384,
   target: 768,
+  found: 256,
   handledAnnotations: 16,
   handledAnnotationValue: 262_144,
 } as const;
@@ -101,6 +102,17 @@ export const item: Schema = {
     waiting: string('What the undo of this change waits for, while it goes on with earlier changes.', statusLimits.note),
     disowned: flag('The field manager of this Transaction was taken off the object again.'),
     note: string('Something to know about this change that is no error.', statusLimits.note),
+    gate: {
+      type: 'object',
+      description: 'How far the gate of this change is.',
+      required: ['since'],
+      properties: {
+        since: time('Since when it is waited for.'),
+        readySince: time('Since when the object has been ready without a break.'),
+        passed: flag('The object was ready for long enough.'),
+        found: string('What was found last.', statusLimits.found),
+      },
+    },
   },
 };
 

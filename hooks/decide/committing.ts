@@ -12,7 +12,7 @@ import type { Failure } from '../model/failure.ts';
 import { describe } from '../model/reference.ts';
 import { fieldManagers, mayBreak } from '../model/transaction.ts';
 import type { ItemView, Observation } from '../observe/observation.ts';
-import { type Clear, firstLease, guard, stepIfBlocked, unreadable } from './guards.ts';
+import { type Clear, firstLease, guard, lockLost, stepIfBlocked, unreadable } from './guards.ts';
 import type { Step } from './step.ts';
 import { applied } from './transitions.ts';
 import { undoing } from './undo-transitions.ts';
@@ -44,11 +44,6 @@ function takeTurn(observation: Observation, view: ItemView): Step | undefined {
     isSettled: isSettled(traces),
     because: 'this process signs the first Lease before it writes',
   };
-}
-
-function lockLost({ status, now }: Observation, index: number): Step {
-  const message = `the lock of spec.changes[${index}] was taken by another Transaction or deleted: spec.lockTimeout is too short, or the engine was not running`;
-  return setStatus(undoing(status, { reason: 'LockLost', message }, now), message);
 }
 
 function decideChange(observation: Observation, view: ItemView, { entry, drift }: Clear): Step {
@@ -141,7 +136,8 @@ function stepForVerdict(
       const effect = {
         index,
         facts: effectOf(entry.type, entry.prior, live),
-        end: windowEnd(transaction.changes, index + 1, pace),
+        gating: transaction,
+        end: windowEnd(transaction, index + 1, pace),
       };
       return setStatus(applied(status, effect, now), `${entry.type} ${describe(entry.target)} was already applied`);
     }

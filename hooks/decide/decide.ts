@@ -1,6 +1,7 @@
 // Observation -> Step. Pure: no reads, no clock, no log.
 import type { Observation, ObservedTo } from '../observe/observation.ts';
 import { decideApply } from './committing.ts';
+import { decideAwait, whyNotReady } from './gates.ts';
 import { decideBegin, ending } from './pending.ts';
 import { decidePrepare } from './preparing.ts';
 import { decideRestore } from './rolling-back.ts';
@@ -16,7 +17,7 @@ export function decide(observation: Observation): Step {
 }
 
 function decideDue(observation: Observation): Step {
-  const { due, status, now } = observation;
+  const { due, status } = observation;
   switch (due.kind) {
     case 'begin':
       return decideBegin(observation, due);
@@ -24,12 +25,14 @@ function decideDue(observation: Observation): Step {
       return decidePrepare(observation, due);
     case 'apply':
       return decideApply(observation, due);
+    case 'await':
+      return decideAwait(observation, due);
     case 'restore':
       return decideRestore(observation, due);
     case 'fail':
       return decideFail(observation, due);
     case 'rollBack':
-      return setStatus(undoing(status, due.cause, now), due.cause.message);
+      return decideRollBack(observation, due);
     case 'conclude':
       return decideConclude(observation, due.overdue);
     case 'reacquire':
@@ -47,6 +50,13 @@ function decideDue(observation: Observation): Step {
     case 'rest':
       return setStatus(status, 'nothing is due', due.seconds === 0 ? 'none' : { seconds: due.seconds });
   }
+}
+
+// What it was waiting for when the time was over says why.
+function decideRollBack({ status, now }: Observation, { cause, awaited }: ObservedTo<'rollBack'>): Step {
+  const why = awaited === undefined ? undefined : whyNotReady(status, awaited);
+  const message = why === undefined ? cause.message : `${cause.message}: ${why.message}`;
+  return setStatus(undoing(status, { ...cause, message }, now, why?.index), message);
 }
 
 // From Preparing on the status names the locks, and release follows; before that it cannot.

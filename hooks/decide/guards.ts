@@ -11,6 +11,7 @@ import { holderOf, type Transaction } from '../model/transaction.ts';
 import type { ItemView, Observation, Presence } from '../observe/observation.ts';
 import type { Drift } from '../snapshots/drift.ts';
 import type { Step } from './step.ts';
+import { undoing } from './undo-transitions.ts';
 import { setStatus, waitOut } from './waiting.ts';
 
 /** The Lease of the first change, if it is among these. */
@@ -80,7 +81,7 @@ export function stepIfBlocked(
 }
 
 /** All our Leases are renewed together. */
-function renew({ leases }: ItemView): Step {
+export function renew({ leases }: Pick<ItemView, 'leases'>): Step {
   return { kind: 'renew', leases, because: 'more than half of the lock duration has passed' };
 }
 
@@ -88,4 +89,10 @@ function renew({ leases }: ItemView): Step {
 export function unreadable(failure: Failure, entry: SnapshotEntry, transaction: Transaction): Cause {
   const message = `${describe(entry.target)} cannot be read: ${describeRefusal(failure, entry, transaction)}`;
   return { reason: reasonOfFailure(failure), message };
+}
+
+/** A lock that changes stand on is not ours any more: what is applied is undone. */
+export function lockLost({ status, now }: Observation, index: number): Step {
+  const message = `the lock of spec.changes[${index}] was taken by another Transaction or deleted: spec.lockTimeout is too short, or the engine was not running`;
+  return setStatus(undoing(status, { reason: 'LockLost', message }, now), message);
 }

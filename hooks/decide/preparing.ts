@@ -20,7 +20,7 @@ export function decidePrepare(observation: Observation, view: PrepareView): Step
     return { kind: 'discard', configMaps: view.incompleteParts, because: 'an incomplete snapshot exists under this name' };
   if (view.adopted !== undefined)
     return setStatus(
-      prepared(status, view.adopted.ref, windowEnd(transaction.changes, 0, pace)),
+      prepared(status, view.adopted.ref, windowEnd(transaction, 0, pace)),
       'a snapshot of this Transaction is already stored',
     );
   return {

@@ -4,7 +4,7 @@ import type { Due } from '../due.ts';
 import type { Status } from '../model/status.ts';
 import type { Wait } from '../model/wait.ts';
 import { answered, begun, fieldsReleased, stopped } from './transitions.ts';
-import { notRestored } from './undo-transitions.ts';
+import { notRestored, undoing } from './undo-transitions.ts';
 
 interface Interrupted {
   readonly status: Status;
@@ -33,6 +33,8 @@ export function recover({ status, due, now }: Interrupted): Recovered {
       return going(fieldsReleased(status, due.index), 'now');
     case 'fail':
       return going(stopped(status, due.cause, now, new Map()));
+    case 'rollBack':
+      return going(undoing(status, due.cause, now));
     case 'reacquire':
       return going(answered(status, due.request, noEffect(due.request)));
     case 'restore':

@@ -20,6 +20,10 @@ export type Step =
   | { readonly kind: 'readMore'; readonly entry: SnapshotEntry; readonly because: string }
   /** Other Transactions over the same object are missing: they are read, then all is observed again. */
   | { readonly kind: 'readMore'; readonly others: Wanted; readonly because: string }
+  /** Why the gate of a change has ended badly is missing: it is read, then all is observed again. */
+  | { readonly kind: 'readMore'; readonly diagnose: number; readonly because: string }
+  /** Gates are looked at again within this call, after `pause` ms; it may go on to do so for `awaitLeft` ms. */
+  | { readonly kind: 'lookLater'; readonly pause: number; readonly awaitLeft: number; readonly because: string }
   | {
       readonly kind: 'acquire';
       readonly create: readonly Lock[];

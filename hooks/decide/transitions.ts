@@ -3,6 +3,8 @@
 //
 // I1. Committed says that every change is applied, RolledBack that everything is as it was before; Failed, and the items, say what is left.
 import type { Ending, Request } from '../due.ts';
+import type { GateState } from '../model/gate.ts';
+import { type Gating, type OpenGates, openGates } from '../model/gated.ts';
 import type { Applied, Item, ItemError } from '../model/item.ts';
 import { mayFollow, type Phase } from '../model/phase.ts';
 import type { RollbackRef, Status } from '../model/status.ts';
@@ -71,23 +73,55 @@ export function prepared(status: Status, rollbackRef: RollbackRef, end: number):
   };
 }
 
-/** Of the change `index`; `end`: see windowEnd. */
-export interface Effect {
-  readonly index: number;
-  readonly facts: Applied;
+/** What becomes due after a change; `end`: see windowEnd. */
+interface Next {
+  readonly gating: Gating;
   readonly end: number;
 }
 
-/** One more change has taken effect; those before `end` are announced. */
-export function applied(status: Status, { index, facts, end }: Effect, now: number): Status {
-  const total = status.items.length;
+/** Of the change `index`. */
+export interface Effect extends Next {
+  readonly index: number;
+  readonly facts: Applied;
+}
+
+/** One more change has taken effect. */
+export function applied(status: Status, { index, facts, ...next }: Effect, now: number): Status {
+  return advanced(
+    withItem(status, index, (item) => ({ ...item, ...facts, progress: { kind: 'applied' } })),
+    next,
+    now,
+  );
+}
+
+/** The gates of these changes have passed; those of `at` AtEnd are all there are. */
+export function gatesPassed(status: Status, { at, indexes }: OpenGates, next: Next, now: number): Status {
+  const items = status.items.map((item, index): Item => {
+    return indexes.includes(index) ? { ...item, gate: { ...(item.gate ?? { since: now }), passed: true } } : item;
+  });
+  return at === 'AtEnd' ? committed({ ...status, items }, now) : advanced({ ...status, items }, next, now);
+}
+
+// What follows is announced, or the gates in its way are open from now on, or all is done.
+function advanced(status: Status, { gating, end }: Next, now: number): Status {
+  const gates = openGates(gating, status.items);
   const items = status.items.map((item, at): Item => {
-    if (at === index) return { ...item, ...facts, progress: { kind: 'applied' } };
+    if (gates?.indexes.includes(at) === true) return { ...item, gate: opened(item, now) };
     return at < end && item.progress.kind === 'prepared' ? { ...item, progress: { kind: 'announced' } } : item;
   });
   const done = { ...status, items };
-  if (index + 1 === total) return { ...to(done, 'Committed'), completedAt: now, message: allApplied(total) };
-  return { ...to(done, 'Committing'), message: `${index + 1} of ${count(total, 'change')} applied` };
+  const amount = items.filter(({ progress }) => progress.kind === 'applied').length;
+  if (amount === items.length && gates === undefined) return committed(done, now);
+  return { ...to(done, 'Committing'), message: `${amount} of ${count(items.length, 'change')} applied` };
+}
+
+// At the end one that has passed before is evaluated again.
+function opened({ gate }: Item, now: number): GateState {
+  return gate?.passed === true ? { since: now, passed: true } : { since: now };
+}
+
+function committed(status: Status, now: number): Status {
+  return { ...to(status, 'Committed'), completedAt: now, message: allApplied(status.items.length) };
 }
 
 /** Ends before anything was applied. */

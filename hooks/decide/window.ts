@@ -10,9 +10,9 @@
 // V4. An undo never takes an announcement back in the status that begins it: until that is stored, another process may still read
 //     the announcement, and send.
 import type { Due } from '../due.ts';
+import { type Gating, gateOf, hasGates } from '../model/gated.ts';
 import type { Item } from '../model/item.ts';
 import type { Status } from '../model/status.ts';
-import type { Change } from '../model/transaction.ts';
 import type { Observation, Pace } from '../observe/observation.ts';
 import type { Step } from './step.ts';
 import { setStatus } from './waiting.ts';
@@ -20,9 +20,25 @@ import { setStatus } from './waiting.ts';
 /** Deletes announced at once: nothing distinguishes what is only announced of them from the same deed of others. */
 const mostDeletes = 8;
 
-/** The index after the last change that is announced once the first `applied` ones are applied. */
-export function windowEnd(changes: readonly Pick<Change, 'type'>[], applied: number, pace: Pace): number {
-  if (pace === 'one') return Math.min(applied + 1, changes.length);
+/**
+ * The index after the last change that is announced once the first `applied` ones are applied. Nothing is announced behind a change
+ * that is waited for; `passed`: the wait for the last applied one is over.
+ */
+export function windowEnd(
+  transaction: Gating,
+  applied: number,
+  pace: Pace,
+  { passed }: { readonly passed: boolean } = { passed: false },
+): number {
+  const { changes } = transaction;
+  const end = pace === 'one' ? Math.min(applied + 1, changes.length) : endByDeletes(changes, applied);
+  if (!hasGates(transaction)) return end;
+  const from = passed || applied === 0 ? applied : applied - 1;
+  const gated = changes.findIndex((_, index) => index >= from && gateOf(transaction, index)?.at === 'AfterChange');
+  return gated < 0 ? end : Math.min(end, gated + 1);
+}
+
+function endByDeletes(changes: Gating['changes'], applied: number): number {
   const deletes = changes.flatMap(({ type }, index) => (type === 'Delete' && index >= applied ? [index] : []));
   return deletes[mostDeletes] ?? changes.length;
 }
@@ -43,6 +59,8 @@ export function mayGoOn({ due, running, stored }: Gone, next: Due): boolean {
       return due.kind === 'begin';
     case 'apply':
       return due.kind === 'apply' && hasBecome(running.items[due.index], 'applied') && isAnnounced(stored, next.index);
+    case 'await':
+      return due.kind === 'apply' && hasBecome(running.items[due.index], 'applied');
     case 'restore':
       return due.kind === 'restore' && hasBecome(running.items[due.index], 'restored') && stored.phase === 'RollingBack';
     case 'releaseFields':

@@ -37,6 +37,12 @@ export interface GateState {
   readonly found?: string;
 }
 
+/** What an expression has come to. `unset`: it reads a field that is not there (yet). `broken`: no bool, or too much work; in words. */
+export type Evaluated =
+  | { readonly kind: 'value'; readonly value: boolean }
+  | { readonly kind: 'unset' }
+  | { readonly kind: 'broken'; readonly message: string };
+
 export const longestFound = 200;
 
 export const defaultGate = { timeout: 300_000, stableFor: 0 } as const;

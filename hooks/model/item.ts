@@ -1,5 +1,6 @@
 // Progress of one change. On the wire three booleans and more, as users know them from the status; inside, a union that has
 // only the states which make sense. What cannot be read strictly is corrupt and nothing is done on its word.
+import { decodeGateState, encodeGateState, type GateState } from './gate.ts';
 import { at, isList, isObject, type Json, type JsonObject, textAt } from './json.ts';
 import type { Reason } from './reason.ts';
 
@@ -37,6 +38,8 @@ export interface Item {
   readonly disowned?: true;
   /** What a person should know of it, although it is no error. */
   readonly note?: string;
+  /** How far its gate is. */
+  readonly gate?: GateState;
 }
 
 /** What an item keeps of a change that has taken effect. */
@@ -75,13 +78,14 @@ const wireFlags: Readonly<Record<Progress['kind'], readonly (typeof flags)[numbe
 };
 
 /** As it is stored. */
-export function encodeItem({ progress, error, ...rest }: Item): JsonObject {
+export function encodeItem({ progress, error, gate, ...rest }: Item): JsonObject {
   const applied = 'applied' in progress && progress.applied ? ['committed'] : [];
   const set = [...wireFlags[progress.kind], ...applied].map((flag) => [flag, true] as const);
   return {
     ...Object.fromEntries(set),
     ...(error === undefined ? {} : { error: { reason: error.reason, message: error.message } }),
     ...(rest as JsonObject),
+    ...(gate === undefined ? {} : { gate: encodeGateState(gate) }),
   };
 }
 
@@ -90,13 +94,14 @@ export function decodeItem(wire: Json | undefined): Item | undefined {
   if (!isObject(wire)) return undefined;
   const progress = decodeProgress(wire);
   if (progress === undefined) return undefined;
-  const managers = at(wire, 'tookFieldsFrom');
+  const [managers, gate] = [at(wire, 'tookFieldsFrom'), decodeGateState(at(wire, 'gate'))];
   return {
     progress,
     ...decodeError(at(wire, 'error')),
     ...texts(wire, ['lockLease', 'uid', 'resourceVersion', 'drift', 'note', 'waiting']),
     ...(isList(managers) ? { tookFieldsFrom: managers.filter((name) => typeof name === 'string') } : {}),
     ...(at(wire, 'disowned') === true ? { disowned: true as const } : {}),
+    ...(gate === undefined ? {} : { gate }),
   };
 }
 

@@ -15,6 +15,8 @@ const ownReasons = [
   'EngineFault',
   'ForeignContent',
   'Forbidden',
+  'GateFailed',
+  'GateTimeout',
   'Gone',
   'Inconsistent',
   'Invalid',
@@ -76,7 +78,7 @@ const troubles = [
 ] as const;
 
 /** Of conditions, where nothing has failed. */
-const stages = ['NoSnapshot', 'SnapshotStored', 'ReleasingLocks', 'WaitingForLocks'] as const;
+const stages = ['NoSnapshot', 'SnapshotStored', 'ReleasingLocks', 'WaitingForLocks', 'WaitingForGate'] as const;
 
 /** A reason that this version of the engine does not know. */
 const other = 'Other';

@@ -31,6 +31,8 @@ export interface Change {
   readonly target: Target;
   /** An object for all but Delete; checked before anything is done. */
   readonly content: Json | undefined;
+  /** As written (gateOf of gated.ts reads it). */
+  readonly gate?: Json;
 }
 
 export const durationNames = ['lockTimeout', 'lockWait', 'timeout'] as const;
@@ -55,6 +57,8 @@ export interface Transaction {
   readonly timeout: number;
   /** Those of the three whose text is no duration: the default stands in for it until the checks refuse it. */
   readonly misread: readonly DurationName[];
+  /** That of the spec, as written. */
+  readonly gate?: Json;
   /** In s after the end; undefined keeps the Transaction. */
   readonly ttlSecondsAfterFinished: number | undefined;
   /** sha256 of the spec in canonical form; empty where it is nested too deep, which the checks refuse. */
@@ -83,6 +87,7 @@ export function decodeTransaction(object: JsonObject): Transaction {
     annotations: annotated,
     serviceAccountName: textAt(spec, 'serviceAccountName') ?? '',
     changes,
+    ...gateIn(spec),
     ...durationsOf(spec),
     ttlSecondsAfterFinished: typeof ttl === 'number' ? ttl : undefined,
     ...measured(spec, annotated),
@@ -130,7 +135,13 @@ function decodeChange(change: Json): Change {
       ...(namespace === undefined ? {} : { namespace }),
     },
     content: at(change, 'content'),
+    ...gateIn(change),
   };
+}
+
+function gateIn(wire: Json): { readonly gate?: Json } {
+  const gate = at(wire, 'gate');
+  return gate === undefined || gate === null ? {} : { gate };
 }
 
 /** The value of an annotation, or undefined. */

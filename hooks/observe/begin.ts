@@ -5,13 +5,14 @@ import type { Fault } from '../checks/fault.ts';
 import { byName, gapFaults, missingAccount, type Need, needsOf } from '../checks/permissions.ts';
 import { namespaceCreator, type Resolved, targetFaults, targetOf, unknownKind } from '../checks/targets.ts';
 import { staticFaults } from '../checks/validity.ts';
-import type { AccessQuestion, Reader, ResourceAnswer } from '../cluster.ts';
+import type { AccessQuestion, Expressions, Reader, ResourceAnswer } from '../cluster.ts';
 import { type Lock, leaseLocation, lockOf } from '../locks/lease.ts';
 import type { Failure } from '../model/failure.ts';
 import { textAt } from '../model/json.ts';
 import type { Transaction } from '../model/transaction.ts';
 import { engine, serviceAccountOf } from '../writes/resources.ts';
 import type { Carry } from './carry.ts';
+import { expressionFaults } from './expressions.ts';
 import type { Looks } from './looks.ts';
 import type { BeginView, LockState, LockView, Presence } from './observation.ts';
 import { lookForAccount, read, readOwnLeases } from './read.ts';
@@ -24,13 +25,14 @@ export interface LockContext {
   readonly transaction: Transaction;
   readonly engineNamespace: string;
   readonly carry: Carry;
+  readonly expressions: Expressions | undefined;
   /** Whether an earlier call has begun to wait for locks: its checks were made, and it may hold some. */
   readonly isWaiting: boolean;
 }
 
 export async function observeBegin(context: LockContext): Promise<BeginView> {
   const none: LockView = { locks: [], states: new Map(), acquired: new Set() };
-  const faults = staticFaults(context.transaction);
+  const faults = await ownFaults(context);
   if (faults.length > 0) return { faults, targets: [], locks: none };
   const targets = await resolveTargets(context.reader, context.transaction);
   if (targets.trouble !== undefined) return { faults: [], trouble: targets.trouble, targets: [], locks: none };
@@ -43,6 +45,12 @@ export async function observeBegin(context: LockContext): Promise<BeginView> {
     targets.resolved.map(({ target }) => lockOf(target)),
   );
   return { faults: [], targets: targets.resolved.map(({ target }) => target), locks };
+}
+
+/** What is wrong with the Transaction on its own. */
+async function ownFaults({ transaction, expressions, carry, isWaiting }: LockContext): Promise<readonly Fault[]> {
+  const faults = staticFaults(transaction);
+  return carry.checked || isWaiting ? faults : [...faults, ...(await expressionFaults(expressions, transaction))];
 }
 
 interface Checks {

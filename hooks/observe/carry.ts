@@ -23,6 +23,10 @@ export interface Carry {
   readonly lagging?: number;
   /** Other Transactions that must be known to evaluate the change. */
   readonly others?: Wanted;
+  /** The change whose gate has ended badly: why is to be read. */
+  readonly diagnose?: number;
+  /** Ms for which this call may go on to look at gates. */
+  readonly awaitLeft?: number;
   /** The change whose target this call has written to: no other target may follow in the same call. */
   readonly touched?: number;
 }

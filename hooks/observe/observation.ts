@@ -6,15 +6,17 @@ import type { Answer } from '../cluster.ts';
 import type { Due } from '../due.ts';
 import type { OwnWrites } from '../in-flight/own-writes.ts';
 import type { Lock } from '../locks/lease.ts';
-import type { SnapshotEntry } from '../model/entry.ts';
 import type { Failure, Unseen } from '../model/failure.ts';
 import type { Item } from '../model/item.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { Others } from '../model/others.ts';
 import type { Reference } from '../model/reference.ts';
-import type { RollbackRef, Status } from '../model/status.ts';
+import type { Status } from '../model/status.ts';
 import type { Change, Transaction } from '../model/transaction.ts';
 import type { KnownDrift } from '../snapshots/drift.ts';
+import type { AwaitView, StoredSnapshot } from './awaited.ts';
+
+export type { AwaitView, GateView, StoredSnapshot } from './awaited.ts';
 
 export type Presence =
   | { readonly kind: 'present'; readonly object: JsonObject }
@@ -45,12 +47,6 @@ export interface Prepared {
   /** Its dry run waits for its turn. */
   readonly deferred?: true;
 }
-
-export type StoredSnapshot =
-  | { readonly kind: 'stored'; readonly ref: RollbackRef; readonly entries: readonly SnapshotEntry[] }
-  /** Missing, or not what the status says was stored. */
-  | { readonly kind: 'broken'; readonly message: string }
-  | { readonly kind: 'trouble'; readonly failure: Failure };
 
 /** The checks before anything is touched, and the locks. */
 export interface BeginView {
@@ -145,13 +141,15 @@ export type Observed =
   | (DueTo<'begin'> & BeginView)
   | (DueTo<'prepare'> & PrepareView)
   | (DueTo<'apply'> & ItemView)
+  | (DueTo<'await'> & AwaitView)
   | (DueTo<'restore'> & ItemView)
   | (DueTo<'releaseFields'> & ItemView)
   | (DueTo<'reacquire'> & RelockView)
   | (DueTo<'fail'> & ReleaseView)
   | (DueTo<'release'> & ReleaseView)
   | (DueTo<'cleanUp'> & CleanUpView)
-  | DueTo<'rollBack' | 'ignore' | 'conclude' | 'expire' | 'rest'>;
+  | (DueTo<'rollBack'> & { readonly awaited?: AwaitView })
+  | DueTo<'ignore' | 'conclude' | 'expire' | 'rest'>;
 
 export type ObservedTo<Kind extends Due['kind']> = Extract<Observed, { kind: Kind }>;
 

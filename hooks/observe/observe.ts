@@ -1,4 +1,6 @@
 // The reads that what is due needs. Reader only: nothing here changes anything.
+
+import type { Clock, Expressions } from '../cluster.ts';
 import type { Due } from '../due.ts';
 import { lockOf } from '../locks/lease.ts';
 import type { Status } from '../model/status.ts';
@@ -7,6 +9,7 @@ import { driftOf } from '../snapshots/drift.ts';
 import type { Ahead } from './ahead.ts';
 import { observeBegin, observeLocks } from './begin.ts';
 import type { Carry } from './carry.ts';
+import { observeGates, observeOverdue } from './gates.ts';
 import { observeItem } from './item.ts';
 import type { BeginView, CleanUpView, Observed, Presence, ReleaseView, RelockView } from './observation.ts';
 import { readOwnConfigMaps } from './own-snapshots.ts';
@@ -18,6 +21,9 @@ interface ObserveContext {
   readonly source: SnapshotSource;
   readonly transaction: Transaction;
   readonly status: Status;
+  readonly now: number;
+  readonly clock: Clock;
+  readonly expressions: Expressions | undefined;
   readonly engineNamespace: string;
   readonly namespaces: readonly string[];
   readonly carry: Carry;
@@ -29,8 +35,8 @@ interface ObserveContext {
 }
 
 export async function observe(context: ObserveContext, due: Due): Promise<Observed> {
-  const { status, carry, transaction, source, engineNamespace } = context;
-  const lock = { ...shared(source), transaction, engineNamespace, carry };
+  const { status, carry, transaction, source, engineNamespace, expressions } = context;
+  const lock = { ...shared(source), transaction, engineNamespace, carry, expressions };
   switch (due.kind) {
     case 'begin':
       return {
@@ -41,6 +47,10 @@ export async function observe(context: ObserveContext, due: Due): Promise<Observ
       return { ...due, ...(await observePrepare({ ...lock, isWaiting: false }, source)) };
     case 'apply':
       return { ...due, ...(await observeItem({ ...context, index: due.index, direction: 'forward', mayAssume: true })) };
+    case 'await':
+      return { ...due, ...(await observeGates(context, due)) };
+    case 'rollBack':
+      return { ...due, ...(await observeOverdue(context, due.gates)) };
     case 'restore':
       return { ...due, ...(await observeItem({ ...context, index: due.index, direction: 'backward', mayAssume: false })) };
     case 'releaseFields':
@@ -69,11 +79,11 @@ async function withOrphanedLeases(context: ObserveContext, view: BeginView): Pro
 }
 
 async function observeRelock(context: ObserveContext): Promise<RelockView> {
-  const { source, transaction, status, engineNamespace, carry } = context;
+  const { source, transaction, status, engineNamespace, carry, expressions } = context;
   const snapshot = await readSnapshot(source, transaction, status.rollbackRef);
   const wanted = snapshot.kind === 'stored' ? snapshot.entries.map(({ target }) => lockOf(target)) : [];
   const isWaiting = status.rollbackStartedAt !== undefined;
-  const locks = await observeLocks({ ...shared(source), transaction, engineNamespace, carry, isWaiting }, wanted);
+  const locks = await observeLocks({ ...shared(source), transaction, engineNamespace, carry, expressions, isWaiting }, wanted);
   const entries = snapshot.kind === 'stored' ? snapshot.entries : [];
   const broken = entries.filter((entry) => driftOf(status, entry, { transaction, packer: source.packer }) === 'broken');
   return { snapshot, locks, brokenDrift: broken.map(({ index }) => index) };

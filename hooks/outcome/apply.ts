@@ -26,7 +26,9 @@ export function afterApply(step: Extract<Step, { kind: 'apply' }>, done: Done): 
     const noted = step.note === undefined ? facts : { ...facts, note: shortened(step.note) };
     const { status, transaction, pace, now } = observation;
     const { index } = step;
-    return answer(applied(status, { index, facts: noted, end: windowEnd(transaction.changes, index + 1, pace) }, now));
+    return answer(
+      applied(status, { index, facts: noted, gating: transaction, end: windowEnd(transaction, index + 1, pace) }, now),
+    );
   }
   return afterFailure(step, done, last.failure);
 }

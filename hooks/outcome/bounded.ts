@@ -1,6 +1,7 @@
 // The last guard: no status leaves the hook that the CRD refuses, since the same one would be refused at every try, or that is too
 // large to be stored beside its spec. Whatever is cut is cut in the same way each time, and what was cut is left as it is.
 import { bareItem, itemRoom } from '../checks/room.ts';
+import { type GateState, longestFound } from '../model/gate.ts';
 import type { Item } from '../model/item.ts';
 import { equalJson, type Json } from '../model/json.ts';
 import { storableReason } from '../model/reason.ts';
@@ -65,15 +66,20 @@ function withoutOddUid(item: Item): Item {
 /** The item with no text longer than that; itself where none is. */
 function withTexts(item: Item, most: number): Item {
   if (!hasTexts(item)) return item;
-  const { error, note, waiting, tookFieldsFrom } = item;
+  const { error, note, waiting, tookFieldsFrom, gate } = item;
   const next: Item = {
     ...item,
     ...(error === undefined ? {} : { error: { reason: storableReason(error.reason), message: foreign(error.message, most) } }),
     ...(note === undefined ? {} : { note: foreign(note, most) }),
     ...(waiting === undefined ? {} : { waiting: foreign(waiting, most) }),
     ...(tookFieldsFrom === undefined ? {} : { tookFieldsFrom: managersWithin(tookFieldsFrom, most) }),
+    ...(gate === undefined ? {} : { gate: boundedGate(gate, most) }),
   };
   return equalJson(next as unknown as Json, item as unknown as Json) ? item : next;
+}
+
+function boundedGate({ found, ...gate }: GateState, most: number): GateState {
+  return found === undefined ? gate : { ...gate, found: foreign(found, Math.min(most, longestFound)) };
 }
 
 function managersWithin(managers: readonly string[], most: number): readonly string[] {
@@ -101,10 +107,10 @@ function sizeOf(items: readonly Item[]): number {
   return items.reduce((sum, item) => sum + (hasTexts(item) ? bareItem + textSize(item) : bareItem), 0);
 }
 
-function hasTexts({ error, note, waiting, tookFieldsFrom, drift }: Item): boolean {
-  return [error, note, waiting, tookFieldsFrom, drift].some((text) => text !== undefined);
+function hasTexts({ error, note, waiting, tookFieldsFrom, drift, gate }: Item): boolean {
+  return [error, note, waiting, tookFieldsFrom, drift, gate].some((text) => text !== undefined);
 }
 
-function textSize({ error, note, waiting, tookFieldsFrom, drift }: Item): number {
-  return storedSize({ error, note, waiting, tookFieldsFrom, drift });
+function textSize({ error, note, waiting, tookFieldsFrom, drift, gate }: Item): number {
+  return storedSize({ error, note, waiting, tookFieldsFrom, drift, gate });
 }

@@ -31,8 +31,8 @@ const verdicts: Readonly<Record<string, (status: Status) => Verdict>> = {
   Prepared: (status) => is(status.rollbackRef !== undefined, status.rollbackRef === undefined ? 'NoSnapshot' : 'SnapshotStored'),
   Committed: (status) => is(status.phase === 'Committed', status.phase),
   RolledBack: (status) => is(status.phase === 'RolledBack', status.phase),
-  Ready: (status) => is(status.phase === 'Committed' && isFinished(status), readyReason(status)),
-  Reconciling: (status) => is(!isFinished(status), status.phase),
+  Ready: (status) => is(status.phase === 'Committed' && isFinished(status), readyReason(status), gateMessage(status)),
+  Reconciling: (status) => is(!isFinished(status), isGateOpen(status) ? 'WaitingForGate' : status.phase, gateMessage(status)),
   Stalled: (status) => stalled(status),
 };
 
@@ -48,8 +48,19 @@ function finishedReason(status: Status): ConditionReason {
   return waitingSince(status) === undefined ? 'ReleasingLocks' : 'WaitingForLocks';
 }
 
+/** Whether what is applied is waited for. */
+function isGateOpen({ phase, items }: Status): boolean {
+  const isOpen = items.some(({ progress, gate }) => progress.kind === 'applied' && gate !== undefined && gate.passed !== true);
+  return phase === 'Committing' && isOpen;
+}
+
+function gateMessage(status: Status): string {
+  return isGateOpen(status) ? status.message : '';
+}
+
 // In kstatus what still reconciles is not ready.
 function readyReason(status: Status): ConditionReason {
+  if (isGateOpen(status)) return 'WaitingForGate';
   return status.phase === 'Committed' ? finishedReason(status) : status.phase;
 }
 

@@ -6,6 +6,7 @@ import { prepared, released } from '../decide/transitions.ts';
 import { windowEnd } from '../decide/window.ts';
 import { shortened } from '../decide/wording.ts';
 import type { Status } from '../model/status.ts';
+import type { Carry } from '../observe/carry.ts';
 import { refOf } from '../snapshots/store.ts';
 import { again, answer, type Done, failuresOf, type Result, stoppedBy, transientOf, waitForRecovery } from './answer.ts';
 import { afterApply, afterRecordDrift, afterTrial } from './apply.ts';
@@ -22,7 +23,9 @@ export function resultOf(step: Step, done: Done): Result {
     case 'releaseAndWait':
       return answer(step.status, step.wait);
     case 'readMore':
-      return { kind: 'again', carry: { ...done.carry, ...('others' in step ? { others: step.others } : { reads: step.entry }) } };
+      return { kind: 'again', carry: { ...done.carry, ...wantedBy(step) } };
+    case 'lookLater':
+      return { kind: 'again', carry: { ...done.carry, awaitLeft: step.awaitLeft }, pause: step.pause };
     case 'acquire':
       return takenLocks(done);
     case 'renew':
@@ -54,6 +57,11 @@ export function resultOf(step: Step, done: Done): Result {
   }
 }
 
+function wantedBy(step: Extract<Step, { kind: 'readMore' }>): Partial<Carry> {
+  if ('others' in step) return { others: step.others };
+  return 'entry' in step ? { reads: step.entry } : { diagnose: step.diagnose };
+}
+
 function againUnlessHeld(done: Done, what: string): Result {
   return transientOf(done.outcome) === undefined ? again(done) : waitForRecovery(done, what);
 }
@@ -64,7 +72,7 @@ function afterStore(step: Extract<Step, { kind: 'store' }>, done: Done): Result 
   if (failure === undefined) {
     const writes = plan.kind === 'sequence' ? plan.writes : [];
     const { status, transaction, pace } = observation;
-    return answer(noted(prepared(status, refOf(step.name, writes), windowEnd(transaction.changes, 0, pace)), step));
+    return answer(noted(prepared(status, refOf(step.name, writes), windowEnd(transaction, 0, pace)), step));
   }
   if (failure.kind === 'transient') return waitForRecovery(done, 'storing the snapshot');
   if (failure.kind === 'exists')

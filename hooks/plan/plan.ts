@@ -25,6 +25,7 @@ export function plan(step: Step, observation: Observation, packer: Packer): Plan
   switch (step.kind) {
     case 'setStatus':
     case 'readMore':
+    case 'lookLater':
     case 'recordDrift':
     case 'refused':
       return { kind: 'nothing' };

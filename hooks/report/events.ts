@@ -12,6 +12,7 @@ import { describe } from '../model/reference.ts';
 import type { Status } from '../model/status.ts';
 import type { Transaction } from '../model/transaction.ts';
 import { clean } from '../model/words.ts';
+import { openedGates, passedGates } from './gates.ts';
 import { conflictReasons, newErrors } from './transition-metrics.ts';
 
 /** Reported one by one up to so many, in so many parts beyond. */
@@ -27,7 +28,7 @@ interface Move {
 export function eventsOf(before: Status, after: Status, transaction: Transaction): readonly EventRecord[] {
   const move = { before, after, transaction };
   const moved = after.items.flatMap((item, index) => (isMoved(before.items[index], item) ? [index] : []));
-  return [...lockWaiting(move), ...changeEvents(move, moved), ...phaseEvents(move)];
+  return [...lockWaiting(move), ...changeEvents(move, moved), ...gateEvents(move), ...phaseEvents(move)];
 }
 
 /** A request that has no effect is reported by an Event alone: the status goes on saying how the Transaction has ended. */
@@ -66,6 +67,15 @@ function changeEvents(move: Move, moved: readonly number[]): readonly EventRecor
     ...become('notRestored').flatMap((index) => notRestoredEvents(move, index)),
     ...together('ChangeApplied', move, reportedWith(move, become('applied'), 'last'), ''),
     ...together('ChangeRestored', move, undone, 'undone: '),
+  ];
+}
+
+function gateEvents(move: Move): readonly EventRecord[] {
+  const { before, after } = move;
+  const opened = openedGates(before, after);
+  return [
+    ...(opened.length === 0 ? [] : [normal('GateWaiting', after.message)]),
+    ...together('GatePassed', move, passedGates(before, after), 'ready: '),
   ];
 }
 

@@ -43,7 +43,7 @@ export function reportOf(answered: Answered, after: Status): StepReport {
     at: now,
     foundVersion: before.version,
     version: after.version,
-    stored: storedOf(before, after, now),
+    stored: storedOf(before, after, now, transaction),
     locks: locksOf(outcome),
     audit: auditOf(outcome),
     events: [...eventsOf(before, after, transaction), ...ignoredEvents(due)],

@@ -1,10 +1,12 @@
 // What a change of status comes to in figures. It counts once the status is stored, and follows from the two statuses alone.
 import type { ItemOperation, Stored } from '../call.ts';
 import { waitingSince } from '../decide/transitions.ts';
+import type { Gating } from '../model/gated.ts';
 import type { Item, ItemError } from '../model/item.ts';
 import { isTerminal, type Phase } from '../model/phase.ts';
 import type { Reason } from '../model/reason.ts';
 import type { Status } from '../model/status.ts';
+import { endedGates } from './gates.ts';
 
 /** Reasons that say: somebody else has been at the object. */
 export const conflictReasons: ReadonlySet<string> = new Set<Reason>([
@@ -30,13 +32,14 @@ export function newErrors(before: Status, after: Status): readonly NewError[] {
   );
 }
 
-export function storedOf(before: Status, after: Status, now: number): Stored {
+export function storedOf(before: Status, after: Status, now: number, gated: Gating): Stored {
   return {
     fromPhase: before.phase,
     toPhase: after.phase,
     ...durationOf(before, after),
     ...lockWaitOf(before, after, now),
     ...(before.version === 0 ? { itemCount: after.items.length } : {}),
+    gates: endedGates(before, after, gated, now),
     items: [...doneOperations(before, after), ...failedOperations(before, after)],
     conflicts: newErrors(before, after).flatMap(({ error }) => (conflictReasons.has(error.reason) ? [error.reason] : [])),
   };

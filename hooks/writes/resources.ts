@@ -13,6 +13,14 @@ export const serviceAccounts: Resource = { ...own, group: '', plural: 'serviceac
 
 export const leases: Resource = { ...own, group: 'coordination.k8s.io', plural: 'leases', kind: 'Lease' };
 
+export const storageClasses: Resource = {
+  ...own,
+  group: 'storage.k8s.io',
+  plural: 'storageclasses',
+  kind: 'StorageClass',
+  namespaced: false,
+};
+
 export const transactions: Resource = {
   ...own,
   group: 'tx.janus.io',

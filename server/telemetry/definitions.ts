@@ -61,6 +61,13 @@ function transactionMetrics(registers: Registry[]) {
       buckets: [0, 1, 2, 5, 10, 30, 60, 300, 1800],
       registers,
     }),
+    gateWait: new Histogram({
+      name: 'janus_gate_wait_seconds',
+      help: 'Time a gate was open, until the object was ready or the Transaction was rolled back.',
+      labelNames: ['at', 'outcome'],
+      buckets: [0, 1, 2, 5, 10, 30, 60, 120, 300, 600, 1800],
+      registers,
+    }),
   };
 }
 
@@ -149,7 +156,7 @@ function inventoryMetrics(registers: Registry[]) {
 type Counters = ReturnType<typeof transactionMetrics> & ReturnType<typeof requestMetrics>;
 
 function startAtZero(counters: Counters): void {
-  const { transitions, duration, itemOperations, lockOperations, hookRequests, scrapeErrors } = counters;
+  const { transitions, duration, itemOperations, lockOperations, hookRequests, scrapeErrors, gateWait } = counters;
   for (const [from_phase, to_phase] of pairs(phases, phases).filter(([from, to]) => mayFollow(from, to)))
     transitions.inc({ from_phase, to_phase }, 0);
   for (const outcome of phases.filter(isTerminal)) duration.zero({ outcome });
@@ -158,6 +165,8 @@ function startAtZero(counters: Counters): void {
     itemOperations.inc({ operation, result }, 0);
   for (const [operation, result] of pairs(['acquire', 'renew', 'release'], results)) lockOperations.inc({ operation, result }, 0);
   for (const path of ['/sync', '/finalize']) hookRequests.inc({ path, code: 200 }, 0);
+  for (const [at, outcome] of pairs(['AfterChange', 'AtEnd'], ['passed', 'failed', 'timeout', 'stopped']))
+    gateWait.zero({ at, outcome });
   for (const source of sources) scrapeErrors.inc({ source }, 0);
 }
 

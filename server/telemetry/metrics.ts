@@ -66,5 +66,6 @@ function countStored(definitions: MetricDefinitions, stored: Stored): void {
   if (itemCount !== undefined) definitions.itemCount.observe(itemCount);
   if (lockWaitSeconds !== undefined) definitions.lockWait.observe(lockWaitSeconds);
   for (const { operation, result } of stored.items) definitions.itemOperations.inc({ operation, result });
+  for (const { at, outcome, seconds } of stored.gates) definitions.gateWait.observe({ at, outcome }, seconds);
   for (const reason of stored.conflicts) definitions.conflicts.inc({ reason: labelOf(reason) });
 }

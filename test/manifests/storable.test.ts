@@ -86,7 +86,7 @@ const story: fc.Arbitrary<Story> = fc
         transitions.locked(status, transaction, now, { leases: names.map((_, index) => `janus-lock-${index}`), writer: 'w' }),
       (status) => ({ ...status, message: stepMessage(waitOut(status, note, failure)) }),
       (status) => transitions.prepared(status, ref, names.length),
-      (status) => transitions.applied(status, { index: 0, facts, end: 1 }, now),
+      (status) => transitions.applied(status, { index: 0, facts, gating: transaction, end: 1 }, now),
       (status) => (text === undefined ? status : transitions.withRecordedDrift(status, 0, text)),
       (status) =>
         status.phase === 'Committed'

@@ -73,6 +73,7 @@ export const report: StepReport = {
     fromPhase: 'Prepared',
     toPhase: 'Committing',
     items: [{ operation: 'commit', result: 'success' }],
+    gates: [],
     conflicts: [],
   },
   locks: [],

@@ -19,7 +19,7 @@ function file(name: string): (path: string) => boolean {
   return (path) => path === name;
 }
 
-const observation = (path: string): boolean => /^hooks\/observe\/(observation|carry)\.ts$/.test(path);
+const observation = (path: string): boolean => /^hooks\/observe\/(observation|awaited|carry)\.ts$/.test(path);
 const values = ['model', 'cluster'];
 const checked = [...values, 'content', 'writes', 'snapshots', 'gates', 'checks', 'due', 'locks'];
 const observed = [...checked, 'in-flight', 'observation'];

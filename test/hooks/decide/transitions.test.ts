@@ -20,7 +20,7 @@ const acts: Readonly<Record<string, Act>> = {
   'waits for locks': (status) => transitions.waitingForLocks(status, transactionOf(), now, 'waiting'),
   'has all locks': (status) => transitions.locked(status, transactionOf(), now, { leases: ['l0', 'l1'], writer: 'p/1' }),
   'stores the snapshot': (status) => transitions.prepared(status, ref, 1),
-  applied: (status, index) => transitions.applied(status, { index, facts: {}, end: index + 2 }, now),
+  applied: (status, index) => transitions.applied(status, { index, facts: {}, gating: { changes: [] }, end: index + 2 }, now),
   'is stopped': (status) => transitions.stopped(status, cause, now, new Map([[1, cause]])),
   'is undone': (status) => transitions.undoing(status, cause, now),
   failed: (status, index) => transitions.undoing(status, cause, now, index),
@@ -138,7 +138,10 @@ t.test('locks are told in the items, and gone when released', async (t) => {
 
 t.test('facts of a change are kept with it, long texts are cut', async (t) => {
   const facts = { uid: 'u', tookFieldsFrom: ['hpa'], drift: '[]' };
-  t.match(transitions.applied(statusOf('Prepared', 'announced'), { index: 0, facts, end: 1 }, now).items[0], facts);
+  t.match(
+    transitions.applied(statusOf('Prepared', 'announced'), { index: 0, facts, gating: { changes: [] }, end: 1 }, now).items[0],
+    facts,
+  );
   const long = { reason: 'RollbackConflict', message: 'x'.repeat(5_000) } as const;
   const left = transitions.notRestored(statusOf('RollingBack', 'applied'), 0, now, long);
   t.ok((left.items[0]?.error?.message.length ?? 0) <= 1_000);

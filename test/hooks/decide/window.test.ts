@@ -12,23 +12,23 @@ const patches = changes(...Array.from({ length: 20 }, () => 'Patch' as const));
 const deletes = changes(...Array.from({ length: 20 }, () => 'Delete' as const));
 
 t.test('all that follow are announced, but at most eight Deletes', async (t) => {
-  t.equal(windowEnd(patches, 0, 'all'), 20);
-  t.equal(windowEnd(patches, 7, 'all'), 20);
-  t.equal(windowEnd(deletes, 0, 'all'), 8);
-  t.equal(windowEnd(deletes, 5, 'all'), 13);
-  t.equal(windowEnd(deletes, 15, 'all'), 20);
-  t.equal(windowEnd([...patches, ...deletes], 0, 'all'), 28);
+  t.equal(windowEnd({ changes: patches }, 0, 'all'), 20);
+  t.equal(windowEnd({ changes: patches }, 7, 'all'), 20);
+  t.equal(windowEnd({ changes: deletes }, 0, 'all'), 8);
+  t.equal(windowEnd({ changes: deletes }, 5, 'all'), 13);
+  t.equal(windowEnd({ changes: deletes }, 15, 'all'), 20);
+  t.equal(windowEnd({ changes: [...patches, ...deletes] }, 0, 'all'), 28);
   t.equal(
-    windowEnd([...deletes.slice(0, 8), ...patches], 0, 'all'),
+    windowEnd({ changes: [...deletes.slice(0, 8), ...patches] }, 0, 'all'),
     28,
     'the ninth one is not announced, what comes before it is',
   );
 });
 
 t.test('at one change a call the next one is announced', async (t) => {
-  t.equal(windowEnd(patches, 0, 'one'), 1);
-  t.equal(windowEnd(patches, 19, 'one'), 20);
-  t.equal(windowEnd(patches, 20, 'one'), 20);
+  t.equal(windowEnd({ changes: patches }, 0, 'one'), 1);
+  t.equal(windowEnd({ changes: patches }, 19, 'one'), 20);
+  t.equal(windowEnd({ changes: patches }, 20, 'one'), 20);
 });
 
 /** What was due, the running status, what is stored, what is due next. */

@@ -8,6 +8,8 @@ import { hasEnded, storedOf } from '../../../hooks/report/transition-metrics.ts'
 import { table } from '../../support/table.ts';
 import { second, start, statusOf } from '../../support/transactions.ts';
 
+const ungated = { changes: [] };
+
 const rows = table<'reason' | 'from' | 'items' | 'to' | 'then' | 'error' | 'counted'>(`
 reason                          | from        | items               | to          | then                | error            | counted
 nothing happened                | Committing  | applied announced   | Committing  | applied announced   |                  |
@@ -33,7 +35,7 @@ for (const { reason, from, items, to, then, error, counted } of rows) {
   t.test(`counts: ${reason}`, async (t) => {
     const after = statusOf(to as Phase, then);
     const failed = error === '' ? after : withError(after, { reason: error as Reason, message: '' });
-    const stored = storedOf(statusOf(from as Phase, items), failed, start);
+    const stored = storedOf(statusOf(from as Phase, items), failed, start, ungated);
     t.equal(stored.items.map(({ operation, result }) => `${operation} ${result}`).join(', '), counted);
     t.same(stored.conflicts, counted.includes('conflict') ? [error] : []);
   });
@@ -49,7 +51,7 @@ t.test('a Transaction has ended when an end is reached, not while it stays there
 t.test('a duration is that of the way to the end: of the whole, or of the undo', async (t) => {
   const times = { startedAt: start, completedAt: start + 90 * second, rollbackStartedAt: start + 60 * second };
   const duration = (from: Phase, to: Phase) =>
-    storedOf(statusOf(from, 'applied'), { ...statusOf(to, 'applied'), ...times }, start).durationSeconds;
+    storedOf(statusOf(from, 'applied'), { ...statusOf(to, 'applied'), ...times }, start, ungated).durationSeconds;
   t.equal(duration('Committing', 'Committed'), 90);
   t.equal(duration('RollingBack', 'RolledBack'), 30);
   t.equal(duration('Committed', 'Committed'), undefined);
@@ -58,11 +60,11 @@ t.test('a duration is that of the way to the end: of the whole, or of the undo',
 t.test('a wait for locks is over when they are held, or given up', async (t) => {
   const pending = { ...statusOf('Pending', 'waiting'), startedAt: start };
   const waited = (to: Partial<Status>) =>
-    storedOf(pending, { ...statusOf('Pending', 'waiting'), ...to }, start + 7 * second).lockWaitSeconds;
+    storedOf(pending, { ...statusOf('Pending', 'waiting'), ...to }, start + 7 * second, ungated).lockWaitSeconds;
   t.equal(waited({ phase: 'Preparing' }), 7);
   t.equal(waited({ phase: 'Failed', cause: { reason: 'LockHeld', message: '' } }), 7);
   t.equal(waited({ phase: 'Failed', cause: { reason: 'NotFound', message: '' } }), undefined);
   t.equal(waited({}), undefined);
   const committed = { ...statusOf('Committed', 'applied'), completedAt: start, rollbackStartedAt: start + second };
-  t.equal(storedOf(committed, statusOf('RollingBack', 'applied'), start + 3 * second).lockWaitSeconds, 2);
+  t.equal(storedOf(committed, statusOf('RollingBack', 'applied'), start + 3 * second, ungated).lockWaitSeconds, 2);
 });

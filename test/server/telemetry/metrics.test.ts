@@ -25,6 +25,7 @@ const next: StepReport = {
     lockWaitSeconds: 2,
     itemCount: 3,
     items: [{ operation: 'commit', result: 'conflict' }],
+    gates: [{ at: 'AtEnd', outcome: 'passed', seconds: 3 }],
     conflicts: ['Conflict'],
   },
 };
@@ -48,6 +49,7 @@ t.test('a status counts when the next call finds it stored', async (t) => {
     'janus_conflicts_total{reason="Conflict"} 1',
     'janus_transaction_item_count_sum 3',
     'janus_lock_wait_seconds_sum 2',
+    'janus_gate_wait_seconds_sum{at="AtEnd",outcome="passed"} 3',
     'janus_transaction_duration_seconds_bucket{le="10",outcome="Committed"} 1',
     'janus_transaction_duration_seconds_count{outcome="Committed"} 1',
   ])

@@ -1,0 +1,88 @@
+// One open gate: how far it is after a look, and whether it has ended badly. It follows from stored times and the API server's clock.
+import { describeRefusal } from '../checks/refusal.ts';
+import type { Finding } from '../gates/finding.ts';
+import { needsNoLook } from '../gates/kinds.ts';
+import { evaluateGate } from '../gates/readiness.ts';
+import { expectedOf } from '../gates/words.ts';
+import type { Failure } from '../model/failure.ts';
+import type { GateState } from '../model/gate.ts';
+import { type Reason, reasonOfFailure } from '../model/reason.ts';
+import { describe } from '../model/reference.ts';
+import type { Cause } from '../model/status.ts';
+import { believedTime, formatDuration, formatTime } from '../model/timeouts.ts';
+import type { GateView, Observation } from '../observe/observation.ts';
+
+/** A gate after a look. */
+export interface Evaluated {
+  readonly view: GateView;
+  readonly state: GateState;
+  /** It has been ready for long enough. */
+  readonly isOver: boolean;
+  /** Ms until time alone changes something: its timeout, or the end of `stableFor`. */
+  readonly left: number;
+  readonly end?: Cause;
+}
+
+/** What a look at one gate has come to. */
+export function evaluated(observation: Observation, view: GateView): Evaluated {
+  const { now, transaction, status } = observation;
+  const before = status.items[view.index]?.gate ?? { since: now };
+  const timeLeft = believedTime(before.since, transaction.createdAt, now) + view.look.gate.timeout - now;
+  const base = { view, state: before, isOver: false, left: timeLeft };
+  if (view.trouble !== undefined) return { ...base, ...(refused(observation, view, view.trouble) ?? late(base)) };
+  const finding = findingOf(view, before);
+  const state = stateAfter(before, finding, now);
+  if (finding.kind === 'failed') return { ...base, state, end: cause(view, finding.reason ?? 'GateFailed', state) };
+  if (finding.kind === 'notYet') return { ...base, state, ...late({ ...base, state }) };
+  const stableLeft = stableLeftOf(observation, view, state);
+  const ready = { ...base, state, isOver: stableLeft <= 0, left: Math.min(timeLeft, stableLeft) };
+  return { ...ready, ...(ready.isOver ? {} : late({ ...ready, left: timeLeft })) };
+}
+
+function late({ view, state, left }: Evaluated): { readonly end?: Cause } {
+  if (left >= 0) return {};
+  return { end: cause(view, 'GateTimeout', state, `within ${formatDuration(view.look.gate.timeout)}`) };
+}
+
+/** Ms for which it must stay ready. */
+function stableLeftOf({ transaction, now }: Observation, { look }: GateView, { readySince }: GateState): number {
+  const { stableFor } = look.gate;
+  return stableFor === 0 ? 0 : believedTime(readySince ?? now, transaction.createdAt, now) + stableFor - now;
+}
+
+function findingOf({ look }: GateView, { passed }: GateState): Finding {
+  if (needsNoLook(look)) return { kind: 'ready', found: '' };
+  // A Job that has completed may be deleted by its time to live while others are waited for.
+  const isDone = passed === true && look.live === undefined && look.resource.group === 'batch' && look.resource.kind === 'Job';
+  return isDone ? { kind: 'ready', found: 'it completed, and is gone' } : evaluateGate(look);
+}
+
+/** Times are stored in whole seconds: ready since the next one, so that `stableFor` is never cut short. */
+const resolution = 1_000;
+
+function stateAfter({ since, passed, readySince }: GateState, { kind, found }: Finding, now: number): GateState {
+  const isReady = kind === 'ready';
+  const begins = Math.ceil(now / resolution) * resolution;
+  return {
+    since,
+    ...(isReady ? { readySince: readySince ?? begins } : {}),
+    ...(passed === undefined ? {} : { passed }),
+    ...(found === '' ? {} : { found }),
+  };
+}
+
+// What passes is waited out within the timeout of the gate.
+function refused({ transaction }: Observation, { entry }: GateView, failure: Failure): { readonly end: Cause } | undefined {
+  if (failure.kind === 'transient') return undefined;
+  const message = `${describe(entry.target)} cannot be read to see whether it is ready: ${describeRefusal(failure, entry, transaction)}`;
+  return { end: { reason: reasonOfFailure(failure), message } };
+}
+
+export function cause({ entry, look }: GateView, reason: Reason, { found, since }: GateState, within?: string): Cause {
+  const name = describe(entry.target);
+  const what = within === undefined ? `${name} failed` : `${name} did not become ready ${within}`;
+  return {
+    reason,
+    message: `${what}: expected ${expectedOf(look.gate)}; found ${found ?? 'nothing yet'} (waited since ${formatTime(since)})`,
+  };
+}

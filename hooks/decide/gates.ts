@@ -1,0 +1,104 @@
+// Committing: the objects of open gates are looked at until all are ready at once, one has failed, or the time is over.
+//
+// Nothing is written meanwhile but renewals of the locks. The state of a gate is in the status: equal looks give an equal status.
+import { firstPause, intervalOf, patienceInCall } from '../gates/interval.ts';
+import { expectedOf } from '../gates/words.ts';
+import { leaseState } from '../locks/state.ts';
+import { textAt } from '../model/json.ts';
+import { describe } from '../model/reference.ts';
+import type { Cause, Status } from '../model/status.ts';
+import { formatTime } from '../model/timeouts.ts';
+import { holderOf } from '../model/transaction.ts';
+import type { AwaitView, Observation, ObservedTo } from '../observe/observation.ts';
+import { cause, type Evaluated, evaluated } from './gate-evaluation.ts';
+import { lockLost, renew } from './guards.ts';
+import type { Step } from './step.ts';
+import { gatesPassed, withItem } from './transitions.ts';
+import { undoing } from './undo-transitions.ts';
+import { setStatus, waitOut } from './waiting.ts';
+import { windowEnd } from './window.ts';
+
+type Awaiting = ObservedTo<'await'>;
+
+export function decideAwait(observation: Observation, view: Awaiting): Step {
+  const blocked = blockedStep(observation, view);
+  if (blocked !== undefined) return blocked;
+  const gates = view.gates.map((gate) => evaluated(observation, gate));
+  const bad = gates.find(({ end }) => end !== undefined);
+  if (bad?.end !== undefined) return failed(observation, view, bad, bad.end);
+  return gates.every(({ isOver }) => isOver) ? passed(observation, view) : waiting(observation, view, gates);
+}
+
+// The locks are held while a gate is open, and renewed like those of changes.
+function blockedStep(observation: Observation, { trouble, snapshot, leases }: Awaiting): Step | undefined {
+  const { status, transaction, now } = observation;
+  if (trouble !== undefined) return waitOut(status, 'reading the locks', trouble);
+  if (snapshot.kind === 'trouble') return waitOut(status, 'reading the snapshot', snapshot.failure);
+  if (snapshot.kind === 'broken')
+    return setStatus(undoing(status, { reason: 'SnapshotBroken', message: snapshot.message }, now), snapshot.message);
+  const states = status.items.map(({ lockLease }) => {
+    const lease = leases.find((one) => textAt(one, 'metadata', 'name') === lockLease);
+    return leaseState(lease, holderOf(transaction), now);
+  });
+  const lost = states.findIndex((state) => state !== 'ours' && state !== 'fading');
+  if (lost >= 0) return lockLost(observation, lost);
+  return states.includes('fading') ? renew({ leases }) : undefined;
+}
+
+// Why is read once, and goes into the status that begins the rollback.
+function failed(observation: Observation, view: Awaiting, { view: { index, entry }, state }: Evaluated, end: Cause): Step {
+  const { status, now } = observation;
+  const isOurs = end.reason === 'GateFailed' || end.reason === 'GateTimeout';
+  if (isOurs && view.diagnosis === undefined)
+    return { kind: 'readMore', diagnose: index, because: `${describe(entry.target)} is not ready: why is read` };
+  const message = view.diagnosis === undefined || view.diagnosis === '' ? end.message : `${end.message}; ${view.diagnosis}`;
+  const marked = withItem(status, index, (item) => ({ ...item, gate: state }));
+  return setStatus(undoing(marked, { reason: end.reason, message }, now, index), message);
+}
+
+function passed({ status, transaction, pace, now }: Observation, { at, indexes, gates }: Awaiting): Step {
+  const [first] = gates;
+  const end = windowEnd(transaction, (first?.index ?? 0) + 1, pace, { passed: true });
+  const names = first === undefined ? '' : describe(first.entry.target);
+  const because = gates.length === 1 ? `${names} is ready` : `${names} and ${gates.length - 1} more are ready`;
+  return setStatus(gatesPassed(status, { at, indexes }, { gating: transaction, end }, now), because);
+}
+
+function waiting({ status, transaction, now }: Observation, view: Awaiting, gates: readonly Evaluated[]): Step {
+  const open = gates.filter(({ isOver }) => !isOver);
+  const states = new Map(gates.map(({ view: { index }, state }) => [index, state]));
+  const items = status.items.map((item, index) => {
+    const gate = states.get(index);
+    return gate === undefined ? item : { ...item, gate };
+  });
+  const waited = now - Math.max(...gates.map(({ state }) => state.since));
+  const left = Math.min(...open.map((gate) => gate.left));
+  const pause = intervalOf({ waited, open: open.length, left, lockTimeout: transaction.lockTimeout });
+  const message = waitingMessage(open);
+  const inCall = view.awaitLeft === patienceInCall ? firstPause : pause;
+  if (view.awaitLeft >= inCall) return { kind: 'lookLater', pause: inCall, awaitLeft: view.awaitLeft - inCall, because: message };
+  return setStatus({ ...status, items, message }, message, { seconds: pause / 1000 });
+}
+
+function waitingMessage(open: readonly Evaluated[]): string {
+  const [first] = open;
+  if (first === undefined) return 'waiting for gates';
+  const { view, state } = first;
+  const { gate } = view.look;
+  const until = formatTime(state.since + gate.timeout);
+  const found = view.trouble === undefined ? (state.found ?? 'nothing yet') : `it cannot be read now (${view.trouble.reason})`;
+  const more = open.length > 1 ? ` (and for ${open.length - 1} more)` : '';
+  return `waiting for ${describe(view.entry.target)}${more}: expected ${expectedOf(gate)} until ${until}; found ${found}`;
+}
+
+/** Of the first gate that was open when spec.timeout was over. */
+export function whyNotReady(
+  status: Status,
+  { gates, diagnosis }: AwaitView,
+): { readonly index: number; readonly message: string } | undefined {
+  const open = gates.find(({ index }) => status.items[index]?.gate?.readySince === undefined);
+  if (open === undefined) return undefined;
+  const { index } = open;
+  const { message } = cause(open, 'Timeout', status.items[index]?.gate ?? { since: 0 }, 'in time');
+  return { index, message: diagnosis === undefined || diagnosis === '' ? message : `${message}; ${diagnosis}` };
+}

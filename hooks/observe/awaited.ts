@@ -1,0 +1,33 @@
+// What was seen of open gates, and the snapshot that they are compared with.
+import type { Look } from '../gates/finding.ts';
+import type { SnapshotEntry } from '../model/entry.ts';
+import type { Failure } from '../model/failure.ts';
+import type { JsonObject } from '../model/json.ts';
+import type { RollbackRef } from '../model/status.ts';
+
+export type StoredSnapshot =
+  | { readonly kind: 'stored'; readonly ref: RollbackRef; readonly entries: readonly SnapshotEntry[] }
+  /** Missing, or not what the status says was stored. */
+  | { readonly kind: 'broken'; readonly message: string }
+  | { readonly kind: 'trouble'; readonly failure: Failure };
+
+/** One open gate, and what was seen of its object. */
+export interface GateView {
+  readonly index: number;
+  readonly entry: SnapshotEntry;
+  /** The object could not be read. */
+  readonly trouble?: Failure;
+  readonly look: Look;
+}
+
+/** The open gates, in the order of the changes, and the locks. */
+export interface AwaitView {
+  readonly gates: readonly GateView[];
+  readonly leases: readonly JsonObject[];
+  readonly trouble?: Failure;
+  readonly snapshot: StoredSnapshot;
+  /** Ms for which this call may go on to look at them. */
+  readonly awaitLeft: number;
+  /** Why the object of a gate that has ended badly is not ready, in words; absent until it was asked for. */
+  readonly diagnosis?: string;
+}

@@ -1,0 +1,129 @@
+// What must be known of open gates: their objects, read as the ServiceAccount, what their expressions come to, and the locks.
+import type { Clock, Expressions } from '../cluster.ts';
+import type { Look } from '../gates/finding.ts';
+import { needsNoLook } from '../gates/kinds.ts';
+import { isSealed, type SnapshotEntry } from '../model/entry.ts';
+import type { Check, Evaluated, Gate } from '../model/gate.ts';
+import { gateOf, type OpenGates } from '../model/gated.ts';
+import { type JsonObject, textAt } from '../model/json.ts';
+import type { Status } from '../model/status.ts';
+import type { Transaction } from '../model/transaction.ts';
+import { locationOf } from '../writes/change.ts';
+import { serviceAccountOf, storageClasses } from '../writes/resources.ts';
+import type { Carry } from './carry.ts';
+import { readDiagnosis } from './diagnosis.ts';
+import type { AwaitView, GateView, StoredSnapshot } from './observation.ts';
+import { type Listed, readLive } from './read.ts';
+import { readSnapshot, type SnapshotSource } from './snapshot.ts';
+
+export interface GateContext {
+  readonly source: SnapshotSource;
+  readonly transaction: Transaction;
+  readonly status: Status;
+  readonly now: number;
+  readonly ownLeases: () => Promise<Listed>;
+  readonly clock: Clock;
+  readonly expressions: Expressions | undefined;
+  readonly carry: Pick<Carry, 'diagnose' | 'awaitLeft'>;
+}
+
+export async function observeGates(context: GateContext, { indexes }: OpenGates): Promise<AwaitView> {
+  const [snapshot, own] = await Promise.all([snapshotOf(context), context.ownLeases()]);
+  const base = { snapshot, gates: [], leases: own.kind === 'ok' ? own.objects : [], awaitLeft: context.carry.awaitLeft ?? 0 };
+  if (own.kind === 'trouble') return { ...base, trouble: own.failure };
+  if (snapshot.kind !== 'stored') return base;
+  const found = await Promise.all(
+    indexes.map((index) => {
+      const [entry, gate] = [snapshot.entries[index], gateOf(context.transaction, index)];
+      return entry === undefined || gate === undefined ? [] : lookAt(context, entry, gate);
+    }),
+  );
+  const gates = found.flat();
+  const bad = gates.find(({ index }) => index === context.carry.diagnose);
+  return { ...base, gates, ...(bad === undefined ? {} : { diagnosis: await diagnosed(context, bad) }) };
+}
+
+/** Where the time of the Transaction is over: the first of them that is not ready, and why. */
+export async function observeOverdue(
+  context: GateContext,
+  open: OpenGates | undefined,
+): Promise<{ readonly awaited?: AwaitView }> {
+  const index = open?.indexes.find((at) => context.status.items[at]?.gate?.readySince === undefined);
+  if (open === undefined || index === undefined) return {};
+  return { awaited: await observeGates({ ...context, carry: { diagnose: index } }, { ...open, indexes: [index] }) };
+}
+
+// What this process has verified is not looked for again at every look: it is only compared with, nothing is written on its word.
+async function snapshotOf({ source, transaction, status: { rollbackRef } }: GateContext): Promise<StoredSnapshot> {
+  const cached = source.cache.get(transaction.uid);
+  return rollbackRef !== undefined && cached?.digest === rollbackRef.digest
+    ? { kind: 'stored', ref: rollbackRef, entries: cached.entries }
+    : readSnapshot(source, transaction, rollbackRef);
+}
+
+async function lookAt(context: GateContext, entry: SnapshotEntry, gate: Gate): Promise<GateView> {
+  const { source, transaction } = context;
+  const { index } = entry;
+  const look = { ...unseen(context, entry, gate), live: undefined };
+  if (needsNoLook(look)) return { index, entry, look };
+  const live = await readLive(source.reader, transaction, entry);
+  if (live.kind === 'trouble') return { index, entry, look, trouble: live.failure };
+  if (live.kind === 'absent') return { index, entry, look };
+  const [evaluated, storageClass] = await Promise.all([
+    evaluate(context, gate, live.object),
+    readStorageClass(context, entry, live.object),
+  ]);
+  return { index, entry, look: { ...look, live: live.object, evaluated, ...storageClass } };
+}
+
+function unseen({ transaction, status, now }: GateContext, entry: SnapshotEntry, gate: Gate): Omit<Look, 'live'> {
+  const item = status.items[entry.index];
+  return {
+    gate,
+    type: entry.type,
+    resource: entry.resource,
+    sealed: isSealed(entry.target, transaction.namespace),
+    prior: entry.prior,
+    uid: item?.uid ?? textAt(entry.prior, 'metadata', 'uid'),
+    evaluated: {},
+    age: now - (item?.gate?.since ?? now),
+  };
+}
+
+async function evaluate({ expressions }: GateContext, gate: Gate, object: JsonObject): Promise<Look['evaluated']> {
+  const [ready, failed] = await Promise.all([gate.ready, gate.failed].map((check) => evaluated(expressions, check, object)));
+  return { ...(ready === undefined ? {} : { ready }), ...(failed === undefined ? {} : { failed }) };
+}
+
+async function evaluated(
+  expressions: Expressions | undefined,
+  check: Check | undefined,
+  object: JsonObject,
+): Promise<Evaluated | undefined> {
+  if (check?.kind !== 'expression') return undefined;
+  return expressions === undefined
+    ? { kind: 'broken', message: 'this process evaluates no expressions' }
+    : expressions.evaluate(check.expression, object);
+}
+
+/** That of a claim which waits; a class that may not be read is no reason to fail. */
+async function readStorageClass(
+  { source: { reader }, transaction }: GateContext,
+  { resource }: SnapshotEntry,
+  claim: JsonObject,
+): Promise<Pick<Look, 'storageClass'>> {
+  const name = textAt(claim, 'spec', 'storageClassName');
+  const isWaiting =
+    resource.group === '' && resource.kind === 'PersistentVolumeClaim' && textAt(claim, 'status', 'phase') === 'Pending';
+  if (!isWaiting || name === undefined || name === '') return {};
+  const answer = await reader.get({ resource: storageClasses, name }, serviceAccountOf(transaction));
+  return answer.kind === 'ok' ? { storageClass: answer.object } : {};
+}
+
+// Of what is gone there is nothing to read.
+async function diagnosed({ source, transaction, clock }: GateContext, { entry, look, trouble }: GateView): Promise<string> {
+  const { live, sealed } = look;
+  if (live === undefined || trouble !== undefined || needsNoLook(look)) return '';
+  const location = locationOf(entry.target, entry.resource);
+  return readDiagnosis({ reader: source.reader, identity: serviceAccountOf(transaction), clock, location, object: live, sealed });
+}

@@ -1,0 +1,44 @@
+// What a change of status says of gates: those that opened, passed, or ended otherwise.
+import type { GateOutcome } from '../call.ts';
+import { type Gating, gateOf } from '../model/gated.ts';
+import type { Item } from '../model/item.ts';
+import type { Status } from '../model/status.ts';
+
+/** The changes whose gate is waited for since this status. */
+export function openedGates(before: Status, after: Status): readonly number[] {
+  return indexes(
+    after,
+    (item, index) => item.gate?.passed !== true && item.gate !== undefined && before.items[index]?.gate === undefined,
+  );
+}
+
+export function passedGates(before: Status, after: Status): readonly number[] {
+  return indexes(after, (item, index) => item.gate?.passed === true && before.items[index]?.gate?.passed !== true);
+}
+
+/** Gates that have ended with this status, and how long each was waited for. */
+export function endedGates(before: Status, after: Status, gated: Gating, now: number): readonly GateOutcome[] {
+  const ended = (outcome: GateOutcome['outcome']) => (index: number) => {
+    const since = before.items[index]?.gate?.since ?? now;
+    const at = gateOf(gated, index)?.at === 'AtEnd' ? 'AtEnd' : 'AfterChange';
+    return { at, outcome, seconds: Math.max(0, now - since) / 1000 } as const;
+  };
+  const isStopped = before.phase !== after.phase && after.phase === 'RollingBack';
+  const open = isStopped ? indexes(before, ({ gate }) => gate !== undefined && gate.passed !== true) : [];
+  return [
+    ...passedGates(before, after).map(ended('passed')),
+    ...open.map((index) => ended(outcomes[after.items[index]?.error?.reason ?? ''] ?? 'stopped')(index)),
+  ];
+}
+
+const outcomes: Readonly<Record<string, GateOutcome['outcome']>> = {
+  GateFailed: 'failed',
+  Gone: 'failed',
+  Replaced: 'failed',
+  Terminating: 'failed',
+  GateTimeout: 'timeout',
+};
+
+function indexes({ items }: Status, isMeant: (item: Item, index: number) => boolean): readonly number[] {
+  return items.flatMap((item, index) => (isMeant(item, index) ? [index] : []));
+}
