@@ -1,5 +1,5 @@
 // The seam between the web server and the engine: one call of Metacontroller in, one reply and one report out.
-import type { Clock, Cluster, Sealer } from './cluster.ts';
+import type { Clock, Cluster, Expressions, Sealer } from './cluster.ts';
 import type { JsonObject } from './model/json.ts';
 
 /** What the engine takes from a request. It is a doorbell: everything else is read live. */
@@ -121,6 +121,8 @@ export interface EngineParts {
   readonly cluster: Cluster;
   readonly sealer: Sealer;
   readonly clock: Clock;
+  /** For gates with an expression; absent where no Transaction has one. */
+  readonly expressions?: Expressions;
   readonly timing: Timing;
   /** Where Leases and the sealing key live. */
   readonly engineNamespace: string;

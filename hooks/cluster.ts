@@ -1,6 +1,7 @@
 // The port: what the engine needs of the outside world. Everything before `perform` gets a Reader only; dry runs and
 // access reviews have no effect and count as reads. Expected failures are values; a rejected promise is a bug.
 import type { Failure } from './model/failure.ts';
+import type { Evaluated } from './model/gate.ts';
 import type { JsonObject } from './model/json.ts';
 import type { Packer } from './model/packer.ts';
 
@@ -146,4 +147,12 @@ export interface Clock {
   monotonic(): number;
   /** Resolves after so many ms. */
   sleep(milliseconds: number): Promise<void>;
+}
+
+/** CEL with one variable, `object`. Both take as long as others' expressions take that were there before. */
+export interface Expressions {
+  /** Why the text is no expression over `object`; undefined when it is one. */
+  compile(text: string): Promise<string | undefined>;
+  /** No message holds a value of the object. */
+  evaluate(text: string, object: JsonObject): Promise<Evaluated>;
 }

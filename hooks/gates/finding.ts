@@ -1,6 +1,6 @@
 // What a look at a gated object has come to.
 import type { StoredResource } from '../model/entry.ts';
-import type { Gate } from '../model/gate.ts';
+import type { Evaluated, Gate } from '../model/gate.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { ChangeType } from '../model/transaction.ts';
 
@@ -10,12 +10,6 @@ export type Finding =
   | { readonly kind: 'notYet'; readonly found: string }
   /** It will not become ready any more. */
   | { readonly kind: 'failed'; readonly found: string };
-
-/** What an expression has come to. `unset`: it reads a field that is not there (yet). `broken`: no bool, or too much work; in words. */
-export type Evaluated =
-  | { readonly kind: 'value'; readonly value: boolean }
-  | { readonly kind: 'unset' }
-  | { readonly kind: 'broken'; readonly message: string };
 
 /** The forms of a gate's checks that an expression has. */
 export type Checked = 'ready' | 'failed';
@@ -40,4 +34,3 @@ export interface Look {
   /** How long ago the change was made, in ms. */
   readonly age: number;
 }
-

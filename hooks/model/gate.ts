@@ -26,6 +26,12 @@ export interface Gate {
   readonly stableFor: number;
 }
 
+/** What an expression has come to. `unset`: it reads a field that is not there (yet). `broken`: no bool, or too much work; in words. */
+export type Evaluated =
+  | { readonly kind: 'value'; readonly value: boolean }
+  | { readonly kind: 'unset' }
+  | { readonly kind: 'broken'; readonly message: string };
+
 /** How far a gate is, as the status of its change keeps it. Times are in ms since the epoch, by the API server's clock. */
 export interface GateState {
   /** Since when it is waited for. */
