@@ -129,7 +129,7 @@ export interface EngineParts {
   readonly cluster: Cluster;
   readonly sealer: Sealer;
   readonly clock: Clock;
-  /** Without it gates with an expression fail. */
+  /** For gates with an expression; absent where no Transaction has one. */
   readonly expressions?: Expressions;
   readonly timing: Timing;
   /** Where Leases and the sealing key live. */

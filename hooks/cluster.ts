@@ -139,13 +139,6 @@ export interface Writer {
 
 export interface Cluster extends Reader, Writer {}
 
-/** CEL over the variable `object`. */
-export interface Expressions {
-  /** Why the text is no expression over `object`; undefined when it is one. */
-  compile(text: string): Promise<string | undefined>;
-  evaluate(text: string, object: JsonObject): Promise<Evaluated>;
-}
-
 /** What makes stored text recognisable as ours, and unreadable where it must be. */
 export type Sealer = Packer;
 
@@ -154,4 +147,12 @@ export interface Clock {
   monotonic(): number;
   /** Resolves after so many ms. */
   sleep(milliseconds: number): Promise<void>;
+}
+
+/** CEL with one variable, `object`. Both take as long as others' expressions take that were there before. */
+export interface Expressions {
+  /** Why the text is no expression over `object`; undefined when it is one. */
+  compile(text: string): Promise<string | undefined>;
+  /** No message holds a value of the object. */
+  evaluate(text: string, object: JsonObject): Promise<Evaluated>;
 }

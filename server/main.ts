@@ -12,6 +12,7 @@ import { type App, buildApp } from './app.ts';
 import { runInBackground, type SealingKeys } from './background.ts';
 import { clock } from './clock.ts';
 import { apiServerOf, type Config, readConfig } from './config.ts';
+import { createExpressions, type OpenExpressions } from './expressions/expressions.ts';
 import { createCluster, type KubernetesCluster } from './kubernetes/cluster.ts';
 import { connect } from './kubernetes/connect.ts';
 import type { Connection } from './kubernetes/connection.ts';
@@ -47,8 +48,10 @@ async function main(): Promise<void> {
   const keys: SealingKeys = { latest: undefined };
   const over = new AbortController();
   const sealer = sealerOf(keys);
+  const expressions = createExpressions();
+  const isEnding = () => over.signal.aborted;
   const app = buildApp({
-    connectHook: (record) => hookOf({ ...engineOf(config), cluster, keys, sealer, record, isEnding: () => over.signal.aborted }),
+    connectHook: (record) => hookOf({ ...engineOf(config), cluster, keys, sealer, expressions, record, isEnding }),
     recordEvent: events.record,
     readiness: readinessOf(cluster, keys),
     access: opened.access,
@@ -59,7 +62,7 @@ async function main(): Promise<void> {
   await listen(app, config);
   if (opened.access.acceptsToken === undefined)
     app.server.log.warn('authentication disabled (--insecure): anyone who can reach this port may call the hook');
-  endOnSignals({ app, events, cluster, over });
+  endOnSignals({ app, events, cluster, expressions, over });
   const { engineNamespace, namespaces } = config;
   await runInBackground({ app, cluster, keys, sealer, opened, engineNamespace, namespaces }, over.signal);
 }
@@ -109,7 +112,7 @@ function engineOf(config: Config): Pick<HookParts, 'engineNamespace' | 'namespac
   return { engineNamespace, namespaces, timing: { ...limits, callBudget, lookAge } };
 }
 
-type HookParts = Pick<EngineParts, 'engineNamespace' | 'namespaces' | 'record' | 'timing' | 'isEnding'> & {
+type HookParts = Pick<EngineParts, 'engineNamespace' | 'namespaces' | 'record' | 'timing' | 'isEnding' | 'expressions'> & {
   readonly cluster: KubernetesCluster;
   readonly keys: SealingKeys;
   readonly sealer: Sealer;
@@ -138,6 +141,7 @@ interface Ends {
   readonly app: App;
   readonly events: EventRecorder;
   readonly cluster: KubernetesCluster;
+  readonly expressions: OpenExpressions;
   readonly over: AbortController;
 }
 
@@ -152,11 +156,12 @@ function endOnSignals(parts: Ends): void {
   }
 }
 
-async function end({ app, events, cluster, over }: Ends): Promise<void> {
+async function end({ app, events, cluster, expressions, over }: Ends): Promise<void> {
   app.server.log.info('draining in-flight calls before shutdown');
   setTimeout(() => process.exit(1), longestDrain).unref();
   over.abort();
   await app.drain();
+  await expressions.close();
   await events.flush(longestFlush);
   await cluster.close();
   app.server.log.info('shut down');

@@ -1,0 +1,112 @@
+// CEL: a text becomes a program, and a program over an object comes to a bool, `unset`, or words on why it is neither.
+//
+// An error of the library is a message, which may hold values of the object, and the id of a part of the expression. Whether a
+// field was missing is in the message alone. So fields and items are read by a function of our own, the id of whose error no
+// part has.
+import {
+  type CelError,
+  type CelInput,
+  CelScalar,
+  type CelValue,
+  celEnv,
+  celError,
+  celFunc,
+  celType,
+  isCelError,
+  isCelList,
+  isCelMap,
+  parse,
+  plan,
+} from '@bufbuild/cel';
+import { strings } from '@bufbuild/cel/ext';
+import type { Evaluated } from '../../hooks/model/gate.ts';
+import { foreign } from '../../hooks/model/words.ts';
+import { faultIn, type Known, readByFunction, reader } from './syntax.ts';
+import { boundTexts, mostCharacters } from './texts.ts';
+
+export type Program =
+  | { readonly kind: 'program'; run(object: CelInput): Evaluated }
+  | { readonly kind: 'fault'; readonly message: string };
+
+const unset = -1n;
+const excess = -2n;
+
+const texts = boundTexts([...celEnv().funcs, ...strings], excess);
+const environment = celEnv({ funcs: [...texts.functions, celFunc(reader, [CelScalar.DYN, CelScalar.DYN], CelScalar.DYN, read)] });
+const known: Known = { variables: ['object'], isFunction: (name) => environment.funcs.find(name) !== undefined };
+
+/** Throws an error with the id `unset` where nothing is there, another where nothing can be. */
+function read(container: CelValue, key: CelValue): CelValue {
+  if (isCelMap(container)) return isThere(container.get(key as Parameters<typeof container.get>[0]));
+  if (isCelList(container) && typeof key === 'bigint') return isThere(container.get(Number(key)));
+  if (container === null) return isThere(undefined);
+  throw new Error('neither a map nor a list');
+}
+
+function isThere(found: CelValue | undefined): CelValue {
+  if (found === undefined) throw celError('unset', unset);
+  return found;
+}
+
+/** Reads a text. Takes time in proportion to what it nests. */
+export function compile(text: string): Program {
+  try {
+    const { expr, sourceInfo } = parse(text);
+    if (expr === undefined) return { kind: 'fault', message: 'the expression is empty' };
+    const place = (id: bigint): string => placeOf(text, sourceInfo?.positions[String(id)]);
+    const fault = faultIn(expr, known);
+    if (fault !== undefined) return { kind: 'fault', message: `the expression has ${fault.message}${place(fault.id)}` };
+    readByFunction(expr, known);
+    const evaluate = plan(environment, expr);
+    return { kind: 'program', run: (object) => resultOf(evaluate, object, place) };
+  } catch (error) {
+    return { kind: 'fault', message: syntaxFault(text, error) };
+  }
+}
+
+function syntaxFault(text: string, error: unknown): string {
+  if (error instanceof RangeError) return 'the expression is nested too deep';
+  const offset = (error as { readonly location?: { readonly start?: { readonly offset?: number } } }).location?.start?.offset;
+  if (offset === undefined) return `the expression cannot be read: ${foreign(String(error), 100)}`;
+  if (offset >= text.length) return 'the expression ends too early';
+  return `the expression cannot be read${placeOf(text, offset)}`;
+}
+
+/** In words that follow others; `offset` is that of the library, from 0. */
+function placeOf(text: string, offset: number | undefined): string {
+  return offset === undefined ? '' : ` at character ${offset + 1}, from "${foreign(text.slice(offset), 20)}"`;
+}
+
+type Place = (id: bigint) => string;
+
+function resultOf(evaluate: ReturnType<typeof plan>, object: CelInput, place: Place): Evaluated {
+  texts.reset();
+  const result = evaluate(Object.assign(Object.create(null), { object }));
+  if (typeof result === 'boolean') return { kind: 'value', value: result };
+  if (isCelError(result)) return trouble(result, place);
+  return { kind: 'broken', message: `the expression gives ${withArticle(nameOf(result))}, not a bool` };
+}
+
+function nameOf(value: CelValue): string {
+  return value === null ? 'null' : celType(value).name;
+}
+
+function withArticle(name: string): string {
+  if (name === 'null') return name;
+  return `${/^[aeiou]/.test(name) && name !== 'uint' ? 'an' : 'a'} ${name}`;
+}
+
+function trouble(error: CelError, place: Place): Evaluated {
+  const ids = idsOf(error);
+  if (ids.includes(excess))
+    return { kind: 'broken', message: `the expression makes more than ${mostCharacters} characters of text` };
+  if (ids.includes(unset)) return { kind: 'unset' };
+  const message = `the expression fails${place(ids[0] ?? 0n)}: a type or a value there does not suit`;
+  return { kind: 'broken', message };
+}
+
+/** Of an error and those that were met beside it, by `||` and `&&`: a missing one counts wherever it stands. */
+function idsOf(error: CelError): readonly bigint[] {
+  const others = Array.isArray(error.cause) ? error.cause.filter(isCelError) : [];
+  return [error.exprId ?? 0n, ...others.flatMap(idsOf)];
+}

@@ -1,0 +1,22 @@
+// The thread that expressions run in: one task at a time, in the order they come.
+import { parentPort } from 'node:worker_threads';
+import type { CelInput } from '@bufbuild/cel';
+import type { Evaluated } from '../../hooks/model/gate.ts';
+import { parseJson } from '../../hooks/model/json.ts';
+import { compile } from './program.ts';
+import type { Task, Told } from './task.ts';
+import { inputOf } from './values.ts';
+
+const tell = (told: Told): void => parentPort?.postMessage(told);
+
+parentPort?.on('message', ({ text, object }: Task) => {
+  const input = object === undefined ? undefined : inputOf(parseJson(object));
+  tell({ kind: 'begun' });
+  tell({ kind: 'done', answer: answerTo(text, input) });
+});
+
+function answerTo(text: string, input: CelInput | undefined): Evaluated {
+  const program = compile(text);
+  if (program.kind === 'fault') return { kind: 'broken', message: program.message };
+  return input === undefined ? { kind: 'unset' } : program.run(input);
+}
