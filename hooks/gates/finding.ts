@@ -40,4 +40,3 @@ export interface Look {
   /** How long ago the change was made, in ms. */
   readonly age: number;
 }
-

@@ -1,0 +1,159 @@
+// Reads why a gate has ended badly, once, as the ServiceAccount: what it may not read is named, not gone around. A rollback follows,
+// which this must neither delay for long nor fail.
+import type { Clock, Failed, Identity, ListAnswer, ListOptions, Location, Reader, Resource } from '../cluster.ts';
+import { worstPod } from '../gates/ailing-pod.ts';
+import { describeDiagnosis, type Evidence, type Unread } from '../gates/diagnosis.ts';
+import { at, isList, isObject, type Json, type JsonObject, textAt } from '../model/json.ts';
+
+export interface Diagnosed {
+  readonly reader: Reader;
+  readonly identity: Identity;
+  readonly clock: Clock;
+  readonly location: Location;
+  /** As it was read last. */
+  readonly object: JsonObject;
+  /** isSealed of model/entry.ts. */
+  readonly sealed: boolean;
+}
+
+/** ms for all requests together. */
+const longest = 2_000;
+
+const mostBytes = 1024 * 1024;
+const mostObjects = 50;
+/** Of Pods that are too large to be read at once. */
+const fewPods = 4;
+/** Their names begin alike and end in the time they began: a shorter list would lack the last ones. */
+const manyEvents = 500;
+
+/** In words, bounded and cleaned; empty where nothing was found. At most six requests: of ReplicaSets, of Pods twice, of Events thrice. */
+export async function readDiagnosis(diagnosed: Diagnosed): Promise<string> {
+  try {
+    return describeDiagnosis(await readEvidence(diagnosed));
+  } catch (error) {
+    return `The diagnosis has broken off (${error instanceof Error ? error.name : 'Unknown'}).`;
+  }
+}
+
+type List = (resource: Resource, options: ListOptions) => Promise<ListAnswer>;
+
+async function readEvidence(diagnosed: Diagnosed): Promise<Evidence> {
+  const { object, sealed } = diagnosed;
+  const list = listerOf(diagnosed);
+  const below = await readBelow(list, diagnosed);
+  const worst = worstPod(below.pods ?? [])?.pod;
+  const uids = [object, below.replicaSet, worst].flatMap((one) => textAt(one, 'metadata', 'uid') ?? []);
+  const events = await Promise.all([...new Set(uids)].map((uid) => readEvents(list, uid)));
+  const unread = [...below.unread, ...events.flatMap((one) => one.unread)];
+  return { object, sealed, ...below, events: events.flatMap(({ items }) => items), unread };
+}
+
+// After the time is over nothing is sent, and what is under way is not waited for.
+function listerOf({ reader, identity, clock, location: { namespace } }: Diagnosed): List {
+  const end = clock.monotonic() + longest;
+  const over = clock.sleep(longest).then(() => outOfTime);
+  return (resource, options) => {
+    if (clock.monotonic() >= end) return Promise.resolve(outOfTime);
+    // Events of what has no namespace are here.
+    const place = namespace ?? 'default';
+    return Promise.race([reader.listMetadata(resource, place, identity, { whole: true, mostBytes, ...options }), over]);
+  };
+}
+
+const outOfTime: Failed = {
+  kind: 'failed',
+  failure: {
+    kind: 'transient',
+    code: 0,
+    reason: 'DeadlineExceeded',
+    message: 'the diagnosis has no time left',
+    fields: [],
+    definitive: true,
+  },
+};
+
+type Below = Pick<Evidence, 'replicaSet' | 'pods' | 'unread'>;
+
+const withPods = ['apps/StatefulSet', 'apps/DaemonSet', 'apps/ReplicaSet', 'batch/Job'];
+
+function readBelow(list: List, { location, object }: Diagnosed): Promise<Below> {
+  const kind = `${location.resource.group}/${location.resource.kind}`;
+  if (kind === 'apps/Deployment') return readNewest(list, object);
+  if (withPods.includes(kind)) return readPods(list, object);
+  return Promise.resolve({ unread: [], ...(kind === '/Pod' ? { pods: [object] } : {}) });
+}
+
+async function readNewest(list: List, deployment: JsonObject): Promise<Below> {
+  const answer = await list(replicaSets, { ...selectorOf(deployment), limit: mostObjects });
+  if (answer.kind === 'failed') return { unread: [{ what: 'ReplicaSets and their Pods', reason: answer.failure.reason }] };
+  const [newest] = ownedBy(answer.items, deployment).sort((left, right) => revisionOf(right) - revisionOf(left));
+  if (newest === undefined) return { pods: [], unread: [] };
+  // Its selector has the hash of its template: Pods of older ones do not come along.
+  return { replicaSet: newest, ...(await readPods(list, newest)) };
+}
+
+function revisionOf(replicaSet: JsonObject): number {
+  const revision = Number(textAt(replicaSet, 'metadata', 'annotations', 'deployment.kubernetes.io/revision'));
+  return Number.isSafeInteger(revision) ? revision : 0;
+}
+
+async function readPods(list: List, owner: JsonObject): Promise<Below> {
+  const first = await list(pods, { ...selectorOf(owner), limit: mostObjects });
+  const isTooLarge = first.kind === 'failed' && first.failure.reason === 'AnswerTooLarge';
+  const answer = isTooLarge ? await list(pods, { ...selectorOf(owner), limit: fewPods }) : first;
+  if (answer.kind === 'failed') return { unread: [{ what: 'Pods', reason: answer.failure.reason }] };
+  return { pods: ownedBy(answer.items, owner), unread: [] };
+}
+
+function ownedBy(items: readonly JsonObject[], owner: JsonObject): JsonObject[] {
+  const uid = textAt(owner, 'metadata', 'uid');
+  return items.filter((item) => listAt(item, 'metadata', 'ownerReferences').some((one) => textAt(one, 'uid') === uid));
+}
+
+async function readEvents(
+  list: List,
+  uid: string,
+): Promise<{ readonly items: readonly JsonObject[]; readonly unread: readonly Unread[] }> {
+  const fieldSelector = `involvedObject.uid=${uid},type=Warning`;
+  const answer = await list(events, { fieldSelector, limit: manyEvents });
+  if (answer.kind === 'ok') return { items: answer.items, unread: [] };
+  return { items: [], unread: [{ what: 'Events', reason: answer.failure.reason }] };
+}
+
+/** A requirement that is not understood is left out: whose the objects are is looked at anyway. */
+function selectorOf(owner: JsonObject): Pick<ListOptions, 'labelSelector'> {
+  const selector = at(owner, 'spec', 'selector');
+  const labels = at(selector, 'matchLabels');
+  const equal = Object.entries(isObject(labels) ? labels : {}).map(([key, value]) => `${key}=${value}`);
+  const expressions = listAt(selector, 'matchExpressions').flatMap(requirementOf);
+  const labelSelector = [...equal, ...expressions].join(',');
+  return labelSelector === '' ? {} : { labelSelector };
+}
+
+function requirementOf(expression: Json): readonly string[] {
+  const key = textAt(expression, 'key') ?? '';
+  const values = `(${listAt(expression, 'values').join(',')})`;
+  switch (textAt(expression, 'operator')) {
+    case 'In':
+      return [`${key} in ${values}`];
+    case 'NotIn':
+      return [`${key} notin ${values}`];
+    case 'Exists':
+      return [key];
+    case 'DoesNotExist':
+      return [`!${key}`];
+    default:
+      return [];
+  }
+}
+
+function listAt(value: Json | undefined, ...keys: readonly string[]): readonly Json[] {
+  const found = at(value, ...keys);
+  return isList(found) ? found : [];
+}
+
+const readOnly = { version: 'v1', namespaced: true, statusSubresource: true, verbs: [] };
+
+const replicaSets: Resource = { ...readOnly, group: 'apps', plural: 'replicasets', kind: 'ReplicaSet' };
+const pods: Resource = { ...readOnly, group: '', plural: 'pods', kind: 'Pod' };
+const events: Resource = { ...readOnly, group: '', plural: 'events', kind: 'Event', statusSubresource: false };
