@@ -32,6 +32,7 @@ export interface Unread {
 export const longestDiagnosis = 600;
 
 const longestDetail = 160;
+const longestName = 80;
 const mostEvents = 3;
 
 /** At most `longestDiagnosis`, cleaned; empty where nothing was found. */
@@ -55,7 +56,7 @@ interface Words {
 }
 
 const openWords: Words = {
-  name: (text) => (text === undefined ? '' : ` ${foreign(text, 253)}`),
+  name: (text) => (text === undefined || text === '' ? '' : ` ${foreign(text, longestName)}`),
   detail: (text) => (text === undefined || text === '' ? '' : `: ${foreign(text, longestDetail).replace(/\.+$/, '')}`),
   exitCode: (code) => ` with exit code ${code}`,
 };

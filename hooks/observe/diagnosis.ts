@@ -8,7 +8,7 @@ import { at, isList, isObject, type Json, type JsonObject, textAt } from '../mod
 export interface Diagnosed {
   readonly reader: Reader;
   readonly identity: Identity;
-  readonly clock: Clock;
+  readonly clock: Pick<Clock, 'sleep'>;
   readonly location: Location;
   /** As it was read last. */
   readonly object: JsonObject;
@@ -48,12 +48,15 @@ async function readEvidence(diagnosed: Diagnosed): Promise<Evidence> {
   return { object, sealed, ...below, events: events.flatMap(({ items }) => items), unread };
 }
 
-// After the time is over nothing is sent, and what is under way is not waited for.
+// Once the time is over nothing is sent, and what is under way is not waited for.
 function listerOf({ reader, identity, clock, location: { namespace } }: Diagnosed): List {
-  const end = clock.monotonic() + longest;
-  const over = clock.sleep(longest).then(() => outOfTime);
+  let isOver = false;
+  const over = clock.sleep(longest).then(() => {
+    isOver = true;
+    return outOfTime;
+  });
   return (resource, options) => {
-    if (clock.monotonic() >= end) return Promise.resolve(outOfTime);
+    if (isOver) return over;
     // Events of what has no namespace are here.
     const place = namespace ?? 'default';
     return Promise.race([reader.listMetadata(resource, place, identity, { whole: true, mostBytes, ...options }), over]);

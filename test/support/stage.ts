@@ -8,6 +8,7 @@ import { at, isList, isObject, type Json, type JsonObject, textAt, withPath } fr
 import { createSync } from '../../hooks/sync.ts';
 import { buildApp } from '../../server/app.ts';
 import { clock } from '../../server/clock.ts';
+import { createExpressions } from '../../server/expressions/expressions.ts';
 import { createCluster } from '../../server/kubernetes/cluster.ts';
 import { kubeconfigConnection } from '../../server/kubernetes/kubeconfig.ts';
 import { createSealer } from '../../server/kubernetes/sealer.ts';
@@ -126,6 +127,7 @@ async function startHook(t: Test, kubeconfig: string, options: StageOptions, rep
     return answer.kind === 'ok' ? answer.keyRing : undefined;
   }, 'the sealing key');
   const events = createEventRecorder(plain.transport);
+  const expressions = createExpressions();
   const cluster = options.wrap === undefined ? plain : options.wrap(plain);
   const app = buildApp({
     connectHook: (record) =>
@@ -133,6 +135,7 @@ async function startHook(t: Test, kubeconfig: string, options: StageOptions, rep
         cluster,
         sealer: createSealer(() => keys),
         clock,
+        expressions,
         timing: limits,
         engineNamespace,
         record: (report) => {
@@ -153,6 +156,7 @@ async function startHook(t: Test, kubeconfig: string, options: StageOptions, rep
   t.teardown(async () => {
     await app.drain();
     await events.flush(1000);
+    await expressions.close();
     await plain.close();
   });
   return `http://127.0.0.1:${(app.server.server.address() as AddressInfo).port}`;

@@ -1,0 +1,81 @@
+// What a diagnosis may not read or may not repeat, and how much it reads at the most.
+import t from 'tap';
+import type { Identity, ListOptions, Reader, Resource } from '../../../hooks/cluster.ts';
+import { crashLooping, waiting, warn } from '../../support/kubelet.ts';
+import { canary } from '../../threats/canaries.ts';
+import { deployment, deployments, mayListReplicaSets, startScene, template, waitsFor, web } from './scene.ts';
+
+t.test('a ServiceAccount without rights: what could not be read, and why', async (t) => {
+  const scene = await startScene(t, [mayListReplicaSets]);
+  scene.kubelet.play('app=web', waiting('ImagePullBackOff'));
+  await scene.create(deployments, deployment());
+  await scene.pods(waitsFor('ImagePullBackOff'));
+  t.equal(await scene.diagnose(web), 'Pods could not be read (Forbidden). Events could not be read (Forbidden).');
+  const stranger: Identity = { kind: 'serviceAccount', namespace: scene.namespace, name: 'stranger' };
+  const nothing = 'ReplicaSets and their Pods could not be read (Forbidden). Events could not be read (Forbidden).';
+  t.equal(await scene.diagnose(web, { identity: stranger }), nothing);
+});
+
+t.test('of a sealed object no name, no message, no value', async (t) => {
+  const scene = await startScene(t);
+  const secret = canary();
+  scene.kubelet.play('app=web', (pod, now) => ({ ...crashLooping(7, secret)(pod, now), message: secret }));
+  scene.kubelet.play('release=two', waiting('ImagePullBackOff', secret));
+  scene.kubelet.play('release=three', waiting(secret, secret));
+  const container = { image: `registry.example/${secret}`, env: [{ name: 'TOKEN', value: secret }], name: secret };
+  await scene.create(deployments, deployment({ template: template({ container, annotations: { note: secret } }) }));
+  const [pod] = await scene.pods(waitsFor('CrashLoopBackOff'));
+  await warn(scene.client, pod, 'BackOff', secret);
+  await warn(scene.client, pod, secret, secret);
+  const looping = await scene.diagnose(web, { sealed: true });
+  t.match(looping, /^Pod: container is waiting \(CrashLoopBackOff\), ended before \(Error\)\. Last Warning Events: /);
+  const release = (name: string) => scene.patch(web, { spec: { template: { metadata: { labels: { release: name } } } } });
+  await release('two');
+  await scene.pods(waitsFor('ImagePullBackOff'));
+  const pulling = await scene.diagnose(web, { sealed: true });
+  t.equal(pulling, 'Pod: container is waiting (ImagePullBackOff).');
+  await release('three');
+  await scene.pods(waitsFor(secret));
+  const odd = await scene.diagnose(web, { sealed: true });
+  t.equal(odd, 'Pod: container is waiting.', 'a reason is in CamelCase, or it is none');
+  for (const words of [looping, pulling, odd]) t.notMatch(words, /canary/);
+});
+
+t.test('six requests at the most, of bounded answers', async (t) => {
+  const scene = await startScene(t);
+  scene.kubelet.play('app=web', waiting('ImagePullBackOff'));
+  // Five Pods of 240 kB are more than one answer may have.
+  const large = template({ annotations: { padding: 'x'.repeat(240_000) } });
+  await scene.create(deployments, deployment({ replicas: 5, template: large }));
+  await scene.pods(waitsFor('ImagePullBackOff'), 5);
+  const requests: string[] = [];
+  const words = await scene.diagnose(web, { reader: noted(scene.cluster, requests) });
+  t.match(words, /^Pod web-\S+: container app is waiting \(ImagePullBackOff\)\.$/);
+  t.strictSame(requests, ['replicasets', 'pods', 'pods', 'events', 'events', 'events']);
+});
+
+function noted(reader: Reader, requests: string[]): Reader {
+  const listMetadata = (resource: Resource, namespace: string | undefined, identity: Identity, options: ListOptions) => {
+    requests.push(resource.plural);
+    return reader.listMetadata(resource, namespace, identity, options);
+  };
+  return { ...reader, listMetadata };
+}
+
+t.test('an answer that does not come is not waited for, and nothing is sent after it', async (t) => {
+  const scene = await startScene(t);
+  await scene.create(deployments, deployment());
+  const requests: string[] = [];
+  const silent = { ...scene.cluster, listMetadata: () => new Promise<never>(() => undefined) };
+  const words = await scene.diagnose(web, { reader: noted(silent, requests) });
+  const late = 'ReplicaSets and their Pods could not be read (DeadlineExceeded). Events could not be read (DeadlineExceeded).';
+  t.equal(words, late);
+  t.strictSame(requests, ['replicasets']);
+});
+
+t.test('a fault of the reading does not reach who has called', async (t) => {
+  const scene = await startScene(t);
+  await scene.create(deployments, deployment());
+  const broken = { ...scene.cluster, listMetadata: () => Promise.reject(new TypeError('unexpected')) };
+  t.equal(await scene.diagnose(web, { reader: broken }), 'The diagnosis has broken off (TypeError).');
+});
