@@ -8,8 +8,8 @@ import type { ChangeType } from '../model/transaction.ts';
 export type Finding =
   | { readonly kind: 'ready'; readonly found: string }
   | { readonly kind: 'notYet'; readonly found: string }
-  /** It will not become ready any more. */
-  | { readonly kind: 'failed'; readonly found: string };
+  /** It will not become ready any more. The reason, where it is the object's end; else what the gate checks has failed. */
+  | { readonly kind: 'failed'; readonly found: string; readonly reason?: 'Gone' | 'Replaced' | 'Terminating' };
 
 /** What an expression has come to. `unset`: it reads a field that is not there (yet). `broken`: no bool, or too much work; in words. */
 export type Evaluated =
@@ -40,4 +40,3 @@ export interface Look {
   /** How long ago the change was made, in ms. */
   readonly age: number;
 }
-

@@ -1,6 +1,7 @@
 import { authority } from './list/adversary.ts';
 import { calls } from './list/calls.ts';
 import { others } from './list/company.ts';
+import { gates } from './list/gates.ts';
 import { judgement } from './list/judgement.ts';
 import { locks } from './list/locks.ts';
 import { packages } from './list/packages.ts';
@@ -27,4 +28,5 @@ export const sabotages: readonly Sabotage[] = [
   ...authority,
   ...releases,
   ...packages,
+  ...gates,
 ];
