@@ -6,6 +6,7 @@ import { groupOf } from '../model/reference.ts';
 import { annotationOf, annotations, type Change, group, type Transaction } from '../model/transaction.ts';
 import { durationFaults } from './durations.ts';
 import { type Fault, fault } from './fault.ts';
+import { gateFaults } from './gates.ts';
 
 export const mostChanges = 500;
 
@@ -43,6 +44,8 @@ export function staticFaults(transaction: Transaction): readonly Fault[] {
     all.push(fault('Invalid', `spec.serviceAccountName "${printable(serviceAccountName)}" is not the name of a ServiceAccount`));
   }
   all.push(...nameFaults(transaction), ...durationFaults(transaction), ...sizeFaults(transaction));
+  const gated = changes.map((change) => ({ change, gate: change.gate }));
+  all.push(...gateFaults(transaction.gate, gated));
   return [...all, ...changes.slice(0, mostChanges).flatMap((change, index) => changeFaults(change, index, transaction))];
 }
 

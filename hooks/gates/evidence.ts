@@ -8,10 +8,7 @@ import type { Seen } from './verdict.ts';
 export const withoutEvidence = 10_000;
 
 /** `behind`: it is known to be about another generation, and never counts. `none`: nothing shows which. */
-export type Evidence =
-  | { readonly kind: 'seen' }
-  | { readonly kind: 'behind'; readonly observed: number }
-  | { readonly kind: 'none' };
+type Evidence = { readonly kind: 'seen' } | { readonly kind: 'behind'; readonly observed: number } | { readonly kind: 'none' };
 
 const seenIt: Evidence = { kind: 'seen' };
 

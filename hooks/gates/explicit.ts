@@ -7,7 +7,7 @@ import { parseFieldPath, readField } from './field-path.ts';
 import type { Checked } from './finding.ts';
 import type { Seen } from './verdict.ts';
 
-export type Answer =
+type Answer =
   | { readonly kind: 'yes' | 'no'; readonly found: string; readonly condition?: JsonObject }
   /** The check cannot be answered, now or later. */
   | { readonly kind: 'broken'; readonly found: string };

@@ -2,7 +2,7 @@
 // path leads to one value: wildcards, filters and ranges are refused.
 import { at, isList, type Json } from '../model/json.ts';
 
-export type FieldPath =
+type FieldPath =
   | { readonly kind: 'path'; readonly steps: readonly (string | number)[] }
   | { readonly kind: 'bad'; readonly message: string };
 

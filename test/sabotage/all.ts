@@ -2,6 +2,7 @@ import { authority } from './list/adversary.ts';
 import { calls } from './list/calls.ts';
 import { others } from './list/company.ts';
 import { gateDiagnosis } from './list/gate-diagnosis.ts';
+import { gates } from './list/gates.ts';
 import { judgement } from './list/judgement.ts';
 import { locks } from './list/locks.ts';
 import { packages } from './list/packages.ts';
@@ -28,5 +29,6 @@ export const sabotages: readonly Sabotage[] = [
   ...authority,
   ...releases,
   ...packages,
+  ...gates,
   ...gateDiagnosis,
 ];
