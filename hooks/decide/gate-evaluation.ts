@@ -10,7 +10,8 @@ import { type Reason, reasonOfFailure } from '../model/reason.ts';
 import { describe } from '../model/reference.ts';
 import type { Cause } from '../model/status.ts';
 import { believedTime, formatDuration, formatTime } from '../model/timeouts.ts';
-import type { GateView, Observation } from '../observe/observation.ts';
+import type { GateView } from '../observe/awaited.ts';
+import type { Observation } from '../observe/observation.ts';
 
 /** A gate after a look. */
 export interface Evaluated {

@@ -10,9 +10,9 @@ import type { Status } from '../model/status.ts';
 import type { Transaction } from '../model/transaction.ts';
 import { locationOf } from '../writes/change.ts';
 import { serviceAccountOf, storageClasses } from '../writes/resources.ts';
+import type { AwaitView, GateView, StoredSnapshot } from './awaited.ts';
 import type { Carry } from './carry.ts';
 import { readDiagnosis } from './diagnosis.ts';
-import type { AwaitView, GateView, StoredSnapshot } from './observation.ts';
 import { type Listed, readLive } from './read.ts';
 import { readSnapshot, type SnapshotSource } from './snapshot.ts';
 

@@ -8,12 +8,13 @@ import { type ChangeType, mayBreak, type Transaction } from '../model/transactio
 import { driftOf } from '../snapshots/drift.ts';
 import { engine } from '../writes/resources.ts';
 import { type Ahead, readInTurn } from './ahead.ts';
+import type { StoredSnapshot } from './awaited.ts';
 import type { Carry } from './carry.ts';
 import { readComingBack } from './coming-back.ts';
 import { lookAlong, lookInto, type Standing } from './contents.ts';
 import { tryInTurn } from './deferred.ts';
 import { readDefinition } from './definition.ts';
-import type { ItemView, Presence, StoredSnapshot } from './observation.ts';
+import type { ItemView, Presence } from './observation.ts';
 import { findOthers } from './others.ts';
 import { type Listed, lookForAccount, read, readLive } from './read.ts';
 import { readSnapshot, type SnapshotSource } from './snapshot.ts';

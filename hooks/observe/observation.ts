@@ -16,8 +16,6 @@ import type { Change, Transaction } from '../model/transaction.ts';
 import type { KnownDrift } from '../snapshots/drift.ts';
 import type { AwaitView, StoredSnapshot } from './awaited.ts';
 
-export type { AwaitView, GateView, StoredSnapshot } from './awaited.ts';
-
 export type Presence =
   | { readonly kind: 'present'; readonly object: JsonObject }
   | { readonly kind: 'absent' }

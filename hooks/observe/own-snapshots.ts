@@ -9,8 +9,9 @@ import { digestOf } from '../snapshots/chunks.ts';
 import { isSnapshotOf, mostParts, partName, partNumber, snapshotNames } from '../snapshots/names.ts';
 import { readHead } from '../snapshots/objects.ts';
 import { configMaps, engine, uidLabel } from '../writes/resources.ts';
+import type { StoredSnapshot } from './awaited.ts';
 import { assemble } from './entries.ts';
-import type { Presence, StoredSnapshot } from './observation.ts';
+import type { Presence } from './observation.ts';
 import { read } from './read.ts';
 import { readParts, type SnapshotSource } from './snapshot.ts';
 

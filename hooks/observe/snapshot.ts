@@ -12,10 +12,11 @@ import { partName } from '../snapshots/names.ts';
 import { isPartCount } from '../snapshots/objects.ts';
 import { mayLackTags } from '../snapshots/untagged.ts';
 import { configMaps, engine } from '../writes/resources.ts';
+import type { StoredSnapshot } from './awaited.ts';
 import { resolveTargets } from './begin.ts';
 import { assemble, type Served } from './entries.ts';
 import type { Looks } from './looks.ts';
-import type { Presence, StoredSnapshot } from './observation.ts';
+import type { Presence } from './observation.ts';
 import { presenceOf, read } from './read.ts';
 import type { Sightings } from './sightings.ts';
 

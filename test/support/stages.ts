@@ -76,17 +76,17 @@ export const units: readonly Unit[] = [
     nature: 'pure',
   },
   {
-    name: 'checks',
-    what: 'what refuses a Transaction before anything is changed, in words',
-    holds: folder('hooks/checks'),
-    sees: [...values, 'content', 'snapshots', 'gates'],
-    nature: 'pure',
-  },
-  {
     name: 'gates',
     what: 'whether an object is ready: the rules of kinds, checks, and why it is not',
     holds: folder('hooks/gates'),
     sees: [...values, 'content'],
+    nature: 'pure',
+  },
+  {
+    name: 'checks',
+    what: 'what refuses a Transaction before anything is changed, in words',
+    holds: folder('hooks/checks'),
+    sees: [...values, 'content', 'snapshots', 'gates'],
     nature: 'pure',
   },
   {

@@ -10,6 +10,7 @@ import { nobodyElse } from '../../../hooks/model/others.ts';
 import type { Status } from '../../../hooks/model/status.ts';
 import { formatMicroTime } from '../../../hooks/model/timeouts.ts';
 import { annotations, fieldManagers, holderOf } from '../../../hooks/model/transaction.ts';
+import type { StoredSnapshot } from '../../../hooks/observe/awaited.ts';
 import type {
   BeginView,
   CleanUpView,
@@ -22,7 +23,6 @@ import type {
   Presence,
   ReleaseView,
   RelockView,
-  StoredSnapshot,
 } from '../../../hooks/observe/observation.ts';
 import { changed, entryFor, prior, with_ } from '../../support/judged-objects.ts';
 import { minute, second, start, statusOf, transactionOf, wordsOf } from '../../support/transactions.ts';
