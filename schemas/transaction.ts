@@ -2,8 +2,9 @@
 // progress. Metacontroller overwrites status with whatever our answer says, so only the API server can hold that line.
 import type { Rule, Schema } from './schema.ts';
 import { group } from './spec-values.ts';
+import { item } from './transaction-item.ts';
 import { transactionSpec } from './transaction-spec.ts';
-import { item, transactionStatus } from './transaction-status.ts';
+import { transactionStatus } from './transaction-status.ts';
 
 export const version = 'v1alpha1';
 export const kind = 'Transaction';

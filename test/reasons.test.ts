@@ -7,19 +7,23 @@ import t from 'tap';
 import { readSources } from './support/sources.ts';
 
 const kinds =
-  'ConfigMap CustomResourceDefinition Endpoints Event Job Lease Namespace PersistentVolume PersistentVolumeClaim Secret Service ServiceAccount Status Transaction';
+  'Events Pod Pods ReplicaSet StorageClass ConfigMap CustomResourceDefinition Endpoints Event Job Lease Namespace PersistentVolume PersistentVolumeClaim Secret Service ServiceAccount Status Transaction';
 const values =
   'Create Update Patch Delete Apply True False Normal Warning Succeeded Established Namespaced Error Bound ExternalName';
 /** Of a change; Prepared and Failed are reasons too. */
 const states = 'Waiting Applying Applied Restoring Restored NotRestored Skipped';
+/** Places of gates, and operators of selectors. */
+const places = 'AfterChange AtEnd Never In NotIn Exists DoesNotExist';
 /** Codes of errors in Node, and what they are called here. */
 const foreign = 'TimeoutError';
 
-const noReasons = new Set([kinds, values, states, foreign].flatMap((words) => words.split(' ')));
+const noReasons = new Set([kinds, values, states, places, foreign].flatMap((words) => words.split(' ')));
 
-/** Where failures get their names: the engine (packages have theirs in docs/packages.md), and what it is told about the API server. */
+/**
+ * Where failures get their names: the engine (packages have theirs in docs/packages.md; rules of gates repeat those of conditions), and what it is told about the API server.
+ */
 const sources = [
-  ...readSources('hooks').filter(({ path }) => !path.startsWith('hooks/packages/')),
+  ...readSources('hooks').filter(({ path }) => !/^hooks\/(packages|gates)\//.test(path)),
   ...readSources('server/kubernetes').filter(({ path }) => /\/(failures|transport|apply-refusals)\.ts$/.test(path)),
 ];
 

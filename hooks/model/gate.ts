@@ -5,7 +5,7 @@ import { formatTime, parseDuration, parseTime } from './timeouts.ts';
 export const gatePlaces = ['AfterChange', 'AtEnd', 'Never'] as const;
 
 /** `AfterChange`: before the next change is made. `AtEnd`: once all changes are applied. `Never`: not even where `spec.gate` waits for all. */
-export type GatePlace = (typeof gatePlaces)[number];
+type GatePlace = (typeof gatePlaces)[number];
 
 /** One question about an object as it is stored. */
 export type Check =

@@ -5,7 +5,7 @@ import { worstPod } from '../gates/ailing-pod.ts';
 import { describeDiagnosis, type Evidence, type Unread } from '../gates/diagnosis.ts';
 import { at, isList, isObject, type Json, type JsonObject, textAt } from '../model/json.ts';
 
-export interface Diagnosed {
+interface Diagnosed {
   readonly reader: Reader;
   readonly identity: Identity;
   readonly clock: Pick<Clock, 'sleep'>;

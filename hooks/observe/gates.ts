@@ -16,7 +16,7 @@ import { readDiagnosis } from './diagnosis.ts';
 import { type Listed, readLive } from './read.ts';
 import { readSnapshot, type SnapshotSource } from './snapshot.ts';
 
-export interface GateContext {
+interface GateContext {
   readonly source: SnapshotSource;
   readonly transaction: Transaction;
   readonly status: Status;

@@ -24,7 +24,7 @@ import { foreign } from '../../hooks/model/words.ts';
 import { faultIn, type Known, readByFunction, reader } from './syntax.ts';
 import { boundTexts, mostCharacters } from './texts.ts';
 
-export type Program =
+type Program =
   | { readonly kind: 'program'; run(object: CelInput): Evaluated }
   | { readonly kind: 'fault'; readonly message: string };
 

@@ -1,7 +1,7 @@
 // The tree of an expression: what it names that is not there, and how it reads fields and items.
 import type { parse } from '@bufbuild/cel';
 
-export type Expression = NonNullable<ReturnType<typeof parse>['expr']>;
+type Expression = NonNullable<ReturnType<typeof parse>['expr']>;
 
 /** Reads a field or an item: `(container, key)`. No name that an expression can call. */
 export const reader = '@read';
@@ -17,7 +17,7 @@ export interface Known {
   readonly isFunction: (name: string) => boolean;
 }
 
-export interface Fault {
+interface Fault {
   readonly id: bigint;
   readonly message: string;
 }

@@ -6,7 +6,7 @@ import { strings } from '@bufbuild/cel/ext';
 /** Characters, or bytes, or items of lists that are made of a text, in one evaluation. An object has 1.5 MB at most. */
 export const mostCharacters = 4 * 1024 * 1024;
 
-export interface Texts {
+interface Texts {
   /** The functions, those bounded that make texts. */
   readonly functions: CelFunc[];
   /** An evaluation begins. */

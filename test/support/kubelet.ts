@@ -6,7 +6,7 @@ import { at, isList, type JsonObject, textAt } from '../../hooks/model/json.ts';
 import { type Client, must, type Teardown } from './client.ts';
 
 /** What a kubelet writes about a Pod: the status, with `now` as the time of what has changed. */
-export type Play = (pod: JsonObject, now: string) => JsonObject;
+type Play = (pod: JsonObject, now: string) => JsonObject;
 
 export interface Kubelet {
   /** From now on the Pods that the label selector takes are as `play` says, those that come later too. The last word on a Pod counts. */
@@ -106,8 +106,6 @@ export function terminated(exitCode: number, message = ''): Play {
       state: { terminated: { exitCode, reason, message, startedAt: now, finishedAt: now } },
     });
 }
-
-export const succeeded: Play = terminated(0);
 
 /** Its containers end again and again. */
 export function crashLooping(exitCode: number, message = ''): Play {

@@ -4,7 +4,7 @@ import { decodeDisplay, displayOf, encodeDisplay, type ItemState, statesOf } fro
 import type { Item } from '../../../hooks/model/item.ts';
 import { phases } from '../../../hooks/model/phase.ts';
 import { storedSize } from '../../../hooks/model/words.ts';
-import { itemStates } from '../../../schemas/transaction-status.ts';
+import { itemStates } from '../../../schemas/transaction-item.ts';
 import { listed, table } from '../../support/table.ts';
 import { change, itemsOf, minute, second, start, statusOf, transactionOf } from '../../support/transactions.ts';
 
