@@ -1,7 +1,7 @@
 // The ValidatingAdmissionPolicy of `spec`, as `scripts/generate.ts` writes it to manifests/admission-spec.yaml: what is created
 // follows the creation rules, and what is stored does not change. It is asked at writes of the Transaction itself, never at those
 // of its status. An update is not judged by the creation rules: a Transaction from before a rule must still get its finalizers.
-import { type CreationRule, type TargetRule, targetRules, transactionRules } from './creation-rules.ts';
+import { type CreationRule, gateRules, type TargetRule, targetRules, transactionRules } from './creation-rules.ts';
 import { group } from './spec-values.ts';
 
 interface Validation {
@@ -35,8 +35,8 @@ export const admissionPolicy = {
     matchConstraints: {
       resourceRules: [{ apiGroups: [group], apiVersions: ['*'], operations: ['CREATE', 'UPDATE'], resources: ['transactions'] }],
     },
-    variables: [isUpdate, targets, ...targetRules.map(firstRefused)],
-    validations: [unchanged, ...transactionRules.map(ofTransaction), ...targetRules.map(ofTarget)],
+    variables: [isUpdate, targets, ...targetRules.map(firstRefused), ...gateRules.map(firstRefusedGate)],
+    validations: [unchanged, ...transactionRules.map(ofTransaction), ...targetRules.map(ofTarget), ...gateRules.map(ofGate)],
   },
 } as const;
 
@@ -68,6 +68,25 @@ function ofTarget(rule: TargetRule): Validation {
       message,
     ),
   };
+}
+
+function ofGate(rule: TargetRule): Validation {
+  const { path, message } = rule;
+  const index = `variables.${firstRefusedGate(rule).name}`;
+  return {
+    expression: `variables.isUpdate || ${index} < 0`,
+    message: `spec.changes[].gate.${path}: ${message}`,
+    messageExpression: refusal(
+      `spec.changes[' + string(${index}) + '].gate.${path}`,
+      `object.spec.changes[${index}].gate.${path}`,
+      message,
+    ),
+  };
+}
+
+function firstRefusedGate({ name, path, holds }: TargetRule): Variable {
+  const rule = `!has(change.gate) || (${holds(`change.gate.${path}`)})`;
+  return { name: `${name}Refused`, expression: `object.spec.changes.map(change, ${rule}).indexOf(false)` };
 }
 
 /** The index of the first change whose target breaks the rule; below zero without one. */

@@ -1,6 +1,6 @@
 // What must hold of a Transaction when it is created, beyond what its schema says: one row for each rule. They are not in the CRD,
 // which would evaluate them over the whole spec again at every update of a status; admission-policy.ts makes a policy of them.
-import { durations, longestTransactionName, patterns, refusedGroups } from './spec-values.ts';
+import { type Duration, durations, gateDurations, longestTransactionName, patterns, refusedGroups } from './spec-values.ts';
 
 export interface CreationRule {
   /** Where the value is: in the Transaction, or in a target. */
@@ -18,7 +18,9 @@ export interface TargetRule extends CreationRule {
   readonly isOptional?: true;
 }
 
-const matches = (pattern: string) => (value: string) => `${value}.matches(r'${pattern}')`;
+function matches(pattern: string): (value: string) => string {
+  return (value) => `${value}.matches(r'${pattern}')`;
+}
 
 export const transactionRules: readonly CreationRule[] = [
   {
@@ -31,15 +33,25 @@ export const transactionRules: readonly CreationRule[] = [
     holds: matches(patterns.serviceAccountName),
     message: 'write the name of a ServiceAccount in this namespace (lower case letters, digits, - and .)',
   },
-  ...Object.entries(durations).map(
-    ([name, { least, most, default: usual, example }]): CreationRule => ({
-      path: `spec.${name}`,
-      holds: (value) =>
-        `${matches(patterns.duration)(value)} && duration(${value}) >= duration('${least}') && duration(${value}) <= duration('${most}')`,
-      message: `write a duration from ${least} to ${most} in units of h, m, s and ms, such as ${usual} or ${example}`,
-    }),
-  ),
+  ...Object.entries(durations).map(([name, bounds]): CreationRule => ({ path: `spec.${name}`, ...within(bounds) })),
+  ...Object.entries(gateDurations).map(([name, bounds]): CreationRule => {
+    const { holds, message } = within(bounds);
+    return { path: `spec.gate.${name}`, holds: (value) => `!has(object.spec.gate) || ${holds(value)}`, message };
+  }),
 ];
+
+/** Of the gates of changes. */
+export const gateRules: readonly TargetRule[] = Object.entries(gateDurations).map(
+  ([name, bounds]): TargetRule => ({ name, path: name, ...within(bounds) }),
+);
+
+function within({ least, most, default: usual, example }: Duration): Pick<CreationRule, 'holds' | 'message'> {
+  return {
+    holds: (value) =>
+      `${matches(patterns.duration)(value)} && duration(${value}) >= duration('${least}') && duration(${value}) <= duration('${most}')`,
+    message: `write a duration from ${least} to ${most} in units of h, m, s and ms, such as ${usual} or ${example}`,
+  };
+}
 
 export const targetRules: readonly TargetRule[] = [
   {

@@ -20,7 +20,7 @@ export const patterns = {
   duration: `^(${amount(9)}(ns|us|µs|ms|s)|${amount(5)}(m|h))+$`,
 } as const;
 
-interface Duration {
+export interface Duration {
   readonly default: string;
   readonly example: string;
   readonly least: string;
@@ -31,6 +31,12 @@ export const durations = {
   lockTimeout: { default: '5m', example: '2m30s', least: '30s', most: '1h' },
   lockWait: { default: '1m', example: '2m30s', least: '0s', most: '1h' },
   timeout: { default: '30m', example: '1h30m', least: '1s', most: '24h' },
+} as const satisfies Readonly<Record<string, Duration>>;
+
+/** Of a gate; that `stableFor` is below `timeout`, the hook says. */
+export const gateDurations = {
+  timeout: { default: '5m', example: '10m', least: '1s', most: '24h' },
+  stableFor: { default: '0s', example: '30s', least: '0s', most: '24h' },
 } as const satisfies Readonly<Record<string, Duration>>;
 
 /** Groups of what runs Transactions, with what a message says of their kinds. */

@@ -2,7 +2,7 @@
 // the status (creation-rules.ts has them). `content` is declared without a type, any JSON: what must hold inside depends on the
 // change (name, kind, namespace agree with the target; a Create carries no uid, resourceVersion, managedFields), and the hook says it.
 import type { Schema } from './schema.ts';
-import { durations, patterns } from './spec-values.ts';
+import { type Duration, durations, gateDurations, patterns } from './spec-values.ts';
 
 export const mostChanges = 500;
 
@@ -17,7 +17,10 @@ function text({ description, pattern, maxLength }: Text): Schema {
 }
 
 function duration(name: keyof typeof durations, description: string): Schema {
-  const { default: usual, least, most } = durations[name];
+  return durationOf(durations[name], description);
+}
+
+function durationOf({ default: usual, least, most }: Duration, description: string): Schema {
   const bounded = `${description} A duration from ${least} to ${most}.`;
   return { type: 'string', description: bounded, default: usual, minLength: 1, maxLength: 32, pattern: patterns.duration };
 }
@@ -92,13 +95,9 @@ function check(description: string): Schema {
   };
 }
 
-function gateDuration(description: string, usual: string): Schema {
-  return { type: 'string', description, default: usual, minLength: 1, maxLength: 32, pattern: patterns.duration };
-}
-
-const gateDurations = {
-  timeout: gateDuration('How long to wait; then all is undone. A duration from 1s to 24h.', '5m'),
-  stableFor: gateDuration('For how long it must be ready without a break. A duration from 0s to less than timeout.', '0s'),
+const gateTimes = {
+  timeout: durationOf(gateDurations.timeout, 'How long to wait; then all is undone.'),
+  stableFor: durationOf(gateDurations.stableFor, 'For how long it must be ready without a break; less than timeout.'),
 } as const;
 
 const gate: Schema = {
@@ -115,7 +114,7 @@ const gate: Schema = {
     },
     ready: check('What must hold.'),
     failed: check('What ends the wait: all is undone.'),
-    ...gateDurations,
+    ...gateTimes,
   },
 };
 
@@ -167,7 +166,7 @@ export const transactionSpec: Schema = {
       type: 'object',
       description:
         'At the end all changed objects must be ready at once: a gate AtEnd for each change that has none, Deletes aside.',
-      properties: gateDurations,
+      properties: gateTimes,
     },
     lockTimeout: duration(
       'lockTimeout',

@@ -20,6 +20,13 @@ const ajv = new Ajv(dialect);
 const acceptsSpec = ajv.compile(transactionSpec);
 const acceptsStatus = ajv.compile(transactionStatus);
 
+// With all three forms: that there is one is checked by the hook.
+const check: JsonObject = {
+  condition: { type: 'Available', status: 'True' },
+  field: { path: '.status.phase', value: 'Failed' },
+  expression: 'object.status.failed > 3',
+};
+
 const fullSpec: JsonObject = {
   serviceAccountName: 'deploy-sa',
   changes: [
@@ -27,8 +34,16 @@ const fullSpec: JsonObject = {
       target: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web-server', namespace: 'shop' },
       type: 'Patch',
       content: { spec: { replicas: 3 } },
+      gate: {
+        at: 'AtEnd',
+        ready: check,
+        failed: check,
+        timeout: '10m',
+        stableFor: '30s',
+      },
     },
   ],
+  gate: { timeout: '10m', stableFor: '30s' },
   lockTimeout: '5m',
   lockWait: '1m',
   timeout: '30m',
@@ -56,6 +71,12 @@ const fullStatus: JsonObject = {
       disowned: true,
       note: 'an owner reference was dropped',
       waiting: 'it is being deleted',
+      gate: {
+        since: '2026-11-21T10:00:00Z',
+        readySince: '2026-11-21T10:00:00Z',
+        passed: true,
+        found: 'condition Available is True',
+      },
     },
   ],
   rollbackRef: { name: 'deploy-v2-rollback', digest: 'a1b2', objects: 1 },
@@ -87,7 +108,7 @@ const fullStatus: JsonObject = {
 };
 
 const durations = fc.constantFrom<Json>('30s', '1m', '1h', '0.5h', '3599s999ms');
-const narrower = { lockTimeout: durations, lockWait: durations, timeout: durations };
+const narrower = { lockTimeout: durations, lockWait: durations, timeout: durations, stableFor: durations };
 const isRefusedByCelAlone = (spec: unknown): boolean =>
   /"apiVersion":"(tx\.janus|metacontroller\.k8s)\.io\//.test(JSON.stringify(spec));
 

@@ -62,7 +62,13 @@ t.test('kubectl get shows the columns', async (t) => {
     duration: '12s',
     conditions: [
       { type: 'Succeeded', status: 'False', reason: 'Timeout' },
-      { type: 'Reconciling', status: 'True', lastTransitionTime: '2026-01-01T00:00:00Z' },
+      {
+        type: 'Reconciling',
+        status: 'True',
+        reason: 'WaitingForGate',
+        message: 'waiting for Job migrate',
+        lastTransitionTime: '2026-01-01T00:00:00Z',
+      },
     ],
     items: [{ committed: true }, { left: true, error: { reason: 'RollbackConflict', message: '' } }, { left: true }],
   };
@@ -78,6 +84,7 @@ t.test('kubectl get shows the columns', async (t) => {
     ['Reason', 0],
     ['Age', 0],
     ['Current', 1],
+    ['Waiting', 1],
     ['Duration', 1],
     ['ServiceAccount', 1],
     ['Since', 1],
@@ -94,6 +101,7 @@ t.test('kubectl get shows the columns', async (t) => {
       '3/5',
       'Timeout',
       status.current,
+      'waiting for Job migrate',
       '12s',
       'deploy-sa',
       '2026-01-01T00:00:00Z',

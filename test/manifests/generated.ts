@@ -15,8 +15,10 @@ export function valid(schema: Schema, narrower: Narrower = {}): fc.Arbitrary<Jso
   return fc.jsonValue({ maxDepth: 3 }).filter((value) => value !== null) as fc.Arbitrary<Json>;
 }
 
-function validText({ enum: values, pattern = '', maxLength = 100 }: Schema): fc.Arbitrary<Json> {
-  return values ? fc.constantFrom(...values) : fc.stringMatching(new RegExp(pattern, 'u'), { maxLength });
+function validText({ enum: values, pattern, minLength = 0, maxLength = 100 }: Schema): fc.Arbitrary<Json> {
+  if (values) return fc.constantFrom(...values);
+  if (pattern === undefined) return fc.string({ minLength, maxLength });
+  return fc.stringMatching(new RegExp(pattern, 'u'), { maxLength });
 }
 
 function validObject({ properties = {}, required = [] }: Schema, narrower: Narrower) {

@@ -62,6 +62,7 @@ const fullItem: JsonObject = {
   waiting: 'w',
   disowned: true,
   note: 'n',
+  gate: { since: '2026-11-21T10:00:00Z', found: 'f' },
 };
 const otherMembers: JsonObject = {
   lockLease: 'janus-lock-b',
@@ -78,6 +79,7 @@ const otherMembers: JsonObject = {
   waiting: 'x',
   disowned: false,
   note: 'o',
+  gate: { since: '2026-11-21T10:00:00Z', found: 'f', passed: true },
 };
 const bareItem = without(fullItem, 'target', 'state');
 const holding = (...items: readonly JsonObject[]): JsonObject => ({ ...stored, items: [...items] });
