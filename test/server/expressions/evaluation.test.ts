@@ -2,7 +2,7 @@
 import t from 'tap';
 import type { Evaluated } from '../../../hooks/model/gate.ts';
 import { type JsonObject, parseJson } from '../../../hooks/model/json.ts';
-import { open, patient } from './opened.ts';
+import { open, patient, yes } from './opened.ts';
 
 const object = parseJson(
   JSON.stringify({
@@ -15,7 +15,6 @@ const object = parseJson(
     .replace('"OVER"', '92233720368547758080'),
 ) as JsonObject;
 
-const yes: Evaluated = { kind: 'value', value: true };
 const no: Evaluated = { kind: 'value', value: false };
 const unset: Evaluated = { kind: 'unset' };
 
