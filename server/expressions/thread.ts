@@ -27,9 +27,9 @@ export function startThread(limit: number): Thread {
   let isOver = false;
   const settle = (): Pending | undefined => {
     clearTimeout(timer);
-    worker.unref();
     const task = pending;
     pending = undefined;
+    if (task !== undefined) worker.unref();
     return task;
   };
   const endLate = async (task: Pending | undefined): Promise<void> => {

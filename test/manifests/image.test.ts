@@ -41,14 +41,15 @@ t.test('what is copied, with the dependencies, is a program', async (t) => {
   t.teardown(() => rmSync(directory, { recursive: true }));
   for (const path of copied) cpSync(join(root, path), join(directory, path), { recursive: true });
   symlinkSync(join(root, 'node_modules'), join(directory, 'node_modules'));
-  const { status, stdout, stderr } = spawnSync(process.execPath, ['server/main.ts'], {
-    cwd: directory,
-    env: { PORT: 'none', NODE_COMPILE_CACHE: join(directory, '.compiled') },
-    encoding: 'utf8',
-  });
+  const env = { PORT: 'none', NODE_COMPILE_CACHE: join(directory, '.compiled') };
+  const run = (file: string) => spawnSync(process.execPath, [file], { cwd: directory, env, encoding: 'utf8' });
+  const { status, stdout, stderr } = run('server/main.ts');
   t.equal(status, 1);
   t.match(stdout + stderr, /PORT/, 'it runs as far as finding its configuration wrong');
   t.ok(existsSync(join(directory, '.compiled')), 'which is enough for the image to hold it compiled');
+  const thread = 'server/expressions/worker.ts';
+  t.match(dockerfile, `node ${thread}`);
+  t.equal(run(thread).status, 0, 'what expressions run in is loaded, and ends');
 });
 
 t.test('it is started as by npm start', async (t) => {

@@ -1,6 +1,7 @@
 import { authority } from './list/adversary.ts';
 import { calls } from './list/calls.ts';
 import { others } from './list/company.ts';
+import { expressions } from './list/expressions.ts';
 import { gateDiagnosis } from './list/gate-diagnosis.ts';
 import { gates } from './list/gates.ts';
 import { judgement } from './list/judgement.ts';
@@ -31,4 +32,5 @@ export const sabotages: readonly Sabotage[] = [
   ...packages,
   ...gates,
   ...gateDiagnosis,
+  ...expressions,
 ];

@@ -1,0 +1,48 @@
+// What ends an expression that takes too long, and who waits for it meanwhile.
+import t from 'tap';
+import { loops, megabyte, open, patient, yes } from './opened.ts';
+
+/** Longer than that of the server: the small expressions beside have it too, on a machine that does much else. */
+const limit = 2_000;
+
+t.test('what takes too long is ended, and what was asked at the same time is answered', async (t) => {
+  const { expressions, threads } = open(t, { limit, idle: 60_000 });
+  const [hostile, beside, after] = await Promise.all([
+    expressions.evaluate(loops, megabyte),
+    expressions.evaluate('object.ready', { ready: true }),
+    expressions.compile('object.ready'),
+  ]);
+  t.same(hostile, { kind: 'broken', message: 'the expression takes longer than 2000 ms' });
+  t.same(beside, yes, 'its own time began after the hostile one');
+  t.equal(after, undefined);
+  t.equal(threads.length, 2, 'one after the other');
+  t.equal(threads[0]?.threadId, -1, 'the first is over');
+});
+
+t.test('the server ends it after 250 ms', async (t) => {
+  const { expressions } = open(t);
+  t.same(await expressions.evaluate(loops, megabyte), { kind: 'broken', message: 'the expression takes longer than 250 ms' });
+});
+
+t.test('where this process was late, the answer counts that has come meanwhile', async (t) => {
+  const { expressions, threads } = open(t, { limit: 1_000, idle: 60_000 });
+  await expressions.evaluate('true', {});
+  const [thread] = threads;
+  const block = () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 3_000);
+  thread?.once('message', () => setImmediate(block));
+  t.same(
+    await expressions.evaluate('object.items.all(a, object.items.all(b, a + b >= 0))', {
+      items: Array.from({ length: 100 }, (_, index) => index),
+    }),
+    yes,
+  );
+  t.equal(threads.length, 1);
+});
+
+t.test('a regular expression takes time in proportion to the text', async (t) => {
+  const { expressions, threads } = open(t, patient);
+  const object = { metadata: { name: `${'a'.repeat(50_000)}!` } };
+  t.same(await expressions.evaluate("object.metadata.name.matches('^(a+)+$')", object), { kind: 'value', value: false });
+  t.same(await expressions.evaluate("object.metadata.name.matches('(a+)+$')", object), { kind: 'value', value: false });
+  t.equal(threads.length, 1);
+});

@@ -1,0 +1,35 @@
+// Expressions with their thread, for tests, and the threads that were started meanwhile.
+import type { Worker } from 'node:worker_threads';
+import type { Test } from 'tap';
+import type { Evaluated } from '../../../hooks/model/gate.ts';
+import type { JsonObject } from '../../../hooks/model/json.ts';
+import { createExpressions, type OpenExpressions } from '../../../server/expressions/expressions.ts';
+
+type Limits = Parameters<typeof createExpressions>[0];
+
+interface Opened {
+  readonly expressions: OpenExpressions;
+  readonly threads: readonly Worker[];
+}
+
+/** Without limits those of the server. Closed when the test is over. */
+export function open(t: Test, limits?: Limits): Opened {
+  const threads: Worker[] = [];
+  const note = (worker: Worker): void => void threads.push(worker);
+  process.on('worker', note);
+  const expressions = limits === undefined ? createExpressions() : createExpressions(limits);
+  t.teardown(async () => {
+    process.off('worker', note);
+    await expressions.close();
+  });
+  return { expressions, threads };
+}
+
+/** Long enough for any machine: for tests of what an expression comes to, not of how long it takes. */
+export const patient: Limits = { limit: 60_000, idle: 60_000 };
+
+export const yes: Evaluated = { kind: 'value', value: true };
+
+/** Takes seconds on any machine, over an object of 1 MB. */
+export const loops = 'object.items.all(a, object.items.all(b, object.items.all(c, a.number + b.number + c.number >= 0)))';
+export const megabyte: JsonObject = { items: Array.from({ length: 150 }, (_, number) => ({ number, text: 'x'.repeat(7_000) })) };
