@@ -6,7 +6,7 @@ const backward = 'hooks/attribution/undo.ts';
 const forwardTests = ['test/hooks/attribution/apply.test.ts'];
 const backwardTests = ['test/hooks/attribution/undo.test.ts'];
 
-export const judgement: readonly Sabotage[] = [
+export const attribution: readonly Sabotage[] = [
   {
     name: 'own-create-foreign',
     fault: 'after a crash the object that we created is taken for foreign',
