@@ -33,7 +33,11 @@ export async function commit(world: World, checks: Checks): Promise<void> {
   print();
   checks.that('deploy-v2 is Committed', textAt(status, 'phase') === 'Committed', status);
   checks.that('its condition Succeeded is True', conditionOf(status, 'Succeeded') === 'True', status);
-  checks.that('everything was prepared before anything was changed', isInOrder(phases, ['Pending', 'Prepared', 'Committed']), phases);
+  checks.that(
+    'everything was prepared before anything was changed',
+    isInOrder(phases, ['Pending', 'Prepared', 'Committed']),
+    phases,
+  );
   checkVersion2(checks, after);
   await checkLocks(checks, client);
 }

@@ -1,4 +1,4 @@
-// What the adversary of the campaign must notice by itself, whatever the tests of single parts see before it.
+// Faults that the adversary of the campaign must notice, even if another test would notice them earlier.
 import type { Sabotage } from '../sabotage.ts';
 
 const caughtBy = ['test/faults/adversary.test.ts'];

@@ -1,4 +1,4 @@
-// Packages: what a registry sends, which versions are chosen, what of a definition may change, and where secrets go.
+// Packages: what a registry sends, which versions are chosen, how a CRD may change, and where secrets go.
 import type { Sabotage } from '../sabotage.ts';
 
 export const packages: readonly Sabotage[] = [

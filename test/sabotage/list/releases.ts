@@ -1,4 +1,4 @@
-// What is known before anything is changed: what may wait for its turn, and what cannot be undone.
+// Checks before the first change: which dry runs may be deferred, and which changes cannot be undone.
 import type { Sabotage } from '../sabotage.ts';
 
 const deferred = ['test/scenarios/releases/deferred.test.ts'];

@@ -1,4 +1,4 @@
-// What the undo writes, and what becomes of its failures.
+// What the undo writes, and how it handles failures.
 import type { Sabotage } from '../sabotage.ts';
 
 const compensation = 'hooks/plan/compensation.ts';

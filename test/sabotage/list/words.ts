@@ -1,4 +1,4 @@
-// Words of others: what they may steer, how long they may be, and whose values they may tell.
+// Words of others: what they must not control, how long they may be, and whose values they must not reveal.
 import type { Sabotage } from '../sabotage.ts';
 
 const wordsTest = ['test/threats/words.test.ts'];

@@ -1,4 +1,4 @@
-// Who may have written what, and what an undo may rely on (W1 to W5, hooks/in-flight/in-flight.ts).
+// Who may have written, and what an undo may rely on (W1 to W5, hooks/in-flight/in-flight.ts).
 import type { Sabotage } from '../sabotage.ts';
 
 const inFlight = 'hooks/in-flight/in-flight.ts';

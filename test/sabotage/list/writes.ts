@@ -1,4 +1,4 @@
-// What is written, and under which condition.
+// What is written, and with which preconditions.
 import type { Sabotage } from '../sabotage.ts';
 
 const requests = 'server/kubernetes/requests.ts';
