@@ -1,8 +1,8 @@
 // Separates our work in the live object from the work of others. Values decide: prior -> expected is our change, expected -> live is
 // theirs. managedFields help only where values prove nothing: a change that changed nothing, and values that a webhook stamped.
 //
-// I4. A change, and its undo, each change the content of a target at most once, however often they are tried: what is there already is
-//     recognised by its values and by managedFields.
+// I4. A change changes the content of a target at most once, and so does its undo, however often they are tried: values and
+//     managedFields show what is already there.
 import { contentOf } from '../content/content.ts';
 import { type ListKinds, listKindsOf, partsOf, valueAt, withValueAt, withValuesAt } from '../content/lists.ts';
 import { differences, type Merge, merge, type OurPath } from '../content/merge.ts';

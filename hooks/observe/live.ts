@@ -1,6 +1,6 @@
 // Reads the Transaction as it is now, whatever the body of a call says of it.
 //
-// I13. A call is a doorbell: nothing that only the body of a request says is requested, written or reported.
+// I13. A call is a doorbell: the engine requests, writes and reports nothing that only the body of a call says.
 import type { Location, Reader } from '../cluster.ts';
 import { at, isObject, type JsonObject, textAt } from '../model/json.ts';
 import type { Status } from '../model/status.ts';

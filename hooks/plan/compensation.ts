@@ -2,7 +2,7 @@
 // own that marks the object as half restored. The second write restores the field ownership and changes nothing else. After a crash
 // the next process sees which of the two is missing.
 //
-// I15. What was undone bears no trace of the Transaction: neither its values nor its entries in managedFields.
+// I15. After an undo the object bears no trace of the Transaction: neither its values nor its entries in managedFields.
 
 import type { UndoVerdict } from '../attribution/undo.ts';
 import type { Precondition, Write } from '../cluster.ts';

@@ -1,7 +1,7 @@
 // From a step to its writes. Pure and exhaustive: performing them needs no further decision.
 //
-// I5. Written are the targets that the spec names, their Leases and our snapshots; nothing else.
-// I11. Targets are written as the ServiceAccount, the engine's own objects as the engine.
+// I5. The engine writes only the targets that the spec names, their Leases and its own snapshots.
+// I11. The engine writes targets as the ServiceAccount, and its own objects as itself.
 import { fault } from '../checks/fault.ts';
 import type { Write } from '../cluster.ts';
 import { withManagedFields } from '../content/content.ts';

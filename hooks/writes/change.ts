@@ -1,7 +1,7 @@
 // The write that makes a change, one for each type.
 //
-// I17. Nothing is written where the spec does not say so, and no value but those of the spec, of the API server with its webhooks, and of
-//     the state before; our marks aside.
+// I17. The engine writes only where the spec says so, and only values of the spec, of the API server with its webhooks, and of the
+//     state before; its own marks aside.
 import type { Location, Precondition, Write } from '../cluster.ts';
 import { withoutKeys } from '../content/content.ts';
 import { merge } from '../content/merge.ts';
