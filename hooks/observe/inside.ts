@@ -97,8 +97,8 @@ async function isGarbage({ reader, identity }: Looker, { reference, owners, obje
   return (await lookForOwners(reader, identity, named, reference.namespace)).gone.length === owners.length;
 }
 
-// Whether a controller made the object for another one in the same Namespace that counts by itself. An object counts as somebody's
-// own if its owner is elsewhere, or is no controller, or is the object itself in the end, or does not count.
+// Whether a controller made the object for another object in the same Namespace: then only that other object counts. The object counts
+// by itself if its owner is elsewhere, is no controller, or does not count (root certificate, default account), or if owners form a cycle.
 function isSubordinate(one: Neighbour, all: readonly Neighbour[]): boolean {
   const isCore = ({ reference }: Neighbour, kind: string): boolean => reference.kind === kind && reference.apiVersion === 'v1';
   const isBeside = (other: Neighbour): boolean => isCore(other, 'Service') && other.reference.name === one.reference.name;

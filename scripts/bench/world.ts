@@ -39,7 +39,7 @@ export interface World {
   readonly client: Client;
   readonly kubeconfig: string;
   readonly followed: Followed;
-  /** The audit log, if asked for. */
+  /** The audit log, if requested. */
   readonly auditLog: string | undefined;
   /** What the start of each hook cost. */
   readonly starts: Line[];

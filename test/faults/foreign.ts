@@ -115,7 +115,7 @@ function foreignCase(story: Story, made: Made): Case {
   };
   return caseOf(
     ['S10', story.id, made.number, made.letter, made.write.id],
-    // An object that is deleted but held by somebody's finalizer can only be waited for, until the timeout of the undo.
+    // If somebody's finalizer holds a deleted object, the undo can only wait, until its timeout.
     made.letter === 'd' && made.write.id === 'finalizer' ? { ...story, spec: { ...story.spec, timeout: '1m' } } : story,
     (run) => ({ faults: new Map([[made.number, { kind: 'gap', act: () => act(run()), inOrder: true }]]) }),
     (evidence) => judge(evidence, made, answer?.code !== 404),

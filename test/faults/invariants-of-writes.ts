@@ -110,7 +110,7 @@ export function exclusion(evidence: Evidence): readonly string[] {
 
 /**
  * I8: every change was announced by a status stored before. One call of the hook changes targets in the order of the changes or in
- * reverse, each once; an undo that had to wait may come later. (Parallel calls are not told apart, so runs with several
+ * reverse, each once; an undo that had to wait may come later. (Parallel calls look alike, so runs with several
  * Transactions are not checked.)
  */
 export function announcedInOrder(evidence: Evidence): readonly string[] {

@@ -1,4 +1,4 @@
-// What the adversary does, as a table. Each case starts its deed anew, and tries it between the requests of the engine until it
+// What the adversary does, as a table. Each case starts its deed again, and tries it between the requests of the engine until it
 // succeeds. A deed at every request starts again after that.
 import { configMapPlace } from '../places.ts';
 import { copies, twoParts } from './copies.ts';
