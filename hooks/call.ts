@@ -1,8 +1,8 @@
-// The seam between the web server and the engine: one call of Metacontroller in, one reply and one report out.
+// The interface between the web server and the engine: a call of Metacontroller goes in, a reply and a report come out.
 import type { Clock, Cluster, Expressions, Sealer } from './cluster.ts';
 import type { JsonObject } from './model/json.ts';
 
-/** What the engine takes from a request. It is a doorbell: everything else is read live. */
+/** The parts of a request that the engine uses. A call is a doorbell: the engine reads everything else live. */
 export interface Call {
   readonly namespace: string;
   readonly name: string;
@@ -19,7 +19,7 @@ export type Reply =
       readonly kind: 'status';
       readonly status: JsonObject;
       readonly children: readonly JsonObject[];
-      /** Seconds, fractions allowed; 0 asks for no further call. */
+      /** In seconds, fractions allowed; 0 requests no further call. */
       readonly resyncAfterSeconds: number;
       readonly finalized: boolean;
     }
@@ -40,7 +40,7 @@ export interface AuditLine {
 /** One write to a Lease. */
 export interface LockOperation {
   readonly operation: 'acquire' | 'renew' | 'release';
-  /** `conflict`: another was faster, it is somebody else's lock or has moved meanwhile. */
+  /** `conflict`: another Transaction was faster, holds the lock, or the Lease has changed meanwhile. */
   readonly result: 'success' | 'conflict' | 'error';
 }
 
@@ -51,7 +51,7 @@ export interface EventRecord {
   readonly message: string;
 }
 
-/** What became of one change. */
+/** The result of one change. */
 export interface ItemOperation {
   readonly operation: 'prepare' | 'commit' | 'rollback';
   readonly result: 'success' | 'conflict' | 'error';
@@ -64,42 +64,42 @@ export interface GateOutcome {
   readonly seconds: number;
 }
 
-/** What has happened once the status of an answer is stored; until then it may come to nothing, or be answered again. */
+/** What has happened once the status of an answer is stored. Until then the answer may be lost, or computed again. */
 export interface Stored {
   readonly fromPhase: string;
   readonly toPhase: string;
-  /** In seconds, where an end is reached: from the beginning, or from the beginning of the undo. */
+  /** Seconds from the beginning, or from the beginning of the undo, if a terminal phase is reached. */
   readonly durationSeconds?: number;
-  /** In seconds, where locks are held at last, or given up. */
+  /** Seconds for which the Transaction waited, once it holds all locks or gives up. */
   readonly lockWaitSeconds?: number;
-  /** How many changes the Transaction has, where it begins. */
+  /** The number of changes, when the Transaction begins. */
   readonly itemCount?: number;
   readonly items: readonly ItemOperation[];
   readonly gates: readonly GateOutcome[];
-  /** The reason of each change that met the work of somebody else. */
+  /** The reason of each change that conflicts with the work of others. */
   readonly conflicts: readonly string[];
 }
 
-/** What one call did, as data: the log line, the counters and the Events are made from it by the server. */
+/** What one call did, as data: the server makes the log line, the counters and the Events from it. */
 export interface StepReport {
   readonly namespace: string;
   readonly name: string;
   readonly uid: string;
   /** The kind of step: `begin`, `snapshot`, `apply`, `restore`, `release`, `wait`, `rest`, ... */
   readonly step: string;
-  /** Why this step, in words. */
+  /** Why the engine takes this step, in words. */
   readonly because: string;
   readonly fromPhase: string;
   readonly toPhase: string;
-  /** 0-based index of the change that the step is about. */
+  /** 0-based index of the change that the step concerns. */
   readonly item?: number;
-  /** `done`, `waiting`, `failed`, or the reason of the trouble that makes it wait. */
+  /** `done`, `waiting`, `failed`, or the reason of the transient error that the step waits for. */
   readonly outcome: string;
-  /** What was thrown, where the step met a fault of the engine: for the log. */
+  /** The error, if the engine itself failed: for the log. */
   readonly thrown?: unknown;
-  /** When, in ms since the epoch, by the API server's clock. */
+  /** The API server's time in ms since the epoch. */
   readonly at: number;
-  /** The version of the status that was found, and of the one that is answered: greater if anything is to be stored. */
+  /** The version of the status that was found, and of the one in the answer, which is greater if anything must be stored. */
   readonly foundVersion: number;
   readonly version: number;
   readonly stored: Stored;
@@ -110,18 +110,18 @@ export interface StepReport {
 
 /** Limits of one call, in ms of the monotonic clock. */
 export interface Timing {
-  /** No request is sent after so many ms of a call. */
+  /** After that many ms a call sends no request. */
   readonly stepDeadline: number;
-  /** No write has an effect later than so many ms after it was given to the port. */
+  /** ms after which a write has no effect, counted from when the port gets it. */
   readonly writeTimeout: number;
   /**
-   * A ServiceAccount, a right of its, or a snapshot that was verified counts as being there for so many ms after it was seen.
-   * Without it they are looked at whenever they are needed.
+   * ms for which a ServiceAccount, a permission of it, or a verified snapshot counts as present once it was seen. Without it the
+   * engine reads them each time.
    */
   readonly sighting?: number;
-  /** After so many ms a call begins with no further target. 0, or absent: it deals with one. */
+  /** ms after which a call starts no further target. 0, or absent: it handles one. */
   readonly callBudget?: number;
-  /** A look at the Transaction and its Leases counts for so many ms of a call. */
+  /** ms of a call for which a look at the Transaction and its Leases counts. */
   readonly lookAge?: number;
 }
 
@@ -132,12 +132,12 @@ export interface EngineParts {
   /** For gates with an expression; absent where no Transaction has one. */
   readonly expressions?: Expressions;
   readonly timing: Timing;
-  /** Where Leases and the sealing key live. */
+  /** The namespace of the Leases and the sealing key. */
   readonly engineNamespace: string;
-  /** The namespaces whose Transactions are served; none, or absent, for all of them. */
+  /** The namespaces whose Transactions are served; empty or absent: all. */
   readonly namespaces?: readonly string[];
   readonly record: (report: StepReport) => void;
-  /** Whether the process is about to end: a call begins with no further target then. */
+  /** Whether the process is about to end: then a call starts no further target. */
   readonly isEnding?: () => boolean;
 }
 

@@ -1,11 +1,11 @@
-// The port: what the engine needs of the outside world. Everything before `perform` gets a Reader only; dry runs and
-// access reviews have no effect and count as reads. Expected failures are values; a rejected promise is a bug.
+// The port: what the engine needs of the outside world. Every stage before `perform` gets only a Reader; dry runs and access
+// reviews have no effect and count as reads. Expected failures are values; a rejected promise is a bug.
 import type { Failure } from './model/failure.ts';
 import type { Evaluated } from './model/gate.ts';
 import type { JsonObject } from './model/json.ts';
 import type { Packer } from './model/packer.ts';
 
-/** Who a call is made as: the engine itself, or a ServiceAccount by impersonation. */
+/** The identity of a request: the engine itself, or a ServiceAccount by impersonation. */
 export type Identity =
   | { readonly kind: 'engine' }
   | { readonly kind: 'serviceAccount'; readonly namespace: string; readonly name: string };
@@ -18,7 +18,7 @@ export interface Resource {
   readonly kind: string;
   readonly namespaced: boolean;
   readonly verbs: readonly string[];
-  /** Whether `status` is a subresource; where it is not, status is content. */
+  /** Whether `status` is a subresource; if not, status is content. */
   readonly statusSubresource: boolean;
 }
 
@@ -34,16 +34,16 @@ export interface Failed {
   readonly failure: Failure;
 }
 
-/** `serverTime` is the API server's `Date` header in ms since the epoch, of one second's resolution. */
+/** `serverTime` is the API server's `Date` header in ms since the epoch, with a resolution of one second. */
 export type Answer = { readonly kind: 'ok'; readonly object: JsonObject; readonly serverTime: number } | Failed;
 
 export type ListAnswer =
   | {
       readonly kind: 'ok';
       readonly items: readonly JsonObject[];
-      /** Whether these are all that there are. */
+      /** Whether the list is complete. */
       readonly complete: boolean;
-      /** Where the rest of the list begins; empty when there is none. */
+      /** The token for the rest of the list; empty if there is none. */
       readonly next: string;
       /** Length of the whole answer, in characters. */
       readonly size: number;
@@ -57,7 +57,7 @@ export type ResourcesAnswer = { readonly kind: 'ok'; readonly resources: readonl
 
 export type AccessAnswer = { readonly kind: 'ok'; readonly allowed: boolean } | Failed;
 
-/** The version that a write is based on. The API server answers 409 when it is no longer the stored one. */
+/** The version that a write is based on. The API server answers 409 if it is no longer the stored one. */
 export interface Precondition {
   readonly uid: string;
   readonly resourceVersion: string;
@@ -69,8 +69,9 @@ interface WriteBase {
 }
 
 /**
- * One request that changes something. The adapter puts preconditions where the API server looks for them: metadata of
- * the body for update and apply, `preconditions` of DeleteOptions for delete; absence is the precondition of a create.
+ * One request that changes something. The adapter puts preconditions where the API server reads them: into the metadata of the body
+ * for update and apply, into `preconditions` of DeleteOptions for delete. A create has no precondition but the absence of the
+ * object.
  */
 export type Write =
   | (WriteBase & { readonly verb: 'create'; readonly object: JsonObject; readonly fieldManager: string })
@@ -99,15 +100,15 @@ export interface AccessQuestion {
 }
 
 export interface ListOptions {
-  /** At most so many items; `complete` of the answer says whether there are more. */
+  /** Items at most; `complete` of the answer says whether there are more. */
   readonly limit?: number;
-  /** Goes on where another list of the same ended. */
+  /** Continues a list from the token `next` of an earlier answer. */
   readonly from?: string;
   readonly labelSelector?: string;
   readonly fieldSelector?: string;
   /** Only objects of this name. */
   readonly name?: string;
-  /** Whole objects, where their metadata is not enough. */
+  /** Whole objects, if their metadata is not enough. */
   readonly whole?: boolean;
   /** A larger answer, in bytes, is cut off: its failure has the reason `AnswerTooLarge`. */
   readonly mostBytes?: number;
@@ -115,34 +116,34 @@ export interface ListOptions {
 
 export interface Reader {
   get(location: Location, identity: Identity): Promise<Answer>;
-  /** Metadata only (PartialObjectMetadata): cheap also where the object is large. */
+  /** Metadata only (PartialObjectMetadata): cheap even for a large object. */
   getMetadata(location: Location, identity: Identity): Promise<Answer>;
   /** Metadata of the objects of a resource, in one namespace or, without one, in the whole cluster. */
   listMetadata(resource: Resource, namespace: string | undefined, identity: Identity, options: ListOptions): Promise<ListAnswer>;
-  /** Resolves a kind through discovery, refreshed once when the kind is not known. `absent` when no such kind is served. */
+  /** Resolves a kind through discovery, which is read again once if the kind is unknown. `absent` if no such kind is served. */
   resource(apiVersion: string, kind: string): Promise<ResourceAnswer>;
   /** Every resource that is served at its preferred version. */
   resources(): Promise<ResourcesAnswer>;
   /** SelfSubjectAccessReview as that identity. */
   allowed(question: AccessQuestion, identity: Identity): Promise<AccessAnswer>;
-  /** The write with `dryRun=All`: what the object would be, or the refusal. */
+  /** The write with `dryRun=All`: the resulting object, or the refusal. */
   dryRun(write: Write): Promise<Answer>;
 }
 
 export interface Writer {
   /**
-   * Performs one write. For a delete, `object` is the API server's answer (the object, or a Status). `isLate` is asked once more
-   * when its head is sent: if so, the write is not completed and has no effect.
+   * Performs one write. For a delete, `object` is the API server's answer (the object, or a Status). `isLate` is called once the
+   * head of the request is sent: if it returns true, the write is not completed and has no effect.
    */
   send(write: Write, isLate?: () => boolean): Promise<Answer>;
 }
 
 export interface Cluster extends Reader, Writer {}
 
-/** What makes stored text recognisable as ours, and unreadable where it must be. */
+/** Makes stored text provably ours, and unreadable if it must be. */
 export type Sealer = Packer;
 
-/** Monotonic time in ms: for deadlines of a call only. All else follows the API server's clock. */
+/** Monotonic time in ms, only for deadlines of a call. Everything else follows the API server's clock. */
 export interface Clock {
   monotonic(): number;
   /** Resolves after so many ms. */

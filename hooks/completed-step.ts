@@ -1,4 +1,4 @@
-// What a step leaves: for the next one of the same call, for its reply, and for what this process remembers.
+// The result of a step: for the next step of the same call, for its reply, and for the memory of this process.
 
 import type { Step } from './decide/step.ts';
 import type { Stand } from './looking.ts';
@@ -15,9 +15,9 @@ import { lateWindowOf, type Serving } from './serving.ts';
 
 export interface CompletedStep extends Ended {
   readonly result: Result;
-  /** The status that this step began with: what the call had come to by then. */
+  /** The running status with which this step began. */
   readonly status: Status;
-  /** The locks as this step found them, by the names of their Leases. */
+  /** The locks as this step read them, by the names of their Leases. */
   readonly locks?: LockView;
 }
 
@@ -28,7 +28,7 @@ interface Stepped {
   readonly result: Result;
 }
 
-/** The step as the rest of the call sees it; this process remembers what others cannot know of it. */
+/** The step as the rest of the call sees it. This process remembers what others cannot know of it. */
 export function completedStep(serving: Serving, stand: Stand, carry: Carry, stepped: Stepped): CompletedStep {
   const { observation, step, outcome, result } = stepped;
   remember(serving, stepped);
@@ -40,7 +40,7 @@ export function completedStep(serving: Serving, stand: Stand, carry: Carry, step
   return { ...answered, leases: leasesIn(due), found: stand.status, first, result, status, ...locks };
 }
 
-/** What a step that threw comes to. A write may have been sent whose answer nobody has taken down. */
+/** The result of a step that threw. A write may have been sent without a recorded answer. */
 export function recoveredStep({ memory, parts }: Serving, stand: Stand, thrown: unknown): CompletedStep {
   const { uid } = stand.transaction;
   memory.unsettled(uid, stand.now);
@@ -58,7 +58,7 @@ function remember({ memory, session, writer }: Serving, { observation, step, out
   if (session.uncertain()) memory.unsettled(uid, observation.now);
 }
 
-// What was just stored need not be read back by the next call. The first ConfigMap was written last.
+// The next call need not read back what was just stored. The first ConfigMap was written last.
 function keepStored({ memory, parts }: Serving, { observation, outcome, result }: Stepped): void {
   const ref = result.kind === 'answer' ? result.status.rollbackRef : undefined;
   const objects = outcome.flatMap(({ answer }) => (answer.kind === 'ok' ? [answer.object] : []));
@@ -66,7 +66,7 @@ function keepStored({ memory, parts }: Serving, { observation, outcome, result }
   if (ref !== undefined) verified(source, observation.transaction, ref, objects.toReversed());
 }
 
-// The Lease of the first change as this call has taken it.
+// The Lease of the first change, as this call acquired it.
 function firstAcquired({ due, status }: Observation, carry: Carry, result: Result): JsonObject | undefined {
   const { items } = result.kind === 'answer' ? result.status : status;
   const locks = due.kind === 'begin' ? due.locks.states : carry.locks;
@@ -81,7 +81,7 @@ function leasesIn(due: Observed): readonly JsonObject[] {
   return states.flatMap((state) => (state.kind === 'present' ? [state.object] : []));
 }
 
-/** The writes, with the change that they are about. */
+/** The writes, each with its change. */
 function aboutChange(due: Observed, outcome: Outcome): Outcome {
   return 'index' in due ? outcome.map((attempt) => ({ ...attempt, item: due.index })) : outcome;
 }

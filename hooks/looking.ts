@@ -1,5 +1,5 @@
-// The look with which each step begins: the Transaction with its Leases, tried again for a moment where it cannot be read; then what
-// is due, and the reads that it needs.
+// Each step begins with a look: it reads the Transaction with its Leases, and retries for a moment if it cannot. Then come what is
+// due, and the reads that it needs.
 import type { Call } from './call.ts';
 import type { Reader } from './cluster.ts';
 import { firstLease } from './decide/guards.ts';
@@ -19,47 +19,47 @@ import { observe } from './observe/observe.ts';
 import { readLive } from './observe/read.ts';
 import { lateWindowOf, paceOf, type Serving } from './serving.ts';
 
-/** Ms until the Transaction is read again that could not be; after the last of them it is for the next call. */
+/** ms to wait before each retry of a Transaction that cannot be read. After the last retry, the next call tries again. */
 const readPauses: readonly number[] = [200, 400, 800];
 
-/** A target that was read before the Transaction. */
+/** A target that was read before the look. */
 interface Early {
   readonly index: number;
   readonly presence: Presence;
 }
 
-/** A look, and the time since when it counts. */
+/** A look, and the time from which it counts. */
 interface Seen extends Looked {
   readonly target: Early | undefined;
-  /** Monotonic ms before it was read. */
+  /** Monotonic ms just before the look. */
   readonly lookedAt: number;
-  /** Monotonic ms of the time `now`. */
+  /** Monotonic ms at the server time `now`. */
   readonly nowAt: number;
   readonly ahead: Ahead;
 }
 
-/** What a call has come to before a step, as far as the next look must know it. */
+/** What the next look needs to know of the steps before it in this call. */
 export interface Before {
   readonly carry: Carry;
-  /** The look that still counts. */
+  /** The look to use again while it is recent. */
   readonly look?: Seen;
-  /** What the last look has found. */
+  /** The result of the last look. */
   readonly last?: Seen;
-  /** What the last target that ended well has found stored, and the running status. */
+  /** The last completed target: the status that was stored before it, and the running status after it. */
   readonly ended?: { readonly completed: { readonly found: Status }; readonly answer: { readonly status: Status } };
 }
 
-/** What a step is taken from: a look, and what this call has done since the status of it was stored. */
+/** The basis of a step: a look, and the running status of this call if nobody has stored another status since. */
 export interface Stand extends Seen {
-  /** What this call has come to; absent until it has ended with a first target. */
+  /** The running status; absent until this call has completed a first target. */
   readonly running?: Status;
-  /** Another engine has stored a status while this call was writing. */
+  /** Whether another engine stored a status while this call was writing. */
   readonly isOvertaken: boolean;
-  /** The Lease of the first change, where changes may be made or undone. */
+  /** The Lease of the first change, in phases in which changes may be made or undone. */
   readonly first: JsonObject | undefined;
 }
 
-/** The look that still counts, with the time that has passed since, or a new one. */
+/** The recent look, with the time moved on, or a new look. */
 export async function see(serving: Serving, call: Call, before: Before): Promise<Stand | NotLive> {
   const { clock, timing } = serving.parts;
   const { look } = before;
@@ -72,14 +72,14 @@ export async function see(serving: Serving, call: Call, before: Before): Promise
   return live.kind === 'live' ? standOn({ ...live, target, lookedAt, nowAt: lookedAt, ahead: createAhead() }, before) : live;
 }
 
-// What this call has done goes on from the status that is stored, and from no other.
+// The running status continues the stored status from which this call started, and no other.
 async function standOn(seen: Seen, { ended }: Before): Promise<Stand> {
   const isOvertaken = ended !== undefined && seen.status.version !== ended.completed.found.version;
   const stand = { ...seen, isOvertaken, first: await firstLock(seen) };
   return ended === undefined || isOvertaken ? stand : { ...stand, running: ended.answer.status };
 }
 
-/** The target that the step before asked for: it is read before the Transaction is (W5, in-flight/in-flight.ts). */
+/** Reads the target that the previous step needs. It is read before the Transaction is (W5, in-flight/in-flight.ts). */
 async function readEarly(reader: Reader, { carry: { reads }, last }: Before): Promise<Early | undefined> {
   if (reads === undefined || last === undefined) return undefined;
   return { index: reads.index, presence: await readLive(reader, last.transaction, reads) };
@@ -94,19 +94,19 @@ async function lookPatiently(serving: Serving, call: Call, tries = 0): Promise<L
   return lookPatiently(serving, call, tries + 1);
 }
 
-/** The Lease of the first change, where changes may be made or undone. */
+/** The Lease of the first change, in phases in which changes may be made or undone. */
 async function firstLock({ status, ownLeases }: Looked): Promise<JsonObject | undefined> {
   if (!isUnderWay(status.phase)) return undefined;
   const own = await ownLeases();
   return own.kind === 'ok' ? firstLease(status, own.objects) : undefined;
 }
 
-/** W3 (in-flight/in-flight.ts): what is only announced was never sent. */
+/** W3 (in-flight/in-flight.ts): a change that is only announced was never sent, if all writes are accounted for. */
 function foundStatus(status: Status, first: JsonObject | undefined, ownWrites: OwnWrites): Status {
   return status.phase === 'RollingBack' && isAccountedFor({ status, first, ownWrites }) ? withdrawn(status) : status;
 }
 
-/** What is due, and all that must be known for it. */
+/** What is due, with everything that the decision needs to know. */
 export async function observeStand(serving: Serving, stand: Stand, carry: Carry): Promise<Observation> {
   const { memory, session, looks, server, writer, parts } = serving;
   const { engineNamespace, namespaces = [], timing } = parts;
@@ -117,7 +117,7 @@ export async function observeStand(serving: Serving, stand: Stand, carry: Carry)
   const due = dueOf({ transaction, status, now, lateWindow, waits });
   const earlier = 'index' in due && due.index === target?.index ? target.presence : undefined;
   const until = mayLandUntil({ status, ownWrites, first }, lateWindow);
-  // What may still land may change what was read before its turn.
+  // A write in flight may still change a target that was read ahead: such a read is not used.
   const ahead = until !== 'unobserved' && now > until && pace === 'all' ? stand.ahead : undefined;
   const source = { reader: session.cluster, packer: parts.sealer, cache: memory.snapshots, sightings: memory.sightings, looks };
   const looking = {

@@ -1,4 +1,4 @@
-// What a process remembers between calls. Losing it costs time, never correctness.
+// What a process remembers between calls. If it forgets everything, calls take longer; nothing goes wrong.
 
 import type { Clock } from './cluster.ts';
 import { noWrites, type OwnWrites, sentUpTo, signedAs } from './in-flight/own-writes.ts';
@@ -8,41 +8,41 @@ import { createSightings, type Sightings } from './observe/sightings.ts';
 import type { CachedSnapshot, SnapshotCache } from './observe/snapshot.ts';
 import { createUnfinished, type UnfinishedLooks } from './observe/unfinished.ts';
 
-/** What a process knows of its own earlier calls for the same Transaction. */
+/** What a process knows of its earlier calls for a Transaction. */
 interface Recalled extends OwnWrites {
-  /** How many calls in a row have only waited. */
+  /** Consecutive calls that only waited. */
   readonly waits: number;
 }
 
 interface Remembered extends Recalled {
-  /** How many calls in a row met transient trouble. */
+  /** Consecutive calls that met transient trouble. */
   readonly troubles: number;
-  /** Monotonic ms before which nothing is to be requested for it. */
+  /** Monotonic ms before which the process requests nothing for the Transaction. */
   readonly notBefore?: number;
   readonly turn?: Turn;
 }
 
-/** What a process knows of the turn that it takes next, so that it can take it before it looks. */
+/** What a process knows of its next turn, so that it can sign the Lease before it looks. */
 export interface Turn {
-  /** The Lease of the first change; absent where it is the one that was known before. */
+  /** The Lease of the first change; absent to keep the one that is known. */
   readonly lease?: JsonObject;
-  /** Whether a change is next, and the last answer has moved what is stored. */
+  /** Whether a change is next, and the last answer changed the stored status. */
   readonly isNext: boolean;
 }
 
 const mostRemembered = 10_000;
-/** Characters of all snapshots; as objects they take several times that in bytes. */
+/** Characters of all cached snapshots; in memory, as objects, they take several times that in bytes. */
 const mostSnapshots = 8_000_000;
 
 /** How a call ended. */
 export interface Ended {
   /** Whether the call met transient trouble. */
   readonly isTroubled: boolean;
-  /** Whether a look goes on in the next call: that is progress, however long it takes. */
+  /** Whether a look continues in the next call: that counts as progress, however long it takes. */
   readonly isLooking?: boolean;
-  /** Whether what is due waits for others, and nothing has changed. */
+  /** Whether the step waits for others, and nothing has changed. */
   readonly isWaiting: boolean;
-  /** Ms for which the API server sent Retry-After. */
+  /** Retry-After of the API server, in ms. */
   readonly stayAway: number;
 }
 
@@ -51,31 +51,31 @@ export interface Memory {
   readonly sightings: Sightings;
   readonly unfinished: UnfinishedLooks;
   recall(uid: string): Recalled;
-  /** This process has put its name into the Lease; `unsettledAt`: in place of one that may have left a request unanswered. */
+  /** This process has signed the Lease. `unsettledAt`: when it replaced a writer that may have left a request unanswered. */
   signed(uid: string, writer: string, unsettledAt: number | undefined): void;
   /** This process has made a change. */
   sent(uid: string, index: number): void;
-  /** A request of this process stayed unanswered; when, in ms by the API server's clock. */
+  /** A request of this process got no answer, at `time` in ms by the API server's clock. */
   unsettled(uid: string, time: number): void;
-  /** An answer has called its writer settled. */
+  /** An answer of this process has called its writer settled. */
   settled(uid: string): void;
-  /** Returns the pause before the next try, in seconds, for a call that met transient trouble. */
+  /** Returns the seconds to wait before the next try, for a call that met transient trouble. */
   remember(uid: string, ended: Ended): number;
   keepTurn(uid: string, turn: Turn): void;
-  /** The Lease to put its name into, if a change is next. */
+  /** The Lease to sign, if a change is next. */
   nextTurn(uid: string): JsonObject | undefined;
-  /** Ms until something may be requested for it again; 0 when at once. */
+  /** ms until the process may request something for the Transaction again; 0 if it may now. */
   pauseLeft(uid: string): number;
   forget(uid: string): void;
 }
 
-/** Seconds. */
+/** In seconds. */
 const longestPause = 30;
 const firstPause = 0.2;
 
 const nothing: Remembered = { troubles: 0, waits: 0, ...noWrites };
 
-/** `sighting`: ms for which what was seen to be there counts as being there. */
+/** `sighting`: ms for which the presence of an object counts once it was seen. */
 export function createMemory(clock: Pick<Clock, 'monotonic'>, random: () => number, sighting: number): Memory {
   const calls = bounded<Remembered>(mostRemembered);
   const snapshots = bounded<CachedSnapshot>(mostSnapshots, ({ size }) => size);
@@ -99,7 +99,7 @@ export function createMemory(clock: Pick<Clock, 'monotonic'>, random: () => numb
       const waits = isWaiting || isTroubled ? known.waits + 1 : 0;
       const away = stayAway > 0 ? { notBefore: clock.monotonic() + stayAway } : {};
       calls.set(uid, { ...known, troubles, waits, ...away });
-      // Doubling, with jitter: many Transactions must not come back at once to a server that is just recovering.
+      // The pause doubles, with jitter: many Transactions must not return at the same time to a server that is just recovering.
       const pause = Math.min(longestPause, firstPause * 2 ** Math.min(troubles - 1, 10)) * (0.75 + random() / 2);
       return Math.max(pause, stayAway / 1_000);
     },
@@ -125,7 +125,7 @@ function troublesAfter({ troubles }: Remembered, { isTroubled, isLooking }: Ende
   return isLooking === true ? 1 : troubles + 1;
 }
 
-/** Runs calls for one key one after the other, calls for different keys at once. */
+/** Runs calls with the same key one after the other, and calls with different keys in parallel. */
 export function createTurns(): <Result>(key: string, work: () => Promise<Result>) => Promise<Result> {
   const tails = new Map<string, Promise<unknown>>();
   return async (key, work) => {

@@ -1,4 +1,4 @@
-// The end of a call: the status that is stored, what its process can say of its own requests, and when to come again.
+// The end of a call: the status to store, what the process knows of its own requests, and when the next call comes.
 
 import type { Call, EngineParts, Reply } from './call.ts';
 import { accountFor } from './in-flight/in-flight.ts';
@@ -19,7 +19,7 @@ import { completed, isMoved } from './outcome/status.ts';
 import type { Session } from './perform/deadline.ts';
 import { type Answered, reportOf } from './report/report.ts';
 
-/** Seconds: the API server is not believed if it wishes to be left alone for longer. */
+/** In seconds: a longer Retry-After of the API server is cut to this. */
 const longestStay = 60;
 
 interface Replying {
@@ -29,19 +29,19 @@ interface Replying {
   readonly looks: Pick<Looks, 'unfinished'>;
 }
 
-/** The last look of a call, and what has come of it. */
+/** The last look of a call, and its result. */
 export interface Ended extends Answered {
   /** The status that was found stored. */
   readonly found: Status;
-  /** The Leases that this step has seen. */
+  /** The Leases that this step has read. */
   readonly leases: readonly JsonObject[];
-  /** The Lease of the first change, where changes may be made or undone, or were about to be. */
+  /** The Lease of the first change, in phases in which changes may be made or undone, or were about to be. */
   readonly first: JsonObject | undefined;
 }
 
 export type Answering = Extract<Result, { kind: 'answer' }>;
 
-/** The reply with the status of the answer; it is reported, and this process remembers what it must. */
+/** The reply with the status of the answer. Reports it, and records what this process must remember. */
 export function replyOf({ parts, memory, session, looks }: Replying, call: Call, ended: Ended, answer: Answering): Reply {
   const { transaction, now, found } = ended;
   const { uid } = transaction;
@@ -67,7 +67,7 @@ export function replyOf({ parts, memory, session, looks }: Replying, call: Call,
   };
 }
 
-/** Seconds; Metacontroller takes 0 for none, and any fraction for at once. */
+/** In seconds. Metacontroller makes no further call for 0, and calls at once for any fraction. */
 function secondsOf(wait: Wait, backoff: number): number {
   switch (wait) {
     case 'none':
@@ -81,13 +81,13 @@ function secondsOf(wait: Wait, backoff: number): number {
   }
 }
 
-/** Seconds until the next try, where not even the Transaction could be read. */
+/** Seconds until the next try, if not even the Transaction could be read. */
 export function pauseAfterTrouble({ memory, session }: Omit<Replying, 'parts'>, uid: string): number {
   const stayAway = 1_000 * Math.min(session.retryAfter(), longestStay);
   return memory.remember(uid, { isTroubled: true, isWaiting: false, stayAway });
 }
 
-/** The reply where there is no Transaction to work on: it is gone, or cannot be read, or nobody knows its status. */
+/** The reply if there is no Transaction to work on: it is gone, unreadable, or has a status of no known engine. */
 export async function withoutTransaction(serving: Replying, call: Call, live: NotLive, carry: Carry): Promise<Reply> {
   const { status, children } = call;
   const untouched = { kind: 'status', status, children, resyncAfterSeconds: 0, finalized: false } as const;
@@ -95,7 +95,7 @@ export async function withoutTransaction(serving: Replying, call: Call, live: No
     case 'unreadable':
       return { kind: 'retry', retryAfterSeconds: pauseAfterTrouble(serving, call.uid), because: live.because };
     case 'foreign':
-      // Nobody can go on with it, and nobody may be kept from deleting it; what it leaves behind is swept.
+      // No engine can continue it, but a user must be able to delete it; garbage collection removes what it leaves behind.
       return { ...untouched, status: live.status, finalized: live.isBeingDeleted };
     case 'gone':
       serving.memory.forget(call.uid);
@@ -104,14 +104,15 @@ export async function withoutTransaction(serving: Replying, call: Call, live: No
   }
 }
 
-// Locks that this call has taken for a Transaction that vanished meanwhile.
+// Releases the locks that this call has acquired for a Transaction that vanished meanwhile.
 async function giveBack({ session, parts }: Replying, { locks, acquired }: Carry): Promise<void> {
   const held = [...locks].flatMap(([name, state]) => (state.kind === 'present' && acquired.has(name) ? [state.object] : []));
   const writes = held.map((lease) => releaseWrite(lease, parts.engineNamespace)).filter((write) => write !== undefined);
   await Promise.all(writes.map((write) => session.cluster.send(write)));
 }
 
-// W1 (in-flight/in-flight.ts): who calls itself settled needs a new name for its next turn. A status that stays as it is says nothing.
+// W1 (in-flight/in-flight.ts): a process that calls itself settled needs a new name for its next turn. An unchanged status says
+// nothing.
 function spokenFor(memory: Memory, { transaction: { uid }, found, first }: Ended, next: Status): Status {
   if (!isUnderWay(found.phase) || !isMoved(found, next)) return next;
   const accounted = accountFor(next, first, memory.recall(uid));
@@ -119,13 +120,13 @@ function spokenFor(memory: Memory, { transaction: { uid }, found, first }: Ended
   return accounted;
 }
 
-/** Seconds for which nothing need be sent for the locks; those that are held are renewed at half of their life. */
+/** Seconds that a call may wait without renewing its locks: they are renewed at half of their duration. */
 function longestPauseUnder({ leases, now }: Ended): number {
   const left = leases.map((lease) => halfLifeLeft(lease, now) / 1_000);
   return Math.max(1, Math.min(longestStay, ...left));
 }
 
-// Without a look a process takes the place of nobody but itself, and of a writer that is settled. A call that only waits takes no turn.
+// Without a look a process replaces only itself, or a settled writer. A call that only waits takes no turn.
 function nextTurn({ found, first }: Ended, status: Status, { writer }: OwnWrites): Turn {
   const { phase, settledWriter, version } = status;
   const mayReplace = first === undefined || [settledWriter, writer].includes(writerOf(first) ?? 'nobody');

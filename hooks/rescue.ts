@@ -1,5 +1,5 @@
-// The last resort: something threw where not even the step could be answered. Nothing is decided on what threw: the call is answered by
-// what the API server says of the Transaction, unread but for whether it is being deleted.
+// The last resort: an error that not even the recovery of a step caught. The answer depends on nothing that failed: it uses the
+// live Transaction, of which it reads only whether it is being deleted.
 import type { Call, Reply, StepReport } from './call.ts';
 import { at, isObject, type JsonObject, textAt } from './model/json.ts';
 import { isPhase } from './model/phase.ts';
@@ -8,7 +8,7 @@ import { pauseAfterTrouble } from './reply.ts';
 import type { Serving } from './serving.ts';
 import { engine, transactions } from './writes/resources.ts';
 
-/** ms for which the undo of a Transaction that is being deleted is tried again: it is all that can bring back what was deleted. */
+/** ms for which the undo of a deleted Transaction is retried: only that undo can restore deleted objects. */
 const undoPatience = 60_000;
 
 const because = 'internal error of the engine';
@@ -19,7 +19,7 @@ export async function rescued(serving: Serving, call: Call, thrown: unknown): Pr
   const found = await session.cluster.get({ resource: transactions, namespace, name }, engine);
   const retry = (): Reply => ({ kind: 'retry', retryAfterSeconds: pauseAfterTrouble(serving, uid), because });
   if (found.kind === 'failed' || textAt(found.object, 'metadata', 'uid') !== uid) return retry();
-  // A write may have been sent whose answer nobody has taken down.
+  // A write may have been sent without a recorded answer.
   memory.unsettled(uid, found.serverTime);
   parts.record(reportOf(call, found, thrown));
   if (!isToLetGo(found.object, found.serverTime)) return retry();
@@ -28,7 +28,7 @@ export async function rescued(serving: Serving, call: Call, thrown: unknown): Pr
   return { kind: 'status', status: isObject(status) ? status : {}, children, resyncAfterSeconds: 0, finalized: true };
 }
 
-// Nobody may be kept from deleting it; what it leaves behind is swept.
+// A user must be able to delete it; garbage collection removes what it leaves behind.
 function isToLetGo(object: JsonObject, now: number): boolean {
   const deletedAt = parseTime(textAt(object, 'metadata', 'deletionTimestamp'));
   if (deletedAt === undefined) return false;

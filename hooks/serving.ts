@@ -7,16 +7,16 @@ import type { Session } from './perform/deadline.ts';
 
 export interface Serving {
   readonly parts: EngineParts;
-  /** Names this process in Leases. */
+  /** The name of this process in Leases. */
   readonly server: string;
-  /** Names this call of it. */
+  /** The name of this call as a writer. */
   readonly writer: string;
   readonly memory: Memory;
   readonly session: Session;
   readonly looks: Looks;
 }
 
-/** Ms. A request may be sent until the deadline, and the API server works on it for its timeout. */
+/** In ms: a request may be sent until the deadline of the call, and the API server works on it until its timeout. */
 export function lateWindowOf({ stepDeadline, writeTimeout }: Timing): number {
   return stepDeadline + writeTimeout;
 }

@@ -1,6 +1,7 @@
-// What Transactions have left behind: Leases, by a process that died between taking them and reporting it, or that came to be only
-// after all was over; and snapshots, where somebody forced the finalizers of the Transaction off. Leases expire by themselves,
-// though some only after an hour; a snapshot that keeps its finalizer would keep its namespace for ever.
+// Garbage collection for Transactions. Leases are orphaned if a process died between acquiring them and reporting it, or if a
+// create landed only after the Transaction had ended. Snapshots are orphaned if somebody removed the finalizers of their
+// Transaction. A Lease expires, though maybe only after an hour; a snapshot with its finalizer would block the deletion of its
+// namespace for ever.
 
 import type { Cluster, ListAnswer, Resource } from './cluster.ts';
 import { holdsLocks } from './due.ts';
@@ -16,15 +17,17 @@ import { transactionAnnotation } from './snapshots/objects.ts';
 import { unprotect } from './snapshots/store.ts';
 import { configMaps, engine, leases, transactions, uidLabel } from './writes/resources.ts';
 
-/** A Lease of a finished Transaction is nobody's once a call that takes locks again would have reported it. */
+/**
+ * ms: a call that acquires the locks of a finished Transaction again reports that sooner. After this time such a Lease is orphaned.
+ */
 const settlingTime = 120_000;
 
 /**
- * Deletes expired Leases whose Transaction does not exist, and those of Transactions that have released their locks; gives how
- * many. Trouble with the API server ends it early.
+ * Deletes expired Leases whose Transaction does not exist, and Leases of Transactions that have released their locks. Returns how
+ * many it deleted. A failure of the API server ends it early.
  */
 export function sweepLeases(cluster: Cluster, engineNamespace: string): Promise<number> {
-  // Who may write Leases there is the operator.
+  // Only the operator may write Leases in that namespace, so all of them count as ours.
   const all = { resource: leases, namespace: engineNamespace, limit: 500, isOurs: () => true };
   return sweep(cluster, all, async (item, owner) => {
     const name = textAt(item, 'metadata', 'name') ?? '';
@@ -41,8 +44,8 @@ function isOrphaned(lease: JsonObject, owner: Fate, now: number): boolean {
 }
 
 /**
- * Takes our finalizer off snapshots whose Transaction does not exist, so that they can be collected; gives how many. Looks into
- * these namespaces, or into all where none is named.
+ * Removes our finalizer from snapshots whose Transaction does not exist, so that they can be deleted. Returns how many. Looks into
+ * the given namespaces, or into all namespaces if none is given.
  */
 export async function sweepSnapshots(cluster: Cluster, packer: Packer, namespaces: readonly string[] = []): Promise<number> {
   let swept = 0;
@@ -63,16 +66,21 @@ function sweepSnapshotsIn(cluster: Cluster, packer: Packer, within: string | und
   return sweep(cluster, { resource: configMaps, namespace: within, limit: fewLarge, isOurs }, unprotectOne);
 }
 
-/** Whose something says it is. Anybody can say so: where it matters, its name must be one that only our key gives for that owner. */
+/**
+ * The owner that an object claims. Anybody can claim one: where it matters, the name must be one that only our key gives for that
+ * owner.
+ */
 function claimed(item: JsonObject): Owner {
   const [namespace = '', name = ''] = (textAt(item, 'metadata', 'annotations', transactionAnnotation) ?? '').split('/');
   return { namespace, name, uid: textAt(item, 'metadata', 'labels', uidLabel) ?? '' };
 }
 
-/** What has become of the Transaction that something belongs to. */
+/** The state of the Transaction that an object belongs to. */
 type Fate = 'gone' | 'finished' | 'running' | 'unknown';
 
-/** ConfigMaps of one page: anybody may put our label on some whose metadata take megabytes, and an answer has an end. */
+/**
+ * ConfigMaps per page: anybody can put our label on ConfigMaps with megabytes of metadata, and the size of an answer is limited.
+ */
 const fewLarge = 10;
 
 type SweepOne = (item: JsonObject, owner: Fate) => Promise<boolean>;
@@ -80,7 +88,7 @@ type SweepOne = (item: JsonObject, owner: Fate) => Promise<boolean>;
 interface Swept {
   readonly resource: Resource;
   readonly namespace: string | undefined;
-  /** Of one page. */
+  /** Objects per page. */
   readonly limit: number;
   readonly isOurs: (item: JsonObject) => boolean;
 }
@@ -88,7 +96,7 @@ interface Swept {
 async function sweep(cluster: Cluster, swept: Swept, sweepOne: SweepOne): Promise<number> {
   const fates = new Map<string, Fate>();
   let count = 0;
-  // One after the other: there is no hurry, and others have better use of the API server.
+  // One at a time: it is not urgent, and calls need the API server more.
   for await (const item of itemsOf(cluster, swept)) {
     const owner = claimed(item);
     const key = JSON.stringify(owner);

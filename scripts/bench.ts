@@ -1,7 +1,8 @@
-// `npm run bench`: what Transactions cost, on a control plane of its own. One line of JSON per row on standard output as soon
-// as it is measured, then the table. `--rows 10,many` takes only these, also those that are on demand (scripts/bench/rows.ts).
-// `--against DIR` measures each row with the engine of another checkout (set up by npm ci) before it, on the same control plane.
-// `--trace out.html` draws one Transaction on a time line instead, as many changes as `--rows` says; `--profile folder` puts a CPU profile of the hook there.
+// `npm run bench`: measures the cost of Transactions, on a control plane of its own. Prints one line of JSON per row on standard
+// output as soon as the row is measured, then the table. `--rows 10,many` measures only these rows, also those on demand
+// (scripts/bench/rows.ts). `--against DIR` measures each row first with the engine of another checkout (set up by npm ci), on the
+// same control plane. `--trace out.html` draws one Transaction on a time line instead, with as many changes as `--rows` says.
+// `--profile folder` stores a CPU profile of the hook in that folder.
 import { constants } from 'node:os';
 import { parseArgs } from 'node:util';
 import { comparisons, type Line, lineOf, tableOf } from './bench/figures.ts';
@@ -38,7 +39,7 @@ async function main(): Promise<number> {
   }
 }
 
-/** The first of the rows that is the engine's, of those that are named; of ten changes without a name. */
+/** The first of the named rows that measures the engine; the row of ten changes if none is named. */
 function tracedOf(named: readonly Row[]): Row {
   const own = named.filter(({ hook, name }) => hook === 'janus' && name !== 'warm-up');
   return own.length === 1 ? (own[0] as Row) : (chosenRows(['10'])[0] as Row);

@@ -1,5 +1,5 @@
-// `npm run chart`: the Helm chart, by Helm itself: linted, rendered, and compared with what kustomize makes of manifests/. Not
-// among the tests, because building Helm takes minutes; the workflow runs it.
+// `npm run chart`: lints and renders the Helm chart with Helm itself, and compares it with what kustomize renders from manifests/.
+// Not among the tests, because building Helm takes minutes; the workflow runs it.
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -47,7 +47,9 @@ function template(values: Fields = {}, namespace = 'janus-system'): Objects {
   return objectsOf(run(helm, 'template', 'janus', chart, '--namespace', namespace, ...asValues(values)));
 }
 
-/** What kustomize makes, less what Helm does in another way: it makes the namespace itself, and must be told what to keep. */
+/**
+ * What kustomize renders, without what Helm does in another way: Helm creates the namespace itself, and needs to know what to keep.
+ */
 function kustomized(folder: string): Objects {
   const objects = new Map(objectsOf(run(kustomize, 'build', folder)));
   objects.delete('Namespace /janus-system');
@@ -59,7 +61,7 @@ function kustomized(folder: string): Objects {
 
 const keep = { 'helm.sh/resource-policy': 'keep' };
 
-// Folded lines of YAML come out of the two with other white space between their words.
+// The two programs fold long YAML lines at different places: white space between words does not count.
 function plain(object: Fields | undefined): unknown {
   const folded = (_key: string, value: unknown): unknown => (typeof value === 'string' ? value.replace(/\s+/g, ' ') : value);
   return object === undefined ? undefined : (JSON.parse(JSON.stringify(object, folded)) as unknown);
@@ -89,13 +91,13 @@ const checks: Readonly<Record<string, () => readonly string[]>> = {
   'by default the objects are those of manifests': () => differences(template(), kustomized('manifests')),
   'for listed namespaces they are those of examples/namespaced': () =>
     differences(template({ namespaces: served }), kustomized('examples/namespaced')),
-  'in another namespace nothing names janus-system': () =>
+  'in another namespace, no object names janus-system': () =>
     [...template({}, 'elsewhere').values()].filter((object) => JSON.stringify(object).includes('janus-system')).map(nameOf),
-  'the definition and the NetworkPolicy can be left out': () =>
+  'the CRD and the NetworkPolicy can be left out': () =>
     [...template({ crd: { install: false }, networkPolicy: { enabled: false } }).keys()].filter((name) =>
       /^(CustomRes|NetworkP)/.test(name),
     ),
-  'values that make no sense are refused': () =>
+  'invalid values are refused': () =>
     refused
       .filter((values) => run(helm, 'template', 'janus', chart, ...asValues(values)).succeeded)
       .map((values) => JSON.stringify(values)),

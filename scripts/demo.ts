@@ -1,5 +1,5 @@
-// `npm run demo`: the main job, live, on a control plane of its own. Exit code 0 only if the cluster is as announced.
-// `npm run demo -- --keep` leaves it running until Ctrl-C. However it ends, nothing is left behind.
+// `npm run demo`: the main use, live, on a control plane of its own. Exit code 0 only if the cluster is as announced.
+// `npm run demo -- --keep` leaves it running until Ctrl-C. However the demo ends, it leaves nothing behind.
 import { constants } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { commit, rollBack, undo as undoFirst } from './demo/acts.ts';
@@ -30,7 +30,7 @@ async function main(keep: boolean): Promise<number> {
 }
 
 async function tellFailure(error: unknown): Promise<boolean> {
-  // After a signal everything fails, and `interrupt` ends the process.
+  // A signal makes everything fail, and `interrupt` ends the process.
   if (over.signal.aborted) return new Promise<never>(() => undefined);
   process.stderr.write(`\nThe demo failed: ${error instanceof Error ? error.message : String(error)}\n`);
   return false;
@@ -55,11 +55,11 @@ async function perform(keep: boolean): Promise<boolean> {
 
 function explainComparison(): void {
   print();
-  explain(`"Exactly as before" compares whole objects but for what the API server counts (resourceVersion, generation, the times
-    in managedFields; uid and creation time of what was deleted), status, and the rollout number of the Deployment's controller.`);
+  explain(`"Exactly as before" compares whole objects except fields that the API server sets (resourceVersion, generation, the times
+    in managedFields; uid and creation time of deleted objects), status, and the rollout number of the Deployment's controller.`);
 }
 
-/** Until a signal comes. */
+/** Waits for a signal. */
 async function stay({ kubeconfig }: World): Promise<void> {
   heading('Left running until Ctrl-C');
   explain('In another terminal:');
@@ -75,7 +75,7 @@ kubectl -n shop annotate tx deploy-v2 tx.janus.io/request-rollback=again`);
   await sleep(2 ** 30, undefined, { signal: over.signal }).catch(() => undefined);
 }
 
-/** Ends the stay, if it has come to that; else everything. */
+/** Ends the waiting if the demo has come that far, otherwise everything. */
 async function interrupt(signal: NodeJS.Signals): Promise<void> {
   if (over.signal.aborted) return;
   over.abort();

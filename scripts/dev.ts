@@ -1,5 +1,5 @@
-// `npm run dev`: a control plane, Metacontroller's loop and the hook, which is started again whenever one of its sources is saved.
-// Prints its log, and how to reach the cluster by kubectl. Until Ctrl-C; nothing is left behind.
+// `npm run dev`: a control plane, Metacontroller's loop and the hook; the hook restarts whenever one of its sources is saved.
+// Prints the log, and how to reach the cluster with kubectl. Runs until Ctrl-C, and leaves nothing behind.
 import { once } from 'node:events';
 import { watch } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
@@ -23,7 +23,7 @@ process.on('unhandledRejection', (error) => {
 void run();
 
 async function run(): Promise<void> {
-  // The same port after each restart: the loop calls it there.
+  // The loop calls the hook at a fixed port, so every restart uses the same one.
   const environment = { PORT: String(await freePort()) };
   const { client, kubeconfig, hook } = await startWorld(undo, { environment });
   const nextSave = follow();
@@ -50,7 +50,7 @@ function show({ process: { stdout, stderr } }: RunningHook): void {
   stderr?.pipe(process.stderr, { end: false });
 }
 
-/** A source that does not compile: the next save may mend it. */
+/** A source does not compile: the next save may fix it. */
 function showFailure(error: Error): undefined {
   if (!ending) process.stderr.write(`${error.message}\n`);
 }
@@ -63,7 +63,7 @@ async function endOf(running: RunningHook | undefined): Promise<void> {
 
 const settleTime = 100; // an editor writes a file more than once to save it
 
-/** Gives a function that resolves to a TypeScript source that was saved since it last resolved. */
+/** Returns a function that resolves to the path of a TypeScript source saved since its last call. */
 function follow(): () => Promise<string> {
   let saved = Promise.withResolvers<string>();
   for (const folder of watched)

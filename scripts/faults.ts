@@ -1,8 +1,8 @@
-// `npm run faults`: tries every crash point, lost answer and foreign write on a real API server and prints a line for each
-// scenario; the last line is `N passed, N failed`. `--scenario S02` (or S02,S04) and `--story commit4` narrow it,
-// `--every 10 --seed 3` tries every tenth case from the third on, `--replay S02:commit4:17:after` one case with all its calls.
-// `--budget 0` lets each call of the hook deal with one target, in place of windows.
-// S19 and S20 are tried with real processes, killed, stopped and started again: `--scenario S20:freeze`.
+// `npm run faults`: tries every crash point, lost answer and foreign write on a real API server, and prints a line for each
+// scenario; the last line is `N passed, N failed`. `--scenario S02` (or S02,S04) and `--story commit4` select some, `--every 10
+// --seed 3` tries every tenth case from the third on, `--replay S02:commit4:17:after` tries one case and prints all its calls. With
+// `--budget 0` each call of the hook handles one target instead of a window. S19 and S20 run real processes, which are killed,
+// stopped and restarted: `--scenario S20:freeze`.
 import { parseArgs } from 'node:util';
 import { campaign, type Failure } from '../test/faults/campaign.ts';
 import type { Outcome, Scenario } from '../test/faults/case.ts';
@@ -24,7 +24,7 @@ const { values } = parseArgs({
   },
 });
 
-// Interrupted, it finishes what it has begun and tells the figures so far.
+// When interrupted, it finishes the cases in progress and prints the results so far.
 let isInterrupted = false;
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => (isInterrupted = true));
 
@@ -96,7 +96,7 @@ function narrowed(scenario: Scenario, story: string): readonly Scenario[] {
   return cases.length === 0 ? [] : [{ ...scenario, cases }];
 }
 
-/** `--scenario S20` means all that begin so. */
+/** `--scenario S20` selects all whose names begin with it. */
 function chosenProcessScenarios(): readonly ProcessScenario[] {
   if (values.story !== undefined) return [];
   const wanted = values.replay === undefined ? values.scenario?.split(',') : [values.replay];

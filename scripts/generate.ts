@@ -1,4 +1,4 @@
-// Writes the manifests that are made from schemas/: node scripts/generate.ts
+// Writes the manifests that are generated from schemas/: node scripts/generate.ts
 import { writeFileSync } from 'node:fs';
 import { generatedManifests } from './generated-manifests.ts';
 

@@ -1,4 +1,4 @@
-// The generated manifests as files: what a person reads and kubectl applies. By their paths under manifests/.
+// The generated manifests as text, by their paths under manifests/: for people to read and for kubectl to apply.
 import { stringify } from 'yaml';
 import { admissionPolicy, admissionPolicyBinding } from '../schemas/admission-policy.ts';
 import { customResourceDefinition } from '../schemas/custom-resource-definition.ts';

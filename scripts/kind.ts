@@ -1,5 +1,5 @@
-// `npm run kind`: a cluster in Docker with Metacontroller, the engine from an image of this folder, and the example, committed.
-// `npm run kind -- down` removes it. kubectl sees it by the kubeconfig that is named at the end; yours is left alone.
+// `npm run kind`: a cluster in Docker with Metacontroller, the engine in an image built from this folder, and the example,
+// committed. `npm run kind -- down` removes it. It prints a kubeconfig for kubectl at the end, and does not touch your own.
 import { randomBytes } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -67,7 +67,7 @@ function up(): void {
 }
 
 function install(): void {
-  // Metacontroller's own manifests come over the network. CompositeControllers can be made only once their kind is served.
+  // Metacontroller's own manifests come over the network. CompositeControllers can be created only once their kind is served.
   kubectl([
     'apply',
     '-f',

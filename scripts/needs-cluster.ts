@@ -1,11 +1,12 @@
-// Which test files need the control plane of `npm test`: those that reach, over imports, what asks for its kubeconfig.
+// Decides which test files need the control plane of `npm test`: those that import, directly or not, a file that reads its
+// kubeconfig.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { importsOf, type Source } from '../test/support/sources.ts';
 
 const root = join(import.meta.dirname, '..');
 
-/** What only `npm test` sets (test/support/client.ts). */
+/** The variable that only `npm test` sets (test/support/client.ts). */
 const asking = /\bprocess\.env\.JANUS_TEST_KUBECONFIG\b/;
 
 /** Paths from the root of the repository, with forward slashes. */

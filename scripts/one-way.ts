@@ -1,6 +1,7 @@
-// `npm run one-way`: which fields of the built-in kinds can be set and not be set back. On a control plane of its own it makes an object
-// of each kind, mutates each field of its schema by a real write, and tries the inverse by dry run; then it writes the table that
-// pre-flight reads (hooks/checks/one-way-fields.ts) and what it could not decide (docs/one-way.md). `--dry` writes nothing.
+// `npm run one-way`: finds the fields of the built-in kinds that can be set but not set back. On a control plane of its own it
+// creates an object of each kind, mutates each field of its schema with a real write, and tries the inverse as a dry run. Then it
+// writes the table for the checks (hooks/checks/one-way-fields.ts) and the undecided fields (docs/one-way.md). `--dry` writes
+// nothing.
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { at, isObject, type Json, type JsonObject, textAt } from '../hooks/model/json.ts';
@@ -70,7 +71,7 @@ async function tryAll(served: ReadonlyMap<string, Served>, definitions: Definiti
     for (const [index, seed] of queue) {
       const where = served.get(`${seed.apiVersion} ${seed.kind}`);
       if (where === undefined)
-        throw new Error(`${seed.apiVersion} ${seed.kind} is not served: take it off scripts/one-way/seeds.ts`);
+        throw new Error(`${seed.apiVersion} ${seed.kind} is not served: remove it from scripts/one-way/seeds.ts`);
       found.push(...(await trySeed(client, { seed, index, where, definitions })));
     }
   };

@@ -1,14 +1,12 @@
-// `npm run packages -- resolve FILE`: the whole tree of the package snapshot in FILE (YAML or JSON; `-`: standard input), as it would
-// be installed. Reads registries and, where it is told to, a cluster; writes nothing but its cache.
+// `npm run packages -- resolve FILE`: resolves the whole tree of the package snapshot in FILE (YAML or JSON; `-`: standard input),
+// as it would be installed. Reads registries and, with --kubeconfig, a cluster; writes nothing but its cache.
 //
-//   --lock FILE         what is installed: a Lock; without, nothing is
-//   --crds FOLDER       what is live: objects in files of YAML
-//   --kubeconfig FILE   what is live: a cluster, and its Lock where no other is given
-//   --pull-secret FILE  a .dockerconfigjson; may be given again
-//   --cache FOLDER      where content is kept by digest
-//   --json              for programs
+// --lock FILE         a Lock with what is installed; without it, nothing is installed --crds FOLDER       YAML files with the live
+// objects --kubeconfig FILE   a cluster with the live objects, and with the Lock unless --lock is given --pull-secret FILE  a
+// .dockerconfigjson; may be repeated --cache FOLDER      the folder that keeps content by digest --json              output for
+// programs
 //
-// Exit codes: 0 it can be installed; 1 it is refused; 2 a registry or the cluster does not answer; 64 the call is wrong.
+// Exit codes: 0 it can be installed; 1 it is refused; 2 a registry or the cluster does not answer; 64 the arguments are wrong.
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';

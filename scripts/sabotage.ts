@@ -1,6 +1,6 @@
-// `npm run sabotage`: puts one deliberate fault after the other into a copy of the sources and runs the tests that must notice
-// it. Prints which test caught each; one that no test catches is a failure. The last line is `N passed, N failed`.
-// `--only NAME` (or NAME,NAME) tries some, `--list` prints all: name, fault, tests.
+// `npm run sabotage`: puts one deliberate fault after the other into a copy of the sources, and runs the tests that must notice it.
+// Prints which test caught each; a fault that no test catches is a failure. The last line is `N passed, N failed`. `--only NAME`
+// (or NAME,NAME) tries some, `--list` prints all: name, fault, tests.
 import { parseArgs } from 'node:util';
 import { openCluster } from '../test/controlplane/existing.ts';
 import { sabotages } from '../test/sabotage/all.ts';
@@ -15,7 +15,7 @@ const { values } = parseArgs({
   },
 });
 
-// Interrupted, it finishes what it has begun and tells the figures so far.
+// When interrupted, it finishes the fault in progress and prints the results so far.
 let isInterrupted = false;
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => (isInterrupted = true));
 
@@ -62,7 +62,7 @@ async function judged(sabotage: Sabotage, workshop: Workshop): Promise<{ readonl
     : { isCaught: false, told: `FAILED without any fault: ${plain.failure}` };
 }
 
-/** A test that fails without any fault would seem to catch them all. */
+/** Runs the test without a fault: a test that fails anyway would seem to catch them all. */
 function withoutFault(file: string, workshop: Workshop): Promise<Verdict> {
   const known = soundness.get(file) ?? workshop.test(file);
   soundness.set(file, known);

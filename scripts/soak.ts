@@ -1,7 +1,7 @@
-// `npm run soak`: eight Transactions at once over twelve shared objects, while processes die, answers are lost, come late or twice,
-// and strangers write. After each seed the invariants are judged from the audit log and the objects. `--seeds 2000 --from 1`
-// says how many; `--seed 17` is one of them, with every call. The last line is `N passed, N failed`. `--steady 1000` shows in place
-// of that what one engine keeps in memory over so many Transactions.
+// `npm run soak`: eight Transactions at a time over twelve shared objects, while processes die, answers are lost, late or
+// duplicated, and others write. After each seed the invariants are checked with the audit log and the objects. `--seeds 2000 --from
+// 1` selects how many; `--seed 17` runs one, and prints every call. The last line is `N passed, N failed`. `--steady 1000` measures
+// instead how much memory one engine keeps over that many Transactions.
 import { parseArgs } from 'node:util';
 import { openWorld } from '../test/faults/world.ts';
 import { runSeed, type SeedResult } from '../test/soak/soak.ts';
@@ -17,10 +17,10 @@ const { values } = parseArgs({
   },
 });
 
-/** A new control plane after so many seeds: what it stores, and its audit log, would fill the disk. */
+/** Seeds per control plane: its objects and its audit log would otherwise fill the disk. */
 const seedsOfAWorld = 100;
 
-// Interrupted, it finishes what it has begun and tells the figures so far.
+// When interrupted, it finishes the seed in progress and prints the results so far.
 let isInterrupted = false;
 if (values.steady === undefined)
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => (isInterrupted = true));
@@ -62,7 +62,7 @@ async function inOneWorld(seeds: readonly number[]): Promise<readonly SeedResult
       if (isInterrupted) return;
       const result = await runSeed(world, seed);
       tell(result);
-      // Thousands of them would weigh more than what is measured.
+      // Thousands of calls would take more memory than the engine that is measured.
       results.push({ ...result, calls: [] });
     }
   };

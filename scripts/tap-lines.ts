@@ -1,5 +1,5 @@
-// The lines of TAP output that matter, as values: where a block begins, and test points with what is said about them.
-// Depth is the indentation in steps of four. Whatever else tests print is passed over.
+// The lines of TAP output that matter, as values: the start of a block, and test points with their YAML block. Depth is the
+// indentation in steps of four. Everything else that tests print is skipped.
 
 export interface Point {
   readonly kind: 'point';
@@ -41,7 +41,7 @@ function pointAt(lines: readonly string[], index: number): Point | undefined {
   return { kind: 'point', depth, name, ok: not === undefined, directive, lines: told };
 }
 
-/** How many lines of a point's YAML block follow it, the two that enclose it included. */
+/** The number of lines of a point's YAML block, including the two that enclose it. */
 function yamlLength(token: Token): number {
   return token.kind === 'point' && token.lines.length > 1 ? token.lines.length + 1 : 0;
 }

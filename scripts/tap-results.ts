@@ -1,13 +1,13 @@
-// Reads tap's TAP output and counts tests. A test is a `t.test` block without such blocks inside, or a file without any;
-// assertions are not counted. A block or file that fails by itself (an assertion of its own, a crash, a hang) while every
-// test in it passed is one failed test more.
+// Reads TAP output and counts tests. A test is a `t.test` block without such blocks inside, or a file without any; assertions do
+// not count. A block or file that fails by itself (an assertion of its own, a crash, a hang) while all its tests passed counts as
+// one more failed test.
 import { type Point, type Token, tokens } from './tap-lines.ts';
 
 export interface Results {
   readonly passed: number;
   readonly failed: number;
   readonly skipped: number;
-  /** Each failure as text: the way to the test, then what tap says about it. */
+  /** Each failure as text: the path to the test, then what tap says about it. */
   readonly failures: readonly string[];
 }
 
@@ -33,13 +33,13 @@ export function sum(left: Results, right: Results): Results {
   };
 }
 
-/** Feeds on the lines of a run of several files; calls `onFile` when the lines of one are complete. */
+/** Reads the lines of a run of several files; calls `onFile` when the lines of one file are complete. */
 export function fileByFile(onFile: (results: FileResults) => void): (line: string) => void {
   let lines: string[] = [];
   return (line) => {
     if (line.startsWith('# Subtest: ')) lines = [];
     lines.push(line);
-    // tap ends the lines of a file by an empty one; those inside are indented.
+    // tap ends the lines of a file with an empty one; empty lines inside are indented.
     if (line !== '') return;
     for (const results of readFiles(lines)) onFile(results);
     lines = [];
@@ -58,14 +58,17 @@ function readFiles(lines: readonly string[]): readonly FileResults[] {
   return files;
 }
 
-/** `open` is the way down to the innermost block. Opens or closes one, or notes an assertion; returns the results of what ended. */
+/**
+ * `open`: the open blocks, down to the innermost. Opens or closes one, or records an assertion; returns the results of a closed
+ * block.
+ */
 function read(token: Token, open: Block[]): Results | undefined {
   if (token.kind === 'subtest') {
     open.splice(token.depth + 1, open.length, newBlock(token.name));
     return undefined;
   }
   const block = open[token.depth + 1];
-  // The first point after a block, one step out, is its end (TAP 14).
+  // In TAP 14 the first point after a block, one level up, closes the block.
   if (block !== undefined) {
     const path = open.slice(1, token.depth + 2).map(({ name }) => name);
     open.splice(token.depth + 1);

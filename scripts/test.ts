@@ -1,6 +1,6 @@
-// `npm test`: starts one control plane for all test files, if any of them needs one (see needs-cluster.ts), runs them by tap, and
-// prints in the last line how many tests (see tap-results.ts) passed and failed. `npm test -- test/hooks` runs some; options go to
-// tap (`--bail`, `--jobs=1`), except `--use-existing-cluster`: then the cluster of KUBECONFIG is used in place of one of our own.
+// `npm test`: starts one control plane for all test files, if any of them needs one (see needs-cluster.ts), runs the files with
+// tap, and prints as the last line how many tests (see tap-results.ts) passed and failed. `npm test -- test/hooks` runs some files.
+// Options go to tap (`--bail`, `--jobs=1`), except `--use-existing-cluster`, which uses the cluster of KUBECONFIG instead.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { globSync, readFileSync, statSync } from 'node:fs';
 import { join, normalize } from 'node:path';
@@ -13,7 +13,7 @@ import { type FileResults, fileByFile, noResults, type Results, sum } from './ta
 const root = join(import.meta.dirname, '..');
 const tap = join(root, 'node_modules', 'tap', 'dist', 'esm', 'run.mjs');
 
-// A guard against hanging, per file; what a test waits for, it waits for by condition.
+// A guard against hanging, per file; tests wait for conditions, not for time.
 const hangGuardSeconds = 900;
 
 let running: ChildProcess | undefined;
@@ -57,8 +57,8 @@ function testFiles(named: readonly string[]): readonly string[] {
 }
 
 /**
- * tap's default plugins load a compiler of their own, which Node's type stripping makes needless and TypeScript 7 breaks.
- * .taprc leaves them out, but a tap that finds itself built with others rebuilds itself too late for that same run.
+ * tap's default plugins load a compiler of their own; Node's type stripping makes it needless, and TypeScript 7 breaks it. .taprc
+ * leaves them out, but tap rebuilds itself too late for the run that notices the difference.
  */
 async function buildTapWithOurPlugins(): Promise<void> {
   const built = readFileSync(join(root, 'node_modules', '@tapjs', 'test', 'test-built', 'dist', 'esm', 'index.js'), 'utf8');
@@ -82,14 +82,14 @@ async function runTap(options: readonly string[], files: readonly string[], kube
   return code === 0 ? results : sum(results, withoutResult(missing, results.failed));
 }
 
-/** After a timeout tap 21 loses the results of other files; whatever it says nothing about has not passed. */
+/** After a timeout tap 21 loses the results of other files: a file without a result has not passed. */
 function withoutResult(files: ReadonlySet<string>, failedOtherwise: number): Results {
-  const failures = [...files].map((file) => `${file}: tap gave no result of it`);
-  if (failures.length === 0 && failedOtherwise === 0) failures.push('tap itself failed, naming no test');
+  const failures = [...files].map((file) => `${file}: tap reported no result for it`);
+  if (failures.length === 0 && failedOtherwise === 0) failures.push('tap itself failed without naming a test');
   return { ...noResults, failed: failures.length, failures };
 }
 
-/** In a process group of its own: only so can it be ended with all that it started. */
+/** Runs in a process group of its own, so that it can be ended together with all that it started. */
 function runNode(
   args: readonly string[],
   env: NodeJS.ProcessEnv,
@@ -114,14 +114,14 @@ function tell({ file, passed, failed, skipped, failures }: FileResults): void {
   for (const failure of failures) console.log(`\n${failure}\n`);
 }
 
-/** Ends the tests, whereupon the control plane is stopped and the counts are told; before there are tests, ends at once. */
+/** Ends the tests; then the control plane stops and the counts are printed. Before any test runs, it ends at once. */
 function interrupt(signal: NodeJS.Signals): void {
   interrupted ??= signal;
   if (running?.pid === undefined) process.exit(conclude({ ...noResults, failed: 1 }));
   try {
     process.kill(-running.pid, 'SIGKILL');
   } catch {
-    // It has ended by itself.
+    // The process has already ended.
   }
 }
 

@@ -1,6 +1,6 @@
-// Runs a script of this project, on a fresh clone too: `node scripts/with-dependencies.mjs scripts/test.ts [arguments]`.
-// Installs the dependencies if they are missing, then hands over to the Node among them. This file itself is plain
-// JavaScript without dependencies, so that an older Node without type stripping can start it.
+// Runs a script of this project, also on a fresh clone: `node scripts/with-dependencies.mjs scripts/test.ts [arguments]`. Installs
+// the dependencies if they are missing, then starts the script with the Node among them. This file is plain JavaScript without
+// dependencies, so that an older Node without type stripping can run it.
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ handOver(process.argv.slice(2));
 
 function install() {
   console.error('Installing the dependencies that package-lock.json pins (npm ci).');
-  // Standard output belongs to the script that follows.
+  // Standard output is reserved for the script.
   const { status } = spawnSync('npm', ['ci', '--no-audit', '--no-fund'], {
     cwd: root,
     stdio: ['ignore', 2, 2],
@@ -29,7 +29,7 @@ function install() {
   process.exit(1);
 }
 
-/** The script gets our signals and decides on the exit code; a Ctrl-C reaches it from the terminal already. */
+/** The script receives our signals and decides the exit code; a Ctrl-C reaches it from the terminal already. */
 function handOver(args) {
   const binaries = join(root, 'node_modules', '.bin');
   const env = { ...process.env, PATH: `${binaries}${onWindows ? ';' : ':'}${process.env.PATH}` };

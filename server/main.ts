@@ -26,8 +26,8 @@ import { createEventRecorder, type EventRecorder } from './telemetry/events.ts';
 import { createInventory } from './telemetry/inventory.ts';
 import { createMetrics } from './telemetry/metrics.ts';
 
-// A call starts no request after its deadline. What it started last may still take effect for as long as a write lives, and as
-// a new connection for it takes: the engine decides nothing about what may be in flight before that.
+// A call starts no request after its deadline. Its last request may still take effect for the lifetime of a write, plus the time
+// for a new connection: until then the engine decides nothing that depends on it.
 const writeLifetime = 10_000;
 // The API server itself accepts the token of a deleted ServiceAccount for up to 10 s more.
 const sighting = 1_000;

@@ -1,4 +1,4 @@
-// The interface of the hook as an OpenAPI document, from the constants that validate.
+// The OpenAPI document of the hook's interface, made from the same constants that validate requests.
 import type { Schema } from '../schemas/schema.ts';
 import { syncRequest } from '../schemas/sync-request.ts';
 import { reportedStatus, syncResponse } from '../schemas/sync-response.ts';
@@ -32,7 +32,7 @@ const probe: Schema = {
   properties: { ok: { type: 'boolean' }, reason: { type: 'string' } },
 };
 
-// A Transaction that was deleted before its first call has an empty status.
+// A Transaction that is deleted before its first call has an empty status.
 const response: Schema = { ...syncResponse, properties: { ...syncResponse.properties, status: reference('Status') } };
 const status: Schema = { anyOf: [reportedStatus, { type: 'object', maxProperties: 0 }] };
 
@@ -72,7 +72,7 @@ function text(operationId: string, summary: string, type: string) {
   };
 }
 
-/** OpenAPI 3.1, whose schemas are JSON Schema as they stand. */
+/** OpenAPI 3.1: its schemas are JSON Schema, so the constants are used unchanged. */
 export function openApiDocument() {
   return {
     openapi: '3.1.0',

@@ -1,8 +1,8 @@
-// So many at a time, the others in the order they came. How long one waited is then known before anything is sent, which
-// waiting inside a connection pool would hide.
+// Limits how many run at a time; the others wait in order. The time that one waited is then known before anything is sent; waiting
+// inside a connection pool would hide it.
 
 export interface Slots {
-  /** Resolves when it is the caller's turn; the function that it gives must be called once, when the turn is over. */
+  /** Resolves when it is the caller's turn. The caller must call the returned function once, when the turn is over. */
   take(): Promise<() => void>;
 }
 

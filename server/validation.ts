@@ -1,11 +1,11 @@
-// From the body of a request to a Call. The schema is compiled once; faults name path and rule, never a value.
+// Validates the body of a request and decodes it to a Call. The schema is compiled once; faults name path and rule, never a value.
 import { Ajv, type ErrorObject } from 'ajv';
 import type { Call } from '../hooks/call.ts';
 import { at, isDeeperThan, isObject, type Json, type JsonObject, mostLevels, textAt } from '../hooks/model/json.ts';
 import { dialect } from '../schemas/schema.ts';
 import { syncRequest } from '../schemas/sync-request.ts';
 
-/** Where the body breaks which rule: `/parent/metadata` misses `uid`. */
+/** The path in the body and the broken rule: `/parent/metadata` misses `uid`. */
 interface Fault {
   readonly path: string;
   readonly rule: string;
@@ -24,7 +24,7 @@ export function validateSyncRequest(body: Json | undefined): Validated {
   return { kind: 'faults', faults: (conforms.errors ?? []).slice(0, mostFaults).map(faultOf) };
 }
 
-// What is sent back is serialized by recursion. No valid status or object is as deep.
+// A reply is serialized by recursion. No valid status or object is that deep.
 function depthFaults(body: Json): readonly Fault[] {
   const echoed = [
     ['/parent/status', at(body, 'parent', 'status')],
@@ -50,7 +50,7 @@ function callOf(body: Json): Call {
   };
 }
 
-// `{"ConfigMap.v1": {"name": object}}`, as Metacontroller groups what it observed.
+// `{"ConfigMap.v1": {"name": object}}`: Metacontroller groups the observed children by kind.
 function childrenOf(byKind: Json | undefined): readonly JsonObject[] {
   return valuesOf(byKind).flatMap((byName) => valuesOf(byName).filter(isObject));
 }

@@ -1,5 +1,6 @@
-// Whether a change may be sent now, is already done, or would overwrite what somebody else did since the snapshot.
-// Conflict is about content, never about resourceVersion: controllers write status, annotations and managedFields all the time.
+// Decides for one change: send it now, skip it because it is already done, or refuse it because it would overwrite what somebody
+// else wrote since the snapshot. Only content can conflict, never the resourceVersion: controllers write status, annotations and
+// managedFields all the time.
 import type { Precondition } from '../cluster.ts';
 import { contentOf, withoutKeys } from '../content/content.ts';
 import { type ListKinds, listKindsOf, namedPaths, valueAt } from '../content/lists.ts';
@@ -20,7 +21,7 @@ import { annotationDrift, withDrift } from './drift.ts';
 export type ApplyVerdict =
   | { readonly kind: 'send'; readonly precondition: Precondition | undefined }
   | { readonly kind: 'done' }
-  /** What is about to be deleted has moved since its snapshot, in what makes no conflict: to be stored before it is gone. */
+  /** The object to delete has drifted from its snapshot without a conflict: the drift must be stored before the object is deleted. */
   | { readonly kind: 'recordDrift'; readonly drift: readonly Drift[] }
   | { readonly kind: 'conflict'; readonly reason: Reason; readonly message: string };
 
@@ -44,7 +45,7 @@ export function evaluateApply(evidence: ApplyEvidence): ApplyVerdict {
   }
 }
 
-/** Whether the live object is the one that our Create made. */
+/** Whether our Create made the live object. */
 export function isOurCreation(evidence: Evidence, transactionUid: string): boolean {
   return isMarked(evidence) || textAt(evidence.live, 'metadata', 'annotations', annotations.createdBy) === transactionUid;
 }
@@ -68,14 +69,14 @@ function evaluateExisting({ entry, live }: Evidence, object: JsonObject | undefi
   return undefined;
 }
 
-// A PUT is whole: where only a part of our values is there and no entry of ours, somebody else has set that part.
+// A PUT writes all its values at once: if only some of our values are there, and no entry of ours, somebody else wrote those values.
 function evaluateUpdate(evidence: ApplyEvidence): ApplyVerdict {
   const { kind, ours, foreign } = attribute(evidence);
   const isPart = !isMarked(evidence) && ours.some(({ state }) => state === 'untouched');
   if (kind === 'applied' && !isPart) return { kind: 'done' };
   const changed = changedConflict(evidence);
   if (changed !== undefined) return changed;
-  // Annotations that content does not name may move; one that it names, and somebody has set otherwise since, would be lost.
+  // Others may change annotations that content does not name. If others changed one that content names, our PUT would overwrite it.
   if (foreign.length > 0) return contentConflict(evidence, foreign);
   return versionConflict(evidence) ?? send(evidence);
 }
@@ -92,7 +93,8 @@ function evaluatePatch(evidence: ApplyEvidence): ApplyVerdict {
   );
 }
 
-// What content names is written even where it changed nothing when the snapshot was taken: somebody's newer value would be lost.
+// Server-side apply writes every value that content names, also one that was already so in the snapshot: if somebody has changed that
+// value since, the apply would overwrite it.
 function overwritten({ change, entry, live }: ApplyEvidence, kinds: ListKinds): readonly Path[] {
   const { prior, resource } = entry;
   if (prior === undefined || live === undefined || !isObject(change.content)) return [];
@@ -107,12 +109,12 @@ function evaluateDelete(evidence: ApplyEvidence): ApplyVerdict {
   if (live === undefined) return { kind: 'done' };
   const replaced = evaluateExisting(evidence, live);
   if (replaced !== undefined) return replaced;
-  // Kept by finalizers: deleted as far as anybody can see. Its undo waits until it is gone.
+  // Finalizers keep the object, but its deletion has begun. The undo waits until the object is gone.
   if (isTerminating(live) && !isTerminating(entry.prior)) return { kind: 'done' };
   return changedConflict(evidence) ?? unstored(evidence) ?? send(evidence);
 }
 
-// Annotations make no conflict, and the snapshot has them as they were: what has been added since would not come back.
+// Annotations never conflict, but the snapshot holds the old ones: an undo would lose every annotation that was added since.
 function unstored(evidence: ApplyEvidence): ApplyVerdict | undefined {
   const { entry, live, drift, driftRoom } = evidence;
   if (live === undefined || annotationDrift(withDrift(entry, drift), live).length === 0) return undefined;
@@ -124,7 +126,7 @@ function unstored(evidence: ApplyEvidence): ApplyVerdict | undefined {
   );
 }
 
-/** Everything but annotations, and what the change keeps as it finds it (and what is no content), must be as it was. */
+/** Compares everything with the prior state, except annotations, metadata that the change keeps (keptBy), and what is not content. */
 function changedConflict(evidence: ApplyEvidence): ApplyVerdict | undefined {
   const { entry, live, change } = evidence;
   if (live === undefined || entry.prior === undefined) return undefined;

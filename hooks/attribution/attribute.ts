@@ -1,8 +1,8 @@
-// Whose work is the live object? Values decide: our change is prior -> expected, theirs is expected -> live. managedFields
-// only help where values cannot show: a change that changed nothing, and values that a webhook stamped.
+// Separates our work in the live object from the work of others. Values decide: prior -> expected is our change, expected -> live is
+// theirs. managedFields help only where values prove nothing: a change that changed nothing, and values that a webhook stamped.
 //
-// I4. A change, and its undo, each change the content of a target at most once, however often they are tried: what is there already is
-//     recognised by its values and by managedFields.
+// I4. A change changes the content of a target at most once, and so does its undo, however often they are tried: values and
+//     managedFields show what is already there.
 import { contentOf } from '../content/content.ts';
 import { type ListKinds, listKindsOf, partsOf, valueAt, withValueAt, withValuesAt } from '../content/lists.ts';
 import { differences, type Merge, merge, type OurPath } from '../content/merge.ts';
@@ -22,30 +22,30 @@ interface Managers {
 /** What is known of one item when its live object is evaluated. */
 export interface Evidence {
   readonly entry: SnapshotEntry;
-  /** Undefined when the object is not there. */
+  /** Undefined if the object does not exist. */
   readonly live: JsonObject | undefined;
   readonly managers: Managers;
   readonly drift: readonly Drift[];
   /** Whether the status says that our write took effect. */
   readonly recorded: boolean;
-  /** Whether values of the object must not be shown. */
+  /** Whether messages must not show values of the object. */
   readonly isSealed: boolean;
 }
 
-/** A path that is no longer ours, and who has it. */
+/** A path whose value is no longer ours, and the managers that own it now. */
 export interface ForeignPath {
   readonly path: Path;
   readonly manager: string;
 }
 
-/** The live object of an Update or a Patch, taken apart. */
+/** The live object of an Update or a Patch, split into our work and that of others. */
 export interface Attributed {
   readonly kind: 'untouched' | 'applied' | 'foreign';
   readonly merge: Merge;
-  /** The paths of our change that show whose work it is: what nobody owns is not among them. */
+  /** The paths of our change, without those that nobody owns: these prove nothing. */
   readonly ours: readonly OurPath[];
   readonly kinds: ListKinds;
-  /** The expected state with what the server was seen to have made of it. */
+  /** The expected state, with the values that the API server set later (unclaimedPaths). */
   readonly written: Json | undefined;
   readonly foreign: readonly ForeignPath[];
 }
@@ -68,14 +68,14 @@ export function attribute(evidence: Evidence): Attributed {
   const foreign = ours.filter(isForeign).map(({ path }) => foreignPath(live, path));
   const marked = hasManager(live, [managers.forward]) || hasRestored(live, managers.restore);
   const byValue = ours.some(({ state }) => state === 'applied');
-  // Server-side apply always leaves an entry: without one, equal values are somebody else's equal change.
+  // Server-side apply always leaves an entry in managedFields: if there is none, somebody else wrote equal values.
   const proven = entry.type === 'Patch' && !evidence.recorded ? marked : byValue || marked;
   const kind = foreign.length > 0 ? 'foreign' : proven ? 'applied' : 'untouched';
   return { kind, merge: merged, ours, kinds, written, foreign };
 }
 
-// Neither as before nor as expected, and nobody's: stamped at every write, be it ours or another's, or generated (a node port
-// in a list item of ours). It goes back with our change.
+// Paths whose value is neither the prior nor the expected one, and which nobody owns. A webhook stamps them at every write, ours or
+// another's, or the API server generates them (a node port in a list item of ours). The undo reverts them with our change.
 function unclaimedPaths(
   { ours }: Merge,
   written: Json | undefined,
@@ -89,10 +89,10 @@ function unclaimedPaths(
   return differing.filter((path) => inForeign.covers(path) && isUnclaimed(live, path, kinds));
 }
 
-// The API server itself counts in it, at every write of a DaemonSet. Source: k8s.io/kubernetes pkg/apis/apps/v1/conversion.go.
+// The API server increments this at every write of a DaemonSet. Source: k8s.io/kubernetes pkg/apis/apps/v1/conversion.go.
 const counter = 'f:deprecated.daemonset.template.generation';
 
-// A PUT drops the annotations that its content does not name; controllers write theirs again. Theirs stay, and nobody is wronged.
+// A PUT drops the annotations that its content does not name, and controllers write theirs again. These are theirs: no conflict.
 function isForgottenAnnotation(path: Path, written: Json | undefined, kinds: ListKinds): boolean {
   if (path[0] !== 'f:metadata' || path[1] !== 'f:annotations') return false;
   return path[2] === counter || valueAt(written, path, kinds) === undefined;
@@ -102,7 +102,7 @@ function content(object: Json | undefined, entry: SnapshotEntry): JsonObject | u
   return isObject(object) ? contentOf(object, entry.resource) : undefined;
 }
 
-/** expected, plus the drift that was recorded, plus the values that our manager still owns in the live object. */
+/** The expected state, plus the recorded drift, plus the values that our manager still owns in the live object. */
 export function writtenState({ entry, live, managers, drift }: Evidence, kinds: ListKinds): Json | undefined {
   const recorded = drift.reduce<Json | undefined>(
     (state, { path, value }) => withValueAt(state, path, value, kinds),
@@ -123,9 +123,9 @@ export function foreignPath(live: Json | undefined, path: Path): ForeignPath {
   return { path, manager: owners.map((owner) => foreign(owner.name, longestManager)).join(', ') || 'unknown' };
 }
 
-/** Those who took a path of our change over since it was made, although its value is still ours. */
+/** The paths of our change that another manager took over since, although the value is still ours. */
 export function takenOver(evidence: Evidence, attributed: Attributed): readonly ForeignPath[] {
-  // Nobody owns the order of a list, and who adds an item to it takes nothing over.
+  // Nobody owns the order of a list: a manager that adds an item takes nothing over.
   const applied = attributed.merge.ours
     .filter(({ state, isOrder }) => state === 'applied' && isOrder !== true)
     .map(({ path }) => path);
@@ -141,7 +141,7 @@ export function uidOf(object: Json | undefined): string | undefined {
 const mostPaths = 5;
 const longestPath = 300;
 
-/** In words; of a sealed object without the values that lie in paths. */
+/** The paths in words. For a sealed object the words leave out the values that a path contains. */
 export function describeForeign(paths: readonly ForeignPath[], { isSealed }: Pick<Evidence, 'isSealed'>): string {
   const describeOne = isSealed ? describeSealedPath : describePath;
   const all = [...new Set(paths.map(({ path, manager }) => `${foreign(describeOne(path), longestPath)} (by ${manager})`))];

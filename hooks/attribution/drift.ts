@@ -1,11 +1,11 @@
-// Where an object has moved since its snapshot without a conflict, as its item remembers it.
+// Drift: where an object differs from its snapshot without a conflict, as the item stores it.
 import { listKindsOf, valueAt, withValueAt } from '../content/lists.ts';
 import { differences } from '../content/merge.ts';
 import type { SnapshotEntry } from '../model/entry.ts';
 import { at, isObject, type Json, type JsonObject } from '../model/json.ts';
 import type { Drift } from '../snapshots/drift.ts';
 
-/** Where the annotations of a live object differ from those of its prior state. */
+/** The annotations of a live object that differ from those of its prior state. */
 export function annotationDrift({ prior }: SnapshotEntry, live: JsonObject): readonly Drift[] {
   const kinds = listKindsOf(prior, live);
   const paths = differences(annotationsOf(prior), annotationsOf(live), kinds);
@@ -15,7 +15,7 @@ export function annotationDrift({ prior }: SnapshotEntry, live: JsonObject): rea
   });
 }
 
-/** The entry of a Delete with the object as it was when it was deleted: its annotations are the only thing that may have moved. */
+/** The entry of a Delete, with the object as it was when it was deleted: only annotations can have drifted. */
 export function withDrift(entry: SnapshotEntry, drift: readonly Drift[]): SnapshotEntry {
   const { prior, type } = entry;
   if (type !== 'Delete' || prior === undefined) return entry;

@@ -1,4 +1,5 @@
-// What is remembered of the effect of a change: identity, owners, and the place in the order of all changes of the object.
+// What an item records about the effect of a change: the uid of a created object, the managers that a Patch took fields from, and the
+// resourceVersion, which orders all changes to the object.
 import { losers } from '../content/ownership.ts';
 import type { Applied } from '../model/item.ts';
 import { type Json, textAt } from '../model/json.ts';
@@ -7,7 +8,7 @@ import { uidOf } from './attribute.ts';
 
 const mostManagers = 20;
 
-/** `before` and `after` as they were around the write; `after` is undefined for what was deleted. */
+/** `before` and `after`: the object before and after the write. `after` is undefined for a Delete. */
 export function effectOf(type: ChangeType, before: Json | undefined, after: Json | undefined): Omit<Applied, 'drift'> {
   const uid = type === 'Create' ? uidOf(after) : undefined;
   const took = type === 'Patch' ? losers(before, after) : [];

@@ -1,4 +1,4 @@
-// What of a created object is somebody else's work.
+// The part of a created object that others wrote.
 import { contentOf, withoutKeys } from '../content/content.ts';
 import { listKindsOf } from '../content/lists.ts';
 import { differences } from '../content/merge.ts';
@@ -8,7 +8,7 @@ import type { Path } from '../content/path.ts';
 import { at, isObject, type Json, type JsonObject, withKey } from '../model/json.ts';
 import { type Evidence, type ForeignPath, foreignPath, writtenState } from './attribute.ts';
 
-/** What others have put into an object that our Create made, as far as it is a reason to keep it. */
+/** What others wrote into an object that our Create made, if it is a reason to keep the object. */
 export function foreignContent(evidence: Evidence): readonly ForeignPath[] {
   const { entry, live } = evidence;
   const kinds = listKindsOf(entry.expected, live);
@@ -18,7 +18,7 @@ export function foreignContent(evidence: Evidence): readonly ForeignPath[] {
   const theirs = differences(ours(written), ours(live), kinds);
   const owned = (path: Path): boolean => ownersWithin(live, path).some(({ name }) => kubernetesManagers.includes(name));
   const changed = theirs.filter((path) => path.length > 0 && !owned(path) && !isUnclaimed(live, path, kinds));
-  // Where no dry run showed the defaults, only what another manager has written is foreign.
+  // Without a dry run we do not know the defaults: then only fields that another manager owns count as foreign.
   const isKnown = (path: Path): boolean => !['unknown', evidence.managers.forward].includes(foreignPath(live, path).manager);
   const known = entry.approximate ? changed.filter(isKnown) : changed;
   return known.map((path) => foreignPath(live, path));

@@ -1,14 +1,14 @@
-// Owners of an object that are no more: it comes back without them, and a note says so.
+// Owners that no longer exist: the undo restores the object without them and says so in a note.
 import { at, isList, type JsonObject, textAt } from '../model/json.ts';
 import type { Evidence } from './attribute.ts';
 
 const mostOwners = 10;
 
-/** Owners that an object lacks once it is restored. */
+/** Owners that a restored object loses. */
 export interface LostOwners {
-  /** uids of those that are no more. */
+  /** uids of owners that no longer exist. */
   readonly goneOwners: readonly string[];
-  /** uids of those that the ServiceAccount may not read, and that may be no more. */
+  /** uids of owners that the ServiceAccount may not read; they may no longer exist. */
   readonly hiddenOwners?: readonly string[];
 }
 
@@ -29,12 +29,12 @@ export function allLost({ goneOwners, hiddenOwners = [] }: LostOwners): readonly
   return [...goneOwners, ...hiddenOwners];
 }
 
-/** Those that the object names. */
+/** The lost owners that the object names. */
 export function lostBy(object: JsonObject, { goneOwners, hiddenOwners = [] }: LostOwners): LostOwners {
   return { goneOwners: goneOwnersOf(object, goneOwners), hiddenOwners: goneOwnersOf(object, hiddenOwners) };
 }
 
-/** Those that the object names: the garbage collector may have taken the reference off already. */
+// The garbage collector may already have removed the reference from the object.
 function goneOwnersOf(object: JsonObject, goneOwners: readonly string[]): readonly string[] {
   const references = at(object, 'metadata', 'ownerReferences');
   const owners = isList(references) ? references.map((reference) => textAt(reference, 'uid')) : [];

@@ -1,23 +1,23 @@
-// Why an object that was made here is not deleted again, or not yet: others would lose what is in it, hangs on it, or lies behind it.
+// Why the undo of a Create does not delete the object, or not yet: others would lose its contents, its dependents, or stored data.
 import { shownOf, unlistedNote } from '../checks/one-way.ts';
 import { type JsonObject, textAt } from '../model/json.ts';
 import type { Reason } from '../model/reason.ts';
 import { describe } from '../model/reference.ts';
 import type { Evidence } from './attribute.ts';
 
-/** What goes with an object. */
+/** What Kubernetes deletes together with an object. */
 export interface Hanging {
-  /** What others have put into it or hung on it, and would lose. */
+  /** Objects of others in it, or owned by it. */
   readonly contents: readonly string[];
-  /** What goes with it and is itself to be taken back before. */
+  /** Targets of the same Transaction whose undo comes first. */
   readonly ownContents: readonly string[];
-  /** Claims with a volume that Kubernetes has made for it, and deletes with it. */
+  /** PersistentVolumeClaims with a volume that a controller made for the object, and deletes with it. */
   readonly claims?: readonly string[];
-  /** Kinds of which it is not known what would go with it. */
+  /** Kinds that the ServiceAccount may not list: their objects are unknown. */
   readonly unlisted: readonly string[];
-  /** The same, since they cannot be listed. */
+  /** Kinds that cannot be listed for now: their objects are unknown. */
   readonly failing: readonly string[];
-  /** Whether every change had been made: from then on others rely on what is there. */
+  /** Whether the Transaction was Committed: from then on others rely on its objects. */
   readonly wasCommitted: boolean;
 }
 
@@ -27,7 +27,7 @@ type Kept =
 
 const mostShown = 5;
 
-/** Others would lose what is in it, hangs on it, or is stored behind it. */
+/** Undefined if others lose nothing when the object is deleted. */
 export function keptFor(evidence: Evidence & Hanging, live: JsonObject): Kept | undefined {
   const { entry, contents, ownContents, wasCommitted } = evidence;
   const name = describe(entry.target);
@@ -57,7 +57,7 @@ export function unlistedPart({ unlisted, failing }: Pick<Hanging, 'unlisted' | '
   return note === undefined ? {} : { note };
 }
 
-/** The volume behind a claim. Who names one in content has bound nothing yet. */
+/** The volume that a claim is bound to. A claim whose content names a volume is not bound by that alone. */
 function boundVolume({ entry }: Evidence, live: JsonObject): string | undefined {
   if (entry.resource.group !== '' || entry.resource.kind !== 'PersistentVolumeClaim') return undefined;
   const volume = textAt(live, 'spec', 'volumeName');

@@ -1,8 +1,9 @@
-// Other Transactions over the same object. A Transaction that came later and is not undone was built upon what we did: its undo returns what it
-// found. So ours waits for that one's, wherever the two meet; and what an undo returns goes to nobody whose work is undone.
+// Other Transactions that changed the same object. A later Transaction that is not undone has built upon our change: its own undo
+// restores what it found, our change included. So our undo waits for the undo of every later Transaction that touched the same fields.
+// And our undo gives no fields back to a Transaction that is itself undone.
 //
-// An object that was deleted and created again by an undo has another uid, and is the same object: it carries our field manager,
-// or the Transaction that brought it back says so.
+// An object that was deleted, and that an undo created again, has another uid but counts as the same object: it has our field
+// manager, or the item of the Transaction that restored it names its new uid.
 import { managersOf } from '../content/fields.ts';
 import type { OurPath } from '../content/merge.ts';
 import { ownersAt } from '../content/owners.ts';
@@ -14,30 +15,30 @@ import { describe } from '../model/reference.ts';
 import { isOfTransaction } from '../model/transaction.ts';
 import { type Attributed, type Evidence, type ForeignPath, uidOf } from './attribute.ts';
 
-/** What other Transactions make of an undo: a conflict, or that they must be looked at first. */
+/** What stops an undo because of other Transactions: a conflict, or the need to read them first. */
 type Hindrance =
   | { readonly kind: 'conflict'; readonly reason: Reason; readonly message: string }
   | { readonly kind: 'readMore'; readonly others: Wanted };
 
-/** What is known of other Transactions when a change is taken back. */
+/** What an undo knows of other Transactions. */
 export interface OthersEvidence extends Evidence {
-  /** Undefined when they were not looked for. */
+  /** Undefined if they were not read. */
   readonly others: Others | undefined;
-  /** Of the object as our change left it; undefined where it is not recorded. */
+  /** resourceVersion of the object as our change left it; undefined if it was not recorded. */
   readonly version: string | undefined;
-  /** uid of the object that our Create made, where it was recorded. */
+  /** uid of the object that our Create made; undefined if it was not recorded. */
   readonly createdUid: string | undefined;
-  /** Whether the undo was asked for, so that the locks may have been released before it: only then others came in between. */
+  /** Whether a user requested the undo: only then were the locks released before it, and others may have changed the object since. */
   readonly isRequested: boolean;
 }
 
-/** Undefined once the Transactions are known whose field managers can be read from the object and its prior state. */
+/** Undefined once the Transactions are known whose field managers stand in the live object or in the prior state. */
 export function lookFirst(evidence: OthersEvidence): Hindrance | undefined {
   const wanted = [...new Set([...newcomers(evidence), ...returning(evidence)])];
   return evidence.others === undefined && wanted.length > 0 ? { kind: 'readMore', others: wanted } : undefined;
 }
 
-/** Undefined once every Transaction over the object is known. */
+/** Undefined once every Transaction that changes the object is known. */
 export function lookAtAll({ others }: OthersEvidence): Hindrance | undefined {
   return others?.areAll === true ? undefined : { kind: 'readMore', others: 'all' };
 }
@@ -46,13 +47,13 @@ function namesIn(object: JsonObject | undefined): readonly string[] {
   return managersOf(object).map(({ name }) => name);
 }
 
-// Transactions that have written since our change. To a deleted object: to what is there in its place.
+// Transactions that have written since our change. If we deleted the object, these are the writers of its successor.
 function newcomers({ entry, live, managers }: Evidence): readonly string[] {
   const known = new Set([...namesIn(entry.expected), managers.forward, managers.restore]);
   return namesIn(live).filter((name) => !known.has(name) && isOfTransaction(name));
 }
 
-// Transactions that lost fields to our change and have none now: our undo would make them owners again.
+// Transactions that lost fields to our change and own none now: our undo would make them owners again.
 function returning({ entry, live }: Evidence): readonly string[] {
   const [now, kept] = [new Set(namesIn(live)), new Map(managersOf(entry.expected).map(({ name, fields }) => [name, fields]))];
   return managersOf(entry.prior)
@@ -60,12 +61,12 @@ function returning({ entry, live }: Evidence): readonly string[] {
     .map(({ name }) => name);
 }
 
-/** The managers to whom nothing is returned: their Transactions are undone, or gone with their entry. */
+/** The managers that get no fields back: their Transaction is undone, or is deleted and its entry belongs to a Patch. */
 export function goneManagers(evidence: OthersEvidence): readonly string[] {
   const operations = new Map(managersOf(evidence.entry.prior).map(({ name, operation }) => [name, operation]));
   return returning(evidence).filter((name) => {
     const own = changesOf(evidence).find(({ managers }) => managers.forward === name || managers.restore === name);
-    // The entry of a Patch goes with its Transaction; that of a Create or an Update stays, as that of any client.
+    // The entry of a Patch goes away with its Transaction; that of a Create or an Update stays, like that of any client.
     return own === undefined ? operations.get(name) === 'Apply' : !own.stands;
   });
 }
@@ -74,7 +75,7 @@ function changesOf({ others }: OthersEvidence): readonly OtherChange[] {
   return others?.changes ?? [];
 }
 
-/** The conflict with those that came after us and stand; undefined where there is none. */
+/** The conflict with later changes that are not undone; undefined if there is none. */
 export function laterThan(
   evidence: OthersEvidence,
   isInTheWay: (other: OtherChange) => boolean = () => true,
@@ -92,8 +93,9 @@ export function laterThan(
 const verbs = { Create: 'created', Update: 'updated', Patch: 'patched', Delete: 'deleted' } as const;
 
 /**
- * Whether the live object, of another uid than ours, is ours all the same: deleted by another Transaction and brought back. An
- * Update that only removed fields has left no entry: then the word of that other one must do. What was created always has one.
+ * Whether the live object counts as ours although its uid is another: another Transaction deleted it, and its undo created it again.
+ * An Update that only removed fields leaves no entry: then the item of that other Transaction must name the new uid. A Create always
+ * leaves an entry.
  */
 export function isBroughtBack(evidence: OthersEvidence): boolean {
   const { live, managers, entry } = evidence;
@@ -102,14 +104,14 @@ export function isBroughtBack(evidence: OthersEvidence): boolean {
   return entry.type !== 'Create' && restored.some(({ uid }) => uid !== undefined && uid === uidOf(live));
 }
 
-// Our object is not there any more. Where another Transaction has deleted it, and may bring it back, ours comes after that one.
+// Our object is gone. If another Transaction deleted it, that Transaction may restore it: our undo comes after that one's.
 export function deletedByOthers(evidence: OthersEvidence): Hindrance | undefined {
   if (!evidence.recorded) return undefined;
   return lookAtAll(evidence) ?? laterThan(evidence, ({ type }) => type === 'Delete');
 }
 
-// A later Update has said of every field what it shall be, and a later Patch of ours what it holds. Where a part of our change is
-// gone and nothing shows who took it, every Transaction is looked at: what one of them took, its undo returns to us.
+// A later Update set every field, and a later Patch may own fields of ours. If a part of our change is gone and managedFields do not show
+// who took it, all Transactions are read: one of them may have taken it, and its undo returns it.
 export function builtUpon(evidence: OthersEvidence, { ours }: Attributed): Hindrance | undefined {
   if (!evidence.recorded || ours.length === 0) return undefined;
   const values = ours.filter(({ isOrder }) => isOrder !== true);
@@ -126,7 +128,7 @@ export function builtUpon(evidence: OthersEvidence, { ours }: Attributed): Hindr
   return ours.some(isSilent) ? lookAtAll(evidence) : undefined;
 }
 
-/** What others own of that which was ours, in a created object whose uid proves nothing any more. */
+/** The fields of ours that others now own, in a created object whose uid does not prove that it is ours. */
 export function sharedFields({ live, entry, managers }: Evidence): readonly ForeignPath[] {
   const [ours, names] = [[managers.forward], [managers.forward, managers.restore]];
   const fields = [...ownedBy(entry.expected, ours), ...ownedBy(live, ours)];

@@ -1,4 +1,4 @@
-// How an object that was deleted here, and made again by somebody else, differs from the one that was deleted.
+// How an object that somebody recreated differs from the one that our change deleted.
 import { asNew, contentOf, withoutKeys } from '../content/content.ts';
 import { isToken, tokenAccount, withoutGenerated, withoutToken } from '../content/generated.ts';
 import { listKindsOf } from '../content/lists.ts';
@@ -11,7 +11,7 @@ export function recreatedContent(evidence: Evidence, live: JsonObject): readonly
   const { prior } = evidence.entry;
   if (prior === undefined) return [];
   const kinds = listKindsOf(prior, live);
-  // A token of another ServiceAccount of the same name is another one, no matter who made it.
+  // A token for another ServiceAccount of the same name is a different token, whoever made it.
   const isOther = isToken(prior) && isToken(live) && tokenAccount(prior).uid !== tokenAccount(live).uid;
   const known = (object: JsonObject): JsonObject => comparable(isOther ? withoutToken(object) : object, evidence);
   const paths = differences(known(prior), known(live), kinds);

@@ -1,5 +1,5 @@
-// Making an object again that was deleted here, or completing what was made. The token of a ServiceAccount needs that one: Kubernetes
-// deletes it where its ServiceAccount is gone, or is another one than the token says.
+// Recreating a deleted object, or completing one that an undo has already recreated. The token of a ServiceAccount needs its
+// ServiceAccount: Kubernetes deletes the token if the ServiceAccount is gone, or has another uid than the token names.
 import { isToken, tokenAccount } from '../content/generated.ts';
 import type { JsonObject } from '../model/json.ts';
 import { describe } from '../model/reference.ts';
@@ -7,12 +7,12 @@ import type { Evidence } from './attribute.ts';
 import { type LostOwners, ownersNote } from './gone-owners.ts';
 
 export interface TokenEvidence {
-  /** Of a ServiceAccount's token that is gone: whose it would be. */
+  /** For the token of a ServiceAccount, once it is gone: whether the ServiceAccount of that name is the same, another one, or missing. */
   readonly tokenOf?: 'same' | 'other' | 'nobody' | undefined;
 }
 
 export type Recreation =
-  /** `withoutToken`: the ServiceAccount whose token it is may be another one now. */
+  /** `withoutToken`: the ServiceAccount may be another one now, so the object gets a new token. */
   | { readonly kind: 'recreate'; readonly note?: string; readonly withoutToken?: true }
   | { readonly kind: 'wait'; readonly message: string };
 

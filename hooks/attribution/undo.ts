@@ -1,4 +1,4 @@
-// What taking one change back takes: nothing, one compensation, patience, or giving up because others would pay for it.
+// Decides what the undo of one change needs: nothing, one compensation, a wait, or a conflict because others would lose their work.
 import { contentOf } from '../content/content.ts';
 import { managersOf } from '../content/fields.ts';
 import { hasManager, hasRestored, isTerminating } from '../content/ownership.ts';
@@ -26,11 +26,11 @@ import { recreatedContent } from './recreated.ts';
 import { type Completion, completion, type Recreation, recreation, type TokenEvidence } from './recreation.ts';
 
 export type UndoVerdict =
-  /** Nothing of ours is left; `note` says what a person should know. */
+  /** Nothing of ours is left. `note` is for the user. */
   | { readonly kind: 'restored'; readonly note?: string }
   | { readonly kind: 'delete'; readonly live: JsonObject; readonly note?: string }
   | Recreation
-  /** The object was created again by us; its status and managedFields may still be missing. */
+  /** An earlier step has recreated the object; its status and managedFields may still be missing. */
   | Completion
   | {
       readonly kind: 'content';
@@ -39,14 +39,14 @@ export type UndoVerdict =
       readonly attributed: Attributed;
       readonly note?: string;
     }
-  /** Nothing is to be written, but something else may be about to: what names the version of `live` is made to miss. */
+  /** Nothing is to be restored, but a write of ours may still be in flight: a new version of `live` makes that write miss. */
   | { readonly kind: 'fence'; readonly live: JsonObject; readonly end: Ended }
   | { readonly kind: 'wait'; readonly message: string }
-  /** Other Transactions must be known first. */
+  /** The undo needs to know other Transactions first. */
   | { readonly kind: 'readMore'; readonly others: Wanted }
   | { readonly kind: 'conflict'; readonly reason: Reason; readonly message: string };
 
-/** The undo of one change is over without a write. */
+/** The undo of one change ends without a write. */
 export type Ended = Extract<UndoVerdict, { kind: 'restored' | 'conflict' }>;
 
 export interface UndoEvidence extends OthersEvidence, Hanging, LostOwners, TokenEvidence {
@@ -83,7 +83,7 @@ function evaluateCreation(evidence: UndoEvidence, live: JsonObject, isSame: bool
   if (isTerminating(live)) return { kind: 'wait', message: `${name} is being deleted; waiting until it is gone` };
   const upon = laterThan(evidence);
   if (upon !== undefined) return upon;
-  // Its uid proves nothing any more: what somebody else owns beside us may be of his making.
+  // The uid does not prove that the object is ours: fields that others own beside us may be their work.
   const foreign = [...foreignContent(evidence), ...(isSame ? [] : sharedFields(evidence))];
   if (foreign.length > 0) {
     return conflict(
@@ -114,7 +114,8 @@ function evaluateChanged(evidence: UndoEvidence): UndoVerdict {
 function evaluateContent(evidence: UndoEvidence, live: JsonObject): UndoVerdict {
   const { entry, managers } = evidence;
   const attributed = attribute(evidence);
-  // Our restoring write has been here, and it is whole: what differs now was written after it. Only ownership is to go back.
+  // Our restoring write has landed, and it writes all values at once: later differences are the work of others. Only the field ownership
+  // is still to be restored.
   if (hasRestored(live, managers.restore))
     return { kind: 'content', live, restored: contentOf(live, entry.resource), attributed };
   if (isAbsent(evidence, attributed)) return { kind: 'restored' };
@@ -134,7 +135,7 @@ function evaluateContent(evidence: UndoEvidence, live: JsonObject): UndoVerdict 
     : { kind: 'restored' };
 }
 
-// The API server takes no finalizer more for what is being deleted: the rest goes back. Source: apimachinery,
+// The API server accepts no new finalizer on an object that is being deleted: everything else is restored. Source: apimachinery,
 // ValidateObjectMetaAccessorUpdate.
 function withKeptFinalizers(restored: Json | undefined, live: JsonObject): Json | undefined {
   const wanted = at(restored, 'metadata', 'finalizers');
@@ -144,7 +145,7 @@ function withKeptFinalizers(restored: Json | undefined, live: JsonObject): Json 
   return withPath(restored, ['metadata', 'finalizers'], kept);
 }
 
-// Announced, and nothing of it is there: what others have set in its place is theirs. A Patch always leaves our entry.
+// The change was announced, and nothing of it is in the object: other values there are the work of others. A Patch always leaves our entry.
 function isAbsent({ entry, live, managers, recorded }: Evidence, { ours }: Attributed): boolean {
   if (recorded || hasManager(live, [managers.forward])) return false;
   return entry.type === 'Patch' || !ours.some(({ state }) => state === 'applied');
@@ -166,20 +167,20 @@ function evaluateDeleted(evidence: UndoEvidence): UndoVerdict {
   );
 }
 
-// It was never deleted. Who fenced it and died has left his mark.
+// The object was never deleted. Our restore manager in it shows that a process fenced it and then died.
 function undeleted({ managers }: Evidence, live: JsonObject): UndoVerdict {
   const isMarked = hasManager(live, [managers.restore]);
   return isMarked ? { kind: 'fence', live, end: { kind: 'restored' } } : { kind: 'restored' };
 }
 
-// Created by a later Transaction and deleted by a still later one, it is theirs to bring back first.
+// A later Transaction created the object again, and a still later one deleted it: their undos come first.
 function deletedAgain(evidence: UndoEvidence): UndoVerdict | undefined {
   return evidence.isRequested ? (lookAtAll(evidence) ?? laterThan(evidence, isCreate)) : undefined;
 }
 
 const isCreate = ({ type }: OtherChange): boolean => type === 'Create';
 
-// Be it the one that was deleted here or what somebody has made since: it will not stay.
+// The deleted object itself, or its successor: either one will be gone, so neither stands for the restored object.
 function awaitGone({ target }: Evidence['entry']): UndoVerdict {
   const message = `${describe(target)} is being deleted and has finalizers; waiting until it is gone to recreate it`;
   return { kind: 'wait', message };

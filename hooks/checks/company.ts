@@ -1,9 +1,9 @@
-// What goes along with an object when it is deleted, from the metadata of what is around it. Pure.
+// Which objects Kubernetes deletes together with an object, computed from the metadata of the objects around it. Pure.
 //
-// 1. What names it as owner, by uid: the garbage collector takes it.
-// 2. What controllers take by other signs: Endpoints of the name of a Service (the API server itself does), token Secrets of a
-//    ServiceAccount, the Pods of a Node.
-// 3. And so on for what would go along with that.
+// 1. Objects that name it as owner, by uid: the garbage collector deletes them.
+// 2. Objects that controllers delete by other signs: the Endpoints with the name of a Service (the API server deletes these
+//    itself), token Secrets of a ServiceAccount, the Pods of a Node.
+// 3. The dependents of those in turn.
 //
 // Sources: k8s.io/kubernetes pkg/controller/garbagecollector, serviceaccount/tokens_controller.go, podgc/gc_controller.go and
 // pkg/registry/core/service/storage/storage.go.
@@ -15,7 +15,7 @@ export interface Neighbour {
   readonly reference: Reference;
   readonly uid: string;
   readonly owners: readonly Owner[];
-  /** Of its metadata what is looked at: others decide how large the rest is. */
+  /** Only the metadata that is needed: others decide how large the rest is. */
   readonly object: JsonObject;
 }
 
@@ -24,22 +24,22 @@ interface Owner {
   readonly isController: boolean;
 }
 
-/** What is deleted. */
+/** The object to delete. */
 export interface Doomed {
   readonly resource: Pick<Resource, 'group' | 'kind'>;
   readonly target: Reference;
-  /** Whole: the selector of a Service says whose its Endpoints are. */
+  /** The whole object: the selector of a Service decides who writes its Endpoints. */
   readonly object: JsonObject;
 }
 
-/** What was found around it; each list holds what its name says, and may hold more. */
+/** The objects around it. Each list holds at least what its name says, and may hold more. */
 export interface Surroundings {
-  /** Those that have an owner. */
+  /** Objects with an owner. */
   readonly owned: readonly Neighbour[];
   readonly endpoints: readonly Neighbour[];
-  /** Secrets of the type of a ServiceAccount's token. */
+  /** Secrets with the type of a ServiceAccount's token. */
   readonly tokens: readonly Neighbour[];
-  /** Pods that are bound to the Node that is deleted. */
+  /** The Pods on the Node to delete. */
   readonly pods: readonly Neighbour[];
 }
 
@@ -65,7 +65,7 @@ export function neighbourOf({ group, version, kind }: Resource, object: JsonObje
 const readLabels = ['endpointslice.kubernetes.io/managed-by', 'kubernetes.io/service-name'];
 const readAnnotations = ['kubernetes.io/service-account.name', 'kubernetes.io/service-account.uid'];
 
-// That there are labels or annotations counts too.
+// An object that has labels or annotations differs from one that has none, whichever they are: so both stay, with few keys.
 function slim(metadata: Json | undefined): JsonObject {
   const { deletionTimestamp, ownerReferences, managedFields, labels, annotations } = isObject(metadata) ? metadata : {};
   const kept = {
@@ -88,8 +88,8 @@ function ownerReferences(object: JsonObject): readonly Json[] {
 }
 
 /**
- * What goes along with it and is lost. `isMade` says of which of these it is not, since it comes back with the object or is none
- * of anybody's: what goes along with those is looked at in their place.
+ * The objects that are lost together with the object to delete. `isMade` selects those that are not lost, since Kubernetes makes
+ * them again or they are nobody's: their own dependents count instead.
  */
 export function companyOf(
   doomed: Doomed,
@@ -122,12 +122,12 @@ function dependentsOf(owned: readonly Neighbour[]): (uid: string) => readonly Ne
   return (uid) => byOwner.get(uid) ?? [];
 }
 
-/** Whether these are the Events of Kubernetes, which expire by themselves; other groups have kinds of that name too. */
+/** Whether the resource is the Event of Kubernetes, which expires by itself. Other groups have kinds of that name too. */
 export function areEvents({ group, plural }: Pick<Resource, 'group' | 'plural'>): boolean {
   return plural === 'events' && ['', 'events.k8s.io'].includes(group);
 }
 
-/** On its way out already: nothing is lost by our deed. */
+/** Whether the object is already being deleted: then our Delete does not cause its loss. */
 export function isLeaving({ object }: Neighbour): boolean {
   return textAt(object, 'metadata', 'deletionTimestamp') !== undefined;
 }
@@ -158,7 +158,7 @@ function isBeside(one: Reference, other: Reference): boolean {
   return one.namespace === other.namespace && one.name === other.name;
 }
 
-/** Whether controllers of Kubernetes make the Endpoints and EndpointSlices of a Service, over whatever others write there. */
+/** Whether controllers of Kubernetes write the Endpoints and EndpointSlices of a Service, and overwrite what others write there. */
 function isFedByKubernetes(service: JsonObject): boolean {
   return isObject(at(service, 'spec', 'selector')) && textAt(service, 'spec', 'type') !== 'ExternalName';
 }
@@ -176,8 +176,9 @@ const feeders: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Whether an object is made again by Kubernetes as soon as the object that goes is back. Labels are no proof, everybody can write
- * them: these count where the controller that they name takes the object for its own, and writes or deletes it as it sees fit.
+ * Whether Kubernetes makes an object again as soon as the deleted object is back. Anybody can write labels, so a label proves
+ * nothing by itself. These labels count because the controller that they name treats the object as its own: it overwrites or
+ * deletes it at will.
  */
 export function isDerived({ reference, object }: Neighbour, { resource, target, object: doomed }: Doomed): boolean {
   const label = (name: string): string => textAt(object, 'metadata', 'labels', name) ?? '';

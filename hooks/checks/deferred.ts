@@ -1,12 +1,14 @@
-// Dry runs are made against the cluster as it is: of some refusals an earlier change of the same Transaction takes the reason away.
-// This table names them all. Such a dry run is made again in its turn; every other refusal ends the Transaction before anything is
-// applied. An undo reads the same table, its writes in their order: what it creates again may need what it creates later.
+// A dry run runs against the cluster as it is, so the API server may refuse it for a reason that an earlier change of the same
+// Transaction removes. This table lists all such refusals. The engine repeats such a dry run when the change is next; every other
+// refusal ends the Transaction before anything is applied. An undo uses the same table for its writes in their order: an object
+// that it recreates may need an object that it recreates later.
 //
-// Rules of kube-apiserver 1.36 that the rows stand on: who may not grant rights needs the role of a binding to be there (404) and to hold
-// nothing more than it has itself (403); strict decoding (400) and the schema of a CRD (422), which server-side apply answers with 500
-// (server/kubernetes/apply-refusals.ts); quota (403); the allocator of node ports (422; a dry run asks none for cluster IPs); admission of Pods (403). Sources:
-// pkg/registry/rbac/rolebinding/policybased, apiextensions-apiserver/pkg/apiserver/customresource_handler.go,
-// apiserver/pkg/admission/plugin/resourcequota, pkg/registry/core/service/{ipallocator,portallocator}, plugin/pkg/admission/{priority,runtimeclass,serviceaccount}.
+// Rules of kube-apiserver 1.36 behind the rows: a user without the right to grant rights needs the role of a binding to exist
+// (404), and to contain no more rights than the user has (403); strict decoding (400) and the schema of a CRD (422), which
+// server-side apply answers with 500 (server/kubernetes/apply-refusals.ts); quota (403); the allocator of node ports (422; a dry
+// run allocates no cluster IP); admission of Pods (403). Sources: pkg/registry/rbac/rolebinding/policybased,
+// apiextensions-apiserver/pkg/apiserver/customresource_handler.go, apiserver/pkg/admission/plugin/resourcequota,
+// pkg/registry/core/service/{ipallocator,portallocator}, plugin/pkg/admission/{priority,runtimeclass,serviceaccount}.
 
 import type { StoredResource } from '../model/entry.ts';
 import type { Failure } from '../model/failure.ts';
@@ -14,23 +16,23 @@ import { at, type Json, type JsonObject, textAt } from '../model/json.ts';
 import { describe, type Reference } from '../model/reference.ts';
 import type { ChangeType } from '../model/transaction.ts';
 
-/** A write as the rows know it: a change, or the undo of one. */
+/** A write, as the rows compare it: a change, or the undo of one. */
 export interface Earlier {
-  /** Of the change. */
+  /** The index of the change. */
   readonly index: number;
   readonly type: ChangeType;
   readonly target: Reference;
   readonly resource: Pick<StoredResource, 'group' | 'kind' | 'plural'>;
 }
 
-/** The one that was refused, with the object as it was read. */
+/** The refused write, with the object as it was read. */
 export interface Later extends Earlier {
   readonly content: Json | undefined;
   readonly prior?: JsonObject | undefined;
 }
 
 interface Side {
-  /** None: any kind. */
+  /** Absent: any kind. */
   readonly kinds?: readonly string[];
   readonly types: readonly ChangeType[];
 }
@@ -60,7 +62,8 @@ const rows: readonly Row[] = [
     answers: isOfSchema,
   },
   {
-    // Quota. Rights to the rest were asked for; those to grant rights were not.
+    // Quota. The engine reviews all plain permissions before, but not the right to grant rights: a 403 for an RBAC kind may mean
+    // that, so these are left out.
     earlier: { types: ['Delete'] },
     later: { types: ['Create'] },
     relates: (earlier, later) => isBeside(earlier, later) && kindOf(earlier) === kindOf(later) && later.resource.group !== rbac,
@@ -94,7 +97,7 @@ const rows: readonly Row[] = [
 
 const nodePort = /^spec\.ports\[\d+\]\.nodePort$/;
 
-/** Of what comes before it, the write that may take the reason of the refusal away; undefined where none does. */
+/** The first write of `before` that may remove the reason of the refusal; undefined if there is none. */
 export function removerOf(failure: Failure, later: Later, before: readonly Earlier[]): Earlier | undefined {
   return before.find((earlier) => rows.some((row) => covers(row, failure, earlier, later)));
 }
@@ -115,7 +118,7 @@ function kindOf({ resource: { group, kind } }: Earlier): string {
   return `${group}/${kind}`;
 }
 
-// Policies and webhooks explain themselves in causes, or name no object.
+// Policies and webhooks give their reasons as causes, or name no object.
 function isAbout({ code, subject }: Failure, wanted: number, name: string): boolean {
   return code === wanted && subject === name;
 }
@@ -130,7 +133,7 @@ function isOfSchema({ code, reason, fields }: Failure, _earlier: Earlier, { type
   return code === 500 && reason === 'InvalidContent' && type === 'Patch';
 }
 
-// A binding keeps its role for good, so that of the object that is there counts where content is silent.
+// Nobody can change the role of a binding. So if content does not name the role, the existing binding does.
 function isRoleOf({ resource, target }: Earlier, { content, prior, target: { namespace } }: Later): boolean {
   const role = at(content, 'roleRef') ?? at(prior, 'roleRef');
   const isNear = target.namespace === undefined || target.namespace === namespace;
@@ -141,12 +144,12 @@ function accountOf(pod: Json | undefined): string {
   return textAt(pod, 'spec', 'serviceAccountName') ?? 'default';
 }
 
-/** What the item of a deferred change says. */
+/** The note of the item of a deferred change. */
 export function deferredNote({ code, reason }: Failure, { index, target }: Earlier): string {
   return `its dry run was refused (${code} ${reason}) and is made again in its turn, after spec.changes[${index}] (${describe(target)})`;
 }
 
-/** What the item of a change says whose version is not served yet (404). */
+/** The note of the item of a change whose version is not served yet (404). */
 export function unservedNote(by: number, { target }: Pick<Earlier, 'target'>): string {
   return `its dry run is made in its turn, after spec.changes[${by}] makes the API server serve ${target.apiVersion}`;
 }

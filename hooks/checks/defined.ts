@@ -1,21 +1,21 @@
-// Kinds that the API server will serve once an earlier change of the same Transaction is made.
+// Kinds that the API server will serve once an earlier change of the same Transaction is applied.
 import type { Resource } from '../cluster.ts';
 import { at, isList, isObject, type Json, textAt } from '../model/json.ts';
 import { groupOf, versionOf } from '../model/reference.ts';
 import type { Change } from '../model/transaction.ts';
 
-/** The resource that an earlier change defines, and the index of that change. */
+/** The resource that an earlier change will define, and the index of that change. */
 interface Defined {
   readonly resource: Resource;
   readonly by: number;
 }
 
-/** The resource that a CustomResourceDefinition in an earlier Create will serve for this kind. */
+/** The resource for this kind, from a CustomResourceDefinition that an earlier change creates. */
 export function resourceFromCreated(changes: readonly Change[], index: number): Defined | undefined {
   return resourceFrom(changes, index, ['Create']);
 }
 
-/** The resource that a CustomResourceDefinition will serve in this version once an earlier change has given it that. */
+/** The resource for this kind and version, from a CustomResourceDefinition that an earlier change updates or patches. */
 export function resourceFromChanged(changes: readonly Change[], index: number): Defined | undefined {
   return resourceFrom(changes, index, ['Update', 'Patch']);
 }
@@ -28,7 +28,8 @@ function resourceFrom(changes: readonly Change[], index: number, types: readonly
   return content === undefined ? undefined : { resource: definedResource(content, versionOf(wanted.apiVersion)), by };
 }
 
-// A CustomResourceDefinition is named after plural and group: what says otherwise will be refused, and is not taken at its word.
+// The name of a CustomResourceDefinition must be its plural and group. The API server will refuse any other name, so such content
+// counts for nothing here.
 function isDefinitionOf({ target, content }: Change, wanted: Change['target']): boolean {
   const names = at(content, 'spec', 'names');
   const group = textAt(content, 'spec', 'group');

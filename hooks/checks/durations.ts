@@ -1,9 +1,9 @@
-// The durations of a Transaction, also where nothing but the hook checks them.
+// Checks the durations of a Transaction. The CRD checks them too, but the hook must not rely on it.
 import { defaultTimeouts, formatDuration, parseDuration } from '../model/timeouts.ts';
 import { durationNames, type Transaction } from '../model/transaction.ts';
 import { type Fault, fault } from './fault.ts';
 
-/** From the least to the most: those of the schema. */
+/** The least and the greatest values: those of the schema. */
 export const durationBounds = {
   lockTimeout: ['30s', '1h'],
   lockWait: ['0s', '1h'],

@@ -1,4 +1,4 @@
-// Whether the object that is there is one that the change can be made to.
+// Whether the change can be made to the object as it is.
 import { isTerminating } from '../content/ownership.ts';
 import { at, isDeeperThan, isList, type JsonObject, mostLevels, textAt } from '../model/json.ts';
 import { describe, versionOf } from '../model/reference.ts';
@@ -7,7 +7,7 @@ import { snapshotFinalizer } from '../snapshots/objects.ts';
 import { type Fault, fault } from './fault.ts';
 import type { Resolved } from './targets.ts';
 
-/** What speaks against the change, given the object as it is; `found` is undefined where there is none. */
+/** The fault of the change, given the object as it is; `found` is undefined if the object does not exist. */
 export function stateFault(resolved: Resolved, found: JsonObject | undefined): Fault | undefined {
   const { index, change, target } = resolved;
   const name = `spec.changes[${index}]: ${describe(target)}`;
@@ -21,7 +21,7 @@ export function stateFault(resolved: Resolved, found: JsonObject | undefined): F
   return refusedState(resolved, found, name) ?? versionFault(resolved, found, name);
 }
 
-/** What is there cannot be read in a version that an earlier change adds to its kind. */
+/** An existing object cannot be read in a version that only an earlier change of this Transaction adds to its kind. */
 export function unservedFault({ index, change, target, dependsOn }: Resolved, { changes }: Transaction): Fault | undefined {
   const maker = dependsOn === undefined ? undefined : changes[dependsOn];
   if (maker === undefined || maker.type === 'Create' || change.type === 'Create') return undefined;
@@ -49,7 +49,7 @@ function versionFault({ index, change }: Resolved, found: JsonObject, name: stri
   return fault('ResourceVersion', message, index);
 }
 
-/** An object that cannot be compared, since comparing goes down level by level. */
+/** The object is nested too deep to be compared: comparing recurses level by level. */
 export function tooDeep({ index, target }: Resolved): Fault {
   const message = `spec.changes[${index}]: ${describe(target)} is nested more than ${mostLevels} levels deep: it cannot be compared`;
   return fault('SnapshotTooLarge', message, index);

@@ -1,4 +1,4 @@
-// Failures in words for people.
+// Failures in words, for people.
 import type { Failure } from '../model/failure.ts';
 import { at, isObject, type Json } from '../model/json.ts';
 import { cut } from '../model/words.ts';
@@ -6,12 +6,12 @@ import { cut } from '../model/words.ts';
 const longestMessage = 600;
 const mostFields = 5;
 
-/** What the target of a change is to be, was, or will be, as far as it is known. */
+/** The known states of a target: before, after, as content. */
 type Known = readonly (Json | undefined)[];
 
 /**
- * The API server quotes values in its messages, and a webhook may put them into the paths of fields too: of objects whose content is
- * secret the reason is reported, and paths as far as they are made of names of fields there.
+ * Messages of the API server quote values, and a webhook may put values into field paths. So for an object with secret content the
+ * text has only the reason, and of each path only the part that consists of field names of the object.
  */
 export function describeFailure({ reason, message, fields }: Failure, isSecret: boolean, known?: Known): string {
   if (!isSecret && message !== '') return cut(message, longestMessage);
@@ -23,7 +23,7 @@ function plainPath(field: string, known: Known | undefined): readonly string[] {
   return known === undefined ? [field.replaceAll(/\[[^\]]*(\]|$)/g, '[…]')] : knownPath(field, known);
 }
 
-/** The part of a path that leads through fields of one of the objects: `spec.tokens[…]` of `spec.tokens[abc].x`. */
+/** The part of a path that leads through fields of one of the objects: `spec.tokens[…]` for `spec.tokens[abc].x`. */
 function knownPath(field: string, objects: Known): readonly string[] {
   const names = field.split(/[.[\]]+/).filter((name) => name !== '');
   const depth = Math.max(0, ...objects.map((object) => depthOf(names, object)));

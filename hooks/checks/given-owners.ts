@@ -1,4 +1,4 @@
-// What speaks against an owner that a change gives to its object, in words.
+// Faults of the owners that a change gives to its object, in words.
 import { isSealed } from '../model/entry.ts';
 import { type JsonObject, textAt } from '../model/json.ts';
 import { describe } from '../model/reference.ts';
@@ -7,7 +7,7 @@ import { foreign } from '../model/words.ts';
 import { type Fault, fault } from './fault.ts';
 import type { Resolved } from './targets.ts';
 
-/** The owner is not there, or will not be. */
+/** The owner does not exist, or an earlier change deletes it. */
 export function deadOwnerFault(owner: JsonObject, resolved: Resolved, transaction: Transaction): Fault {
   const why = `is given ${inWords(owner, resolved, transaction)} as owner, which will not exist: Kubernetes would delete the object; remove that owner from metadata.ownerReferences, or name an existing one with its uid`;
   return ownerFault('Invalid', resolved, why);

@@ -3,7 +3,7 @@
 export interface OneWayField {
   /** Names of fields; `[]` stands for the items of a list. */
   readonly path: string;
-  /** What cannot be taken back: that it is set, gets an item more, is changed or removed. */
+  /** The irreversible step: the field is set, gets a further item, is changed or removed. */
   readonly change: 'set' | 'added' | 'changed' | 'removed';
 }
 

@@ -1,22 +1,22 @@
-// Changes that nobody can take back: the API server does not let them, or others have paid for them.
+// Irreversible changes: the API server does not allow their undo, or others have lost something for good.
 import { at, equalJson, isList, type Json, type JsonObject, textAt } from '../model/json.ts';
 import { parseQuantity } from '../model/quantity.ts';
 import { groupOf } from '../model/reference.ts';
 import { annotations } from '../model/transaction.ts';
 import { type OneWayField, oneWayFields } from './one-way-fields.ts';
 
-/** What a user does who means it. */
+/** What a user does who wants the change in spite of that. */
 export const howToAllow = `annotate the Transaction with ${annotations.allowIrreversible}=true to allow it`;
 
 const mostShown = 3;
 
-/** Why a Delete cannot be undone that takes these objects along; undefined when it takes none. */
+/** Why a Delete that takes these objects with it cannot be undone; undefined if it takes none. */
 export function takesAlong(companions: readonly string[]): string | undefined {
   if (companions.length === 0) return undefined;
   return `Kubernetes would also delete the objects that it owns (${shownOf(companions, mostShown)})`;
 }
 
-/** The first of them, and how many more there are. */
+/** The first names, and the number of the others. */
 export function shownOf(names: readonly string[], most: number): string {
   const rest = names.length - most;
   return names.slice(0, most).join(', ') + (rest > 0 ? ` and ${rest} more` : '');
@@ -24,7 +24,10 @@ export function shownOf(names: readonly string[], most: number): string {
 
 const mostKinds = 10;
 
-/** What a person should know of a Delete around which not all could be seen; undefined when all was. `failing`: cannot be listed. */
+/**
+ * The note for a Delete if some kinds of possible dependents could not be listed; undefined if all could. `denied`: the
+ * ServiceAccount may not list them; `failing`: listing them failed.
+ */
 export function unlistedNote(denied: readonly string[], failing: readonly string[] = []): string | undefined {
   const notes = [[denied, 'the ServiceAccount may not list them'] as const, [failing, 'listing them fails'] as const].filter(
     ([kinds]) => kinds.length > 0,
@@ -35,7 +38,7 @@ export function unlistedNote(denied: readonly string[], failing: readonly string
     .join('; ');
 }
 
-/** What makes the step from prior to expected a one-way one, in words; undefined when nothing does. */
+/** Why the step from prior to expected is irreversible, in words; undefined if it is not. */
 export function whyIrreversible(prior: JsonObject | undefined, expected: JsonObject | undefined): string | undefined {
   if (prior === undefined || expected === undefined) return undefined;
   if (at(expected, 'immutable') === true && at(prior, 'immutable') !== true) return 'it becomes immutable';
@@ -43,7 +46,7 @@ export function whyIrreversible(prior: JsonObject | undefined, expected: JsonObj
   return storedOtherwise(prior, expected) ?? resumedOtherwise(prior, expected) ?? notSetBack(prior, expected);
 }
 
-// The API server keeps every version in status.storedVersions that objects were stored in. Source: apiextensions-apiserver,
+// status.storedVersions keeps every version in which objects were ever stored. Source: apiextensions-apiserver,
 // pkg/registry/customresourcedefinition.
 function storedOtherwise(prior: JsonObject, expected: JsonObject): string | undefined {
   if (kindOf(expected) !== 'apiextensions.k8s.io/CustomResourceDefinition') return undefined;
@@ -61,7 +64,8 @@ function storageOf(definition: JsonObject): string | undefined {
     : undefined;
 }
 
-// Source: k8s.io/kubernetes pkg/registry/batch/job/strategy.go: the template moves while the Job is suspended, and has not started.
+// Source: k8s.io/kubernetes pkg/registry/batch/job/strategy.go: the template may change while the Job is suspended and has not
+// started.
 function resumedOtherwise(prior: JsonObject, expected: JsonObject): string | undefined {
   const isResumed = at(prior, 'spec', 'suspend') === true && at(expected, 'spec', 'suspend') !== true;
   if (kindOf(expected) !== 'batch/Job' || !isResumed) return undefined;
@@ -85,7 +89,7 @@ function isMade({ path, change }: OneWayField, prior: JsonObject, expected: Json
     case 'added':
       return lacks(after, before);
     case 'set':
-      // An option that is off is one that is not there.
+      // An option that is `false` counts as absent.
       return before?.length === 0 && after?.some((value) => value !== false) === true;
     case 'changed':
       return before?.length !== 0 && after?.length !== 0 && lacks(after, before);
@@ -94,7 +98,7 @@ function isMade({ path, change }: OneWayField, prior: JsonObject, expected: Json
   }
 }
 
-/** What is at a path, the items of lists one by one. */
+/** The values at a path; the items of a list count one by one. */
 function valuesAt(value: Json | undefined, [name, ...rest]: readonly string[]): readonly Json[] {
   if (isList(value)) return value.flatMap((item) => valuesAt(item, name === undefined ? [] : [name, ...rest]));
   if (name === undefined) return value === undefined ? [] : [value];

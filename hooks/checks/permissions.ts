@@ -1,4 +1,4 @@
-// What the ServiceAccount must be allowed to do, forward and for the undo, asked before a lock is taken.
+// The permissions that the ServiceAccount needs, for the changes and for their undo. They are reviewed before the first lock.
 import type { AccessQuestion, Resource } from '../cluster.ts';
 import type { ChangeType } from '../model/transaction.ts';
 import { type Fault, fault } from './fault.ts';
@@ -18,13 +18,13 @@ const undo: Readonly<Record<ChangeType, readonly string[]>> = {
   Delete: ['create', 'update'],
 };
 
-/** One thing that must be allowed, and the changes that need it. */
+/** One permission, and the changes that need it. */
 export interface Need {
   readonly question: AccessQuestion;
   readonly by: readonly Resolved[];
 }
 
-/** One question for each verb, resource and namespace: 500 changes must not cost 2 000 reviews. */
+/** One review for each verb, resource and namespace: 500 changes must not cost 2 000 reviews. */
 export function needsOf(resolved: readonly Resolved[]): readonly Need[] {
   const needs = new Map<string, Need>();
   for (const one of resolved) {
@@ -43,7 +43,8 @@ function questionsOf({ change, resource, target }: Resolved): readonly AccessQue
   return [...own, ...containerQuestions(change.type, resource, target.name)];
 }
 
-// A created Namespace is deleted again only when nobody else has put anything into it: that must be visible.
+// The undo deletes a created Namespace or CustomResourceDefinition only if it holds no objects of others: the ServiceAccount must
+// be able to see that.
 function containerQuestions(type: ChangeType, resource: Resource, name: string): readonly AccessQuestion[] {
   if (type !== 'Create') return [];
   if (resource.group === '' && resource.kind === 'Namespace')
@@ -53,12 +54,12 @@ function containerQuestions(type: ChangeType, resource: Resource, name: string):
   return [{ verb: 'list', group: group.join('.'), resource: plural ?? '' }];
 }
 
-/** The same question for one name: asked only where the general one was denied. A create has no name yet. */
+/** The same review for one object name, for the case that the general one is denied. A create has no name to review. */
 export function byName(question: AccessQuestion, name: string): AccessQuestion | undefined {
   return question.verb === 'create' || question.verb === 'list' ? undefined : { ...question, name };
 }
 
-/** One sentence for each thing that is denied. */
+/** One sentence for each missing permission. */
 export function gapFaults(gaps: readonly AccessQuestion[], serviceAccount: string): readonly Fault[] {
   return gaps.map((gap) => fault('Forbidden', `ServiceAccount ${serviceAccount} may not ${describeQuestion(gap)}`));
 }

@@ -1,4 +1,4 @@
-// What may be reported of a failure that is about one change.
+// How a refusal that concerns one change is described.
 
 import { isSealed } from '../model/entry.ts';
 import type { Failure } from '../model/failure.ts';
@@ -16,13 +16,13 @@ interface Subject {
   readonly expected?: JsonObject | undefined;
 }
 
-/** The failure in words, without values of the target where they must not be shown. */
+/** The failure in words; without values of the target if messages must not show them. */
 export function describeRefusal(failure: Failure, subject: Subject, { namespace, changes }: Transaction): string {
   const { index, target, prior, expected } = subject;
   return describeFailure(failure, isSealed(target, namespace), [changes[index]?.content, prior, expected]);
 }
 
-/** The fault of a change that the API server has refused beforehand; `what` says what it has refused. */
+/** The fault for a change that the API server refuses before the first write; `what` names the refused request. */
 export function refusalFault(failure: Failure, subject: Subject, what: string, transaction: Transaction): Fault {
   const { index, target } = subject;
   const detail = describeRefusal(failure, subject, transaction);

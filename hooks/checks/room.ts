@@ -1,27 +1,27 @@
-// How much of what etcd stores of a Transaction its items may take, beside spec, annotations and the rest of the status.
+// How many bytes the items may take in the Transaction as etcd stores it, next to the spec, annotations and the rest of the status.
 import type { Status } from '../model/status.ts';
 import { storedSize } from '../model/words.ts';
 import { largestStored, statusSize } from './validity.ts';
 
-/** Bytes of a status that are in no item: message, conditions, handled annotations, names. */
+/** Bytes of a status outside of its items: message, conditions, handled annotations, names. */
 const besideItems = 40_000;
 
-/** Bytes of an item that has neither drift, error nor note. */
+/** Bytes of an item without drift, error and note. */
 export const bareItem = 500;
 
-/** Bytes of target and state of an item beside the name of the target: keys, quotes, the longest state. */
+/** Bytes of the target and state of an item without the target's name: keys, quotes, the longest state. */
 const besideName = 40;
 
-/** The part of the room for items that their names may take. */
+/** The share of the items' room for the names of their targets. */
 const partForNames = 1 / 8;
 const longestTarget = 700;
 
-/** Bytes that so many items may take without the names of their targets; `specSize` is that of spec and annotations. */
+/** Bytes for `count` items without the names of their targets; `specSize` is the size of spec and annotations. */
 export function itemRoom(count: number, specSize: number): number {
   return roomFor(count, specSize) * (1 - partForNames);
 }
 
-/** Bytes that the text which names one target may take. */
+/** Bytes for the text that names one target. */
 export function targetRoom(count: number, specSize: number): number {
   const room = (roomFor(count, specSize) * partForNames) / Math.max(1, count);
   return Math.min(longestTarget, Math.floor(room) - besideName);
@@ -32,7 +32,7 @@ function roomFor(count: number, specSize: number): number {
   return Math.max(promised, largestStored - besideItems - specSize);
 }
 
-/** Bytes that one more drift may take: of what is left beside bare items half is for drifts, half for what is said of errors. */
+/** Bytes for one more drift. Drifts get half of the room that bare items leave; error texts get the other half. */
 export function driftRoom({ items }: Status, specSize: number): number {
   const taken = items.reduce((sum, { drift }) => sum + (drift === undefined ? 0 : storedSize(drift)), 0);
   return (itemRoom(items.length, specSize) - bareItem * items.length) / 2 - taken;

@@ -1,11 +1,11 @@
-// From targets as written to objects as the API server knows them, and the targets that are refused.
+// Resolves the targets of a spec to objects that the API server knows, and refuses targets that are not allowed.
 import type { Resource } from '../cluster.ts';
 import { at } from '../model/json.ts';
 import { describe, identityOf, type Reference } from '../model/reference.ts';
 import { type Change, group, type Transaction } from '../model/transaction.ts';
 import { type Fault, fault } from './fault.ts';
 
-/** A change whose target is known to the API server, or will be through an earlier change. */
+/** A change whose target the API server serves now, or will serve after an earlier change. */
 export interface Resolved {
   readonly index: number;
   readonly change: Change;
@@ -15,7 +15,7 @@ export interface Resolved {
   readonly dependsOn?: number;
 }
 
-/** The object that a change is about; the Transaction's namespace is the default for namespaced kinds. */
+/** The object that a change targets. Namespaced kinds default to the Transaction's namespace. */
 export function targetOf(change: Change, resource: Resource, transaction: Transaction): Reference {
   const { apiVersion, kind, name } = change.target;
   return resource.namespaced
@@ -34,7 +34,7 @@ export function namespaceCreator(changes: readonly Change[], index: number, name
   return by < 0 ? undefined : by;
 }
 
-/** The faults of targets that resolve: wrong scope, refused, the same one twice. */
+/** The faults of resolved targets: wrong scope, not allowed, named twice. */
 export function targetFaults(resolved: readonly Resolved[], transaction: Transaction, engineNamespace: string): readonly Fault[] {
   return [
     ...resolved.flatMap((one) => [...scopeFaults(one), ...refusals(one, transaction, engineNamespace)]),
@@ -104,7 +104,7 @@ function isItsAccount({ kind, namespace, name }: Reference, transaction: Transac
 
 const eventGroups: readonly string[] = ['', 'events.k8s.io'];
 
-// What the engine and its caller stand on is named after their groups, or after the engine.
+// Objects that the engine and Metacontroller need to run are named after their groups, or after the engine.
 function ownParts({ name }: Reference, resource: Resource): string | undefined {
   if (resource.namespaced || !partGroups.includes(resource.group)) return undefined;
   if (name.endsWith(`.${group}`) || /^janus(-|$)/.test(name)) return 'it is a part of the engine';
@@ -134,7 +134,7 @@ function duplicateFaults(resolved: readonly Resolved[]): readonly Fault[] {
   });
 }
 
-/** The kind of the change `index` is not served. */
+/** The API server does not serve the kind of the change `index`. */
 export function unknownKind({ changes }: Transaction, index: number): Fault {
   const target = changes[index]?.target;
   return fault(

@@ -1,5 +1,5 @@
-// What can be said of a Transaction without looking at the cluster. The CRD and the policy of its creation say most of it too; the
-// hook is also driven without them (another CRD, a policy that was not there yet), so nothing is presumed.
+// Checks a Transaction without reading the cluster. The CRD and the admission policy check most of this too, but the hook must work
+// without them: another CRD may be installed, or the policy may have been added later.
 import { at, isDeeperThan, isObject, mostLevels, textAt } from '../model/json.ts';
 import type { Reason } from '../model/reason.ts';
 import { groupOf } from '../model/reference.ts';
@@ -10,22 +10,22 @@ import { gateFaults } from './gates.ts';
 
 export const mostChanges = 500;
 
-/** Other objects are named after the Transaction. */
+/** Names of other objects are made from the name of the Transaction. */
 export const longestName = 230;
 
-/** Bytes of an object that etcd stores by default, less what stands in metadata. */
+/** Bytes of an object that etcd stores by default, minus room for its metadata. */
 export const largestStored = 1_500_000;
-/** Bytes that the status may come to take: of its own, and for each change its lock, its error or what the server made of it. */
+/** Bytes that the status may grow to: a fixed part, and for each change its lock, its error and its drift. */
 export const statusSize = { own: 100_000, change: 800 } as const;
 
-/** Less than what the engine works with, by what lies around content. */
+/** Fewer levels than the engine can process, since content lies inside other levels. */
 const mostContentLevels = mostLevels - 10;
 
-/** Groups whose objects steer this engine or its caller: refused by group, whatever is served. */
+/** Groups of objects that control this engine or Metacontroller: the engine refuses them by group, whichever kinds are served. */
 const refusedGroups: readonly string[] = [group, 'metacontroller.k8s.io'];
 
 const types: readonly string[] = ['Create', 'Update', 'Patch', 'Delete'];
-// Path segments of the API: RBAC names hold `:`, so no stricter. Source: apimachinery, path.IsValidPathSegmentName.
+// Path segments of the API. RBAC names contain `:`, so this is no stricter. Source: apimachinery, path.IsValidPathSegmentName.
 const segment = /^(?!\.{1,2}$)[^/%\p{Cc}\s]{1,253}$/u;
 const dnsLabel = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 const subdomain = '[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*';
@@ -33,7 +33,7 @@ const dnsName = new RegExp(`^(?=.{1,253}$)${subdomain}$`);
 const groupVersion = new RegExp(`^((?=[^/]{1,253}/)${subdomain}/)?v[a-z0-9]{1,62}$`);
 const kindName = /^[A-Za-z][A-Za-z0-9]{0,62}$/;
 
-/** Every fault that the Transaction has on its own. */
+/** Every fault that the Transaction alone shows. */
 export function staticFaults(transaction: Transaction): readonly Fault[] {
   const { changes, serviceAccountName } = transaction;
   const all: Fault[] = [];
@@ -56,7 +56,7 @@ function nameFaults({ name }: Transaction): readonly Fault[] {
   ];
 }
 
-// The status is stored in the same object: without room for it the Transaction could begin, and never show how far it is.
+// The status is stored in the same object: without room for it, the Transaction could start but could not record its progress.
 function sizeFaults({ size, changes }: Transaction): readonly Fault[] {
   const most = largestStored - statusSize.own - statusSize.change * changes.length;
   if (size <= most) return [];

@@ -1,8 +1,8 @@
-// What of an object is content: what people and tools write, less what the API server writes for itself.
+// The content of an object: what people and tools write, without what the API server sets itself.
 import type { Resource } from '../cluster.ts';
 import { at, isObject, type Json, type JsonObject, withKey, withPath } from '../model/json.ts';
 
-// Set by the API server on every object; never compared, never restored.
+// The API server sets these on every object; the engine never compares or restores them.
 const serverMetadata = [
   'managedFields',
   'resourceVersion',
@@ -14,7 +14,7 @@ const serverMetadata = [
   'deletionGracePeriodSeconds',
 ];
 
-/** The content of an object. Status is content only where it is not a subresource. */
+/** The content of an object. The status is content only if the kind has no status subresource. */
 export function contentOf(object: JsonObject, resource: Pick<Resource, 'statusSubresource'>): JsonObject {
   const plain = resource.statusSubresource ? withKey(object, 'status', undefined) : object;
   return withPath(plain, ['metadata'], withoutKeys(at(object, 'metadata'), serverMetadata));
@@ -25,8 +25,8 @@ export function withoutKeys(value: Json | undefined, keys: readonly string[]): J
 }
 
 /**
- * The restored content as an object to PUT: server-set metadata and a status subresource are those of the live object, so
- * that the write changes nothing else.
+ * The restored content as an object to PUT. It keeps the server-set metadata and the status subresource of the live object, so that
+ * the write changes nothing else.
  */
 export function withContent(live: JsonObject, content: JsonObject, resource: Pick<Resource, 'statusSubresource'>): JsonObject {
   const metadata = at(live, 'metadata');

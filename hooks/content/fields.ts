@@ -1,9 +1,9 @@
-// managedFields as sets of paths. The algebra itself is that of the language's Set.
-// Source of the form: k8s.io/apimachinery pkg/apis/meta/v1 ManagedFieldsEntry and structured-merge-diff, fieldpath/serialize.go.
+// managedFields as sets of paths, with the operations of JavaScript's Set.
+// Source of the format: k8s.io/apimachinery pkg/apis/meta/v1 ManagedFieldsEntry and structured-merge-diff, fieldpath/serialize.go.
 import { at, isList, isObject, type Json, type JsonObject, textAt, withKey } from '../model/json.ts';
 import { normalElement, type Path, pathOf, pathText } from './path.ts';
 
-/** Texts of paths (path.ts); a path in it is a member, its ancestors are not unless they are in it too. */
+/** Paths as text (path.ts). The ancestors of a member are members only if the set contains them too. */
 export type FieldSet = ReadonlySet<string>;
 
 export interface Manager {
@@ -17,12 +17,12 @@ export interface Manager {
 
 export const noFields: FieldSet = new Set();
 
-/** Two entries with the same key are the same manager in the eyes of the API server. */
+/** The API server treats two entries with the same key as one manager. */
 export function managerKey(manager: Manager): string {
   return JSON.stringify([manager.name, manager.operation, manager.apiVersion, manager.subresource]);
 }
 
-/** The managers of an object. Entries that cannot be read are left out: they own nothing that can be evaluated. */
+/** The managers of an object. Unreadable entries are skipped. */
 export function managersOf(object: Json | undefined): readonly Manager[] {
   const entries = at(object, 'metadata', 'managedFields');
   return isList(entries) ? entries.filter(isObject).map(managerOf) : [];
@@ -58,7 +58,7 @@ export function parseFields(fieldsV1: Json | undefined): FieldSet {
   return members;
 }
 
-// `"f:a": {}` is the member a; `"f:a": {"f:b": {}}` is the member a.b alone; `"f:a": {".": {}, ...}` holds a too.
+// `"f:a": {}` is the member a. `"f:a": {"f:b": {}}` is the member a.b alone. `"f:a": {".": {}, ...}` includes a too.
 function collect(node: JsonObject, path: Path, members: Set<string>): void {
   const entries = Object.entries(node);
   if (path.length > 0 && (entries.length === 0 || Object.hasOwn(node, '.'))) members.add(pathText(path));

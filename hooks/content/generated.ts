@@ -1,11 +1,12 @@
-// Fields that the API server generates for a new object and refuses, or would make wrong, when an old object is created again.
+// Fields that the API server generates for a new object. An undo that recreates an object must not send the old values: the API
+// server refuses them, or they would be wrong.
 import { at, equalJson, isObject, type Json, type JsonObject, textAt, withKey, withPath } from '../model/json.ts';
 
 // Source: k8s.io/kubernetes pkg/registry/batch/job/strategy.go, generateSelector: labels of the Pod template and the selector
-// hold the Job's uid; a Job that brings its own selector is refused unless it says manualSelector.
+// hold the Job's uid. The API server refuses a Job with a selector of its own unless it sets manualSelector.
 const jobLabels = ['controller-uid', 'batch.kubernetes.io/controller-uid', 'job-name', 'batch.kubernetes.io/job-name'];
 
-/** The object without what must be generated again. */
+/** The object without the fields that the API server must generate again. */
 export function withoutGenerated(object: JsonObject): JsonObject {
   const isJob = textAt(object, 'kind') === 'Job' && textAt(object, 'apiVersion') === 'batch/v1';
   if (!isJob || at(object, 'spec', 'manualSelector') === true) return object;
@@ -18,8 +19,8 @@ export function withoutGenerated(object: JsonObject): JsonObject {
     : stripped;
 }
 
-// Source: k8s.io/kubernetes pkg/apis/batch/v1/defaults.go, SetDefaults_Job: a Job without labels gets those of its template, and then
-// what is generated into them. Whoever sends any gets only these.
+// Source: k8s.io/kubernetes pkg/apis/batch/v1/defaults.go, SetDefaults_Job: a Job without labels gets those of its template, and
+// the generated labels of the template with them. A Job that is sent with labels keeps only those.
 function ownLabels(labels: Json | undefined, ofTemplate: Json | undefined): JsonObject | undefined {
   return labels !== undefined && equalJson(labels, ofTemplate) ? undefined : withoutLabels(labels);
 }
@@ -30,24 +31,24 @@ function withoutLabels(labels: Json | undefined): JsonObject | undefined {
   return kept.length === 0 ? undefined : Object.fromEntries(kept);
 }
 
-// Source: k8s.io/kubernetes pkg/controller/serviceaccount/tokens_controller.go: a token whose annotation names another uid than that of
-// the ServiceAccount is deleted; one that names none gets all of these.
+// Source: k8s.io/kubernetes pkg/controller/serviceaccount/tokens_controller.go: the controller deletes a token whose annotation
+// names another uid than that of the ServiceAccount. A token that names no uid gets all of these fields.
 const tokenData = ['token', 'ca.crt', 'namespace'];
 const accountOf = (key: string): string => `kubernetes.io/service-account.${key}`;
 
-/** Whether it is a Secret with the token of a ServiceAccount. */
+/** Whether the object is a Secret with the token of a ServiceAccount. */
 export function isToken(object: JsonObject): boolean {
   const isSecret = textAt(object, 'kind') === 'Secret' && textAt(object, 'apiVersion') === 'v1';
   return isSecret && textAt(object, 'type') === 'kubernetes.io/service-account-token';
 }
 
-/** The ServiceAccount that a token is of. */
+/** The ServiceAccount that a token belongs to. */
 export function tokenAccount(token: JsonObject): { readonly name: string; readonly uid: string } {
   const said = (key: string): string => textAt(token, 'metadata', 'annotations', accountOf(key)) ?? '';
   return { name: said('name'), uid: said('uid') };
 }
 
-/** The token without what is generated for one ServiceAccount, and worth nothing for another of its name. */
+/** The token without the fields generated for its ServiceAccount: these are worth nothing for another account of that name. */
 export function withoutToken(token: JsonObject): JsonObject {
   const plain = withPath(token, ['metadata', 'annotations', accountOf('uid')], undefined);
   const data = at(plain, 'data');

@@ -1,13 +1,13 @@
-// Which lists have keys. Learned from managedFields, where the API server itself writes the keys of every list that its
-// schema declares as a map or a set (built-in kinds and CustomResourceDefinitions alike), so no schema is read.
+// Which lists have keys. managedFields show it: the API server writes into them the keys of every list that its schema declares as
+// a map or a set, for built-in kinds and CustomResourceDefinitions alike. So no schema is read.
 import { at, isList, isObject, type Json, type JsonObject } from '../model/json.ts';
 import { type Manager, managersOf } from './fields.ts';
 import { field, itemElement, keyNames, memberElement, type Path, pathOf, schemaPath } from './path.ts';
 
-/** Key names of a list with keys, or `set` for a list that is a set; by schemaPath. Lists not in it are compared whole. */
+/** By schemaPath: the key names of a list with keys, or `set`. Any other list is compared as a whole. */
 export type ListKinds = ReadonlyMap<string, readonly string[] | 'set'>;
 
-/** The kinds of list that the managedFields of these versions of one object show. */
+/** The kinds of lists that the managedFields of these versions of one object show. */
 export function listKindsOf(...objects: readonly (Json | undefined)[]): ListKinds {
   const kinds = new Map<string, readonly string[] | 'set'>();
   for (const manager of objects.flatMap(managersOf)) learn(manager, kinds);
@@ -23,13 +23,13 @@ function learn(manager: Manager, kinds: Map<string, readonly string[] | 'set'>):
   }
 }
 
-/** A value taken apart: a map, a list with keys, or a set. `entries` are in the order of the value. */
+/** A value split into its parts: a map, a list with keys, or a set. `entries` keep the order of the value. */
 export interface Parts {
   readonly kind: 'map' | 'items' | 'set';
   readonly entries: ReadonlyMap<string, Json>;
 }
 
-/** The parts of a value at a path, or undefined for what is compared whole: scalars, lists without (unique) keys. */
+/** The parts of a value at a path. Undefined for values compared as a whole: scalars, and lists without unique keys. */
 export function partsOf(value: Json | undefined, path: Path, kinds: ListKinds): Parts | undefined {
   if (isObject(value)) return { kind: 'map', entries: new Map(Object.entries(value).map(([key, child]) => [field(key), child])) };
   if (!isList(value)) return undefined;
@@ -38,7 +38,7 @@ export function partsOf(value: Json | undefined, path: Path, kinds: ListKinds): 
   return kind === 'set' ? unique('set', value, memberElement) : unique('items', value, (item) => itemElement(item, kind));
 }
 
-// Lists may hold duplicates from before their schema had keys: such a list is compared whole.
+// A list may hold duplicates from before its schema declared keys: such a list is compared as a whole.
 function unique(kind: 'items' | 'set', list: readonly Json[], elementOf: (item: Json) => string | undefined): Parts | undefined {
   const entries = new Map<string, Json>();
   for (const item of list) {
@@ -49,24 +49,25 @@ function unique(kind: 'items' | 'set', list: readonly Json[], elementOf: (item: 
   return { kind, entries };
 }
 
-/** Every value that content sets, by its path. */
+/** The path of every value that content sets. */
 export function namedPaths(value: Json, path: Path, kinds: ListKinds): readonly Path[] {
   const parts = partsOf(value, path, kinds);
   if (parts === undefined) return [path];
   return [...parts.entries].flatMap(([element, below]) => namedPaths(below, [...path, element], kinds));
 }
 
-/** Puts parts together again, in the order of the entries. */
+/** Joins parts again, in the order of the entries. */
 export function assemble(kind: Parts['kind'], entries: readonly (readonly [string, Json])[]): Json {
   if (kind === 'map') return Object.fromEntries(entries.map(([element, value]) => [element.slice(2), value]));
   return entries.map(([, value]) => value);
 }
 
-/** The value at a path, through fields, list items and set members; undefined when it is not there. */
+/** The value at a path, through fields, list items and set members; undefined if nothing is there. */
 export function valueAt(root: Json | undefined, path: Path, kinds: ListKinds): Json | undefined {
   let value = root;
   for (const [index, element] of path.entries()) {
-    // A map is not taken apart for one of its fields: it may have very many, and each of them is asked for.
+    // A map may have very many fields, and callers look each of them up: building the parts of the whole map each time would cost
+    // too much.
     value = isObject(value) ? fieldOf(value, element) : partsOf(value, path.slice(0, index), kinds)?.entries.get(element);
     if (value === undefined) return undefined;
   }
@@ -77,7 +78,7 @@ function fieldOf(value: JsonObject, element: string): Json | undefined {
   return element.startsWith('f:') ? at(value, element.slice(2)) : undefined;
 }
 
-/** A copy with the value at a path replaced, added (at the end of its list) or, with undefined, removed. */
+/** A copy in which the value at a path is replaced, added (at the end of its list), or removed if `value` is undefined. */
 export function withValueAt(root: Json | undefined, path: Path, value: Json | undefined, kinds: ListKinds): Json | undefined {
   return withValuesAt(root, [{ path, value }], kinds);
 }
@@ -88,13 +89,13 @@ interface Placed {
   readonly value?: Json | undefined;
 }
 
-/** The same for many paths, none of which lies in another: what they lie in is copied once. */
+/** The same for many paths. No path may lie in another one. What they lie in is copied once. */
 export function withValuesAt(root: Json | undefined, placed: readonly Placed[], kinds: ListKinds): Json | undefined {
   return placed.length === 0 ? root : replace(root, { placed, kinds, depth: 0 });
 }
 
 interface Replacement {
-  /** Alike up to `depth`. */
+  /** Paths that are equal up to `depth`. */
   readonly placed: readonly Placed[];
   readonly kinds: ListKinds;
   readonly depth: number;

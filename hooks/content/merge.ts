@@ -1,7 +1,8 @@
-// The three-way merge that both recognises our change in a live object and takes it back out.
+// The three-way merge. It recognises our change in a live object, and it computes the object without our change.
 //
-// prior -> expected is our change, expected -> live is theirs. Undone means prior plus theirs. A path of our change that is
-// neither as in prior nor as in expected, or something of theirs inside a list item that we added or removed, is a conflict.
+// prior -> expected is our change, expected -> live is theirs. The restored object is the prior one plus their changes. It is a
+// conflict if a path of our change has neither its prior nor its expected value, or if others changed a list item that we added or
+// removed.
 import { equalJson, type Json } from '../model/json.ts';
 import { assemble, type ListKinds, type Parts, partsOf } from './lists.ts';
 import { mergeOrder, type PathState } from './order.ts';
@@ -10,16 +11,16 @@ import type { Path } from './path.ts';
 export interface OurPath {
   readonly path: Path;
   readonly state: PathState;
-  /** It is the order of the list that we changed: what is in it is somebody else's, or has paths of its own. */
+  /** We changed the order of the list; its items are not part of this path. */
   readonly isOrder?: true;
 }
 
 export interface Merge {
-  /** prior plus theirs; where paths are foreign, the live value. */
+  /** The prior state plus their changes. At foreign paths: the live value. */
   readonly restored: Json | undefined;
   /** Every path of our change. */
   readonly ours: readonly OurPath[];
-  /** The paths that others changed since. */
+  /** The paths that others have changed since. */
   readonly theirs: readonly Path[];
 }
 
@@ -33,7 +34,7 @@ export function merge(versions: Versions, kinds: ListKinds): Merge {
   return mergeAt(versions, [], kinds);
 }
 
-/** The paths in which two values differ: fields and list items that are on one side only, or hold different values. */
+/** The paths at which two values differ: fields and list items that exist on one side only, or have different values. */
 export function differences(before: Json | undefined, after: Json | undefined, kinds: ListKinds): readonly Path[] {
   return merge({ prior: before, expected: after, live: before }, kinds).ours.map(({ path }) => path);
 }
@@ -52,7 +53,7 @@ function mergeAt(versions: Versions, path: Path, kinds: ListKinds): Merge {
 
 function theirsOnly({ expected, live }: Versions, path: Path, kinds: ListKinds): Merge {
   if (equalJson(expected, live)) return { restored: live, ours: [], theirs: [] };
-  // With the roles turned, our paths are theirs.
+  // The merge of the reversed roles reports their paths as ours.
   const changed = mergeAt({ prior: expected, expected: live, live: expected }, path, kinds).ours;
   return { restored: live, ours: [], theirs: changed.map((change) => change.path) };
 }
@@ -70,8 +71,8 @@ interface CommonParts {
   readonly live: Parts['entries'];
 }
 
-// An absent map or list counts as an empty one, so that two parties may add to it. Not so an absent list item: it is one
-// thing. And where there is nothing but absent and empty ones, the difference between the two is the change.
+// An absent map or list counts as an empty one, so that both we and others can add to it. An absent list item does not: an item
+// counts as a whole. If all sides are absent or empty, the difference between absent and empty is itself the change.
 function commonParts(versions: Versions, path: Path, kinds: ListKinds): CommonParts | undefined {
   const sides = [versions.prior, versions.expected, versions.live];
   const present = sides.filter((value) => value !== undefined);

@@ -1,7 +1,7 @@
-// Order inside lists with keys and sets: it can be our change, theirs, or both.
+// The order of elements in lists with keys and in sets. We may have changed it, others may have, or both.
 import type { Parts } from './lists.ts';
 
-/** How a path of our change looks in the live object. */
+/** The state of a path of our change in the live object. */
 export type PathState = 'untouched' | 'applied' | 'foreign';
 
 interface OrderedParts {
@@ -12,19 +12,19 @@ interface OrderedParts {
 }
 
 interface MergedOrder {
-  /** The elements that are left, in their restored order. */
+  /** The remaining elements, in their restored order. */
   readonly elements: readonly string[];
-  /** How our change of the order looks in the live list; absent when we did not change it. */
+  /** The state of our change of the order in the live list; absent if we did not change the order. */
   readonly ours?: PathState;
   readonly theirs: boolean;
 }
 
-/** Orders what a merge left over. The keys of maps have no order that counts; they stay as they come. */
+/** Orders the elements that remain after a merge. The order of map keys means nothing: it stays as it is. */
 export function mergeOrder(parts: OrderedParts, left: readonly string[]): MergedOrder {
   if (parts.kind === 'map') return { elements: left, theirs: false };
   const weReordered = !sameOrder(parts.prior, parts.expected);
   const theyReordered = !sameOrder(parts.expected, parts.live);
-  // An order that fits both, since elements are gone, is not our work: nothing of it is left to undo.
+  // Elements are gone, and the order of the others equals the prior one: nothing of our order is left to undo.
   const undone = sameOrder(parts.prior, parts.live);
   const [restored, kept] = [weave(parts.prior, parts.live, left), weave(parts.live, parts.prior, left)];
   if (!weReordered) return { elements: theyReordered ? kept : restored, theirs: theyReordered };
@@ -32,14 +32,14 @@ export function mergeOrder(parts: OrderedParts, left: readonly string[]): Merged
   return { elements: restored, ours: undone ? 'untouched' : 'applied', theirs: false };
 }
 
-/** Whether the elements that both have follow one another alike. */
+/** Whether the elements that exist on both sides have the same order. */
 function sameOrder(before: Parts['entries'], after: Parts['entries']): boolean {
   const common = [...before.keys()].filter((element) => after.has(element));
   const again = [...after.keys()].filter((element) => before.has(element));
   return common.every((element, index) => again[index] === element);
 }
 
-/** `left` in the order of `first`; what `first` lacks follows the element that it follows in `second`. */
+/** `left` in the order of `first`. An element that `first` lacks comes after the element that precedes it in `second`. */
 function weave(first: Parts['entries'], second: Parts['entries'], left: readonly string[]): readonly string[] {
   const wanted = new Set(left);
   const result = [...first.keys()].filter((element) => wanted.has(element));

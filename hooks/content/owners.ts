@@ -1,11 +1,11 @@
-// Who owns a path of an object. Others decide how many paths there are and who owns them: what an object is asked about each of
-// its paths is answered from a tree, made once.
+// Who owns a path of an object. Others decide how many paths and owners an object has, so lookups use a tree that is built once per
+// object.
 import { isObject, type Json, textAt } from '../model/json.ts';
 import { type Manager, managersOf } from './fields.ts';
 import { type ListKinds, valueAt } from './lists.ts';
 import { type Path, pathOf } from './path.ts';
 
-/** The managers that own a path, something below it, or all of what it lies in. */
+/** The managers that own a path, something below it, or an ancestor of it as a whole. */
 export function ownersAt(object: Json | undefined, path: Path): readonly Manager[] {
   const { managers, root } = ownershipIn(object);
   const own = new Set<number>();
@@ -23,16 +23,16 @@ export function ownersWithin(object: Json | undefined, path: Path): readonly Man
   return managers.filter((_, index) => own.has(index));
 }
 
-/** What is owned of an object, as a tree of the elements of paths. */
+/** The owned paths of an object, as a tree of path elements. */
 interface Ownership {
   readonly managers: readonly Manager[];
-  /** Whether the fields have the names that they have in the object. */
+  /** Whether the owned fields have the names that they have in the object. */
   readonly isLegible: boolean;
   readonly root: OwnedNode;
 }
 
 interface OwnedNode {
-  /** Places in the list of managers. */
+  /** Indexes into the list of managers. */
   readonly owners: number[];
   readonly below: Map<string, OwnedNode>;
 }
@@ -61,8 +61,8 @@ function nodeAt(root: OwnedNode, path: Path): OwnedNode {
   return node;
 }
 
-// What has members of its own in any entry is owned by them, one by one; an owner of it owns that it exists. What has none is
-// owned as a whole (a selector, an atomic list): `leaf` is reported of that.
+// If any entry owns members of a value, these members are owned one by one, and an owner of the value itself owns only its
+// existence. A value without owned members (a selector, an atomic list) is owned as a whole: `whole` is called with its leaf.
 function descend(root: OwnedNode, path: Path, whole: (leaf: OwnedNode) => void): OwnedNode | undefined {
   let node = root;
   for (const element of path) {
@@ -86,16 +86,16 @@ function addAll(all: Set<number>, more: readonly number[]): void {
 }
 
 /**
- * Whether a value is there that nobody owns: a default, or what an admission policy made of somebody's write. The API server does
- * not count what admission adds as the writer's. Where nobody owns anything, or somebody owns fields under the names that they
- * have in another version of the API, nothing is known.
+ * Whether the object has a value at the path that nobody owns: a default, or a value that an admission policy set. The API server
+ * does not make the writer own what admission adds. False if the object has no owners at all, or if somebody owns fields under
+ * their names in another version of the API: then ownership proves nothing.
  */
 export function isUnclaimed(object: Json | undefined, path: Path, kinds: ListKinds): boolean {
   const { isLegible } = ownershipIn(object);
   return isLegible && valueAt(object, path, kinds) !== undefined && ownersAt(object, path).length === 0;
 }
 
-/** Whether a path that somebody owns is owned as a whole: nobody owns anything below it. */
+/** Whether the owned path is owned as a whole: nobody owns anything below it. */
 export function isWhole(object: Json | undefined, member: Path): boolean {
   return descend(ownershipIn(object).root, member, () => undefined)?.below.size === 0;
 }

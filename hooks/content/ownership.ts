@@ -1,7 +1,7 @@
-// Ownership goes back with the content: who owned what before our write owns it again, unless the value has become
-// somebody else's; entries of others stay; nothing of ours is left.
+// Field ownership is restored together with the content. The owners of fields before our write own them again, unless somebody else
+// has changed the value since. Entries of others stay, and no entry of ours remains.
 //
-// The API server takes a PUT that changes only managedFields as it is.
+// The API server accepts a PUT that changes only managedFields.
 import { equalJson, type Json, type JsonObject, textAt } from '../model/json.ts';
 import { formatTime, parseTime } from '../model/timeouts.ts';
 import { entryOf, type FieldSet, type Manager, managerKey, managersOf, noFields } from './fields.ts';
@@ -9,10 +9,10 @@ import { type ListKinds, partsOf, valueAt } from './lists.ts';
 import { isWhole } from './owners.ts';
 import { type Path, pathOf, pathSet, pathText } from './path.ts';
 
-/** The manager into whose entry the API server folds the oldest Update entries when there are more than ten. */
+/** The API server keeps at most ten Update entries, and folds the oldest ones into the entry of this manager. */
 const ancientChanges = 'ancient-changes';
 
-/** Of Kubernetes itself, which writes into objects of others: no reason to keep one. */
+/** Managers of Kubernetes itself. They write into objects of others, so their fields are no reason to keep an object. */
 export const kubernetesManagers: readonly string[] = [
   'kube-controller-manager',
   'kube-scheduler',
@@ -34,15 +34,15 @@ export function hasManager(object: Json | undefined, names: readonly string[]): 
   return managersOf(object).some((manager) => names.includes(manager.name));
 }
 
-/** Of no value that there is: what it marks was fenced, and not restored. */
+// This path never exists in an object: an entry with it says that the object was fenced, not restored.
 const fencePath: Path = ['f:metadata', 'f:annotations', 'f:tx.janus.io/fence'];
 
-/** The entry of a manager that has only fenced an object. */
+/** The managedFields entry of a manager that has only fenced an object. */
 export function fenceOf(name: string, apiVersion: string): JsonObject {
   return entryOf({ name, operation: 'Update', apiVersion, subresource: '', fields: new Set([pathText(fencePath)]) });
 }
 
-/** Whether that manager has an entry in the object, and it says that values were restored. */
+/** Whether the manager has an entry in the object that says that values were restored. */
 export function hasRestored(object: Json | undefined, name: string): boolean {
   return ownedBy(object, [name]).some((path) => pathText(path) !== pathText(fencePath));
 }
@@ -54,7 +54,7 @@ export function ownedBy(object: Json | undefined, names: readonly string[]): rea
     .flatMap((manager) => [...manager.fields].map(pathOf));
 }
 
-/** The managers that own one of the paths, or something below it, in live and did not in expected: they took it over since. */
+/** The managers that own one of the paths, or something below it, in the live object but not in the expected one. */
 export function newOwners(
   owned: Owned,
   paths: readonly Path[],
@@ -72,7 +72,7 @@ export function newOwners(
     });
 }
 
-/** The managers other than ours that lost a field between the two versions. */
+/** The managers, other than ours, that lost a field between the two versions. */
 export function losers(before: Json | undefined, after: Json | undefined): readonly string[] {
   const left = fieldsByManager(after);
   const lost = managersOf(before).filter((manager) => !manager.fields.isSubsetOf(left.get(managerKey(manager)) ?? noFields));
@@ -80,8 +80,8 @@ export function losers(before: Json | undefined, after: Json | undefined): reado
 }
 
 /**
- * The managedFields that the live object shall have after its content was restored. An empty result is `[{}]`, the API
- * server's word for none: an empty list would mean "leave them alone".
+ * The managedFields for the live object once its content is restored. For no entries the result is `[{}]`, as the API server
+ * requires: it would ignore an empty list and keep the old entries.
  */
 export function restoredManagers(owned: Owned, kinds: ListKinds, ourNames: readonly string[]): readonly JsonObject[] {
   const versions = {
@@ -99,7 +99,7 @@ export function restoredManagers(owned: Owned, kinds: ListKinds, ourNames: reado
   });
   const given = moved.reduce<FieldSet>((all, { back }) => all.union(back), noFields);
   const restored = moved.flatMap(({ key, manager, gained, back }) => {
-    // What was folded away and has become somebody else's since may have been folded again: it stays where it is.
+    // A folded field that somebody else owns now may have been folded again: it stays in `ancient-changes`.
     const taken = manager.name === ancientChanges ? gained.intersection(given) : gained;
     const fields = fieldsOf(versions.live, key).difference(taken).union(back);
     return fields.size === 0 ? [] : [withTime({ ...manager, fields }, owned, key)];
@@ -107,8 +107,8 @@ export function restoredManagers(owned: Owned, kinds: ListKinds, ourNames: reado
   return restored.length === 0 ? [{}] : afterAncientChanges(restored).map(entryOf);
 }
 
-// The API server folds the oldest entries together. Where `ancient-changes` is not itself the oldest of them it folds that entry
-// into itself and drops it, with all that it owns. Source: k8s.io/apimachinery util/managedfields/internal/capmanagers.go.
+// The API server folds the oldest entries together. If `ancient-changes` is not the oldest of them, the API server folds that entry
+// into itself and drops it with all its fields. Source: k8s.io/apimachinery util/managedfields/internal/capmanagers.go.
 function afterAncientChanges(managers: readonly Manager[]): readonly Manager[] {
   const folded = managers.filter(({ name }) => name === ancientChanges).map(({ time }) => parseTime(time) ?? 0);
   const oldest = Math.max(...folded) + 1_000;
@@ -119,7 +119,7 @@ function afterAncientChanges(managers: readonly Manager[]): readonly Manager[] {
   });
 }
 
-// What our writes took from a manager and gave to it, the folding into `ancient-changes` included.
+// The fields that our writes took from a manager, and those that they gave to it, including the folding into `ancient-changes`.
 function movedFields(
   versions: FieldsByVersion,
   key: string,
@@ -147,7 +147,7 @@ interface FieldsByVersion {
   readonly live: ReadonlyMap<string, FieldSet>;
 }
 
-// What Update managers owned before and `ancient-changes` holds now: our own two writes may have pushed them over the limit.
+// Fields that an Update manager owned before and `ancient-changes` owns now: our own two writes may have caused the folding.
 function foldedFields({ prior, live }: FieldsByVersion): FieldSet {
   const inAncientChanges = (fields: ReadonlyMap<string, FieldSet>): FieldSet =>
     [...fields].filter(([key]) => key.startsWith(`["${ancientChanges}"`)).reduce((all, [, own]) => all.union(own), noFields);
@@ -159,9 +159,9 @@ function foldedFields({ prior, live }: FieldsByVersion): FieldSet {
 function isRestored({ prior, live }: Owned, path: Path, kinds: ListKinds): boolean {
   const before = valueAt(prior, path, kinds);
   const now = valueAt(live, path, kinds);
-  // A field that can only be written (stringData of a Secret) is owned without being there, before and now.
+  // A write-only field (stringData of a Secret) has an owner but no value, before and now.
   if (before === undefined || now === undefined) return before === now;
-  // A container is owned for its existence; its members are owned and evaluated one by one.
+  // An owner of a container owns its existence; the members have owners of their own and are evaluated one by one.
   return equalJson(before, now) || (partsOf(before, path, kinds) !== undefined && partsOf(now, path, kinds) !== undefined);
 }
 
@@ -172,7 +172,7 @@ function withTime(manager: Manager, owned: Owned, key: string): Manager {
   return time === undefined ? manager : { ...manager, time };
 }
 
-/** Whether the object exists and is on its way out. */
+/** Whether the object exists and is being deleted. */
 export function isTerminating(object: Json | undefined): boolean {
   return textAt(object, 'metadata', 'deletionTimestamp') !== undefined;
 }

@@ -1,6 +1,6 @@
-// Paths into objects, in the words of managedFields (FieldsV1): `f:name` a field, `k:{"name":"web"}` an item of a list with
-// keys, `v:"x"` a member of a set. One notation serves ownership, differences and messages.
-// Source: sigs.k8s.io/structured-merge-diff, fieldpath/serialize-pe.go.
+// Paths into objects, in the notation of managedFields (FieldsV1): `f:name` is a field, `k:{"name":"web"}` an item of a list with
+// keys, `v:"x"` a member of a set. Ownership, differences and messages all use this notation. Source:
+// sigs.k8s.io/structured-merge-diff, fieldpath/serialize-pe.go.
 import { at, canonicalJson, isObject, type Json, type JsonObject, parseJson } from '../model/json.ts';
 
 export type Path = readonly string[];
@@ -9,7 +9,7 @@ export function field(name: string): string {
   return `f:${name}`;
 }
 
-/** The element of a list item with these keys, or undefined when the item lacks one of them. */
+/** The element for a list item with these keys; undefined if the item lacks one of them. */
 export function itemElement(item: Json, keys: readonly string[]): string | undefined {
   const found = keys.map((key) => [key, at(item, key)] as const);
   if (found.some(([, value]) => value === undefined)) return undefined;
@@ -20,7 +20,7 @@ export function memberElement(value: Json): string {
   return `v:${canonicalJson(value)}`;
 }
 
-/** Elements as the API server wrote them may order keys otherwise: brings them to one form. */
+/** Brings an element to one form: the API server may order its keys in another way. */
 export function normalElement(element: string): string {
   const prefix = element.slice(0, 2);
   return prefix === 'k:' || prefix === 'v:' ? prefix + canonicalJson(parseJson(element.slice(2))) : element;
@@ -32,7 +32,7 @@ export function keyNames(element: string): readonly string[] {
   return isObject(keys) ? Object.keys(keys).sort() : [];
 }
 
-/** One text per path, for sets and maps. */
+/** A path as one string, for sets and maps. */
 export function pathText(path: Path): string {
   return JSON.stringify(path);
 }
@@ -41,11 +41,11 @@ export function pathOf(text: string): Path {
   return JSON.parse(text) as Path;
 }
 
-/** Many paths at once: each question takes as long as the path that is asked for, however many there are. */
+/** A set of paths. A lookup costs as much as the path is long, however many paths the set has. */
 interface PathSet {
-  /** Whether the path is one of them, or lies below one. */
+  /** Whether the set contains the path or an ancestor of it. */
   covers(path: Path): boolean;
-  /** Whether one of them is the path, or lies below it. */
+  /** Whether the set contains the path or a descendant of it. */
   leadsTo(path: Path): boolean;
 }
 
@@ -62,19 +62,19 @@ function beginnings(path: Path): readonly string[] {
   return Array.from({ length: path.length + 1 }, (_, length) => pathText(path.slice(0, length)));
 }
 
-/** The path with every list item and set member replaced by `*`: where in the schema it is, whichever item. */
+/** The path with `*` for every list item and set member: the place in the schema. */
 export function schemaPath(path: Path): string {
   return pathText(path.map((element) => (element.startsWith('f:') ? element : '*')));
 }
 
-/** For people: `spec.template.spec.containers[name=web].image`. */
+/** For messages: `spec.template.spec.containers[name=web].image`. */
 export function describePath(path: Path): string {
   return path.map(describeElement).join('').replace(/^\./, '');
 }
 
 /**
- * The same for an object whose values must not be shown: `spec.template.spec.containers[…].image`. Members of a set and keys of a
- * list item are values; names of fields, and of entries of a map, are none.
+ * The same for an object whose values messages must not show: `spec.template.spec.containers[…].image`. Members of a set and keys
+ * of list items are values; names of fields and of map entries are not.
  */
 export function describeSealedPath(path: Path): string {
   const described = path.map((element) => (element.startsWith('f:') ? describeElement(element) : '[…]'));

@@ -1,36 +1,37 @@
-// Whether a write of a change may still be under way, unknown to those who are about to undo it.
+// Whether a write of a change may still be in flight: sent by a process whose answer an undo never saw, and not yet landed.
 //
-// A writer is a turn of a process. Before it sends its first change it puts its name into the Lease of the first change, and then
-// reads the Transaction once more. An answer that is stored may name it as settled: all its requests are answered, and it sends
-// nothing more under that name.
+// A writer is a turn of a process. Before a process sends its first change, it writes its name into the Lease of the first change,
+// and then reads the Transaction once more. A stored answer may name a writer as settled: all requests of that writer are answered,
+// and its process sends nothing more under that name.
 //
-// W1. Nobody sends a change under a name that an answer of it has called settled; the next turn needs a new name.
-// W2. What the Lease names after RollingBack was stored is the last writer that can have sent anything: a process that puts a name there
-//     later reads RollingBack after that, and sends nothing.
-// W3. An answer names its writer as settled only where it records all that its process has sent, in earlier calls too: an answer
-//     may have been lost. So where the stored status names that writer, and no earlier one was replaced unsettled, what is recorded
-//     as applied was applied, and what is only announced was never sent, or refused.
-// W4. Else what was sent lands at the latest one late window (hooks/call.ts, Timing) after the state that allowed it was last
-//     seen: after RollingBack was found stored, and after the replacement of a writer. Both times are stored, by the API server's
-//     clock, so no process waits again.
-// W5. A writer names only versions of a target that it read before it last read the Transaction. So what it has under way has no
-//     effect once the undo has written to the target: it needs no waiting. A Create names no version.
+// W1. No process sends a change under a name that one of its answers has called settled; the next turn needs a new name.
+// W2. The writer that the Lease names, once RollingBack is stored, is the last one that can have sent anything: a process that
+//     writes its name there later reads RollingBack afterwards, and sends nothing.
+// W3. An answer names its writer as settled only if it records everything that its process has sent, in earlier calls too (an
+//     earlier answer may have been lost). So if the stored status names that writer, and no earlier writer was replaced unsettled,
+//     every change recorded as applied was applied, and every change that is only announced was never sent, or was refused.
+// W4. Otherwise a write lands at the latest one late window (hooks/call.ts, Timing) after its process last saw the state that
+//     allowed the write. The window begins when RollingBack was found stored, and when a writer was replaced. The status stores
+//     both times, by the API server's clock, so no other process waits a second time.
+// W5. A writer names only versions of a target that it read before it last read the Transaction. So once the undo has written to
+//     the target, a write in flight has no effect: the undo does not wait for it. A Create names no version: W5 does not cover it.
 //
-// Many changes in one call (decide/window.ts) change nothing in this. A call reads the Transaction at r, with the Leases, and sends under
-// that look until it is too old (JANUS_LOOK_AGE) or something has moved; r is after its own signature, and not before the call began.
-// - W2: a process that undoes reads the first Lease after RollingBack was stored. A call that still sends under an earlier look has signed
-//   before that look, so it is the writer that the Lease names, or one that was replaced.
-// - W4: nothing is sent after the deadline of the call, so what it sends lands within one late window of the call's beginning, which is
-//   not after r. So the one wait of one late window covers all changes of the call; it is not multiplied by them.
-// - W5: what a call sends names the state before the change, which the snapshot holds, or a version that it has read before its look: a
-//   target that must be read asks for a new look after that.
+// A call with many changes (decide/window.ts) keeps these rules. It reads the Transaction and its Leases at a moment r, and sends
+// under that look until the look is too old (JANUS_LOOK_AGE) or something has moved. r is after the call's own signature, and not
+// before its beginning.
+// - W2: a process that undoes reads the first Lease after RollingBack was stored. A call that still sends under an earlier look
+//   signed the Lease before that look, so the Lease names that call as its writer, or a successor that replaced it.
+// - W4: a call sends nothing after its deadline, so its writes land within one late window of its beginning, which is not after r.
+//   One wait of one late window covers all changes of the call; more changes do not make it longer.
+// - W5: each write names the version of the prior state, which the snapshot holds, or a version that the call read before its look.
+//   A call that must read a target makes a new look after that read.
 
 import { writerOf } from '../locks/lease.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { Status } from '../model/status.ts';
 import type { OwnWrites } from './own-writes.ts';
 
-/** Ms: times of the API server are cut to whole seconds, here and in the status. */
+/** In ms: the API server cuts its times to whole seconds, and so does the status. */
 const resolution = 2_000;
 
 interface Traces {
@@ -40,24 +41,27 @@ interface Traces {
   readonly ownWrites: OwnWrites;
 }
 
-/** W1: whether this process may send a change: the Lease names it, in a turn that no answer has called settled. */
+/** W1: whether this process may send a change: the Lease names its turn, and no answer has called that turn settled. */
 export function hasTurn({ status, first, ownWrites }: Traces): boolean {
   const writer = writerOf(first);
   return ownWrites.isOpen && writer === ownWrites.writer && writer !== status.settledWriter;
 }
 
-/** Whether the writer in the Lease is one whose requests are all answered. */
+/** Whether all requests of the writer that the Lease names are answered. */
 export function isSettled({ status, first, ownWrites }: Traces): boolean {
   const writer = writerOf(first);
   return writer !== undefined && (writer === status.settledWriter || writer === ownWrites.writer);
 }
 
-/** W3: nothing was ever unknown, and the stored status says what was sent. */
+/** W3: no writer was ever unsettled, and the stored status records everything that was sent. */
 export function isAccountedFor(traces: Traces): boolean {
   return isSettled(traces) && unsettledAt(traces) === undefined && isRecorded(traces.status, traces.ownWrites);
 }
 
-/** The status of an answer, with what its process can say: it sends nothing more under its name, and what it sent is answered or late. */
+/**
+ * The status with what this process knows of its own writes. Once it calls its writer settled it sends nothing more under that
+ * name; for a request without an answer it stores the time.
+ */
 export function accountFor(next: Status, first: JsonObject | undefined, ownWrites: OwnWrites): Status {
   const time = unsettledAt({ status: next, ownWrites });
   const writer = ownWrites.writer;
@@ -65,18 +69,21 @@ export function accountFor(next: Status, first: JsonObject | undefined, ownWrite
   return { ...next, ...(isOurs ? { settledWriter: writer } : {}), ...(time === undefined ? {} : { unsettledAt: time }) };
 }
 
-// What has had an effect is no longer only announced.
+// Every change that this process has sent is recorded with its effect, and no longer as only announced.
 function isRecorded({ items }: Status, { sentUpTo = -1 }: OwnWrites): boolean {
   return !items.some(({ progress }, index) => index <= sentUpTo && progress.kind === 'announced');
 }
 
-/** When the last writer was replaced, or gave up, that may have left a request unanswered. */
+/** When the last writer that may have left a request unanswered was replaced, or stopped. */
 function unsettledAt({ status, ownWrites }: Omit<Traces, 'first'>): number | undefined {
   const known = [status.unsettledAt, ownWrites.unsettledAt].filter((time) => time !== undefined);
   return known.length === 0 ? undefined : Math.max(...known);
 }
 
-/** W4: until when (ms by the API server's clock) something may land; `unobserved`: that is still to be stored. */
+/**
+ * W4: until when (ms by the API server's clock) a write may land. `unobserved`: the time at which RollingBack was found is not
+ * stored yet.
+ */
 export function mayLandUntil(traces: Traces, lateWindow: number): number | 'unobserved' {
   const observed = traces.status.rollbackObservedAt;
   const settled = isSettled(traces);
@@ -85,7 +92,10 @@ export function mayLandUntil(traces: Traces, lateWindow: number): number | 'unob
   return since === 0 ? 0 : since + lateWindow + resolution;
 }
 
-/** What a later undo must know once the Leases are gone, and with them the names of the writers. Nobody begins a change after an end. */
+/**
+ * What a later undo must know, since the Leases with the names of the writers are then gone. No process begins a change after an
+ * end.
+ */
 export function unsettledAtEnd(traces: Traces, now: number): number | undefined {
   return isSettled(traces) ? unsettledAt(traces) : now;
 }

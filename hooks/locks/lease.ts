@@ -1,7 +1,7 @@
-// Locks as Lease objects in the engine's namespace. Times follow the API server's clock, never this machine's.
+// Locks are Lease objects in the engine's namespace. Their times follow the API server's clock, never this machine's.
 //
-// A Lease names the writer that took it: a process of the engine, and a turn of it. On the Lease of the first change this is the
-// fencing token of the whole Transaction: no process changes a target before it has put its own name there (in-flight/in-flight.ts).
+// A Lease names the writer that took it: a turn of a process. On the Lease of the first change that name is the fencing token of
+// the whole Transaction: a process changes no target before it has written its own name there (in-flight/in-flight.ts).
 import type { Location, Write } from '../cluster.ts';
 import { at, isObject, type JsonObject, textAt, withKey, withPath } from '../model/json.ts';
 import { describe, identityOf, lockName, type Reference } from '../model/reference.ts';
@@ -30,7 +30,7 @@ export function isWrittenBy(server: string, lease: JsonObject): boolean {
   return writerOf(lease)?.startsWith(`${server}/`) === true;
 }
 
-/** One lock that is wanted. */
+/** A lock that a Transaction needs. */
 export interface Lock {
   readonly name: string;
   readonly target: Reference;
@@ -41,8 +41,8 @@ export function lockOf(target: Reference): Lock {
 }
 
 /**
- * What a Lease locks where that is another object than the lock's, in words; its name holds only a part of a hash. A Lease of an older
- * version does not say.
+ * The object that a Lease locks, in words, if it is not the target of this lock: the name of a Lease holds only a part of a hash,
+ * so two targets may share one. A Lease of an older engine version does not name its object.
  */
 export function otherTarget({ target }: Lock, lease: JsonObject | undefined): string | undefined {
   const said = textAt(lease, 'metadata', 'annotations', identityAnnotation);
@@ -57,7 +57,7 @@ interface LeaseContext {
   readonly transaction: Transaction;
   readonly engineNamespace: string;
   readonly now: number;
-  /** Names this process, and this call of it. */
+  /** Names this process and its current turn. */
   readonly writer: string;
 }
 
@@ -96,7 +96,10 @@ function leaseObject({ name, target }: Lock, { transaction, engineNamespace, now
   };
 }
 
-/** Takes an expired Lease over, or renews our own: with uid and resourceVersion, so that only what was read is replaced. */
+/**
+ * Takes over an expired Lease, or renews our own. The write names uid and resourceVersion, so it replaces only the version that was
+ * read.
+ */
 export function replaceWrite(lock: Lock, lease: JsonObject, context: LeaseContext): Write | undefined {
   const precondition = preconditionOf(lease);
   const object = leaseObject(lock, context);
@@ -112,7 +115,7 @@ export function replaceWrite(lock: Lock, lease: JsonObject, context: LeaseContex
       };
 }
 
-/** Renews a Lease; who its writer is stays. */
+/** Renews a Lease and keeps the name of its writer. */
 export function renewWrite(lease: JsonObject, { engineNamespace, now }: Omit<LeaseContext, 'writer'>): Write | undefined {
   const precondition = preconditionOf(lease);
   const spec = at(lease, 'spec');
@@ -127,7 +130,7 @@ export function renewWrite(lease: JsonObject, { engineNamespace, now }: Omit<Lea
   };
 }
 
-/** Names `writer` in the Lease of the first change, in place of the one that was seen there. */
+/** Writes the name `writer` into the Lease of the first change, over the name that was read there. */
 export function signWrite(lease: JsonObject, writer: string, engineNamespace: string): Write | undefined {
   const precondition = preconditionOf(lease);
   if (precondition === undefined) return undefined;
@@ -141,7 +144,7 @@ export function signWrite(lease: JsonObject, writer: string, engineNamespace: st
   };
 }
 
-/** Deletes a Lease that was seen to be ours; a successor's has another version. */
+/** Deletes a Lease of ours. The write names its version, so it cannot delete the Lease of a successor. */
 export function releaseWrite(lease: JsonObject, engineNamespace: string): Write | undefined {
   const precondition = preconditionOf(lease);
   const location = leaseLocation(textAt(lease, 'metadata', 'name') ?? '', engineNamespace);

@@ -1,14 +1,14 @@
-// Whose a Lease is, and for how long. Times follow the API server's clock.
+// Who holds a Lease, and for how long. Times follow the API server's clock.
 import { at, type JsonObject, textAt } from '../model/json.ts';
 import { parseTime } from '../model/timeouts.ts';
 
-/** The `Date` header has a resolution of one second, and so has the time that a Lease was written with. */
+/** In ms: the `Date` header has a resolution of one second, and so has the time in a Lease. */
 export const resolution = 2_000;
 
 export type LeaseState =
   | 'free'
   | 'ours'
-  /** Ours, but less than half of its life is left, or none: it is renewed and goes on. */
+  /** Ours, with less than half of its duration left, or expired: we renew it and continue. */
   | 'fading'
   | 'expired'
   | 'heldByOther';
@@ -21,12 +21,12 @@ export function leaseState(lease: JsonObject | undefined, holder: string, now: n
   return heldBy === '' || age > life + resolution ? 'expired' : 'heldByOther';
 }
 
-/** ms until nobody needs to respect it any more. Others add the resolution to that, so that this is on the safe side. */
+/** ms until the Lease expires for its holder. Other Transactions wait one `resolution` longer, so this time is on the safe side. */
 export function lifeLeft(lease: JsonObject, now: number): number {
   return lifeOf(lease) - ageOf(lease, now);
 }
 
-/** ms until it is to be renewed; negative when it should have been. */
+/** ms until the Lease should be renewed; negative if that moment has passed. */
 export function halfLifeLeft(lease: JsonObject, now: number): number {
   return lifeOf(lease) / 2 - ageOf(lease, now);
 }

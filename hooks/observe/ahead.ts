@@ -1,5 +1,5 @@
-// Targets of an undo that are read before their turn. What was read counts for one look at the Transaction; the write that follows
-// names its version.
+// An undo reads the next targets in parallel, before their turn. Such a read counts for one look at the Transaction only, and the
+// write after it names the version that was read.
 
 import type { SnapshotEntry } from '../model/entry.ts';
 import { isToUndo } from '../model/item.ts';
@@ -9,12 +9,14 @@ import type { Presence } from './observation.ts';
 import { readLive } from './read.ts';
 import type { SnapshotSource } from './snapshot.ts';
 
-/** Reads ahead of their turn, at most. */
+/** Targets read ahead of their turn, at most. */
 const mostAhead = 8;
 
-/** For one look. */
+/** Lives as long as one look. */
 export interface Ahead {
-  /** What was read for the change `index`, once; else it is read now. The reads of `later` are begun. */
+  /**
+   * The target of the change `index`: from a read made ahead, at most once, otherwise read now. Also begins the reads of `later`.
+   */
   take(index: number, later: readonly number[], read: (index: number) => Promise<Presence>): Promise<Presence>;
 }
 
@@ -27,7 +29,7 @@ export function createAhead(): Ahead {
       for (const next of later.slice(0, mostAhead)) {
         if (begun.has(next)) continue;
         const reading = read(next);
-        // It is met at its turn.
+        // Whoever takes this read handles its failure.
         reading.catch(() => undefined);
         begun.set(next, reading);
       }
@@ -45,7 +47,7 @@ interface Due {
   readonly ahead: Ahead | undefined;
 }
 
-/** The target of what is due; in an undo those whose turn is next are read beside it. */
+/** Reads the target of the change that is due. In an undo it also begins to read the targets that follow. */
 export function readInTurn(due: Due, known: SnapshotEntry): Promise<Presence> {
   const { source, transaction, status, index, ahead, direction } = due;
   const entries = source.cache.get(transaction.uid)?.entries ?? [];

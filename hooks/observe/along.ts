@@ -1,5 +1,5 @@
-// A look around what is about to be deleted: what would go along with it. As the ServiceAccount, and of metadata only: what it may not
-// list is named, not looked at.
+// Lists the objects around an object that is about to be deleted, to find what Kubernetes would delete with it. It lists as the
+// ServiceAccount, and only metadata. Kinds that the ServiceAccount may not list are reported by name.
 import { areEvents, type Doomed, isLeaving, kindOf, type Neighbour, neighbourOf, type Surroundings } from '../checks/company.ts';
 import type { Resource } from '../cluster.ts';
 import type { Failure, Unseen } from '../model/failure.ts';
@@ -7,9 +7,9 @@ import type { JsonObject } from '../model/json.ts';
 import { inTurn, type Listing, type Looker, listAll, unseen, type Wanted } from './listing.ts';
 
 export interface Around extends Surroundings {
-  /** Plurals with their group of what may not be listed, in the order of discovery. */
+  /** Kinds that the ServiceAccount may not list, as plural and group, in the order of discovery. */
   readonly unlisted: readonly string[];
-  /** What cannot be listed for now. */
+  /** Kinds that cannot be listed for now. */
   readonly failing: readonly Unseen[];
 }
 
@@ -17,7 +17,7 @@ export type LookedAround =
   | { readonly kind: 'known'; readonly around: Around }
   | { readonly kind: 'trouble'; readonly failure: Failure };
 
-/** What is around one object that is to be deleted. All in the same place share one look for a moment. */
+/** The objects around one object that is to be deleted. For a moment, all objects in the same place share one look. */
 export async function lookAround(
   looker: Looker,
   { resource, target }: Pick<Doomed, 'resource' | 'target'>,
@@ -45,14 +45,14 @@ type Seen = Pick<Around, 'unlisted' | 'failing'> & { readonly kind: 'seen'; read
 
 type Trouble = Extract<LookedAround, { kind: 'trouble' }>;
 
-// As the garbage collector: what cannot be listed, watched and deleted has no part in it, nor have Events.
+// The same kinds as the garbage collector: only those with the verbs list, watch and delete, and no Events.
 // Source: k8s.io/kubernetes pkg/controller/garbagecollector, GetDeletableResources and DefaultIgnoredResources.
 function isCollected(resource: Resource): boolean {
   return !areEvents(resource) && ['list', 'watch', 'delete'].every((verb) => resource.verbs.includes(verb));
 }
 
-// The dependents of what has a namespace are in it. One kind that cannot be listed is trouble with that kind; where none can be, it is
-// trouble with the API server.
+// A namespaced object has its dependents in its namespace. If one kind cannot be listed, only that kind is in trouble; if no kind
+// can be listed, the API server is.
 function lookAtPlace(looker: Looker, resources: readonly Resource[], namespace: string | undefined): Promise<Seen | Trouble> {
   const key = `around ${namespace ?? ''}`;
   return looker.looks.once(key, async () => {
@@ -67,7 +67,7 @@ function lookAtPlace(looker: Looker, resources: readonly Resource[], namespace: 
   });
 }
 
-/** What goes along by other signs than its owner, and has to be listed by them. */
+/** Lists dependents that are found by other signs than an owner reference. */
 async function lookForMore(
   looker: Looker,
   resources: readonly Resource[],
@@ -91,7 +91,7 @@ async function see(looker: Looker, key: string, wanted: Wanted): Promise<Seen | 
   return seenIn(await listAll(looker, key, wanted, (object) => keptOf(wanted, object)), wanted);
 }
 
-// Most objects of a cluster have nothing to do with the question: they are not kept.
+// Most objects of a cluster are no dependents: these are not kept.
 function keptOf({ resource, fieldSelector }: Wanted, object: JsonObject): readonly Neighbour[] {
   const one = neighbourOf(resource, object);
   const mayGo = fieldSelector !== undefined || one.owners.length > 0 || resource.plural === 'endpoints';

@@ -1,4 +1,4 @@
-// The checks before anything is touched, and what is known of the locks.
+// The checks before the first write, and the state of the locks.
 
 import { resourceFromChanged, resourceFromCreated } from '../checks/defined.ts';
 import type { Fault } from '../checks/fault.ts';
@@ -26,7 +26,7 @@ export interface LockContext {
   readonly engineNamespace: string;
   readonly carry: Carry;
   readonly expressions: Expressions | undefined;
-  /** Whether an earlier call has begun to wait for locks: its checks were made, and it may hold some. */
+  /** Whether an earlier call has begun to wait for locks: it made the checks, and the Transaction may hold some locks. */
   readonly isWaiting: boolean;
 }
 
@@ -36,7 +36,7 @@ export async function observeBegin(context: LockContext): Promise<BeginView> {
   if (faults.length > 0) return { faults, targets: [], locks: none };
   const targets = await resolveTargets(context.reader, context.transaction);
   if (targets.trouble !== undefined) return { faults: [], trouble: targets.trouble, targets: [], locks: none };
-  // The checks are made once, but a kind that is no longer served has no lock: there is no going on without it.
+  // The checks run once. A kind that is no longer served is a fault even then, since its target has no lock name.
   const isChecked = context.carry.checked || context.isWaiting;
   const checks = isChecked ? { faults: targets.faults } : await checkTargets(context, targets);
   if (checks.faults.length > 0 || checks.trouble !== undefined) return { ...checks, targets: [], locks: none };
@@ -62,7 +62,7 @@ interface Targets extends Checks {
   readonly resolved: readonly Resolved[];
 }
 
-/** Every target with the resource that serves it. */
+/** Each target, with the resource that serves it. */
 export async function resolveTargets(reader: Reader, transaction: Transaction): Promise<Targets> {
   const answers = await Promise.all(transaction.changes.map((_, index) => lookUp(reader, transaction, index)));
   const failures = answers.flatMap((answer, index) => (answer.kind === 'failed' ? [{ failure: answer.failure, index }] : []));
@@ -125,7 +125,7 @@ async function reviewAccess(context: LockContext, needs: readonly Need[]): Promi
   return named.length === 0 ? general : ask(context, [...new Set(named)]);
 }
 
-// What was just allowed counts for a moment: Transactions that begin at once mostly ask the same.
+// An allowed permission counts for a moment: Transactions that begin at the same time mostly need the same ones.
 async function ask(context: LockContext, questions: readonly AccessQuestion[]): Promise<Access> {
   const answers = await Promise.all(questions.map((question) => lookForRight(context, question)));
   const trouble = answers.find((answer) => answer.kind === 'trouble');
@@ -143,8 +143,8 @@ function lookForRight({ reader, sightings, transaction }: LockContext, question:
 }
 
 /**
- * Locks that turned out to be taken are read; all others are as the carry says, or unknown. Who has been waiting knows what it
- * holds by its label, and looks at the first lock that it lacks before it tries to take any.
+ * Reads the Leases that another Transaction was seen to hold; the other states come from the carry, or are unknown. A Transaction
+ * that has waited lists its own Leases by label, and reads the first one that it lacks before it tries to acquire any.
  */
 export async function observeLocks(context: LockContext, wanted: readonly Lock[]): Promise<LockView> {
   const { reader, engineNamespace, carry } = context;

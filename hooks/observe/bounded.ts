@@ -1,4 +1,4 @@
-// A memory of a bounded size.
+// A cache of bounded size.
 
 interface Bounded<Value> {
   get(key: string): Value | undefined;
@@ -6,7 +6,7 @@ interface Bounded<Value> {
   delete(key: string): void;
 }
 
-/** Forgets what was not used for the longest time once all weigh more than `most`; each weighs 1 unless `weigh` says otherwise. */
+/** Drops the least recently used values once all values together weigh more than `most`. `weigh` defaults to 1 for each value. */
 export function bounded<Value>(most: number, weigh: (value: Value) => number = () => 1): Bounded<Value> {
   const entries = new Map<string, { readonly value: Value; readonly weight: number }>();
   let total = 0;

@@ -1,4 +1,4 @@
-// What goes from one look to the next within a call.
+// What one look within a call passes to the next.
 
 import type { SnapshotEntry } from '../model/entry.ts';
 import type { Failure } from '../model/failure.ts';
@@ -7,36 +7,36 @@ import type { LockState } from './observation.ts';
 
 /** What earlier attempts within this call have learned. */
 export interface Carry {
-  /** The checks of begin were made in this call, or by an earlier one that is waiting for locks now. */
+  /** Whether the checks of begin are done, in this call or in an earlier one that waits for locks. */
   readonly checked: boolean;
   readonly locks: ReadonlyMap<string, LockState>;
   readonly acquired: ReadonlySet<string>;
-  /** Names that turned out to be taken: to be read. */
+  /** Names of Leases that somebody else holds: the next look reads them. */
   readonly heldNames: ReadonlySet<string>;
-  /** The name of a ConfigMap of the snapshot under which something was found to be. */
+  /** The name of a snapshot's ConfigMap that already exists. */
   readonly snapshotNameInUse?: string;
-  /** The target that is to be read before the next look: its state before the change is not what is there, or not enough. */
+  /** The target to read before the next look, because its prior state is not what the API server holds, or is not enough. */
   readonly reads?: SnapshotEntry;
-  /** A write that the API server has refused as stale, and how often at that version. */
+  /** A write that the API server refused as stale. */
   readonly refused?: Refused;
-  /** How often a write was refused that what an API server has not heard of yet may have been the reason of. */
+  /** How often a write was refused for a reason that may be an outdated cache of the API server. */
   readonly lagging?: number;
-  /** Other Transactions that must be known to evaluate the change. */
+  /** Other Transactions to read before the change can be evaluated. */
   readonly others?: Wanted;
   /** The change whose gate has ended badly: why is to be read. */
   readonly diagnose?: number;
   /** Ms for which this call may go on to look at gates. */
   readonly awaitLeft?: number;
-  /** The change whose target this call has written to: no other target may follow in the same call. */
+  /** The change whose target this call has written: the call may write no other target after it. */
   readonly touched?: number;
 }
 
-/** A write that was refused with 404 or 409, and what it was bound to. */
+/** A write that the API server refused with 404 or 409. */
 export interface Refused {
   readonly index: number;
-  /** The resourceVersion that it named; undefined for a create. */
+  /** The resourceVersion that the write named; undefined for a create. */
   readonly version: string | undefined;
-  /** Refusals in a row at that version. */
+  /** Consecutive refusals at that version. */
   readonly times: number;
   readonly failure: Failure;
 }

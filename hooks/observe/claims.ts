@@ -1,6 +1,6 @@
-// Claims that Kubernetes has made for an object and deletes with it: those of a StatefulSet by its persistentVolumeClaimRetentionPolicy,
-// whose controller makes itself their owner when it makes them, or at its next look once the policy says so.
-// Source: k8s.io/kubernetes pkg/controller/statefulset/stateful_set_utils.go, updateClaimOwnerRefForSetAndPod.
+// PersistentVolumeClaims that a StatefulSet makes and, by its persistentVolumeClaimRetentionPolicy, deletes with itself. Its
+// controller sets itself as their owner when it makes them, or the next time it looks once the policy says so. Source:
+// k8s.io/kubernetes pkg/controller/statefulset/stateful_set_utils.go, updateClaimOwnerRefForSetAndPod.
 import { kindOf, type Neighbour } from '../checks/company.ts';
 import type { Resource } from '../cluster.ts';
 import { textAt } from '../model/json.ts';
@@ -17,7 +17,7 @@ export const claims: Resource = {
   statusSubresource: true,
 };
 
-/** Those of the objects that are claims with a volume. One that cannot be read may have one. */
+/** The claims with a volume among the objects. A claim that cannot be read counts as one with a volume. */
 export async function boundClaims({ reader, identity }: Looker, made: readonly Neighbour[]): Promise<readonly Neighbour[]> {
   const all = made.filter((one) => isClaim(one) && !isOfPod(one, made));
   const bound = await inTurn(all, async ({ reference: { namespace = '', name } }) => {
@@ -31,7 +31,7 @@ function isClaim({ reference: { apiVersion, kind } }: Neighbour): boolean {
   return apiVersion === 'v1' && kind === claims.kind;
 }
 
-// Ephemeral: it goes with its Pod whenever that goes.
+// An ephemeral claim: it is always deleted together with its Pod.
 function isOfPod({ owners }: Neighbour, made: readonly Neighbour[]): boolean {
   const controllers = new Set(owners.filter(({ isController }) => isController).map(({ uid }) => uid));
   return made.some(

@@ -1,4 +1,4 @@
-// What must be there for an object that comes back, or gets its content back: else Kubernetes would delete it again.
+// Reads what a restored object depends on: Kubernetes would delete it again if its owners or its ServiceAccount are missing.
 import { isToken, tokenAccount } from '../content/generated.ts';
 import { type JsonObject, textAt } from '../model/json.ts';
 import { serviceAccountOf, serviceAccounts } from '../writes/resources.ts';
@@ -10,7 +10,7 @@ type Found = Partial<Pick<ItemView, 'goneOwners' | 'hiddenOwners' | 'unseenOwner
 
 export async function readComingBack(standing: Standing, live: Presence): Promise<Found> {
   const { entry } = standing;
-  // What is to be created again, or put back into an object that is there, lacks them.
+  // An object that is to be recreated, or one whose content is to be restored, lacks these owners.
   const isToComeBack = entry.type === 'Delete' ? live.kind === 'absent' : live.kind === 'present';
   if (!isToComeBack) return {};
   const held = live.kind === 'present' ? live.object : undefined;
@@ -37,6 +37,6 @@ async function findAccount({ source, transaction, entry }: Standing): Promise<Fo
   const answer = await source.reader.getMetadata(location, serviceAccountOf(transaction));
   if (answer.kind === 'ok') return { tokenOf: textAt(answer.object, 'metadata', 'uid') === uid ? 'same' : 'other' };
   if (answer.failure.kind === 'transient') return { contentsTrouble: answer.failure };
-  // One that may not be read may be another one: it makes a new token then, or again the same.
+  // A ServiceAccount that may not be read may be another one: the Secret is recreated without its token, and gets a new one.
   return { tokenOf: answer.failure.kind === 'absent' ? 'nobody' : 'other' };
 }

@@ -1,5 +1,5 @@
-// What would be lost with an object that the Transaction deletes, or has made and takes back: what goes along with it, and for a
-// Namespace or a CustomResourceDefinition what is in it.
+// What would be lost with an object that the Transaction deletes, or that its undo deletes again: the objects that Kubernetes
+// deletes with it, and the contents of a Namespace or a CustomResourceDefinition.
 import { companyOf, type Doomed, isControlledBy, isDerived, type Neighbour } from '../checks/company.ts';
 import { managersOf } from '../content/fields.ts';
 import { kubernetesManagers } from '../content/ownership.ts';
@@ -19,21 +19,21 @@ import type { SnapshotSource } from './snapshot.ts';
 interface Contents {
   /** What others would lose, in words. */
   readonly contents: readonly string[];
-  /** Claims with a volume behind them that Kubernetes has made for it, in words. */
+  /** Claims with a volume that Kubernetes made for the object, in words. */
   readonly claims?: readonly string[];
-  /** Targets of the same Transaction that are to be taken back before. */
+  /** Targets of the same Transaction whose undo comes first. */
   readonly ownContents: readonly string[];
-  /** Kinds that may not be listed. */
+  /** Kinds that the ServiceAccount may not list. */
   readonly unlisted: readonly string[];
   /** Kinds that cannot be listed for now. */
   readonly failing: readonly Unseen[];
-  /** A kind that could not be listed although what it holds is inside. */
+  /** A kind inside the object that could not be listed. */
   readonly unseenInside?: Unseen;
 }
 
 type Found = Contents | { readonly trouble: Failure };
 
-/** The change that is about to be made or taken back, among all. */
+/** The change that is about to be made or undone, with all others. */
 export interface Standing {
   readonly source: Pick<SnapshotSource, 'reader' | 'looks'>;
   readonly transaction: Transaction;
@@ -46,7 +46,7 @@ export function lookerOf({ reader, looks }: Standing['source'], transaction: Tra
   return { reader, looks, identity: serviceAccountOf(transaction) };
 }
 
-/** What a Delete would take along. */
+/** What a Delete would take with it. */
 export async function lookAlong({ source, transaction, entry }: Standing, live: JsonObject): Promise<Found> {
   const doomed = { resource: entry.resource, target: entry.target, object: live };
   const looked = await lookAround(lookerOf(source, transaction), doomed);
@@ -55,13 +55,13 @@ export async function lookAlong({ source, transaction, entry }: Standing, live: 
   return { contents: alongIn(looked.around, doomed, new Set()), ownContents: [], unlisted, failing };
 }
 
-/** The same from what is around it, but for the objects of these uids. */
+/** The same, from a look that was made already, without the objects of the uids `but`. */
 export function alongIn(around: Around, doomed: Doomed, but: ReadonlySet<string | undefined>): readonly string[] {
   const company = companyOf(doomed, around, (neighbour) => isDerived(neighbour, doomed));
   return company.filter(({ uid }) => !but.has(uid)).map(({ reference }) => inWords(reference, doomed));
 }
 
-/** What others would lose with an object that was made here: what its own controllers have made of it is not theirs. */
+/** What others would lose with an object that our Create made. Objects that its own controllers made are not theirs. */
 export async function lookInto(standing: Standing, live: JsonObject): Promise<Found> {
   const { source, transaction, entry } = standing;
   const doomed = { resource: entry.resource, target: entry.target, object: live };
@@ -91,7 +91,9 @@ function sorted(standing: Standing, doomed: Doomed, found: readonly Neighbour[])
   return { contents: wordsOf('others'), ownContents: wordsOf('awaited') };
 }
 
-/** `awaited`: a target of ours that is taken back before; `ours`: one that is taken back later, and nobody else has written to it. */
+/**
+ * `awaited`: a target of ours whose undo comes first. `ours`: a target whose undo comes later, and that nobody else has written.
+ */
 type Whose = 'others' | 'awaited' | 'ours';
 
 function whoseIs({ transaction, status, entries, entry }: Standing, { reference, object }: Neighbour): Whose {
@@ -105,7 +107,7 @@ function whoseIs({ transaction, status, entries, entry }: Standing, { reference,
   return isOurs ? 'ours' : 'others';
 }
 
-// With the Namespace where it is not the one of what goes, nor that itself.
+// The words name the namespace only if it is not that of the deleted object, and not the deleted object itself.
 function inWords({ kind, namespace, name }: Reference, { resource, target }: Doomed): string {
   const isPlain = namespace === undefined || namespace === target.namespace || ['Namespace', definition].includes(resource.kind);
   return isPlain ? `${kind} ${name}` : `${kind} ${namespace}/${name}`;

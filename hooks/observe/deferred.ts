@@ -1,4 +1,4 @@
-// Dry runs that wait for their turn: what is stored of such a change, and the dry run once it is due.
+// Deferred dry runs: what the snapshot stores for such a change, and the dry run when the change is next.
 import { deferredNote, type Earlier, removerOf, unservedNote } from '../checks/deferred.ts';
 import type { Resolved } from '../checks/targets.ts';
 import type { Answer, Reader } from '../cluster.ts';
@@ -12,7 +12,7 @@ import { changeContextOf, changeWrite } from '../writes/change.ts';
 import { preconditionOf } from '../writes/resources.ts';
 import type { Prepared, Presence } from './observation.ts';
 
-/** The change with what is known without a dry run: what is sent. */
+/** The change with an expected state that no dry run confirmed: what the engine will send. */
 function untried(resolved: Resolved, prior: JsonObject | undefined, transaction: Transaction): Prepared {
   const { change, target, resource } = resolved;
   const write = changeWrite({ transaction, change, target, resource, prior, live: prior }, preconditionOf(prior));
@@ -20,8 +20,8 @@ function untried(resolved: Resolved, prior: JsonObject | undefined, transaction:
   return { resolved, prior, expected, approximate: true };
 }
 
-// An apply says only what it sets. Who will have lost a field to it is not known: in an undo each gets back what was its own and has
-// its value again.
+// An apply sends only the fields that it sets. Without a dry run nobody knows who will lose fields to it. So the expected state has
+// no managedFields: an undo gives each manager its former fields back where the former value is restored.
 function foreseen(
   { verb, object }: { readonly verb: string; readonly object: JsonObject },
   prior: JsonObject | undefined,
@@ -40,7 +40,7 @@ interface Tried extends Resolved {
   readonly prior: JsonObject | undefined;
 }
 
-/** The change whose dry run may be admitted in its turn; undefined where nothing before it takes the refusal away. */
+/** The change with a deferred dry run; undefined if no earlier change can remove the reason of the refusal. */
 export function deferred(
   failure: Failure,
   later: Tried,
@@ -51,7 +51,7 @@ export function deferred(
   return { ...untried(later, later.prior, transaction), deferred: true, note: deferredNote(failure, remover) };
 }
 
-/** The change before it that may take the reason of the refusal away; undefined where none does. */
+/** The earlier change that may remove the reason of the refusal; undefined if there is none. */
 export function earlierRemover(failure: Failure, later: Tried, all: readonly Resolved[]): Earlier | undefined {
   const before = all.filter(({ index }) => index < later.index);
   const refused = { ...writeOf(later), content: later.change.content, prior: later.prior };
@@ -62,7 +62,7 @@ function writeOf({ index, change: { type }, target, resource }: Resolved): Earli
   return { index, type, target, resource };
 }
 
-/** The change whose Namespace, kind or version the change `by` makes. */
+/** A change whose Namespace, kind or version the change `by` creates. */
 export function dependent(
   resolved: Resolved,
   by: number,
@@ -81,7 +81,7 @@ interface Turn {
   readonly live: Presence;
 }
 
-/** The dry run of a deferred change, as it is about to be sent. */
+/** The dry run of a deferred change, just before the change is sent. */
 export async function tryInTurn({ reader, transaction, entry, live }: Turn): Promise<{ readonly tried?: Answer }> {
   const change = transaction.changes[entry.index];
   if (entry.deferred !== true || change === undefined || live.kind === 'trouble') return {};

@@ -1,4 +1,4 @@
-// The CustomResourceDefinition of a target's kind, where the Transaction itself has made it.
+// The CustomResourceDefinition of a target's kind, if the Transaction itself created it.
 import type { SnapshotEntry } from '../model/entry.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { Transaction } from '../model/transaction.ts';
@@ -12,7 +12,7 @@ interface Standing {
   readonly index: number;
 }
 
-// The CustomResourceDefinition of a kind that an earlier change made: its instances wait until it is served.
+// A target waits until the API server serves its kind: then the CustomResourceDefinition that an earlier change created is read.
 export async function readDefinition(
   { source, transaction, index }: Standing,
   entry: SnapshotEntry,

@@ -1,4 +1,4 @@
-// The entries in the data of a snapshot's ConfigMaps, each where it is authentic; one that is not breaks the whole.
+// Decodes the entries in the ConfigMaps of a snapshot. If one entry is not authentic, the whole snapshot is broken.
 import type { Resolved } from '../checks/targets.ts';
 import type { SnapshotEntry } from '../model/entry.ts';
 import type { Json } from '../model/json.ts';
@@ -9,7 +9,7 @@ import { textsOf } from '../snapshots/chunks.ts';
 import { type Decoded, decodeEntry, mostBytes, type Place } from '../snapshots/codec.ts';
 import { decodeUntagged } from '../snapshots/untagged.ts';
 
-/** How the targets of changes are served, by their index. */
+/** The target and resource of each change, by its index. */
 export type Served = ReadonlyMap<number, Pick<Resolved, 'target' | 'resource'>>;
 
 interface EntriesContext {
@@ -17,7 +17,7 @@ interface EntriesContext {
   /** Name of the first ConfigMap. */
   readonly base: string;
   readonly packer: Packer;
-  /** Given where entries may lack a tag. */
+  /** Set only if entries may lack a tag. */
   readonly served?: Served;
 }
 
@@ -25,7 +25,7 @@ type Assembled =
   | { readonly kind: 'entries'; readonly entries: readonly SnapshotEntry[]; readonly size: number }
   | { readonly kind: 'broken'; readonly why: string };
 
-/** Whatever goes wrong while stored text is read makes it broken: nothing of it may stop the engine. */
+/** Any error while stored text is read means a broken snapshot: stored text must never stop the engine. */
 export function assemble(data: readonly Json[], context: EntriesContext): Assembled {
   const texts = textsOf(data);
   const entries: SnapshotEntry[] = [];
@@ -71,7 +71,8 @@ function decodeOld(text: string, index: number, { transaction, base, packer, lef
   return decoded === undefined ? undefined : { ...decoded, entry: { ...decoded.entry, resource } };
 }
 
-// The identity that an entry is bound to comes from the spec, never from the ConfigMap: as a namespaced or a cluster-scoped kind.
+// The spec decides which object an entry belongs to, never the ConfigMap. The kind may be namespaced or cluster-scoped: both are
+// tried.
 function placesOf({ apiVersion, kind, name, namespace }: Reference, transaction: Transaction): readonly Reference[] {
   return [
     { apiVersion, kind, name, namespace: namespace ?? transaction.namespace },

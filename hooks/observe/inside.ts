@@ -1,4 +1,4 @@
-// What is inside a Namespace, or of the kind of a CustomResourceDefinition, that the Transaction made.
+// The objects in a Namespace, or of the kind of a CustomResourceDefinition, that the Transaction created.
 import { areEvents, type Doomed, isLeaving, kindOf, type Neighbour, neighbourOf } from '../checks/company.ts';
 import type { Resource } from '../cluster.ts';
 import { managersOf } from '../content/fields.ts';
@@ -10,9 +10,9 @@ import { inTurn, type Looker, listAll, unseen } from './listing.ts';
 import { lookForOwners, ownersOf } from './owners.ts';
 
 type Inside =
-  /** What somebody would miss. */
+  /** The objects whose loss somebody would notice. */
   | { readonly kind: 'known'; readonly neighbours: readonly Neighbour[] }
-  /** Of this kind it is not known. */
+  /** This kind could not be listed: its objects are unknown. */
   | { readonly kind: 'unseen'; readonly unseen: Unseen }
   | { readonly kind: 'trouble'; readonly failure: Failure };
 
@@ -29,7 +29,7 @@ export async function listInside(looker: Looker, { resource, target, object }: D
   }
 }
 
-// The claim that a volume is bound to. Where it cannot be read, the volume is believed.
+// The claim that a volume is bound to. If the claim cannot be read, the engine trusts the volume.
 async function claimsOf({ reader, identity }: Looker, volume: JsonObject): Promise<readonly Neighbour[]> {
   const claim = at(volume, 'spec', 'claimRef');
   const [name, namespace] = [textAt(claim, 'name') ?? '', textAt(claim, 'namespace') ?? ''];
@@ -65,7 +65,7 @@ function instancesOf(definition: JsonObject): Resource {
   };
 }
 
-// What may not be listed may be full.
+// A kind that may not be listed may have objects: its contents are unknown.
 async function list(looker: Looker, resources: readonly Resource[], namespace: string | undefined): Promise<Inside> {
   const key = `inside ${namespace ?? ''}`;
   const lists = await inTurn(resources, async (resource): Promise<Inside> => {
@@ -78,7 +78,7 @@ async function list(looker: Looker, resources: readonly Resource[], namespace: s
   return unknown ?? { kind: 'known', neighbours: lists.flatMap((one) => (one.kind === 'known' ? one.neighbours : [])) };
 }
 
-// What only names owners that are no more is on its way out: the garbage collector may not have come by yet.
+// An object whose owners are all gone will be deleted soon: the garbage collector may not have reached it yet.
 async function withoutGarbage(looker: Looker, inside: Inside, isNobodys: (one: Neighbour) => boolean): Promise<Inside> {
   if (inside.kind !== 'known') return inside;
   const candidates = inside.neighbours.filter((one) => !isLeaving(one) && !isNobodys(one));
@@ -92,13 +92,13 @@ async function isGarbage({ reader, identity }: Looker, { reference, owners, obje
   const served = await Promise.all(
     named.map((owner) => reader.resource(textAt(owner, 'apiVersion') ?? '', textAt(owner, 'kind') ?? '')),
   );
-  // The garbage collector leaves what it cannot look up: an owner of a kind that is not served, now or ever, may be alive.
+  // The garbage collector keeps an object if it cannot look up an owner: an owner of a kind that is not served may still exist.
   if (served.some(({ kind }) => kind === 'failed')) return false;
   return (await lookForOwners(reader, identity, named, reference.namespace)).gone.length === owners.length;
 }
 
-// Made by a controller for something that is in the same Namespace, and counts itself. Somebody's is what nothing here answers for: whose
-// owner is elsewhere, or no controller of it, or in the end itself, or something that does not count.
+// Whether a controller made the object for another object in the same Namespace: then only that other object counts. The object counts
+// by itself if its owner is elsewhere, is no controller, or does not count (root certificate, default account), or if owners form a cycle.
 function isSubordinate(one: Neighbour, all: readonly Neighbour[]): boolean {
   const isCore = ({ reference }: Neighbour, kind: string): boolean => reference.kind === kind && reference.apiVersion === 'v1';
   const isBeside = (other: Neighbour): boolean => isCore(other, 'Service') && other.reference.name === one.reference.name;
@@ -117,7 +117,7 @@ function controllerOf({ owners }: Neighbour, all: readonly Neighbour[]): Neighbo
   return found === undefined || isRootCertificate(found) || isDefaultAccount(found) ? undefined : found;
 }
 
-// What Kubernetes puts into every Namespace by itself, and keeps as it is.
+// Kubernetes puts this ConfigMap into every Namespace, and restores it after a change.
 function isRootCertificate({ reference }: Neighbour): boolean {
   const { apiVersion, kind, name } = reference;
   return apiVersion === 'v1' && kind === 'ConfigMap' && name === 'kube-root-ca.crt';
@@ -128,8 +128,9 @@ function isDefaultAccount({ reference }: Neighbour): boolean {
   return apiVersion === 'v1' && kind === 'ServiceAccount' && name === 'default';
 }
 
-// This too, but nobody keeps it as it is: it counts once somebody has written to it. What was made without any field has no
-// managedFields, and gets none by later writes either: then its content shows it.
+// Kubernetes puts this ServiceAccount into every Namespace too, but does not restore it: it counts once somebody has written to it.
+// An object created without any field has no managedFields, and later writes add none: then its content shows whether somebody
+// wrote.
 async function isPlainAccount({ reader, identity }: Looker, one: Neighbour): Promise<boolean> {
   const { namespace, name } = one.reference;
   if (!isDefaultAccount(one) || namespace === undefined) return false;

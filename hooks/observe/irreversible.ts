@@ -1,4 +1,4 @@
-// What would go along with what a Transaction deletes: looked for before anything is changed, and refused.
+// Refuses Deletes that would take other objects with them, before anything is changed.
 import { type Fault, fault } from '../checks/fault.ts';
 import { howToAllow, takesAlong, unlistedNote, whyIrreversible } from '../checks/one-way.ts';
 import type { Resolved } from '../checks/targets.ts';
@@ -40,7 +40,7 @@ export function irreversibleFaults(targets: readonly Prepared[], aroundOf: Aroun
   });
 }
 
-// What the Transaction deletes itself before comes back by itself.
+// Objects that an earlier change of the Transaction deletes do not count: their own undo recreates them.
 function companions(prepared: Prepared, targets: readonly Prepared[], aroundOf: AroundOf): readonly string[] {
   const { resolved, prior } = prepared;
   const around = aroundOf(prepared);

@@ -1,11 +1,11 @@
-// Whole lists, page by page, and not too many at once: one look around is hundreds of them in a cluster of many kinds. Others decide how
-// large an object is: a page is bounded in bytes, and of an object only what is looked for is kept.
+// Reads whole lists page by page, and not too many at once: in a cluster with many kinds one look makes hundreds of them. Others
+// decide how large an object is, so the bytes of a page are limited, and of each object only the needed part is kept.
 import type { Failed, Identity, ListAnswer, Reader, Resource } from '../cluster.ts';
 import type { Failure, Unseen } from '../model/failure.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { Begun, Looks, Place } from './looks.ts';
 
-/** Who looks, and what it has seen in this call. */
+/** The identity that lists, and what it has seen in this call. */
 export interface Looker {
   readonly reader: Reader;
   readonly looks: Looks;
@@ -19,31 +19,31 @@ export interface Wanted {
   readonly fieldSelector?: string;
   /** Only objects of this name. */
   readonly name?: string;
-  /** Whole objects, where their metadata is not enough. */
+  /** Whether whole objects are needed, not only their metadata. */
   readonly whole?: boolean;
 }
 
 export type Listing<Item> =
-  /** What was picked of all that there are. */
+  /** What `pick` selected from all objects. */
   | { readonly kind: 'listed'; readonly items: readonly Item[] }
-  /** It may not be listed, or cannot be. */
+  /** The kind may not be listed, or has no list. */
   | { readonly kind: 'denied'; readonly failure: Failure }
   | { readonly kind: 'trouble'; readonly failure: Failure }
-  /** This call has no time for all of it: the next one goes on. */
+  /** The call has too little time for the whole list: the next call continues. */
   | { readonly kind: 'unfinished'; readonly failure: Failure };
 
 export function unseen({ group, plural }: Pick<Resource, 'group' | 'plural'>, failure: Failure): Unseen {
   return { kind: group === '' ? plural : `${plural}.${group}`, failure };
 }
 
-/** Bytes of a page. Every connection to the API server may have one under way, and each takes its size several times. */
+/** Bytes of a page. Each connection to the API server may have one page in progress, which takes several times that in memory. */
 const mostBytes = 1024 * 1024;
 
-/** Objects of a page: of the first, when nothing is known of them, and of any. */
+/** Objects of a page: of the first page, before their size is known, and of any page. */
 const firstLimit = 100;
 const mostLimit = 500;
 
-/** What `pick` takes of each object of a list, for the look `key`; nothing where the kind is no longer served. */
+/** What `pick` selects from each object of a list, for the look `key`; nothing if the kind is no longer served. */
 export async function listAll<Item>(
   looker: Looker,
   key: string,
@@ -76,7 +76,7 @@ interface Page {
   readonly next: Place | undefined;
 }
 
-/** The page at that place, or as much of it as is no larger than a page may be; a single object has whatever size it has. */
+/** Reads the page at that place, with fewer objects if it would be too large. A single object may have any size. */
 async function readPage(looker: Looker, wanted: Wanted, place: Place): Promise<Page | Failed> {
   const { resource, namespace, ...selector } = wanted;
   const options = { ...selector, ...place, ...(place.limit > 1 ? { mostBytes } : {}) };
@@ -86,14 +86,14 @@ async function readPage(looker: Looker, wanted: Wanted, place: Place): Promise<P
   return readPage(looker, wanted, { ...place, limit: Math.max(1, Math.floor(place.limit / 4)) });
 }
 
-// What follows is taken to be as large as this page, and to have room twice.
+// The next objects are expected to be as large as these; a page is half filled, since they may be larger.
 function pageOf({ items, complete, next, size }: Extract<ListAnswer, { kind: 'ok' }>, { limit }: Place): Page {
   const fitting = Math.floor((items.length * mostBytes) / (2 * Math.max(1, size)));
   const following = items.length === 0 ? limit : Math.min(mostLimit, Math.max(1, fitting));
   return { kind: 'page', items, next: complete ? undefined : { from: next, limit: following } };
 }
 
-// The rest of a list that has begun may be no longer to be had (its version was compacted away): it begins again then.
+// The API server may have compacted the version of a list in progress: then the list starts again.
 function withoutPage({ looks }: Looker, [key, list]: readonly [string, string], begun: Begun, failure: Failure): Listing<never> {
   if (failure.kind === 'transient') return { kind: 'trouble', failure };
   looks.keep(key, list, undefined);
@@ -110,10 +110,10 @@ const endless: Failed = {
 
 const noTime: Failure = { ...ours, code: 0, reason: 'DeadlineExceeded', message: 'listing takes longer than one call' };
 
-/** Others must get their requests in between: the connections to the API server are shared by all calls. */
+/** All calls share the connections to the API server, and others must get their requests in between. */
 const mostAtOnce = 16;
 
-/** The results in the order of the items, `mostAtOnce` of them under way at a time. */
+/** Runs `work` for each item, `mostAtOnce` at a time, and returns the results in the order of the items. */
 export async function inTurn<Item, Result>(
   items: readonly Item[],
   work: (item: Item) => Promise<Result>,

@@ -1,6 +1,6 @@
-// The Transaction as it is now, whatever the body of a call says of it.
+// Reads the Transaction as it is now, whatever the body of a call says of it.
 //
-// I13. A call is a doorbell: nothing that only the body of a request says is requested, written or reported.
+// I13. A call is a doorbell: the engine requests, writes and reports nothing that only the body of a call says.
 import type { Location, Reader } from '../cluster.ts';
 import { at, isObject, type JsonObject, textAt } from '../model/json.ts';
 import type { Status } from '../model/status.ts';
@@ -14,12 +14,12 @@ export interface LiveTransaction {
   readonly now: number;
 }
 
-/** Why there is none to work on. */
+/** Why there is no Transaction to work on. */
 export type NotLive =
   | { readonly kind: 'gone' }
-  /** Why it cannot be read, for the log. */
+  /** Why the Transaction cannot be read, for the log. */
   | { readonly kind: 'unreadable'; readonly because: string }
-  /** Its status is none that this engine has written: it is left as it is, and nothing is done on its word. */
+  /** The status is none that this engine writes: the engine leaves it unchanged and does nothing because of it. */
   | { readonly kind: 'foreign'; readonly status: JsonObject; readonly isBeingDeleted: boolean };
 
 export async function readTransaction(

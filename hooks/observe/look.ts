@@ -1,11 +1,11 @@
-// One look at a Transaction: it, and after it all its Leases by one LIST: its state was stored before they were looked at (W2,
-// in-flight/in-flight.ts).
+// One look at a Transaction: first the Transaction, then one LIST of its Leases, so that the state was stored before the Leases
+// were read (W2, in-flight/in-flight.ts).
 import type { Reader } from '../cluster.ts';
 import { type LiveTransaction, type NotLive, readTransaction } from './live.ts';
 import { type Listed, type Owner, readOwnLeases } from './read.ts';
 
 export interface Looked extends LiveTransaction {
-  /** The Leases that the Transaction holds, as they were after its state was stored. Read once. */
+  /** The Leases that the Transaction holds, read once, after its state was stored. */
   readonly ownLeases: () => Promise<Listed>;
 }
 

@@ -1,12 +1,12 @@
-// What a call has looked at a moment ago is not looked at again: all Deletes of a call share one look around. A look that takes longer
-// than a call goes on in the next one: what it has found so far is kept by the process.
+// Results of looks are shared for a moment: all Deletes of a call share one look around. A look that takes longer than a call
+// continues in the next call: the process keeps what it has found so far.
 
-/** A list, page by page. */
+/** A list in progress. */
 export interface Begun {
   readonly pages: readonly (readonly unknown[])[];
-  /** Of what was found. */
+  /** How many items were found. */
   readonly count: number;
-  /** Where it goes on; undefined when that was all. */
+  /** Where the list continues; undefined if it is complete. */
   readonly next: Place | undefined;
 }
 
@@ -16,35 +16,35 @@ export interface Place {
   readonly limit: number;
 }
 
-/** Lists by their name, of looks by theirs. */
+/** Lists by name, for each look by its key. */
 export type Lists = ReadonlyMap<string, ReadonlyMap<string, Begun>>;
 
 export interface Looks {
-  /** The answer to what `key` names, requested again unless the last asking began less than a moment ago. */
+  /** The answer for `key`: the last one if it is not older than a moment, otherwise a new one from `ask`. */
   once<Result>(key: string, ask: () => Promise<Result>): Promise<Result>;
-  /** Whether a look may begin with another page. */
+  /** Whether there is time for another page. */
   isTime(): boolean;
-  /** What a list of the look `key` has come to, in this call or in the one before. */
+  /** What a list of the look `key` has found so far, in this call or in the one before. */
   begun(key: string, list: string): Begun | undefined;
-  /** Without `begun`, the list begins at its beginning the next time. */
+  /** Keeps `begun`; without it, the list starts again the next time. */
   keep(key: string, list: string, begun: Begun | undefined): void;
-  /** For the next call; nothing where all have ended. */
+  /** The lists that the next call continues; none if all are complete. */
   unfinished(): Lists;
 }
 
-/** ms for which a look counts, from its beginning. */
+/** ms for which a look counts, from its start. */
 const lookAge = 1_000;
 
 interface LookOptions {
   /** Monotonic, in ms. */
   readonly now: () => number;
-  /** Monotonic ms after which no page is asked for: what follows from the look must have its time, or it would be for nothing. */
+  /** Monotonic ms after which no page is read: the step after the look needs the rest of the call's time. */
   readonly until: number;
-  /** What the looks of the call before have not ended. */
+  /** The lists that the previous call did not complete. */
   readonly lists: Lists;
 }
 
-/** For one call. */
+/** Made for one call. */
 export function createLooks({ now, until, lists }: LookOptions): Looks {
   const looks = new Map<string, { readonly began: number; readonly answer: Promise<unknown> }>();
   const found = new Map([...lists].map(([key, look]) => [key, new Map(look)] as const));

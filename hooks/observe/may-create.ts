@@ -9,7 +9,7 @@ interface Context {
   readonly transaction: Transaction;
 }
 
-/** Always so for a Delete: that was asked before it was locked. */
+/** Always allowed for a Delete: the engine reviewed that permission before it acquired the locks. */
 export async function mayCreate({ reader, transaction }: Context, { change, resource, target }: Resolved): Promise<AccessAnswer> {
   if (change.type === 'Delete') return { kind: 'ok', allowed: true };
   const place = target.namespace === undefined ? {} : { namespace: target.namespace };

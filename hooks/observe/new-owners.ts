@@ -1,5 +1,5 @@
-// Owners that a change gives to an object. The garbage collector deletes what names only owners that are not there, and no undo could
-// bring it back.
+// Owners that a change gives to an object. The garbage collector deletes an object whose owners are all missing, and no undo could
+// restore the object.
 import type { Fault } from '../checks/fault.ts';
 import { deadOwnerFault, hiddenOwnerFault } from '../checks/given-owners.ts';
 import type { Failure } from '../model/failure.ts';
@@ -12,7 +12,7 @@ import { lookForOwners, ownersLackedBy } from './owners.ts';
 
 type Wrong = { readonly kind: 'fault'; readonly fault: Fault } | { readonly kind: 'trouble'; readonly failure: Failure };
 
-/** What speaks against the owners that the change gives to its object; undefined where nothing does. */
+/** The fault of the owners that the change gives to its object; undefined if there is none. */
 export async function wrongOwner(
   { reader, transaction }: Pick<LockContext, 'reader' | 'transaction'>,
   { prior, expected, resolved }: Prepared,
@@ -27,7 +27,7 @@ export async function wrongOwner(
   return unread === undefined ? undefined : { kind: 'fault', fault: hiddenOwnerFault(unread, resolved, transaction) };
 }
 
-/** Owners that an earlier change of the same Transaction deletes. */
+/** Faults of owners that an earlier change of the same Transaction deletes. */
 export function deletedOwnerFaults(targets: readonly Prepared[], transaction: Transaction): readonly Fault[] {
   return targets.flatMap(({ prior, expected, resolved }) => {
     const before = targets.filter((one) => one.resolved.change.type === 'Delete' && one.resolved.index < resolved.index);

@@ -1,5 +1,6 @@
-// Other Transactions that change the same object. Reader only. They are read while its lock is held: what is found stays so until
-// the step is made. Those whose names are known are asked for by name; all of them only where nothing shows who it was.
+// Reads other Transactions that change the same object. Only reads. The Transaction holds the lock of the object meanwhile, so the
+// result stays true until the step is made. Transactions of known names are read by name, and all Transactions only if no name is
+// known.
 import type { Failure } from '../model/failure.ts';
 import { type JsonObject, textAt } from '../model/json.ts';
 import { changesTo, type OtherChange, type Others, type Wanted } from '../model/others.ts';
@@ -13,13 +14,13 @@ interface OthersContext {
   readonly source: Pick<SnapshotSource, 'reader' | 'looks'>;
   readonly transaction: Transaction;
   readonly namespaces: readonly string[];
-  /** The Lease of the target: what was found while another held it counts no more. */
+  /** The Lease of the target: a result from before the current holder acquired it no longer counts. */
   readonly lease: JsonObject | undefined;
 }
 
 type FoundOthers = { readonly kind: 'found'; readonly found: Others } | { readonly kind: 'trouble'; readonly failure: Failure };
 
-/** More names than these are not asked for one by one: anybody who may write the object can put names into it. */
+/** Names that are read one by one, at most: anybody who may write the object can add names to it. */
 const mostNames = 20;
 
 export async function findOthers(context: OthersContext, target: Reference, wanted: Wanted): Promise<FoundOthers> {
@@ -35,7 +36,7 @@ export async function findOthers(context: OthersContext, target: Reference, want
   return { kind: 'found', found: { changes, areAll: names.includes(undefined) } };
 }
 
-// Undefined stands for every name.
+// Undefined means all Transactions.
 function namesOf(wanted: Wanted): readonly (string | undefined)[] {
   if (wanted === 'all') return [undefined];
   const names = wanted.map(namesBehind);

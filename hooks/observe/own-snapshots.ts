@@ -1,4 +1,5 @@
-// The snapshots of a Transaction that are there, whatever its status says: of a try whose answer was lost, and those to let go of.
+// Finds the snapshots of a Transaction that exist, whatever its status says: that of a try whose answer was lost, and those to
+// delete.
 import type { Reader } from '../cluster.ts';
 import type { Failure } from '../model/failure.ts';
 import { at, type JsonObject, textAt } from '../model/json.ts';
@@ -19,13 +20,13 @@ type Trouble = { readonly kind: 'trouble'; readonly failure: Failure };
 
 export type Found =
   | Extract<StoredSnapshot, { kind: 'stored' }>
-  /** What lies in its place and is of no use. */
+  /** Objects under the snapshot's names that are no complete snapshot. */
   | { readonly kind: 'none'; readonly incompleteParts: readonly JsonObject[] }
   | Trouble;
 
 /**
- * What lies under a name that only our key gives: a complete snapshot of ours, as one try has stored it; or parts without the first,
- * or something that somebody has put there since. `taken` is a name that a part could not be created under.
+ * Looks under a name that only our key gives. It finds a complete snapshot that one try of ours stored, or parts without the first
+ * one, or an object that somebody else put there. `nameInUse`: the name that a part could not be created with.
  */
 export async function findSnapshot(
   source: SnapshotSource,
@@ -47,7 +48,7 @@ function readConfigMap(reader: Reader, { namespace }: Transaction, name: string)
   return read(reader, { resource: configMaps, namespace, name }, engine);
 }
 
-// Parts are written from the last one down.
+// The engine writes the parts from the last to the first.
 async function findIncompleteParts(
   reader: Reader,
   transaction: Transaction,
@@ -66,7 +67,7 @@ interface Head {
   readonly digest?: string;
 }
 
-// The digest of the whole is authentic: parts of another try are not among these.
+// The digest of the whole is authentic: a part from another try does not fit it.
 function adoptable(
   { packer }: SnapshotSource,
   transaction: Transaction,
@@ -80,10 +81,10 @@ function adoptable(
   return { kind: 'stored', ref: { name: base, digest, objects: objects.length }, entries: assembled.entries };
 }
 
-/** Labels are anybody's: more than these are not looked through at once. */
+/** ConfigMaps that are read at once, at most: anybody can use our label. */
 const mostListed = 500;
 
-/** Every ConfigMap that is a part of a snapshot of that Transaction, as far as its label or its status leads there. */
+/** Every ConfigMap that is a part of a snapshot of that Transaction, found by label or by the name in the status. */
 export async function readOwnConfigMaps(
   { reader, packer }: Pick<SnapshotSource, 'reader' | 'packer'>,
   transaction: Transaction,
@@ -104,7 +105,8 @@ export async function readOwnConfigMaps(
   return { kind: 'ok', objects: found.flatMap((one) => (one.kind === 'present' && isOurs(one.object) ? [one.object] : [])) };
 }
 
-// Where others have put so much under our label that it cannot be looked through, no deletion waits for them.
+// If others use our label so often that the list is too long, a deletion does not wait for them: it reads the possible names
+// instead.
 function possibleNames(transaction: Transaction, packer: Packer): readonly string[] {
   const parts = Array.from({ length: mostParts }, (_, part) => part);
   return snapshotNames(transaction, packer).flatMap((base) => parts.map((part) => partName(base, part)));

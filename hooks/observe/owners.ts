@@ -1,4 +1,4 @@
-// Whether the owners that an object names are still there.
+// Whether the owners that an object names still exist.
 import type { Answer, Identity, Reader } from '../cluster.ts';
 import type { Failure, Unseen } from '../model/failure.ts';
 import { at, isList, isObject, type JsonObject, textAt } from '../model/json.ts';
@@ -9,23 +9,23 @@ export function ownersOf(object: JsonObject | undefined): readonly JsonObject[] 
   return isList(references) ? references.filter(isObject) : [];
 }
 
-/** Those of the second object that the first does not name. */
+/** The owners of the second object that the first one does not name. */
 export function ownersLackedBy(object: JsonObject | undefined, other: JsonObject | undefined): readonly JsonObject[] {
   const uids = new Set(ownersOf(object).map((owner) => textAt(owner, 'uid')));
   return ownersOf(other).filter((owner) => !uids.has(textAt(owner, 'uid')));
 }
 
-/** Of some owners: those that are not all right. */
+/** The owners that may be a problem. */
 interface OwnersFound {
-  /** They are no more. */
+  /** They no longer exist. */
   readonly gone: readonly JsonObject[];
-  /** They may not be read: they may be gone as well. */
+  /** The identity may not read them: they may be gone too. */
   readonly hidden: readonly JsonObject[];
-  /** What cannot be read for now counts as alive: the first kind of these. */
+  /** An owner that cannot be read for now counts as existing: this is the first such kind. */
   readonly trouble?: Unseen;
 }
 
-/** `namespace` is that of the object. */
+/** `namespace`: that of the object. */
 export async function lookForOwners(
   reader: Reader,
   identity: Identity,

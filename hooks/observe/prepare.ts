@@ -1,4 +1,4 @@
-// Before anything is changed: every target as it is, and what a dry run as the ServiceAccount says it would become.
+// Reads every target before anything is changed, and makes a dry run of every change as the ServiceAccount.
 
 import { stateFault, tooDeep, unservedFault } from '../checks/existence.ts';
 import type { Fault } from '../checks/fault.ts';
@@ -28,7 +28,7 @@ import type { SnapshotSource } from './snapshot.ts';
 export async function observePrepare(context: LockContext, source: SnapshotSource): Promise<PrepareView> {
   const names = snapshotNames(context.transaction, source.packer);
   const { snapshotNameInUse } = context.carry;
-  // With one key, one name: that it is taken shows when it is stored. An earlier try may have stored it by another key.
+  // With one key there is one name: creating the snapshot shows whether it is in use. An earlier try may have used another key.
   const looked = snapshotNameInUse !== undefined || names.length > 1 ? names : [];
   const found = await Promise.all(looked.map((name) => findSnapshot(source, context.transaction, name, snapshotNameInUse)));
   return lookedAt(found, names[0]) ?? { ...(await prepareTargets(context)), snapshotName: names[0] };
@@ -40,7 +40,7 @@ function lookedAt(found: readonly Found[], name: string): PrepareView | undefine
   if (trouble !== undefined) return { ...base, trouble: trouble.failure };
   const adopted = found.find((one) => one.kind === 'stored');
   if (adopted !== undefined) return { ...base, adopted };
-  // Those under other names are in nobody's way; they go with the Transaction.
+  // Incomplete parts under other names block nothing; the engine deletes them with the Transaction.
   const [incompleteParts = []] = found.map((one) => (one.kind === 'none' ? one.incompleteParts : []));
   return incompleteParts.length === 0 ? undefined : { ...base, incompleteParts };
 }
@@ -72,7 +72,7 @@ type Evaluated =
   | { readonly kind: 'fault'; readonly fault: Fault }
   | { readonly kind: 'trouble'; readonly failure: Failure };
 
-/** The dry run met another object than the read before it, which found `prior`. */
+/** The dry run met another version of the object than the read before it, which found `prior`. */
 interface Moved {
   readonly kind: 'moved';
   readonly failure: Failure;
@@ -85,10 +85,10 @@ interface Context extends Pick<LockContext, 'reader' | 'transaction'> {
   readonly all: readonly Resolved[];
 }
 
-/** Reads of one target in a row, while somebody writes it between the read and the dry run. */
+/** Reads of one target in a row, if somebody writes it between each read and its dry run. */
 const mostReads = 20;
 
-/** Dry runs of the very object that was read: then the answer is about something else. (Quotas answer 409 where two writers meet.) */
+/** Dry runs of one version: a further refusal is not about that version. (Quotas answer 409 if two writers collide.) */
 const mostTries = 3;
 
 async function prepareOne(context: Context, resolved: Resolved, before: readonly string[] = []): Promise<Evaluated> {
@@ -113,7 +113,7 @@ async function readAndTry(context: Context, resolved: Resolved): Promise<Evaluat
   if (isTooDeep(prior)) return { kind: 'fault', fault: tooDeep(resolved) };
   const wrong = unservedFault(resolved, transaction) ?? stateFault(resolved, prior);
   if (wrong !== undefined) return { kind: 'fault', fault: wrong };
-  // No dry run is possible where the Namespace or the kind is made by an earlier change.
+  // No dry run is possible if an earlier change creates the Namespace or the kind.
   if (resolved.dependsOn !== undefined)
     return { kind: 'prepared', prepared: dependent(resolved, resolved.dependsOn, { prior, transaction }) };
   return (await probeUndo(context, resolved, prior)) ?? tryChange(context, resolved, prior);
@@ -136,8 +136,9 @@ async function tryChange(context: Context, resolved: Resolved, prior: JsonObject
   return { kind: 'prepared', prepared: { resolved, prior, expected, approximate: false } };
 }
 
-// Escalation checks refuse what plain permission allows: whether a role or binding could be put back is tried by creating it. They come
-// before the API server finds that it exists: that answer is the pass. Under its own name no policy on names is in the way.
+// Escalation checks may refuse what RBAC rules allow. So a dry run tries to create the role or binding again. The API server makes
+// these checks before it finds that the object exists: AlreadyExists means that the undo would pass. The probe uses the object's
+// own name, so that policies on names do not stop it.
 async function probeUndo(
   { reader, transaction, all }: Context,
   resolved: Resolved,
@@ -147,7 +148,7 @@ async function probeUndo(
   if (resource.group !== 'rbac.authorization.k8s.io' || prior === undefined) return undefined;
   const creating = await mayCreate({ reader, transaction }, resolved);
   if (creating.kind === 'failed') return failed(creating.failure, resolved, 'could not be checked for its rollback', transaction);
-  // Without the right to create, a refusal of the probe would say nothing of the update.
+  // Without the right to create, a refusal of the probe would say nothing about an update.
   if (!creating.allowed) return undefined;
   const answer = await reader.dryRun({
     verb: 'create',
@@ -156,7 +157,7 @@ async function probeUndo(
     object: asNew(prior),
     fieldManager: fieldManagers(transaction).restore,
   });
-  // When it is put back, the earlier changes still stand.
+  // The undo restores this object while the earlier changes are still applied.
   if (answer.kind !== 'failed' || answer.failure.kind === 'exists') return undefined;
   if (earlierRemover(answer.failure, { ...resolved, prior }, all) !== undefined) return undefined;
   return failed(answer.failure, resolved, 'could not be restored by the ServiceAccount', transaction);

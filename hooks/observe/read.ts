@@ -1,4 +1,4 @@
-// Small reads that several observations share. Reader only.
+// Small reads that several observations share.
 import type { Answer, Identity, Location, Reader } from '../cluster.ts';
 import type { SnapshotEntry } from '../model/entry.ts';
 import type { Failure } from '../model/failure.ts';
@@ -18,7 +18,7 @@ export async function read(reader: Reader, location: Location, identity: Identit
   return presenceOf(await reader.get(location, identity));
 }
 
-/** The target of an entry, as its ServiceAccount sees it. */
+/** The target of an entry, read as the ServiceAccount. */
 export async function readLive(
   reader: Reader,
   transaction: Transaction,
@@ -27,7 +27,10 @@ export async function readLive(
   return presenceOf(await reader.get(locationOf(target, resource), serviceAccountOf(transaction)));
 }
 
-/** A deleted ServiceAccount can still be impersonated, and rights given to groups still work: its existence must be looked at. */
+/**
+ * A deleted ServiceAccount can still be impersonated, and rights of groups still apply: so the engine checks that the account
+ * exists.
+ */
 export function lookForAccount(
   { reader, sightings }: { readonly reader: Reader; readonly sightings: Sightings },
   { namespace, serviceAccountName: name }: Transaction,
@@ -40,10 +43,10 @@ export type Listed =
   | { readonly kind: 'ok'; readonly objects: readonly JsonObject[] }
   | { readonly kind: 'trouble'; readonly failure: Failure };
 
-/** What names a Transaction as the holder of a Lease. */
+/** What identifies a Transaction as the holder of a Lease. */
 export type Owner = Pick<Transaction, 'namespace' | 'name' | 'uid'>;
 
-/** The Leases that carry the label of a Transaction, whole, since their holder is in the spec. */
+/** The Leases with the label of a Transaction. Whole objects, since the holder is in the spec. */
 export async function readOwnLeases(reader: Reader, transaction: Owner, engineNamespace: string): Promise<Listed> {
   const selector = { labelSelector: `${uidLabel}=${transaction.uid}`, whole: true };
   const listed = await reader.listMetadata(leases, engineNamespace, engine, selector);

@@ -1,15 +1,15 @@
-// What was just seen to be there is not looked at again for a moment, so that a Transaction of many changes does not ask the same
-// thing at each of them.
+// Remembers for a moment that an object exists, so that a Transaction with many changes does not read the same object for each of
+// them.
 import type { Clock } from '../cluster.ts';
 import { bounded } from './bounded.ts';
 import type { Presence } from './observation.ts';
 
 export interface Sightings {
-  /** The presence of what `key` names: asked for by `ask`, unless it was found to be there a moment ago; its object is empty then. */
+  /** The presence of `key`: from `ask`, unless it was present a moment ago; then `object` is empty. */
   look(key: string, ask: () => Promise<Presence>): Promise<Presence>;
 }
 
-/** `span`: ms for which what was seen to be there counts as being there; `most` things are remembered. */
+/** `span`: ms for which a presence counts. `most`: how many are remembered. */
 export function createSightings(clock: Pick<Clock, 'monotonic'>, span: number, most: number): Sightings {
   const seen = bounded<number>(most);
   return {

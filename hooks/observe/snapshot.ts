@@ -1,5 +1,5 @@
-// Reading a stored snapshot back. What does not have the digest that the status names, or holds an entry that is not authentic, is
-// broken, no matter who made it so. Nothing is expanded, parsed or believed before that is known.
+// Reads a stored snapshot. A snapshot is broken if its digest is not that of the status, or if one entry is not authentic, whoever
+// caused it. The engine expands, parses and trusts nothing before these checks.
 import type { Reader } from '../cluster.ts';
 import type { SnapshotEntry } from '../model/entry.ts';
 import type { Failure } from '../model/failure.ts';
@@ -20,7 +20,7 @@ import type { Presence } from './observation.ts';
 import { presenceOf, read } from './read.ts';
 import type { Sightings } from './sightings.ts';
 
-/** Snapshots that were read and verified in this process, by Transaction uid: they are immutable, so only their presence is read again. */
+/** Snapshots that this process has verified, by Transaction uid. Snapshots are immutable, so later only their presence is read. */
 export interface SnapshotCache {
   get(uid: string): CachedSnapshot | undefined;
   set(uid: string, snapshot: CachedSnapshot): void;
@@ -29,10 +29,10 @@ export interface SnapshotCache {
 
 export interface CachedSnapshot {
   readonly digest: string;
-  /** uid and resourceVersion of each ConfigMap, as verified. */
+  /** uid and resourceVersion of each verified ConfigMap. */
   readonly versions: readonly string[];
   readonly entries: readonly SnapshotEntry[];
-  /** Characters of the entries. */
+  /** Characters of all entries. */
   readonly size: number;
 }
 
@@ -66,13 +66,13 @@ export async function readSnapshot(
     : verified({ ...source, served }, transaction, ref, parts.objects);
 }
 
-// How the targets are served, for entries that are not to be believed about it.
+// The resources of the targets, for entries that are not tagged and so do not prove them.
 async function readServed(reader: Reader, transaction: Transaction): Promise<Served | { readonly trouble: Failure }> {
   const { resolved, trouble } = await resolveTargets(reader, transaction);
   return trouble === undefined ? new Map(resolved.map((one) => [one.index, one])) : { trouble };
 }
 
-/** The snapshot in these ConfigMaps, in the order of their names, if it is the one that `ref` names: then it is kept in memory. */
+/** The snapshot in these ConfigMaps, in the order of their names, if it matches `ref`. A matching snapshot is cached. */
 export function verified(
   { packer, cache, served }: Pick<SnapshotSource, 'packer' | 'cache'> & { readonly served?: Served },
   transaction: Transaction,
@@ -114,7 +114,7 @@ function versionOf(object: JsonObject): string {
 
 type Parts = { readonly kind: 'parts'; readonly objects: readonly JsonObject[] } | Exclude<StoredSnapshot, { kind: 'stored' }>;
 
-/** The parts of a snapshot; `count` is bounded by the caller. */
+/** The parts of a snapshot; the caller limits `count`. */
 export async function readParts(reader: Reader, { namespace }: Transaction, base: string, count: number): Promise<Parts> {
   const names = Array.from({ length: count }, (_, part) => partName(base, part));
   const found = await Promise.all(names.map((name) => read(reader, { resource: configMaps, namespace, name }, engine)));

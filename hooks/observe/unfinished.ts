@@ -1,20 +1,20 @@
-// Looks that take longer than a call: what they have found is kept for the next call of the same Transaction.
+// Looks that take longer than a call: their results so far are kept for the next call of the same Transaction.
 import type { Clock } from '../cluster.ts';
 import { bounded } from './bounded.ts';
 import type { Lists } from './looks.ts';
 
 export interface UnfinishedLooks {
-  /** What the looks of a call have found that had no time to end; nothing where all have ended. */
+  /** Keeps the lists that a call had no time to complete; none if all are complete. */
   keep(uid: string, lists: Lists): void;
-  /** The same, where it was kept a short while ago. */
+  /** The kept lists, if they are recent. */
   of(uid: string): Lists;
   delete(uid: string): void;
 }
 
-/** Objects that they have found, of all Transactions. */
+/** Items in all kept lists, of all Transactions. */
 const mostFound = 200_000;
 
-/** ms after which what was found does not count any more: longer than any pause between calls. */
+/** ms for which kept lists count: longer than any pause between calls. */
 const longestPause = 60_000;
 
 interface Kept {

@@ -1,20 +1,20 @@
-// The port: what packages need of registries. Expected failures are values; a rejected promise is a bug.
+// The port to registries. Expected failures are values; a rejected promise is a bug.
 import type { JsonObject } from '../model/json.ts';
 import type { PackageReference } from './model/reference.ts';
 
 /**
  * - `denied`: 401, 403; no right, or no pull secret for that registry.
- * - `absent`: 404; there is no such repository, tag or digest.
- * - `invalid`: what was sent is not what was announced, or no package: it is the same for whoever fetches it.
+ * - `absent`: 404; no such repository, tag or digest.
+ * - `invalid`: the content differs from what was announced, or is no package: it is the same for everybody who downloads it.
  * - `unavailable`: anything else; try again later.
  */
 type RegistryFailureKind = 'denied' | 'absent' | 'invalid' | 'unavailable';
 
 export interface RegistryFailure {
   readonly kind: RegistryFailureKind;
-  /** For people: what, where, and what was found. Holds nothing that a registry said, and no secret. */
+  /** For people: what, where, and what was found. Contains no text of a registry, and no secret. */
   readonly message: string;
-  /** The registry's wish, in seconds. */
+  /** Retry-After of the registry, in seconds. */
   readonly retryAfterSeconds?: number;
 }
 
@@ -33,11 +33,11 @@ type ReadAnswer = { readonly kind: 'ok' } | RegistryFailed;
 export interface Registry {
   /** All tags of a source. */
   tags(source: string): Promise<TagsAnswer>;
-  /** What a tag is now; of a digest, itself where it is there. */
+  /** The current digest of a tag; for a digest, the digest itself if it exists. */
   digest(reference: PackageReference): Promise<DigestAnswer>;
   /**
-   * Reads a package, one object after the other, so that no package is in memory as a whole. What `take` was given counts only
-   * where the answer is ok.
+   * Reads a package object by object, so that memory never holds a whole package. The objects given to `take` count only if the
+   * answer is ok.
    */
   read(source: string, digest: string, take: (object: JsonObject) => void): Promise<ReadAnswer>;
 }

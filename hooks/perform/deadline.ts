@@ -1,4 +1,4 @@
-// The deadline of a call, checked before each request: what is not sent cannot land late.
+// The deadline of a call, checked before each request: a request that is never sent cannot land late.
 import type { Answer, Clock, Cluster, Failed, Write, Writer } from '../cluster.ts';
 
 const outOfTime: Failed = {
@@ -13,14 +13,14 @@ const outOfTime: Failed = {
   },
 };
 
-/** The cluster as one call may use it. */
+/** The cluster, limited to what one call may do. */
 export interface Session {
   readonly cluster: Cluster;
-  /** Sends nothing from that moment on (monotonic ms), nor after the deadline of the call. */
+  /** A writer that sends nothing after that moment (monotonic ms), nor after the deadline of the call. */
   writerUntil(moment: number): Writer;
-  /** Whether a write was sent whose fate is not known. */
+  /** Whether a write was sent and its result is unknown. */
   readonly uncertain: () => boolean;
-  /** Seconds for which the API server sent Retry-After, the longest of all its answers; 0 when it has not. */
+  /** The longest Retry-After of all answers, in seconds; 0 if the API server sent none. */
   readonly retryAfter: () => number;
 }
 

@@ -1,4 +1,4 @@
-// Writes -> outcome. No decision: it sends, and stops where the plan says so.
+// Sends the writes of a plan and returns their answers. It decides nothing: it stops where the plan says so.
 import type { Answer, Writer } from '../cluster.ts';
 import type { Attempt, Outcome, Plan } from '../plan/mutation.ts';
 import type { Mutation } from '../writes/mutation.ts';

@@ -1,7 +1,8 @@
-// Backward: the only inverse in the code base. Content first, under a manager of its own that marks the object as half
-// restored; then ownership, in a write that changes nothing else. The process that continues after a crash sees which of the two is missing.
+// The write that undoes a change; no other file computes one. The first write restores the content, under a field manager of its
+// own that marks the object as half restored. The second write restores the field ownership and changes nothing else. After a crash
+// the next process sees which of the two is missing.
 //
-// I15. What was undone bears no trace of the Transaction: neither its values nor its entries in managedFields.
+// I15. After an undo the object bears no trace of the Transaction: neither its values nor its entries in managedFields.
 
 import type { UndoVerdict } from '../attribution/undo.ts';
 import type { Precondition, Write } from '../cluster.ts';
@@ -21,7 +22,7 @@ interface UndoContext {
   readonly transaction: Transaction;
   readonly entry: SnapshotEntry;
   readonly goneOwners: readonly string[];
-  /** Field managers that get nothing back. */
+  /** Field managers that get no fields back. */
   readonly goneManagers: readonly string[];
 }
 
@@ -59,7 +60,7 @@ function restoreContent(undo: UndoContext, verdict: Extract<UndoVerdict, { kind:
   const { live, attributed } = verdict;
   const restored = withLiveOwners(verdict.restored, undo.goneOwners);
   const owned = { prior: undo.entry.prior, expected: undo.entry.expected };
-  // Computed from the owners before our own write: the API server may fold old entries together when ours is added.
+  // Computed from the entries before our own write: when the API server adds our entry it may fold old entries together.
   const owners = (object: JsonObject): readonly JsonObject[] =>
     restoredManagers({ ...owned, live: keepOwners(live, object) }, attributed.kinds, nobodysManagers(undo));
   const next = (answer: JsonObject): Mutation | undefined => restoreOwners(undo, answer, owners(answer));
@@ -71,8 +72,8 @@ function restoreContent(undo: UndoContext, verdict: Extract<UndoVerdict, { kind:
   }));
 }
 
-// A write that changes nothing moves no version. One that adds an entry to managedFields does, and so does the one that takes it
-// off again: then the object is as it was, and no write has an effect that names the version from before.
+// A write that changes nothing does not change the resourceVersion. So this one adds an entry to managedFields, and a second one
+// removes it again. The object is then as it was, and a write that names its old version has no effect.
 function fence(undo: UndoContext, live: JsonObject): Mutation | undefined {
   const { restore } = fieldManagers(undo.transaction);
   const others = managersOf(live)
@@ -88,7 +89,7 @@ function fence(undo: UndoContext, live: JsonObject): Mutation | undefined {
   }));
 }
 
-// The restored values, with the owners from before they were restored.
+// The restored values, with the managedFields from before the restoring write.
 function keepOwners(before: JsonObject, restored: JsonObject): JsonObject {
   const entries = at(before, 'metadata', 'managedFields');
   return isList(entries) ? withPath(restored, ['metadata', 'managedFields'], entries) : restored;
@@ -99,14 +100,15 @@ function ourManagers({ transaction }: UndoContext): readonly string[] {
   return [forward, restore];
 }
 
-// Owners that shall not be there afterwards.
+// Managers that must own nothing after the undo.
 function nobodysManagers(undo: UndoContext): readonly string[] {
   return [...ourManagers(undo), ...undo.goneManagers];
 }
 
 function restoreOwners(undo: UndoContext, object: JsonObject, owners: readonly JsonObject[]): Mutation | undefined {
   const owned = withManagedFields(object, owners);
-  // The API server tracks nothing where nothing is left to track: then our own write has left no entry, and they lack theirs.
+  // The API server writes no managedFields for an object without any field to track. Then our own write left no entry, and the
+  // other managers still lack theirs.
   if (!hasManager(object, ourManagers(undo)) && (isTracked(object) || !isTracked(owned))) return undefined;
   return withPrecondition(object, (precondition) => ({
     write: {
@@ -132,7 +134,7 @@ function recreate(undo: UndoContext, verdict: Extract<UndoVerdict, { kind: 'recr
   return { write: { ...base(undo), verb: 'create', object, fieldManager }, next: (answer) => completeStatus(undo, answer) };
 }
 
-// An owner reference to an object that is gone would get the restored object garbage-collected.
+// The garbage collector would delete a restored object that names an owner which is gone.
 function withLiveOwners(object: JsonObject, goneOwners: readonly string[]): JsonObject {
   const references = at(object, 'metadata', 'ownerReferences');
   if (!isList(references) || goneOwners.length === 0) return object;
@@ -154,7 +156,8 @@ function completeStatus(undo: UndoContext, live: JsonObject): Mutation | undefin
       fieldManager: fieldManagers(undo.transaction).restore,
     },
     next: (answer) => completeOwners(undo, answer),
-    // Who may restore the object need not be allowed to write its status: its controllers write it again.
+    // A ServiceAccount that may restore the object may lack the right to write its status: then its controllers write the status
+    // again.
     otherwise: () => completeOwners(undo, live),
   }));
 }

@@ -1,4 +1,4 @@
-// The seam to the world: what is to be written, and what came of it.
+// The writes of a step, and their answers.
 
 import type { Fault } from '../checks/fault.ts';
 import type { Answer, Write } from '../cluster.ts';
@@ -9,17 +9,17 @@ export type Plan =
   | { readonly kind: 'chain'; readonly mutation: Mutation }
   /** Independent of each other. */
   | { readonly kind: 'parallel'; readonly mutations: readonly Mutation[] }
-  /** In that order, and no further than the first failure. */
+  /** One after the other; the first failure ends the sequence. */
   | { readonly kind: 'sequence'; readonly writes: readonly Write[] }
-  /** It turned out that the step cannot be made. */
+  /** The step cannot be made. */
   | { readonly kind: 'refused'; readonly faults: readonly Fault[] };
 
 export interface Attempt {
   readonly write: Write;
   readonly answer: Answer;
-  /** The change that it is about, by its index. */
+  /** The index of the change that the write belongs to. */
   readonly item?: number;
 }
 
-/** What was tried, in order; a chain or a sequence that failed ends with the failure. */
+/** What was tried, in order. If a chain or a sequence failed, its failure comes last. */
 export type Outcome = readonly Attempt[];

@@ -1,7 +1,7 @@
-// Step -> writes. Pure, exhaustive: what is performed needs no more decision.
+// From a step to its writes. Pure and exhaustive: performing them needs no further decision.
 //
-// I5. Written are the targets that the spec names, their Leases and our snapshots; nothing else.
-// I11. Targets are written as the ServiceAccount, the engine's own objects as the engine.
+// I5. The engine writes only the targets that the spec names, their Leases and its own snapshots.
+// I11. The engine writes targets as the ServiceAccount, and its own objects as itself.
 import { fault } from '../checks/fault.ts';
 import type { Write } from '../cluster.ts';
 import { withManagedFields } from '../content/content.ts';
@@ -64,7 +64,7 @@ function parallel(writes: readonly (Write | undefined)[]): Plan {
   return real.length === 0 ? { kind: 'nothing' } : { kind: 'parallel', mutations: real.map((write) => ({ write })) };
 }
 
-// The snapshot is deleted, not left to the garbage collector: who orphans the dependents of a Transaction does not mean it.
+// The engine deletes the snapshot itself: with `--cascade=orphan` the garbage collector would leave it behind.
 function cleanUpPlan({ leases, configMaps }: Extract<Step, { kind: 'cleanUp' }>, engineNamespace: string): Plan {
   const released = leases.map((lease) => releaseWrite(lease, engineNamespace)).filter((write) => write !== undefined);
   const discarded = configMaps.map(discard).filter((mutation) => mutation !== undefined);

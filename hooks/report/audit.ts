@@ -1,4 +1,4 @@
-// What a call has sent, as data: audit lines for writes to targets, and what was done to Leases.
+// What a call has sent, as data: audit lines for writes to targets, and operations on Leases.
 import type { AuditLine, LockOperation } from '../call.ts';
 import { clean } from '../model/words.ts';
 import type { Attempt, Outcome } from '../plan/mutation.ts';

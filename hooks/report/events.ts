@@ -1,8 +1,8 @@
-// The Events of a Transaction: as shown by `kubectl describe`. What has happened, never what may.
+// The Events of a Transaction, as `kubectl describe` shows them. They report what has happened, never what may happen.
 //
-// 1. Few: one Event for all that a call has made, and beyond ten changes for no less than a tenth of them; of the objects that an undo
-//    leaves the first ten are reported.
-// 2. They follow from the two statuses alone, so that a call that comes again reports the same.
+// 1. There are few: one Event for everything that a call has made; beyond ten changes, one for at least a tenth of them; and of the
+//    objects that an undo leaves, the first ten.
+// 2. They follow from the two statuses alone, so a repeated call reports the same.
 import type { EventRecord } from '../call.ts';
 import { waitingSince } from '../decide/transitions.ts';
 import { count } from '../decide/wording.ts';
@@ -15,7 +15,7 @@ import { clean } from '../model/words.ts';
 import { openedGates, passedGates } from './gates.ts';
 import { conflictReasons, newErrors } from './transition-metrics.ts';
 
-/** Reported one by one up to so many, in so many parts beyond. */
+/** Up to that many changes are reported one by one, more in that many parts. */
 const mostParts = 10;
 
 interface Move {
@@ -31,17 +31,17 @@ export function eventsOf(before: Status, after: Status, transaction: Transaction
   return [...lockWaiting(move), ...changeEvents(move, moved), ...gateEvents(move), ...phaseEvents(move)];
 }
 
-/** A request that has no effect is reported by an Event alone: the status goes on saying how the Transaction has ended. */
+/** A request without effect is reported only by an Event: the status still says how the Transaction ended. */
 export function ignoredEvents(due: Due): readonly EventRecord[] {
   return due.kind === 'ignore' ? [warning('RequestIgnored', due.message)] : [];
 }
 
-// A retry takes up again what was left: nothing has happened to it yet.
+// A retry starts with the changes that were left: nothing has happened to them yet.
 function isMoved(before: Item | undefined, after: Item): boolean {
   return before?.progress.kind !== after.progress.kind && before?.progress.kind !== 'notRestored';
 }
 
-/** Reported once, as it begins: the status names whom it waits for now. */
+/** Reported once, when the wait begins; later the status names the holder. */
 function lockWaiting({ before, after }: Move): readonly EventRecord[] {
   const wantsLocks = ({ items }: Status): boolean => items.some(({ lockLease }) => lockLease !== undefined);
   const begins =
@@ -56,7 +56,7 @@ function isAwaited(status: Status): boolean {
   return isFinished && waitingSince(status) !== undefined;
 }
 
-// What is left is reported one by one, what ended well together.
+// Changes that were left are reported one by one, the others together.
 function changeEvents(move: Move, moved: readonly number[]): readonly EventRecord[] {
   const become = (...kinds: readonly string[]): readonly number[] =>
     moved.filter((index) => kinds.includes(move.after.items[index]?.progress.kind ?? ''));
@@ -83,7 +83,7 @@ function wasRestored(item: Item | undefined): boolean {
   return item?.progress.kind === 'restored' && item.progress.applied;
 }
 
-/** The indexes of the parts that are complete with these: forward with the last one of a part, backward with its first one. */
+/** The indexes of the parts that these changes complete: forward with the last change of a part, backward with its first. */
 function reportedWith({ after }: Move, moved: readonly number[], end: 'first' | 'last'): readonly number[] {
   const parts = moved
     .map((index) => ({ index, ...partOf(index, after.items.length) }))
@@ -102,7 +102,7 @@ function together(reason: string, { transaction }: Move, indexes: readonly numbe
   return indexes.length === 0 ? [] : [normal(reason, `${what}${nameOfChanges(transaction, indexes)}`)];
 }
 
-/** Named one by one up to so many, counted beyond. */
+/** Up to that many are named one by one, more are counted. */
 const mostNamed = 3;
 
 function nameOfChanges(transaction: Transaction, indexes: readonly number[]): string {

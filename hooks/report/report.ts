@@ -21,7 +21,7 @@ export interface Answered {
   readonly before: Status;
   readonly step: Step;
   readonly outcome: Outcome;
-  /** What was thrown, where the step could not be taken. */
+  /** The error, if the step could not be taken. */
   readonly thrown?: unknown;
 }
 

@@ -1,4 +1,4 @@
-// What a change of status comes to in figures. It counts once the status is stored, and follows from the two statuses alone.
+// Metrics of a change of status. It counts once the status is stored, and follows from the two statuses alone.
 import type { ItemOperation, Stored } from '../call.ts';
 import { waitingSince } from '../decide/transitions.ts';
 import type { Gating } from '../model/gated.ts';
@@ -8,7 +8,7 @@ import type { Reason } from '../model/reason.ts';
 import type { Status } from '../model/status.ts';
 import { endedGates } from './gates.ts';
 
-/** Reasons that say: somebody else has been at the object. */
+/** Reasons that mean a conflict with the work of others. */
 export const conflictReasons: ReadonlySet<string> = new Set<Reason>([
   'Conflict',
   'Gone',
@@ -25,7 +25,7 @@ interface NewError {
   readonly error: ItemError;
 }
 
-/** The errors of changes that were not there before. */
+/** The errors of changes that the earlier status does not have. */
 export function newErrors(before: Status, after: Status): readonly NewError[] {
   return after.items.flatMap(({ error }, index) =>
     error === undefined || before.items[index]?.error !== undefined ? [] : [{ index, error }],
@@ -51,14 +51,14 @@ function durationOf(before: Status, after: Status): Pick<Stored, 'durationSecond
   return { durationSeconds: (after.completedAt - (began ?? after.completedAt)) / 1000 };
 }
 
-/** Whether an end is reached. */
+/** Whether a terminal phase is reached. */
 export function hasEnded(before: Status, after: Status): boolean {
   return before.phase !== after.phase && isTerminal(after.phase);
 }
 
 const begins: ReadonlySet<string> = new Set<Phase>(['Pending', 'Committed', 'Failed']);
 
-// Locks are taken on the way from Pending to Preparing, and from an end into an undo.
+// Locks are acquired from Pending to Preparing, and from a terminal phase into an undo.
 function lockWaitOf(before: Status, after: Status, now: number): Pick<Stored, 'lockWaitSeconds'> {
   const isTaken = begins.has(before.phase) && (hasLocked(after.phase) || after.phase === 'RollingBack');
   const isGivenUp = before.phase === 'Pending' && after.cause?.reason === 'LockHeld';
@@ -79,7 +79,7 @@ function doneOperations(before: Status, after: Status): readonly ItemOperation[]
   });
 }
 
-// A retry takes up again what was left: nothing has happened to it yet.
+// A retry starts with the changes that were left: nothing has happened to them yet.
 function doneOperation(
   earlier: Item['progress']['kind'] | undefined,
   progress: Item['progress'],

@@ -1,8 +1,8 @@
-// Large texts in the data of several ConfigMaps, and back.
+// Splits large texts over the data of several ConfigMaps, and joins them again.
 import { createHash } from 'node:crypto';
 import { isObject, type Json } from '../model/json.ts';
 
-/** Bytes of data in one ConfigMap: the API server's limit is 1 MiB for all values. */
+/** Bytes of data in one ConfigMap; the API server allows 1 MiB for all values. */
 export const largestObject = 900_000;
 
 export interface EncodedEntry {
@@ -15,7 +15,7 @@ export type Datum = readonly [key: string, value: string];
 
 const longestKey = 253;
 
-/** Distributes entries over the data of ConfigMaps; what is longer than one of them holds goes on in the next. */
+/** Distributes entries over the data of ConfigMaps; an entry that does not fit into one continues in the next. */
 export function distribute(entries: readonly EncodedEntry[]): readonly (readonly Datum[])[] {
   const parts: Datum[][] = [[]];
   let size = 0;
@@ -31,7 +31,7 @@ export function distribute(entries: readonly EncodedEntry[]): readonly (readonly
   return parts;
 }
 
-// Sizes are counted in bytes and texts may hold longer characters: a chunk of a third of the limit in characters always fits.
+// The limit counts bytes, a chunk counts characters, and a character has at most three bytes: a third of the limit always fits.
 const longestChunk = Math.floor(largestObject / 3) - longestKey;
 
 function chunksOf({ index, key, text }: EncodedEntry): readonly Datum[] {
@@ -42,7 +42,7 @@ function chunksOf({ index, key, text }: EncodedEntry): readonly Datum[] {
   });
 }
 
-/** The texts of the entries by their index, put together again. */
+/** The joined texts of the entries, by index. */
 export function textsOf(data: readonly Json[]): ReadonlyMap<number, string> {
   const texts = new Map<number, string>();
   for (const [key, value] of inOrder(data)) {
@@ -57,7 +57,7 @@ function inOrder(data: readonly Json[]): readonly (readonly [string, Json])[] {
   return entries.sort(([left], [right]) => placeOf(left) - placeOf(right));
 }
 
-/** More chunks than this no entry has: an object is smaller than 2 MB. */
+/** No entry has more chunks than this: an object is smaller than 2 MB. */
 const mostChunks = 1_000;
 
 function placeOf(key: string): number {
@@ -65,7 +65,7 @@ function placeOf(key: string): number {
   return Number(index) * mostChunks + Number(chunk);
 }
 
-/** Over the data of all ConfigMaps of a snapshot. */
+/** The digest over the data of all ConfigMaps of a snapshot. */
 export function digestOf(data: readonly Json[]): string {
   const hash = createHash('sha256');
   for (const entry of inOrder(data)) hash.update(JSON.stringify(entry));

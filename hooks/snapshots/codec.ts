@@ -1,8 +1,9 @@
-// What is stored before anything is changed: of every target the state before and the state expected after its change.
+// Encodes what is stored before the first change: the prior and the expected state of every target.
 //
-// One immutable ConfigMap, or several where one would be too large. Readers of the Transaction's namespace may read it, and others
-// may write there: each entry is sealed where they must not read it, tagged elsewhere, and bound to its place; the first ConfigMap
-// carries a tag over the whole, and the status its digest. What an entry is about comes from the spec, never from the entry.
+// The entries lie in one immutable ConfigMap, or in several if one would be too large. Users who read the Transaction's namespace
+// can read these ConfigMaps, and others may write there. So each entry is sealed if those users must not see its object, tagged
+// otherwise, and bound to its place. The first ConfigMap carries a tag over the whole, and the status its digest. The spec says
+// what an entry is about, never the entry itself.
 //
 // I12. Values of Secrets, and of objects in other namespaces, are readable nowhere: not in a snapshot, a status, a Lease, a log or an Event
 //     (for messages: content/path.ts, checks/failures.ts).
@@ -13,25 +14,25 @@ import { groupOf, identityOf, type Reference, snapshotKey, versionOf } from '../
 import type { Transaction } from '../model/transaction.ts';
 import type { EncodedEntry } from './chunks.ts';
 
-/** Bytes of all entries of a snapshot before they are packed: all of them are in memory at once. */
+/** Bytes of all entries of a snapshot before packing: all of them are in memory at once. */
 export const mostBytes = 32 * 1024 * 1024;
 
-/** Maps and lists inside one another in an entry: the object lies in one. */
+/** Levels of maps and lists in an entry; the object itself is one level down. */
 const mostEntryLevels = mostLevels + 1;
 
 const compressAbove = 2_048;
 
-/** Where an entry belongs: to a change of a Transaction, in the snapshot under a name. */
+/** The place of an entry: a change of a Transaction, in the snapshot of that name. */
 export interface Place {
   readonly transaction: Pick<Transaction, 'uid' | 'namespace' | 'serviceAccountName' | 'changes'>;
   /** Name of the first ConfigMap. */
   readonly base: string;
   readonly index: number;
-  /** As the spec says. */
+  /** The target as the spec names it. */
   readonly target: Reference;
 }
 
-/** What must agree when something about one change is read again; `use` keeps such texts apart. */
+/** The context that a text is bound to when it is sealed or tagged. `use` separates texts of different purposes. */
 export function contextOf(use: string, { transaction, base, index, target }: Place): string {
   const { uid, changes, serviceAccountName } = transaction;
   const type = changes[index]?.type ?? '';
@@ -57,19 +58,19 @@ function pack(text: string, place: Place, packer: Packer): string {
   return `${form}:${packer.tag(stored, contextOf(form, place))}:${stored}`;
 }
 
-/** An entry that was read: undefined when it is not authentic. `size` in bytes. */
+/** A decoded entry. `size` in bytes. */
 export interface Decoded {
   readonly entry: SnapshotEntry;
   readonly size: number;
 }
 
-/** Undefined when the stored text is not our entry of that change, or expands to more than `most` bytes. */
+/** Undefined if the stored text is not our entry of that change, or expands to more than `most` bytes. */
 export function decodeEntry(text: string, place: Place, packer: Packer, most: number): Decoded | undefined {
   const plain = unpack(text, place, packer, most);
   return plain === undefined ? undefined : readEntry(plain, place);
 }
 
-// Whether it must be sealed is not for the text to say.
+// The target decides whether the text must be sealed; the text itself does not.
 function unpack(text: string, place: Place, packer: Packer, most: number): string | undefined {
   if (isSealed(place.target, place.transaction.namespace))
     return text.startsWith('sealed:') ? packer.open(text.slice('sealed:'.length), contextOf('sealed', place), most) : undefined;
@@ -80,7 +81,7 @@ function unpack(text: string, place: Place, packer: Packer, most: number): strin
   return Buffer.byteLength(stored) <= most ? stored : undefined;
 }
 
-/** The entry in a text that is known to be authentic, as far as it agrees with the spec. */
+/** The entry in an authentic text; undefined if it contradicts the spec. */
 export function readEntry(text: string, { transaction, index, target }: Place): Decoded | undefined {
   const wire = parsed(text);
   const type = transaction.changes[index]?.type;
@@ -107,7 +108,7 @@ function parsed(text: string): Json | undefined {
   }
 }
 
-/** Whether an object can be stored: what is nested deeper cannot be compared, or written, by recursion. */
+/** Whether an object is nested too deep to be stored: recursion could not compare or write it. */
 export function isTooDeep(object: JsonObject | undefined): boolean {
   return isDeeperThan(object, mostLevels);
 }

@@ -1,4 +1,5 @@
-// Where an object has moved from its snapshot without a conflict, as the item of its change keeps it: sealed or tagged, like the snapshot.
+// Where an object differs from its snapshot without a conflict, as the item of its change stores it: sealed or tagged, like the
+// snapshot.
 
 import { isSealed, type SnapshotEntry } from '../model/entry.ts';
 import { isList, isObject, type Json, parseJson } from '../model/json.ts';
@@ -10,22 +11,22 @@ import { contextOf, type Place } from './codec.ts';
 import { mayLackTags, untaggedDriftContext } from './untagged.ts';
 
 /**
- * A path where the object differs from the snapshot. Of what was written: from what the dry run had promised; its value counts as
- * ours. Of what is to be deleted: from the prior state; it comes back with it.
+ * A path where the object differs from the snapshot. After a write: it differs from the dry run, and its value counts as ours.
+ * Before a Delete: it differs from the prior state, and the undo restores its value.
  */
 export interface Drift {
   readonly path: readonly string[];
-  /** Absent when the path was not there. */
+  /** Absent if the object has nothing at the path. */
   readonly value?: Json;
 }
 
-/** Characters of one item's drift in the status, which is stored at every step. */
+/** Characters that the drift of one item may take; the status with it is stored at every step. */
 const longestDrift = 1_024;
 
-/** What sealing adds: the name of the key, nonce and tag, and base64 around all of it. */
+/** What sealing adds: the name of the key, a nonce, a tag, and base64 around it all. */
 const sealed = { bytes: 200, factor: 4 / 3 } as const;
 
-/** Undefined when it is too long to be kept in the status, sealed or not. `room` in bytes. */
+/** Undefined if the drift is too long for the status, sealed or not. `room` in bytes. */
 export function encodeDrift(drift: readonly Drift[], room = Number.POSITIVE_INFINITY): string | undefined {
   const text = JSON.stringify(drift);
   return text.length > longestDrift || storedSize(text) * sealed.factor + sealed.bytes > room ? undefined : text;
@@ -36,7 +37,7 @@ function decodeDrift(text: string): readonly Drift[] {
   return isList(drift) ? drift.filter(isObject).map((one) => one as unknown as Drift) : [];
 }
 
-/** What is known of a drift once it was opened. */
+/** A decoded drift. */
 export type KnownDrift = readonly Drift[] | 'broken';
 
 export interface DriftContext {
@@ -46,7 +47,7 @@ export interface DriftContext {
   readonly driftRoom?: number;
 }
 
-/** As the item of the status keeps it; undefined when it is too long: then only ownership shows whose it is. */
+/** The drift as the item stores it; undefined if it is too long: then only managedFields show whose work those paths are. */
 export function storedDrift(drift: readonly Drift[], entry: SnapshotEntry, context: DriftContext): string | undefined {
   const text = encodeDrift(drift, context.driftRoom);
   if (text === undefined) return undefined;
@@ -55,15 +56,15 @@ export function storedDrift(drift: readonly Drift[], entry: SnapshotEntry, conte
   return `${packer.tag(text, contextOf('drift', place))}:${text}`;
 }
 
-// It belongs to the item, whatever its snapshot is named.
+// A drift belongs to its item, so the name of the snapshot is no part of its place.
 function placeOf({ index, target }: SnapshotEntry, { transaction }: DriftContext): Place {
   return { transaction, base: '', index, target };
 }
 
-/** Bytes of a drift that is read: what is longer we have not stored. */
+/** Bytes of a drift that is read: the engine never stores a longer one. */
 const mostDrift = 65_536;
 
-/** What the item of that entry's change keeps; `broken` where it is not authentic. */
+/** The drift that the item of that entry's change stores; `broken` if it is not authentic. */
 export function driftOf({ items }: Pick<Status, 'items'>, entry: SnapshotEntry, context: DriftContext): KnownDrift {
   const stored = items[entry.index]?.drift;
   if (stored === undefined) return [];
@@ -71,7 +72,7 @@ export function driftOf({ items }: Pick<Status, 'items'>, entry: SnapshotEntry, 
   return text === undefined ? 'broken' : decodeDrift(text);
 }
 
-/** The text that `storedDrift` made; undefined where it is not authentic. */
+/** The text that `storedDrift` encoded; undefined if it is not authentic. */
 function openDrift(drift: string, entry: SnapshotEntry, context: DriftContext): string | undefined {
   const place = placeOf(entry, context);
   if (isSealed(entry.target, context.transaction.namespace)) return openSealed(drift, place, context);

@@ -1,10 +1,10 @@
-// Where the snapshot of a Transaction lies. The name ends in something that only the engine's key gives: nobody can lie in wait
-// there, every process finds it again, and a ConfigMap is ours by its name, never by its label.
+// The names of a Transaction's ConfigMaps. A name ends in text derived from the engine's key: nobody else can put a ConfigMap there
+// in advance, and every process finds the name again. So a ConfigMap is ours by its name, never by its label.
 import { at, isList, type JsonObject, textAt } from '../model/json.ts';
 import type { Packer } from '../model/packer.ts';
 import { parseTime } from '../model/timeouts.ts';
 
-/** ConfigMaps of one snapshot. */
+/** ConfigMaps of one snapshot, at most. */
 export const mostParts = 64;
 
 /** The Transaction that a snapshot belongs to. */
@@ -17,14 +17,17 @@ export interface Owner {
 const suffixLength = 20;
 const longestPrefix = 253 - '-rollback-'.length - suffixLength - `-${mostParts - 1}`.length;
 
-/** The names of a snapshot's first ConfigMap: one for each key, where a new one is stored first. */
+/**
+ * The possible names of a snapshot's first ConfigMap, one for each key. The first name is that of the current key; new snapshots
+ * use it.
+ */
 export function snapshotNames({ namespace, name, uid }: Owner, packer: Packer): readonly [string, ...string[]] {
   const [current, ...others] = packer.derive(JSON.stringify([namespace, name, uid]));
   const named = (suffix: string): string => `${prefixOf(name)}-rollback-${suffix}`;
   return [named(current), ...others.map(named)];
 }
 
-// Cut where no name may end.
+// The cut must not leave a character at which a name may not end.
 function prefixOf(name: string): string {
   return name.slice(0, longestPrefix).replace(/[^a-z0-9]+$/, '');
 }
@@ -33,7 +36,7 @@ export function partName(base: string, part: number): string {
   return part === 0 ? base : `${base}-${part}`;
 }
 
-/** Which part of the snapshot under `base` a name is that of; undefined for any other name. */
+/** The number of the part with this name in the snapshot `base`; undefined for any other name. */
 export function partNumber(name: string, base: string): number | undefined {
   if (name === base) return 0;
   const part = name.startsWith(`${base}-`) ? name.slice(base.length + 1) : '';
@@ -41,8 +44,8 @@ export function partNumber(name: string, base: string): number | undefined {
 }
 
 /**
- * Whether a ConfigMap, or its metadata, is a part of a snapshot of that Transaction. `ref` is what its status names, where there is
- * one: that is ours too, though the key may be gone that gave its name.
+ * Whether a ConfigMap, or its metadata, is a part of a snapshot of that Transaction. `ref`: the snapshot that its status names. It
+ * counts as ours too, even if the key that gave its name is gone.
  */
 export function isSnapshotOf(configMap: JsonObject, owner: Owner, packer: Packer, ref?: { readonly name: string }): boolean {
   const [namespace, name] = [textAt(configMap, 'metadata', 'namespace'), textAt(configMap, 'metadata', 'name') ?? ''];
@@ -52,7 +55,8 @@ export function isSnapshotOf(configMap: JsonObject, owner: Owner, packer: Packer
   return bases.some((base) => partNumber(name, base) !== undefined) || isUntaggedSnapshotOf(configMap, owner, packer);
 }
 
-// Of an engine that could be guessed: nobody can put one there any more, since the API server says when it was created.
+// An older engine used names that anybody could guess. Only ConfigMaps created before the engine tagged its snapshots count here:
+// the API server sets the creation time, so nobody can add one today.
 function isUntaggedSnapshotOf(configMap: JsonObject, { name: owner, uid }: Owner, packer: Packer): boolean {
   const name = textAt(configMap, 'metadata', 'name') ?? '';
   const bases = [`${owner.slice(0, 240)}-rollback`, `${owner.slice(0, 231)}-${uid.slice(0, 8)}-rollback`];

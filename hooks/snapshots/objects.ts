@@ -1,17 +1,17 @@
-// The ConfigMaps of a snapshot. The first one is written last and makes it complete: its annotations say, and prove, how many parts
-// there are and what all of them hold together, so that parts of several tries are never mixed.
+// The ConfigMaps of a snapshot. The engine writes the first one last, and that completes the snapshot: its annotations state, with
+// a tag as proof, how many parts there are and the digest of all of them. So parts of several tries never mix.
 import { type JsonObject, textAt } from '../model/json.ts';
 import type { Packer } from '../model/packer.ts';
 import type { Transaction } from '../model/transaction.ts';
 import { type Datum, digestOf } from './chunks.ts';
 import { mostParts, partName } from './names.ts';
 
-/** On Leases and snapshots: `namespace/name` of the Transaction that they belong to. */
+/** On Leases and snapshots: `namespace/name` of their Transaction. */
 export const transactionAnnotation = 'tx.janus.io/transaction';
 
 export const snapshotFinalizer = 'tx.janus.io/snapshot';
 
-/** The ConfigMaps to store, the first one (which makes the snapshot complete) first. */
+/** The ConfigMaps to store. The first in the list is the one that completes the snapshot. */
 export function configMapsOf(
   transaction: Transaction,
   base: string,
@@ -55,12 +55,12 @@ function headOf(transaction: Transaction, base: string, data: readonly JsonObjec
   return { [headAnnotations.parts]: String(parts), [headAnnotations.digest]: digest, [headAnnotations.tag]: tag };
 }
 
-// The spec, too: it may be edited while nothing but the snapshot says that the Transaction has begun.
+// The spec digest is part of it: until the status names the snapshot, somebody may edit the spec.
 function headContext({ uid, specDigest }: Transaction, base: string, parts: number): string {
   return JSON.stringify(['snapshot', uid, base, specDigest, parts]);
 }
 
-/** What the first ConfigMap of a snapshot says of the whole; undefined where it is not authentic, and nothing of it is believed. */
+/** What the first ConfigMap of a snapshot says of the whole; undefined if it is not authentic. */
 export function readHead(
   first: JsonObject,
   transaction: Transaction,
@@ -75,7 +75,7 @@ export function readHead(
     : undefined;
 }
 
-/** Whether a snapshot can have so many ConfigMaps. */
+/** Whether a snapshot can have that many ConfigMaps. */
 export function isPartCount(count: number): boolean {
   return Number.isInteger(count) && count >= 1 && count <= mostParts;
 }

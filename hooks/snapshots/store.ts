@@ -1,4 +1,4 @@
-// Snapshots as ConfigMaps: written once, the first part (which makes the snapshot complete) last.
+// Snapshots as ConfigMaps: written once; the first part is written last and completes the snapshot.
 
 import type { Write } from '../cluster.ts';
 import { isTerminating } from '../content/ownership.ts';
@@ -14,7 +14,7 @@ import { encodeEntry, mostBytes } from './codec.ts';
 import { mostParts } from './names.ts';
 import { configMapsOf, snapshotFinalizer } from './objects.ts';
 
-/** The creates that store these entries under `name`, or in words why they cannot be stored. */
+/** The creates that store these entries under `name`, or the reason why they cannot be stored. */
 export function storeWrites(
   transaction: Transaction,
   entries: readonly SnapshotEntry[],
@@ -37,7 +37,7 @@ export function storeWrites(
   return writes.toReversed();
 }
 
-// What could not be read again must not be stored: nothing would be undone from it.
+// A snapshot that could not be read back must not be stored: nothing could be undone from it.
 function tooLarge(size: number, parts: number): string {
   return (
     `the states of the targets take ${size} bytes and fill ${parts} ConfigMaps, at most ${mostBytes} bytes and ${mostParts} ` +
@@ -45,13 +45,13 @@ function tooLarge(size: number, parts: number): string {
   );
 }
 
-/** What the status shall say of the ConfigMaps that these writes have stored. */
+/** The reference to the ConfigMaps of these writes, for the status. */
 export function refOf(name: string, writes: readonly Write[]): RollbackRef {
   const objects = writes.flatMap((write) => (write.verb === 'create' ? [write.object] : []));
   return { name, digest: digestOf(objects.map((object) => at(object, 'data') ?? {})), objects: objects.length };
 }
 
-/** Takes our finalizer off: the garbage collector may have the ConfigMap now. */
+/** Removes our finalizer, so that the garbage collector can delete the ConfigMap. */
 export function unprotect(configMap: JsonObject): Write | undefined {
   const precondition = preconditionOf(configMap);
   const finalizers = at(configMap, 'metadata', 'finalizers');
@@ -66,7 +66,9 @@ function baseOf(configMap: JsonObject): Pick<Write, 'identity' | 'location'> {
   return { identity: engine, location: { resource: configMaps, namespace, name: textAt(configMap, 'metadata', 'name') ?? '' } };
 }
 
-/** Deletes a part of a snapshot, its finalizer first; one that is being deleted already goes with its finalizer. */
+/**
+ * Deletes a part of a snapshot after removing its finalizer. For a part that is being deleted, removing the finalizer is enough.
+ */
 export function discard(configMap: JsonObject): Mutation | undefined {
   const write = unprotect(configMap);
   if (isTerminating(configMap)) return write === undefined ? undefined : { write };

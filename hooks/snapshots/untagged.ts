@@ -1,5 +1,5 @@
-// Entries of snapshots that an engine stored which did not tag them: of Transactions from before. The digest in the status is all
-// that holds them, so that what they are about, and how it is served, must come from elsewhere: spec and discovery.
+// Snapshot entries from an older engine, which did not tag them. Only the digest in the status protects them, so the engine takes
+// their target and its resource from the spec and from discovery, not from the entry.
 
 import { isSealed } from '../model/entry.ts';
 import type { Packer } from '../model/packer.ts';
@@ -7,12 +7,12 @@ import { identityOf } from '../model/reference.ts';
 import type { Transaction } from '../model/transaction.ts';
 import { type Decoded, type Place, readEntry } from './codec.ts';
 
-/** Whether what belongs to that Transaction may lack a tag. */
+/** Whether the Transaction is so old that its stored texts may lack a tag. */
 export function mayLackTags({ createdAt }: Pick<Transaction, 'createdAt'>, packer: Packer): boolean {
   return createdAt < packer.taggedSince();
 }
 
-/** Undefined when the text is not the entry of that change. */
+/** Undefined if the text is not the entry of that change. */
 export function decodeUntagged(text: string, place: Place, packer: Packer, most: number): Decoded | undefined {
   const plain = unpack(text, place, packer, most);
   return plain === undefined || plain.length > most ? undefined : readEntry(plain, place);
@@ -26,7 +26,7 @@ function unpack(text: string, place: Place, packer: Packer, most: number): strin
   return text.startsWith('compressed:') ? packer.expand(text.slice('compressed:'.length), most) : text;
 }
 
-/** The context of an item's drift that was sealed without its type. */
+/** The context of an item's drift that was sealed without the type of its change. */
 export function untaggedDriftContext({ transaction, index, target }: Place): string {
   return `drift/${transaction.uid}/${index}/${identityOf(target)}`;
 }

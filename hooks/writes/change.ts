@@ -1,7 +1,7 @@
-// Forward: one write for each type of change.
+// The write that makes a change, one for each type.
 //
-// I17. Nothing is written where the spec does not say so, and no value but those of the spec, of the API server with its webhooks, and of
-//     the state before; our marks aside.
+// I17. The engine writes only where the spec says so, and only values of the spec, of the API server with its webhooks, and of the
+//     state before; its own marks aside.
 import type { Location, Precondition, Write } from '../cluster.ts';
 import { withoutKeys } from '../content/content.ts';
 import { merge } from '../content/merge.ts';
@@ -16,7 +16,7 @@ export function locationOf(target: Reference, resource: StoredResource): Locatio
   return target.namespace === undefined ? place : { ...place, namespace: target.namespace };
 }
 
-/** What a change is sent to: enough to build its write before and after the snapshot. */
+/** What the write of a change needs, before and after the snapshot exists. */
 export interface ChangeContext {
   readonly transaction: Transaction;
   readonly change: Change;
@@ -24,11 +24,11 @@ export interface ChangeContext {
   readonly resource: StoredResource;
   /** The object before the change, as stored in the snapshot. */
   readonly prior: JsonObject | undefined;
-  /** The object that the write is based on. */
+  /** The object that the write replaces. */
   readonly live: JsonObject | undefined;
 }
 
-/** The write of a change. `precondition` is that of `live`; it is absent only for a Create. */
+/** The write of a change. `precondition` is that of `live`; only a Create has none. */
 export function changeWrite(context: ChangeContext, precondition: Precondition | undefined): Write {
   const base = { identity: serviceAccountOf(context.transaction), location: locationOf(context.target, context.resource) };
   const fieldManager = fieldManagers(context.transaction).forward;
@@ -52,7 +52,7 @@ function sent({ change, target }: ChangeContext): JsonObject {
   return { ...content, ...typeMeta(target), metadata: { ...(isObject(metadata) ? metadata : {}), ...place } };
 }
 
-// An object without any field of its own leaves no managed field that could show whose it is.
+// An object without any field of its own would have no managed field to show that we created it: then an annotation shows it.
 function created(context: ChangeContext): JsonObject {
   const object = sent(context);
   const ignored = ['apiVersion', 'kind', 'metadata', ...(context.resource.statusSubresource ? ['status'] : [])];
@@ -61,14 +61,14 @@ function created(context: ChangeContext): JsonObject {
   return withPath(object, ['metadata', 'annotations', annotations.createdBy], context.transaction.uid);
 }
 
-// The API server drops what is empty before it reckons whose the fields are.
+// The API server drops empty values before it computes the owners of fields.
 function leavesFields(value: Json): boolean {
   if (isList(value)) return value.length > 0;
   return isObject(value) ? Object.values(value).some(leavesFields) : value !== null;
 }
 
-// A PUT replaces everything. Annotations that others have written since the snapshot (controllers do, all the time) are kept
-// where content does not speak of them: nobody's write may get lost between the snapshot and the change.
+// A PUT replaces everything. Controllers write annotations all the time: annotations that content does not name are kept as they
+// are in the live object, so that a write between the snapshot and the change is not lost.
 function updated(context: ChangeContext): JsonObject {
   const object = sent(context);
   const metadata = at(object, 'metadata');
@@ -87,8 +87,8 @@ function updated(context: ChangeContext): JsonObject {
 }
 
 /**
- * The members of metadata that an Update keeps as it finds them, since its content does not have them. Without its finalizers an
- * object is deleted before others have cleaned up after it, without its owners it outlives them.
+ * The members of metadata that an Update keeps if its content does not name them. Without its finalizers an object would disappear
+ * before others have cleaned up after it; without its owners it would outlive them.
  */
 export function keptBy({ type, content }: Change): readonly string[] {
   const metadata = at(content, 'metadata');

@@ -1,12 +1,12 @@
-// Writes in order, each with its precondition. The next one may depend on the answer to the last, purely: a step that dies in
-// between is decided again from what the API server holds.
+// Writes in order, each with its precondition. The next write may depend on the answer to the previous one, and on nothing else: if
+// a process dies between two writes, the next process decides again from the objects in the API server.
 import type { Write } from '../cluster.ts';
 import type { JsonObject } from '../model/json.ts';
 
 export interface Mutation {
   readonly write: Write;
-  /** What follows, given the answer; undefined when that was all. */
+  /** The next write, given the answer; undefined if there is none. */
   readonly next?: (answer: JsonObject) => Mutation | undefined;
-  /** What follows when the API server refuses the write for good: where absent, the mutation has failed. */
+  /** The next write if the API server refuses this one for good. If absent, the refusal makes the mutation fail. */
   readonly otherwise?: () => Mutation | undefined;
 }

@@ -1,4 +1,4 @@
-// The engine's own kinds, and what its writes have in common.
+// The engine's own kinds, and what all its writes share.
 //
 // I3. Every write of a target names the uid and the version that it replaces; a Create relies on the name being free.
 import type { Identity, Precondition, Resource } from '../cluster.ts';
@@ -30,21 +30,21 @@ export const transactions: Resource = {
   statusSubresource: true,
 };
 
-/** The identity of the engine itself: for Transactions, Leases, snapshots and ServiceAccounts, never for a target. */
+/** The engine's own identity: for Transactions, Leases, snapshots and ServiceAccounts, never for a target. */
 export const engine: Identity = { kind: 'engine' };
 
 /** Field manager of the engine's own objects. */
 export const engineManager = 'janus-engine';
 
-/** Label of all that belongs to one Transaction. */
+/** The label of all objects that belong to one Transaction. */
 export const uidLabel = 'tx.janus.io/transaction-uid';
 
-/** The identity of every read and write of a target. */
+/** The identity for every read and write of a target. */
 export function serviceAccountOf(transaction: Transaction): Identity {
   return { kind: 'serviceAccount', namespace: transaction.namespace, name: transaction.serviceAccountName };
 }
 
-/** The version that was read; undefined when the object has none (it is not there). */
+/** The version that was read; undefined if the object does not exist. */
 export function preconditionOf(object: Json | undefined): Precondition | undefined {
   const [uid, resourceVersion] = [textAt(object, 'metadata', 'uid'), textAt(object, 'metadata', 'resourceVersion')];
   return isObject(object) && uid !== undefined && resourceVersion !== undefined ? { uid, resourceVersion } : undefined;

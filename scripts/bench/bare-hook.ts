@@ -1,5 +1,5 @@
-// What the engine is compared with: a hook that does nothing but one apply patch a call and the status of it. No locks, no
-// snapshots, no checks, no undo.
+// The baseline for the engine: a hook that sends one apply patch per call and returns the status of it. No locks, no snapshots, no
+// checks, no undo.
 import { at, isList, isObject, type Json, type JsonObject, textAt } from '../../hooks/model/json.ts';
 import { connect, must } from '../../test/support/client.ts';
 import { servePlainly } from './plain-server.ts';
@@ -7,7 +7,7 @@ import { servePlainly } from './plain-server.ts';
 const client = connect(process.env.KUBECONFIG ?? '');
 servePlainly('bare hook', step);
 
-/** `version` counts the changes that are applied. */
+/** `version` counts the applied changes. */
 async function step(parent: Json): Promise<JsonObject> {
   const changes = at(parent, 'spec', 'changes');
   const all = isList(changes) ? changes : [];

@@ -1,19 +1,19 @@
-// What a child process has used, as Linux tells it. Elsewhere nothing is known.
+// What a child process has used, as Linux reports it; undefined on other systems.
 import type { ChildProcess } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 
 const ticksPerSecond = 100; // USER_HZ, the same on every architecture that Node runs on
 
 export interface ChildMeter {
-  /** How many steps it has logged. */
+  /** Steps that it has logged. */
   steps(): number;
-  /** Resolves once it has logged so many. */
+  /** Resolves once it has logged that many steps. */
   reached(steps: number): Promise<void>;
   /** Milliseconds of CPU since its start. */
   cpu(): number | undefined;
   /** MiB now. */
   memory(): number | undefined;
-  /** MiB, the most since `resetPeak`. */
+  /** The most MiB since `resetPeak`. */
   peakMemory(): number | undefined;
   resetPeak(): void;
 }
@@ -42,7 +42,7 @@ export function meterOf(child: ChildProcess): ChildMeter {
   };
 }
 
-/** Of several children, which are measured as one. */
+/** Measures several children as one. */
 export function together(meters: readonly ChildMeter[]): ChildMeter {
   const sum = (of: (meter: ChildMeter) => number | undefined): number | undefined => {
     const values = meters.map(of).filter((value) => value !== undefined);
@@ -60,7 +60,7 @@ export function together(meters: readonly ChildMeter[]): ChildMeter {
   };
 }
 
-// The name stands in parentheses and may hold anything; user and system time are the 12th and 13th word after it.
+// The name stands in parentheses and may contain anything; user and system time are the 12th and 13th word after it.
 function cpuOf(stat: string): number {
   const words = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return ((Number(words[11]) + Number(words[12])) * 1000) / ticksPerSecond;

@@ -1,4 +1,4 @@
-// What was measured of a row, as a line of JSON and as a line of the table.
+// The measurements of a row, as a line of JSON and as a line of the table.
 import type { LoopKind } from '../../test/support/metacontroller/loop.ts';
 import type { Requests, sumsOf } from './requests.ts';
 import type { Row } from './rows.ts';
@@ -6,19 +6,19 @@ import type { Row } from './rows.ts';
 export interface Figures {
   readonly row: Row;
   readonly loop: LoopKind;
-  /** Milliseconds of each Transaction, from its creation (its request to be undone) to its end. */
+  /** ms of each Transaction, from its creation (or from its rollback request) to its end. */
   readonly times: readonly number[];
   /** Milliseconds for all of them. */
   readonly elapsed: number;
-  /** Milliseconds of as many plain apply patches, one after the other, as one Transaction has changes. */
+  /** ms for as many plain apply patches, one after the other, as one Transaction has changes. */
   readonly limit: number;
   readonly requests: Requests;
   readonly sums: ReturnType<typeof sumsOf>;
-  /** Of the hook. */
+  /** Calls of the hook. */
   readonly calls: number;
-  /** Milliseconds of the hook's CPU. */
+  /** ms of the hook's CPU. */
   readonly cpu: number | undefined;
-  /** MiB at most. */
+  /** The most MiB. */
   readonly memory: number | undefined;
   readonly undoOf?: Figures;
 }
@@ -100,13 +100,13 @@ function perChange(line: Line | undefined): number | undefined {
   return typeof line?.p50Ms === 'number' && typeof line.items === 'number' ? line.p50Ms / line.items : undefined;
 }
 
-/** The median of the rows that are named so, and numbered. */
+/** The median of the rows with that name and a number. */
 function middle(lines: readonly Line[], name: string, key: string): number | undefined {
   const values = lines.filter(({ row }) => `${row}`.startsWith(`${name}-`)).map((line) => Number(line[key]));
   return values.length === 0 ? undefined : percentile(values, 0.5);
 }
 
-/** What is said of two rows of the same run. */
+/** The comparisons of two rows of the same run, in words. */
 export function comparisons(lines: readonly Line[]): readonly string[] {
   const find = (name: string): Line | undefined => lines.find(({ row }) => row === name);
   const compared = (name: string, key: string, what: string): readonly string[] =>

@@ -1,5 +1,5 @@
-// When each Transaction was seen in which phase: one watch over all of them, so that looking costs the API server little. One that
-// the API server ends, as it does with whoever reads too slowly, goes on.
+// When each Transaction reached which phase. One watch follows all of them, so that it costs the API server little. The API server
+// ends a watch that reads too slowly: then a new one continues it.
 import { at, isList, type JsonObject, textAt } from '../../hooks/model/json.ts';
 import { connectAsMetacontroller } from '../../test/support/metacontroller/connection.ts';
 import { transactions } from '../../test/support/metacontroller/double.ts';
@@ -8,9 +8,9 @@ import { createInformer } from '../../test/support/metacontroller/informer.ts';
 const patience = 900_000; // a guard against hanging
 
 export interface Followed {
-  /** When (performance.now) the Transaction of that uid was seen in that phase, or with condition Finished True; throws once it Failed. */
+  /** When (performance.now) that Transaction reached that phase, or condition Finished True; throws if it Failed. */
   when(uid: string, what: string): Promise<number>;
-  /** A Transaction's memory of `what` is dropped, to wait for it again. */
+  /** Forgets `what` of a Transaction, to wait for it again. */
   forget(uid: string, what: string): void;
   stop(): Promise<void>;
 }

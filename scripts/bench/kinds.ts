@@ -1,4 +1,4 @@
-// What a Delete costs where its ServiceAccount may list few kinds, or many: what would go along with the object is looked for in all.
+// What a Delete costs if its ServiceAccount may list few kinds or many: the engine looks for dependents in all of them.
 import { createCluster } from '../../server/kubernetes/cluster.ts';
 import { kubeconfigConnection } from '../../server/kubernetes/kubeconfig.ts';
 import { must, waitFor } from '../../test/support/client.ts';
@@ -27,7 +27,7 @@ async function linesOf(world: World, which: Row): Promise<Line[]> {
   return (await measure(world, which)).map(lineOf);
 }
 
-/** The ServiceAccount may list exactly so many kinds; those that the cluster lacks are made. */
+/** Allows the ServiceAccount to list exactly that many kinds; creates the kinds that the cluster lacks. */
 async function allow({ client, kubeconfig }: World, count: number): Promise<void> {
   const found = await kindsOf(kubeconfig);
   const missing = Array.from({ length: Math.max(0, count - found.length) }, (_, index) => `kind${index + found.length}s`);

@@ -1,4 +1,4 @@
-// Measures one row: first the limit, then the Transactions, with the API server's counters read before and after.
+// Measures one row: first the limit, then the Transactions. Reads the API server's counters before and after.
 import { type JsonObject, textAt } from '../../hooks/model/json.ts';
 import { type Client, must } from '../../test/support/client.ts';
 import type { Figures } from './figures.ts';
@@ -36,7 +36,7 @@ function undoOf({ name }: Row): string {
   return name.startsWith('against-') ? `against-rollback-${name.slice('against-'.length)}` : `rollback-${name}`;
 }
 
-/** ConfigMaps for each Transaction, and as many for the limit. */
+/** Creates ConfigMaps for each Transaction, and as many for the limit. */
 async function createTargets(client: Client, row: Row): Promise<readonly (readonly string[])[]> {
   const numbers = (count: number): readonly number[] => Array.from({ length: count }, (_, index) => index);
   const names = numbers(row.transactions).map((which) => numbers(row.changes).map((index) => `${row.name}-${which}-${index}`));
@@ -47,7 +47,7 @@ async function createTargets(client: Client, row: Row): Promise<readonly (readon
   return names;
 }
 
-/** Milliseconds for as many plain apply patches as the row has changes, one after the other. */
+/** ms for as many plain apply patches as the row has changes, one after the other. */
 async function applyInTurn(client: Client, row: Row): Promise<number> {
   const begin = performance.now();
   for (let which = 0; which < row.transactions; which += 1)
@@ -69,7 +69,7 @@ interface Run {
 interface Timed {
   /** Milliseconds of each Transaction. */
   readonly times: readonly number[];
-  /** From the first to the last. */
+  /** From the start of the first to the end of the last. */
   readonly elapsed: number;
 }
 

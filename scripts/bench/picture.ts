@@ -1,14 +1,14 @@
-// A time line as one HTML file with an SVG picture in it; nothing is loaded from elsewhere.
+// Draws a time line as one HTML file with an SVG picture; the file loads nothing else.
 
 export type Lane = 'client' | 'call' | 'hook' | 'loop';
 
 export interface Bar {
   readonly lane: Lane;
-  /** What it does, as all of its kind do. */
+  /** What happens, the same text for all bars of its kind. */
   readonly what: string;
-  /** To what. */
+  /** The object that it happens to. */
   readonly name: string;
-  /** Milliseconds, like `end`. */
+  /** ms, like `end`. */
   readonly start: number;
   readonly end: number;
 }
@@ -21,7 +21,7 @@ const legend: Readonly<Record<Lane, string>> = {
   loop: 'a request of the loop to the API server',
 };
 
-/** Pixels. A bar is at least `thinnest` wide, and no other one is drawn over it. */
+/** Pixels. A bar is at least `thinnest` wide, and no other bar overlaps it. */
 const [margin, names, drawn, thinnest, gap] = [24, 330, 1_200, 1.5, 0.5] as const;
 
 interface Span {
@@ -29,14 +29,14 @@ interface Span {
   readonly to: number;
 }
 
-/** Bars of one kind; those that are under way at the same time lie in rows of their own. */
+/** Bars of one kind; those that overlap in time get rows of their own. */
 interface Group {
   readonly lane: Lane;
   readonly what: string;
   readonly rows: readonly (readonly Bar[])[];
 }
 
-/** One line of text for each bar, in the order in which they begin: when, for how long, what. */
+/** One line of text for each bar, in the order of their starts: when, for how long, what. */
 export function linesOf(bars: readonly Bar[], from: number): readonly string[] {
   return inOrder(bars).map(({ lane, what, name, start, end }) => {
     const [begins, takes] = [(start - from).toFixed(1).padStart(9), (end - start).toFixed(1).padStart(8)];
@@ -44,7 +44,7 @@ export function linesOf(bars: readonly Bar[], from: number): readonly string[] {
   });
 }
 
-/** A group of rows for each kind of call and request, in the order in which they begin, each bar with its line as a tooltip. */
+/** A group of rows for each kind of call and request, in the order of their starts. Each bar has its line as a tooltip. */
 export function pictureOf(title: string, bars: readonly Bar[], span: Span): string {
   const perPixel = (span.to - span.from) / drawn;
   const groups = groupsOf(bars, (thinnest + gap) * perPixel);
@@ -78,7 +78,7 @@ function groupsOf(bars: readonly Bar[], least: number): readonly Group[] {
   return [...kinds.values()].map((all) => ({ lane: all[0]?.lane ?? 'hook', what: all[0]?.what ?? '', rows: rowsOf(all, least) }));
 }
 
-/** Each bar goes into the first row in which it touches no other; `least` in milliseconds is what one takes on the picture. */
+/** Puts each bar into the first row in which it touches no other. `least`: the ms that a bar takes at least on the picture. */
 function rowsOf(bars: readonly Bar[], least: number): readonly (readonly Bar[])[] {
   const rows: { readonly bars: Bar[]; end: number }[] = [];
   for (const bar of bars) {
@@ -102,7 +102,7 @@ function sumOf(bars: readonly Bar[]): string {
 
 interface Placed {
   readonly top: number;
-  /** Of a row. */
+  /** The height of a row. */
   readonly height: number;
   readonly perPixel: number;
   readonly from: number;

@@ -1,4 +1,4 @@
-// The web server of the hooks that the engine is compared with. Configured as server/main.ts is.
+// The web server of the hooks that the engine is compared with, configured like server/main.ts.
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { at, type Json, type JsonObject, parseJson } from '../../hooks/model/json.ts';
@@ -6,7 +6,7 @@ import { at, type Json, type JsonObject, parseJson } from '../../hooks/model/jso
 /** From the Transaction of a call to its next status. */
 type PlainStep = (parent: Json) => Promise<JsonObject>;
 
-/** Listens where PORT and HOST say, and prints `<name> listening at <address>`. A Transaction that is deleted may go at once. */
+/** Listens at PORT and HOST, and prints `<name> listening at <address>`. Lets a deleted Transaction go at once. */
 export function servePlainly(name: string, step: PlainStep): void {
   const server = createServer((request, response) => {
     const isCall = request.url === '/sync' || request.url === '/finalize';

@@ -1,5 +1,5 @@
-// What others take for the same objects, the start of their program included: `kubectl apply --server-side` of one file, and `helm
-// upgrade` of one release. In turn with Transactions that patch as many.
+// What other programs take for the same objects, including their start: `kubectl apply --server-side` of one file, and `helm
+// upgrade` of one release. Their rounds alternate with Transactions that patch as many objects.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -16,7 +16,7 @@ import { namespace, type World } from './world.ts';
 interface Program {
   readonly name: string;
   readonly isThere: () => boolean;
-  /** Makes the objects, and gives what changes all of them, as a command; `round` is another one each time. */
+  /** Creates the objects. Returns a command that changes all of them, differently for each `round`. */
   prepare(site: Site, count: number): Promise<(round: number) => string>;
 }
 
@@ -55,7 +55,7 @@ function missing(name: string): false {
 
 type Size = (typeof sizes)[number];
 
-/** A round of each after the other, the first of them unmeasured: caches of what is served, compiled code. */
+/** Runs the programs in turn, round by round. The first round fills caches and compiles code; it is not measured. */
 async function inTurn(site: Site, there: readonly Program[], { changes, rounds }: Size): Promise<readonly Line[]> {
   const row: Row = { name: '', changes, transactions: 1, concurrency: 1, hook: 'janus', flags: 'tuned' };
   const commands = await Promise.all(there.map((program) => program.prepare(site, changes)));

@@ -1,6 +1,6 @@
-// Replicas that are called in turn, in each call another one: what an undo takes with one, two and three of them; what is left to wait for
-// where a process was killed with a request on its way: nothing for what names a version, the late window for a Create; and how many of
-// 100 Transactions at once one and two of them commit in a second.
+// Replicas that are called in turn, each call another one. Measures how long an undo takes with one, two and three replicas; how
+// long an undo waits after a process was killed with a request in flight (not at all if the request names a version, the late
+// window for a Create); and how many of 100 concurrent Transactions one and two replicas commit per second.
 import { type JsonObject, textAt } from '../../hooks/model/json.ts';
 import { must } from '../../test/support/client.ts';
 import { hookToken } from '../../test/support/hook-token.ts';
@@ -34,7 +34,7 @@ export async function measureReplicas(world: World, undo: Undo): Promise<readonl
 const many: Row = { name: '', changes: 3, transactions: 100, concurrency: 100, hook: 'janus', flags: 'tuned' };
 const manyRounds = 3;
 
-/** One replica and two in turn; the first round of each is for their warming up. */
+/** One replica, then two in turn; the first round of each is a warm-up. */
 export async function measureManyByReplicas(world: World, undo: Undo): Promise<readonly Line[]> {
   const sites = [await openSite(world, undo, 1), await openSite(world, undo, 2)];
   const all = sites.map((): Figures[] => []);
@@ -93,7 +93,7 @@ async function undoOf(world: World, path: string, uid: string): Promise<number> 
   return (await world.followed.when(uid, 'RolledBack')) - sent;
 }
 
-/** Both hooks are killed in the middle of the changes; another one takes it back. */
+/** Kills both hooks in the middle of the changes; a third one undoes them. */
 async function afterKill(world: World, site: Replicas, undo: Undo, kind: Kind): Promise<Line> {
   const { path, uid } = await begin(world, site.label, `${site.label}-killed-${kind.toLowerCase()}`, kind);
   await world.followed.when(uid, 'Prepared');

@@ -1,5 +1,6 @@
-// What the engine is compared with: a hook that makes the requests of the engine, in its order, and nothing else. It judges
-// nothing and undoes nothing. What a row takes longer than this one is the engine; the rest is what its guarantees ask for.
+// A baseline for the engine: a hook that makes the same requests in the same order, and nothing else. It evaluates nothing and
+// undoes nothing. The time that a row of the engine takes beyond this one is the engine's own; the rest is the price of its
+// guarantees.
 import { at, isList, isObject, type Json, type JsonObject, textAt } from '../../hooks/model/json.ts';
 import { type Client, connect, must } from '../../test/support/client.ts';
 import { servePlainly } from './plain-server.ts';
@@ -15,7 +16,7 @@ interface Work {
   readonly name: string;
   readonly account: Client;
   readonly objects: readonly JsonObject[];
-  /** Of the status: 0 before the locks are taken, 1 once all is prepared, 2 once all is changed. */
+  /** From the status: 0 before the locks are acquired, 1 once everything is prepared, 2 once everything is changed. */
   readonly version: number;
 }
 
@@ -55,12 +56,12 @@ async function readTransaction({ namespace, name }: Work): Promise<JsonObject> {
   return must(await engine.get(`/apis/tx.janus.io/v1alpha1/namespaces/${namespace}/transactions/${name}`));
 }
 
-/** Of all of them, where changes are next. */
+/** Reads the locks of all changes, before the changes. */
 async function readLocks({ version, parent }: Work): Promise<void> {
   if (version === 1) await engine.list(leases, { labelSelector: `tx.janus.io/uid=${textAt(parent, 'metadata', 'uid')}` });
 }
 
-/** The Lease of the first change, before the changes. */
+/** Signs the Lease of the first change, before the changes. */
 async function sign(work: Work): Promise<void> {
   const [first = {}] = work.objects;
   const path = `${leases}/${leaseOf(work, first)}`;
@@ -129,7 +130,7 @@ function conditionOf(isFinished: boolean): JsonObject {
   return { type: 'Finished', status: isFinished ? 'True' : 'False', reason: 'Requests', message: '', lastTransitionTime: stamp };
 }
 
-/** As large as that of the engine. */
+/** A status of the same size as the engine's. */
 function statusOf(work: Work, phase: string): JsonObject {
   const version = work.version + 1;
   const done = version > 1 ? work.objects.length : 0;
@@ -142,7 +143,7 @@ function statusOf(work: Work, phase: string): JsonObject {
   return { phase, version, items, progress: `${done}/${items.length}`, startedAt: stamp, conditions: [conditionOf(false)] };
 }
 
-// Nobody waits for it, as in the engine.
+// Sent without waiting for the answer, as the engine does.
 function told(work: Work, status: JsonObject, reasons: readonly string[]): JsonObject {
   for (const reason of reasons) void tell(work, reason).catch(() => undefined);
   return status;

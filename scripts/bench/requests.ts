@@ -1,7 +1,7 @@
-// What the API server says that it was asked: its own counter, read before and after.
+// The number of requests to the API server, by its own counter, read before and after.
 import { type Client, must } from '../../test/support/client.ts';
 
-/** Answered requests by `VERB resource/subresource`, dry runs with ` (dry run)` behind. Watches are left out: they last. */
+/** Answered requests by `VERB resource/subresource`, dry runs with ` (dry run)` appended. Without watches, which do not end. */
 export type Requests = ReadonlyMap<string, number>;
 
 export async function countRequests(client: Client): Promise<Requests> {
@@ -24,7 +24,7 @@ function keyOf(text: string): string | undefined {
   return `${verb} ${resource}${subresource && `/${subresource}`}${labels.get('dry_run') ? ' (dry run)' : ''}`;
 }
 
-/** What came between two readings, less `own`: what the bench itself asked. */
+/** The requests between two readings, minus `own`: those of the bench itself. */
 export function between(before: Requests, after: Requests, own: Requests): Requests {
   const differences = [...after].map(([key, value]): readonly [string, number] => [
     key,

@@ -1,6 +1,6 @@
-// What can be measured, by name. `npm run bench` takes the usual ones, `--rows` any.
+// The rows that can be measured, by name. `npm run bench` measures the usual ones, `--rows` any.
 
-/** `requests` makes the requests of the engine and nothing else; `against` is the engine of another checkout. */
+/** `requests` makes the engine's requests and nothing else; `against` is the engine of another checkout. */
 export type HookKind = 'janus' | 'bare' | 'requests' | 'against';
 export type Flags = 'tuned' | 'default';
 
@@ -9,22 +9,22 @@ export interface Row {
   /** Changes in each Transaction. */
   readonly changes: number;
   readonly transactions: number;
-  /** How many of them at once. */
+  /** Transactions at the same time. */
   readonly concurrency: number;
   readonly hook: HookKind;
-  /** Of Metacontroller. */
+  /** Flags of Metacontroller. */
   readonly flags: Flags;
-  /** Each is undone again, which is measured beside. */
+  /** Each Transaction is also undone, and the undo is measured too. */
   readonly undo?: boolean;
-  /** Undos, or many at once, with replicas in turn (scripts/bench/replicas.ts), which also measures itself. */
+  /** Undos, or many Transactions at once, with replicas in turn (scripts/bench/replicas.ts measures these rows). */
   readonly replicas?: boolean;
-  /** Beside many finished ones (scripts/bench/finished.ts), which also measures itself. */
+  /** With many finished Transactions in the cluster (scripts/bench/finished.ts measures these rows). */
   readonly finished?: boolean;
-  /** What is around a deleted object is looked at, in clusters of few and of many kinds (scripts/bench/kinds.ts). */
+  /** Deletes, which look around the object, in clusters of few and of many kinds (scripts/bench/kinds.ts). */
   readonly kinds?: boolean;
   /** In turn with kubectl and Helm, for the same objects (scripts/bench/programs.ts). */
   readonly programs?: boolean;
-  /** Bytes of data that each change sets, where that is more than a word. */
+  /** Bytes of data that each change sets, if more than a word. */
   readonly bytes?: number;
   /** The changes are Deletes, with that annotation. */
   readonly deletes?: Readonly<Record<string, string>>;
@@ -35,7 +35,7 @@ export interface Row {
 const one = { transactions: 1, concurrency: 1, hook: 'janus', flags: 'tuned' } as const;
 type Size = Pick<Row, 'changes'> & Partial<Pick<Row, 'transactions' | 'concurrency'>>;
 
-/** A row of the engine, after the same for the hooks that it is compared with. */
+/** A row of the engine, after the same row of each hook that it is compared with. */
 function compared(name: string, size: Size, own: Partial<Row> = {}): readonly Row[] {
   const others = (['requests', 'bare'] as const).map((hook) => ({ ...one, ...size, hook, name: `${hook}-${name}` }));
   return [...others, { ...one, ...size, ...own, name }];
@@ -46,7 +46,7 @@ const thousand = { ...one, changes: 3, transactions: 1000, concurrency: 1000, on
 const rows: readonly Row[] = [
   { ...one, name: 'tiny', changes: 2, onDemand: true },
   { ...one, name: 'requests-tiny', hook: 'requests', changes: 2, onDemand: true },
-  // A hook mostly has run for a while: its first calls take several times as long, and with them the others would not compare.
+  // A hook has usually run for a while: its first calls take several times as long, and would distort the comparison.
   ...compared('warm-up', { changes: 5, transactions: 100, concurrency: 10 }),
   ...compared('1', { changes: 1, transactions: 20 }).map((row) => ({ ...row, onDemand: true })),
   ...compared('3', { changes: 3, transactions: 20 }),
@@ -56,10 +56,10 @@ const rows: readonly Row[] = [
   { ...one, name: '200', changes: 200 },
   ...compared('many', { changes: 3, transactions: 100, concurrency: 100 }),
   { ...thousand, name: 'thousand' },
-  // Whether the first thousand have left anything in the hook.
+  // Shows whether the first thousand left anything in the hook.
   { ...thousand, name: 'thousand-again' },
   { ...one, name: '500', changes: 500, onDemand: true },
-  // About as much as one Transaction can hold.
+  // About as much data as one Transaction can hold.
   { ...one, name: 'large', changes: 11, transactions: 2, bytes: 120_000, onDemand: true },
   { ...one, name: 'replicas', changes: 10, replicas: true, onDemand: true },
   { ...one, name: 'replicas-many', changes: 3, replicas: true, onDemand: true },
@@ -69,14 +69,14 @@ const rows: readonly Row[] = [
   { ...one, name: 'default-flags', changes: 3, transactions: 3, flags: 'default', onDemand: true },
 ];
 
-/** The rows, each of the engine after the same of the engine in another checkout. */
+/** The rows, each after the same row of the engine in another checkout. */
 export function against(chosen: readonly Row[]): readonly Row[] {
   return chosen.flatMap((row) =>
     row.hook === 'janus' ? [{ ...row, hook: 'against' as const, name: `against-${row.name}` }, row] : [row],
   );
 }
 
-/** The rows of these names, in the order of the list; the usual ones without names. Throws on a name that is none. */
+/** The rows of these names, in the order of the list; the usual rows without names. Throws on an unknown name. */
 export function chosenRows(names: readonly string[]): readonly Row[] {
   const unknown = names.filter((name) => !rows.some((row) => row.name === name));
   if (unknown.length > 0)

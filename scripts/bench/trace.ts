@@ -1,5 +1,5 @@
-// One Transaction on a time line: every call of the hook, and every request that the hook and the loop make meanwhile, each as a line on
-// standard output and as a bar of a picture; then where the time went until it was Committed.
+// Draws one Transaction on a time line: every call of the hook, and every request of the hook and the loop meanwhile, each as a
+// line on standard output and as a bar of a picture. At the end it says where the time until Committed went.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -41,7 +41,7 @@ export async function drawTrace(undo: Undo, file: string, row: Row): Promise<voi
   );
 }
 
-/** `time`: milliseconds until it was seen as Committed. */
+/** `time`: ms until the Transaction was seen as Committed. */
 function whereTimeGoes(calls: readonly Bar[], from: number, time: number): string {
   const before = calls.filter(({ end }) => end <= from + time).toSorted((one, other) => one.start - other.start);
   const inside = before.reduce((sum, { start, end }) => sum + end - start, 0);
@@ -55,7 +55,7 @@ function now(): number {
   return performance.timeOrigin + performance.now();
 }
 
-/** A server that passes every call on to the hook and notes how long it took. */
+/** A server that forwards every call to the hook and records how long it took. */
 async function recordCalls(undo: Undo, address: string, calls: Bar[]): Promise<string> {
   const server = createServer((incoming, outgoing) => {
     const start = now();
@@ -99,7 +99,7 @@ function laneOf(userAgent: string): Lane | undefined {
   return userAgent.startsWith('metacontroller') ? 'loop' : undefined;
 }
 
-/** Milliseconds with a fraction: Date reads three digits of six. */
+/** ms with a fraction: Date reads only three of the six digits. */
 function microseconds(event: JsonObject, key: string): number {
   const text = textAt(event, key) ?? '';
   return Date.parse(text) + Number(`0.${/\.\d{3}(\d{3})Z$/.exec(text)?.[1] ?? '0'}`);

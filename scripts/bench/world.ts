@@ -1,4 +1,4 @@
-// A control plane for the bench alone, with hooks as processes of their own and loops over the Transactions labelled for them.
+// A control plane for the bench alone, with hooks as separate processes, and loops over the Transactions labelled for each of them.
 
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -31,7 +31,7 @@ interface Engine {
   readonly meter: ChildMeter;
   readonly loop: LoopKind;
   readonly label: string;
-  /** Of the hook. */
+  /** The address of the hook. */
   readonly address: string;
 }
 
@@ -39,9 +39,9 @@ export interface World {
   readonly client: Client;
   readonly kubeconfig: string;
   readonly followed: Followed;
-  /** The audit log, if asked for. */
+  /** The audit log, if requested. */
   readonly auditLog: string | undefined;
-  /** What it took to start each hook that was used. */
+  /** What the start of each hook cost. */
   readonly starts: Line[];
   /** Started on first use. */
   engine(hook: HookKind, flags: Flags): Promise<Engine>;
@@ -49,11 +49,11 @@ export interface World {
 
 interface WorldOptions {
   readonly audit?: boolean;
-  /** Where the engine's process puts a CPU profile at its end. */
+  /** The folder where the engine's process stores a CPU profile when it ends. */
   readonly profile?: string | undefined;
-  /** The checkout whose engine the hook `against` is. */
+  /** The checkout for the hook `against`. */
   readonly against?: string | undefined;
-  /** Stands between the loop and the hook, for a trace: given the hook's address, gives its own. */
+  /** A proxy between the loop and the hook, for a trace: takes the hook's address and returns its own. */
   readonly between?: (address: string) => Promise<string>;
 }
 
@@ -119,7 +119,7 @@ function enginesOf(parts: Starting): World['engine'] {
   };
 }
 
-// Compiled beforehand, as in the image: without configuration the program ends after it was loaded.
+// Compiled before the start, as in the image: without configuration the program ends once it is loaded.
 function compile(program: string, undo: Undo): Readonly<Record<string, string>> {
   const folder = mkdtempSync(join(tmpdir(), 'janus-bench-compiled-'));
   undo.add(async () => rmSync(folder, { recursive: true, force: true }));

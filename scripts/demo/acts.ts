@@ -1,4 +1,4 @@
-// The three acts: a Transaction that commits, one that is rolled back, and the first undone on request.
+// The three acts: one Transaction commits, a second is rolled back, and the first is undone on request.
 import type { JsonObject } from '../../hooks/model/json.ts';
 import { at, isList, isObject, textAt } from '../../hooks/model/json.ts';
 import { type Client, must, waitFor } from '../../test/support/client.ts';
@@ -17,9 +17,9 @@ const transactions = '/apis/tx.janus.io/v1alpha1/namespaces/shop/transactions';
 export async function commit(world: World, checks: Checks): Promise<void> {
   const { client } = world;
   heading('1. All or nothing: all');
-  explain(`Version 2 of a small shop means three changes to three objects. They stand in one Transaction
-    (manifests/examples/deploy-v2.yaml), which Kubernetes stores like any other object. The engine locks the three objects,
-    tries every change as a dry run, stores what it would need to go back, and then makes the changes in their order.`);
+  explain(`Version 2 of a small shop means three changes to three objects. One Transaction lists them
+    (manifests/examples/deploy-v2.yaml); Kubernetes stores it like any other object. The engine locks the three objects,
+    tries every change as a dry run, stores what a rollback would need, and then applies the changes in their order.`);
   print();
   literal(await changesOf(deployV2));
   print();
@@ -33,7 +33,11 @@ export async function commit(world: World, checks: Checks): Promise<void> {
   print();
   checks.that('deploy-v2 is Committed', textAt(status, 'phase') === 'Committed', status);
   checks.that('its condition Succeeded is True', conditionOf(status, 'Succeeded') === 'True', status);
-  checks.that('all was prepared before anything was changed', isInOrder(phases, ['Pending', 'Prepared', 'Committed']), phases);
+  checks.that(
+    'everything was prepared before anything was changed',
+    isInOrder(phases, ['Pending', 'Prepared', 'Committed']),
+    phases,
+  );
   checkVersion2(checks, after);
   await checkLocks(checks, client);
 }
@@ -42,8 +46,8 @@ export async function rollBack(world: World, checks: Checks): Promise<void> {
   const { client } = world;
   heading('2. All or nothing: nothing');
   explain(`Version 3 (examples/rollback/deploy-v3.yaml) also changes a banner. But there is a change freeze
-    (examples/rollback/change-freeze.yaml): the API server will refuse to change the banner. Its rule spares dry runs, so this
-    shows only when the third change is made, after two are done. The engine must then walk back.`);
+    (examples/rollback/change-freeze.yaml): the API server will refuse to change the banner. Its rule ignores dry runs, so the
+    refusal comes only with the third change, after the first two are applied. The engine must then roll back.`);
   print();
   literal(await changesOf(deployV3));
   print();
@@ -55,7 +59,7 @@ export async function rollBack(world: World, checks: Checks): Promise<void> {
   print();
   checks.that('deploy-v3 is RolledBack', textAt(status, 'phase') === 'RolledBack', status);
   checks.that(
-    'two changes had been made before it walked back',
+    'two changes were applied before the rollback',
     isInOrder(phases, ['Prepared', 'RollingBack', 'RolledBack']) &&
       textAt(status, 'message')?.startsWith('rolled back 2 changes') === true,
     [...phases, textAt(status, 'message')],
@@ -68,8 +72,8 @@ export async function rollBack(world: World, checks: Checks): Promise<void> {
 export async function undo(world: World, checks: Checks, beginning: Shop): Promise<void> {
   const { client } = world;
   heading('3. Second thoughts');
-  explain(`A Transaction that is Committed can still be undone, as long as it exists: an annotation asks for it. The patched
-    fields go back to their former values and owners, and the deleted Secret is created again.`);
+  explain(`A Transaction that is Committed can still be undone, as long as it exists: an annotation requests it. The
+    engine restores the former values and owners of the patched fields, and recreates the deleted Secret.`);
   print();
   literal('kubectl -n shop annotate tx deploy-v2 tx.janus.io/request-rollback=demo');
   print();
@@ -111,7 +115,7 @@ function contentOf(change: Parameters<typeof textAt>[0]): string {
   return isList(containers) ? `image: ${textAt(containers[0], 'image')}` : '';
 }
 
-/** Puts the policy into the cluster; resolves once the API server goes by it, which is tried on a banner elsewhere. */
+/** Creates the policy. Resolves once the API server enforces it, which a banner elsewhere shows. */
 async function freeze(client: Client): Promise<void> {
   for (const object of await readManifest('../examples/rollback/change-freeze.yaml')) must(await applyObject(client, object));
   const elsewhere = '/api/v1/namespaces/default/configmaps';

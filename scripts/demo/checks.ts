@@ -1,10 +1,10 @@
-// What the demo claims, each claim checked against the cluster and told in a line. The exit code is theirs.
+// The claims of the demo. Each is checked against the cluster and printed as a line; together they decide the exit code.
 import { explain, print, verdict } from './terminal.ts';
 
 export interface Checks {
-  /** `found` is shown where the claim does not hold. */
+  /** `found` is printed if the claim is wrong. */
   that(what: string, holds: boolean, found: unknown): void;
-  /** Says how many hold; whether all do. */
+  /** Prints how many claims are right; returns whether all are. */
   conclude(): boolean;
 }
 

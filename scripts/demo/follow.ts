@@ -1,4 +1,4 @@
-// A Transaction live: each status that is stored becomes a line, by a watch, so that none is missed.
+// Follows a Transaction live: prints a line for each stored status. A watch makes sure that it misses none.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type JsonObject, textAt } from '../../hooks/model/json.ts';
 import { isTerminal, type Phase } from '../../hooks/model/phase.ts';
@@ -16,10 +16,10 @@ interface Story {
   readonly phases: readonly string[];
 }
 
-// Only a guard against hanging: a Transaction that does not end is told as it stands, and the checks judge it.
+// Only a guard against hanging: a Transaction that does not end is printed as it stands, and the checks fail.
 const patience = 60_000;
 
-/** Begins the watch, then does `begin`, and tells what happens until the Transaction has come to an end that is not `from`. */
+/** Starts the watch, runs `begin`, and prints what happens until the Transaction is in a terminal phase other than `from`. */
 export async function follow(world: World, name: string, begin: () => Promise<unknown>, from?: Phase): Promise<Story> {
   const watching = new AbortController();
   const api = await connectAsMetacontroller({ kubeconfig: world.kubeconfig, signal: watching.signal });

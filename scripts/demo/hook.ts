@@ -1,5 +1,5 @@
-// The hook as a process of its own, started as in a Pod: server/main.ts, configured by its environment alone, with the
-// rights of the ServiceAccount `janus` as manifests/rbac.yaml grants them, and a token that callers must send.
+// Runs the hook as a separate process, as in a Pod: server/main.ts, configured only by its environment, with the rights of the
+// ServiceAccount `janus` as manifests/rbac.yaml grants them, and a token that callers must send.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
@@ -21,17 +21,17 @@ export interface RunningHook {
 }
 
 export interface HookOptions {
-  /** What is run in place of server/main.ts, from the root of the repository. */
+  /** The program to run in place of server/main.ts, relative to the root of the repository. */
   readonly program?: string;
   /** Flags of Node. */
   readonly flags?: readonly string[];
-  /** More variables of its environment, or others. */
+  /** Variables to add to its environment, or to replace. */
   readonly environment?: Readonly<Record<string, string>>;
 }
 
 /**
- * Resolves once the hook is ready. `kubeconfig` is the administrator's; the hook's own is put beside it, if it has none yet.
- * server/main.ts of this tree is started as in a Pod, any other program with a KUBECONFIG.
+ * Resolves once the hook is ready. `kubeconfig` is the administrator's; the hook's own is created beside it, unless it exists.
+ * server/main.ts of this tree starts as in a Pod, any other program with a KUBECONFIG.
  */
 export async function startHook(
   client: Client,
@@ -51,7 +51,7 @@ export async function startHook(
     JANUS_TOKEN_DIRECTORY: tokenBeside(kubeconfig),
     LOG_LEVEL: 'info',
   };
-  // In a process group of its own, so that Ctrl-C ends it in its turn.
+  // In a process group of its own: Ctrl-C must not reach it before the demo ends it.
   const ending = ['--import', join(import.meta.dirname, 'end-with-parent.mjs')];
   const begin = performance.now();
   const child = spawn(process.execPath, [...flags, ...ending, program], {
@@ -70,7 +70,7 @@ export async function startHook(
   return { address, process: child, readyAfter: performance.now() - begin };
 }
 
-/** The token of callers as a mounted Secret shows it. */
+/** Writes the callers' token into a file, as a mounted Secret shows it. */
 function tokenBeside(kubeconfig: string): string {
   const directory = join(dirname(kubeconfig), 'hook-token');
   if (existsSync(directory)) return directory;
@@ -96,7 +96,7 @@ async function end(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return;
   const ended = once(child, 'exit');
   child.kill('SIGTERM');
-  // A step in hand may take its time; a demo has none.
+  // A hook may finish its current step for a long time; the demo does not wait for that.
   const timer = setTimeout(() => child.kill('SIGKILL'), 10_000);
   await ended;
   clearTimeout(timer);

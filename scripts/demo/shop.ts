@@ -1,4 +1,4 @@
-// The shop of manifests/examples (and examples/rollback) as the demo looks at it: what a reader wants to see of it, and whole for comparison.
+// The shop of manifests/examples (and examples/rollback): the fields that the demo shows, and the whole objects for comparison.
 import { at, equalJson, isList, type Json, type JsonObject, textAt } from '../../hooks/model/json.ts';
 import { type Client, must, waitFor } from '../../test/support/client.ts';
 import { pathOf, readManifest } from '../../test/support/install.ts';
@@ -21,7 +21,7 @@ export async function openShop(client: Client): Promise<void> {
       const collection = (await pathOf(client, object)).replace(/\/[^/]*$/, '');
       must(await client.create(collection, object, { fieldManager: 'kubectl-create' }));
     }
-  // Its controller writes status and an annotation at first: a picture taken before would differ for that reason.
+  // The Deployment's controller first writes status and an annotation: an earlier picture would differ by these.
   await waitFor(async () => isRolledOut(must(await client.get(deployment))), 'the Deployment web-server to be rolled out');
 }
 
@@ -59,13 +59,13 @@ export function imageOf(web: JsonObject | undefined): string {
 
 interface Comparison {
   readonly equal: boolean;
-  /** The lines in which the two differ. */
+  /** The lines in which they differ. */
   readonly differences: string;
 }
 
 /**
- * Whether an object is again as it was, its managedFields included. The Deployment's controller needs a moment to finish
- * its own writes, so an object that differs is looked at again for a while.
+ * Whether an object is again as it was, including its managedFields. The Deployment's controller needs a moment to finish its own
+ * writes, so an object that differs is compared again for a while.
  */
 export async function compareAgain(client: Client, name: string, before: Shop): Promise<Comparison> {
   const compared = async (): Promise<Comparison> => compare(name, before, await look(client));
@@ -80,7 +80,7 @@ export async function compareAgain(client: Client, name: string, before: Shop): 
 }
 
 function compare(name: string, before: Shop, after: Shop): Comparison {
-  // What was deleted and created again has another uid and creation time.
+  // A recreated object has another uid and creation time.
   const mayBeNew = name.startsWith('Secret');
   const [left = null, right = null] = [before[name], after[name]].map((object) =>
     object === undefined ? null : comparable(object, mayBeNew),

@@ -1,4 +1,4 @@
-// What the demo prints, and how. Colours only where the terminal takes them (NO_COLOR and FORCE_COLOR are honoured).
+// Prints the demo. Uses colours only if the terminal supports them (honours NO_COLOR and FORCE_COLOR).
 import { styleText } from 'node:util';
 
 type Style = Parameters<typeof styleText>[0];
@@ -19,7 +19,7 @@ export function heading(text: string): void {
   print(styled('dim', '-'.repeat(text.length)));
 }
 
-/** Plain words for someone who has never seen this; wrapped. */
+/** Explains in plain words, wrapped, for someone who has never seen this. */
 export function explain(text: string): void {
   for (const line of wrapped(text, width)) print(line);
 }
@@ -34,12 +34,12 @@ function wrapped(text: string, most: number): readonly string[] {
   return lines;
 }
 
-/** A command or file that stands for itself. */
+/** Prints a command or a file unchanged. */
 export function literal(text: string): void {
   for (const line of text.trimEnd().split('\n')) print(`    ${styled('cyan', line)}`);
 }
 
-/** What is being done, for those who wonder why nothing moves. */
+/** Prints what the demo is doing while nothing else moves. */
 export function progress(text: string): void {
   print(styled('dim', `  ${text}`));
 }
@@ -58,7 +58,7 @@ interface Moment {
   readonly message: string;
 }
 
-/** One line of a Transaction's life; what does not fit goes on below, in the same column. */
+/** One line of a Transaction's life; longer text continues below in the same column. */
 export function moment({ seconds, phase, done, message }: Moment): void {
   const time = `${seconds.toFixed(2)}s`.padStart(8);
   const start = `${styled('dim', time)}  ${styled(phaseStyles[phase] ?? 'cyan', phase.padEnd(11))}  ${done.padEnd(4)}  `;
@@ -68,7 +68,7 @@ export function moment({ seconds, phase, done, message }: Moment): void {
   for (const line of rest) print(`${' '.repeat(indent)}${line}`);
 }
 
-/** Columns as wide as their widest cell. A row whose last two cells differ is marked where `marked`. */
+/** Columns are as wide as their widest cell. If `marked`, a row whose last two cells differ gets a mark. */
 export function table(header: readonly string[], rows: readonly (readonly string[])[], marked = false): void {
   const widths = header.map((_, column) => Math.max(...[header, ...rows].map((row) => row[column]?.length ?? 0)));
   const line = (row: readonly string[]): string => `  ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('   ')}`;

@@ -1,8 +1,8 @@
-// What must be ended when the demo ends, however it ends: last begun, first ended.
+// The things that the demo must end, however it ends: the last one started ends first.
 
 export interface Undo {
   add(what: () => Promise<unknown> | undefined): void;
-  /** Ends everything; may be called twice. What cannot be ended does not keep the rest from it. */
+  /** Ends everything; may be called twice. A failure does not stop the others. */
   run(): Promise<void>;
 }
 

@@ -1,4 +1,4 @@
-// What is new in a Transaction since the status before, in words. Pure.
+// What has changed in a Transaction since the previous status, in words. Pure.
 import { at, isList, isObject, type Json, type JsonObject, textAt } from '../../hooks/model/json.ts';
 import { conditionOf } from '../../test/support/stage.ts';
 
@@ -6,7 +6,7 @@ interface News {
   readonly phase: string;
   /** `3/5`, as kubectl shows it. */
   readonly done: string;
-  /** Empty where nothing is new that a reader would want to know. */
+  /** Empty if nothing has changed that a reader wants to know. */
   readonly message: string;
 }
 
@@ -15,7 +15,7 @@ export function statusIn(transaction: JsonObject): JsonObject {
   return isObject(status) ? status : {};
 }
 
-/** `before` is undefined at the first look, which may be at an older Transaction. */
+/** `before` is undefined at the first look; the Transaction may be older than the demo's watch. */
 export function newsOf(transaction: JsonObject, before: JsonObject | undefined): News {
   const status = statusIn(transaction);
   const said = before !== undefined && messageIn(before) === messageIn(status) ? '' : messageIn(status);
@@ -33,7 +33,7 @@ function messageIn(status: JsonObject): string {
 
 function finished(status: JsonObject, before: JsonObject): readonly string[] {
   const becameFinished = conditionOf(status, 'Finished') === 'True' && conditionOf(before, 'Finished') !== 'True';
-  return becameFinished ? ['finished: the locks are given back'] : [];
+  return becameFinished ? ['finished: the locks are released'] : [];
 }
 
 /** The changes that were made or undone. */

@@ -1,4 +1,4 @@
-// Everything that the demo needs, started: control plane, manifests, hook, and Metacontroller's loop.
+// Starts everything that the demo needs: control plane, manifests, hook, and Metacontroller's loop.
 import { type ControlPlane, startControlPlane } from '../../test/controlplane/start.ts';
 import { type Client, connect } from '../../test/support/client.ts';
 import { hookToken } from '../../test/support/hook-token.ts';

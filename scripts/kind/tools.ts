@@ -1,7 +1,7 @@
-// The programs that `npm run kind` runs: found, or said what to install; run, or said which of them failed.
+// The programs that `npm run kind` needs. If one is missing, a message says what to install; if one fails, a message says which.
 import { spawnSync } from 'node:child_process';
 
-/** Built and run by Go where no kind is on PATH. Not the npm package of that name, which is something else. */
+/** Go builds and runs it if there is no kind on PATH. The npm package of that name is something else. */
 const kindModule = 'sigs.k8s.io/kind@v0.33.0';
 
 export interface Command {
@@ -11,7 +11,7 @@ export interface Command {
   readonly environment?: Readonly<Record<string, string>>;
 }
 
-/** Shows the command and its output. Throws, naming it, when it fails. */
+/** Prints the command and its output. Throws an error that names the command if it fails. */
 export function run({ program, args, input, environment }: Command): void {
   const [file = '', ...first] = program;
   process.stdout.write(`\n$ ${[...program, ...args].join(' ')}\n`);
@@ -20,16 +20,16 @@ export function run({ program, args, input, environment }: Command): void {
     input: input ?? '',
     stdio: ['pipe', 'inherit', 'inherit'],
   });
-  // A program may end before it has read its input (EPIPE); what it then says by its status counts.
+  // A program may end before it has read its input (EPIPE): then its exit status counts.
   if (error !== undefined && status === null) throw new Error(`${file} could not be run: ${error.message}`);
-  if (status !== 0) throw new Error(`${file} ${args[0] ?? ''} ended with ${status ?? 'a signal'}; its own words are above`);
+  if (status !== 0) throw new Error(`${file} ${args[0] ?? ''} ended with ${status ?? 'a signal'}; its output is above`);
 }
 
 function works(...[file = '', ...args]: readonly string[]): boolean {
   return spawnSync(file, args, { stdio: 'ignore' }).status === 0;
 }
 
-/** What is missing for a cluster, each with what to do. */
+/** The programs that a cluster needs and that are missing, each with what to do. */
 export function missingTools(): readonly string[] {
   const missing: string[] = [];
   if (!works('docker', '--version'))

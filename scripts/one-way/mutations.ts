@@ -1,20 +1,20 @@
-// Every mutation of an object that its schema suggests: each field set, changed and removed. Pure.
+// Every mutation of an object that its schema allows to derive: each field set, changed and removed. Pure.
 import { at, isList, isObject, type Json, type JsonObject, textAt } from '../../hooks/model/json.ts';
 
 export interface Mutation {
   /** Names of fields; `[]` stands for the items of a list. */
   readonly path: readonly string[];
   readonly change: 'set' | 'added' | 'changed' | 'removed';
-  /** Objects to try, the first that is admitted counts. */
+  /** Objects to try; the first that is admitted counts. */
   readonly candidates: readonly JsonObject[];
 }
 
 export type Definitions = Readonly<Record<string, Json>>;
 
-/** Fields inside fields that are looked into. */
+/** Levels of nested fields to mutate. */
 const deepest = 5;
 
-/** The mutations of an object of a schema; metadata and status are left out. */
+/** The mutations of an object with that schema, without metadata and status. */
 export function mutationsOf(object: JsonObject, schema: Json, definitions: Definitions): readonly Mutation[] {
   return fieldsOf(schema, definitions)
     .filter(([name]) => !['apiVersion', 'kind', 'metadata', 'status'].includes(name))
@@ -54,7 +54,7 @@ function below(place: Place, value: Json | undefined): readonly Mutation[] {
   return value.length === 0 ? [] : walkFields({ ...place, path: [...path, '0'], schema: at(schema, 'items') ?? {} });
 }
 
-// What is not there is set with its required fields, and then each of its fields with it.
+// A missing value is set with its required fields, and then with each of its other fields.
 function inside(place: Place, value: Json | undefined): readonly Mutation[] {
   if (isObject(value)) return walkFields(place);
   const minimal = minimalOf(place.schema, place.definitions, 0);
@@ -93,7 +93,7 @@ function put(node: Json | undefined, [first, ...rest]: readonly string[], value:
   return Object.fromEntries(child === undefined ? entries : [...entries, [first, child]]);
 }
 
-/** Values of every sort that strings of the API have: the first that is admitted counts. */
+/** Values for all sorts of strings in the API; the first that is admitted counts. */
 const words = [
   'x',
   '1',
@@ -148,7 +148,7 @@ function mapsOf(schema: Json, definitions: Definitions, value: Json | undefined)
 function minima(schema: Json, definitions: Definitions): readonly Json[] {
   const least = words.slice(0, 4).map((word) => minimalOf(schema, definitions, 0, word) ?? {});
   const [first] = least;
-  // Where nothing is required, each field may be what makes it valid.
+  // If no field is required, any field may be the one that makes the object valid.
   const fuller = fieldsOf(schema, definitions).flatMap(([name, field]) => {
     const [one] = candidatesOf(resolved(field, {}), {}, undefined);
     return isObject(first) && one !== undefined ? [{ ...first, [name]: one }] : [];

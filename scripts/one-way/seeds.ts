@@ -139,7 +139,7 @@ const more: readonly Seed[] = [
   { apiVersion: 'v1', kind: 'Service', object: { spec: { type: 'ClusterIP', ports: [{ port: 80 }], selector: labels } } },
 ];
 
-/** The seeds, the bound volume and the Pod with a deadline included: some fields can be changed of those only one way. */
+/** The seeds, including a bound volume and a Pod with a deadline: only those have fields that change one way. */
 export const seeds: readonly Seed[] = [
   ...more,
   { apiVersion: 'v1', kind: 'Pod', object: { spec: { activeDeadlineSeconds: 60, containers: [container] } } },

@@ -1,8 +1,8 @@
-// What was found, as data for pre-flight and as a page for people.
+// The results as data for the checks and as a page for people.
 import { groupOf } from '../../hooks/model/reference.ts';
 import type { Found } from './trial.ts';
 
-/** A row for each field, once for all seeds of a kind: one way is one way, undecided is what no seed has decided. */
+/** One row per field for all seeds of a kind: one way if it is so for any seed, undecided if no seed has decided it. */
 function merged(found: readonly Found[], verdict: Found['verdict']): readonly Found[] {
   const nameOf = ({ kind, path, change }: Found): string => [kind, path, change].join(' ');
   const decided = new Set(found.filter((one) => one.verdict !== 'undecided').map(nameOf));
@@ -11,7 +11,7 @@ function merged(found: readonly Found[], verdict: Found['verdict']): readonly Fo
   return [...unique.values()].sort((one, other) => (nameOf(one) < nameOf(other) ? -1 : 1));
 }
 
-/** Where a field cannot be set back, nothing is said of the fields inside it. */
+/** If a field cannot be set back, the fields inside it are left out. */
 function outermost(rows: readonly Found[]): readonly Found[] {
   const isInside = (one: Found, other: Found): boolean =>
     one.kind === other.kind &&
@@ -37,7 +37,7 @@ export function tableOf(found: readonly Found[], version: string): string {
 export interface OneWayField {
   /** Names of fields; \`[]\` stands for the items of a list. */
   readonly path: string;
-  /** What cannot be taken back: that it is set, gets an item more, is changed or removed. */
+  /** The irreversible step: the field is set, gets a further item, is changed or removed. */
   readonly change: 'set' | 'added' | 'changed' | 'removed';
 }
 
@@ -56,8 +56,8 @@ export function documentOf(found: readonly Found[], unseeded: readonly string[],
       .join('\n');
   return `# Fields that cannot be set back
 
-\`npm run one-way\` makes an object of each built-in kind on a control plane of its own (Kubernetes ${version}), mutates each field of its
-schema by a real write and tries the inverse by dry run. A Transaction with such a change is refused as \`Irreversible\` unless
+\`npm run one-way\` creates an object of each built-in kind on a control plane of its own (Kubernetes ${version}), mutates each field of its
+schema with a real write, and tries the inverse as a dry run. The engine refuses a Transaction with such a change as \`Irreversible\` unless
 \`tx.janus.io/allow-irreversible\` allows it. ${both?.length} changes go both ways, ${ways?.length} one way, ${undecided?.length} are undecided.
 
 One way:
@@ -66,11 +66,11 @@ ${list(ways)}
 
 ## Undecided
 
-Of these no value that was tried is admitted: they are immutable, need other fields with them, or another state of the object. What is
-read from more than one field is a rule of its own in \`hooks/checks/one-way.ts\`: storage versions of a CRD, a Job that is resumed.
+The API server admitted none of the tried values for these fields: they are immutable, or need other fields or another state of the
+object. Rules that read more than one field are written by hand in \`hooks/checks/one-way.ts\`: storage versions of a CRD, a Job that is resumed.
 
 ${list(undecided)}
 
-No object can be made of: ${unseeded.join(', ') || 'none'}.
+No object can be created of: ${unseeded.join(', ') || 'none'}.
 `;
 }

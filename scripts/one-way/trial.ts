@@ -1,4 +1,4 @@
-// One mutation of an object, by a real write, and its inverse, by dry run.
+// Tries one mutation of an object as a real write, and its inverse as a dry run.
 import { at, equalJson, isObject, type Json, type JsonObject, textAt, withPath } from '../../hooks/model/json.ts';
 import { type Answer, type Client, must, type Query, waitFor } from '../../test/support/client.ts';
 import type { Mutation } from './mutations.ts';
@@ -6,7 +6,7 @@ import type { Mutation } from './mutations.ts';
 interface Tried {
   readonly path: string;
   readonly change: Mutation['change'];
-  /** Undecided: no value that was tried is admitted. */
+  /** Undecided: none of the tried values is admitted. */
   readonly verdict: 'both ways' | 'one way' | 'undecided';
   readonly why: string;
 }
@@ -41,7 +41,7 @@ function isChanged({ code, body }: Answer, before: JsonObject): boolean {
   return code < 300 && !equalJson(contentOf(body), contentOf(before));
 }
 
-/** Why the API server does not take it back; empty where it does. */
+/** Why the API server refuses the inverse; empty if it accepts it. */
 async function inverted(client: Client, path: string, before: JsonObject): Promise<string> {
   const inverse = await put(client, path, before, { dryRun: 'All' });
   if (inverse.code >= 300) return String(inverse.code);
@@ -52,7 +52,7 @@ async function isPutBack(client: Client, path: string, before: JsonObject): Prom
   return (await put(client, path, before)).code < 300;
 }
 
-/** Puts an object in place of what is there; controllers write their status meanwhile. */
+/** Replaces an object; retries, since controllers write their status meanwhile. */
 async function put(client: Client, path: string, object: JsonObject, query: Query = {}): Promise<Answer> {
   for (;;) {
     const found = await client.get(path);

@@ -1,4 +1,4 @@
-// What the command gets: a snapshot, a Lock, what is live. Errors are sentences for people.
+// The inputs of the command: a snapshot, a Lock, the live objects. Errors are sentences for people.
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { at, isObject, type JsonObject, textAt } from '../../hooks/model/json.ts';
@@ -45,7 +45,7 @@ async function snapshotIn(file: string): Promise<JsonObject> {
   throw new Error(`${file}: expected one package snapshot, found ${snapshot === undefined ? 0 : others.length + 1} objects`);
 }
 
-/** The cluster does not answer, though the call is right. */
+/** The cluster does not answer, although the arguments are right. */
 export class Unanswered extends Error {}
 
 function askedOf(snapshot: JsonObject, lock: JsonObject, file: string): Asked {

@@ -1,4 +1,4 @@
-// What the command answers, for people and for programs.
+// The output of the command, for people and for programs.
 import type { PackageFault } from '../../hooks/packages/model/fault.ts';
 import type { Held, Tree } from '../../hooks/packages/observe/tree.ts';
 

@@ -1,13 +1,13 @@
-// Content that does not fit its kind's schema is refused by a server-side apply with HTTP 500 and no reason, as an etcd
-// that is away is. Taken for transient it would be tried until the Transaction's time is over; so a controlled experiment
-// tells the two apart: an apply of nothing works, the same content fails again. Both are dry runs.
+// The API server answers HTTP 500 without a reason if a server-side apply has content that violates the schema of its kind. It
+// answers the same if etcd is unavailable. As a transient failure such an apply would be retried until the Transaction's time is
+// over. So two dry runs distinguish the cases: if an empty apply works and the same content fails again, the content is at fault.
 import type { Answer, Write } from '../../hooks/cluster.ts';
 import type { Failure } from '../../hooks/model/failure.ts';
 import { type JsonObject, textAt } from '../../hooks/model/json.ts';
 
 type Apply = Extract<Write, { readonly verb: 'apply' }>;
 
-/** The answer to a write, or the refusal that its unexplained failure turns out to be. */
+/** The answer to a write. If a failure without reason is a refusal of the content, the answer says so. */
 export async function explained(write: Write, answer: Answer, dryRun: (write: Write) => Promise<Answer>): Promise<Answer> {
   if (write.verb !== 'apply' || !isUnexplained(answer)) return answer;
   const ofNothing = await dryRun({ ...write, object: nothingOf(write) });

@@ -1,8 +1,8 @@
-// The port of the engine over the real API server.
+// Implements the engine's port over the real API server.
 //
-// 1. Nothing is retried here: what a failure means is for the engine to judge.
-// 2. A write has no effect once `writeTimeout`, and 3 s for a new connection, have passed since `send`: it is not sent any
-//    more then, and the API server has given up on it.
+// 1. It retries nothing: the engine decides what a failure means.
+// 2. A write has no effect once `writeTimeout`, and 3 s for a new connection, have passed since `send`: the process no longer sends
+//    it, and the API server has given up on it.
 import type {
   AccessAnswer,
   Answer,
@@ -26,18 +26,18 @@ import { type ApiRequest, metadataListOnly, metadataOnly, requestOfWrite } from 
 import { createTransport, type Received, type Transport } from './transport.ts';
 
 export interface ClusterOptions extends Partial<PoolOptions> {
-  /** A write has no effect later than so many ms after `send`. */
+  /** ms after `send` from which on a write has no effect. */
   readonly writeTimeout: number;
   /** Wraps the transport, for example to count its requests. */
   readonly instrument?: (transport: Transport) => Transport;
 }
 
 export interface KubernetesCluster extends Cluster {
-  /** The way to the API server without the port's vocabulary: for Events and the like. */
+  /** The connection without the port's types: for Events and the like. */
   readonly transport: Transport;
-  /** A cheap question to the API server. Undefined when it answers. */
+  /** Sends a cheap request to the API server. Undefined if it answers. */
   trouble(): Promise<Failure | undefined>;
-  /** Closes the connections once the requests under way are answered. */
+  /** Closes the connections once all requests are answered. */
   close(): Promise<void>;
 }
 
@@ -111,7 +111,7 @@ function listOf(received: Received | Failed): ListAnswer {
   };
 }
 
-// The API server says the kind of a list once, not with each item.
+// The API server names the kind once for a list, not for each item.
 function withKind(list: ListAnswer, { group, version, kind }: Resource): ListAnswer {
   if (list.kind === 'failed') return list;
   const apiVersion = group === '' ? version : `${group}/${version}`;

@@ -1,7 +1,7 @@
-// From kinds to resources, by what the API server says it serves; never by guessing a plural.
+// Finds the resource of a kind in the discovery of the API server; it never guesses a plural.
 //
-// A kind is looked up in the list of its group and version: small, exact at the moment it is asked for (the aggregated
-// document lags behind a new CustomResourceDefinition), and asked for again at once when the kind is not in a cached one.
+// A kind is looked up in the resource list of its group and version. That list is small and up to date, while the aggregated
+// document lags behind a new CustomResourceDefinition. If a cached list lacks the kind, it is read again at once.
 import type { Failed, Resource, ResourceAnswer, ResourcesAnswer } from '../../hooks/cluster.ts';
 import { at, isList, type Json, type JsonObject, textAt } from '../../hooks/model/json.ts';
 import { groupOf, versionOf } from '../../hooks/model/reference.ts';
@@ -22,9 +22,9 @@ interface Listing {
 }
 
 interface DiscoveryOptions {
-  /** A list is used for so many ms; a definition may gain a status subresource meanwhile, and must not be missed for long. */
+  /** ms for which a list is used. A CRD may gain a status subresource meanwhile, and the engine must notice that soon. */
   readonly longestUse: number;
-  /** A list that lacks a kind is read again only when it is so many ms old. */
+  /** A list that lacks a kind is read again only if it is older than this, in ms. */
   readonly shortestUse: number;
   readonly monotonic: () => number;
 }
@@ -99,7 +99,7 @@ function resourceOfEntry(entry: Json, apiVersion: string, names: ReadonlySet<str
 
 const aggregated = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
 
-// Each resource once, at the first version of its group that serves it; versions come in the order of preference.
+// Each resource once, with the first version of its group that serves it; discovery lists versions in their order of preference.
 async function readAll(ask: Ask): Promise<ResourcesAnswer> {
   const answers = await Promise.all(['/api', '/apis'].map((path) => ask({ method: 'GET', path, accept: aggregated })));
   const resources = new Map<string, Resource>();

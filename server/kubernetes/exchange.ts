@@ -1,4 +1,4 @@
-// One HTTP exchange, by undici's own events: what its streams and promises add to them costs a quarter of a request.
+// One HTTP exchange on undici's own events: its streams and promises would take a quarter more time per request.
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher, Pool } from 'undici';
 
@@ -8,18 +8,18 @@ interface HttpReply {
   readonly text: string;
 }
 
-/** How long an answer may take, in ms, and how large it may be, in bytes. */
+/** Limits of an answer: its time in ms, its size in bytes. */
 export interface Limits {
   readonly patience: number;
   readonly mostBytes?: number | undefined;
 }
 
-/** As undici's own, which bounds every answer. */
+// Like undici's own error, which limits every answer.
 class TooLarge extends Error {
   readonly code = 'UND_ERR_RES_EXCEEDED_MAX_SIZE';
 }
 
-/** The answer to one request. Rejects with a `TimeoutError` after `patience` ms, else with the error of the connection. */
+/** The answer to one request. Rejects with a `TimeoutError` after `patience` ms, or with the error of the connection. */
 export function exchange(pool: Pool, limits: Limits, request: Dispatcher.DispatchOptions): Promise<HttpReply> {
   const { patience, mostBytes = Number.POSITIVE_INFINITY } = limits;
   return new Promise((resolve, reject) => {

@@ -1,23 +1,23 @@
-// From an answer of the API server, or from the lack of one, to a Failure. Pure.
+// Turns an answer of the API server, or a missing answer, into a Failure. Pure.
 //
 // 1. Only the HTTP status, `reason` of the Status and error codes decide; the text of a message never does.
-// 2. Reason, message and fields of an answer may be a webhook's: any text, of any length. They are data, bounded and made harmless
-//    here, and a reason that is none of the API server's is replaced by that of the code.
+// 2. A webhook may have written reason, message and fields of an answer: any text, of any length. This file shortens and cleans
+//    them, and replaces a reason that the API server does not have by the reason of the code.
 // 3. An answer that is not the API server's own (a load balancer's page, a cut body) proves nothing: transient, not definitive.
 import type { Failure, FailureKind } from '../../hooks/model/failure.ts';
 import { at, isList, type Json, textAt } from '../../hooks/model/json.ts';
 import { type ApiReason, apiReasons, type FailureReason } from '../../hooks/model/reason.ts';
 import { foreign } from '../../hooks/model/words.ts';
 
-/** An HTTP answer as far as a failure needs it. Header names are lower case. */
+/** The parts of an HTTP answer that a failure needs. Header names are lower case. */
 export interface HttpAnswer {
   readonly code: number;
   readonly headers: Readonly<Record<string, string | undefined>>;
-  /** The parsed body; undefined when it is not JSON. */
+  /** The parsed body; undefined if it is not JSON. */
   readonly body: Json | undefined;
 }
 
-/** The Failure that an answer outside 2xx stands for. */
+/** The Failure for an answer outside 2xx. */
 export function failureOfAnswer(answer: HttpAnswer): Failure {
   if (answer.code < 400) return unreadable(answer.code);
   if (textAt(answer.body, 'kind') !== 'Status') return failureWithoutStatus(answer);
@@ -35,8 +35,8 @@ export function failureOfAnswer(answer: HttpAnswer): Failure {
   };
 }
 
-// The API server answers 404 in plain text where a whole group or version is not served, for example after its
-// CustomResourceDefinition is gone. Its Audit-Id header tells this from the page of a proxy on the way.
+// If a whole group or version is not served, for example after its CustomResourceDefinition was deleted, the API server answers 404
+// in plain text. The Audit-Id header distinguishes that answer from the page of a proxy.
 function failureWithoutStatus(answer: HttpAnswer): Failure {
   if (answer.code === 404 && answer.headers['audit-id'] !== undefined) {
     const message = 'the API server does not serve this group and version';
@@ -59,7 +59,7 @@ function messageOf({ body, code }: HttpAnswer, reason: string): string {
   return reason === '' || isApiReason(reason) || message.includes(words) ? message : `${message} (${words})`;
 }
 
-/** An answer that says nothing about the outcome of the request. */
+/** An answer that does not show whether the request took effect. */
 export function unreadable(code: number): Failure {
   const message = `the answer with HTTP status ${code} is not one of the Kubernetes API: it is cut, not JSON, or from a proxy`;
   return transientFailure(code, 'AnswerUnreadable', message);
@@ -73,19 +73,19 @@ const reasonOfError: Readonly<Record<string, FailureReason>> = {
   UND_ERR_RES_EXCEEDED_MAX_SIZE: 'AnswerTooLarge',
 };
 
-/** The Failure for a request that got no answer: connection refused or reset, time over, an answer cut short. */
+/** The Failure for a request without an answer: connection refused or reset, timeout, an answer cut short. */
 export function failureOfError(error: unknown): Failure {
   const code = codeOf(error);
   const reason = reasonOfError[code] ?? 'ConnectionFailed';
   return transientFailure(0, reason, `no answer from the API server (${code === '' ? 'unknown error' : code})`);
 }
 
-/** The Failure for a request that was not sent because its name or identity cannot be put into a request safely. */
+/** The Failure for a request that was not sent, because its name or identity would not be safe in a request. */
 export function notSendable(reason: FailureReason, message: string): Failure {
   return { kind: 'refused', code: 400, reason, message, fields: [], definitive: true };
 }
 
-/** Trouble on our side of the wire, before anything was sent. Unlike a lost answer it proves that nothing happens. */
+/** A failure of this process before it sent anything. Unlike a lost answer, it proves that the request has no effect. */
 export function notSent(reason: FailureReason, message: string): Failure {
   return { ...transientFailure(0, reason, message), definitive: true };
 }
@@ -144,7 +144,7 @@ function subjectOf(status: Json | undefined): { readonly subject?: string } {
   return name === undefined || isList(at(status, 'details', 'causes')) ? {} : { subject: foreign(name, longest.subject) };
 }
 
-/** Seconds. */
+/** In seconds. */
 const longestWish = 3_600;
 
 function retryAfterOf(answer: HttpAnswer): { readonly retryAfterSeconds?: number } {
@@ -153,7 +153,7 @@ function retryAfterOf(answer: HttpAnswer): { readonly retryAfterSeconds?: number
   return typeof wished === 'number' && wished > 0 ? { retryAfterSeconds: Math.min(wished, longestWish) } : {};
 }
 
-// Seconds or a date (RFC 9110, 10.2.3), which counts from that of the answer.
+// Retry-After holds seconds or a date (RFC 9110, 10.2.3); a date counts from that of the answer.
 function secondsIn(wish: string, date: string): number {
   if (/^\d+$/.test(wish)) return Number(wish);
   return /GMT$/.test(wish) ? (Date.parse(wish) - Date.parse(date)) / 1_000 : Number.NaN;

@@ -1,15 +1,16 @@
-// A body whose request can still be called off once its head is with the API server.
+// A request body that can still be cut off after the API server has received the head of the request.
 import type { Readable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 export type IsLate = () => boolean;
 
 /**
- * One byte goes with the head, the rest once it is known that it is not late. A process that is frozen before that finds out
- * here; one that is frozen after it has sent its head, and the API server counts the lifetime of the request from there.
+ * Sends one byte with the head, and the rest only if the request is not late by then. A process that freezes before that moment
+ * notices it here. If a process freezes after it has sent the head, the API server counts the lifetime of the request from the
+ * head.
  */
 export function headFirst(body: Buffer, isLate: IsLate): Readable {
-  // undici takes any async iterable, which costs a third less than a stream; its types know streams only.
+  // undici accepts any async iterable, which takes a third less time than a stream; its types allow only streams.
   return inTwo(body, isLate) as unknown as Readable;
 }
 

@@ -1,12 +1,12 @@
-// Who a request is made as. Only the user is impersonated: the API server adds the groups of a ServiceAccount itself.
+// The identity of a request. Only the user is impersonated: the API server adds the groups of a ServiceAccount itself.
 import type { Identity } from '../../hooks/cluster.ts';
 
 const label = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 const subdomain = /^[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?$/;
 
 /**
- * The headers that make a request run as `identity`. Undefined when the ServiceAccount cannot exist: a namespace or name
- * outside DNS-1123 (a colon, a line break) could turn into another user's name or another header.
+ * The headers that make a request run as `identity`. Undefined if no such ServiceAccount can exist: a namespace or name outside
+ * DNS-1123 (with a colon or a line break) could become another user's name or another header.
  */
 export function impersonationHeaders(identity: Identity): Readonly<Record<string, string>> | undefined {
   if (identity.kind === 'engine') return {};

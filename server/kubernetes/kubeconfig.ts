@@ -1,11 +1,11 @@
-// The connection that a kubeconfig describes, by client-node's KubeConfig with all its ways to authenticate (client certificate,
-// token, token file, exec plugin, OIDC).
+// The connection that a kubeconfig describes. client-node's KubeConfig reads it, with all its ways to authenticate (client
+// certificate, token, token file, exec plugin, OIDC).
 import type { RequestOptions } from 'node:https';
 import { delimiter } from 'node:path';
 import { KubeConfig } from '@kubernetes/client-node';
 import { type Connection, type CredentialSource, type Credentials, createConnection, type TlsSettings } from './connection.ts';
 
-/** Takes paths as kubectl joins them. Throws with a sentence for people if the kubeconfig cannot be used. */
+/** `paths`: joined as for kubectl. Throws a message for people if the kubeconfig cannot be used. */
 export function kubeconfigConnection(paths: string): Connection {
   return createConnection(() => loadKubeconfig(paths));
 }
@@ -41,7 +41,7 @@ function serverOf(config: KubeConfig): URL {
   return new URL(cluster.server);
 }
 
-// client-node fills request options; the agent among them is for Node's own client, which frames bodies of DELETE badly.
+// client-node sets request options. Its agent is for Node's own client, which frames the bodies of DELETE requests badly.
 export async function credentialsOf(config: KubeConfig): Promise<Credentials> {
   const options: RequestOptions = {};
   await config.applyToHTTPSOptions(options);
@@ -49,7 +49,7 @@ export async function credentialsOf(config: KubeConfig): Promise<Credentials> {
   return { headers: authorizationOf(options), tls: present({ ca, cert, key, servername, rejectUnauthorized }) };
 }
 
-// A token file may end in a line break, which no header can carry.
+// A token file may end in a line break, which a header cannot contain.
 function authorizationOf(options: RequestOptions): Readonly<Record<string, string>> {
   const headers = new Map(Object.entries(options.headers ?? {}).map(([name, value]) => [name.toLowerCase(), value]));
   const authorization = headers.get('authorization');

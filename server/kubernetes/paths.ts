@@ -1,24 +1,24 @@
 // Paths of the Kubernetes API. Pure.
 //
-// Escaping alone is not enough: the API server splits the path after unescaping, so that a name `web%2Fstatus` would
-// address a subresource. Names that no object can have are refused here, before anything is sent.
+// Escaping alone is not enough: the API server splits the path after it has unescaped it, so the name `web%2Fstatus` would address
+// a subresource. This file refuses names that no object can have, before anything is sent.
 import type { Location, Resource } from '../../hooks/cluster.ts';
 
-/** Path of all objects of a resource, in one namespace or in the whole cluster. Undefined for an impossible name. */
+/** The path of all objects of a resource, in one namespace or in the whole cluster. Undefined for an impossible name. */
 export function collectionPath(resource: Resource, namespace: string | undefined): string | undefined {
   const root = resource.group === '' ? ['api'] : ['apis', resource.group];
   const scope = namespace === undefined ? [] : ['namespaces', namespace];
   return joined([...root, resource.version, ...scope, resource.plural]);
 }
 
-/** Path of one object or of its subresource. Undefined for an impossible name. */
+/** The path of one object or of its subresource. Undefined for an impossible name. */
 export function objectPath(location: Location, subresource?: string): string | undefined {
   const collection = collectionPath(location.resource, location.namespace);
   const rest = joined([location.name, ...(subresource === undefined ? [] : [subresource])]);
   return collection === undefined || rest === undefined ? undefined : collection + rest;
 }
 
-/** Path of the list of resources of `apps/v1`. Undefined for an impossible group or version. */
+/** The path of the resource list of `apps/v1`. Undefined for an impossible group or version. */
 export function groupVersionPath(apiVersion: string): string | undefined {
   const parts = apiVersion.split('/');
   if (parts.length > 2) return undefined;
@@ -29,7 +29,7 @@ function joined(segments: readonly string[]): string | undefined {
   return segments.every(isSegment) ? segments.map((segment) => `/${encodeURIComponent(segment)}`).join('') : undefined;
 }
 
-// The API server's own rule for names in paths, and well-formed text, without which encodeURIComponent throws.
+// The API server's own rule for names in paths. Text must be well-formed, or encodeURIComponent throws.
 function isSegment(text: string): boolean {
   return text !== '' && text !== '.' && text !== '..' && !/[/%]/.test(text) && text.isWellFormed();
 }

@@ -1,4 +1,4 @@
-// The connection of a Pod: address, token and CA as Kubernetes gives them to it, read as client-go's InClusterConfig does.
+// The connection of a Pod: Kubernetes provides address, token and CA; they are read as client-go's InClusterConfig does.
 import { readFile } from 'node:fs/promises';
 import { isIPv6 } from 'node:net';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ export interface PodFiles {
   /** Host and port of the API server. */
   readonly host: string;
   readonly port: string;
-  /** Of `token` and `ca.crt`. */
+  /** The directory of `token` and `ca.crt`. */
   readonly directory: string;
 }
 

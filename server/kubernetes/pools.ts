@@ -1,18 +1,18 @@
-// Connections to the API server: kept, bounded, and made anew when the certificates for them change.
+// Connections to the API server: kept, limited in number, and replaced when their certificates change.
 import { isDeepStrictEqual } from 'node:util';
 import { Pool } from 'undici';
 import type { TlsSettings } from './connection.ts';
 
 export interface PoolOptions {
-  /** Connections to the API server at the same time. */
+  /** Parallel connections to the API server, at most. */
   readonly connections: number;
-  /** A larger answer is refused. */
+  /** A larger answer fails, in bytes. */
   readonly longestAnswer: number;
-  /** A request and its answer take at most so many ms. */
+  /** ms for a request and its answer, at most. */
   readonly requestTimeout: number;
 }
 
-/** How long a request may wait in front of the API server after it was given to a free connection. */
+/** ms for which a request may wait before it reaches the API server, once it has a free connection. */
 export const connectTimeout = 3_000;
 
 const idleConnectionTimeout = 60_000; // the API server closes idle connections after 90 s; be first, or a request meets the close
@@ -22,7 +22,7 @@ interface Pools {
   close(): Promise<void>;
 }
 
-// Connections are made with certificates; once these are rotated, new requests take a new pool and the old one drains.
+// A connection keeps the certificates it was made with. Once these rotate, new requests use a new pool and the old one drains.
 export function createPools(server: URL, options: PoolOptions): Pools {
   let current: { readonly tls: TlsSettings; readonly pool: Pool } | undefined;
   return {

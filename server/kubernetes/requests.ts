@@ -1,9 +1,9 @@
-// From a Write of the port to the one HTTP request that says it. Pure.
+// Turns a Write of the port into one HTTP request. Pure.
 //
-// 1. Every write carries its precondition where the API server looks for it, and a lifetime after which it has no effect.
-// 2. `fieldValidation=Strict`, as kubectl asks for: a misspelt field is refused and named. The default would drop it and
-//    say so in a header that nobody sees; an undo that the API server would cut would then pass for exact.
-// 3. A delete says everything in its body: with a body there, the API server ignores the same words in the query.
+// 1. Every write has its precondition where the API server reads it, and a lifetime after which it has no effect.
+// 2. `fieldValidation=Strict`, as kubectl sends: the API server refuses an unknown field and names it. By default it would drop the
+//    field and only add a warning header; then an undo that lost a field would count as exact.
+// 3. A delete has all its options in the body: if there is a body, the API server ignores the same options in the query.
 import type { Location, Precondition, Write } from '../../hooks/cluster.ts';
 import { type JsonObject, withPath } from '../../hooks/model/json.ts';
 import { collectionPath, objectPath } from './paths.ts';
@@ -12,20 +12,20 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 export interface ApiRequest {
   readonly method: Method;
-  /** Undefined when a name in it cannot be put into a path. */
+  /** Undefined if a name in it is impossible in a path. */
   readonly path: string | undefined;
   readonly query?: Readonly<Record<string, string>>;
   readonly accept?: string;
   readonly contentType?: string;
   readonly body?: JsonObject;
-  /** The request has no effect later than so many ms after it was asked for: the API server gives up on it then. */
+  /** ms after the request from which on it has no effect: the API server gives up on it then. */
   readonly lifetime?: number;
-  /** A larger answer, in bytes, is cut off. */
+  /** A larger answer is cut off, in bytes. */
   readonly mostBytes?: number;
 }
 
 interface WriteOptions {
-  /** `lifetime` of the request. */
+  /** The `lifetime` of the request. */
   readonly timeout: number;
   readonly dryRun: boolean;
 }
@@ -70,7 +70,7 @@ function createRequest(location: Location, body: JsonObject, query: Readonly<Rec
   return { method: 'POST', path: creationPath(location), query, contentType: json, body };
 }
 
-// The name of a new object stands in its body only, yet it must be one that every later request can address.
+// The body of a create holds the name of the new object; later requests must be able to address that name.
 function creationPath(location: Location): string | undefined {
   return objectPath(location) === undefined ? undefined : collectionPath(location.resource, location.namespace);
 }
@@ -94,7 +94,7 @@ function queryOf(fieldManager: string, dryRun: boolean): Readonly<Record<string,
   return { fieldManager, fieldValidation: 'Strict', ...(dryRun ? { dryRun: 'All' } : {}) };
 }
 
-// The location, which was checked and locked, names the object; whatever the content says.
+// The location was checked and locked: it names the object, whatever the content says.
 function named(object: JsonObject, location: Location): JsonObject {
   return withPath(object, ['metadata', 'name'], location.name);
 }

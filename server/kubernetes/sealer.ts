@@ -1,17 +1,17 @@
-// Sealing of what a snapshot must not show, tags for what it may, and compression of what is large.
+// Seals texts that readers of a snapshot must not see, tags those that they may see, and compresses large ones.
 //
 // Sealed text is `1.KEY.DATA`: the version of this format, the id of the key, and nonce, ciphertext and tag in base64url. A tag is
-// `1.KEY.TAG`. Version, key id and the caller's context are authenticated with both: a text is accepted only where it belongs.
-// Tags and names are made with keys derived from the sealing key, each for its own use.
+// `1.KEY.TAG`. Both authenticate version, key id and the caller's context: a text is valid only in its own place.
+// Tags and names use keys derived from the sealing key, one for each purpose.
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
 import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib';
 import type { Sealer } from '../../hooks/cluster.ts';
 
-/** Keys by id. All of them open; `current` seals. */
+/** Keys by id. The sealer opens with any of them and seals with `current`. */
 export interface KeyRing {
   readonly current: string;
   readonly keys: ReadonlyMap<string, Buffer>;
-  /** ms since the epoch: when an engine that tags what it stores first ran here. Absent: nothing without a tag is believed. */
+  /** ms since the epoch: when an engine that tags its texts first ran here. Absent: a text without a tag is never valid. */
   readonly taggedSince?: number;
 }
 
@@ -23,7 +23,7 @@ const nonceLength = 12;
 const tagLength = 16;
 const nameLength = 20;
 
-/** `keyRing` is asked at each use, so that a rotated key is taken up without a restart. */
+/** The sealer calls `keyRing` at each use, so that it uses a rotated key without a restart. */
 export function createSealer(keyRing: () => KeyRing): Sealer {
   const derived = createDerived();
   return {
@@ -92,7 +92,7 @@ function derivedKey(key: Buffer, use: string): Buffer {
   return Buffer.from(hkdfSync('sha256', key, '', use, keyLength));
 }
 
-// The JSON of the first line has no line break of its own: where the text begins cannot be moved.
+// The JSON of the first line contains no line break, so nobody can shift the boundary between context and text.
 function authentication(key: Buffer, id: string, context: string, text: string): Buffer {
   return createHmac('sha256', key)
     .update(`${JSON.stringify([version, id, context])}\n`)
@@ -104,8 +104,8 @@ function nameOf(key: Buffer, text: string): string {
   return createHmac('sha256', key).update(text).digest('hex').slice(0, nameLength);
 }
 
-// The states before and after a change are nearly equal texts of up to a megabyte: the window must hold both (2^22 bytes), which
-// gzip's (2^15) does not.
+// The states before and after a change are nearly equal texts of up to a megabyte. The window must hold both: 2^22 bytes do, gzip's
+// 2^15 do not.
 const packing = { params: { [constants.BROTLI_PARAM_QUALITY]: 5, [constants.BROTLI_PARAM_LGWIN]: 22 } };
 
 function pack(text: string): Buffer {
@@ -146,7 +146,7 @@ function decrypt(data: string, key: Buffer, additional: Buffer): Buffer | undefi
   }
 }
 
-// Base64 has several spellings of the same bytes; only the one that we write is ours.
+// Base64 has several spellings of the same bytes; only the one that this code writes is accepted.
 function bytesOf(data: string): Buffer | undefined {
   const bytes = Buffer.from(data, 'base64url');
   return bytes.toString('base64url') === data ? bytes : undefined;

@@ -1,9 +1,9 @@
-// The sealing keys: a Secret in the engine's namespace, made on the first start.
+// The sealing keys: a Secret in the engine's namespace, created at the first start.
 //
-// Its data: one entry per key, named by the key's id, `current`, the id of the one that seals, and `tagged-since`, when an engine
-// that tags what it stores first ran here, by the API server's clock: what is older is read without a tag. To rotate: add a key,
-// wait until every replica has read it (a minute), then change `current`; drop a key once nothing sealed with it is left.
-// Two replicas at once: the create of one is answered 409, and it reads what the other made.
+// Its data has one entry per key, named by the key's id; `current`, the id of the key that seals; and `tagged-since`, the time (by
+// the API server's clock) when an engine that tags its texts first ran here: older texts are valid without a tag. To rotate: add a
+// key, wait until every replica has read it (a minute), then change `current`; remove a key once no text sealed with it is left. If
+// two replicas start at once, the create of one is answered 409, and that replica reads the other's Secret.
 import { randomBytes } from 'node:crypto';
 import type { Answer, Cluster, Failed, Identity, Location } from '../../hooks/cluster.ts';
 import { at, isObject, type JsonObject, textAt, withPath } from '../../hooks/model/json.ts';
@@ -18,7 +18,7 @@ const taggedSince = 'tagged-since';
 
 const engine: Identity = { kind: 'engine' };
 
-/** The keys as they are stored; made first when there are none, and marked with the time when they were not yet. */
+/** The stored keys. Creates the Secret if it does not exist, and adds `tagged-since` if it is missing. */
 export async function ensureSealingKeys(cluster: Cluster, engineNamespace: string): Promise<KeyRingAnswer> {
   const stored = await ensureSecret(cluster, engineNamespace);
   const read = keyRingOf(stored, engineNamespace);
@@ -42,7 +42,7 @@ async function ensureSecret(cluster: Cluster, engineNamespace: string): Promise<
   return made.kind === 'ok' || made.failure.kind !== 'exists' ? made : cluster.get(location, engine);
 }
 
-// Once: with the version that was read, so that the first of several replicas counts.
+// Written once: the request names the version that was read, so the first of several replicas wins.
 async function mark(cluster: Cluster, namespace: string, stored: Extract<Answer, { kind: 'ok' }>): Promise<Answer> {
   const read = (key: string): string => textAt(stored.object, 'metadata', key) ?? '';
   const precondition = { uid: read('uid'), resourceVersion: read('resourceVersion') };
@@ -58,7 +58,7 @@ async function mark(cluster: Cluster, namespace: string, stored: Extract<Answer,
   });
 }
 
-/** The keys as they are stored, without making any: a key that is gone must not be replaced behind the back of what it sealed. */
+/** The stored keys. Never creates the Secret: a new key must not silently replace one that has sealed texts. */
 export async function readSealingKeys(cluster: Cluster, engineNamespace: string): Promise<KeyRingAnswer> {
   return keyRingOf(await cluster.get(locationOf(engineNamespace), engine), engineNamespace);
 }

@@ -1,20 +1,21 @@
-// Lists as the API server prints them: a few words a row instead of whole objects, so that ten thousand of them can be counted.
+// Lists as tables, as the API server prints them: a few words per row instead of whole objects, so that ten thousand can be
+// counted.
 import type { Failed, Identity, Resource } from '../../hooks/cluster.ts';
 import { at, isList, type Json, textAt } from '../../hooks/model/json.ts';
 import { collectionPath } from './paths.ts';
 import { failed, type Transport } from './transport.ts';
 
 export interface Row {
-  /** What stands in the column of that name; empty where there is none. */
+  /** The text in the column of that name; empty if there is no such column. */
   cell(column: string): string;
 }
 
 export interface Page {
   readonly kind: 'ok';
   readonly rows: readonly Row[];
-  /** Asks for the next page; empty on the last one. */
+  /** The token for the next page; empty on the last page. */
   readonly next: string;
-  /** By the API server's clock. */
+  /** The API server's time. */
   readonly serverTime: number;
 }
 
@@ -62,7 +63,7 @@ function listAt(value: Json | undefined): readonly Json[] {
 
 const units: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400, y: 31_536_000 };
 
-/** Seconds of an age as the API server prints it (`45s`, `5m10s`, `3d4h`); undefined when it is none. */
+/** The seconds of an age as the API server prints it (`45s`, `5m10s`, `3d4h`); undefined if the text is no age. */
 export function secondsOfAge(text: string): number | undefined {
   if (!/^(\d+[smhdy])+$/.test(text)) return undefined;
   return [...text.matchAll(/(\d+)([smhdy])/g)].reduce(

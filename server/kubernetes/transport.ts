@@ -1,12 +1,12 @@
-// One request to the API server, one answer; every trouble is a Failure, nothing is thrown and nothing is retried.
+// One request to the API server, one answer. Every trouble is a Failure; nothing is thrown, and nothing is retried.
 //
-// 1. One fixed host, no redirects, no proxies: where a request goes never depends on what it carries.
-// 2. A request ends within its time limit, and has no effect later than its lifetime, after it was asked for: waiting for
-//    its turn counts. Only a new connection may add to either (`connectTimeout`).
-// 3. A write is completed only if it is not late once its head is on its way. The API server counts its lifetime from the head,
-//    so one that a frozen process sends when it wakes up has no effect, wherever it was frozen.
-// 4. Bodies are raw JSON both ways and always framed by content-length (a DELETE without it is taken for one without a
-//    body, and its preconditions are ignored).
+// 1. One fixed host, no redirects, no proxies: the content of a request never decides where it goes.
+// 2. A request ends within its time limit, and has no effect after its lifetime. Both count from the call of `request`: waiting for
+//    a free connection counts. Only a new connection may add to them (`connectTimeout`).
+// 3. The rest of a write is sent only if the write is not late once its head is sent. The API server counts the lifetime from the
+//    head, so a request that a frozen process sends after it wakes up has no effect, wherever it was frozen.
+// 4. Bodies are raw JSON in both directions and always have a content-length: the API server would treat a DELETE without it as one
+//    without a body, and ignore its preconditions.
 import type { Dispatcher, Pool } from 'undici';
 import type { Failed, Identity } from '../../hooks/cluster.ts';
 import type { Failure } from '../../hooks/model/failure.ts';
@@ -25,15 +25,15 @@ const leastLifetime = 1_000; // less is not worth sending
 export interface Received {
   readonly kind: 'ok';
   readonly body: JsonObject;
-  /** Of the body, in characters. */
+  /** Characters of the body. */
   readonly size: number;
   readonly serverTime: number;
 }
 
 export interface Transport {
-  /** `isLate` is asked once the head of the request is sent: if so, the request is cut off, and has no effect. */
+  /** `isLate` is called once the head of the request is sent: if it returns true, the request is cut off and has no effect. */
   request(request: ApiRequest, identity: Identity, isLate?: IsLate): Promise<Received | Failed>;
-  /** Closes the connections once the requests under way are answered. */
+  /** Closes the connections once all requests are answered. */
   close(): Promise<void>;
 }
 
@@ -61,7 +61,8 @@ export function createTransport(connection: Connection, options: PoolOptions): T
         method: request.method,
         path: pathOf(connection.server, request, waited),
         ...framed(request, isLate, { ...headersOf(request), ...impersonationHeaders(identity), ...credentials.headers }),
-        // undici closes the connection after a DELETE with a body, lest a server reads the body as the next request. This one does not.
+        // After a DELETE with a body, undici closes the connection by default, since a server might read the body as the next
+        // request. The API server does not.
         reset: false,
       },
     );
@@ -152,7 +153,7 @@ function firstValues(headers: Headers): HttpAnswer['headers'] {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value[0] : value]));
 }
 
-// The time already waited is taken off: the API server counts from the arrival.
+// Minus the time that the request has waited: the API server counts from its arrival.
 function pathOf(server: URL, request: ApiRequest, waited: number): string {
   const timeout = request.lifetime === undefined ? {} : { timeout: `${request.lifetime - waited}ms` };
   const path = `${server.pathname.replace(/\/+$/, '')}${request.path}`;

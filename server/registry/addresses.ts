@@ -1,11 +1,11 @@
-// Where a registry may lead: its redirects and challenges name hosts, and a name may lead to an address inside.
+// The hosts that a registry may lead to: redirects and challenges name hosts, and a host name may resolve to an internal address.
 import { lookup } from 'node:dns/promises';
 import { BlockList, isIP } from 'node:net';
 import { invalid, unavailable } from './trouble.ts';
 
-/** Never: metadata services of clouds among them. */
+/** Never allowed: among them the metadata services of clouds. */
 const never = blockList(['169.254.0.0/16', '0.0.0.0/8', 'fe80::/10', '::/128', 'fd00:ec2::/32']);
-/** Only where the registry itself is one of them. */
+/** Allowed only if the registry itself has one of these addresses. */
 const inside = blockList([
   '127.0.0.0/8',
   '10.0.0.0/8',
@@ -30,7 +30,7 @@ function isAmong(list: BlockList, address: string): boolean {
   return list.check(mapped, isIP(mapped) === 6 ? 'ipv6' : 'ipv4');
 }
 
-/** The addresses of a host name or a literal. */
+/** The addresses of a host name, or of an address written literally. */
 export async function addressesOf(hostname: string): Promise<readonly string[]> {
   const plain = hostname.replace(/^\[|\]$/g, '');
   if (isIP(plain) !== 0) return [plain];
@@ -42,8 +42,8 @@ export async function addressesOf(hostname: string): Promise<readonly string[]> 
 }
 
 /**
- * The address to connect to when a registry led to that host. Throws a Trouble where it lies inside and the registry does not: who
- * runs a registry may not send us where he cannot go himself.
+ * The address to connect to when a registry led to that host. Throws a Trouble if the address is internal and the registry's is
+ * not: the operator of a registry must not make us reach hosts that the operator cannot reach.
  */
 export function admittedAddress(hostname: string, addresses: readonly string[], ofRegistry: readonly string[]): string {
   const isInside = ofRegistry.some((address) => isAmong(inside, address));
@@ -53,7 +53,7 @@ export function admittedAddress(hostname: string, addresses: readonly string[], 
   return first;
 }
 
-/** Plain HTTP is for registries on this machine, or of names that no other network has. */
+/** Plain HTTP is allowed for registries on this machine, and for names that exist in no other network. */
 export function schemeOf(registry: string): 'http' | 'https' {
   const host = registry.replace(/:[0-9]+$/, '');
   return ['localhost', '127.0.0.1', '[::1]'].includes(host) || host.endsWith('.local') ? 'http' : 'https';

@@ -1,5 +1,5 @@
-// Who we are to a registry: pull secrets as Kubernetes stores them, and the answers to its challenges. A secret goes to the registry
-// that it is for, and to the token service which that registry names; a token goes to the registry alone.
+// Credentials for registries: pull secrets as Kubernetes stores them, and the answers to challenges. A secret is sent to its own
+// registry, and to the token service that this registry names; a token is sent to the registry only.
 import { at, isObject, type Json, parseJson, textAt } from '../../hooks/model/json.ts';
 
 interface Login {
@@ -7,10 +7,10 @@ interface Login {
   readonly password: string;
 }
 
-/** Of `.dockerconfigjson`: the login for a source, of the longest name that is the source or above it. */
+/** From `.dockerconfigjson`: the login for a source, under the longest name that equals the source or contains it. */
 export type Keychain = (source: string) => Login | undefined;
 
-/** Reads pull secrets, the first one that fits first. One that cannot be read is left out: it may be for another registry. */
+/** Reads pull secrets; the first match counts. An unreadable secret is skipped: it may belong to another registry. */
 export function readKeychain(secrets: readonly string[]): Keychain {
   const entries = secrets.flatMap(entriesOf);
   return (source) => {
@@ -28,7 +28,7 @@ function entriesOf(secret: string): readonly Entry[] {
   const auths = at(parsed(secret), 'auths');
   return Object.entries(isObject(auths) ? auths : {}).flatMap(([key, value]) => {
     const login = loginOf(value);
-    // Written as a host, with a path, or as an address with the version of the API.
+    // Docker writes these names as a host, with a path, or as an address with the version of the API.
     const name = key.replace(/^https?:\/\//, '').replace(/\/(?:v[12]\/?)?$/, '');
     return login === undefined ? [] : [{ name, login }];
   });
@@ -58,7 +58,7 @@ export type Challenge =
   | { readonly kind: 'basic' }
   | { readonly kind: 'bearer'; readonly realm: string; readonly parameters: Readonly<Record<string, string>> };
 
-/** Of a header WWW-Authenticate: Bearer where there is one. Undefined where there is none that we can answer. */
+/** The challenge in a WWW-Authenticate header, Bearer preferred. Undefined if it has none that we can answer. */
 export function readChallenge(header: string): Challenge | undefined {
   const bearer = /(?:^|,)\s*bearer\s+(.*)$/i.exec(header)?.[1];
   if (bearer === undefined) return /(?:^|,)\s*basic\b/i.test(header) ? { kind: 'basic' } : undefined;
@@ -67,12 +67,12 @@ export function readChallenge(header: string): Challenge | undefined {
   return realm === undefined ? undefined : { kind: 'bearer', realm, parameters };
 }
 
-/** The address of the token service, with what is asked of it; undefined where the realm is none. */
+/** The address of the token service with its query; undefined if the realm is not a valid address. */
 export function tokenAddress({ realm, parameters }: Challenge & { kind: 'bearer' }, repository: string): URL | undefined {
   if (!URL.canParse(realm)) return undefined;
   const url = new URL(realm);
   if (parameters.service !== undefined) url.searchParams.set('service', parameters.service);
-  // What we need, whatever the registry says: a token that can do more is worth more to a thief.
+  // The scope is what we need, whatever the registry asks for: a stolen token must not allow more.
   url.searchParams.set('scope', `repository:${repository}:pull`);
   return url;
 }

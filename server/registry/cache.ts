@@ -1,5 +1,5 @@
-// Blobs on a disk, by digest. All of it may be lost at any time. A blob gets its name once it is whole, and is held against its
-// digest at every use: a crash, another process or a broken disk costs a fetch, nothing else.
+// Blobs on disk, by digest. The cache may disappear at any time. A blob gets its name once it is complete, and its digest is
+// checked at every use: a crash, another process or a broken disk costs one more download, nothing else.
 import { createHash, randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { mkdir, open, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
@@ -8,22 +8,24 @@ import { invalid, Trouble, unavailable } from './trouble.ts';
 
 export interface Announced {
   readonly digest: string;
-  /** Bytes. Where it is not known, `most` is the bound alone. */
+  /** In bytes. If it is unknown, only `most` limits the blob. */
   readonly size: number | undefined;
   readonly most: number;
 }
 
 export interface Cache {
-  /** The path of a whole blob; undefined where it is not there. */
+  /** The path of a complete blob; undefined if the cache does not have it. */
   find(digest: string): Promise<string | undefined>;
-  /** Stores what comes, and gives its path. Throws a Trouble where it is not what was announced; then nothing is stored. */
+  /**
+   * Stores the content and returns its path. Throws a Trouble, and stores nothing, if size or digest differ from those announced.
+   */
   store(announced: Announced, content: AsyncIterable<Uint8Array>): Promise<string>;
 }
 
 const abandonedAfter = 86_400_000;
 const unfinished = '.unfinished-';
 
-/** A cache in that folder, which is made; of at most so many bytes when something was stored. */
+/** A cache in that directory, which it creates. After each store it keeps at most `mostBytes`. */
 export function createCache(directory: string, mostBytes: number): Cache {
   const pathOf = (digest: string): string => join(directory, digest.replace(':', '-'));
   return {
@@ -77,7 +79,7 @@ async function write(path: string, announced: Announced, content: AsyncIterable<
   }
 }
 
-/** The same content; throws as soon as, or at its end if, it is not what was announced. */
+/** Passes the content on. Throws as soon as the content exceeds its limits, or at its end if size or digest are wrong. */
 async function* checked({ digest, size, most }: Announced, content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   const hash = createHash('sha256');
   const bound = Math.min(size ?? most, most);
@@ -99,7 +101,7 @@ interface Stored {
   readonly used: number;
 }
 
-/** Removes what was not used for longest, and what writers left that died; never what was stored just now. */
+/** Removes the least recently used blobs, and files of writers that died; never the blob `kept`, which was stored just now. */
 async function makeRoom(directory: string, mostBytes: number, kept: string): Promise<void> {
   const all = await Promise.all((await readdir(directory)).map((name) => statOf(join(directory, name))));
   const stored = all.filter((one) => one !== undefined).toSorted((left, right) => left.used - right.used);
@@ -112,7 +114,7 @@ async function makeRoom(directory: string, mostBytes: number, kept: string): Pro
   }
 }
 
-// Another process may have removed it meanwhile.
+// Another process may have removed the file meanwhile.
 async function statOf(path: string): Promise<Stored | undefined> {
   const found = await stat(path).catch(() => undefined);
   return found === undefined ? undefined : { path, size: found.size, used: found.mtimeMs };

@@ -1,8 +1,8 @@
-// The port of packages over real registries.
+// Implements the port of packages over real registries.
 //
-// 1. From a tag to its digest by one request; from there all is asked for by digest, and is held against it before it is looked at.
-// 2. Nothing is retried here.
-// 3. A digest that lies in the cache is read from there, but only once this call has seen that it may read it.
+// 1. One request resolves a tag to its digest. All later requests are by digest, and every answer is checked against it before use.
+// 2. It retries nothing.
+// 3. It reads a digest from the cache only if this call has seen that it may read that digest.
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { isDigest, type PackageReference } from '../../hooks/packages/model/reference.ts';
@@ -20,19 +20,19 @@ import { readTags } from './tags.ts';
 import { failedBy, invalid, Trouble } from './trouble.ts';
 
 export interface ClientOptions {
-  /** A folder of its own, which may be emptied at any time. */
+  /** A directory of its own; anybody may empty it at any time. */
   readonly cacheDirectory: string;
   readonly cacheBytes: number;
-  /** At most so many requests at once. */
+  /** Parallel requests, at most. */
   readonly atOnce?: number;
-  /** A request and its answer take at most so many ms. */
+  /** ms for a request and its answer, at most. */
   readonly requestTimeout?: number;
 }
 
 interface Call {
-  /** `.dockerconfigjson` of the root's pull secrets. */
+  /** `.dockerconfigjson` of the root package's pull secrets. */
   readonly pullSecrets: readonly string[];
-  /** After so many ms every request of the call fails. */
+  /** ms after which every request of the call fails. */
   readonly deadline: number;
 }
 
@@ -63,7 +63,7 @@ interface Parts {
   readonly slots: Slots;
   readonly cache: Cache;
   readonly session: Session;
-  /** What this call was seen to be allowed to read, `SOURCE DIGEST`. */
+  /** What this call may read, as the registry has shown: `SOURCE DIGEST`. */
   readonly allowed: Set<string>;
 }
 
@@ -136,7 +136,7 @@ async function manifestOf(source: string, wanted: Wanted, parts: Parts): Promise
   return readManifest(await readFile(path, 'utf8'));
 }
 
-/** The path of content in the cache, fetched where it is not there. */
+/** The path of a blob in the cache; downloads it if the cache does not have it. */
 async function blob(source: string, path: string, announced: Announced, parts: Parts): Promise<string> {
   const found = await parts.cache.find(announced.digest);
   if (found !== undefined) return found;

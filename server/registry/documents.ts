@@ -1,5 +1,6 @@
-// A stream of YAML as objects: document by document, so that memory is bounded by the largest one, and without losing a digit.
-// js-yaml with the schema of YAML 1.1, which is what Kubernetes reads; what it has beside JSON (times, sets, merges) is text or refused.
+// Parses a YAML stream into objects, one document at a time, so that the largest document limits the memory, and without losing
+// digits. It uses js-yaml with the YAML 1.1 schema, which Kubernetes reads. Values that JSON does not have (times, sets, merges)
+// become text or are refused.
 import {
   boolYaml11Tag,
   defineScalarTag,
@@ -20,7 +21,7 @@ const exactInteger = defineScalarTag('tag:yaml.org,2002:int', {
   resolve: (source, isExplicit, tagName) => {
     if (/^[-+]?(?:0|[1-9][0-9]*)$/.test(source) && !Number.isSafeInteger(Number(source)))
       return JSON.rawJSON(String(BigInt(source)));
-    // In YAML 1.1 `1:30` is 90; Kubernetes reads a text.
+    // YAML 1.1 reads `1:30` as 90; Kubernetes reads it as text.
     return source.includes(':') ? NOT_RESOLVED : intYaml11Tag.resolve(source, isExplicit, tagName);
   },
 });
@@ -33,7 +34,7 @@ const schema = FAILSAFE_SCHEMA.withTags(nullYaml11Tag, boolYaml11Tag, exactInteg
 
 const separator = /^---[ \t\r]*(?:#.*)?$/;
 
-/** Gives each object of the stream to `take`, in order; empty documents count for nothing. Throws where it is no stream of objects. */
+/** Calls `take` with each object of the stream, in order; skips empty documents. Throws if the text is no stream of objects. */
 export async function readDocuments(
   stream: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   take: (object: JsonObject) => void,
@@ -50,7 +51,7 @@ interface Collected {
   end(): void;
 }
 
-/** Line by line, by no promises: a package has millions of them. */
+/** Collects line by line without promises: a package has millions of lines. */
 function collectInto(take: (object: JsonObject) => void): Collected {
   let [lines, size, objects, rest]: [string[], number, number, string] = [[], 0, 0, ''];
   const finish = (): void => {
@@ -104,7 +105,7 @@ function loaded(text: string): unknown {
   try {
     return load(text, { schema, maxDepth: limits.levels });
   } catch (error) {
-    // The parser's own words quote the text.
+    // The parser's own message would quote the text.
     const place = placeOf(error);
     throw invalid(`package.yaml is not the YAML of objects${place === '' ? '' : `: line ${place} of a document`}`);
   }
@@ -119,7 +120,7 @@ interface Budget {
   left: number;
 }
 
-// What an alias repeats counts each time: a walk through the object meets it each time.
+// An aliased value counts each time it is used: a walk through the object visits it each time.
 function toJson(value: unknown, level: number, budget: Budget): Json {
   budget.left -= 1;
   if (budget.left < 0) throw invalid(`package.yaml holds a document of more than ${limits.values} values`);

@@ -1,4 +1,4 @@
-// One request to one host, and its answer as a stream: bounded in time, and in bytes by its reader.
+// One request to one host. The answer is a stream: this file limits its time, and its reader limits its bytes.
 import type { Dispatcher } from 'undici';
 import { Pool } from 'undici';
 import { addressesOf, admittedAddress } from './addresses.ts';
@@ -8,9 +8,9 @@ export interface Reply {
   readonly code: number;
   header(name: string): string | undefined;
   readonly body: AsyncIterable<Uint8Array>;
-  /** Reads at most so many bytes as text, then lets go. */
+  /** Reads at most that many bytes as text, and drops the rest. */
   text(most: number): Promise<string>;
-  /** For an answer that nobody reads. */
+  /** Drops the answer unread. */
   discard(): void;
 }
 
@@ -19,7 +19,7 @@ export interface Asked {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
-  /** Where the registry led us: its own addresses, which say where else it may lead. */
+  /** The addresses of the registry that led to this host: they decide which addresses are allowed. */
   readonly ledBy?: readonly string[];
 }
 
@@ -33,7 +33,7 @@ const idle = 10_000;
 
 export function createExchange(connections: number, requestTimeout: number): Exchange {
   const pools = new Map<string, Pool>();
-  // Connected to the address that was looked at: the next look-up may give another one.
+  // Connects to the address that was checked: another lookup might return another address.
   const poolFor = async (url: URL, ledBy: readonly string[] | undefined): Promise<Pool> => {
     const address = ledBy === undefined ? undefined : admittedAddress(url.hostname, await addressesOf(url.hostname), ledBy);
     const key = `${url.origin} ${address ?? ''}`;
@@ -117,7 +117,7 @@ async function textOf(body: AsyncIterable<Uint8Array>, most: number, where: stri
   return Buffer.concat(chunks).toString();
 }
 
-/** Words of our own for what Node and undici say: theirs may quote what was sent. */
+/** Replaces errors of Node and undici by our own words: theirs may quote what was sent. */
 function troubleOf(error: unknown, where: string): unknown {
   if (error instanceof Trouble || !(error instanceof Error)) return error;
   const code = 'code' in error ? String(error.code) : '';

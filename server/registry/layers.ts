@@ -1,4 +1,4 @@
-// What lies in the layers of an image: the stream package.yaml. Nothing is written to a disk, and nothing but that stream is looked at.
+// Reads package.yaml from the layers of an image. It writes nothing to disk, and reads no other file.
 import { posix } from 'node:path';
 import type { Header } from 'tar-stream';
 import { counting, entriesOf, type Room } from './tar.ts';
@@ -13,7 +13,7 @@ interface Place {
   readonly path: string;
 }
 
-/** `package.yaml` of an image whose layers lie in these files, the lowest first. Throws a Trouble where there is not exactly one. */
+/** The stream of `package.yaml` in an image with these layers, the lowest first. Throws a Trouble unless there is exactly one. */
 export async function* packageStream(files: readonly string[]): AsyncGenerator<Uint8Array> {
   const { file, path } = await findPackage(files);
   for await (const entry of entriesOf(file, counting())) {
@@ -25,7 +25,7 @@ export async function* packageStream(files: readonly string[]): AsyncGenerator<U
   }
 }
 
-// From the top: a layer hides what lies below it, by the same path or by a whiteout.
+// From the top: a layer hides lower files by the same path or by a whiteout.
 async function findPackage(files: readonly string[]): Promise<Place> {
   const room = counting();
   const places: Place[] = [];
@@ -43,7 +43,7 @@ async function findPackage(files: readonly string[]): Promise<Place> {
 
 interface Paths {
   readonly found: string[];
-  /** Whatever lies there, or below it, in lower layers. */
+  /** Paths that the layer hides in lower layers, with all that lies below them. */
   readonly hides: string[];
 }
 

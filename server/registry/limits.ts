@@ -1,10 +1,10 @@
-// How much of what a registry sends is taken.
+// Limits for what a registry sends.
 const mebibyte = 1024 * 1024;
 
 export const limits = {
-  /** Manifests and indexes. */
+  /** A manifest or an index. */
   manifestBytes: 4 * mebibyte,
-  /** One page of tags, one token. */
+  /** One page of tags, or one token. */
   answerBytes: 4 * mebibyte,
   tags: 100_000,
   pages: 1_000,
@@ -14,12 +14,12 @@ export const limits = {
   /** All layers of a package, unpacked. */
   unpackedBytes: 64 * mebibyte,
   tarEntries: 10_000,
-  /** One document of YAML: what an API server takes is smaller. */
+  /** One YAML document: an API server accepts only smaller objects. */
   documentBytes: 2 * mebibyte,
   objects: 5_000,
-  /** Maps and lists inside one another. */
+  /** Nested maps and lists. */
   levels: 100,
-  /** Values in one document, those that aliases repeat among them. */
+  /** Values in one document; each use of an alias counts. */
   values: 300_000,
   redirects: 5,
 } as const;

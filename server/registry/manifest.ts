@@ -4,7 +4,7 @@ import { isDigest } from '../../hooks/packages/model/reference.ts';
 import { limits } from './limits.ts';
 import { invalid } from './trouble.ts';
 
-/** All are always asked for: a registry answers 404 where the one that it has is not among them. */
+/** Every request lists all of these: a registry answers 404 if the type that it has is not listed. */
 export const accepted = [
   'application/vnd.oci.image.manifest.v1+json',
   'application/vnd.oci.image.index.v1+json',
@@ -20,12 +20,12 @@ export interface Descriptor {
 export type Manifest =
   /** The layers that may hold package.yaml, the lowest first. */
   | { readonly kind: 'image'; readonly layers: readonly Descriptor[] }
-  /** Of several images that for linux/amd64. */
+  /** The image for linux/amd64. */
   | { readonly kind: 'index'; readonly image: Descriptor };
 
 const annotation = 'io.crossplane.xpkg';
 
-/** Throws a Trouble where it is neither. What it is follows from its content: the type that was announced is anybody's word. */
+/** Throws a Trouble if the text is neither. The content decides which it is: anybody could announce another type. */
 export function readManifest(text: string): Manifest {
   const value = parsed(text);
   if (at(value, 'schemaVersion') !== 2) throw invalid('the manifest has not the schemaVersion 2');
@@ -39,7 +39,7 @@ function parsed(text: string): JsonObject {
     const value = parseJson(text);
     if (isObject(value)) return value;
   } catch {
-    // Said below: the parser's own words quote the text.
+    // The error is thrown below: the parser's own message would quote the text.
   }
   throw invalid('the manifest is no JSON object');
 }

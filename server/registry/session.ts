@@ -1,4 +1,4 @@
-// Requests to registries for one root: with its pull secrets, until its deadline, through challenges and redirects.
+// Requests to registries for one root package: with its pull secrets, until its deadline, through challenges and redirects.
 import { readSource } from '../../hooks/packages/model/reference.ts';
 import type { RegistryFailure } from '../../hooks/packages/registry.ts';
 import { addressesOf, schemeOf } from './addresses.ts';
@@ -10,23 +10,23 @@ import { invalid, Trouble, unavailable } from './trouble.ts';
 interface SessionOptions {
   readonly exchange: Exchange;
   readonly keychain: Keychain;
-  /** Ends every request. */
+  /** Aborts every request. */
   readonly signal: AbortSignal;
-  /** A request and its answer take at most so many ms; of a layer only the head counts. */
+  /** ms for a request and its answer, at most; for a layer, only for the head of the answer. */
   readonly requestTimeout: number;
 }
 
 interface Request {
   readonly method?: 'GET' | 'HEAD';
-  /** Below the repository: `tags/list`, `manifests/…`; or the whole address of another page. */
+  /** The path below the repository: `tags/list`, `manifests/…`; or the full address of another page. */
   readonly path: string | URL;
   readonly accept?: string;
-  /** A large body, which may take until the deadline. */
+  /** Whether the body is large: it may take until the deadline. */
   readonly isLarge?: boolean;
 }
 
 export interface Session {
-  /** An answer with code 200. Throws a Trouble for every other. */
+  /** An answer with code 200. Throws a Trouble for every other code. */
   ask(source: string, request: Request): Promise<Reply>;
   addressOf(source: string, path: string): URL;
 }
@@ -38,7 +38,7 @@ interface Place {
 }
 
 export function openSession(options: SessionOptions): Session {
-  /** What each source shows. */
+  /** The authorization for each source. */
   const shown = new Map<string, string>();
   const ask = async (source: string, request: Request): Promise<Reply> => {
     const place = placeOf(source);
@@ -60,7 +60,7 @@ function placeOf(source: string): Place {
   return { source, ...read };
 }
 
-/** Docker's own registry is served under another name than it is written with. */
+/** Docker's own registry is served under another name than the one that people write. */
 const served: Readonly<Record<string, string>> = { 'docker.io': 'index.docker.io' };
 
 function urlOf({ registry, repository }: Place, path: string): URL {
@@ -88,7 +88,7 @@ async function follow(
 interface Step {
   readonly request: Request;
   readonly url: URL;
-  /** Of the registry, which alone is shown who we are. */
+  /** The address of the registry: only there we send credentials. */
   readonly start: URL;
   readonly authorization: string | undefined;
   readonly options: SessionOptions;
@@ -110,7 +110,7 @@ function nextOf(location: string | undefined, from: URL, { source }: Place): URL
   return url;
 }
 
-/** HTTPS leads to HTTPS alone. */
+/** A redirect from HTTPS must lead to HTTPS. */
 function isAsSafe(url: URL, from: URL): boolean {
   return url.protocol === 'https:' || (url.protocol === 'http:' && from.protocol === 'http:');
 }

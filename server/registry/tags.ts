@@ -8,7 +8,7 @@ import { invalid } from './trouble.ts';
 
 const pageSize = 1_000;
 
-/** Throws a Trouble where the pages do not end. */
+/** Throws a Trouble if there are too many pages, or if they lead in a circle. */
 export async function readTags(source: string, session: Session): Promise<readonly string[]> {
   const tags = new Set<string>();
   const seen = new Set<string>();
@@ -39,7 +39,7 @@ function tagsOf(text: string, source: string): readonly string[] {
   }
 }
 
-/** `Link: <address>; rel="next"`, which must be a page of the same list: it is asked for with the same token. */
+/** `Link: <address>; rel="next"`. It must be a page of the same list, since it is requested with the same token. */
 function nextOf(reply: Reply, from: URL, home: URL): URL | undefined {
   const link = /<([^>]*)>\s*;\s*rel="?next"?/.exec(reply.header('link') ?? '')?.[1];
   if (link === undefined) return undefined;

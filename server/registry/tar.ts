@@ -1,4 +1,4 @@
-// The files of a layer, unpacked as they are read, within bounds that hold while they stream.
+// Reads the files of a layer while unpacking it, within limits that apply while it streams.
 import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { pipeline, type Readable } from 'node:stream';
@@ -7,13 +7,13 @@ import { type Extract, extract, type Header } from 'tar-stream';
 import { limits } from './limits.ts';
 import { invalid, Trouble, unavailable } from './trouble.ts';
 
-/** How much may still be unpacked. Each step throws a Trouble where it is too much. */
+/** How much may still be unpacked. Each call throws a Trouble if it is too much. */
 export interface Room {
   take(bytes: number): void;
   entry(): void;
 }
 
-/** Of all layers of a package together. */
+/** The limits for all layers of a package together. */
 export function counting(): Room {
   let [bytes, entries] = [0, 0];
   return {
@@ -30,11 +30,11 @@ export function counting(): Room {
 
 interface Entry {
   readonly header: Header;
-  /** To be read, or resumed, before the next entry comes. */
+  /** Must be read, or resumed, before the next entry comes. */
   readonly stream: AsyncIterable<Uint8Array> & { resume(): unknown };
 }
 
-/** The entries of a tar, plain or packed by gzip. Throws a Trouble where it is none. */
+/** The entries of a tar file, plain or gzipped. Throws a Trouble if the file is not a tar. */
 export async function* entriesOf(file: string, room: Room): AsyncGenerator<Entry> {
   const tar = extract();
   let trouble: unknown;

@@ -11,7 +11,7 @@ import type { Work } from '../work.ts';
 interface HookRoutes {
   readonly hook: Hook;
   readonly work: Work;
-  /** Called if the caller had gone before the reply about a Transaction. */
+  /** Called if the caller disconnected before the reply about a Transaction was sent. */
   readonly replyLost: (uid: string) => void;
 }
 
@@ -37,7 +37,7 @@ export function addHookRoutes(server: FastifyInstance, { hook, work, replyLost }
   }
 }
 
-// No status is stored that could say why.
+// Logged, because no status is stored that could say why.
 function logRetry(server: FastifyInstance, { namespace, name, uid }: Call, because: string): void {
   server.log.warn({ namespace, name, uid, because }, 'replied 429: Metacontroller retries later');
 }

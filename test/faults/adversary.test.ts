@@ -1,5 +1,5 @@
-// A part of `npm run faults -- --scenario S21` on every run of the suite: so many cases, spread over all deeds and moments, and
-// those that would be the first to go wrong.
+// A part of `npm run faults -- --scenario S21` in every run of the suite: a share of the cases, spread over all deeds and moments,
+// and the cases that a mistake would break first.
 import t from 'tap';
 import { campaign } from './campaign.ts';
 import { scenarios } from './scenarios.ts';
@@ -7,7 +7,7 @@ import { openWorld } from './world.ts';
 
 const share = 211;
 
-/** What is forged where nothing is known yet, what is not noticed by the status, what is marked while it is deleted. */
+/** Forgeries before the engine knows anything, deeds that do not show in the status, and marks during the deletion. */
 const telling: readonly RegExp[] = [
   /^S21:request-rollback:(post-(prior|phantom-delete|role-binding)-as-first):always$/,
   /^S21:in-the-clear:(post-tagged-instead|copy-renumbered|copy-last-character|tag-none)-after-crash:crash\+1$/,

@@ -1,4 +1,4 @@
-// One case: a story with its faults is run to its end, deleted, and judged.
+// One case: runs a story with its faults to its end, deletes it, and checks the invariants.
 import { at, isList, type JsonObject, textAt } from '../../hooks/model/json.ts';
 import { sweepLeases, sweepSnapshots } from '../../hooks/sweep.ts';
 import { waitFor } from '../support/client.ts';
@@ -15,17 +15,17 @@ export interface Attempt {
   readonly run: Run;
   readonly evidence: Evidence;
   readonly violations: readonly string[];
-  /** How many port calls and calls of the hook were made until the story was over. */
+  /** Port calls and calls of the hook until the story was over. */
   readonly portCalls: number;
   readonly hookCalls: number;
 }
 
-/** What is needed of a run to look at its objects. */
+/** The part of a run that reading its objects needs. */
 type Told = Pick<Run, 'world' | 'names' | 'story'> & Partial<Pick<Run, 'forged'>>;
 
 type Judge = (evidence: Evidence) => readonly string[];
 
-/** `options` may need the run: what acts in a gap acts in it. */
+/** `options` may need the run: an actor in a gap acts in that run. */
 export async function attempt(
   world: World,
   story: Story,
@@ -93,7 +93,7 @@ export async function endsOf(run: Told): Promise<ReadonlyMap<string, JsonObject 
   );
 }
 
-/** One more call when all is over: nothing may be written. */
+/** Makes one more call when all is over: it must write nothing. */
 async function lookAtRest(run: Run): Promise<readonly string[]> {
   const from = run.board.calls.length;
   for (const name of wokenOf(run)) {
@@ -103,7 +103,7 @@ async function lookAtRest(run: Run): Promise<readonly string[]> {
   return run.board.calls.slice(from).flatMap(({ method, what }) => (method === 'send' ? [what] : []));
 }
 
-/** Kubernetes' own controllers have seen what is new to them. */
+/** Waits until Kubernetes' own controllers have seen all changes. */
 async function settled({ world, story, names }: Run): Promise<void> {
   if (story.isSlow !== true) return;
   for (const { kind, path } of allTargets({ story, names }).filter(({ kind }) => kind === 'Deployment')) {
@@ -117,7 +117,7 @@ async function settled({ world, story, names }: Run): Promise<void> {
 
 export async function leftoversOf(run: Told): Promise<readonly string[]> {
   const { cluster } = run.world;
-  // What lands after its Transaction is gone, and what it could not let go of itself, is for the sweep.
+  // Garbage collection removes what lands after its Transaction is gone, and what the Transaction could not release itself.
   await sweepSnapshots(cluster, run.world.sealer);
   if ((await leasesOf(run)).length > 0) await sweepLeases(laterCluster(cluster, hour), engineNamespace);
   const [ofTransactions, ofLeases] = await Promise.all([
@@ -132,7 +132,7 @@ const hour = 3_600_000;
 async function leftoversOfTransaction(run: Told, key: string): Promise<readonly string[]> {
   const { namespace, name } = homeOf(run.names, key);
   const found: string[] = [];
-  // What is deleted in the foreground goes once the garbage collector has seen its dependents go.
+  // An object deleted in the foreground goes away once the garbage collector has seen its dependents go.
   const isGone = async (): Promise<boolean> => (await read(run, key)) === undefined;
   if (!(await waitFor(isGone, `Transaction ${key} to be gone`).catch(() => false)))
     found.push(`Transaction ${key} is still there`);

@@ -1,14 +1,14 @@
-// The API server's audit log, an event of each request that it carried out or refused, sorted by the run that it belongs to:
-// everything in a run is named after it.
+// The API server's audit log: one event for each request that it carried out or refused, sorted by run. Everything in a run has a
+// name that contains the name of the run.
 import { closeSync, openSync, readSync } from 'node:fs';
 import { at, isObject, type Json, type JsonObject, parseJson, textAt } from '../../hooks/model/json.ts';
 import { engineUser } from '../support/engine-identity.ts';
 import { keyOf } from './places.ts';
 
-/** The users beside the engine's own that the runs act as. */
+/** Users of the runs, other than the engine's. */
 export const users = { controller: 'faults-controller', stranger: 'faults-stranger' } as const;
 
-/** And one who may do as little as `adversaryRules` say. */
+/** A user with no rights but those of `adversaryRules`. */
 export const adversaryUser = 'faults-adversary';
 
 export type Actor = 'engine' | 'account' | 'stranger' | 'controller' | 'adversary';
@@ -19,19 +19,19 @@ export interface AuditEvent {
   /** `configmaps`, `transactions/status` */
   readonly resource: string;
   readonly name: string;
-  /** Of the object, as `keyOf` has it. */
+  /** The object's key, as `keyOf` makes it. */
   readonly key: string;
   readonly code: number;
   readonly fieldManager: string;
   readonly request: JsonObject;
   readonly response: JsonObject;
-  /** When the request came and when it was answered, RFC 3339 with microseconds: comparable as text. */
+  /** When the request came and when it was answered: RFC 3339 with microseconds, comparable as text. */
   readonly received: string;
   readonly answered: string;
 }
 
 export interface AuditTrail {
-  /** The events of a run so far, in the order of their answers; dry runs are left out. They are handed out once. */
+  /** The events of a run so far, in the order of their answers, without dry runs. Each event is returned once. */
   take(run: string): readonly AuditEvent[];
 }
 
@@ -75,12 +75,12 @@ function sort(byRun: Map<string, AuditEvent[]>, line: string): void {
   else events.push(event);
 }
 
-/** Undefined for a dry run, and for what others than the actors of the runs did. */
+/** Undefined for a dry run, and for requests of users that are no actors of the runs. */
 export function eventOf(event: Json): AuditEvent | undefined {
   const query = new URLSearchParams((textAt(event, 'requestURI') ?? '').split('?')[1] ?? '');
   const actor = actorOf(event);
   const request = objectAt(event, 'requestObject');
-  // A DELETE says so in its body, all others in the query.
+  // A DELETE has dryRun in its body, all other requests in the query.
   if (query.has('dryRun') || at(request, 'dryRun') !== undefined || actor === undefined) return undefined;
   const code = at(event, 'responseStatus', 'code');
   if (wasCutOff(event, code)) return undefined;
@@ -96,7 +96,7 @@ export function eventOf(event: Json): AuditEvent | undefined {
   };
 }
 
-/** A write whose body never came is refused, whatever it would have said. */
+/** A write whose body never arrived counts as refused. */
 function wasCutOff(event: Json, code: Json | undefined): boolean {
   const isWrite = textAt(event, 'verb') !== 'get';
   return isWrite && at(event, 'requestObject') === undefined && !(typeof code === 'number' && code < 300);
@@ -107,7 +107,7 @@ function whereOf(event: Json, request: JsonObject): Pick<AuditEvent, 'verb' | 'r
   const resource = textAt(event, 'objectRef', 'resource') ?? '';
   const name = textAt(event, 'objectRef', 'name') ?? textAt(request, 'metadata', 'name') ?? '';
   const [group, namespace] = [textAt(event, 'objectRef', 'apiGroup'), textAt(event, 'objectRef', 'namespace')];
-  // The audit log has a Namespace inside itself.
+  // The audit log gives a Namespace itself as its namespace.
   const key = keyOf({ group, resource, namespace: resource === 'namespaces' ? undefined : namespace, name });
   return { verb: text(event, 'verb'), resource: subresource === undefined ? resource : `${resource}/${subresource}`, name, key };
 }

@@ -1,4 +1,4 @@
-// Bad input: it is refused by the API server or by the hook, with a reason, and nothing at all is written for it.
+// Bad input: the API server or the hook refuses it with a reason, and nothing is written for it.
 import { at, type Json, type JsonObject, textAt } from '../../hooks/model/json.ts';
 import { account } from '../support/stage.ts';
 import { change } from '../support/targets.ts';

@@ -1,4 +1,4 @@
-// Runs the cases of a scenario side by side and counts.
+// Runs the cases of a scenario in parallel and counts the results.
 import { attempt } from './attempt.ts';
 import type { Calm, Case, Outcome, Scenario } from './case.ts';
 import { violations } from './invariants.ts';
@@ -12,7 +12,7 @@ export interface Failure {
 
 interface Figures {
   readonly scenario: Scenario;
-  /** How many there are in all. */
+  /** The number of all cases. */
   readonly cases: number;
   readonly tried: number;
   readonly survived: number;
@@ -21,10 +21,10 @@ interface Figures {
 }
 
 interface CampaignOptions {
-  /** Which of the cases; all by default. */
+  /** Selects cases; all by default. */
   readonly select?: (id: string, index: number) => boolean;
   readonly atOnce?: number;
-  /** Begins no more cases once this holds; the figures tell how many were tried. */
+  /** Once this is true, no further case starts; the results say how many were tried. */
   readonly isOver?: () => boolean;
   readonly onFailure?: (failure: Failure, outcome: Outcome) => void;
 }
@@ -63,7 +63,7 @@ type Counted = Calm & Outcome;
 
 const known = new WeakMap<World, Map<Story, Counted>>();
 
-/** Counts the calls of a story. Where it does not even hold without faults, that is its only case. */
+/** Counts the calls of a story. If the story breaks an invariant even without faults, that is its only case. */
 async function calm(world: World, story: Story): Promise<Counted> {
   const counted = known.get(world) ?? new Map<Story, Counted>();
   known.set(world, counted);

@@ -1,4 +1,4 @@
-// One thing to try, and what it belongs to.
+// One case, and the group that it belongs to.
 import { attempt } from './attempt.ts';
 import type { Evidence } from './evidence.ts';
 import { violations } from './invariants.ts';
@@ -7,7 +7,7 @@ import type { Run, RunOptions } from './run.ts';
 import type { Story } from './story.ts';
 import type { World } from './world.ts';
 
-/** What a run without faults came to. */
+/** The result of a run without faults. */
 export interface Calm {
   readonly calls: readonly PortCall[];
   readonly hookCalls: number;
@@ -15,12 +15,12 @@ export interface Calm {
 
 export interface Outcome {
   readonly violations: readonly string[];
-  /** Absent where there is no run to it. */
+  /** Absent if the case has no run. */
   readonly evidence?: Evidence;
 }
 
 export interface Case {
-  /** `S02:commit4:17:after`; what stands between the first two colons is the story, or what else the cases are grouped by. */
+  /** `S02:commit4:17:after`; the part between the first two colons is the story, or another group of cases. */
   readonly id: string;
   readonly attempt: (world: World) => Promise<Outcome>;
 }
@@ -30,7 +30,7 @@ interface Titled {
   readonly what: string;
 }
 
-/** Faults at every call of some stories, once it is known how many those are. */
+/** Faults at every call of some stories, once the number of calls is known. */
 export interface CountedScenario extends Titled {
   readonly stories: readonly Story[];
   readonly casesOf: (story: Story, calm: Calm) => readonly Case[];

@@ -1,5 +1,5 @@
-// What makes room for later changes of the same Transaction, with Kubernetes' own controllers at work: a Namespace and its
-// contents, a CustomResourceDefinition and an instance of it. And the same object twice, which is refused.
+// Objects that later changes of the same Transaction need, with Kubernetes' own controllers running: a Namespace and its contents,
+// a CustomResourceDefinition and an instance. And the same object twice, which is refused.
 import type { JsonObject } from '../../hooks/model/json.ts';
 import { change } from '../support/targets.ts';
 import type { Calm, Case } from './case.ts';

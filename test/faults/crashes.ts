@@ -12,7 +12,7 @@ export function crashes(id: string, story: Story, { calls, hookCalls }: Calm): r
   return [...atCalls, ...hookCases([id, story.id], story, hookCalls, { kind: 'unstored', crash: true })];
 }
 
-/** In calls of the port; the last one is after all is over, as far as the time of the write allows. */
+/** In calls of the port; the last value means after everything is over, as far as the lifetime of the write allows. */
 const lateBy = [1, 12, 60, 10_000];
 
 export function lostAnswers(id: string, story: Story, { calls }: Calm): readonly Case[] {
@@ -31,7 +31,7 @@ export function lostAnswers(id: string, story: Story, { calls }: Calm): readonly
   ]);
 }
 
-/** A fault at a write and another one soon after, as numbered in the run as it is then. */
+/** A fault at a write, and another one soon after, counted in the run with the first fault. */
 export function pairs(story: Story, { calls }: Calm): readonly Case[] {
   const writes = calls.filter(({ method }) => method === 'send').map(({ number }) => number);
   const kinds = [{ kind: 'after' }, { kind: 'unsent' }, { kind: 'late', calls: 6, crash: true }] as const;

@@ -1,5 +1,5 @@
-// A Transaction goes while it is in each of its phases, in each of the ways in which one can go: nothing of the engine's is left,
-// nothing hangs, and what was applied is undone first, where there is anybody who may undo it.
+// Deletes a Transaction in each of its phases, in every possible way. Nothing of the engine's remains, nothing hangs, and applied
+// changes are undone first if there is somebody who may undo them.
 import { textAt } from '../../hooks/model/json.ts';
 import { type Client, must, waitFor } from '../support/client.ts';
 import { account } from '../support/stage.ts';
@@ -22,7 +22,7 @@ const isIn =
   (status) =>
     textAt(status, 'phase') === phase;
 
-/** How a phase is reached, beside by going on. */
+/** How a phase is reached, if not by going on. */
 const ways: Readonly<Record<string, readonly StoryEvent[]>> = {
   Pending: [],
   Preparing: [],
@@ -34,7 +34,7 @@ const ways: Readonly<Record<string, readonly StoryEvent[]>> = {
   Failed: [{ when: isIn('Committed'), act: spoilAndAskBack }],
 };
 
-/** What somebody has changed since cannot be undone. */
+/** A change that somebody else has made since cannot be undone. */
 async function spoilAndAskBack({ stranger, controller }: World, names: Names): Promise<void> {
   const { path } = configMapPlace(names.namespace, names.c);
   must(await stranger.patch(path, { data: { color: 'violet' } }, 'merge', { fieldManager: 'stranger' }));
@@ -78,8 +78,8 @@ async function forceOff({ controller }: World, { namespace, run }: Names): Promi
 }
 
 /**
- * Another one holds the lock of an object that this one wants too: only then is there a status of a Pending one. It lives
- * elsewhere, and goes on whatever this one loses.
+ * Another Transaction holds the lock of an object that this one needs: only then is a Pending status stored. The other one is in
+ * another namespace, and goes on whatever happens to this one.
  */
 function held(story: Story): Story {
   const holder = ({ c, namespace }: Names): readonly ReturnType<typeof change>[] => [
@@ -109,7 +109,7 @@ function storyOf(phase: string, kind: string): Story {
   return phase === 'Pending' ? held(story) : story;
 }
 
-// Stored only where a call deals with one target.
+// Such a phase is stored only if a call handles one target.
 function isPassing(phase: string): boolean {
   return phase === 'Preparing' || phase === 'Committing';
 }
@@ -122,7 +122,8 @@ export const deletionCases: readonly Case[] = Object.keys(ways).flatMap((phase) 
   ),
 );
 
-// A namespace takes its objects along; without the account, or without a finalizer to wait for, nobody undoes what is applied.
+// A deleted namespace takes its objects with it. Without the ServiceAccount, or without a finalizer, nobody undoes the applied
+// changes.
 function judge(evidence: Evidence, phase: string, kind: string): readonly string[] {
   const isUndone = !['namespace', 'account-gone', 'forced-off'].includes(kind);
   const others = violations(evidence).filter((text) => text.includes(' ends as ') || !/^I(1|4|15) /.test(text));
@@ -130,7 +131,7 @@ function judge(evidence: Evidence, phase: string, kind: string): readonly string
   return isUndone && phase !== 'Pending' ? [...told, ...objectsAre(evidence, phase)] : told;
 }
 
-/** Committed ones stay, Failed ones leave what could not be undone, all else is undone. */
+/** Committed changes stay, Failed ones leave what could not be undone, all others are undone. */
 function objectsAre(evidence: Evidence, phase: string): readonly string[] {
   const { names } = evidence;
   if (phase === 'Committed')

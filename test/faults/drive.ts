@@ -1,4 +1,4 @@
-// Metacontroller by hand, as wrong as it can be: calls that are doubled, stale or not made, answers that are stored late or never.
+// Plays Metacontroller as wrong as possible: duplicate, stale and missing calls, answers that are stored late or never.
 import { setTimeout } from 'node:timers/promises';
 import type { Reply } from '../../hooks/call.ts';
 import { at, equalJson, isObject, type Json, type JsonObject, textAt, withKey } from '../../hooks/model/json.ts';
@@ -8,11 +8,11 @@ import { advance, Crash, land } from './port.ts';
 import { callFor, type HookFault, type Run, type RunOptions, read, startEngine } from './run.ts';
 import { pathOfTransaction } from './story.ts';
 
-/** A guard against going on for ever; more calls than any run takes. */
+/** A guard against an endless run: more calls than any run needs. */
 const mostCalls = 160;
 const mostSlowCalls = 900;
 
-/** Calls the hook until every Transaction of the run is at rest and nothing of the story is to come. */
+/** Calls the hook until every Transaction of the run is in its last state and no event of the story is left. */
 export async function drive(run: Run): Promise<void> {
   let awake = wokenOf(run);
   const most = mostCallsOf(run);
@@ -38,7 +38,7 @@ export function wokenOf(run: Run): readonly string[] {
   return transactionsOf(run).filter((name) => !run.asleep.has(name));
 }
 
-/** One turn for each; returns those that are at rest. */
+/** One turn for each Transaction; returns those in their last state. */
 async function turns(run: Run, names: readonly string[]): Promise<readonly string[]> {
   const rested: string[] = [];
   const take = async (name: string): Promise<void> => {
@@ -49,7 +49,7 @@ async function turns(run: Run, names: readonly string[]): Promise<readonly strin
   return rested;
 }
 
-/** One turn of Metacontroller's for one Transaction; true when nothing is to be done for it any more. */
+/** One turn of Metacontroller for one Transaction; returns true if nothing is left to do for it. */
 export async function turn(run: Run, name: string): Promise<boolean> {
   const parent = await read(run, name);
   if (parent === undefined) return true;
@@ -88,12 +88,12 @@ async function replay(run: Run, name: string, isStored: boolean): Promise<void> 
   for (const parent of (run.parents.get(name) ?? []).slice(0, -1)) {
     const reply = await ring(run, parent);
     if (isStored && reply !== 'crashed') await store(run, name, reply);
-    // Each of these calls may be a step: what the story waits for must not be passed over.
+    // Each of these calls may be a step: an event of the story must not be missed.
     await storyGoesOn(run);
   }
 }
 
-/** After a crash of the process another one takes its place. */
+/** After a crash another process takes over. */
 async function ring(run: Run, parent: JsonObject): Promise<Reply | 'crashed'> {
   try {
     return await run.engine(callFor(parent, run.board.hookCall));
@@ -129,7 +129,7 @@ interface Answered {
   readonly fault: HookFault | undefined;
 }
 
-/** Whether the answer does not come to be stored, or not now. */
+/** Whether the answer is not stored, or not now. */
 async function goesAstray(run: Run, { name, reply, fault }: Answered): Promise<boolean> {
   if (fault?.kind === 'unstored' && fault.crash) run.engine = startEngine(run.world, run.board, run.options.timing);
   if (fault?.kind === 'stored late') run.lateAnswers.push({ due: run.board.hookCall + fault.calls, name, reply });
@@ -169,13 +169,16 @@ async function pass(run: Run, seconds: number): Promise<void> {
   return advance(run.world.cluster, run.board, seconds * 1000);
 }
 
-/** As Metacontroller does: over whatever is there; what the CRD refuses is not stored, and the next call heals. */
+/**
+ * Stores a status as Metacontroller does: over whatever is there. If the CRD refuses it, nothing is stored and the next call
+ * repairs it.
+ */
 export async function store(run: Run, name: string, reply: Reply): Promise<void> {
   if (reply.kind !== 'status') return;
   while ((await tryToStore(run, name, reply.status)) === 409);
 }
 
-/** The code of the API server's answer; 0 where there was nothing to store. */
+/** The code of the API server's answer; 0 if there was nothing to store. */
 async function tryToStore(run: Run, name: string, given: JsonObject): Promise<number> {
   const live = await read(run, name);
   if (live === undefined) return 0;
@@ -194,7 +197,7 @@ async function storeLateAnswers(run: Run, isLast: boolean): Promise<boolean> {
   return due.length > 0;
 }
 
-/** Lets happen what is due by what is stored; whether something was. */
+/** Runs the events of the story that are due by the stored status; returns whether there were any. */
 export async function storyGoesOn(run: Run): Promise<boolean> {
   const parent = await read(run, run.names.run);
   const status = at(parent, 'status');
@@ -208,7 +211,7 @@ export async function storyGoesOn(run: Run): Promise<boolean> {
   return due.length > 0;
 }
 
-/** Deletes the Transactions and lets the engine let go of them, without faults. */
+/** Deletes the Transactions and lets the engine finish them, without faults. */
 export async function letGo(run: Run): Promise<void> {
   const plain: Run = { ...run, options: {}, lateAnswers: [] };
   for (const name of Object.keys(run.story.transactions(run.names))) {

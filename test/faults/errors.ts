@@ -1,4 +1,4 @@
-// The wrong answers of an API server, and of what lies on the way to it, as the adapter hands them to the engine.
+// Wrong answers of an API server, and of proxies before it, as the adapter returns them to the engine.
 
 import type { Failure } from '../../hooks/model/failure.ts';
 import { failureOfAnswer, failureOfError } from '../../server/kubernetes/failures.ts';
@@ -6,7 +6,7 @@ import { failureOfAnswer, failureOfError } from '../../server/kubernetes/failure
 export interface WrongAnswer {
   readonly id: string;
   readonly failure: Failure;
-  /** Trying again is the only right answer: the end is the same as without it. */
+  /** Whether a retry is the only correct reaction: the end is the same as without the answer. */
   readonly isTransient: boolean;
 }
 

@@ -1,5 +1,5 @@
-// What is known after a run: every request from the API server's audit log, every call from the wrapper, the objects before
-// and after. The invariants are judged on nothing else.
+// What is known after a run: every request from the audit log, every call from the wrapper, the objects before and after. The
+// invariants are checked with nothing else.
 import type { StepReport } from '../../hooks/call.ts';
 import { at, isList, isObject, type Json, type JsonObject, textAt } from '../../hooks/model/json.ts';
 import { comparable } from '../support/stage.ts';
@@ -25,24 +25,24 @@ export interface Evidence {
   readonly reports: readonly StepReport[];
   /** uids of the Transactions, by their keys. */
   readonly uids: ReadonlyMap<string, string>;
-  /** Number of the last port call at which a fault struck. */
+  /** Number of the last port call that a fault hit. */
   readonly struckAt: number;
-  /** Whether faults of the calls of the hook were among those of the run. */
+  /** Whether the run had faults in calls of the hook. */
   readonly hadHookFaults: boolean;
-  /** Whether each call of the hook was to deal with one target. */
+  /** Whether each call of the hook handled one target. */
   readonly isOneByOne: boolean;
-  /** The targets, by their keys; undefined for what is not there. */
+  /** The targets by their keys; undefined for objects that do not exist. */
   readonly before: Objects;
   readonly after: Objects;
-  /** And once the Transactions are deleted. */
+  /** The same after the Transactions are deleted. */
   readonly finally: Objects;
-  /** Its last status; undefined when the Transaction was gone at the end of the story. */
+  /** The last status of each; undefined if the Transaction was gone at the end of the story. */
   readonly ends: ReadonlyMap<string, JsonObject | undefined>;
-  /** Port calls that a last call of the hook made beyond reading, once all was at rest. */
+  /** Port calls other than reads, made by a last call of the hook once everything was over. */
   readonly writesAtRest: readonly string[];
-  /** What of ours is left once the Transactions are deleted: Leases, snapshots, finalizers. */
+  /** Leases, snapshots and finalizers of ours that remain after the Transactions are deleted. */
   readonly leftovers: readonly string[];
-  /** What of others is no longer as they left it. */
+  /** Objects of others that are not as the others left them. */
   readonly bystanders: readonly string[];
 }
 
@@ -74,7 +74,7 @@ export function isTarget(told: Told, { key }: AuditEvent): boolean {
   return allTargets(told).some((target) => target.key === key);
 }
 
-/** Of a ConfigMap that the run has by that name. */
+/** The key of a ConfigMap of the run. */
 export function configMapKey({ namespace }: Names, name: string): string {
   return configMapPlace(namespace, name).key;
 }
@@ -104,12 +104,12 @@ export function isSnapshot({ resource, name }: AuditEvent): boolean {
   return resource === 'configmaps' && /^run\d+(-\w+)?-rollback/.test(name);
 }
 
-/** Whether the field manager of a write is one of this Transaction's two. */
+/** Whether a write has one of this Transaction's two field managers. */
 export function isBy({ uids }: Evidence, transaction: string, fieldManager: string): boolean {
   return fieldManager.startsWith('janus-') && fieldManager.endsWith(`-${(uids.get(transaction) ?? 'none').slice(0, 8)}`);
 }
 
-/** Statuses that were stored for a Transaction, in order. */
+/** The statuses that were stored for a Transaction, in order. */
 export function storedStatuses({ events, names }: Evidence, transaction: string): readonly JsonObject[] {
   const { namespace, name } = homeOf(names, transaction);
   const { key } = placeOf({ apiVersion: 'tx.janus.io/v1alpha1', kind: 'Transaction', name }, namespace);
@@ -119,7 +119,7 @@ export function storedStatuses({ events, names }: Evidence, transaction: string)
     .filter(isObject);
 }
 
-/** What people see of an object: its content without what the API server counts and stamps. */
+/** The content of an object, without what the API server counts and stamps. */
 export function contentOf(object: JsonObject | undefined): Json {
   if (object === undefined) return null;
   const { managedFields: _owners, metadata, ...content } = comparable(object, true) as JsonObject;

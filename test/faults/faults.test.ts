@@ -1,5 +1,5 @@
-// A part of `npm run faults` on every run of the suite: of each scenario so many cases, spread over all of its calls. What was
-// found by the whole of it stands here by name.
+// A part of `npm run faults` in every run of the suite: a share of the cases of each scenario, spread over all of its calls. Faults
+// that the whole campaign has found stand here by name.
 import t from 'tap';
 import { type Attempt, attempt } from './attempt.ts';
 import { campaign } from './campaign.ts';
@@ -11,7 +11,7 @@ import { commit4, requestRollback } from './stories.ts';
 import type { Story } from './story.ts';
 import { openWorld, type World } from './world.ts';
 
-/** Every n-th case is tried here; all of them by `npm run faults`. S21 has a file of its own: adversary.test.ts. */
+/** This test tries every n-th case; `npm run faults` tries all. S21 has a file of its own: adversary.test.ts. */
 const shares: Readonly<Record<string, number>> = {
   S01: 21,
   S02: 97,
@@ -57,7 +57,7 @@ t.test('the first try of a Create lands late: it does not come back once it is u
   }
 });
 
-/** Runs the story with one wrong answer at a call that is known by what went before. */
+/** Runs the story with one wrong answer, at a call that is identified by the calls before it. */
 async function withAnswer(world: World, story: Story, id: string, isThere: (board: Board) => boolean): Promise<Attempt> {
   const failure = wrongAnswers.find((one) => one.id === id)?.failure;
   if (failure === undefined) throw new Error(`no wrong answer ${id}`);

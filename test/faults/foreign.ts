@@ -1,5 +1,5 @@
-// Somebody writes between any two calls. What they wrote after the engine had read the object is never lost, and what does not
-// touch the content that we change never stops us.
+// Somebody else writes between any two calls. What they write after the engine has read the object is never lost, and writes
+// outside of the content that we change never stop us.
 import { at, isList, type Json, type JsonObject, textAt } from '../../hooks/model/json.ts';
 import { type Answer, must } from '../support/client.ts';
 import { type Calm, type Case, caseOf } from './case.ts';
@@ -13,11 +13,11 @@ type Letter = 'b' | 'c' | 'd';
 interface ForeignWrite {
   readonly id: string;
   readonly act: (run: Run, target: Target) => Promise<Answer>;
-  /** What must be there afterwards, where it was written after the engine had read the object for its snapshot. */
+  /** What must remain in the object, if it was written after the engine read the object for its snapshot. */
   readonly isKept: (object: JsonObject | undefined) => boolean;
-  /** It is no content: it neither stops a commit nor an undo. */
+  /** Not content: it stops neither a commit nor an undo. */
   readonly isNoContent?: boolean;
-  /** For kinds with a status subresource only. */
+  /** Only for kinds with a status subresource. */
   readonly needsStatus?: boolean;
 }
 
@@ -27,7 +27,7 @@ function patching(patch: (target: Target) => Json, subresource = ''): ForeignWri
   return ({ world }, target) => world.stranger.patch(target.path + subresource, patch(target), 'merge', manager);
 }
 
-/** What is text in a ConfigMap is base64 in a Secret. */
+/** A ConfigMap holds text, a Secret base64. */
 function dataOf({ kind }: Target, key: string, value: string): JsonObject {
   return kind === 'Widget' ? { spec: { [key]: value } } : { data: { [key]: kind === 'Secret' ? base64(value) : value } };
 }
@@ -85,7 +85,7 @@ async function replace({ world: { stranger } }: Run, target: Target): Promise<An
   return stranger.create(collection, object, manager);
 }
 
-/** The stories with Widgets are for what only kinds with a status subresource can show. */
+/** The stories with Widgets show what only kinds with a status subresource can show. */
 export function foreignCases(story: Story, { calls }: Calm): readonly Case[] {
   const isOfWidgets = story.id.includes('widgets');
   const kinds = writes.filter(
@@ -107,7 +107,7 @@ interface Made {
 }
 
 function foreignCase(story: Story, made: Made): Case {
-  // Whether it was written at all: what is not there cannot be.
+  // Whether the write succeeded: an object that does not exist cannot be written.
   let answer: Answer | undefined;
   const act = async (run: Run): Promise<void> => {
     answer = await made.write.act(run, targetOf(run, made.letter));
@@ -115,7 +115,7 @@ function foreignCase(story: Story, made: Made): Case {
   };
   return caseOf(
     ['S10', story.id, made.number, made.letter, made.write.id],
-    // What is deleted and held by somebody's finalizer can only be waited for, until the time of the undo is over.
+    // If somebody's finalizer holds a deleted object, the undo can only wait, until its timeout.
     made.letter === 'd' && made.write.id === 'finalizer' ? { ...story, spec: { ...story.spec, timeout: '1m' } } : story,
     (run) => ({ faults: new Map([[made.number, { kind: 'gap', act: () => act(run()), inOrder: true }]]) }),
     (evidence) => judge(evidence, made, answer?.code !== 404),
@@ -128,7 +128,7 @@ function targetOf(told: Pick<Evidence, 'story' | 'names'>, letter: Letter): Targ
   return target;
 }
 
-// What they wrote is part of the state that is to be kept, so the comparisons with the state before leave that object out.
+// Their writes are part of the state to keep, so comparisons with the prior state skip that object.
 function judge(evidence: Evidence, made: Made, wasWritten: boolean): readonly string[] {
   const target = targetOf(evidence, made.letter);
   const others = violations(evidence).filter((text) => !text.startsWith('I1 ') && !text.startsWith('I4'));
@@ -139,11 +139,11 @@ function judge(evidence: Evidence, made: Made, wasWritten: boolean): readonly st
 function lost({ after, portCalls }: Evidence, { number, letter, write }: Made, { key, name }: Target): readonly string[] {
   const stored =
     portCalls.find(({ what }) => /^send create ConfigMap .*-rollback/.test(what))?.number ?? Number.POSITIVE_INFINITY;
-  // A dry run that meets a conflict makes the engine read again before it stores the state.
+  // After a conflict in a dry run the engine reads again before it stores the state.
   const read = portCalls.findLast((call) => call.method === 'get' && call.name === name && call.number < stored);
   const lastRead = read?.number ?? Number.POSITIVE_INFINITY;
-  // What is no content comes to an end with an object that is deleted, and who deletes what we delete has what they want; a
-  // finalizer holds what is deleted.
+  // Non-content is lost with a deleted object. Whoever deletes what we delete gets what they want. A finalizer delays the
+  // deletion.
   const isEither = letter === 'd' && (write.isNoContent === true || write.id === 'delete' || write.id === 'finalizer');
   return number > lastRead && !isEither && !write.isKept(after.get(key))
     ? [`lost: ${write.id} of ${key}, which is ${JSON.stringify(contentOf(after.get(key)))}`]

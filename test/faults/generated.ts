@@ -1,5 +1,5 @@
-// Generated objects and changes, as test/generated has them, with a crash, a lost or a late answer somewhere: all is as before
-// at the end, managedFields included.
+// Generated objects and changes, from test/generated, with a crash, a lost answer or a late write somewhere: at the end all is as
+// before, managedFields included.
 import fc from 'fast-check';
 import { at, type JsonObject, textAt } from '../../hooks/model/json.ts';
 import { type Ending, type Plan, plan, type Target } from '../generated/arbitraries.ts';
@@ -65,7 +65,7 @@ function changeOf({ type, kind, content }: Target, name: string): JsonObject {
   return change(type, name, type === 'Delete' ? undefined : content, { apiVersion: apiVersionOf(kind), kind });
 }
 
-/** Its undo is asked for after so many calls. */
+/** A rollback is requested after that many calls. */
 function stopOf(ending: Ending): readonly StoryEvent[] {
   if (ending.kind !== 'stopped') return [];
   let calls = 0;
@@ -84,7 +84,7 @@ const strikes: readonly Fault[] = [
   { kind: 'late', calls: 60, crash: false },
 ];
 
-/** A fault at one of the first hundred calls, and the refusal of the change that the plan wants refused. */
+/** A fault at one of the first hundred calls, and the refusal of the change that the plan marks for it. */
 function faultsOf({ ending }: Plan, seed: number, names: () => Names): (call: PortCall) => Fault | undefined {
   const refusal = wrongAnswers.find(({ id }) => id === '422')?.failure;
   let isRefused = ending.kind !== 'refused';
@@ -97,7 +97,7 @@ function faultsOf({ ending }: Plan, seed: number, names: () => Names): (call: Po
   };
 }
 
-/** Nobody else writes, so there is nothing that may be left. */
+/** Nobody else writes, so nothing may be left. */
 function judge(evidence: Evidence): readonly string[] {
   const status = evidence.ends.get(evidence.names.run);
   const left = itemsOf(status).filter((item) => item.left === true);

@@ -1,4 +1,4 @@
-// Where a Transaction may end otherwise than its story, what it then says must be so.
+// If a Transaction may end differently from its story, its status must be true.
 import { textAt } from '../../hooks/model/json.ts';
 import { type Evidence, itemsOf } from './evidence.ts';
 import { violations } from './invariants.ts';
@@ -7,7 +7,7 @@ import type { EndPhase, Story } from './story.ts';
 
 const aboutTheEnd = /^I1 |^I15 /;
 
-/** Committed: all is there. RolledBack: all is as before. Failed: all is as before but the items that are said to be left. */
+/** Committed: all is applied. RolledBack: all is as before. Failed: all is as before except the items that are reported as left. */
 export function honestEnd(evidence: Evidence): readonly string[] {
   const [[transaction = '', status] = []] = evidence.ends;
   const phase = textAt(status, 'phase') ?? 'gone';

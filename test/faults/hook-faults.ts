@@ -1,4 +1,4 @@
-// What goes wrong with calls of the hook: stale, doubled, not made, answers stored late or never.
+// Faults in calls of the hook: stale, duplicate and missing calls, answers that are stored late or never.
 import { type Calm, type Case, caseOf } from './case.ts';
 import type { HookFault } from './run.ts';
 import type { Story } from './story.ts';
@@ -13,7 +13,7 @@ export function upTo(most: number): readonly number[] {
   return Array.from({ length: most }, (_, index) => index + 1);
 }
 
-/** Calls with each older state before each call, before one of them, and the same call twice at once. */
+/** Calls with each older state before each call, before one of them, and the same call twice in parallel. */
 export function staleCalls(story: Story, { hookCalls }: Calm): readonly Case[] {
   const doubled = { kind: 'doubled' } as const;
   return [
@@ -34,7 +34,7 @@ function stale(story: Story, hookCalls: number): readonly Case[] {
   ]);
 }
 
-/** Every subset of at most three calls, each of them left out or left without effect on the status. */
+/** Every subset of at most three calls: each of them missing, or without effect on the status. */
 export function skips(story: Story, { hookCalls }: Calm): readonly Case[] {
   const all = upTo(hookCalls);
   const subsets = all.flatMap((one) => [

@@ -1,4 +1,5 @@
-// A window of a hundred changes: the process dies at each of its requests, and then it goes on, or was cancelled in the middle.
+// A window of a hundred changes: the process dies at each of its requests; then the Transaction goes on, or was cancelled in the
+// middle.
 import type { JsonObject } from '../../hooks/model/json.ts';
 import { change } from '../support/targets.ts';
 import type { Names } from './names.ts';

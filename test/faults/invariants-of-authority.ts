@@ -1,12 +1,12 @@
-// I17: nothing is written where spec does not say so, and no value that neither spec, nor the API server and its webhooks, nor a
-// person with rights on the object put there. Whoever else writes to what the engine reads changes nothing beyond it.
+// I17: nothing is written where the spec does not say so, and no value that does not come from the spec, from the API server and
+// its webhooks, or from a user with rights on the object. Other writers of what the engine reads change nothing beyond it.
 import { at, isList, isObject, type Json, type JsonObject } from '../../hooks/model/json.ts';
 import type { AuditEvent } from './audit.ts';
 import { type Evidence, hasSucceeded, isEngine, isSnapshot, isTarget, isWrite, transactionsOf } from './evidence.ts';
 import { placeOf } from './places.ts';
 import { base64, homeOf } from './story.ts';
 
-/** Stands in everything that the adversary makes up. */
+/** A text in everything that the adversary writes. */
 export function plantedBy({ run }: Evidence['names']): string {
   return `planted in ${run}`;
 }
@@ -15,7 +15,7 @@ export function authority(evidence: Evidence): readonly string[] {
   return [...beyondSpec(evidence), ...unfounded(evidence), ...planted(evidence), ...evidence.bystanders];
 }
 
-/** As the ServiceAccount, refused or not, to targets only; as the engine to no ConfigMap but those that it made. */
+/** As the ServiceAccount, refused or not: targets only. As the engine: no ConfigMaps but its own. */
 function beyondSpec(evidence: Evidence): readonly string[] {
   const own = ownSnapshots(evidence);
   const isWrong = (event: AuditEvent): boolean => {
@@ -32,7 +32,7 @@ function isOwn(evidence: Evidence, event: AuditEvent, own: ReadonlySet<string>):
   return isSnapshot(event) && homesOf(evidence).includes(event.key.split(' ')[1]?.split('/')[0] ?? '');
 }
 
-/** Under the name of one that the engine has made, or of a further part of it. */
+/** Under a name that the engine used, or of a further part of it. */
 function isUnder(own: ReadonlySet<string>, key: string): boolean {
   return own.has(key) || own.has(key.replace(/-\d{1,2}$/, ''));
 }
@@ -41,15 +41,15 @@ function homesOf({ story, names }: Evidence): readonly string[] {
   return transactionsOf({ story, names }).map((key) => homeOf(names, key).namespace);
 }
 
-/** Keys of the ConfigMaps that the engine has made: whoever knows such a name has it from there. */
+/** Keys of the ConfigMaps that the engine created: anybody who knows such a name learned it from them. */
 function ownSnapshots({ events }: Evidence): ReadonlySet<string> {
   const made = events.filter(({ actor, verb }) => actor === 'engine' && verb === 'create');
   return new Set(made.filter((event) => isSnapshot(event) && hasSucceeded(event)).map(({ key }) => key));
 }
 
 /**
- * Every value that the engine writes to a target was there before, is in spec, or came in an answer of the API server. Of other
- * kinds the audit log has requests only with the defaults that the API server has filled in.
+ * Every value that the engine writes to a target was there before, is in the spec, or came in an answer of the API server. For
+ * other kinds the audit log has only requests, with the defaults that the API server filled in.
  */
 function unfounded(evidence: Evidence): readonly string[] {
   const writes = evidence.events.filter(
@@ -59,7 +59,7 @@ function unfounded(evidence: Evidence): readonly string[] {
   return Object.entries(byTarget).flatMap(([key, events = []]) => unfoundedIn(events, new Set(foundations(evidence, key))));
 }
 
-/** `given` grows with each answer: what the engine itself has written was looked at when it was sent. */
+/** `given` grows with each answer: the engine's own writes were checked when they were sent. */
 function unfoundedIn(events: readonly AuditEvent[], given: Set<string>): readonly string[] {
   const believed = events.filter(({ actor }) => actor !== 'adversary');
   return believed.flatMap((event) => {
@@ -77,7 +77,7 @@ function foundations({ story, names, before }: Evidence, key: string): readonly 
   return [...spoken, ...leavesOf(before.get(key) ?? {})];
 }
 
-/** The API server turns `stringData` of a Secret into data, and fills in its type. */
+/** The API server turns `stringData` of a Secret into data, and sets its type. */
 function asStored(content: Json): JsonObject {
   const { stringData, data, ...others } = isObject(content) ? content : {};
   const texts = Object.entries(isObject(stringData) ? stringData : {});
@@ -85,7 +85,7 @@ function asStored(content: Json): JsonObject {
   return { type: 'Opaque', ...others, data: { ...(isObject(data) ? data : {}), ...encoded } };
 }
 
-// Where an object is, and what the API server counts and stamps, is no content.
+// The place of an object, and what the API server counts and stamps, is not content.
 const stamps = [
   'name',
   'namespace',
@@ -114,7 +114,7 @@ function leaves(value: Json, path: string): readonly string[] {
   return [`${path} ${JSON.stringify(value)}`];
 }
 
-/** What the adversary made up is in no target, in nothing that the engine writes, and in nothing that it says. */
+/** Nothing that the adversary wrote is in a target, in a write of the engine, or in a text of the engine. */
 function planted(evidence: Evidence): readonly string[] {
   const text = plantedBy(evidence.names);
   const shows = (value: unknown): boolean => {
@@ -132,7 +132,7 @@ function planted(evidence: Evidence): readonly string[] {
   return [...targets, ...sent, ...told].map((found) => `what was planted: ${found}`);
 }
 
-/** What lies under the name of a snapshot is sent back as it is, without our finalizer. */
+/** The engine writes back an object under the name of a snapshot unchanged, without our finalizer. */
 function speaks(event: AuditEvent, own: ReadonlySet<string>): boolean {
   const isSentBack = isUnder(own, event.key) && event.verb === 'update';
   return (isEngine(event) && !isSentBack) || event.resource === 'transactions/status';

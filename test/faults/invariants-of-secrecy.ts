@@ -1,10 +1,10 @@
-// What a Secret held is seen in it alone, and what a request says beside the name of the Transaction steers nothing.
+// Values of a Secret appear nowhere else, and nothing in a request but the name of the Transaction has an effect.
 import type { JsonObject } from '../../hooks/model/json.ts';
 import { allTargets, type Evidence } from './evidence.ts';
 import { canaryOf } from './names.ts';
 import { base64 } from './story.ts';
 
-/** I12: nowhere but in the Secret itself: not in a snapshot, a status, a lock, the log or an Event, as text or in base64. */
+/** I12: only in the Secret itself: not in a snapshot, a status, a lock, the log or an Event, neither as text nor in base64. */
 export function secrets(evidence: Evidence): readonly string[] {
   const canary = canaryOf(evidence.names);
   const shows = (value: unknown): boolean => {
@@ -21,10 +21,10 @@ export function secrets(evidence: Evidence): readonly string[] {
   return [...written, ...told];
 }
 
-/** What requests of the runs say that is not so. */
+/** A false value in the requests of the runs. */
 export const forged = 'forged-by-the-body';
 
-/** A status that was never stored, another one in each call. */
+/** A status that was never stored, different in each call. */
 export function forgedStatus(call: number): JsonObject {
   const phases = ['Pending', 'Prepared', 'Committing', 'Committed', 'RollingBack', 'RolledBack', 'Failed'];
   const items = [{ lockLease: forged, prepared: true, committed: call % 2 === 0, rolledBack: call % 3 === 0 }];
@@ -32,7 +32,7 @@ export function forgedStatus(call: number): JsonObject {
   return { ...status, rollbackRef: { name: forged, digest: forged, objects: 1 }, specDigest: forged };
 }
 
-/** I13: nothing that only the body of a request said was asked for, written or told. */
+/** I13: nothing that only the body of a request says is requested, written or reported. */
 export function doorbell({ portCalls, events, reports }: Evidence): readonly string[] {
   const calls = portCalls.filter(({ what }) => what.includes(forged)).map(({ what }) => `the call ${what} is from the body`);
   const writes = events

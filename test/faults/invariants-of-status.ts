@@ -5,7 +5,7 @@ import { isPhase, isTerminal, mayFollow } from '../../hooks/model/phase.ts';
 import { conditionOf } from '../support/stage.ts';
 import { type Evidence, itemsOf, storedStatuses, transactionsOf } from './evidence.ts';
 
-/** I7: the version never falls, phases go the legal ways, an end is left only on request. */
+/** I7: the version never falls, phases follow the allowed transitions, and a terminal phase is left only on request. */
 export function versionsRise(evidence: Evidence): readonly string[] {
   return transactionsOf(evidence).flatMap((name) => {
     const statuses = storedStatuses(evidence, name);
@@ -25,7 +25,7 @@ function stepViolations(name: string, before: JsonObject, after: JsonObject): re
   return found;
 }
 
-/** I16: conditions agree with the phase and with each other; Finished only when the locks are gone. */
+/** I16: conditions agree with the phase and with each other; Finished is True only when the locks are gone. */
 export function conditionsAgree(evidence: Evidence): readonly string[] {
   return transactionsOf(evidence).flatMap((name) =>
     storedStatuses(evidence, name).flatMap((status) => statusViolations(status).map((text) => `${name}: ${text}`)),

@@ -1,4 +1,4 @@
-// What must hold for every write of a run, as the API server's audit log has it.
+// What must hold for every write of a run, as the API server's audit log shows it.
 import { at, equalJson, isList, type Json, textAt } from '../../hooks/model/json.ts';
 import { lockName } from '../../hooks/model/reference.ts';
 import type { AuditEvent } from './audit.ts';
@@ -69,7 +69,7 @@ type ContentWrite = Pick<AuditEvent, 'verb' | 'fieldManager' | 'received'> & {
   readonly isRestoring: boolean;
 };
 
-/** Writes of the engine that change what a target holds. Deletes have no field manager: that of what was created is its undo. */
+/** Writes of the engine that change the content of a target. A Delete has no field manager: of a created object it is the undo. */
 export function contentWrites(evidence: Evidence, { key }: Target): readonly ContentWrite[] {
   const isCreated = transactionsOf(evidence).some((transaction) =>
     targetsOf(evidence, transaction).some((target) => target.key === key && target.type === 'Create'),
@@ -86,7 +86,7 @@ export function contentWrites(evidence: Evidence, { key }: Target): readonly Con
     });
 }
 
-/** I5: written are the targets, their locks and our snapshots only. */
+/** I5: only targets, their locks and our snapshots are written. */
 export function footprint(evidence: Evidence): readonly string[] {
   const locks = allTargets(evidence).map(({ reference }) => lockName(reference));
   return engineWrites(evidence)
@@ -96,7 +96,7 @@ export function footprint(evidence: Evidence): readonly string[] {
     .map(({ verb, resource, key }) => `${verb} of ${resource}: ${key}`);
 }
 
-/** I6: two Transactions never take turns at one target. (What is left of a deleted one among its managers may go at any time.) */
+/** I6: two Transactions never take turns at one target. (The managers of a deleted one may be removed at any time.) */
 export function exclusion(evidence: Evidence): readonly string[] {
   if (transactionsOf(evidence).length < 2) return [];
   return allTargets(evidence).flatMap((target) => {
@@ -109,16 +109,16 @@ export function exclusion(evidence: Evidence): readonly string[] {
 }
 
 /**
- * I8: what is changed was announced by a status that was stored before. One call of the hook changes targets one after the other in the
- * order of the changes or against it, each once; what its undo waited for comes when it may. (Calls within calls are not told apart: of
- * several Transactions nothing is said.)
+ * I8: every change was announced by a status stored before. One call of the hook changes targets in the order of the changes or in
+ * reverse, each once; an undo that had to wait may come later. (Parallel calls look alike, so runs with several
+ * Transactions are not checked.)
  */
 export function announcedInOrder(evidence: Evidence): readonly string[] {
   if (transactionsOf(evidence).length > 1) return [];
   return [...unannounced(evidence), ...(evidence.hadHookFaults ? [] : outOfOrder(evidence))];
 }
 
-// Of real processes the port is not seen, nor who stores.
+// With real processes, the evidence does not show the port, nor who stores.
 function unannounced(evidence: Evidence): readonly string[] {
   if (evidence.hookCalls.length === 0) return [];
   const statuses = evidence.events.filter((event) => event.resource === 'transactions/status' && hasSucceeded(event));
@@ -165,7 +165,10 @@ function isRising(indexes: readonly number[]): boolean {
   return indexes.every((index, at) => at === 0 || index > (indexes[at - 1] ?? -1));
 }
 
-/** I11: targets are read and written as the ServiceAccount, our own objects as the engine, and locks follow the permissions. */
+/**
+ * I11: targets are read and written as the ServiceAccount, our own objects as the engine, and locks come after the permission
+ * checks.
+ */
 export function identities(evidence: Evidence): readonly string[] {
   const wrong = evidence.events.filter(
     (event) =>

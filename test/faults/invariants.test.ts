@@ -1,4 +1,4 @@
-// Every invariant can fail: evidence of a run that keeps them all, and one change of it for each way to break one.
+// Every invariant can fail: the evidence of a run that keeps them all, and one change of it for each way to break one.
 import t from 'tap';
 import type { JsonObject } from '../../hooks/model/json.ts';
 import { engineUser } from '../support/engine-identity.ts';
@@ -132,7 +132,7 @@ const portCall = {
   what: '',
 } as const;
 
-/** Of a calm run: its writes, in the one call that it has made. */
+/** The evidence of a calm run with these writes in its one call. */
 function inOneCall(...written: readonly string[]): Pick<Evidence, 'portCalls' | 'hookCalls'> {
   return { portCalls: written.map((name) => ({ ...portCall, name })), hookCalls: [{ ...hookCall, number: portCall.hookCall }] };
 }

@@ -1,5 +1,4 @@
-// I1 to I17: what must hold after every run, whatever went wrong in it. Each gives its violations in words. (I14 is another name
-// of I13.)
+// I1 to I17: what must hold after every run, whatever went wrong in it. Each returns its violations in words. (I14 is not used.)
 import { at, canonicalJson, isObject, type Json, type JsonObject, textAt } from '../../hooks/model/json.ts';
 import {
   allTargets,
@@ -29,7 +28,7 @@ import { portrait } from './run.ts';
 
 type Invariant = (evidence: Evidence) => readonly string[];
 
-/** Committed: every change is applied. RolledBack: everything is as before. Else what the items say is true. */
+/** Committed: every change is applied. RolledBack: everything is as before. Otherwise the items are true. */
 const outcome: Invariant = (evidence) => [...endsAsItMust(evidence), ...objectsAreTrue(evidence)];
 
 const endsAsItMust: Invariant = (evidence) =>
@@ -55,7 +54,7 @@ export function hasContent({ after }: Evidence, { key }: Target, expected: JsonO
   return isRight ? [] : [`${key} is ${canonicalJson(is ?? null)}, expected ${canonicalJson(expected ?? null)}`];
 }
 
-/** Whether all of it is there; `data` of ConfigMaps and Secrets is that and no more. */
+/** Whether the object has all of it; `data` of ConfigMaps and Secrets must have no more. */
 function holds(expected: JsonObject, is: JsonObject): boolean {
   return Object.entries(expected).every(([key, value]) => {
     const found: Json = is[key] ?? null;
@@ -65,7 +64,7 @@ function holds(expected: JsonObject, is: JsonObject): boolean {
   });
 }
 
-/** Only what a Delete took away comes back as another object. */
+/** Only a deleted object may come back with another identity. */
 export function isAsBefore(evidence: Evidence, { key }: Target): readonly string[] {
   const targets = transactionsOf(evidence).flatMap((transaction) => targetsOf(evidence, transaction));
   const isNew =
@@ -79,7 +78,7 @@ function uidOf(object: JsonObject | undefined): string | undefined {
   return textAt(object, 'metadata', 'uid');
 }
 
-/** What a Transaction that only patches says of its end is so, whatever others have written. */
+/** A Transaction that only patches reports its end truthfully, whatever others have written. */
 export function patchesAreTrue(evidence: Evidence): readonly string[] {
   return [...evidence.ends].flatMap(([transaction, status]) =>
     patchesOf(evidence, transaction)
@@ -114,13 +113,13 @@ function contains(object: JsonObject, content: JsonObject): boolean {
   });
 }
 
-// Two Transactions that set the same field of the same two objects: the last one has written both.
+// Two Transactions set the same field of the same two objects: one of them must have written both last.
 function oneOrder({ after, names }: Evidence): readonly string[] {
   const [first, second] = [names.b, names.c].map((name) => textAt(after.get(configMapKey(names, name)), 'data', 'last'));
   return first !== undefined && first === second ? [] : [`${names.b} was written last by ${first}, ${names.c} by ${second}`];
 }
 
-/** Once faults stop it ends soon, and then nothing is written and nobody is woken. */
+/** Once the faults stop, the run ends soon; after that nothing is written and no call is requested. */
 const comesToRest: Invariant = ({ story, names, struckAt, hookCalls, writesAtRest }) => {
   const changes = Object.values(story.transactions(names)).flat().length;
   const after = hookCalls.filter((call) => call.portCalls > struckAt && call.resyncAfterSeconds === 0);
@@ -129,7 +128,7 @@ const comesToRest: Invariant = ({ story, names, struckAt, hookCalls, writesAtRes
   return [...many, ...writesAtRest.map((what) => `at rest: ${what}`)];
 };
 
-/** Once the Transaction is deleted nothing of ours is left. */
+/** Once the Transaction is deleted, nothing of ours is left. */
 export const nothingLeft: Invariant = ({ leftovers }) => leftovers;
 
 /** After a rollback no field manager of ours is left. */
@@ -144,7 +143,7 @@ const noTrace: Invariant = (evidence) =>
             .map((manager) => `${key} still has the field manager ${manager}`),
         );
 
-/** What could not be taken back, and is said to be left, is still ours. */
+/** Changes that could not be undone, and are reported as left, are still ours. */
 function leftIn(evidence: Evidence): ReadonlySet<string> {
   return new Set(
     [...evidence.ends].flatMap(([transaction, status]) =>
@@ -153,7 +152,7 @@ function leftIn(evidence: Evidence): ReadonlySet<string> {
   );
 }
 
-/** What an item says of its change is so. */
+/** Each item tells the truth about its change. */
 const itemsAreTrue: Invariant = (evidence) =>
   [...evidence.ends].flatMap(([transaction, status]) =>
     itemsOf(status).flatMap((item, index) => {

@@ -1,5 +1,5 @@
-// Locks: they expire, are deleted, are taken over by somebody else who is then somewhere on their way; the process stands still,
-// and its clock is off. After a takeover its former holder writes nothing while another one holds the lock.
+// Locks expire, are deleted, or are taken over by another Transaction, which is then at any point of its way; the process stands
+// still, or its clock is wrong. After a takeover the former holder writes nothing while another one holds the lock.
 import { textAt } from '../../hooks/model/json.ts';
 import { lockName } from '../../hooks/model/reference.ts';
 import { must } from '../support/client.ts';
@@ -18,7 +18,7 @@ import type { Story } from './story.ts';
 
 const leases = `/apis/coordination.k8s.io/v1/namespaces/${engineNamespace}/leases`;
 
-/** Locks are lost to nobody: they expire, or are deleted; or time passes. */
+/** Locks are lost without a successor: they expire or are deleted; or time passes. */
 export function lockCases(story: Story, { calls }: Calm): readonly Case[] {
   return calls.flatMap((call) => [
     ...[expire, remove].map((act) =>
@@ -39,7 +39,7 @@ export function lockCases(story: Story, { calls }: Calm): readonly Case[] {
 
 type Delay = Extract<Fault, { kind: 'delay' }>;
 
-/** A write is refused by the API server when it comes later than its time; what reads may stand still before it as well. */
+/** The API server refuses a write that comes after its time; a read may be delayed before it too. */
 function stalls({ method }: PortCall): readonly Delay[] {
   const answers = [0.9, 35, 600].map((seconds) => ({ kind: 'delay', of: 'answer', milliseconds: seconds * 1000 }) as const);
   const request = { kind: 'delay', of: 'request', milliseconds: method === 'send' ? 900 : 35_000 } as const;
@@ -77,7 +77,7 @@ export const takenOver: readonly Story[] = [
   { ...taken, id: 'taken-in-undo', events: [askedBack], end: 'RolledBack', ends: ({ rival }) => ({ [rival]: 'Committed' }) },
 ];
 
-/** How far the one that takes the locks has come when the former holder goes on. */
+/** How far the Transaction that took the locks has come when the former holder goes on. */
 const reached: Readonly<Record<string, (run: Run, phase: string) => boolean>> = {
   'holds-them': (_, phase) => phase === 'Preparing',
   'half-way': (_, phase) => phase === 'Committing',
@@ -97,7 +97,7 @@ export function takeoverCases(story: Story, { calls }: Calm): readonly Case[] {
   );
 }
 
-/** ms after which nobody's lock holds any more: the default of spec.lockTimeout and what is added to it. */
+/** ms after which no lock holds any more: the default of spec.lockTimeout plus the resolution of times. */
 const lifeOfLocks = 5 * 60_000 + 3_000;
 
 async function takeOver(run: Run, how: string): Promise<void> {
@@ -110,7 +110,7 @@ async function takeOver(run: Run, how: string): Promise<void> {
   }
 }
 
-/** Any end is right that is true; the one that took the locks must come to its own. */
+/** Any end is right if it is reported truthfully; the Transaction that took the locks must reach its own. */
 function afterTakeover(evidence: Evidence): readonly string[] {
   const rival = evidence.names.rival;
   const isWoken = evidence.ends.get(rival)?.phase !== undefined;
@@ -123,7 +123,7 @@ function afterTakeover(evidence: Evidence): readonly string[] {
   ];
 }
 
-/** Successful writes to a target while another Transaction held its lock, as the audit log has both. */
+/** Successful writes to a target while another Transaction held its lock, both from the audit log. */
 function lockedOut(evidence: Evidence): readonly string[] {
   return allTargets(evidence).flatMap((target) => {
     const holderAt = holders(evidence, lockName(target.reference));
@@ -135,7 +135,7 @@ function lockedOut(evidence: Evidence): readonly string[] {
   });
 }
 
-/** Who holds a lock at a time. */
+/** The holder of a lock at a time. */
 function holders(evidence: Evidence, lock: string): (time: string) => string | undefined {
   const events = evidence.events.filter(
     (event) => event.resource === 'leases' && event.name === lock && isWrite(event) && hasSucceeded(event),

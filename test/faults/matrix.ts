@@ -1,5 +1,5 @@
-// Each type of change of each of eight kinds, where the object is there and where it is not. What fits is committed, and undone
-// to the last managed field; what does not fit changes nothing.
+// Each type of change of each of eight kinds, with and without an existing object. A change that fits is committed, and undone down
+// to the last managed field; a change that does not fit changes nothing.
 import { at, type JsonObject } from '../../hooks/model/json.ts';
 import { change } from '../support/targets.ts';
 import { type Case, caseOf } from './case.ts';
@@ -17,7 +17,7 @@ interface Kind {
   readonly content: JsonObject;
   readonly other: JsonObject;
   readonly name?: (run: string) => string;
-  /** It does not come back with what was in it; and it goes slowly. */
+  /** An undo does not restore its contents, and its deletion takes time. */
   readonly isContainer?: boolean;
   /** Controllers of Kubernetes write its status. */
   readonly isBusy?: boolean;
@@ -104,7 +104,7 @@ function storyOf(kind: Kind, type: string, isThere: boolean): Story {
   };
 }
 
-/** A Namespace is made together with something in it. */
+/** A Namespace is created together with an object in it. */
 function contentsOf(kind: Kind, type: string, namespace: string): readonly JsonObject[] {
   const isNew = kind.isContainer === true && type === 'Create';
   return isNew ? [change('Create', `${namespace}-inside`, { data: { a: '1' } }, { namespace })] : [];
@@ -115,7 +115,7 @@ function objectOf({ apiVersion, kind, content }: Kind, name: string): JsonObject
   return { ...content, apiVersion, kind, metadata: { name, labels } };
 }
 
-// A Namespace that is deleted on request goes in its own time; what a controller stamps on a new object is not ours.
+// The deletion of a Namespace takes its own time, and the stamps of a controller on a new object are not ours.
 function judgeOf({ isContainer }: Kind): (evidence: Evidence) => readonly string[] {
   return (evidence) =>
     violations(evidence).filter(

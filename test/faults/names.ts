@@ -1,16 +1,16 @@
-// Everything in one run is named after it, so that runs can go on side by side and the audit log can be taken apart.
+// Everything in one run has a name that contains the run's, so that runs can go on in parallel and the audit log can be split.
 
 export interface Names {
   /** Name of the Transaction. */
   readonly run: string;
   readonly rival: string;
-  /** `a` is not there at the beginning, the others are. */
+  /** `a` does not exist at first, the others do. */
   readonly a: string;
   readonly b: string;
   readonly c: string;
-  /** A Secret where the story says nothing else: what it holds must be found nowhere else. */
+  /** A Secret unless the story says otherwise: its values must appear nowhere else. */
   readonly d: string;
-  /** Where all of that is, and another namespace. */
+  /** The namespace of all that, and another one. */
   readonly namespace: string;
   readonly elsewhere: string;
 }
@@ -26,7 +26,7 @@ export function namesOf(number: number, { namespace, elsewhere }: Homes): Names 
   return { run, rival: `${run}-rival`, ...objects, namespace, elsewhere };
 }
 
-/** What no one but the owner of a Secret may see; in its data it stands in base64. */
+/** A value that only readers of a Secret may see; the Secret holds it in base64. */
 export function canaryOf({ run }: Pick<Names, 'run'>): string {
   return `canary of ${run}, to be seen by nobody`;
 }

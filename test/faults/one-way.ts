@@ -1,4 +1,5 @@
-// What cannot be undone is refused before the first write, or done on explicit request; what only looks like it is undone.
+// Irreversible changes are refused before the first write, or made on explicit request; changes that only look irreversible are
+// undone.
 import type { JsonObject } from '../../hooks/model/json.ts';
 import { change } from '../support/targets.ts';
 import { type Case, caseOf } from './case.ts';
@@ -82,14 +83,14 @@ function refused(evidence: Evidence): readonly string[] {
   return [...violations(evidence), ...written.map(({ key }) => `${key} was written, although it was refused`)];
 }
 
-// Each kind shows otherwise that it was done: what was deleted may go slowly.
+// Each kind shows in another way that the change was made: a deletion may take time.
 function isDone(evidence: Evidence): readonly string[] {
   const unwritten = allTargets(evidence).filter((target) => writesTo(evidence, target).length === 0);
   const others = violations(evidence).filter((text) => !text.startsWith('I1 outcome') || text.includes(' ends as '));
   return [...others, ...unwritten.map(({ key }) => `${key} was not written`)];
 }
 
-// The labels and the selector of a Job hold its uid.
+// The labels and the selector of a Job contain its uid.
 function isUndone(evidence: Evidence): readonly string[] {
   return violations(evidence).filter((text) => !text.startsWith('I1 outcome: jobs'));
 }

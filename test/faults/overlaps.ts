@@ -1,4 +1,4 @@
-// Transactions over the same objects: calls for them at once, doubled, stale, and one inside the other. All commit, one after the
+// Transactions over the same objects: parallel, duplicate, stale and nested calls for them. All of them commit, one after the
 // other; none waits for ever.
 import type { JsonObject } from '../../hooks/model/json.ts';
 import { change, type TargetParts } from '../support/targets.ts';
@@ -11,7 +11,7 @@ import { widgets } from './widgets.ts';
 
 const clusterRole = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRole' };
 
-/** Each Transaction leaves a mark of its own. */
+/** Each Transaction leaves its own mark. */
 function marks(mark: string, targets: readonly string[], parts: TargetParts = {}): readonly JsonObject[] {
   return targets.map((name) => change('Patch', name, { metadata: { labels: { [mark]: 'yes' } } }, parts));
 }

@@ -1,11 +1,11 @@
-// Where objects are: one key for each in stories, among the objects that are read, and in the audit log.
+// The keys of objects: the same in stories, among the objects that are read, and in the audit log.
 import { type JsonObject, textAt } from '../../hooks/model/json.ts';
 import { groupOf, type Reference } from '../../hooks/model/reference.ts';
 
 export interface Place {
   readonly key: string;
   readonly path: string;
-  /** Path of its like. */
+  /** The path of its collection. */
   readonly collection: string;
   readonly name: string;
   readonly kind: string;
@@ -21,7 +21,7 @@ const clusterScoped = [
   'StorageClass',
 ];
 
-/** The place of what a target, or the type and metadata of an object, say; `home` is where they say no namespace. */
+/** The place of a target, or of an object by its type and metadata; `home` is the default namespace. */
 export function placeOf(object: JsonObject, home: string): Place {
   const [apiVersion = 'v1', kind = ''] = [textAt(object, 'apiVersion'), textAt(object, 'kind')];
   const name = textAt(object, 'name') ?? textAt(object, 'metadata', 'name') ?? '';
@@ -50,7 +50,7 @@ export function keyOf({ group = '', resource, namespace = '', name }: Keyed): st
   return `${resource}${group === '' ? '' : `.${group}`} ${namespace}/${name}`;
 }
 
-/** As English has it, and so do the kinds of the stories. */
+/** The English plural; all kinds of the stories have it. */
 function pluralOf(kind: string): string {
   const word = kind.toLowerCase();
   if (word.endsWith('s')) return `${word}es`;

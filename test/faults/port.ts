@@ -1,6 +1,6 @@
-// The port of the engine with numbered calls, each of which can go wrong: the process dies before or after it, its answer is
-// lost, the write lands later, another answer comes, or somebody acts in the gap before it. The numbers run through all the
-// engines of one run, so that a second engine can be hit as well.
+// The port of the engine with numbered calls. Each call can fail: the process dies before or after it, its answer is lost, its
+// write lands later, another answer comes, or somebody acts in the gap before it. The numbers count the calls of all engines of one
+// run, so that a second engine can be hit too.
 import type { StepReport } from '../../hooks/call.ts';
 import type { Answer, Cluster, Identity, Write } from '../../hooks/cluster.ts';
 import type { Failure } from '../../hooks/model/failure.ts';
@@ -11,25 +11,24 @@ export type Fault =
   | { readonly kind: 'before' | 'after' }
   /** The answer is lost; the request was carried out, or never arrived. */
   | { readonly kind: 'lost' | 'unsent' }
-  /** The answer is lost and the write is carried out so many calls later; the process may die as well. */
+  /** The answer is lost, and the write is carried out that many calls later; the process may die too. */
   | { readonly kind: 'late'; readonly calls: number; readonly crash: boolean }
   | { readonly kind: 'fails'; readonly failure: Failure }
-  /** So much time passes before the API server gets the request, or before the engine gets the answer. */
+  /** That much time passes before the API server gets the request, or before the engine gets the answer. */
   | { readonly kind: 'delay'; readonly milliseconds: number; readonly of: 'request' | 'answer' }
   /**
-   * Somebody acts; `inOrder`: after all that was asked before has been answered; `answered`: between the API server's answer and
-   * the engine.
+   * Somebody acts. `inOrder`: after all earlier requests are answered. `answered`: between the API server's answer and the engine.
    */
   | { readonly kind: 'gap'; readonly act: () => Promise<unknown>; readonly inOrder?: true; readonly answered?: true };
 
-/** The process of an engine is gone: nothing it would have done after this happens. */
+/** The process of an engine is gone: nothing that it would do later happens. */
 export class Crash extends Error {}
 
 export interface PortCall {
   readonly number: number;
   /** The call of the hook that it belongs to, as the driver counts them. */
   readonly hookCall: number;
-  /** Which of the engines of the run made it. */
+  /** The engine of the run that made it. */
   readonly engine: number;
   readonly method: keyof Cluster;
   /** `get ConfigMap run1-a`, for people. */
@@ -42,26 +41,26 @@ export interface PortCall {
 interface LateWrite {
   readonly write: Write;
   readonly atCall: number;
-  /** It has no effect after this moment of the run's time. */
+  /** The write has no effect after this moment of the run's time. */
   readonly deadline: number;
 }
 
-/** What the engines of one run share: the count of calls, the faults, the time, the writes that are still on their way. */
+/** What the engines of one run share: the count of calls, the faults, the time, the writes in flight. */
 export interface Board {
-  /** What the story has happen before a call; it is no fault. */
+  /** An event of the story before a call; it is no fault. */
   meanwhile: (call: PortCall) => Promise<void>;
-  /** What strikes a call; nothing does any more once the story is over. */
+  /** The fault that hits a call; none once the story is over. */
   faultOf: (call: PortCall) => Fault | undefined;
   readonly calls: PortCall[];
   readonly late: LateWrite[];
   readonly pending: Set<Promise<unknown>>;
-  /** What the engines tell of their calls: the log, the Events and the metrics are made of it. */
+  /** The engines' reports of their calls: logs, Events and metrics are made of them. */
   readonly reports: StepReport[];
   /** ms by which the time of this run is ahead. */
   ahead: number;
   hookCall: number;
   engines: number;
-  /** Number of the last call at which a fault struck; 0 when none has. */
+  /** Number of the last call that a fault hit; 0 if there was none. */
   struckAt: number;
 }
 
@@ -80,7 +79,7 @@ const noAnswer: Failure = {
   definitive: false,
 };
 
-/** One process of an engine: once gone, it sends nothing any more. */
+/** One process of an engine: once gone, it sends nothing. */
 interface Life {
   readonly engine: number;
   gone: boolean;
@@ -118,7 +117,7 @@ export function faultyCluster(wire: Wire): Cluster {
   };
 }
 
-// A look around what is deleted is a list of each kind, all at once and all alike: that of ConfigMaps stands for them.
+// A look around a deleted object is a list for each kind, all in parallel and all alike: that of ConfigMaps stands for all.
 function isOneOfMany([resource, , identity]: Parameters<Cluster['listMetadata']>): boolean {
   return identity.kind === 'serviceAccount' && resource.plural !== 'configmaps';
 }
@@ -190,21 +189,21 @@ export function timeOf(board: Board): number {
   return performance.now() + board.ahead;
 }
 
-/** Carries out what was sent before and is due now. */
+/** Carries out the writes in flight that are due now. */
 export async function land(cluster: Cluster, board: Board, isDue: (write: LateWrite) => boolean): Promise<void> {
   const due = board.late.filter(isDue);
   for (const write of due) board.late.splice(board.late.indexOf(write), 1);
   for (const { write } of due) await cluster.send(write);
 }
 
-/** Lets time pass, for the engines of this run only. What is on its way lands within its own time. */
+/** Lets time pass, only for the engines of this run. Writes in flight land within their own time. */
 export async function advance(cluster: Cluster, board: Board, milliseconds: number): Promise<void> {
   const then = timeOf(board) + milliseconds;
   await land(cluster, board, ({ deadline }) => deadline <= then);
   board.ahead += milliseconds;
 }
 
-/** The same cluster as it will be then, as far as its clock is concerned. */
+/** The same cluster with its clock moved forward. */
 export function laterCluster(cluster: Cluster, milliseconds: number): Cluster {
   return { ...cluster, get: async (...args) => ahead(await cluster.get(...args), milliseconds) as Answer };
 }

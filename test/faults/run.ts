@@ -1,5 +1,5 @@
-// One run of a story: Metacontroller by hand, the engine called in this process, and a time of its own, so that waiting for a
-// late write takes none of ours.
+// One run of a story: it plays Metacontroller, calls the engine in this process, and has a clock of its own, so that waiting for a
+// late write takes no real time.
 import type { Call, Hook, Reply, Timing } from '../../hooks/call.ts';
 import { at, isList, type Json, type JsonObject, textAt } from '../../hooks/model/json.ts';
 import { createSync } from '../../hooks/sync.ts';
@@ -15,33 +15,33 @@ import { advance, type Board, createBoard, type Fault, faultyCluster, type PortC
 import { type Given, homeOf, pathOfTransaction, type Story, threeObjects, transactionPath } from './story.ts';
 import { createAccount, type World } from './world.ts';
 
-/** What goes wrong with one call of the hook. */
+/** A fault in one call of the hook. */
 export type HookFault =
   /** Its answer is never stored; `crash`: because the process died after it. */
   | { readonly kind: 'unstored'; readonly crash: boolean }
   /** The call is not made: this event of Metacontroller's is lost. */
   | { readonly kind: 'skipped' }
-  /** Its answer is stored only after so many more calls. */
+  /** Its answer is stored only after that many more calls. */
   | { readonly kind: 'stored late'; readonly calls: number }
-  /** The same call is made twice at once. */
+  /** The same call is made twice in parallel. */
   | { readonly kind: 'doubled' }
-  /** The calls for all Transactions are made at once. */
+  /** The calls for all Transactions are made in parallel. */
   | { readonly kind: 'with others' }
-  /** Before it: calls with each older state of the Transaction, whose answers are stored as well, or are not. */
+  /** Before the call: calls with each older state of the Transaction; their answers are stored too, or not. */
   | { readonly kind: 'stale'; readonly stored: boolean };
 
 export interface RunOptions {
-  /** By the number of the call, or by what is called. */
+  /** By the number of the call, or as a function of the call. */
   readonly faults?: ReadonlyMap<number, Fault> | Board['faultOf'];
   /** By the number of the call, or for every call. */
   readonly hookFaults?: ReadonlyMap<number, HookFault> | HookFault;
-  /** The engine that is called until it dies; one of the run's own by default. */
+  /** The engine to call until it dies; a new one by default. */
   readonly engine?: Hook;
-  /** What strikes a call while the Transactions are deleted, once the story is over, by its number from there on. */
+  /** The fault for a call during the deletion of the Transactions, after the story, by its number from there on. */
   readonly whileDeleted?: (number: number) => Fault | undefined;
-  /** Longer ones, where somebody acts between the requests: what he does takes time of the engine's. */
+  /** Longer deadlines, for runs in which somebody acts between the requests: that takes the engine's time. */
   readonly timing?: Timing;
-  /** What is no longer as somebody has left it once all is over, in words. */
+  /** Objects of others that are not as they were left, once all is over, in words. */
   readonly bystanders?: () => Promise<readonly string[]>;
 }
 
@@ -50,13 +50,13 @@ export interface HookCall {
   readonly name: string;
   readonly outcome: string;
   readonly resyncAfterSeconds: number;
-  /** Number of the last port call before it ended. */
+  /** Port calls before it ended. */
   readonly portCalls: number;
-  /** ms that the time of the run was ahead when it ended. */
+  /** ms by which the time of the run was ahead when it ended. */
   readonly ahead: number;
   /** The items of the status that was stored before it. */
   readonly items: Json;
-  /** The phase that it answered. */
+  /** The phase of its answer. */
   readonly phase: string;
 }
 
@@ -71,9 +71,9 @@ export interface Run {
   readonly parents: Map<string, JsonObject[]>;
   readonly happened: Set<number>;
   readonly asleep: Set<string>;
-  /** uids of ConfigMaps that somebody else made, and of which nobody else has to let go. */
+  /** uids of ConfigMaps that somebody else created: the engine need not release them. */
   readonly forged: Set<string>;
-  /** What persons have made of targets before the first change, by their keys: this is what an undo goes back to. */
+  /** Targets that users changed before the first change, by their keys: an undo restores this state. */
   readonly since: Map<string, JsonObject>;
   readonly lateAnswers: { readonly due: number; readonly name: string; readonly reply: Reply }[];
   engine: Hook;
@@ -82,7 +82,7 @@ export interface Run {
 /** ms for which a look counts. */
 const lookAge = 1_000;
 
-/** Each call deals with one target. */
+/** Each call handles one target. */
 export const oneByOne: Timing = { stepDeadline: 5_000, writeTimeout: 1_000, callBudget: 0, lookAge };
 
 function usual({ callBudget }: World): Timing {
@@ -114,7 +114,7 @@ export function createRun(world: World, story: Story, options: RunOptions = {}):
   return run;
 }
 
-/** What the story has happen before a request. */
+/** Events of the story before a request. */
 async function goOn(run: Run, call: PortCall): Promise<void> {
   const { story, names, happened, world, board } = run;
   const due = story.events.filter((event, index) => !happened.has(index) && event.before?.(call, names) === true);
@@ -125,7 +125,7 @@ async function goOn(run: Run, call: PortCall): Promise<void> {
   }
 }
 
-/** A process of the engine that knows nothing of what was before. */
+/** A new process of the engine, without memory. */
 export function startEngine(world: World, board: Board, timing = usual(world)): Hook {
   const { cluster, sealer } = world;
   board.engines += 1;
@@ -142,7 +142,7 @@ export function startEngine(world: World, board: Board, timing = usual(world)): 
   });
 }
 
-/** The targets and the Transactions are made. */
+/** Creates the targets and the Transactions. */
 export async function setUp(run: Run): Promise<void> {
   const { names, world, story } = run;
   if (story.isAlone === true) await createHome(run);
@@ -178,7 +178,7 @@ async function createObject(
   must(await stranger.apply(path, { apiVersion, kind, metadata: { name }, ...applied }, { fieldManager: 'gitops' }));
 }
 
-/** What is at the places of the targets, by their keys; undefined for what is not there. */
+/** The objects at the places of the targets, by their keys; undefined for objects that do not exist. */
 export async function targets(run: Pick<Run, 'world' | 'names' | 'story'>): Promise<Objects> {
   const read = async ({ key, path }: Target): Promise<readonly [string, JsonObject | undefined]> => {
     const answer = await run.world.controller.get(path);
@@ -191,7 +191,7 @@ export function portrait(object: JsonObject | undefined, isNew: boolean): unknow
   return object === undefined ? undefined : comparable(object, isNew);
 }
 
-/** What of a request is not so must not matter. */
+/** False values in a request must not matter. */
 export function callFor(parent: JsonObject, number: number): Call {
   const [namespace = '', name = '', uid = ''] = ['namespace', 'name', 'uid'].map((key) => textAt(parent, 'metadata', key));
   return { namespace, name, uid, status: forgedStatus(number), children: [] };

@@ -1,5 +1,5 @@
-// All scenarios of the campaign: of each what is tried, one replayable id a case (`S02:commit4:17:after`). Where faults go through
-// all calls, a run without faults counts those.
+// All scenarios of the campaign, with one replayable id for each case (`S02:commit4:17:after`). If faults go through all calls, a
+// run without faults counts these calls first.
 
 import { adversaryCases } from './adversary/cases.ts';
 import { adversaryStories } from './adversary/stories.ts';

@@ -1,4 +1,4 @@
-// The base runs: what is changed, what happens besides, and how it must end whatever goes wrong with the engine.
+// The basic stories: what is changed, what else happens, and how it must end whatever goes wrong with the engine.
 import { at, type JsonObject, textAt } from '../../hooks/model/json.ts';
 import { type Client, must } from '../support/client.ts';
 import { change } from '../support/targets.ts';
@@ -26,7 +26,7 @@ export function single(changes: (names: Names) => readonly JsonObject[]): Story[
 export const isFinished = (phase: string) => (status: JsonObject) =>
   textAt(status, 'phase') === phase && JSON.stringify(at(status, 'items')).includes('lockLease') === false;
 
-/** More than one, for a run with two loops, where what another one has stored may be passed by before it is seen. */
+/** Whether the progress is one of these: with two loops, a status may be replaced before the run has seen it. */
 const hasDone =
   (...any: readonly string[]) =>
   (status: JsonObject): boolean =>
@@ -34,7 +34,7 @@ const hasDone =
 
 const requested = { 'tx.janus.io/request-rollback': 'yes' };
 
-/** Once it is Committed and at rest its undo is asked for. */
+/** A rollback is requested once the Transaction is Committed and finished. */
 export const askedBack: StoryEvent = {
   when: isFinished('Committed'),
   act: ({ controller }, names) => askBack(controller, names),
@@ -85,7 +85,7 @@ export const requestRollback: Story = {
   end: 'RolledBack',
 };
 
-// Two changes are made, and the third one is on its way.
+// Two changes are made, and the third one is about to be sent.
 function thirdChange({ what }: PortCall, { c }: Names): boolean {
   return what === `send apply ConfigMap ${c}`;
 }
@@ -147,7 +147,7 @@ function asWidget(given: JsonObject): JsonObject {
   return { ...widgets.withStatus, metadata: at(given, 'metadata') ?? {}, spec: { color: 'blue' } };
 }
 
-/** The same three changes of objects whose status is a subresource. */
+/** The same three changes, of objects with a status subresource. */
 export const commitWidgets: Story = {
   id: 'commit-widgets',
   given: (names) =>

@@ -1,4 +1,4 @@
-// What a story is: the objects there are, what is changed, what happens besides, and how it must end.
+// A story: the objects that exist, what is changed, what else happens, and how it must end.
 import type { JsonObject } from '../../hooks/model/json.ts';
 import type { Client } from '../support/client.ts';
 import { canaryOf, type Names } from './names.ts';
@@ -6,16 +6,16 @@ import type { PortCall } from './port.ts';
 import type { World } from './world.ts';
 
 export interface StoryEvent {
-  /** It happens the first time that a status is stored for which this holds. */
+  /** The event happens when a status is first stored for which this is true. */
   readonly when?: ((status: JsonObject) => boolean) | undefined;
-  /** It happens before the first such request of the engine, and as much time passes as a look counts. */
+  /** The event happens before the first such request of the engine; then as much time passes as a look counts. */
   readonly before?: (call: PortCall, names: Names) => boolean;
   readonly act: (world: World, names: Names) => Promise<unknown>;
 }
 
 export type EndPhase = 'Committed' | 'RolledBack' | 'Failed' | 'gone';
 
-/** An object that is there before, as people make them: created by one tool, a part of it applied by another. */
+/** An object that exists before, as people make them: created by one tool, partly applied by another. */
 export interface Given {
   readonly object: JsonObject;
   readonly applied?: JsonObject;
@@ -25,31 +25,31 @@ export interface Given {
 
 export interface Story {
   readonly id: string;
-  /** The changes of each of its Transactions, by its name, with its namespace before it where that is another. */
+  /** The changes of each Transaction, by its name, with a namespace before the name if it is not the usual one. */
   readonly transactions: (names: Names) => Readonly<Record<string, readonly JsonObject[]>>;
   readonly given?: (names: Names) => readonly Given[];
   readonly annotations?: Readonly<Record<string, string>>;
-  /** What the spec says beside its changes and its ServiceAccount. */
+  /** The rest of the spec, without changes and ServiceAccount. */
   readonly spec?: JsonObject;
   readonly events: readonly StoryEvent[];
   readonly end: EndPhase;
-  /** For Transactions that end otherwise than the story. */
+  /** For Transactions with another end than the story's. */
   readonly ends?: (names: Names) => Readonly<Record<string, EndPhase>>;
-  /** What targets hold at the end, by name, undefined for one that is not there; left out: as before. */
+  /** The content of targets at the end, by name; undefined for an object that does not exist; absent: as before. */
   readonly content?: (names: Names) => ReadonlyMap<string, JsonObject | undefined>;
-  /** Its Transactions patch objects that they share: each must hold what the committed ones have set. */
+  /** Its Transactions patch shared objects: each object must hold what the committed ones have set. */
   readonly isShared?: boolean;
-  /** Transactions that are not called before somebody wakes them. */
+  /** Transactions that are not called until somebody wakes them. */
   readonly asleep?: (names: Names) => readonly string[];
-  /** It has a namespace for itself. */
+  /** It has a namespace of its own. */
   readonly isAlone?: boolean;
-  /** A guard against going on for ever, where it takes more calls than others. */
+  /** A guard against an endless run, for stories with more calls than others. */
   readonly mostCalls?: number;
-  /** Kubernetes' own controllers take part, so time passes as it does. */
+  /** Kubernetes' own controllers take part, so time passes in real time. */
   readonly isSlow?: boolean;
 }
 
-/** Place of a Transaction by its key. */
+/** The place of a Transaction, by its key. */
 export function homeOf(names: Pick<Names, 'namespace'>, key: string): { readonly namespace: string; readonly name: string } {
   const [name = '', namespace = names.namespace] = key.split('/').reverse();
   return { namespace, name };

@@ -1,5 +1,5 @@
-// One step by two engines at once: the whole call of the second falls into the gap before each call of the first. Its answer is
-// stored at once, or only after the one of the first, or never.
+// Two engines make one step in parallel: the whole call of the second one runs in the gap before each call of the first one. Its
+// answer is stored at once, or after that of the first one, or never.
 import { type Calm, type Case, caseOf } from './case.ts';
 import { store, storyGoesOn } from './drive.ts';
 import { callFor, type Run, read, startEngine } from './run.ts';

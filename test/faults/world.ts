@@ -1,5 +1,5 @@
-// Where the runs take place: a control plane that audits every write, one namespace, and three more actors beside the engine
-// who can be told apart in the audit log: Metacontroller, the ServiceAccount of the Transactions, and a stranger.
+// Where the runs take place: a control plane that audits every write, one namespace, and three more actors besides the engine,
+// which the audit log shows apart: Metacontroller, the ServiceAccount of the Transactions, and a stranger.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -25,14 +25,14 @@ export interface World {
   readonly elsewhere: string;
   readonly cluster: KubernetesCluster;
   readonly sealer: Sealer;
-  /** Metacontroller: makes Transactions, stores statuses, removes its finalizer. */
+  /** Metacontroller: creates Transactions, stores statuses, removes its finalizer. */
   readonly controller: Client;
   /** Somebody who writes to the targets. */
   readonly stranger: Client;
-  /** Somebody with any rights on ConfigMaps and Events in `namespace`, who may look at Transactions there, and nothing else. */
+  /** Somebody with all rights on ConfigMaps and Events in `namespace`, who may read Transactions there, and nothing else. */
   readonly adversary: Client;
   readonly audit: AuditTrail;
-  /** ms after which a call of the engine begins with no further target; 0: each call deals with one. */
+  /** ms after which a call of the engine starts no further target; 0: each call handles one. */
   readonly callBudget: number;
   readonly plane: ControlPlane;
   close(): Promise<void>;
@@ -120,8 +120,8 @@ async function allowAdversary(client: Client, namespace: string): Promise<void> 
   must(await client.create(`${root}/rolebindings`, { metadata, roleRef, subjects }));
 }
 
-// What the engines and the actors of the runs do, as the administrator, as the engine, or impersonated by one of them.
-// Events, reviews and the harness's own reading are left out.
+// The requests of the engines and the actors, as the administrator, as the engine, or impersonated by one of them. Without Events,
+// reviews, and the reads of the tests themselves.
 const auditPolicy = {
   apiVersion: 'audit.k8s.io/v1',
   kind: 'Policy',

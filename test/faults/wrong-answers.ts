@@ -1,4 +1,4 @@
-// Each wrong answer at each call, once or for ever. A transient one changes nothing about the end as long as there is time.
+// Each wrong answer at each call, once or for ever. A transient one does not change the end as long as there is time.
 import { type Calm, type Case, caseOf } from './case.ts';
 import { type WrongAnswer, wrongAnswers } from './errors.ts';
 import type { Evidence } from './evidence.ts';
@@ -23,20 +23,20 @@ export function onceWrong(story: Story, { calls }: Calm): readonly Case[] {
   );
 }
 
-// That something is not there is either true or a lie that nobody can see through; and what only reads conflicts with nothing.
+// A 404 is either true, or a lie that nobody can detect; and a read has no conflicts.
 function isPossible({ method }: PortCall, { failure }: WrongAnswer): boolean {
   const isWrite = method === 'send' || method === 'dryRun';
   return isWrite || !(failure.code === 409 || (failure.code === 404 && method.startsWith('get')));
 }
 
-/** Of the story for ever: short times, so that the end comes soon. */
+/** For stories with an answer that stays: short times, so that they end soon. */
 const patience = { timeout: '2m', lockWait: '2m' };
 const timeout = 120_000;
 
-/** After so long the API server is well again, so that the rest can be seen: nothing but reading is possible without it. */
+/** ms after which the API server works again, so that the end can be read: until then only reads are possible. */
 const healing = 600_000;
 
-/** Of calls that are made again and again the first one is enough. */
+/** Of calls that are repeated, the first one is enough. */
 export function everWrong(story: Story, { calls }: Calm): readonly Case[] {
   const patient = { ...story, spec: patience };
   const first = calls.filter(({ what }, index) => calls.findIndex((call) => call.what === what) === index);
@@ -54,7 +54,7 @@ export function everWrong(story: Story, { calls }: Calm): readonly Case[] {
   );
 }
 
-/** From that call on, all calls for the same. */
+/** From that call on, all calls for the same object. */
 function forEver(number: number, { failure }: WrongAnswer, run: () => Run): (call: PortCall) => Fault | undefined {
   let broken: string | undefined;
   return (call) => {
@@ -64,7 +64,7 @@ function forEver(number: number, { failure }: WrongAnswer, run: () => Run): (cal
   };
 }
 
-/** Given up before its time: what is transient must be tried again until then. */
+/** Transactions that gave up too early: a transient failure must be retried until their time is over. */
 function hasty({ hookCalls }: Evidence): readonly string[] {
   const committed = hookCalls.find(({ phase }) => phase === 'Committed');
   const undoing = hookCalls.find(({ phase }) => phase === 'RollingBack');

@@ -28,8 +28,8 @@ import { failureOfAnswer } from '../../server/kubernetes/failures.ts';
 import { createSealer } from '../../server/kubernetes/sealer.ts';
 import { managedBy, refusals, words } from '../generated/nasty.ts';
 import { type Client, freeNamespace, must } from '../support/client.ts';
+import { entryFor } from '../support/evaluated-objects.ts';
 import { connectToCluster, installManifests } from '../support/install.ts';
-import { entryFor } from '../support/judged-objects.ts';
 import { change, start, statusOf, transactionOf } from '../support/transactions.ts';
 import { sampleSpec, transactionsIn, transactionWith } from './samples.ts';
 

@@ -1,10 +1,10 @@
 import { authority } from './list/adversary.ts';
+import { attribution } from './list/attribution.ts';
 import { calls } from './list/calls.ts';
 import { others } from './list/company.ts';
 import { expressions } from './list/expressions.ts';
 import { gateDiagnosis } from './list/gate-diagnosis.ts';
 import { gates } from './list/gates.ts';
-import { judgement } from './list/judgement.ts';
 import { locks } from './list/locks.ts';
 import { packages } from './list/packages.ts';
 import { releases } from './list/releases.ts';
@@ -19,7 +19,7 @@ import type { Sabotage } from './sabotage.ts';
 export const sabotages: readonly Sabotage[] = [
   ...writes,
   ...storage,
-  ...judgement,
+  ...attribution,
   ...undo,
   ...locks,
   ...calls,

@@ -1,5 +1,5 @@
-// The list of deliberate faults does not rot: each still applies to the sources, once, and names tests that are there. A few are
-// tried out in full; all of them by `npm run sabotage`.
+// The list of deliberate faults stays valid: each edit applies to the sources exactly once, and names tests that exist. This test
+// tries a few faults in full; `npm run sabotage` tries all.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
@@ -25,7 +25,7 @@ t.test('a find that is not there, or twice, is no edit', async (t) => {
   t.equal(edited('one $& more', { ...edit, replace: '$&' }), '$& $& more');
 });
 
-/** One test each that needs no control plane. */
+/** Faults with a test that needs no control plane. */
 const tried = [
   'update-unconditional',
   'own-create-foreign',

@@ -1,4 +1,4 @@
-// A copy of the project in which it is sabotaged, and the tests run there.
+// A copy of the project in which a fault is made, and the tests run.
 import { spawn } from 'node:child_process';
 import { closeSync, cpSync, mkdtempSync, openSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,20 +13,20 @@ const left = ['node_modules', '.git', '.tap'];
 export interface Verdict {
   readonly file: string;
   readonly isPassed: boolean;
-  /** The way to the first test that failed. */
+  /** The path to the first test that failed. */
   readonly failure: string;
   readonly seconds: number;
 }
 
 export interface Workshop {
-  /** Runs a test file, on the sources as they are; ends at the first failure. */
+  /** Runs a test file on the current sources; stops at the first failure. */
   test(file: string): Promise<Verdict>;
-  /** Sabotages the copy, runs tests until one fails, and mends it again. Undefined when none has failed. */
+  /** Makes the fault in the copy, runs tests until one fails, and restores the copy. Undefined if no test fails. */
   sabotaged(sabotage: Sabotage): Promise<Verdict | undefined>;
   close(): void;
 }
 
-/** `kubeconfig` is that of the control plane which the tests share; those that need none do without. */
+/** `kubeconfig`: for the control plane that the tests share; tests that need none run without it. */
 export function openWorkshop(kubeconfig: string | undefined): Workshop {
   const copy = mkdtempSync(join(tmpdir(), 'janus-sabotage-'));
   cpSync(root, copy, { recursive: true, filter: (source) => !left.includes(basename(source)) });
@@ -58,7 +58,7 @@ async function firstFailure(files: readonly string[], test: (file: string) => Pr
   return undefined;
 }
 
-/** A guard against hanging: a fault may make a test wait for ever, and that is a failure as well. */
+/** A guard against hanging: a fault may make a test wait for ever, which counts as a failure. */
 const hangGuard = 300_000;
 
 async function run(copy: string, file: string, kubeconfig: string | undefined): Promise<Verdict> {
@@ -70,7 +70,7 @@ async function run(copy: string, file: string, kubeconfig: string | undefined): 
     ...(kubeconfig === undefined ? {} : { KUBECONFIG: kubeconfig, JANUS_TEST_KUBECONFIG: kubeconfig }),
   };
   const output = join(copy, 'output.tap');
-  // A file, not a pipe: a process that bails out would take what is still in the pipe with it.
+  // A file instead of a pipe: a process that ends early would lose what is still in the pipe.
   const descriptor = openSync(output, 'w');
   const child = spawn(process.execPath, [file], { cwd: copy, env, detached: true, stdio: ['ignore', descriptor, 'ignore'] });
   const guard = setTimeout(() => end(child.pid), hangGuard);
@@ -81,16 +81,16 @@ async function run(copy: string, file: string, kubeconfig: string | undefined): 
   return { file, isPassed: code === 0, failure, seconds: (performance.now() - start) / 1000 };
 }
 
-// In a process group of its own: with all that it started.
+// The process leads a process group, so this ends everything that it started.
 function end(pid: number | undefined): void {
   try {
     if (pid !== undefined) process.kill(-pid, 'SIGKILL');
   } catch {
-    // It has ended by itself.
+    // The process has already ended.
   }
 }
 
-/** `test/a.test.ts > block > test`, or what it was that failed outside of a block. */
+/** `test/a.test.ts > block > test`, or what failed outside of a block. */
 function firstFailedTest(file: string, output: string): string {
   const way: string[] = [];
   for (const token of tokens(output.split('\n'))) {

@@ -1,5 +1,5 @@
-// What happened to each object, write by write, from the audit log: the state before and after each, who wrote it, and who held
-// its lock then.
+// The history of each object, write by write, from the audit log: the state before and after each write, who wrote, and who held
+// the lock.
 import { type JsonObject, textAt } from '../../hooks/model/json.ts';
 import { lockName } from '../../hooks/model/reference.ts';
 import type { Actor, AuditEvent } from '../faults/audit.ts';
@@ -19,24 +19,24 @@ import { type Leaves, leavesOf } from '../generated/oracle.ts';
 export interface Written {
   readonly actor: Actor;
   readonly verb: string;
-  /** Which Transaction wrote it; undefined for people. */
+  /** The Transaction that wrote it; undefined for people. */
   readonly by: string | undefined;
-  /** Which Transaction had the lock, as `namespace/name/uid`. */
+  /** The Transaction that held the lock, as `namespace/name/uid`. */
   readonly holder: string | undefined;
   readonly isRestoring: boolean;
   readonly before: Leaves | undefined;
   readonly after: Leaves | undefined;
-  /** Place in the audit log. */
+  /** Its position in the audit log. */
   readonly at: number;
 }
 
 export interface History {
   readonly target: Target;
-  /** Those that changed content. */
+  /** The writes that changed content. */
   readonly writes: readonly Written[];
 }
 
-/** Annotations of the Deployment controller are its own. */
+/** Without the Deployment controller's own annotations. */
 function contentLeaves(object: JsonObject | undefined): Leaves | undefined {
   if (object === undefined) return undefined;
   const leaves = [...leavesOf(object)].filter(([path]) => !path.startsWith('.metadata.annotations.deployment.kubernetes.io/'));

@@ -1,5 +1,4 @@
-// The judge of the soak can tell what is wrong: the history of one object that is as it must be, and one change of it for each way
-// to break it.
+// The checks of the soak notice every fault: a correct history of one object, and one change of it for each way to break it.
 import t from 'tap';
 import type { JsonObject } from '../../hooks/model/json.ts';
 import { lockName } from '../../hooks/model/reference.ts';

@@ -1,5 +1,5 @@
-// What must hold of a seed: the invariants of the fault campaign, and what can only be said where many share objects. All of it is
-// reckoned from the audit log and from the objects, none of it with the code of the engine.
+// What must hold after a seed: the invariants of the fault campaign, and rules for many writers of shared objects. All of it is
+// computed from the audit log and the objects, without the engine's code.
 import { at, type JsonObject, textAt } from '../../hooks/model/json.ts';
 import { type Evidence, isSnapshot, itemsOf, managersIn, targetsOf, transactionsOf } from '../faults/evidence.ts';
 import { nothingLeft } from '../faults/invariants.ts';
@@ -66,7 +66,7 @@ function lockIsHeld(evidence: Evidence, histories: readonly History[]): readonly
   );
 }
 
-/** The undo gives what was before, and what others have set since: both at every single field. */
+/** The undo restores the prior state with the later changes of others, both at every single field. */
 function undoIsExact(evidence: Evidence, histories: readonly History[]): readonly string[] {
   return histories.flatMap((history) =>
     pairsOf(evidence, history).flatMap(({ transaction, forward: [made], backward: [undone] }) => {
@@ -79,7 +79,7 @@ function undoIsExact(evidence: Evidence, histories: readonly History[]): readonl
 
 function inexact(made: Written, undone: Written): readonly string[] {
   const [prior, expected, live, restored] = [made.before, made.after, undone.before, undone.after];
-  // Annotations of others are no reason to keep what was created.
+  // Annotations of others are no reason to keep a created object.
   if (restored === undefined) {
     const isLost = (path: string): boolean => !isAnnotation(path) && valueAt(live, path) !== valueAt(expected, path);
     const lost = [...(live ?? [])].map(([path]) => path).filter(isLost);
@@ -102,7 +102,7 @@ function isAnnotation(path: string): boolean {
   return path.startsWith('.metadata.annotations.');
 }
 
-/** What somebody wrote after the snapshot was stored is not overwritten by the change. */
+/** A change does not overwrite what somebody wrote after the snapshot was stored. */
 function nothingOverwritten(evidence: Evidence, histories: readonly History[]): readonly string[] {
   return histories.flatMap((history) =>
     pairsOf(evidence, history).flatMap(({ transaction, forward: [made] }) => {
@@ -124,7 +124,7 @@ function nothingOverwritten(evidence: Evidence, histories: readonly History[]): 
   );
 }
 
-// Annotations that an update or a delete does not speak of are nobody's content.
+// Annotations that an Update or a Delete does not name are not content.
 function overwritten(snapshot: Leaves | undefined, made: Written): readonly string[] {
   const moved = new Set([...(snapshot?.keys() ?? []), ...(made.before?.keys() ?? [])]);
   return [...moved].filter(
@@ -135,7 +135,7 @@ function overwritten(snapshot: Leaves | undefined, made: Written): readonly stri
   );
 }
 
-/** What the statuses say of each change is what the audit log says. */
+/** What the statuses say of each change agrees with the audit log. */
 function endsAreTrue(evidence: Evidence, histories: readonly History[]): readonly string[] {
   return [...evidence.ends].flatMap(([transaction, status]) => {
     if (status === undefined) return [];
@@ -156,7 +156,7 @@ function endsAreTrue(evidence: Evidence, histories: readonly History[]): readonl
 interface Seen {
   readonly forward: readonly Written[];
   readonly backward: readonly Written[];
-  /** Nobody else wrote to the object at all: what somebody else undid or did before needs no write of ours. */
+  /** Nobody else wrote to the object: if somebody else undid the change or made it before, no write of ours is needed. */
   readonly isAlone: boolean;
 }
 
@@ -177,7 +177,7 @@ function wrongItem(phase: string, item: JsonObject, { forward, backward, isAlone
   return rules.find(([of, isBroken]) => of === phase && isBroken)?.[2];
 }
 
-/** No field manager of a Transaction is left on an object that it has taken its change back from. */
+/** No field manager of a Transaction remains on an object whose change it has undone. */
 function noTrace(evidence: Evidence): readonly string[] {
   return [...evidence.ends].flatMap(([transaction, status]) => {
     const uid = (evidence.uids.get(transaction) ?? '').slice(0, 8);

@@ -1,4 +1,4 @@
-// What a seed makes: eight Transactions with changes to twelve objects that they share.
+// What a seed runs: eight Transactions with changes to twelve shared objects.
 import type { JsonObject } from '../../hooks/model/json.ts';
 import { canaryOf, type Names } from '../faults/names.ts';
 import { base64, type Given, pathOfTransaction, type Story } from '../faults/story.ts';
@@ -11,11 +11,11 @@ const transactionCount = 8;
 interface Kind {
   readonly apiVersion: string;
   readonly kind: string;
-  /** Whether it can be made and deleted without more: a Deployment owns others. */
+  /** Whether the object can be created and deleted alone: a Deployment owns others. */
   readonly isPlain: boolean;
-  /** The content that holds these values. */
+  /** The content with these values. */
   readonly content: (values: Values) => JsonObject;
-  /** What an object of it must have beside. */
+  /** What a complete object must also have. */
   readonly whole: (names: Names) => JsonObject;
 }
 
@@ -70,7 +70,7 @@ function objectName(names: Names, index: number): string {
   return `${names.run}-o${index.toString(16)}`;
 }
 
-/** The first one has the name that the story is told by. */
+/** The first one has the name of the run. */
 function transactionName(names: Names, index: number): string {
   return index === 0 ? names.run : `${names.run}-t${index}`;
 }
@@ -153,7 +153,7 @@ interface Slot {
   readonly isThere: boolean;
 }
 
-// Mostly such as fits what is there at the beginning; by then another one may have made or deleted it.
+// Mostly a change that fits the objects at the start; by then another Transaction may have created or deleted its target.
 function changeIn(chance: Chance, { index, transaction, isThere }: Slot): (names: Names) => JsonObject {
   const kind = kinds[index] ?? configMap;
   const type = typeIn(chance, kind, isThere);

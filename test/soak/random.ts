@@ -1,4 +1,4 @@
-// Chance that is the same for the same seed.
+// Random numbers that depend on the seed alone.
 
 export interface Chance {
   /** 0 <= n < 1. */

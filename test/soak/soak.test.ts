@@ -1,4 +1,4 @@
-// A few seeds of `npm run soak` in every run of the suite; and that its judge can tell what is wrong.
+// A few seeds of `npm run soak` in every run of the suite.
 import t from 'tap';
 import { openWorld } from '../faults/world.ts';
 import { chanceOf } from './random.ts';

@@ -1,4 +1,4 @@
-// Runs seeds: eight Transactions at once over twelve shared objects, while nearly everything goes wrong.
+// Runs seeds: eight concurrent Transactions over twelve shared objects, while nearly everything goes wrong.
 import { at, isList, type JsonObject, textAt } from '../../hooks/model/json.ts';
 import { attempt } from '../faults/attempt.ts';
 import type { Run } from '../faults/run.ts';
@@ -11,19 +11,19 @@ export interface SeedResult {
   readonly seed: number;
   readonly violations: readonly string[];
   readonly portCalls: number;
-  /** Calls of the hook that did not only wait, of the Transaction that had most. */
+  /** Calls of the hook that did more than wait, for the Transaction with the most. */
   readonly mostSteps: number;
-  /** Of the same, with the waiting. */
+  /** The same with the calls that only waited. */
   readonly mostCalls: number;
   readonly faults: number;
-  /** How many Transactions ended in each phase, and why. */
+  /** Transactions by the phase and the reason of their end. */
   readonly ends: Readonly<Record<string, number>>;
   readonly seconds: number;
-  /** For a replay: every call of the API server. */
+  /** Every call of the API server, for a replay. */
   readonly calls: readonly string[];
 }
 
-/** Beyond this a Transaction of at most four changes is going round in circles, whatever struck it. */
+/** A Transaction of at most four changes with more steps than this runs in circles, whatever hit it. */
 const mostSteps = 80;
 
 export async function runSeed(world: World, seed: number): Promise<SeedResult> {

@@ -1,4 +1,4 @@
-// What an engine keeps in memory: one and the same serves many Transactions, one after the other, each from its creation until it is
+// How much memory an engine keeps: one engine serves many Transactions, one after the other, each from its creation until it is
 // gone.
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
@@ -13,7 +13,7 @@ import { surface } from '../support/surface.ts';
 setFlagsFromString('--expose_gc');
 const collect = runInNewContext('gc') as () => void;
 
-/** Gives the heap in MiB after each tenth of them, garbage collected. */
+/** Returns the heap in MiB after each tenth of them, after garbage collection. */
 export async function runSteadily(world: World, count: number, tell: (line: string) => void): Promise<readonly number[]> {
   const engine = createSync({
     cluster: world.cluster,
@@ -39,7 +39,7 @@ function heapOf(): number {
   return process.memoryUsage().heapUsed / 2 ** 20;
 }
 
-/** Of this process, in words. */
+/** The memory of this process, in words. */
 export function weight(): string {
   return `heap ${heapOf().toFixed(1)} MiB, process ${Math.round(process.memoryUsage().rss / 2 ** 20)} MiB`;
 }

@@ -1,5 +1,5 @@
-// What goes wrong in a seed: faults of the calls of the API server, of the calls of the hook, a second engine, a stranger who
-// writes, and people who change their mind.
+// The faults of a seed: in calls of the API server and of the hook, a second engine, a stranger who writes, and users who change
+// their mind.
 
 import type { JsonObject } from '../../hooks/model/json.ts';
 import { store } from '../faults/drive.ts';
@@ -12,11 +12,11 @@ import { must } from '../support/client.ts';
 import { fields } from './plan.ts';
 import { type Chance, chanceOf } from './random.ts';
 
-/** Faults cease after so many calls of the API server, or of the hook: then all must come to rest. */
+/** Faults stop after that many calls of the API server, or of the hook: then every Transaction must end. */
 const troubledPortCalls = 1_500;
 const troubledHookCalls = 250;
 
-/** How often something strikes: one call in so many. */
+/** How often a fault strikes: one call in that many. */
 const every = { portCall: 40, targetCall: 6, hookCall: 6 };
 
 export function troubleOf(seed: number, run: () => Run): RunOptions {
@@ -29,7 +29,7 @@ export function troubleOf(seed: number, run: () => Run): RunOptions {
   return {
     faults: (call) => {
       const chance = chanceOf(seed, 4, call.number);
-      // Targets are touched by few of the calls, and most is at stake there.
+      // Few of the calls write targets, and these matter most.
       const often = call.identity === 'serviceAccount' && call.method !== 'allowed' ? every.targetCall : every.portCall;
       if (call.number > troubledPortCalls || !chance.happens(1 / often)) return undefined;
       return portFault(chance, call, () => gap(chance, call));
@@ -38,10 +38,10 @@ export function troubleOf(seed: number, run: () => Run): RunOptions {
   };
 }
 
-/** Another process, which is called for any of the Transactions; its answer is stored at once, later or never. */
+/** Another process, which is called for any of the Transactions. Its answer is stored at once, later or never. */
 function secondEngine(run: () => Run): (chance: Chance) => Promise<void> {
   let engine: ReturnType<typeof startEngine> | undefined;
-  // It may be struck by a gap itself: a call of its own in there would wait for its turn for ever.
+  // Without it, a gap in the second engine's own call could call that engine again, and both would wait for each other for ever.
   let isCalled = false;
   const ring = async (key: string, parent: JsonObject, chance: Chance): Promise<void> => {
     const { world, board, lateAnswers } = run();
@@ -121,7 +121,7 @@ function hookFaultsOf(seed: number): ReadonlyMap<number, HookFault> {
   );
 }
 
-// Mostly to the object that the call is about: right before it is read, tried or written.
+// Mostly to the object of the call: just before it is read, tried or written.
 async function strangerWrites(run: Run, chance: Chance, call: PortCall): Promise<void> {
   const all = allTargets(run);
   const at = all.filter(({ name }) => name === call.name);
@@ -153,7 +153,7 @@ function valuesOf(kind: string, values: Readonly<Record<string, string>>): Param
   }
 }
 
-/** A Transaction is to be undone, its undo tried again, or it is deleted. */
+/** Requests a rollback or its retry for a Transaction, or deletes it. */
 async function mindChanges(run: Run, chance: Chance): Promise<void> {
   const key = chance.oneOf(transactionsOf(run));
   const path = pathOfTransaction(run.names, key);
@@ -164,6 +164,6 @@ async function mindChanges(run: Run, chance: Chance): Promise<void> {
     ? await controller.delete(path)
     : await controller.patch(path, { metadata: { annotations } });
   if (answer.code !== 404) must(answer);
-  // That wakes Metacontroller, like an answer that is stored late and says nothing.
+  // That wakes Metacontroller, like an answer that is stored late without a change.
   run.lateAnswers.push({ due: run.board.hookCall, name: key, reply: { kind: 'retry', retryAfterSeconds: 0, because: 'a test' } });
 }

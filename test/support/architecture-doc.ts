@@ -1,10 +1,10 @@
-// The parts of docs/architecture.md that follow from the code, as Markdown.
+// The parts of docs/architecture.md that are generated from the code, as Markdown.
 import { mayFollow, type Phase, phases } from '../../hooks/model/phase.ts';
 
 import { readSources, type Source } from './sources.ts';
 import { units } from './stages.ts';
 
-/** The name of each part, and its text. */
+/** The generated texts, by the names of their parts. */
 function generatedParts(): ReadonlyMap<string, string> {
   const sources = readSources('hooks');
   return new Map([

@@ -1,4 +1,4 @@
-// The rules of who may import whom and of what is pure, as functions from sources to findings. No finding, no breach.
+// The rules of who may import whom, and of what is pure, as functions from sources to findings. No finding means no violation.
 import { codeOf, importsOf, type Source } from './sources.ts';
 import { folder, packages, unitOf } from './stages.ts';
 
@@ -24,7 +24,7 @@ function refuse(sources: readonly Source[], isBreach: (edge: Edge) => boolean, w
 
 const inHooks = folder('hooks');
 
-/** Hashing for names is all that the engine has of the outside. */
+/** From outside, the engine uses only hashing, for names. */
 export const engineStandsAlone: Rule = (sources) =>
   refuse(
     sources.filter(({ path }) => inHooks(path)),
@@ -52,7 +52,7 @@ const kubernetes = folder('server/kubernetes');
 const registry = folder('server/registry');
 const seam = ['hooks/cluster.ts', 'hooks/call.ts'];
 const registryPort = 'hooks/packages/registry.ts';
-/** What the server starts. */
+/** The entry points for the server. */
 const entrances = ['hooks/sync.ts', 'hooks/sweep.ts'];
 /** What both adapters need. */
 const beside = ['server/slots.ts'];
@@ -84,7 +84,7 @@ export const serverSeesTheSeamOnly: Rule = (sources) =>
 export const nothingImportsTests: Rule = (sources) =>
   refuse(sources, ({ to, isPackage }) => !isPackage && to.startsWith('test/'), 'nothing that runs needs test/');
 
-/** Every cycle of imports, each named once. */
+/** Every cycle of imports, once. */
 export const noCycles: Rule = (sources) => {
   const edges = Map.groupBy(edgesOf(sources), ({ from }) => from);
   const done = new Set<string>();

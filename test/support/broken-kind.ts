@@ -1,20 +1,20 @@
-// A kind that cannot be listed: the webhook that converts the one version of it to the other is not there.
+// A kind that cannot be listed: the webhook that converts between its two versions does not exist.
 import type { JsonObject } from '../../hooks/model/json.ts';
 import { must, waitFor } from './client.ts';
 import type { Stage } from './stage.ts';
 
 interface BrokenKind {
-  /** As it is named in messages. */
+  /** Its name in messages. */
   readonly name: string;
-  /** It can be listed again. */
+  /** Makes it listable again. */
   mend(): Promise<void>;
   remove(): Promise<unknown>;
 }
 
-/** Lists in a row that must fail: for a moment some are answered from what is cached. */
+/** Lists that must fail in a row: for a moment the API server answers some from a cache. */
 const mostLists = 5;
 
-/** With one object in the namespace of the stage; in others nothing is in the way of a list for long. */
+/** Creates the kind with one object in the stage's namespace; in other namespaces lists of it soon work. */
 export async function breakSomeKind({ client, namespace }: Stage): Promise<BrokenKind> {
   const group = `${namespace}.example.org`;
   const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';

@@ -1,9 +1,9 @@
-// A self-signed certificate for a server on loopback, made anew for each test. Node can read certificates but not make them.
-// The form is that of RFC 5280, in DER.
+// A self-signed certificate for a server on loopback, a new one for each test. Node can read certificates but not create them. The
+// format is that of RFC 5280, in DER.
 import { createSign, generateKeyPairSync } from 'node:crypto';
 
 export interface Certificate {
-  /** PEM; it is its own authority. */
+  /** PEM; the certificate is its own authority. */
   readonly certificate: string;
   /** PEM. */
   readonly key: string;

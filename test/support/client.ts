@@ -1,5 +1,5 @@
-// A thin client for tests: raw JSON paths of the API server in, `{ code, body }` out. An answer of any code is a value;
-// only a call that gets no answer throws. Integers above 2^53 survive both ways.
+// A thin client for tests. It takes raw JSON paths of the API server and returns `{ code, body }`. An answer with any code is a
+// value; only a call without an answer throws. Integers above 2^53 survive in both directions.
 import type { RequestOptions } from 'node:https';
 import { KubeConfig } from '@kubernetes/client-node';
 import { type Dispatcher, Pool } from 'undici';
@@ -7,7 +7,7 @@ import { at, isList, isObject, type Json, type JsonObject, parseJson, textAt } f
 
 export interface Answer {
   readonly code: number;
-  /** The JSON object of the answer; `{}` where the answer is not one (`/readyz` says plainly `ok`). */
+  /** The JSON object of the answer; `{}` if the answer is not JSON (`/readyz` answers `ok`). */
   readonly body: JsonObject;
   readonly text: string;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
@@ -34,7 +34,7 @@ const patchTypes: Readonly<Record<PatchKind, string>> = {
   apply: 'application/apply-patch+yaml',
 };
 
-/** Paths are those of the API server: `/api/v1/namespaces/default/configmaps/one`; no names are encoded for the caller. */
+/** Paths are the API server's: `/api/v1/namespaces/default/configmaps/one`. Callers must encode names themselves. */
 export interface Client {
   readonly url: string;
   get(path: string, query?: Query): Promise<Answer>;
@@ -48,16 +48,16 @@ export interface Client {
   /** `options` is the DeleteOptions body: preconditions, propagationPolicy. */
   delete(path: string, options?: JsonObject, query?: Query): Promise<Answer>;
   request(method: Dispatcher.HttpMethod, path: string, parts?: RequestParts): Promise<Answer>;
-  /** The same connection with every call impersonating a user. */
+  /** A client over the same connection that impersonates a user in every call. */
   asUser(user: string): Client;
   asServiceAccount(namespace: string, name: string): Client;
-  /** Ends the connection, also of the clients made by `asUser`. Not needed for the process to exit. */
+  /** Closes the connection, also for the clients made by `asUser`. The process can exit without it. */
   close(): Promise<void>;
 }
 
 type Send = (method: Dispatcher.HttpMethod, path: string, parts: RequestParts) => Promise<Answer>;
 
-/** Connects as the current context of a kubeconfig file says. The file is read at once, the first call connects. */
+/** Connects with the current context of a kubeconfig file. Reads the file at once; the first call connects. */
 export function connect(kubeconfig: string): Client {
   const config = new KubeConfig();
   config.loadFromFile(kubeconfig);
@@ -104,7 +104,7 @@ async function exchange(pool: Pool, method: Dispatcher.HttpMethod, path: string,
     ...(parts.query === undefined || Object.keys(parts.query).length === 0 ? {} : { query: { ...parts.query } }),
     headers: { accept: 'application/json', 'content-type': 'application/json', ...parts.headers },
     body: parts.body === undefined ? null : JSON.stringify(parts.body),
-    reset: false, // else the connection is closed after each DELETE
+    reset: false, // by default undici closes the connection after each DELETE
   });
   const text = await response.body.text();
   return { code: response.statusCode, body: objectIn(text), text, headers: response.headers };
@@ -143,21 +143,21 @@ function withItems(answer: Answer): ListAnswer {
   return { ...answer, items: isList(items) ? items.filter(isObject) : [] };
 }
 
-/** The object of an answer that had to succeed; throws with the API server's message otherwise. */
+/** The object of a successful answer; throws with the API server's message for any other. */
 export function must(answer: Answer): JsonObject {
   if (answer.code >= 200 && answer.code < 300) return answer.body;
   throw new Error(`expected success, the API server answered ${answer.code}: ${textAt(answer.body, 'message') ?? answer.text}`);
 }
 
 export interface Patience {
-  /** A guard against hanging, not a measure: generous on purpose. */
+  /** A guard against hanging, not a measurement: generous on purpose. */
   readonly timeoutMs?: number;
   readonly everyMs?: number;
 }
 
 /**
- * Polls until the condition gives something other than undefined, null or false, and returns that. `what` completes
- * "waited … for". An error thrown by the condition counts as not yet and is named when the guard trips.
+ * Polls until the condition returns something other than undefined, null or false, and returns that. `what` completes "waited …
+ * for". If the condition throws, it is tried again; the last error is named when the guard ends the wait.
  */
 export async function waitFor<T>(
   condition: () => T | Promise<T>,
@@ -179,12 +179,15 @@ export async function waitFor<T>(
   throw new Error(`waited ${timeoutMs / 1000} s for ${what}; last seen: ${String(last)}`);
 }
 
-/** What of a tap test is needed to clean up after it. */
+/** The part of a tap test that cleaning up needs. */
 export interface Teardown {
   teardown(handler: () => unknown): unknown;
 }
 
-/** Makes a namespace of a generated name and returns the name; it is deleted when the test `t` ends (without waiting for its contents to go). */
+/**
+ * Creates a namespace with a generated name and returns the name. It is deleted when the test `t` ends, without waiting for its
+ * contents.
+ */
 export async function freeNamespace(client: Client, prefix: string, t?: Teardown): Promise<string> {
   const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { generateName: `${prefix}-` } };
   const name = textAt(must(await client.create('/api/v1/namespaces', namespace)), 'metadata', 'name') ?? '';
@@ -193,8 +196,8 @@ export async function freeNamespace(client: Client, prefix: string, t?: Teardown
 }
 
 /**
- * The kubeconfig of the cluster that the suite runs on. Only `npm test` sets the variable: KUBECONFIG alone, which may well
- * name someone's production, is never enough for tests to write anywhere.
+ * The kubeconfig of the cluster for the suite. Only `npm test` sets the variable: KUBECONFIG may name a production cluster, so
+ * tests never use that alone.
  */
 export function testKubeconfig(): string {
   const path = process.env.JANUS_TEST_KUBECONFIG ?? '';

@@ -1,4 +1,4 @@
-// Releases of the corpus (test/corpus): their manifests, and the changes that lead from one version to the next.
+// Releases of the corpus (test/corpus): their manifests, and the changes from one version to the next.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
@@ -7,7 +7,7 @@ import { identityOf, type Reference } from '../../hooks/model/reference.ts';
 
 const folder = join(import.meta.dirname, '../corpus');
 
-/** Their names, as those of the folders. */
+/** The names of the releases: those of their folders. */
 export function releases(): readonly string[] {
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? [entry.name] : []));
 }
@@ -33,7 +33,7 @@ export function isNamespaced(object: JsonObject): boolean {
   return at(object, 'metadata', 'namespace') !== undefined;
 }
 
-/** Create what is absent, Update what is there in both, Delete what is dropped, the last one first. */
+/** Create for new objects, Update for objects in both versions, Delete for dropped ones, the last one first. */
 export function changesBetween(before: readonly JsonObject[], after: readonly JsonObject[]): readonly JsonObject[] {
   const [old, young] = [before, after].map((objects) => new Set(objects.map((object) => identityOf(referenceOf(object)))));
   const sent = after.map((object): JsonObject => {
@@ -45,7 +45,7 @@ export function changesBetween(before: readonly JsonObject[], after: readonly Js
   return [...sent, ...dropped.reverse().map((target): JsonObject => ({ type: 'Delete', target: { ...target } }))];
 }
 
-// Names and types stand in the target.
+// The target has the name and the type.
 function contentOf({ apiVersion: _version, kind: _kind, metadata, ...content }: JsonObject): JsonObject {
   const rest = Object.entries(metadata as JsonObject).filter(([key]) => !['name', 'namespace'].includes(key));
   return rest.length === 0 ? content : { ...content, metadata: Object.fromEntries(rest) };

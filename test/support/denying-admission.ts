@@ -1,4 +1,4 @@
-// An admission webhook that denies writes of the Transactions of one stage, in whatever words the test puts into its answer.
+// An admission webhook that denies writes of one stage's Transactions, with an answer that the test chooses.
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { at, type JsonObject, parseJson, textAt } from '../../hooks/model/json.ts';
@@ -6,7 +6,7 @@ import { makeCertificate } from './certificate.ts';
 import { must, type Teardown, waitFor } from './client.ts';
 import { account, type Stage } from './stage.ts';
 
-/** What is asked of the webhook. */
+/** A request to the webhook. */
 interface Review {
   readonly name: string;
   readonly operation: string;
@@ -16,7 +16,7 @@ interface Review {
 }
 
 export interface DenyingAdmission {
-  /** From now on: the `status` of the answer for what is denied, undefined for what is let through. */
+  /** Sets the verdict for later requests: the `status` of the answer for a denied one, undefined for an allowed one. */
   decide(verdict: (review: Review) => JsonObject | undefined): void;
 }
 
@@ -82,7 +82,7 @@ async function configure({ client, namespace }: Stage, clientConfig: JsonObject,
   must(await client.create(path, { metadata: { name }, webhooks: [webhook] }));
 }
 
-/** The API server learns of a webhook some time after it was configured. */
+/** The API server uses a webhook only some time after it is configured. */
 async function waitUntilAsked({ client, namespace, path }: Stage, admission: DenyingAdmission): Promise<void> {
   admission.decide(({ name }) => (name === 'probe' ? { code: 403, message: 'asked' } : undefined));
   const probe = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'probe' } };

@@ -1,5 +1,5 @@
-// Who the engine is in tests: the ServiceAccount of manifests/rbac.yaml, by a token, with the rights that are shipped and no
-// others. What a scenario does as an administrator, it does by the test's own client.
+// The engine's identity in tests: the ServiceAccount of manifests/rbac.yaml, with a token, with the shipped rights and no others.
+// Scenarios act as an administrator through the test's own client.
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,12 +8,15 @@ import { textAt } from '../../hooks/model/json.ts';
 import { type Client, must, type Teardown } from './client.ts';
 import { engineNamespace } from './install.ts';
 
-/** Its name for the API server, as audit logs have it. */
+/** Its name for the API server, as in audit logs. */
 export const engineUser = `system:serviceaccount:${engineNamespace}:janus`;
 
 const account = `/api/v1/namespaces/${engineNamespace}/serviceaccounts/janus`;
 
-/** The path of a kubeconfig of the engine, for the cluster of an administrator's; it is gone with the test. */
+/**
+ * Writes a kubeconfig for the engine, for the cluster of an administrator's kubeconfig, and returns its path; removed with the
+ * test.
+ */
 export async function engineKubeconfig(t: Teardown, client: Client, kubeconfig: string): Promise<string> {
   const directory = mkdtempSync(join(tmpdir(), 'janus-engine-'));
   t.teardown(() => rmSync(directory, { recursive: true, force: true }));
@@ -29,7 +32,7 @@ export async function writeEngineKubeconfig(client: Client, kubeconfig: string, 
   writeFileSync(path, stringify({ ...config, users }), { mode: 0o600 });
 }
 
-/** The environment of a hook in a Pod: address, and the directory with the token and the CA of such a kubeconfig. */
+/** The environment of a hook in a Pod: the address, and the directory with token and CA, from such a kubeconfig. */
 export function podOf(kubeconfig: string, directory: string): Readonly<Record<string, string>> {
   const { clusters, users } = parse(readFileSync(kubeconfig, 'utf8')) as Kubeconfig;
   const { server = '', 'certificate-authority-data': authority = '' } = clusters[0]?.cluster ?? {};

@@ -1,5 +1,5 @@
-// One more engine beside the stage's own: another replica, one that was started after a crash, one whose calls go wrong. It is
-// called in this process, without a web server between.
+// One more engine beside the stage's own: another replica, one started after a crash, or one whose calls fail. It is called in this
+// process, without a web server.
 import type { StepReport, Timing } from '../../hooks/call.ts';
 import type { Clock, Cluster, Sealer } from '../../hooks/cluster.ts';
 import { at, isObject, type JsonObject, textAt } from '../../hooks/model/json.ts';
@@ -21,11 +21,11 @@ export interface EngineOptions {
   /** Without it, a step that throws makes the call throw. */
   readonly record?: (report: StepReport) => void;
   readonly isEnding?: () => boolean;
-  /** In place of one with the key of the suite's cluster. */
+  /** Instead of a sealer with the key of the suite's cluster. */
   readonly sealer?: Sealer;
 }
 
-/** Engines over one connection, for one stage. A stage that comes out of it is the same, but is called through that engine. */
+/** Engines over one connection, for one stage. Each returns a copy of the stage that calls that engine. */
 export interface Engines {
   start(options?: EngineOptions): Stage;
 }
@@ -52,7 +52,7 @@ export async function openEngines(t: Teardown, stage: Stage, connection: Partial
   };
 }
 
-/** One with the key of the suite's cluster. */
+/** A sealer with the key of the suite's cluster. */
 export async function sealerOf(cluster: KubernetesCluster): Promise<ReturnType<typeof createSealer>> {
   const keys = await waitFor(async () => {
     const answer = await ensureSealingKeys(cluster, engineNamespace);

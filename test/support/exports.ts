@@ -1,4 +1,4 @@
-// Exports that no other file imports: by reading the sources, as the rules of test/support/architecture.ts do.
+// Finds exports that no other file imports, from the sources, like the rules of test/support/architecture.ts.
 import { posix } from 'node:path';
 import { codeOf, type Source } from './sources.ts';
 
@@ -11,10 +11,10 @@ const declared = /^export (?:declare )?(?:async )?(?:function\*?|const|let|class
 const listed = /^export (?:type )?\{([^}]*)\};?$/gm;
 /** `import { a, type B as C } from './x.ts'`, and `const { a } = await import('./x.ts')`. */
 const named = /(?:import\s+(?:type\s+)?|const\s+)\{([^}]*)\}\s*(?:from\s*|=\s*await import\()'(\.[^']*)'/g;
-/** `import * as x from './x.ts'`, `import('./x.ts').Name`: every export may be meant. */
+/** `import * as x from './x.ts'`, `import('./x.ts').Name`: any export may be used. */
 const whole = /\*\s+as\s+\w+\s+from\s+'(\.[^']*)'|(?<!await )\bimport\('(\.[^']*)'\)/g;
 
-/** Exports of `sources` that no other file among `users` names. Both have paths from the root of the repository. */
+/** Exports of `sources` that no other file among `users` names. Paths of both start at the root of the repository. */
 export function unusedExports(sources: readonly Source[], users: readonly Source[]): readonly Unused[] {
   const used = new Set(users.flatMap(usesOf));
   return sources.flatMap((source) =>
@@ -40,7 +40,7 @@ function usesOf({ path, text }: Source): readonly string[] {
   ];
 }
 
-/** Of `a, type B as C`: `a`, and `B` or `C`. */
+/** For `a, type B as C`: `a`, and `B` or `C`. */
 function namesIn(list: string, which: 'first' | 'last'): readonly string[] {
   return list
     .split(',')

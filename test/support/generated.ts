@@ -1,9 +1,9 @@
-// What Kubernetes counts and generates in an object, for comparisons.
+// Removes what Kubernetes counts and generates in an object, for comparisons.
 import { at, type Json, type JsonObject, parseJson, withPath } from '../../hooks/model/json.ts';
 
 const counted = 'deprecated.daemonset.template.generation';
 
-/** A Job that is created again gets another selector; the API server counts the templates of a DaemonSet in an annotation. */
+/** A recreated Job gets another selector; the API server counts the templates of a DaemonSet in an annotation. */
 export function withoutGenerated(shown: unknown): Json {
   const object = withPath(shown as JsonObject, ['metadata', 'annotations', counted], undefined);
   const entries = at(object, 'managedFields') as readonly string[];

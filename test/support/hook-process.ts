@@ -1,4 +1,4 @@
-// The hook as a process of its own, as in a Pod: server/main.ts, configured by its environment alone.
+// The hook as a separate process, as in a Pod: server/main.ts, configured by its environment alone.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -12,11 +12,11 @@ const root = new URL('../../', import.meta.url).pathname;
 
 interface HookProcess {
   readonly process: ChildProcess;
-  /** The exit code, once it has ended and said its last word. */
+  /** The exit code, once the process has ended and all its output is read. */
   readonly ended: Promise<number | null>;
   readonly output: () => string;
   readonly errors: () => string;
-  /** Where it listens, once it does. */
+  /** The address where it listens, once it does. */
   address(): Promise<string>;
 }
 
@@ -48,14 +48,14 @@ export function startHookProcess(
   return { process: child, ended, output: () => output, errors: () => errors, address };
 }
 
-/** What a hook needs to start: a cluster, a namespace, and the token of the suite. */
+/** The settings that a hook needs to start: a cluster, a namespace, and the token of the suite. */
 export function hookEnvironment(t: Teardown, kubeconfig: string, namespace: string): Environment {
   const directory = freeFolder(t);
   writeFileSync(join(directory, 'current'), hookToken, { mode: 0o600 });
   return { PORT: '0', HOST: '127.0.0.1', KUBECONFIG: kubeconfig, JANUS_NAMESPACE: namespace, JANUS_TOKEN_DIRECTORY: directory };
 }
 
-/** A folder of this test alone. */
+/** A temporary folder for this test alone. */
 export function freeFolder(t: Teardown): string {
   const directory = mkdtempSync(join(tmpdir(), 'janus-hook-'));
   t.teardown(() => rmSync(directory, { recursive: true, force: true }));
@@ -76,7 +76,7 @@ export async function ready(address: string): Promise<string> {
   return address;
 }
 
-/** MiB that a process holds in memory now; undefined where the system does not tell. */
+/** MiB that a process holds in memory now; undefined if the system does not report it. */
 export function memoryOf({ pid }: ChildProcess): number | undefined {
   try {
     const [, kilobytes] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];

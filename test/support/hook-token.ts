@@ -1,14 +1,14 @@
-// The token of the hooks that tests start, another one for each run.
+// The token of the hooks that tests start, a new one for each run.
 import { randomBytes } from 'node:crypto';
 import type { Access } from '../../server/access/guard.ts';
 
 export const hookToken = randomBytes(24).toString('hex');
 
-/** Lets those call who send it. */
+/** Accepts callers with the token. */
 export const byToken: Access = { acceptsToken: (token) => token === hookToken, tls: undefined };
 
-/** As with --insecure. */
+/** Accepts everybody, as with --insecure. */
 export const anybody: Access = { acceptsToken: undefined, tls: undefined };
 
-/** What a call must carry. */
+/** The headers that a call needs. */
 export const callHeaders = { 'content-type': 'application/json', authorization: `Bearer ${hookToken}` } as const;

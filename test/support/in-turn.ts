@@ -1,4 +1,4 @@
-// Replicas behind one address, as a Service has them: each call goes to another one, and to the next where nobody is there.
+// Replicas behind one address, like a Service: each call goes to the next replica, and to the one after that if it does not answer.
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -8,7 +8,7 @@ interface InTurn {
   close(): Promise<void>;
 }
 
-/** `addresses` is asked at each call; `pick` gives which of so many is called for call `number`, by default each in its turn. */
+/** `addresses` is called for each call. `pick` selects one of `count` hooks for call `number`; in turn by default. */
 export async function startInTurn(
   addresses: () => readonly string[],
   pick = (count: number, number: number): number => number % count,
@@ -49,7 +49,7 @@ async function passOn(
   outgoing.writeHead(503).end();
 }
 
-/** Undefined where nobody listens. A process that ends in the middle ends the call. */
+/** Undefined if nobody listens. If a process ends in the middle, the call ends too. */
 function ask(address: string, { method, url, headers }: IncomingMessage, body: Buffer): Promise<IncomingMessage | undefined> {
   return new Promise((resolve) => {
     const asked = request(new URL(url ?? '/', address), {

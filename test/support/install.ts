@@ -1,4 +1,4 @@
-// Puts manifests into the cluster that the suite runs on. All of it is idempotent, and safe while others do the same.
+// Installs manifests into the cluster of the suite. All of it is idempotent, and safe while others do the same.
 import { readFile } from 'node:fs/promises';
 import { parseAllDocuments } from 'yaml';
 import { at, isList, isObject, type Json, type JsonObject, textAt } from '../../hooks/model/json.ts';
@@ -7,23 +7,23 @@ import { type Answer, type Client, connect, must, type Query, testKubeconfig, wa
 const manifests = new URL('../../manifests/', import.meta.url);
 const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 
-/** The namespace of the engine as the shipped manifests have it. */
+/** The namespace of the engine in the shipped manifests. */
 export const engineNamespace = 'janus-system';
 
-/** The cluster that the suite runs on. */
+/** A client for the cluster of the suite. */
 export function connectToCluster(): Client {
   return connect(testKubeconfig());
 }
 
-/** The objects of a manifest, by its path under manifests/. `edit` sees the text first. */
+/** The objects of a manifest, by its path under manifests/. `edit` may change the text first. */
 export async function readManifest(path: string, edit = (text: string): string => text): Promise<readonly JsonObject[]> {
   const documents = parseAllDocuments(edit(await readFile(new URL(path, manifests), 'utf8')));
   return documents.map((document) => document.toJS() as Json).filter(isObject);
 }
 
 /**
- * Installs the CRD, the namespace of the engine, its RBAC and the admission policies; resolves once Transactions can be written, the
- * engine has its rights, and the policy of their spec is in force.
+ * Installs the CRD, the namespace of the engine, its RBAC and the admission policies. Resolves once Transactions can be written,
+ * the engine has its rights, and the API server enforces the policy for their spec.
  */
 export async function installManifests(client: Client): Promise<void> {
   await installCrd(client);
@@ -36,7 +36,7 @@ export async function installManifests(client: Client): Promise<void> {
   await waitFor(() => refusesABadSpec(client), 'the policy of spec to take effect');
 }
 
-/** A policy takes effect a moment after it was written. */
+/** A policy takes effect some time after it is written. */
 async function refusesABadSpec(client: Client): Promise<boolean> {
   const target = { apiVersion: 'v1', kind: 'ConfigMap', name: 'none' };
   const spec = { serviceAccountName: 'No-Name', changes: [{ type: 'Delete', target }] };
@@ -63,12 +63,12 @@ function isEstablished(definition: JsonObject): boolean {
   );
 }
 
-/** Server-side apply of an object of any kind that is served, where it says it belongs. */
+/** Server-side apply of an object of any served kind, in the namespace that it names. */
 export async function applyObject(client: Client, object: JsonObject, query: Query = {}): Promise<Answer> {
   return client.apply(await pathOf(client, object), object, { fieldManager: 'install', ...query });
 }
 
-/** The path of an object of any kind that is served. */
+/** The path of an object of any served kind. */
 export async function pathOf(client: Client, object: JsonObject): Promise<string> {
   const [apiVersion = '', kind = ''] = [textAt(object, 'apiVersion'), textAt(object, 'kind')];
   const root = apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`;

@@ -1,4 +1,4 @@
-// Kinds with what the API server generates, defaults and keeps in lists with keys, and two other states for each of them.
+// Kinds with generated values, defaults, and lists with keys, and two other states for each of them.
 import type { JsonObject } from '../../hooks/model/json.ts';
 
 export interface Kind {
@@ -7,7 +7,7 @@ export interface Kind {
   readonly plural: string;
   readonly clusterScoped?: boolean;
   readonly object: JsonObject;
-  /** What is applied over it, and what is put in its place; by default a label. */
+  /** A patch to apply, and a replacement; a label by default. */
   readonly patch?: JsonObject;
   readonly update?: JsonObject;
 }

@@ -1,7 +1,7 @@
-// kubectl, where there is one: what people type, typed.
+// kubectl, if it is installed: runs the commands that people type.
 import { spawn, spawnSync } from 'node:child_process';
 
-/** A machine for tests need not have it: what it would show is then asked of the API server alone. */
+/** A test machine need not have it: then tests read from the API server what kubectl would show. */
 export function hasKubectl(): boolean {
   return spawnSync('kubectl', ['version', '--client']).status === 0;
 }
@@ -11,7 +11,7 @@ interface Typed {
   readonly output: string;
 }
 
-/** Runs commands as a person would in that folder, who has these variables. They end at the first that fails. */
+/** Runs commands in that folder with these variables. They end at the first failure. */
 export function type(commands: string, folder: string, environment: Readonly<Record<string, string>>): Promise<Typed> {
   const { PATH = '', HOME = '' } = process.env;
   const env = { PATH, HOME, ...environment };

@@ -8,7 +8,7 @@ export interface EntryExtras {
   readonly time?: string;
 }
 
-/** One entry: an Update of v1 unless said otherwise. */
+/** One entry; by default an Update of v1. */
 export function entry(manager: string, fieldsV1: JsonObject, extras: EntryExtras = {}): JsonObject {
   const { operation = 'Update', apiVersion = 'v1', subresource, time = '2026-01-01T00:00:00Z' } = extras;
   const plain = { manager, operation, apiVersion, time, fieldsType: 'FieldsV1', fieldsV1 };
@@ -19,13 +19,13 @@ export function managed(object: JsonObject, ...entries: readonly JsonObject[]): 
   return withPath(object, ['metadata', 'managedFields'], entries);
 }
 
-/** Key names of a list, or `set`, by path with dots (`spec.containers.ports`). Lists that are not named are atomic. */
+/** Key names of a list, or `set`, by path with dots (`spec.containers.ports`). All other lists are atomic. */
 type Lists = Readonly<Record<string, readonly string[] | 'set'>>;
 
-// Identity is nobody's field.
+// Nobody owns the fields of an object's identity.
 const unowned: readonly string[] = ['apiVersion', 'kind', 'metadata.name', 'metadata.namespace', 'metadata.managedFields'];
 
-/** What a manager owns who has written exactly this content. */
+/** The fields of a manager that has written exactly this content. */
 export function fieldsOf(content: JsonObject, lists: Lists = {}, path = ''): JsonObject {
   const at = (key: string): string => (path === '' ? key : `${path}.${key}`);
   const owned = Object.entries(content).filter(([key]) => !unowned.includes(at(key)));
@@ -49,7 +49,7 @@ function itemFields(item: JsonObject, lists: Lists, path: string): JsonObject {
   return { '.': {}, ...fieldsOf(item, lists, path) };
 }
 
-/** The lists of a Pod, at the top of an object or below `spec.template.`, as the API's schema declares them. */
+/** The lists of a Pod, for an object or below `spec.template.`, as the API's schema declares them. */
 export function podLists(prefix: string): Lists {
   return {
     [`${prefix}spec.containers`]: ['name'],

@@ -1,4 +1,4 @@
-// Every write of the engine that took effect, as `create leases NAME`. For the `wrap` of a stage.
+// Records every write of the engine that took effect, as `create leases NAME`. For the `wrap` of a stage.
 import type { Cluster, Write } from '../../hooks/cluster.ts';
 
 export function noting(writes: string[]): (cluster: Cluster) => Cluster {

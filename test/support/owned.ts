@@ -3,7 +3,7 @@ import { at, type Json, type JsonObject, textAt } from '../../hooks/model/json.t
 import { must } from './client.ts';
 import type { Stage } from './stage.ts';
 
-/** The reference to an owner as it is stored. */
+/** The stored form of an owner reference. */
 export function ownerOf(object: JsonObject, more: JsonObject = {}): JsonObject {
   const [apiVersion, kind] = [textAt(object, 'apiVersion') ?? '', textAt(object, 'kind') ?? ''];
   return {
@@ -15,7 +15,7 @@ export function ownerOf(object: JsonObject, more: JsonObject = {}): JsonObject {
   };
 }
 
-/** A ConfigMap of somebody else's that hangs on an object; its path. */
+/** Creates a ConfigMap of somebody else with that owner; returns its path. */
 export async function hangOn(stage: Stage, name: string, owner: JsonObject, more: JsonObject = {}): Promise<string> {
   const metadata = { name, ownerReferences: [ownerOf(owner, more)] };
   must(

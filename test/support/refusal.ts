@@ -1,12 +1,12 @@
-// An admission policy that refuses what a dry run lets pass: the one way to make a write fail that was tried before. It is
-// bound to the stage's namespace and to the ServiceAccount of its Transactions, so that nobody else meets it.
+// An admission policy that refuses writes but not dry runs: the only way to make a write fail after its dry run passed. It applies
+// to the stage's namespace and to the ServiceAccount of its Transactions, so it affects nobody else.
 import type { JsonObject } from '../../hooks/model/json.ts';
 import { must, type Teardown, waitFor } from './client.ts';
 import { account, type Stage } from './stage.ts';
 
 const admission = '/apis/admissionregistration.k8s.io/v1';
 
-/** Refuses creates, updates and deletes of ConfigMaps whose name begins so; resolves once that is in force. */
+/** Refuses creates, updates and deletes of ConfigMaps with that prefix; resolves once the API server enforces it. */
 export async function refuseWritesOf(stage: Stage, prefix: string, t: Teardown): Promise<void> {
   const { client, namespace } = stage;
   const name = `refuse-${namespace}-${prefix}`.replace(/-+$/, '');

@@ -1,4 +1,4 @@
-// A Transaction there and back, a call at a time on a stage without a loop, and what is to be seen of it afterwards.
+// Applies and undoes a Transaction call by call, on a stage without a loop, and reads the objects afterwards.
 import type { Test } from 'tap';
 import { managersOf } from '../../hooks/content/fields.ts';
 import { at, isList, isObject, type JsonObject, textAt, withKey } from '../../hooks/model/json.ts';
@@ -8,7 +8,7 @@ import { stepToEnd } from './stepping.ts';
 
 export const allowIrreversible = { 'tx.janus.io/allow-irreversible': 'true' };
 
-/** Applies the changes; an error where that does not end as Committed. */
+/** Applies the changes; throws unless the Transaction is Committed. */
 export async function commit(
   stage: Stage,
   name: string,
@@ -21,13 +21,13 @@ export async function commit(
   return status;
 }
 
-/** Undoes a Committed one, and gives the status in which that ends. */
+/** Undoes a Committed Transaction, and returns its last status. */
 export async function undo(stage: Stage, name: string): Promise<JsonObject> {
   await stage.annotate(name, { 'tx.janus.io/request-rollback': 'yes' });
   return (await stepToEnd(stage, name)).status;
 }
 
-/** Undoes it and requires that nothing is left. */
+/** Undoes it, and requires that nothing is left. */
 export async function undoAll(stage: Stage, name: string): Promise<JsonObject> {
   const status = await undo(stage, name);
   if (textAt(status, 'phase') !== 'RolledBack')
@@ -40,12 +40,12 @@ export function itemsOf(status: JsonObject): readonly JsonObject[] {
   return isList(items) ? items.filter(isObject) : [];
 }
 
-/** Names of the managers of an object. */
+/** The names of an object's managers. */
 export function managerNames(object: JsonObject): readonly string[] {
   return managersOf(object).map(({ name }) => name);
 }
 
-/** One more call changes nothing: neither the status nor anything in the cluster, and asks for no other. */
+/** Shows that one more call changes nothing, neither the status nor the cluster, and requests no other call. */
 export async function showAtRest(t: Test, stage: Stage, name: string): Promise<void> {
   const before = statusOf(await stage.read(name));
   const { body } = await stage.call(name);
@@ -54,7 +54,7 @@ export async function showAtRest(t: Test, stage: Stage, name: string): Promise<v
   t.same(stage.reports.at(-1)?.audit, [], 'no write is tried');
 }
 
-/** Reads what a path holds, as it is compared. */
+/** Reads the object at a path in the form for comparisons. */
 export async function portrait(stage: Stage, path: string, isNew = false): Promise<unknown> {
   return comparable(must(await stage.client.get(path)), isNew);
 }

@@ -1,5 +1,5 @@
-// An admission webhook that keeps writes of the Transactions of one stage waiting, until the test lets them go: a write that was
-// sent, that nobody has an answer to, and that lands later. Or it denies them, in the words of the test. Dry runs pass.
+// An admission webhook that holds writes of one stage's Transactions until the test releases them: a write that is sent, has no
+// answer yet, and lands later. Or it denies them with the test's message. Dry runs pass.
 import type { ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
@@ -9,7 +9,7 @@ import { must, type Teardown, waitFor } from './client.ts';
 import { account, type Stage } from './stage.ts';
 
 export interface HeldWrite {
-  /** Resolves once the write waits. */
+  /** Resolves once the write is held. */
   readonly arrived: Promise<void>;
   /** Resolves once the API server has given up on it. */
   readonly abandoned: Promise<void>;
@@ -17,9 +17,9 @@ export interface HeldWrite {
 }
 
 export interface SlowAdmission {
-  /** Keeps the next write to the ConfigMap of that name waiting. */
+  /** Holds the next write to the ConfigMap of that name. */
   hold(name: string): HeldWrite;
-  /** Denies every write to the ConfigMap of that name with this Status; allows them again without one. */
+  /** Denies every write to the ConfigMap of that name with this Status; without one, allows them again. */
   deny(name: string, status?: JsonObject): void;
 }
 
@@ -90,7 +90,7 @@ async function configure({ client, namespace }: Stage, clientConfig: JsonObject,
   must(await client.create(path, { metadata: { name }, webhooks: [webhook] }));
 }
 
-/** The API server learns of a webhook some time after it was configured. */
+/** The API server uses a webhook only some time after it is configured. */
 async function waitUntilAsked({ client, namespace, path }: Stage, admission: SlowAdmission): Promise<void> {
   const held = admission.hold('probe');
   held.release();

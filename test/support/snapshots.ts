@@ -1,4 +1,4 @@
-// Snapshots as they lie in a namespace. Their names end in what only the engine's key gives, so they are looked up.
+// Finds the snapshots in a namespace. Their names end in text that only the engine's key gives, so tests look them up.
 import { type JsonObject, textAt } from '../../hooks/model/json.ts';
 import { snapshotNames } from '../../hooks/snapshots/names.ts';
 import { createCluster } from '../../server/kubernetes/cluster.ts';
@@ -9,10 +9,10 @@ import type { Stage } from './stage.ts';
 
 type Place = Pick<Stage, 'client' | 'namespace' | 'path'>;
 
-/** Of the first ConfigMap of a snapshot, and of its parts. */
+/** The name of the first ConfigMap of a snapshot, or of another part. */
 const snapshotName = /^(.+)-rollback-[0-9a-f]{20}(-\d+)?$/;
 
-/** All parts of the snapshot of a Transaction that are there, the first one first. */
+/** All existing parts of a Transaction's snapshot, the first part first. */
 export async function snapshotParts({ client, path }: Place, name: string): Promise<readonly JsonObject[]> {
   const { items } = await client.list(path('configmaps'));
   const nameOf = (item: JsonObject): string => textAt(item, 'metadata', 'name') ?? '';
@@ -20,19 +20,19 @@ export async function snapshotParts({ client, path }: Place, name: string): Prom
   return found.sort((left, right) => (nameOf(left) < nameOf(right) ? -1 : 1));
 }
 
-/** The first ConfigMap of its snapshot, with the kind that a list leaves out. */
+/** The first ConfigMap of its snapshot, with the kind that a list omits. */
 export async function snapshotOf(place: Place, name: string): Promise<JsonObject> {
   return { apiVersion: 'v1', kind: 'ConfigMap', ...must(await place.client.get(await snapshotPath(place, name))) };
 }
 
-/** Path of the first ConfigMap of its snapshot. */
+/** The path of the first ConfigMap of its snapshot. */
 export async function snapshotPath(place: Place, name: string): Promise<string> {
   const [first] = await snapshotParts(place, name);
   if (first === undefined) throw new Error(`Transaction ${name} has no snapshot`);
   return place.path(`configmaps/${textAt(first, 'metadata', 'name')}`);
 }
 
-/** The names that its snapshot may have, as who knows the key can tell them. */
+/** The possible names of its snapshot, computed with the key. */
 export async function snapshotNamesOf(
   place: Place & Pick<Stage, 'engineKubeconfig' | 'read'>,
   name: string,

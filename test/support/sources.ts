@@ -1,5 +1,5 @@
-// The sources of the project as data: what is code in them, what they import. Enough of a scanner to tell code from comments,
-// texts and regular expressions, so that no rule is tripped by prose.
+// The sources of the project as data: their code and their imports. The scanner separates code from comments, strings and regular
+// expressions, so that text never breaks a rule.
 import { globSync, readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
 
@@ -93,7 +93,7 @@ function push(tokens: Token[], token: Token): void {
   else tokens.push(token);
 }
 
-/** The code alone: comments are gone, texts and regular expressions are empty. */
+/** The code alone: without comments, and with empty strings and regular expressions. */
 export function codeOf(source: Source): string {
   const blank: Readonly<Record<Kind, string>> = { code: '', comment: ' ', text: "''", regex: '/x/' };
   return tokensOf(source)
@@ -107,7 +107,7 @@ interface Import {
   readonly isPackage: boolean;
 }
 
-/** What a source imports: values and types alike, static and dynamic. */
+/** The imports of a source: values and types, static and dynamic. */
 export function importsOf(source: Source): readonly Import[] {
   const tokens = tokensOf(source).filter(({ kind }) => kind !== 'comment');
   return tokens.flatMap(({ kind, text }, index) => {

@@ -1,5 +1,5 @@
-// Everything that a scenario needs, on the real API server: a namespace with a ServiceAccount, the hook, and Metacontroller's
-// loop for the Transactions of that namespace alone.
+// Everything that a scenario needs on the real API server: a namespace with a ServiceAccount, the hook, and Metacontroller's loop
+// for the Transactions of that namespace only.
 import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import type { StepReport, Timing } from '../../hooks/call.ts';
@@ -27,31 +27,31 @@ interface StageOptions {
   readonly wrap?: (cluster: Cluster) => Cluster;
   readonly timing?: Partial<Timing>;
   readonly loop?: Partial<LoopOptions>;
-  /** Without the loop: the test calls the hook itself. */
+  /** No loop: the test calls the hook itself. */
   readonly withoutLoop?: boolean;
-  /** Rights of the ServiceAccount, as rules of a ClusterRole; all by default. */
+  /** The rights of the ServiceAccount, as rules of a ClusterRole; all rights by default. */
   readonly rules?: readonly JsonObject[];
-  /** Takes the whole log of the hook, a JSON object a line. */
+  /** Receives the whole log of the hook, one JSON object per line. */
   readonly logTo?: { readonly write: (line: string) => void };
 }
 
 export interface Stage {
   readonly client: Client;
-  /** The administrator's, as `client` uses it. */
+  /** The administrator's kubeconfig, which `client` uses. */
   readonly kubeconfig: string;
-  /** That of the ServiceAccount of the engine, with the rights of manifests/rbac.yaml. */
+  /** The kubeconfig of the engine's ServiceAccount, with the rights of manifests/rbac.yaml. */
   readonly engineKubeconfig: string;
   readonly namespace: string;
   readonly hookUrl: string;
-  /** Label that the loop looks for; `transaction` sets it. */
+  /** The label that the loop selects; `transaction` sets it. */
   readonly label: Readonly<Record<string, string>>;
   readonly reports: readonly StepReport[];
   /** Which loop runs: the double or a real Metacontroller. */
   readonly loop: Loop | undefined;
-  /** Creates a Transaction and gives it back as stored. */
+  /** Creates a Transaction and returns it as stored. */
   transaction(name: string, changes: readonly JsonObject[], more?: TransactionExtras): Promise<JsonObject>;
   read(name: string): Promise<JsonObject>;
-  /** Waits until the condition Finished is True, and gives the status. */
+  /** Waits until the condition Finished is True, and returns the status. */
   finished(name: string, patience?: Patience): Promise<JsonObject>;
   phase(name: string, phase: string, patience?: Patience): Promise<JsonObject>;
   annotate(name: string, annotations: Readonly<Record<string, string>>): Promise<void>;
@@ -77,10 +77,10 @@ interface Test {
 
 export const account = 'deployer';
 
-/** Timing short enough for tests that wait a late write out. */
+/** Timing short enough for tests that wait for a late write to land. */
 const timing: Timing = { stepDeadline: 20_000, writeTimeout: 10_000, lookAge: 1_000 };
 
-/** ms: a stage whose loop calls the hook has windows as they are shipped; who steps by hand meets each change. */
+/** ms: a stage with a loop has windows as shipped; a test that steps by hand sees each change. */
 const callBudget = 5_000;
 
 export async function startStage(t: Test, options: StageOptions = {}): Promise<Stage> {
@@ -164,7 +164,7 @@ async function startHook(t: Test, kubeconfig: string, options: StageOptions, rep
 
 const transactionsPath = (namespace: string): string => `/apis/tx.janus.io/v1alpha1/namespaces/${namespace}/transactions`;
 
-// What a test leaves behind is let go by the loop; without one, or where it does not come to that, finalizers are taken off.
+// The loop lets a test's Transactions go. Without a loop, or if the loop fails to, finalizers are removed.
 async function removeTransactions(client: Client, namespace: string, loop: Loop | undefined): Promise<void> {
   const path = transactionsPath(namespace);
   const { items } = await client.list(path);
@@ -275,17 +275,17 @@ function describeStatus(status: JsonObject): string {
   return `phase ${textAt(status, 'phase')}, version ${JSON.stringify(at(status, 'version'))}, message: ${textAt(status, 'message')}`;
 }
 
-// A controller of Kubernetes counts the rollouts of a Deployment here, and an undone one counts too.
+// A controller of Kubernetes counts the rollouts of a Deployment here; an undone rollout counts too.
 const revision = 'deployment.kubernetes.io/revision';
 
-// The controllers of Kubernetes write status whenever they like, before, during and after a Transaction.
+// Controllers of Kubernetes write status at any time: before, during and after a Transaction.
 function isLasting(entry: Json): boolean {
   return textAt(entry, 'manager') !== 'kube-controller-manager' || textAt(entry, 'subresource') !== 'status';
 }
 
 /**
- * An object as content to compare before and after: less what the API server counts and stamps. `isNew`: it was deleted and
- * created again, so its identity is another.
+ * An object as content, for comparisons: without what the API server counts and stamps. `isNew`: the object was deleted and
+ * recreated, so its identity may differ.
  */
 export function comparable(object: JsonObject, isNew = false): Json {
   const counted = withPath(object, ['metadata', 'annotations', revision], undefined);

@@ -5,9 +5,9 @@ interface Unit {
   /** What it holds, for docs/architecture.md. */
   readonly what: string;
   readonly holds: (path: string) => boolean;
-  /** Units to the left of it that it may see; itself always. */
+  /** Units to its left that it may import. It may always import itself. */
   readonly sees: readonly string[];
-  /** `pure`: a function of its arguments. `types`: nothing but declarations. `effects`: may use the port. */
+  /** `pure`: a function of its arguments. `types`: only declarations. `effects`: may use the port. */
   readonly nature: 'pure' | 'types' | 'effects';
 }
 
@@ -26,12 +26,12 @@ const observed = [...checked, 'in-flight', 'observation'];
 const decided = [...observed, 'attribution', 'decide'];
 const planned = [...decided, 'plan'];
 
-/** Of packages: of the engine it sees the model, the content and the port; the engine sees nothing of it. */
+/** Units for packages may import the engine's model, content and port; the engine imports nothing of them. */
 export const packages = (name: string): string => `hooks/packages/${name}`;
 const packageValues = ['model', 'content', 'packages/model'];
 const packageReads = [...packageValues, 'packages/registry', 'packages/resolve', 'packages/compare', 'packages/checks'];
 
-/** From left to right; no unit sees one to the right of it. The first unit that holds a file is its own. */
+/** From left to right; no unit imports one to its right. A file belongs to the first unit that contains it. */
 export const units: readonly Unit[] = [
   {
     name: 'model',

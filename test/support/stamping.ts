@@ -1,5 +1,5 @@
-// An admission policy that stamps ConfigMaps: every write of one whose name ends so gets another value in data.stamp, that of a
-// dry run included. The field manager of the request does not get the stamp: nobody owns it.
+// An admission policy that stamps ConfigMaps with that suffix: every write, dry runs included, gets a new value in data.stamp. The
+// field manager of the request does not own the stamp: nobody does.
 import { at, type JsonObject, withPath } from '../../hooks/model/json.ts';
 import { must, type Teardown, waitFor } from './client.ts';
 import type { Stage } from './stage.ts';
@@ -7,8 +7,8 @@ import type { Stage } from './stage.ts';
 const admission = '/apis/admissionregistration.k8s.io/v1';
 
 /**
- * Stamps ConfigMaps of the stage's namespace whose name ends so (a snapshot of a Transaction ends otherwise); resolves once that
- * is in force.
+ * Stamps ConfigMaps of the stage's namespace with that suffix (the name of a snapshot never has it); resolves once the API server
+ * enforces it.
  */
 export async function stampWritesOf(stage: Stage, suffix: string, t: Teardown): Promise<void> {
   const { client, namespace, path } = stage;
@@ -44,7 +44,7 @@ function policy(suffix: string): JsonObject {
   };
 }
 
-/** The object as compared, less what the policy makes anew at every write. */
+/** The object for comparisons, without what the policy changes at every write. */
 export function withoutStamp(shown: unknown): unknown {
   return withPath(shown as JsonObject, ['data', 'stamp'], undefined);
 }

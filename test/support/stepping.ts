@@ -1,24 +1,24 @@
-// Metacontroller by hand: for a stage without a loop, one call at a time, so that a test can stop a Transaction anywhere.
+// Plays Metacontroller for a stage without a loop, one call at a time, so that a test can stop a Transaction anywhere.
 import { at, isList, type JsonObject, textAt, withKey } from '../../hooks/model/json.ts';
 import { type Answer, must } from './client.ts';
 import { conditionOf, type Stage, statusOf } from './stage.ts';
 
 export interface Stepped {
-  /** HTTP status of the hook's answer; 0 when there was no Transaction to call for. */
+  /** HTTP status of the hook's answer; 0 if there was no Transaction to call for. */
   readonly code: number;
-  /** As stored; empty once the Transaction is gone. */
+  /** The stored status; empty once the Transaction is gone. */
   readonly status: JsonObject;
   readonly phase: string;
   readonly resyncAfterSeconds: number;
   readonly gone: boolean;
 }
 
-/** A guard against hanging: more calls than any Transaction of the tests takes. */
+/** A guard against an endless loop: more calls than any Transaction of the tests needs. */
 const mostSteps = 200;
 
 const finalizer = 'metacontroller.io/compositecontroller-stepping';
 
-/** One turn: our finalizer, one call, its status stored, the finalizer removed when the hook says so. */
+/** One turn: adds our finalizer, makes one call, stores its status, and removes the finalizer if the hook says so. */
 export async function step(stage: Stage, name: string): Promise<Stepped> {
   const path = pathOf(stage, name);
   const found = await stage.client.get(path);
@@ -58,7 +58,7 @@ export async function storeStatus(stage: Stage, name: string, body: JsonObject):
   }
 }
 
-/** Puts the finalizer on, as Metacontroller does before its first call. */
+/** Adds the finalizer, as Metacontroller does before its first call. */
 export function adopt(stage: Stage, name: string): Promise<void> {
   return setFinalizer(stage, pathOf(stage, name), true);
 }
@@ -72,7 +72,7 @@ async function setFinalizer({ client }: Stage, path: string, wanted: boolean): P
   if (answer.code !== 404) must(answer);
 }
 
-/** Steps until the phase is that one; never a step further. */
+/** Steps until that phase, and no step further. */
 export function stepUntil(stage: Stage, name: string, phase: string): Promise<Stepped> {
   return stepTo(stage, name, `${name} to be ${phase}`, (now) => now.phase === phase);
 }
@@ -87,7 +87,7 @@ export function stepUntilGone(stage: Stage, name: string): Promise<Stepped> {
   return stepTo(stage, name, `${name} to be gone`, ({ gone }) => gone);
 }
 
-/** Steps until the Transaction stands so; `what` says it in the error. */
+/** Steps until the condition holds; `what` describes it in the error. */
 export async function stepTo(stage: Stage, name: string, what: string, isThere: (now: Stepped) => boolean): Promise<Stepped> {
   const seen: string[] = [];
   for (let count = 0; count < mostSteps; count += 1) {
@@ -100,7 +100,7 @@ export async function stepTo(stage: Stage, name: string, what: string, isThere: 
   throw new Error(`waited for ${what}, in vain; the last steps were ${seen.slice(-5).join(', ')}`);
 }
 
-// What the hook waits for happens elsewhere: asking it more often than it wished does no harm.
+// The hook waits for something elsewhere: to call it more often than it requested does no harm.
 function pause(seconds: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, seconds * 1000));
 }

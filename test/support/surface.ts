@@ -1,6 +1,9 @@
 import type { StepReport } from '../../hooks/call.ts';
 
-/** Throws what a step met: in tests no fault of the engine is taken for trouble that passes, and who dies is dead. */
+/**
+ * Throws the error of a step: in tests an error of the engine must not pass as transient trouble, and a simulated death must end
+ * the call.
+ */
 export function surface({ thrown }: StepReport): void {
   if (thrown !== undefined) throw thrown;
 }

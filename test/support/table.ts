@@ -1,7 +1,7 @@
-// Tables as they are read: one row a line, columns between bars, headings above. An empty cell is nothing.
+// Parses tables as text: one row per line, columns between bars, headings on top. An empty cell means nothing.
 import { type Json, parseJson } from '../../hooks/model/json.ts';
 
-/** The rows of a table, each cell by its heading. Every row has every cell, and no two rows have the same first one. */
+/** The rows of a table, each cell by its heading. Every row must have every cell, and no two rows the same first cell. */
 export function table<Heading extends string>(text: string): readonly Readonly<Record<Heading, string>>[] {
   const [headings = [], ...rows] = text
     .trim()
@@ -20,13 +20,13 @@ export function table<Heading extends string>(text: string): readonly Readonly<R
 const word = /"(?:\\.|[^"\\])*"|(?<![\w.])[A-Za-z_][\w-]*/g;
 const literals: readonly string[] = ['null', 'true', 'false'];
 
-/** JSON in which words need no quotes; no digit is lost. Nothing is undefined. */
+/** JSON in which words need no quotes; it loses no digit. Undefined for an empty cell. */
 export function json(cell: string): Json | undefined {
   if (cell === '') return undefined;
   return parseJson(cell.replaceAll(word, (found) => (found.startsWith('"') || literals.includes(found) ? found : `"${found}"`)));
 }
 
-/** What stands between commas. */
+/** The parts between commas. */
 export function listed(cell: string): readonly string[] {
   return cell === '' ? [] : cell.split(',').map((part) => part.trim());
 }

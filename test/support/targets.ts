@@ -1,4 +1,4 @@
-// Objects for scenarios to change, and the changes: ConfigMaps unless a test is about another kind.
+// Objects for scenarios to change, and their changes: ConfigMaps unless a test is about another kind.
 import type { JsonObject } from '../../hooks/model/json.ts';
 import { type Client, must } from './client.ts';
 import { comparable, type Stage } from './stage.ts';
@@ -15,7 +15,7 @@ export function change(type: string, name: string, content?: JsonObject, parts: 
   return content === undefined ? { type, target } : { type, target, content };
 }
 
-/** Makes ConfigMaps with `data` as people do: created by one tool, one key applied by another. */
+/** Creates ConfigMaps with `data` as people do: one tool creates them, another applies one key. */
 export async function createConfigMaps(
   stage: Stage,
   names: readonly string[],
@@ -31,7 +31,7 @@ export async function createConfigMaps(
   );
 }
 
-/** What is to be equal before and after; undefined for what is not there. Identity and age are left out where it is new. */
+/** What must be equal before and after; undefined for an object that does not exist. `isNew`: without identity and age. */
 export async function portraits(client: Client, paths: readonly string[], isNew = false): Promise<readonly unknown[]> {
   return Promise.all(
     paths.map(async (path) => {

@@ -1,4 +1,4 @@
-// Transactions and statuses for tables: short to write, read by the engine's own decoder.
+// Transactions and statuses for tables: short to write, and decoded by the engine's own decoder.
 import type { Progress } from '../../hooks/model/item.ts';
 import type { JsonObject } from '../../hooks/model/json.ts';
 import type { Phase } from '../../hooks/model/phase.ts';
@@ -8,7 +8,7 @@ import { type ChangeType, decodeTransaction, type Transaction } from '../../hook
 export const second = 1_000;
 export const minute = 60 * second;
 
-/** 2026-01-01T00:00:00Z: when the Transactions of tables begin. */
+/** 2026-01-01T00:00:00Z: the start of the Transactions in tables. */
 export const start = Date.UTC(2026, 0, 1);
 
 export interface TransactionParts {
@@ -27,7 +27,7 @@ export function change(type: ChangeType, name: string, more: JsonObject = {}): J
   return { type, target: { apiVersion: 'v1', kind: 'ConfigMap', name }, ...content, ...more };
 }
 
-/** Two Patches as the ServiceAccount `deployer` in `shop`, unless said otherwise. */
+/** By default: two Patches as the ServiceAccount `deployer` in `shop`. */
 export function transactionOf(parts: TransactionParts = {}): Transaction {
   const { annotations = {}, spec = {}, isBeingDeleted = false, namespace = 'shop', name = 'one' } = parts;
   const changes = parts.changes ?? [change('Patch', 'a'), change('Patch', 'b')];
@@ -50,7 +50,7 @@ const progress: Readonly<Record<string, Progress>> = {
   stuck: { kind: 'notRestored', applied: false },
 };
 
-/** Items as words: `applied announced`; `untouched` was judged by an undo without having had any effect, `stuck` was left so. */
+/** Items in words: `applied announced`. `untouched`: an undo found no effect of the change; `stuck`: an undo left it. */
 export function itemsOf(words: string): Status['items'] {
   return words.split(' ').map((word) => {
     const found = progress[word];
@@ -65,7 +65,7 @@ export function wordsOf(items: Status['items']): string {
   return items.map(word).join(' ');
 }
 
-/** A status of that phase, begun at `start`. */
+/** A status with that phase, begun at `start`. */
 export function statusOf(phase: Phase, words: string, more: Partial<Status> = {}): Status {
   const items = itemsOf(words);
   return { ...emptyStatus(items.length), phase, items, version: 3, startedAt: start, ...more };

@@ -1,4 +1,4 @@
-// When a Transaction comes again, in the words of the tables.
+// When the next call for a Transaction comes, in the words of the tables.
 import type { Wait } from '../../hooks/model/wait.ts';
 
 const words = { none: '', now: ', again at once', backoff: ', backing off' } as const;

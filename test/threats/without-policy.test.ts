@@ -2,7 +2,7 @@
 // written, no lock and no snapshot.
 import t from 'tap';
 import type { JsonObject } from '../../hooks/model/json.ts';
-import { targetRules, transactionRules } from '../../schemas/creation-rules.ts';
+import { gateRules, targetRules, transactionRules } from '../../schemas/creation-rules.ts';
 import { startStage } from '../support/stage.ts';
 import { changeWith, goodTarget, specWith } from './bad/specs.ts';
 import { openGhosts } from './ghosts.ts';
@@ -19,17 +19,21 @@ const broken: Readonly<Record<string, readonly [JsonObject, RegExp, name?: strin
   'spec.lockTimeout': [ofSpec({ lockTimeout: '1s' }), /spec\.lockTimeout must be a duration from 30s to 1h/],
   'spec.lockWait': [ofSpec({ lockWait: 'soon' }), /spec\.lockWait must be a duration from 0s to 1h/],
   'spec.timeout': [ofSpec({ timeout: '25h' }), /spec\.timeout must be a duration from 1s to 24h/],
+  'spec.gate.timeout': [ofSpec({ gate: { timeout: '2d' } }), /spec\.gate\.timeout: .*1s to 24h/],
+  'spec.gate.stableFor': [ofSpec({ gate: { stableFor: 'long' } }), /spec\.gate\.stableFor/],
   apiVersion: [ofTarget({ apiVersion: 'v1/../..' }), /target\.apiVersion "v1\/\.\.\/\.\."/],
   kind: [ofTarget({ kind: 'pods/exec' }), /target\.kind "pods\/exec"/],
   name: [ofTarget({ name: '..' }), /target\.name "\.\."/],
   namespace: [ofTarget({ namespace: 'A' }), /target\.namespace "A"/],
   own: [ofTarget({ apiVersion: 'tx.janus.io/v1alpha1', kind: 'Transaction' }), /cannot be targets/],
   metacontroller: [ofTarget({ apiVersion: 'metacontroller.k8s.io/v1alpha1', kind: 'CompositeController' }), /cannot be targets/],
+  timeout: [ofGate({ timeout: '0s' }), /changes\[0\]\.gate\.timeout/],
+  stableFor: [ofGate({ stableFor: '25h' }), /changes\[0\]\.gate\.stableFor/],
 };
 
 t.test('what a creation rule refuses ends as Failed without a write', async (t) => {
   const run = openGhosts(t, await startStage(t, { withoutLoop: true }));
-  const rules = [...transactionRules.map(({ path }) => path), ...targetRules.map(({ name }) => name)];
+  const rules = [...transactionRules.map(({ path }) => path), ...[...targetRules, ...gateRules].map(({ name }) => name)];
   t.same(Object.keys(broken), rules, 'each rule is tried');
   for (const [rule, [spec, message, name = 'ghost']] of Object.entries(broken)) {
     const { status, writes } = await run(name, spec, {});

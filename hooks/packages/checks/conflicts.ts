@@ -1,4 +1,4 @@
-// Packages in each other's way, and in the way of others.
+// Conflicts of packages with each other, and with live objects of others.
 import { at, isList, isObject, type JsonObject, textAt } from '../../model/json.ts';
 import { groupOf } from '../../model/reference.ts';
 import { type Breach, compareDefinitions, describeBreaches } from '../compare/definition.ts';
@@ -11,7 +11,7 @@ interface Holder {
   readonly members: readonly Member[];
 }
 
-/** One object from two packages. */
+/** Faults of objects that two packages contain. */
 export function sharedMembers(holders: readonly Holder[]): readonly PackageFault[] {
   const all = holders.flatMap(({ source, members }) =>
     members.map((member) => ({ source, key: `${member.kind} ${member.name}`, member })),
@@ -31,11 +31,11 @@ export function sharedMembers(holders: readonly Holder[]): readonly PackageFault
 interface Replacing {
   readonly live: JsonObject;
   readonly next: JsonObject;
-  /** Names of the revisions that give way to this package. */
+  /** Names of the revisions that this package replaces. */
   readonly leaving: readonly string[];
 }
 
-/** Whether what is live may become what a package brings. */
+/** Faults if the live object must not become the object in the package. */
 export function replacementFaults({ live, next, leaving }: Replacing): readonly PackageFault[] {
   const name = textAt(next, 'metadata', 'name') ?? '';
   const controller = controllerOf(live);

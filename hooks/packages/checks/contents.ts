@@ -1,4 +1,4 @@
-// What a package may hold, judged object by object as they come.
+// The contents that a package may have, checked object by object as they are read.
 import { at, type JsonObject, textAt, withKey } from '../../model/json.ts';
 import { foreign } from '../../model/words.ts';
 import { isMeta, type Meta, type PackageKind, quoted, readMeta } from '../model/package.ts';
@@ -17,7 +17,7 @@ export interface Contents {
 
 interface Inspection {
   take(object: JsonObject): void;
-  /** After the last object: the contents, or in words the first thing that is wrong with them. */
+  /** After the last object: the contents, or the first fault in words. */
   done(): Contents | string;
 }
 
@@ -52,7 +52,7 @@ export function inspect(): Inspection {
   };
 }
 
-/** Takes the object among the members, or says what is wrong with it. */
+/** Adds the object to the members, or says what is wrong with it. */
 function faultOf(object: JsonObject, members: Map<string, Member>): string | undefined {
   const member = memberOf(object);
   if (typeof member === 'string') return member;
@@ -85,7 +85,7 @@ function describe({ apiVersion, kind, name }: Member): string {
   return foreign(`${apiVersion} ${kind} ${name}`, longestName);
 }
 
-/** Whoever serves a webhook must be there before it is asked, which is for a later version. */
+/** A package cannot bring a webhook: its server must run before it is called. A later version may support that. */
 function webhookIn(object: JsonObject, member: Member): string | undefined {
   const isWebhook =
     webhooks.includes(`${member.apiVersion} ${member.kind}`) || textAt(object, 'spec', 'conversion', 'strategy') === 'Webhook';
@@ -94,7 +94,7 @@ function webhookIn(object: JsonObject, member: Member): string | undefined {
     : undefined;
 }
 
-/** As it is installed: builders leave a status of nulls. */
+/** The object as it is installed: builders leave a status with nulls. */
 export function installable(object: JsonObject): JsonObject {
   return at(object, 'status') === undefined ? object : withKey(object, 'status', undefined);
 }

@@ -1,11 +1,11 @@
-// Two states of what defines a kind: a CustomResourceDefinition, or the CompositeResourceDefinition or ManagedResourceDefinition that
-// holds one.
+// Compares two states of the definition of a kind: a CustomResourceDefinition, or the CompositeResourceDefinition or
+// ManagedResourceDefinition that contains one.
 import { at, equalJson, isList, isObject, type Json, type JsonObject, textAt } from '../../model/json.ts';
 import { compareSchemas, type Difference } from './walk.ts';
 
 export interface Breach {
   readonly rule: Difference['rule'] | 'identity' | 'storedVersion' | 'servedVersion';
-  /** Empty where it is about all versions. */
+  /** Empty if it concerns all versions. */
   readonly version: string;
   readonly path: string;
   readonly message: string;
@@ -13,7 +13,10 @@ export interface Breach {
 
 const identity = [['group'], ['scope'], ['names', 'kind'], ['names', 'plural'], ['claimNames', 'kind'], ['claimNames', 'plural']];
 
-/** What objects, or those who use them, would not survive. Alpha versions may change as they like, but not go while stored. */
+/**
+ * Changes that would break existing objects or their users. Alpha versions may change freely, but not disappear while objects are
+ * stored.
+ */
 export function compareDefinitions(old: JsonObject, next: JsonObject): readonly Breach[] {
   const changed = identity.flatMap((keys): readonly Breach[] => {
     const [before, after] = [at(old, 'spec', ...keys), at(next, 'spec', ...keys)];
@@ -60,7 +63,7 @@ function schemaOf(version: JsonObject): JsonObject {
 
 const mostTold = 10;
 
-/** For people; the first of them. */
+/** For people; only the first ones. */
 export function describeBreaches(breaches: readonly Breach[]): string {
   const told = breaches
     .slice(0, mostTold)

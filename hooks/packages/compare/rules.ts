@@ -1,16 +1,16 @@
-// What must not change in one node of a schema, a rule for each. What is told compatible turns no valid object into an invalid one
-// and drops no field.
+// What must not change in one node of a schema, one rule each. A change that these rules accept makes no valid object invalid and
+// drops no field.
 import { at, canonicalJson, equalJson, isList, isObject, type Json, type JsonObject, textAt } from '../../model/json.ts';
 import { numberOf } from './numbers.ts';
 
-/** In words what broke; undefined where nothing did. */
+/** What broke, in words; undefined if nothing did. */
 type Rule = (old: JsonObject, next: JsonObject) => string | undefined;
 
 export type RuleName = keyof typeof nodeRules;
 
 const text = (value: Json | undefined): string => (value === undefined ? 'none' : JSON.stringify(value));
 
-/** Any difference breaks. */
+/** Any difference is a breach. */
 function same(key: string, absent?: Json): Rule {
   return (old, next) => {
     const [before, after] = [at(old, key) ?? absent, at(next, key) ?? absent];
@@ -18,7 +18,7 @@ function same(key: string, absent?: Json): Rule {
   };
 }
 
-/** It may go, but not come or change. */
+/** It may be removed, but not added or changed. */
 function mayGo(key: string): Rule {
   return (old, next) => (at(next, key) === undefined ? undefined : same(key)(old, next));
 }
@@ -28,7 +28,7 @@ function from(before: boolean, key: string): Rule {
     (at(old, key) === true) === before && (at(next, key) === true) !== before ? `${key} is ${!before}, was ${before}` : undefined;
 }
 
-/** A bound that may only move outward: `1` where a higher one allows more, `-1` where a lower one does. */
+/** A bound that may only move outward: `1` if a higher one allows more, `-1` if a lower one does. */
 function bound(key: string, outward: 1 | -1): Rule {
   return (old, next) => {
     const [before, after] = [numberOf(at(old, key)), numberOf(at(next, key))];
@@ -38,7 +38,7 @@ function bound(key: string, outward: 1 | -1): Rule {
   };
 }
 
-/** A bound that excludes itself, where it stands where it stood. */
+/** An exclusive bound, if the bound itself is unchanged. */
 function exclusive(key: string, of: string): Rule {
   return (old, next) =>
     at(next, key) === true && at(old, key) !== true && equalJson(at(old, of), at(next, of))

@@ -13,13 +13,13 @@ interface Pair {
   readonly path: string;
   readonly old: JsonObject;
   readonly next: JsonObject;
-  /** A rule above it is about the whole value, so that a value that comes in by default counts there. */
+  /** A rule above this node concerns the whole value, so a default inside it matters. */
   readonly isWatched: boolean;
-  /** Within allOf or anyOf: what a branch does not name is free there, and may be dropped from it. */
+  /** Inside allOf or anyOf: a branch allows names that it does not mention, so they may be removed from it. */
   readonly isBranch: boolean;
 }
 
-/** All that breaks between two schemas. Both must be of bounded depth. */
+/** All breaches between two schemas. Both must be of limited depth. */
 export function compareSchemas(old: JsonObject, next: JsonObject): readonly Difference[] {
   return compareNodes({ path: '', old, next, isWatched: false, isBranch: false });
 }
@@ -55,7 +55,7 @@ function fields(pair: Pair): readonly Difference[] {
   return [...known, ...added.flatMap(([name, next]) => addedField({ ...pair, path: `${pair.path}.${name}` }, nodeOf(next)))];
 }
 
-// What was kept unread until now, or was read as another field's kind, is read by a schema of its own.
+// The new schema reads a value that the old one left unread, or read with another field's schema.
 function addedField(pair: Pair, next: JsonObject): readonly Difference[] {
   const before = at(pair.old, 'additionalProperties');
   const inside = { ...pair, old: {}, next };
@@ -65,7 +65,7 @@ function addedField(pair: Pair, next: JsonObject): readonly Difference[] {
   return pair.isWatched ? defaultsWithin(inside) : [];
 }
 
-/** Whether names that the old schema does not have may hold anything. */
+/** Whether names that the old schema does not mention may have any value. */
 function isOpen({ old, isBranch }: Pair, additional: Json | undefined): boolean {
   return isBranch || additional === true || at(old, 'x-kubernetes-preserve-unknown-fields') === true;
 }
@@ -106,14 +106,17 @@ function junctors(pair: Pair): readonly Difference[] {
   return [...all, ...(isAny ? [] : [{ rule: 'anyOf' as const, path: pair.path, message: 'anyOf admits less' }])];
 }
 
-/** Whether `next` admits all that `old` does: equal, or compared in full with the branch in its own place. */
+/**
+ * Whether `next` admits everything that `old` does: they are equal, or the whole comparison with the branch in its place finds
+ * nothing.
+ */
 function isLooser(old: JsonObject, next: JsonObject, inPlace: JsonObject | undefined): boolean {
   if (equalJson(old, next)) return true;
   const pair = { path: '', old, next, isWatched: true, isBranch: true };
   return (old === inPlace || next === inPlace) && compareNodes(pair).length === 0;
 }
 
-/** Each is held against each: more than anybody writes are compared by their first ones alone, the others count as one more. */
+/** Each branch is compared with each. Of a longer list, which nobody writes, only the first are; the others count as one branch more. */
 const mostBranches = 100;
 
 function branches(node: JsonObject, key: string): readonly JsonObject[] {

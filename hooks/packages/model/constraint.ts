@@ -17,7 +17,7 @@ interface Group {
 interface Term {
   readonly operator: Operator;
   readonly bound: Version;
-  /** Which parts are left open (`x`, or not there): from the first of them to the last. */
+  /** Which parts are open (`x`, or missing), from the first open one to the last. */
   readonly open: 'none' | 'all' | 'minor' | 'patch';
 }
 
@@ -43,7 +43,7 @@ const operators: Readonly<Record<string, Operator>> = {
 
 const digestForm = /^sha256:[0-9a-f]{64}$/;
 
-/** Undefined where it is neither a constraint nor a digest. */
+/** Undefined if the text is neither a constraint nor a digest. */
 export function readConstraint(text: string): Constraint | undefined {
   if (digestForm.test(text)) return { kind: 'digest', digest: text };
   if (Buffer.byteLength(text) > longestConstraint) return undefined;
@@ -70,7 +70,7 @@ const term = new RegExp(
   'y',
 );
 
-// From term to term by hand: as one pattern, runs of spaces would be tried in every way to divide them.
+// Reads term by term without one pattern for all: a pattern would try every way to divide a run of spaces.
 function readGroup(text: string): Group | undefined {
   const group = text.replaceAll(edges, '');
   const terms: Term[] = [];
@@ -85,7 +85,7 @@ function readGroup(text: string): Group | undefined {
   return position > group.length ? undefined : { terms, admitsPrereleases: terms.some(({ bound }) => bound.prerelease !== '') };
 }
 
-/** Beyond the end where something else than another term follows. */
+/** The end of the next term; beyond the end of the text if something other than a term follows. */
 function nextTerm(group: string, end: number): number {
   if (end === group.length) return end;
   const next = end + (matchAt(separator, group, end)?.[0].length ?? 0);
@@ -129,7 +129,7 @@ const isEqual: Check = (version, { bound }) => compareVersions(version, bound) =
 const sameMajor: Check = (version, { bound }) => version.major === bound.major;
 const sameMinor: Check = (version, { bound }) => version.minor === bound.minor;
 
-// As in the library, branch by branch: an open part counts otherwise with each operator.
+// As in the library, branch by branch: an open part has another meaning with each operator.
 const isUnlike: Check = (version, term) => {
   if (term.open === 'none') return !isEqual(version, term);
   if (!sameMajor(version, term)) return true;
@@ -164,7 +164,7 @@ const isNear: Check = (version, term) => {
   return sameMajor(version, term) && (term.open === 'minor' || sameMinor(version, term));
 };
 
-// `~0.0.0` admits everything, there and so here.
+// `~0.0.0` admits every version in the library, so it does here.
 function isZero({ bound, open }: Term): boolean {
   return bound.major === 0n && bound.minor === 0n && bound.patch === 0n && (open === 'none' || open === 'all');
 }

@@ -1,4 +1,4 @@
-// The Lock: what is installed, with the dependencies of each. Written by Crossplane too, so that all its forms are read.
+// The Lock: the installed packages with their dependencies. Crossplane writes it too, so this file reads all its forms.
 import { at, isList, type Json, type JsonObject, textAt } from '../../model/json.ts';
 import { readConstraint } from './constraint.ts';
 import { type Dependency, kindOf, packageApiVersion, quoted } from './package.ts';
@@ -6,19 +6,19 @@ import { isDigest, isTag, readSource } from './reference.ts';
 
 /** One entry of the Lock. */
 export interface Installed {
-  /** Of its revision. */
+  /** The name of its revision. */
   readonly name: string;
   readonly source: string;
-  /** Undefined where the Lock holds the digest alone. */
+  /** Undefined if the Lock has only the digest. */
   readonly tag: string | undefined;
-  /** Undefined where the Lock holds the tag alone. */
+  /** Undefined if the Lock has only the tag. */
   readonly digest: string | undefined;
   readonly dependencies: readonly Dependency[];
-  /** As it stands in the Lock. */
+  /** The entry as the Lock has it. */
   readonly entry: JsonObject;
 }
 
-/** The entries of a Lock, or in words what is wrong with it. `packages` is at the top level of the object. */
+/** The entries of a Lock, or what is wrong with it in words. `packages` is at the top level of the object. */
 export function readLock(lock: JsonObject): readonly Installed[] | string {
   const packages = at(lock, 'packages');
   if (packages === undefined || packages === null) return [];
@@ -67,7 +67,7 @@ function readDependency(value: Json, place: string): Dependency | string {
   return { package: source, kind, constraints };
 }
 
-/** The entry of a package as it is written. */
+/** The entry of a package in the Lock. */
 export function lockEntry({ name, source, tag, digest, dependencies }: Omit<Installed, 'entry'>, kind: string): JsonObject {
   const version = [tag, digest].filter((one) => one !== undefined).join('@');
   const written = dependencies.map((one) => ({

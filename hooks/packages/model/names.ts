@@ -5,7 +5,7 @@ const longestLabel = 63;
 const longestStem = 50;
 const digestLetters = 12;
 
-/** The name of the package that is made for a dependency. */
+/** The name of the package object for a dependency. */
 export function packageName(source: string): string {
   return dnsLabel(readSource(source)?.repository ?? source);
 }
@@ -15,7 +15,7 @@ export function revisionName(name: string, digest: string): string {
   return dnsLabel(`${name.slice(0, longestStem)}-${digest.replace(/^sha256:/, '').slice(0, digestLetters)}`);
 }
 
-/** Of the first 63 characters small letters and digits stay, what separates becomes `-`, all else goes. */
+/** Keeps small letters and digits of the first 63 characters, turns separators into `-`, and drops all others. */
 export function dnsLabel(text: string): string {
   const kept = [...text.slice(0, longestLabel)].map((one, index) => {
     if (/[a-z0-9]/.test(one)) return one;

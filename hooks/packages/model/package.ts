@@ -1,4 +1,4 @@
-// What a package says of itself: its meta object.
+// The meta object, with which a package describes itself.
 
 import { at, isList, type Json, type JsonObject, textAt } from '../../model/json.ts';
 import { groupOf, versionOf } from '../../model/reference.ts';
@@ -25,7 +25,7 @@ export interface Meta {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly dependencies: readonly Dependency[];
-  /** The versions of Crossplane that it runs on, where it says so. */
+  /** The versions of Crossplane that the package requires, if it names any. */
   readonly crossplane: string | undefined;
   readonly capabilities: readonly string[];
 }
@@ -42,7 +42,7 @@ export function kindOf(text: string | undefined): PackageKind | undefined {
   return packageKinds.find((kind) => kind === text);
 }
 
-/** The meta, or in words what is wrong with it. */
+/** The meta, or what is wrong with it in words. */
 export function readMeta(object: JsonObject): Meta | string {
   const [apiVersion, kind] = [textAt(object, 'apiVersion') ?? '', kindOf(textAt(object, 'kind'))];
   if (kind === undefined || !metaVersions.includes(versionOf(apiVersion)))
@@ -73,7 +73,7 @@ function readDependencies(value: Json | undefined): readonly Dependency[] | stri
   return fault ?? read.filter((one) => typeof one !== 'string');
 }
 
-/** `{apiVersion, kind, package, version}`, or as it was written before: `{provider: …, version}`. */
+/** `{apiVersion, kind, package, version}`, or the older form `{provider: …, version}`. */
 function readDependency(entry: Json, place: string): Dependency | string {
   const former = packageKinds.find((kind) => textAt(entry, kind.toLowerCase()) !== undefined);
   const kind = kindOf(textAt(entry, 'kind')) ?? former;
@@ -99,7 +99,7 @@ function textsOf(value: Json | undefined): Readonly<Record<string, string>> {
 
 const longestQuote = 200;
 
-/** Words of a package in a message of ours. */
+/** Quotes text of a package in our own message. */
 export function quoted(text: string | undefined): string {
   return `"${foreign(text ?? '', longestQuote)}"`;
 }

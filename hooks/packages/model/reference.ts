@@ -1,4 +1,4 @@
-// Where a package lies: registry, repository, and a tag or a digest.
+// The location of a package: registry, repository, and a tag or a digest.
 
 /** A repository of packages, `registry.example.org/acme/provider-s3`, has no tag and no digest. */
 export interface PackageReference {
@@ -23,7 +23,10 @@ export function isTag(text: string): boolean {
   return tag.test(text);
 }
 
-/** Registry and repository of a source; undefined where it is none. The registry holds a dot, as Crossplane's kinds require. */
+/**
+ * Registry and repository of a source; undefined for an invalid source. The registry must contain a dot, as Crossplane's kinds
+ * require.
+ */
 export function readSource(text: string): { readonly registry: string; readonly repository: string } | undefined {
   const slash = text.indexOf('/');
   const [registry, repository] = [text.slice(0, Math.max(0, slash)), text.slice(slash + 1)];
@@ -31,7 +34,7 @@ export function readSource(text: string): { readonly registry: string; readonly 
   return host.test(registry) && isRepository ? { registry, repository } : undefined;
 }
 
-/** `SOURCE:TAG`, `SOURCE@DIGEST`, or `SOURCE`, which is its tag `latest`; undefined where the text is none of them. */
+/** `SOURCE:TAG`, `SOURCE@DIGEST`, or `SOURCE`, which means its tag `latest`; undefined for any other text. */
 export function readReference(text: string): PackageReference | undefined {
   const at = text.indexOf('@');
   const named = at < 0 ? text : text.slice(0, at);

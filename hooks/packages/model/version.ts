@@ -1,13 +1,13 @@
-// Versions as the Go library github.com/Masterminds/semver/v3 (3.5.0) reads and orders them: what packages are chosen by elsewhere.
+// Versions as the Go library github.com/Masterminds/semver/v3 (3.5.0), which Crossplane uses, reads and orders them.
 
-/** Of a tag such as `v1.2.3-rc.1+build`. What stands behind `+` does not count. */
+/** The version in a tag such as `v1.2.3-rc.1+build`. The part after `+` does not count. */
 export interface Version {
   readonly major: bigint;
   readonly minor: bigint;
   readonly patch: bigint;
   /** Empty for a release. */
   readonly prerelease: string;
-  /** As it was written. */
+  /** The text as written. */
   readonly text: string;
 }
 
@@ -17,7 +17,7 @@ const form =
   /^v?([0-9]+)(?:\.([0-9]+))?(?:\.([0-9]+))?(?:-([0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*))?(?:\+[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?$/;
 const zeroLed = /^0[0-9]+$/;
 
-/** Undefined where the library refuses it. `1.2` reads as `1.2.0`, as it does there. */
+/** Undefined if the library refuses the text. `1.2` means `1.2.0`, as in the library. */
 export function readVersion(text: string): Version | undefined {
   const found = text.length > longestVersion ? null : form.exec(text);
   if (found === null) return undefined;
@@ -29,12 +29,12 @@ export function readVersion(text: string): Version | undefined {
 
 const complete = /^v?[0-9]+\.[0-9]+\.[0-9]+(?:[-+]|$)/;
 
-/** A version with all its three numbers: `v1` and `latest` name no release that could be chosen. */
+/** A version with all three numbers: `v1` and `latest` name no release that could be chosen. */
 export function readCompleteVersion(text: string): Version | undefined {
   return complete.test(text) ? readVersion(text) : undefined;
 }
 
-/** Below 0 where the left one is lower. */
+/** Below 0 if the left one is lower. */
 export function compareVersions(left: Version, right: Version): number {
   return (
     compareNumbers(left.major, right.major) ||
@@ -55,7 +55,7 @@ function compareEnds(left: string, right: string): number {
   return comparePrereleases(left, right);
 }
 
-/** Part by part; one that is not there is the lowest. */
+/** Compares part by part; a missing part is the lowest. */
 export function comparePrereleases(left: string, right: string): number {
   const [lefts, rights] = [left.split('.'), right.split('.')];
   for (let index = 0; index < Math.max(lefts.length, rights.length); index += 1) {
@@ -65,7 +65,7 @@ export function comparePrereleases(left: string, right: string): number {
   return 0;
 }
 
-// Numbers are lower than words; what uint64 cannot hold is a word.
+// Numbers are lower than words. A number that uint64 cannot hold is a word.
 function compareParts(left: string, right: string): number {
   const [leftNumber, rightNumber] = [numberOf(left), numberOf(right)];
   if (leftNumber !== undefined && rightNumber !== undefined) return compareNumbers(leftNumber, rightNumber);

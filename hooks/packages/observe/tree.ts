@@ -1,4 +1,4 @@
-// Reads what the resolution of a tree needs, until it is resolved or refused.
+// Reads from registries what the resolution of a tree needs, until the tree is resolved or refused.
 import { type JsonObject, textAt } from '../../model/json.ts';
 import { replacementFaults, sharedMembers } from '../checks/conflicts.ts';
 import { type Contents, inspect, installable } from '../checks/contents.ts';
@@ -23,7 +23,7 @@ export type Tree =
   | { readonly kind: 'refused'; readonly faults: readonly PackageFault[] }
   | { readonly kind: 'failed'; readonly failure: RegistryFailure };
 
-/** A package of the tree with what it holds; what stays as it is was not read. */
+/** A package of the tree with its contents. Contents of a package that stays unchanged are not read. */
 export interface Held extends Resolved {
   readonly contents: Contents | undefined;
 }
@@ -69,7 +69,7 @@ type Unread = RegistryFailed | { readonly kind: 'refused'; readonly faults: read
 async function learn({ tags, packages }: Needs, known: Knowing, registry: Registry): Promise<Unread | undefined> {
   const listing = tags.map(async (source) => {
     const answer = await registry.tags(source);
-    // A repository that is not there has no version: the resolution says who requires it.
+    // A missing repository has no versions: the resolution says who requires it.
     const isAbsent = answer.kind === 'failed' && answer.failure.kind === 'absent';
     if (answer.kind === 'failed' && !isAbsent) return answer;
     known.tags.set(source, answer.kind === 'ok' ? answer.tags : []);
@@ -113,10 +113,10 @@ function contentsOf({ change, source, tag, digest }: Resolved, known: Knowing, r
   return change === 'kept' ? undefined : known.packages.get(keyOf({ source, version: tag ?? digest ?? '' }))?.contents;
 }
 
-/** What is live of that kind and name; undefined where there is nothing. */
+/** The live object of that kind and name; undefined if there is none. */
 export type Live = (kind: string, name: string) => Promise<JsonObject | undefined>;
 
-/** Holds what each package brings against what is live, package by package, so that only what one replaces is in memory. */
+/** Compares the objects of each package with the live ones, package by package, so that memory holds only those of one package. */
 export async function compareWithLive(
   packages: readonly Held[],
   registry: Registry,

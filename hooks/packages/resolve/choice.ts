@@ -1,15 +1,16 @@
-// The rule by which a version is chosen. A new dependency: the highest that everybody admits. An installed one: itself where
-// everybody admits it, else the lowest above it; never a downgrade. The root: what was asked for. A digest admits itself alone.
+// The rule that chooses a version. For a new dependency: the highest version that all constraints admit. For an installed package:
+// the installed one if all constraints admit it, otherwise the lowest above it; never a downgrade. For the root: the requested
+// version. A digest admits only itself.
 import type { Installed } from '../model/lock.ts';
 import { compareVersions, readVersion } from '../model/version.ts';
 import type { Demand, Scene } from './graph.ts';
 import { type Knowledge, satisfies } from './knowledge.ts';
 
 type Target =
-  /** What is installed, or the root, as it is. */
+  /** The installed version, or the root, stays. */
   | { readonly kind: 'kept' }
   | { readonly kind: 'version'; readonly version: string }
-  /** Nothing suits everybody. */
+  /** No version satisfies all constraints. */
   | { readonly kind: 'none' }
   /** The tags are not known yet. */
   | { readonly kind: 'unknown' };
@@ -28,7 +29,7 @@ function rootOf({ root }: Scene): Pick<Installed, 'tag' | 'digest'> {
   return { tag: root.version.startsWith('sha256:') ? undefined : root.version, digest: root.digest };
 }
 
-/** Whether a package that is there is what everybody asks for. */
+/** Whether the chosen version of a package satisfies all demands. */
 export function isAdmitted(
   { tag, digest }: Pick<Installed, 'tag' | 'digest'>,
   demands: readonly Demand[],
@@ -61,7 +62,7 @@ function digestTarget(digests: ReadonlySet<string>, isPure: boolean): Target {
   return digest === undefined || others.length > 0 || !isPure ? none : { kind: 'version', version: digest };
 }
 
-/** The tags that may be chosen, the best first: falling for a new package, rising from what is installed. */
+/** The tags to choose from, the best first: falling for a new package, rising from the installed version. */
 export function candidatesFor(
   source: string,
   installed: Installed | undefined,

@@ -1,7 +1,7 @@
-// Packages that need each other in a circle.
+// Packages that require each other in a cycle.
 import type { Dependency } from '../model/package.ts';
 
-/** The first circle that is met from there, each source once and the first one again; depth first, in the order of the names. */
+/** The first cycle found from that source, each source once and the first one again; depth first, in the order of the names. */
 export function findCycle(from: string, dependencies: ReadonlyMap<string, readonly Dependency[]>): readonly string[] | undefined {
   const done = new Set<string>();
   const trail: string[] = [];
@@ -19,7 +19,7 @@ export function findCycle(from: string, dependencies: ReadonlyMap<string, readon
   return undefined;
 }
 
-/** Each source behind all that it needs, as far as there is no circle; equal for equal graphs. */
+/** Each source after all its dependencies, as far as there is no cycle; the same order for equal graphs. */
 export function dependenciesFirst(from: string, dependencies: ReadonlyMap<string, readonly Dependency[]>): readonly string[] {
   const order: string[] = [];
   const entered = new Set<string>();

@@ -1,14 +1,14 @@
-// Who asks for what, when these versions are chosen.
+// The demands of packages if these versions are chosen.
 import type { Installed } from '../model/lock.ts';
 import type { Dependency, Meta, PackageKind } from '../model/package.ts';
 import type { Knowledge } from './knowledge.ts';
 
-/** The package that the resolution is about. */
+/** The package to resolve. */
 export interface Root {
   readonly source: string;
-  /** Its name, which for people stands for it. */
+  /** The name that messages use for it. */
   readonly name: string;
-  /** The tag or digest that was asked for. */
+  /** The requested tag or digest. */
   readonly version: string;
   readonly digest: string;
   readonly meta: Meta;
@@ -16,7 +16,7 @@ export interface Root {
   readonly skipsDependencies: boolean;
 }
 
-/** What is installed, by source, without what the root replaces, and the root. */
+/** The installed packages by source, without those that the root replaces, and the root. */
 export interface Scene {
   readonly root: Root;
   readonly installed: ReadonlyMap<string, Installed>;
@@ -26,18 +26,18 @@ export interface Scene {
 export type Choice = ReadonlyMap<string, string>;
 
 export interface Demand {
-  /** The source of who asks. */
+  /** The source of the package that demands. */
   readonly by: string;
   readonly constraints: string;
   readonly kind: PackageKind;
 }
 
 export interface Graph {
-  /** What the root needs, directly or not, itself included. */
+  /** The packages that the root requires, directly or not, including itself. */
   readonly reached: ReadonlySet<string>;
-  /** What packages ask for, by the source of what they ask for: those reached and all that are installed. */
+  /** Demands by the source of the demanded package, from reached packages and from all installed ones. */
   readonly demands: ReadonlyMap<string, readonly Demand[]>;
-  /** What each package asks for, by its source. */
+  /** The demands of each package, by its source. */
   readonly dependencies: ReadonlyMap<string, readonly Dependency[]>;
 }
 

@@ -1,4 +1,4 @@
-// What a resolution knows of the registries, and what it finds missing.
+// What a resolution knows of the registries, and what it still has to read.
 import { admits, type Constraint, readConstraint } from '../model/constraint.ts';
 import type { Meta } from '../model/package.ts';
 import { compareVersions, readCompleteVersion, type Version } from '../model/version.ts';
@@ -33,16 +33,16 @@ export interface Needs {
   readonly packages: readonly Release[];
 }
 
-/** Looks things up and notes what is not there. */
+/** Looks values up, and records what is missing. */
 export interface Knowledge {
-  /** Complete versions in falling order; undefined, and noted, where the tags were not read. */
+  /** Complete versions in falling order; undefined, and recorded as missing, if the tags were not read. */
   versions(source: string): readonly Version[] | undefined;
-  /** Undefined, and noted, where the package was not fetched. */
+  /** Undefined, and recorded as missing, if the package was not fetched. */
   fetched(release: Release): Fetched | undefined;
   constraint(text: string): Constraint;
-  /** What was looked for and is not there. */
+  /** The missing values that were looked up. */
   needs(): Needs | undefined;
-  /** How many packages were looked at, known or not. */
+  /** How many packages were looked up, known or not. */
   looked(): number;
 }
 
@@ -85,7 +85,7 @@ export function consult(known: Known): Knowledge {
   };
 }
 
-/** Versions that differ only behind `+` are in the order of their texts, lest the order of the tags decide. */
+/** Versions that differ only after `+` are ordered by their texts, so that the order of the tags does not matter. */
 function falling(left: Version, right: Version): number {
   return compareVersions(right, left) || (left.text < right.text ? -1 : 1);
 }

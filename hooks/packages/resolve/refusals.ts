@@ -1,4 +1,4 @@
-// Why there is no choice, in words.
+// Why no choice is possible, in words.
 import { type PackageFault, packageFault } from '../model/fault.ts';
 import { shortName } from '../model/reference.ts';
 import { targetOf } from './choice.ts';
@@ -7,7 +7,7 @@ import type { Demand, Scene } from './graph.ts';
 import type { Knowledge } from './knowledge.ts';
 import { foreignKind, type State } from './search.ts';
 
-/** The first that applies: a kind that is another one, a circle, a package that nothing suits. */
+/** The first refusal that applies: a package of another kind, a cycle, a package without a suitable version. */
 export function refusalOf(state: State, isCertain: boolean, scene: Scene, knowledge: Knowledge): PackageFault {
   const foreign = foreignKind(state, knowledge);
   if (foreign !== undefined)

@@ -1,5 +1,5 @@
-// The whole tree of a package, from what was read so far: resolved, refused, or what must be read next. A function of its
-// arguments, equal for every order in which they hold things.
+// The whole tree of a package, from what was read so far: resolved, refused, or what to read next. It depends only on its
+// arguments, and not on the order of their parts.
 import type { JsonObject } from '../../model/json.ts';
 import type { PackageFault } from '../model/fault.ts';
 import { type Installed, lockEntry } from '../model/lock.ts';
@@ -21,24 +21,24 @@ export type Resolution =
   | { readonly kind: 'refused'; readonly fault: PackageFault }
   | ({ readonly kind: 'needs' } & Needs);
 
-/** A package of the tree. Those that stay as they are among them. */
+/** A package of the tree, changed or not. */
 export interface Resolved {
   readonly source: string;
-  /** Of the package object. */
+  /** The name of the package object. */
   readonly name: string;
   readonly revision: string;
-  /** The tag; undefined where a digest was asked for. */
+  /** The tag; undefined if a digest was demanded. */
   readonly tag: string | undefined;
-  /** Undefined where the package stays and the Lock does not hold it. */
+  /** Undefined if the package stays and the Lock has no digest for it. */
   readonly digest: string | undefined;
   readonly change: 'root' | 'added' | 'upgraded' | 'kept';
-  /** Of a package that the root replaces or that is upgraded. */
+  /** The former version of a package that the root replaces or that is upgraded. */
   readonly from: string | undefined;
-  /** The revision of it that leaves, where there is one. */
+  /** The revision that is replaced, if there is one. */
   readonly leaves: string | undefined;
-  /** Who asked for what. */
+  /** The demands for it. */
   readonly demands: readonly { readonly package: string; readonly constraints: string }[];
-  /** Undefined where the package stays. */
+  /** Undefined if the package stays. */
   readonly meta: Meta | undefined;
 }
 
@@ -100,7 +100,7 @@ function releaseOf(source: string, { choice }: State, { root, installed }: Scene
   return chosen({ source, name: nameIn(entry), version }, fetched, 'upgraded');
 }
 
-/** The Lock names revisions: their packages, and twelve letters of a digest. */
+/** The Lock names revisions: the name of the package, and twelve letters of a digest. */
 function nameIn(entry: Installed | undefined): string {
   return (entry?.name ?? '').replace(/-[0-9a-f]{12}$/, '');
 }
@@ -119,7 +119,7 @@ function chosen(
   return { name, revision: revisionName(name, digest), tag: version === digest ? undefined : version, digest, change, meta };
 }
 
-/** The whole Lock as it will be: what stays is as it was, entry by entry, what is new follows in order. */
+/** The whole Lock after the change: kept entries are unchanged and in place, new ones follow in order. */
 function proposed(packages: readonly Resolved[], installed: readonly Installed[]): readonly JsonObject[] {
   const changed = new Map(packages.filter(({ change }) => change !== 'kept').map((one) => [one.source, entryOf(one)]));
   const stayed = installed.map(({ source, entry }) => changed.get(source) ?? entry);

@@ -1,7 +1,7 @@
-// Which versions together satisfy everybody. A solution is a choice in which every package that the root needs is what the rule
-// (choice.ts) makes of the demands in that very choice, kinds agree, and nobody needs himself. First by steps, each changing what
-// the rule wants changed, which finds it in nearly every tree. Where they end in a contradiction it may be one of the steps alone:
-// then by trying, within bounds.
+// Finds versions that satisfy all packages together. A solution is a choice in which every package that the root requires has the
+// version that the rule (choice.ts) gives for the demands of that very choice, kinds agree, and no package requires itself. The
+// search first goes by steps, each of which makes the change that the rule requires; that succeeds for nearly every tree. If the
+// steps end in a contradiction, only the order of the steps may be the cause: then the search tries alternatives, within limits.
 import { candidatesFor, isAdmitted, targetOf } from './choice.ts';
 import { findCycle } from './cycles.ts';
 import { type Choice, type Demand, drawGraph, type Graph, type Scene } from './graph.ts';
@@ -14,14 +14,14 @@ export interface State {
 
 type Found =
   | { readonly kind: 'found'; readonly state: State }
-  /** `state` is where the steps ended; `isCertain` is false where not everything was tried. */
+  /** `state` is where the steps ended; `isCertain` is false if not everything was tried. */
   | { readonly kind: 'contradiction'; readonly state: State; readonly isCertain: boolean }
-  /** The knowledge has noted what is missing. */
+  /** The knowledge has recorded what is missing. */
   | { readonly kind: 'incomplete' };
 
 const mostSteps = 10_000;
 const mostTries = 2_000;
-/** Packages that are fetched for trying alone. */
+/** Packages that are fetched only for a try, at most. */
 const mostLooks = 64;
 
 export function search(scene: Scene, knowledge: Knowledge): Found {
@@ -45,7 +45,10 @@ function bySteps(scene: Scene, knowledge: Knowledge): State | undefined {
   return { choice, graph: drawGraph(scene, choice, knowledge) };
 }
 
-/** All that is new and has no version yet gets one; of the others the first that must change does; else it is the choice itself. */
+/**
+ * Chooses a version for every new package without one. Otherwise changes the first package that must change. Otherwise returns the
+ * choice itself.
+ */
 function nextChoice({ choice, graph }: State, scene: Scene, knowledge: Knowledge): Choice {
   const needed = [...choice].filter(([source]) => graph.reached.has(source));
   const changes = [...graph.reached].sort().flatMap((source) => {
@@ -61,7 +64,7 @@ function nextChoice({ choice, graph }: State, scene: Scene, knowledge: Knowledge
   return new Map([...made].filter((entry): entry is [string, string] => entry[1] !== undefined));
 }
 
-/** The version to choose; undefined for that which is installed. */
+/** The version to choose; undefined for the installed one. */
 function changeOf(source: string, { choice, graph }: State, scene: Scene, knowledge: Knowledge): string | 'as it is' | undefined {
   const target = targetOf(source, graph.demands.get(source) ?? [], scene, knowledge);
   if (target.kind === 'unknown' || target.kind === 'none') return 'as it is';
@@ -81,7 +84,7 @@ function isSolution({ choice, graph }: State, scene: Scene, knowledge: Knowledge
   );
 }
 
-/** A demand for another kind of package than what was chosen for it is. */
+/** A demand for a package of another kind than the chosen one. */
 export function foreignKind(
   { choice, graph }: State,
   knowledge: Knowledge,
@@ -113,7 +116,7 @@ function isExhausted({ tries, knowledge, mostLooked }: Trying): boolean {
   return tries > mostTries || knowledge.looked() > mostLooked;
 }
 
-/** The first solution that goes on from there, the sources in the order of their names. */
+/** The first solution that continues the choice, with the sources in the order of their names. */
 function completed(choice: Choice, decided: ReadonlySet<string>, trying: Trying): State | undefined {
   const { scene, knowledge } = trying;
   trying.tries += 1;
@@ -142,7 +145,7 @@ function mustStop(trying: Trying): boolean {
   return isExhausted(trying) || trying.knowledge.needs() !== undefined;
 }
 
-/** Undefined stands for what is installed. */
+/** Undefined stands for the installed version. */
 function candidatesOf(source: string, graph: Graph, { scene, knowledge }: Trying): readonly (string | undefined)[] {
   const installed = scene.installed.get(source);
   const digests = (graph.demands.get(source) ?? [])
@@ -152,7 +155,7 @@ function candidatesOf(source: string, graph: Graph, { scene, knowledge }: Trying
   return installed === undefined ? tags : [undefined, ...tags];
 }
 
-/** What was decided is refused by what was decided: whatever is decided beside it, that stays. */
+/** Decided versions contradict each other: no further decision can change that. */
 function isContradicted(choice: Choice, { demands }: Graph, decided: ReadonlySet<string>, { scene, knowledge }: Trying): boolean {
   const isFixed = (source: string): boolean => decided.has(source) || source === scene.root.source;
   const isRefused = (source: string): boolean => {

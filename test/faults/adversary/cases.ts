@@ -1,5 +1,5 @@
-// S21: each deed at each request of the engine that it can matter to, at all of them, after a crash, and while the Transaction is
-// deleted.
+// S21: each deed of the adversary at each request of the engine where it can matter, at all requests, after a crash, and during the
+// deletion of the Transaction.
 import { attempt } from '../attempt.ts';
 import type { Calm, Case, Outcome } from '../case.ts';
 import type { Evidence } from '../evidence.ts';
@@ -11,14 +11,14 @@ import { type Attempted, type Deed, deeds, markedTarget } from './deeds.ts';
 import { asWithoutHim, brokenOrNot } from './judge.ts';
 import { cleanUp, disturbed, type Scene, sceneOf } from './scene.ts';
 
-/** When he begins: with that request of the story, or of its deletion; with the first; so many after a crash. */
+/** When the adversary begins: at that request of the story or of its deletion, at the first request, or that many after a crash. */
 interface Moment {
   readonly id: string;
   readonly from: number;
   readonly side?: 'answered';
   readonly crash?: true;
   readonly deletion?: true;
-  /** Again at each request. */
+  /** Whether the adversary does it again at each request. */
   readonly always?: true;
 }
 
@@ -28,11 +28,11 @@ export function adversaryCases(story: Story, { calls }: Calm): readonly Case[] {
   const cases = deeds
     .filter(({ needs }) => needs === needOf(story))
     .flatMap((deed, index) => momentsOf(deed, calls, index).map((moment) => caseOf(story, deed, moment, calls.length)));
-  // Once all is committed nothing else looks at a target: a mark on it changes no content.
+  // Once everything is committed, nothing else reads a target: a mark on it changes no content.
   return story.end === 'Committed' ? [...cases, caseOf(story, markedTarget, atDeletion(1), calls.length)] : cases;
 }
 
-/** What a story has more than others is what it is there for. */
+/** A story with something that others lack is there for that. */
 function needOf(story: Story): Deed['needs'] {
   if (story.id === 'two-parts') return 'two parts';
   return Object.keys(story.transactions(anyNames)).length > 1 ? 'two transactions' : undefined;
@@ -40,7 +40,7 @@ function needOf(story: Story): Deed['needs'] {
 
 const anyNames = { run: 'run', rival: 'rival', a: 'a', b: 'b', c: 'c', d: 'd', namespace: 'shop', elsewhere: 'other' };
 
-/** Each deed has its own share of the moments, so that every moment has its deeds. */
+/** Each deed gets a share of the moments, so that every moment has its deeds. */
 const share = 6;
 
 function momentsOf(deed: Deed, calls: readonly PortCall[], index: number): readonly Moment[] {
@@ -65,7 +65,7 @@ function atDeletion(from: number): Moment {
   return { id: `deletion+${from}`, from, deletion: true };
 }
 
-/** The first request of each call, all of snapshots, and all writes: what lies between the others is the same. */
+/** The first request of each call, all requests for snapshots, and all writes: the moments between the others do not differ. */
 function matters({ method, what, number, hookCall }: PortCall, index: number, all: readonly PortCall[]): boolean {
   const isFirst = all[index - 1]?.hookCall !== hookCall || number === 1;
   return isFirst || method === 'send' || method === 'listMetadata' || /ConfigMap .*-rollback/.test(what);
@@ -106,7 +106,7 @@ function optionsOf(deed: Deed, moment: Moment, scene: () => Scene): RunOptions {
   };
 }
 
-/** The process dies once the snapshot is stored; so many requests of the next one later he begins. */
+/** The process dies once the snapshot is stored; that many requests of the next process later the adversary begins. */
 function crashing(actor: () => Fault | undefined, from: number): (call: PortCall) => Fault | undefined {
   let crashed: number | undefined;
   return (call) => {
@@ -118,7 +118,7 @@ function crashing(actor: () => Fault | undefined, from: number): (call: PortCall
   };
 }
 
-/** One thing at a time: requests that are made at once wait for nothing that he does elsewhere. */
+/** The deeds run one at a time: parallel requests of the engine do not wait for each other's deeds. */
 function actorOf({ id, begin }: Deed, { always, side }: Moment, scene: () => Scene): () => Fault | undefined {
   let attempted: Attempted = begin();
   let state: 'waiting' | 'acting' | 'done' = 'waiting';

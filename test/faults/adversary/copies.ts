@@ -1,4 +1,4 @@
-// Authentic parts, in a wrong place: the stored snapshot is deleted and made again from what the engine itself had stored.
+// Authentic parts in a wrong place: the adversary deletes the stored snapshot and recreates it from what the engine had stored.
 import type { JsonObject } from '../../../hooks/model/json.ts';
 import type { Attempted, Deed } from './deeds.ts';
 import {
@@ -16,7 +16,7 @@ import {
 
 type Change = (data: JsonObject) => JsonObject;
 
-/** Puts parts where they were, or where others were: each with the marks that it had. */
+/** Puts parts back where they were, or where others were, each with its own marks. */
 export async function putBack(scene: Scene, parts: readonly Stored[], change: Change = (data) => data): Promise<void> {
   for (const { name, object } of parts) {
     const data = change(dataOf({ name, object, path: '' }));
@@ -42,7 +42,7 @@ function remade(id: string, change: Change, more: Partial<Deed> = {}): Deed {
   return { id, begin, when: 'once it is stored', breaks: true, ...more };
 }
 
-/** One character of the first value of each part is another one. */
+/** Replaces one character in the first value of each part. */
 const otherCharacter =
   (place: (length: number) => number): Change =>
   (data) => {
@@ -60,7 +60,7 @@ const swapped: Change = (data) => {
   return { ...data, [first[0]]: second[1], [second[0]]: first[1] };
 };
 
-/** Each entry goes by the number of the next one. */
+/** Gives each entry the number of the next one. */
 const renumbered: Change = (data) => {
   const entries = Object.entries(data);
   return Object.fromEntries(
@@ -74,7 +74,7 @@ const withMore: Change = (data) => ({ ...data, '0-1.more': 'more', '99-0.more': 
 
 const empty: Change = () => ({});
 
-/** What the engine has stored for another Transaction, with that one's marks or with ours. */
+/** What the engine has stored for another Transaction, with the marks of that one or of this one. */
 function ofAnother(id: string, isRelabelled: boolean): Deed {
   const begin = (): Attempted => async (scene) => {
     const [ours, theirs] = [await storedParts(scene, 1), await storedParts(scene, 0)];

@@ -1,5 +1,5 @@
-// What the adversary does, as a table. A deed is begun anew in each case and tried between the requests of the engine until it is
-// done; whoever does it at every request begins again.
+// What the adversary does, as a table. Each case starts its deed again, and tries it between the requests of the engine until it
+// succeeds. A deed at every request starts again after that.
 import { configMapPlace } from '../places.ts';
 import { copies, twoParts } from './copies.ts';
 import { edits } from './edits.ts';
@@ -8,21 +8,21 @@ import { events, others } from './others.ts';
 import { dataOf, edit, marksIn, post, remove, type Scene, storedParts, transactionIn, uidLabel } from './scene.ts';
 import { earlierTries } from './tries.ts';
 
-/** Gives whether it was done: before, he tries again at the next request. */
+/** Returns whether the deed succeeded; if not, the adversary tries again at the next request. */
 export type Attempted = (scene: Scene) => Promise<boolean>;
 
 export interface Deed {
   readonly id: string;
   readonly begin: () => Attempted;
-  /** When there is something to do it to. */
+  /** The state that the deed needs. */
   readonly when: 'at any time' | 'before it is stored' | 'once it is stored';
-  /** It takes from the Transaction what it stands on: then SnapshotBroken is a right end as well. */
+  /** Whether the deed destroys the snapshot of the Transaction: then SnapshotBroken is a correct end too. */
   readonly breaks: boolean;
-  /** A person's change of a target comes in between: what comes of it depends on when, and what is said of it must be so. */
+  /** A user also changes a target meanwhile. The result depends on when; what the status says of it must be true. */
   readonly isOvertaken?: true;
-  /** For stories with this many Transactions or parts. */
+  /** What a story needs for this deed. */
   readonly needs?: 'two transactions' | 'two parts';
-  /** Its own beginning: the process dies once the snapshot is stored and before the status names it. */
+  /** The deed begins after a crash: the process dies once the snapshot is stored and before the status names it. */
   readonly afterCrash?: true;
 }
 
@@ -31,7 +31,7 @@ const names: Readonly<Record<string, (run: string, uid: string) => string>> = {
   second: (run, uid) => `${run}-${uid.slice(0, 8)}-rollback`,
 };
 
-/** Under the names that everybody could know once. */
+/** Under names that anybody can know. */
 function known(name: string, kind: string): Deed {
   const begin = (): Attempted => async (scene) => {
     const transaction = await transactionIn(scene);
@@ -44,7 +44,7 @@ function known(name: string, kind: string): Deed {
   return { id: `post-${kind}-as-${name}`, begin, when: 'before it is stored', breaks: false };
 }
 
-/** Where he has seen one: the name of a next part, with which nothing is taken from anybody. */
+/** After the adversary has seen a snapshot: under the name of its next part, where it takes nothing from anybody. */
 function next(kind: string): Deed {
   const begin = (): Attempted => async (scene) => {
     const [transaction, parts] = [await transactionIn(scene), await storedParts(scene)];
@@ -56,7 +56,7 @@ function next(kind: string): Deed {
   return { id: `post-${kind}-as-next`, begin, when: 'once it is stored', breaks: false };
 }
 
-/** In the place of the stored one. */
+/** In the place of the stored snapshot. */
 function instead(kind: string, afterCrash = false): Deed {
   const begin = (): Attempted => async (scene) => {
     const [transaction, parts] = [await transactionIn(scene), await storedParts(scene)];
@@ -70,7 +70,7 @@ function instead(kind: string, afterCrash = false): Deed {
   return { id, begin, when: 'once it is stored', breaks: true, ...(afterCrash && { afterCrash: true }) };
 }
 
-/** One that is held by our finalizer alone. */
+/** A ConfigMap that only our finalizer still holds. */
 const terminating: Deed = {
   id: 'post-terminating-as-first',
   when: 'before it is stored',
@@ -83,7 +83,7 @@ const terminating: Deed = {
   },
 };
 
-/** So far our name was everybody's: a copy of what is stored, with the marks of ours, under another name of that kind. */
+/** A copy of the stored snapshot, with its marks, under a name that begins like ours: the engine's key does not give that name. */
 const likeOurs: Deed = {
   id: 'copy-beside',
   when: 'once it is stored',
@@ -95,7 +95,7 @@ const likeOurs: Deed = {
   },
 };
 
-/** A mark on a target that has been written already: where nothing is left to do, it must not be taken for ours. */
+/** A mark on a target that is already written: once nothing is left to do, the engine must not take it for its own. */
 export const markedTarget: Deed = {
   id: 'label-on-target',
   when: 'at any time',

@@ -1,4 +1,4 @@
-// What can be edited of a stored snapshot, whose data cannot: its labels, annotations, finalizers and owners. And its end.
+// Edits of a stored snapshot. Its data is immutable; labels, annotations, finalizers and owners are not. And its deletion.
 import type { JsonObject } from '../../../hooks/model/json.ts';
 import type { Attempted, Deed } from './deeds.ts';
 import {
@@ -27,7 +27,7 @@ function edited(id: string, metadata: (scene: Scene) => JsonObject): Deed {
   return onStored(id, (scene, { path }) => edit(scene, path, metadata(scene)));
 }
 
-/** Before the status names the snapshot, what its annotations say is all that there is. */
+/** Until the status names the snapshot, only its annotations describe it. */
 function afterCrash(deed: Deed): Deed {
   return { ...deed, id: `${deed.id}-after-crash`, afterCrash: true };
 }

@@ -1,11 +1,11 @@
-// Entries that the engine never wrote: how they look as text, in the data of a ConfigMap.
+// Entries that the engine never wrote, as text, and in the data of a ConfigMap.
 import { brotliCompressSync } from 'node:zlib';
 import { at, isList, isObject, type JsonObject, textAt } from '../../../hooks/model/json.ts';
 import { adversaryUser } from '../audit.ts';
 import { base64 } from '../story.ts';
 import { marksOf, nameIn, type Scene, targetIn } from './scene.ts';
 
-/** What makes one entry: of which change, of which Transaction. */
+/** What an entry is about: which change of which Transaction. */
 interface Place {
   readonly scene: Scene;
   readonly index: number;
@@ -16,7 +16,7 @@ interface Place {
 
 interface Forgery {
   readonly entry: (place: Place) => string;
-  /** How many parts it announces. */
+  /** The number of parts that it announces. */
   readonly parts?: number;
 }
 
@@ -37,7 +37,7 @@ function entryOf({ index, change, target, live }: Place, parts: JsonObject): Jso
   };
 }
 
-/** The content that he would like to see there, of the very object that is there. */
+/** The content that the adversary wants, for the object that exists. */
 function wished({ scene, target, live }: Place): JsonObject {
   const kind = textAt(target, 'kind') ?? '';
   const found = at(live, 'metadata');
@@ -84,7 +84,7 @@ export const forgeries: Readonly<Record<string, Forgery>> = {
   garbage: { entry: ({ scene }) => `sealed:1.${base64(scene.canary)}.${'A'.repeat(60)}` },
 };
 
-/** A whole forged ConfigMap for a Transaction as it is stored. */
+/** A complete forged ConfigMap for a Transaction. */
 export async function forge(
   scene: Scene,
   transaction: JsonObject,

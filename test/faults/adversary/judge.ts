@@ -1,5 +1,5 @@
-// How a story may end once somebody has taken from it what an undo stands on: as it does without him, or with SnapshotBroken. What
-// it then says of its objects must be so, and of each it is one or the other: as before, or as spec says.
+// How a story may end once the adversary has destroyed what an undo needs: as without the adversary, or with SnapshotBroken. What
+// the status then says of the objects must be true, and each object must be as before or as the spec says.
 import { at, type JsonObject, textAt } from '../../../hooks/model/json.ts';
 import { type Evidence, endOf, itemsOf, type Target, targetsOf } from '../evidence.ts';
 import { hasContent, isAsBefore, patchesAreTrue, violations } from '../invariants.ts';
@@ -44,8 +44,8 @@ function itemsAreTrue(evidence: Evidence, transaction: string, status: JsonObjec
 }
 
 /**
- * What has lost its snapshot is not undone: it fails, or a request to undo what is Committed has no effect. Where nothing was applied
- * yet it is rolled back, and every object is as before.
+ * A Transaction without its snapshot is not undone: it fails, or a request to undo a Committed one has no effect. If nothing was
+ * applied yet, it is rolled back, and every object is as before.
  */
 function isRefusal(phase: string, status: JsonObject | undefined): boolean {
   if (phase === 'Committed') return Object.keys(at(status, 'handledAnnotations') ?? {}).length > 0;
@@ -60,12 +60,12 @@ function isTrue(evidence: Evidence, target: Target, phase: string): readonly str
   return applied.length === 0 ? [] : [...before, ...applied];
 }
 
-/** What others did to it in the story has come to stay. */
+/** Changes of others in the story stay. */
 function isStill(evidence: Evidence, target: Target): readonly string[] {
   const { story, names } = evidence;
   const content = story.end === 'Committed' ? undefined : story.content?.(names);
   const before = isAsBefore(evidence, target);
-  // It may all be over before they come to do it.
+  // The Transaction may be over before the others make their change.
   if (before.length === 0 || content?.has(target.name) !== true) return before;
   return hasContent(evidence, target, content.get(target.name));
 }

@@ -1,4 +1,5 @@
-// Our marks on what is not ours: ConfigMaps of others, and Events. Nothing of it may be taken for the engine's.
+// Marks of the engine on objects that are not the engine's: ConfigMaps of others, and Events. The engine must not take them for its
+// own.
 import { at, type JsonObject } from '../../../hooks/model/json.ts';
 import { must } from '../../support/client.ts';
 import type { Deed } from './deeds.ts';
@@ -6,7 +7,7 @@ import { configMapsPath, marksOf, type Scene, transactionAnnotation, transaction
 
 type Marks = (marks: JsonObject, scene: Scene) => JsonObject;
 
-/** A ConfigMap of somebody else, which is marked by him afterwards. */
+/** A ConfigMap of somebody else, which the adversary marks later. */
 function marked(id: string, marks: Marks, name = 'bystander'): Deed {
   return { id, begin: () => (scene) => mark(scene, name, marks), when: 'at any time', breaks: false };
 }
@@ -19,7 +20,7 @@ async function mark(scene: Scene, name: string, marks: Marks): Promise<boolean> 
   const { code, body } = await scene.client.patch(path, { metadata });
   if (code !== 200) return false;
   scene.run.forged.add(uidOf(body));
-  // What he says is owned goes with its owner, by the garbage collector.
+  // The garbage collector deletes a ConfigMap whose forged owner is deleted.
   if (metadata.ownerReferences === undefined) scene.watched.set(path, body);
   return true;
 }
@@ -53,7 +54,7 @@ export const others: readonly Deed[] = [
   marked('marks-and-name-of-a-second', ({ ownerReferences: _owner, ...marks }) => marks, 'rollback-abcdefgh'),
 ];
 
-/** Events about the Transaction: made up, edited, deleted. */
+/** Events about the Transaction: forged, edited, deleted. */
 export const events: Deed = {
   id: 'events',
   when: 'at any time',

@@ -1,4 +1,4 @@
-// What the adversary sees and can do in one run: all of it by requests of his own, with the rights that `world.ts` gives him.
+// What the adversary sees and can do in one run: by its own requests, with the rights that `world.ts` gives it.
 import { at, isObject, type JsonObject, textAt } from '../../../hooks/model/json.ts';
 import { digestOf } from '../../../hooks/snapshots/chunks.ts';
 import type { Client } from '../../support/client.ts';
@@ -8,7 +8,7 @@ import { configMapPlace } from '../places.ts';
 import type { Run } from '../run.ts';
 import { homeOf, pathOfTransaction } from '../story.ts';
 
-/** What marks a snapshot, as everybody can read it on a stored one. */
+/** The marks of a snapshot; anybody can read them on a stored one. */
 export const [uidLabel, partsAnnotation, transactionAnnotation, snapshotFinalizer] = [
   'tx.janus.io/transaction-uid',
   'tx.janus.io/parts',
@@ -21,11 +21,11 @@ export const [digestAnnotation, tagAnnotation] = ['tx.janus.io/digest', 'tx.janu
 export interface Scene {
   readonly run: Run;
   readonly client: Client;
-  /** Text that is in all that he makes up. */
+  /** A text that stands in everything that the adversary writes. */
   readonly canary: string;
-  /** ConfigMaps of others that must stay as he left them: what they were last, by path. */
+  /** ConfigMaps of others that must not change: their last state, by path. */
   readonly watched: Map<string, JsonObject>;
-  /** What he has done. */
+  /** What the adversary has done. */
   readonly deeds: string[];
 }
 
@@ -38,7 +38,7 @@ export function configMapsPath({ run }: Scene, name = ''): string {
   return name === '' ? collection : `${collection}/${name}`;
 }
 
-/** The first Transaction of the story that lives where he may look; undefined once it is gone. */
+/** The first Transaction of the story in the adversary's namespace; undefined once it is gone. */
 export async function transactionIn({ run, client }: Scene, which = 0): Promise<JsonObject | undefined> {
   const { code, body } = await client.get(pathOfTransaction(run.names, transactionsOf(run)[which] ?? ''));
   return code === 200 ? body : undefined;
@@ -50,7 +50,7 @@ export interface Stored {
   readonly object: JsonObject;
 }
 
-/** The parts of the snapshot of a Transaction as they are stored now, in order, without what he made himself. */
+/** The stored parts of a Transaction's snapshot, in order, without the adversary's own ConfigMaps. */
 export async function storedParts(scene: Scene, which = 0): Promise<readonly Stored[]> {
   const { run, client } = scene;
   const { name: transaction } = homeOf(run.names, transactionsOf(run)[which] ?? '');
@@ -73,7 +73,7 @@ export function uidOf(object: JsonObject): string {
   return textAt(object, 'metadata', 'uid') ?? '';
 }
 
-/** All that makes a ConfigMap look like a part of the snapshot of this Transaction. */
+/** Everything that makes a ConfigMap look like a part of this Transaction's snapshot. */
 export function marksOf(transaction: JsonObject, parts = 1, data: JsonObject = {}): JsonObject {
   const [namespace, name, uid] = ['namespace', 'name', 'uid'].map((key) => textAt(transaction, 'metadata', key) ?? '');
   const owner = { apiVersion: 'tx.janus.io/v1alpha1', kind: 'Transaction', name: name ?? '', uid: uid ?? '', controller: false };
@@ -85,7 +85,7 @@ export function marksOf(transaction: JsonObject, parts = 1, data: JsonObject = {
   };
 }
 
-/** What a first part says of the whole, as far as one can say it who has no key: how the digest is made is no secret. */
+/** What a first part says of the whole, without the tag: the digest needs no key. */
 function sealOf(parts: number, data: JsonObject): JsonObject {
   return {
     [partsAnnotation]: `${parts}`,
@@ -101,7 +101,7 @@ export function withDigest(marks: JsonObject, data: JsonObject): JsonObject {
   return { ...marks, annotations: { ...annotations, [digestAnnotation]: digestOf([data]) } };
 }
 
-/** Posts a ConfigMap of his own; whether nobody else had the name. */
+/** Creates a ConfigMap of the adversary; returns whether the name was free. */
 export async function post(scene: Scene, name: string, metadata: JsonObject, data: JsonObject): Promise<boolean> {
   const object = { metadata: { ...metadata, name }, immutable: true, data };
   const { code, body } = await scene.client.create(configMapsPath(scene), object);
@@ -109,7 +109,7 @@ export async function post(scene: Scene, name: string, metadata: JsonObject, dat
   return code === 201;
 }
 
-/** Away with it, finalizer and all. */
+/** Deletes it, finalizer and all. */
 export async function remove({ client }: Scene, path: string): Promise<void> {
   await client.patch(path, { metadata: { finalizers: null } });
   await client.delete(path);
@@ -119,7 +119,7 @@ export async function edit({ client }: Scene, path: string, metadata: JsonObject
   return (await client.patch(path, { metadata })).code === 200;
 }
 
-/** The marks that a stored ConfigMap has, for another one. */
+/** Copies the marks of a stored ConfigMap. */
 export function marksIn({ object }: Pick<Stored, 'object'>): JsonObject {
   const metadata = at(object, 'metadata');
   const marks = ['labels', 'annotations', 'finalizers', 'ownerReferences'].map((key) => [key, at(metadata, key) ?? null]);
@@ -139,7 +139,7 @@ function versionOf(object: JsonObject): string {
   return `${uidOf(object)}/${textAt(object, 'metadata', 'resourceVersion')}`;
 }
 
-/** What he has left, and what others may have been made to write for him. */
+/** Removes what the adversary left, and what others may have written because of it. */
 export async function cleanUp({ run }: Scene): Promise<void> {
   const { world, names } = run;
   const rbac = '/apis/rbac.authorization.k8s.io/v1';
@@ -153,7 +153,7 @@ export async function cleanUp({ run }: Scene): Promise<void> {
   }
 }
 
-/** As a person with rights on it reads it; the adversary himself may read ConfigMaps only. */
+/** Reads a target as a user with rights on it; the adversary itself may read only ConfigMaps. */
 export async function targetIn({ run, client }: Scene, target: JsonObject): Promise<JsonObject | undefined> {
   if (textAt(target, 'kind') !== 'ConfigMap') return undefined;
   const { code, body } = await client.get(

@@ -1,4 +1,4 @@
-// Stories beside the usual ones whose snapshots give an adversary something more to do.
+// More stories, whose snapshots give the adversary more to do.
 import { createHash } from 'node:crypto';
 import type { JsonObject } from '../../../hooks/model/json.ts';
 import { change } from '../../support/targets.ts';
@@ -8,7 +8,7 @@ import { base64, type Given, type Story } from '../story.ts';
 
 const labels = { team: 'shop' };
 
-/** A Secret here, and objects of another namespace, of which readers of the Transaction's namespace must learn nothing. */
+/** A Secret, and objects of another namespace: readers of the Transaction's namespace must learn nothing of them. */
 function abroad({ a, b, c, d, elsewhere }: Names): readonly JsonObject[] {
   return [
     change('Patch', b, { data: green }),
@@ -28,7 +28,7 @@ function givenAbroad(names: Names): readonly Given[] {
   ];
 }
 
-/** About as many characters, which no compression makes fewer. */
+/** A text of about that many characters that does not compress. */
 function noise(seed: string, length: number): string {
   const blocks = Math.ceil(length / 43);
   return Array.from({ length: blocks }, (_, index) => createHash('sha256').update(`${seed} ${index}`).digest('base64url')).join(
@@ -36,7 +36,7 @@ function noise(seed: string, length: number): string {
   );
 }
 
-/** So large that they fill two ConfigMaps. */
+/** Objects so large that their entries fill two ConfigMaps. */
 function givenLarge({ b, c, d }: Names): readonly Given[] {
   return [b, c, d].map((name) => ({
     object: {
@@ -60,7 +60,7 @@ const large: Story = {
   end: 'RolledBack',
 };
 
-/** Nothing of it is sealed: only tags hold it. */
+/** A story in which nothing is sealed: only tags protect the snapshot. */
 const inTheClear: Story = {
   ...commit4,
   id: 'in-the-clear',
@@ -95,7 +95,7 @@ export const adversaryStories: readonly Story[] = [
   large,
 ];
 
-/** What a target holds once its change is applied. */
+/** The content of a target once its change is applied. */
 export function appliedContent(story: Story, names: Names): ReadonlyMap<string, JsonObject | undefined> {
   if (story === outOfSight) {
     const secret = { data: { color: base64('green'), canary: base64(canaryOf(names)) } };

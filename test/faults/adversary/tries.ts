@@ -1,14 +1,17 @@
-// The snapshot of an earlier try of the same Transaction: authentic, and from before a target changed.
+// The snapshot of an earlier try of the same Transaction: authentic, but from before a target changed.
 import { must } from '../../support/client.ts';
 import { configMapPlace } from '../places.ts';
 import { putBack, removeAll } from './copies.ts';
 import type { Attempted, Deed } from './deeds.ts';
 import { type Scene, type Stored, storedParts, uidOf } from './scene.ts';
 
-/** What is stored now and what he kept, and how many requests ago that was. */
+/** Given the stored parts, the parts that the adversary kept, and the number of requests since then. */
 type IsDue = (parts: readonly Stored[], kept: readonly Stored[], requests: number) => boolean;
 
-/** The process has died before the status named it: he takes it away, somebody changes a target, and he puts it back. */
+/**
+ * The process died before the status named the snapshot: the adversary removes it, a user changes a target, it puts the snapshot
+ * back.
+ */
 function earlierTry(id: string, isDue: IsDue): Deed {
   const begin = (): Attempted => {
     const kept: Stored[] = [];
@@ -26,7 +29,7 @@ function earlierTry(id: string, isDue: IsDue): Deed {
   return { id, begin, when: 'once it is stored', breaks: true, isOvertaken: true, afterCrash: true };
 }
 
-/** And somebody with rights on it changes a target, before anything of the Transaction is applied. */
+/** Removes the snapshot; then a user with rights on a target changes it, before anything of the Transaction is applied. */
 async function takeAway(scene: Scene, parts: readonly Stored[]): Promise<void> {
   await removeAll(scene, parts);
   const { names, world, since } = scene.run;

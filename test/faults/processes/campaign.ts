@@ -1,4 +1,4 @@
-// Runs the cases of a scenario with real processes, on several sites at once, and counts.
+// Runs the cases of a scenario with real processes, on several sites in parallel, and counts the results.
 import type { Failure } from '../campaign.ts';
 import type { World } from '../world.ts';
 import type { ProcessCase, ProcessScenario } from './case.ts';

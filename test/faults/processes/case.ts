@@ -1,22 +1,22 @@
-// One thing to try with real processes, and what it belongs to.
+// One case with real processes, and the scenario that it belongs to.
 import type { Site } from './site.ts';
 
-/** Says something beside the judgement. */
+/** Reports something besides the violations. */
 export type Note = (text: string) => void;
 
 export interface ProcessCase {
   readonly id: string;
-  /** Gives the violations. */
+  /** Returns the violations. */
   readonly run: (site: Site, note: Note) => Promise<readonly string[]>;
 }
 
 export interface ProcessScenario {
   readonly id: string;
   readonly what: string;
-  /** Hooks of each site, and the way to the API server that they take. */
+  /** The hooks of each site, and their path to the API server. */
   readonly hooks: number;
-  /** Sites at once; 1 for what the whole control plane suffers from. */
+  /** Parallel sites; 1 for faults that hit the whole control plane. */
   readonly mostAtOnce: number;
-  /** The cases; what it takes to know them may be tried on the site. */
+  /** The cases; finding them may need a run on the site. */
   readonly casesOn: (site: Site) => Promise<readonly ProcessCase[]>;
 }

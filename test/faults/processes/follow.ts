@@ -1,4 +1,4 @@
-// One story on a site, from its objects to the judgement: the loops drive it, something disturbs it, and it must come to rest.
+// One story on a site, from its objects to its verdict: the loops drive it, something disturbs it, and it must end.
 import { at, isObject, type JsonObject, textAt } from '../../../hooks/model/json.ts';
 import { must, waitFor } from '../../support/client.ts';
 import { account, conditionOf } from '../../support/stage.ts';
@@ -18,11 +18,11 @@ export interface Followed {
   readonly names: Names;
   readonly story: Story;
   readonly uids: Map<string, string>;
-  /** What has happened or is happening, by its place in the story. */
+  /** The events that have happened or are happening, by their place in the story. */
   readonly happened: Map<number, Promise<unknown>>;
 }
 
-/** What goes wrong: it is told of the run once its Transactions are there, and is over before the run is judged. */
+/** A fault: it starts once the Transactions of the run exist, and ends before the invariants are checked. */
 export type Disturbance = (run: Followed) => Promise<unknown>;
 
 interface Tale {
@@ -34,7 +34,7 @@ interface Tale {
 let count = 0;
 const patience = { timeoutMs: 300_000, everyMs: 60 };
 
-/** Names are unlike those of the other runs of this world. */
+/** Uses names that no other run of this world has. */
 export async function prepare(site: Site, story: Story): Promise<Followed> {
   count += 1;
   const { world } = site;
@@ -60,7 +60,7 @@ export async function tell(site: Site, story: Story, disturb: Disturbance = asyn
   const run = await prepare(site, story);
   const before = await targets(run);
   await create(run);
-  // Before each call of the hook, so that no run is too fast for what is to happen in the middle of it.
+  // Runs before each call of the hook, so that no run is too fast for an event in its middle.
   site.beforeCalls = () => storyGoesOn(run);
   const failures = await Promise.allSettled([atRest(run), disturb(run)]);
   site.beforeCalls = async () => undefined;
@@ -68,7 +68,7 @@ export async function tell(site: Site, story: Story, disturb: Disturbance = asyn
   return conclude(run, before, trouble);
 }
 
-/** Looks at what there is, deletes the Transactions, and judges. */
+/** Reads the objects, deletes the Transactions, and checks the invariants. */
 export async function conclude(run: Followed, before: Evidence['before'], trouble: readonly string[]): Promise<Tale> {
   const { world, story, names, uids } = run;
   const [after, ends] = [await targets(run), await endsOf(run)];
@@ -95,7 +95,7 @@ function unseen(events: readonly AuditEvent[]): readonly string[] {
   return isSeen ? [] : ['the audit log has nothing of it: nothing was judged'];
 }
 
-/** The story goes on as far as it depends on others, until all is over. */
+/** Runs the events of the story that depend on others, until all is over. */
 export async function atRest(run: Followed): Promise<void> {
   await waitFor(() => isOver(run), `${run.names.run} to come to rest`, patience);
 }
@@ -108,13 +108,13 @@ async function isOver(run: Followed): Promise<boolean> {
   return states.every((transaction) => isAtRest(transaction, story));
 }
 
-/** Lets happen what is due by what is stored. */
+/** Runs the events that are due by the stored status. */
 async function storyGoesOn(run: Followed): Promise<void> {
   const { names, story, world, happened } = run;
   const status = at(await read(run, names.run), 'status');
   for (const [index, event] of story.events.entries()) {
     if (happened.has(index) || !isObject(status) || event.when?.(status) !== true) continue;
-    // What the API server was not there for is tried again.
+    // An event that failed because the API server was away is tried again.
     const acting = event.act(world, names).catch((error: unknown) => {
       happened.delete(index);
       throw error;
@@ -131,7 +131,7 @@ function isAtRest(transaction: JsonObject | undefined, story: Story): boolean {
   return !hasRequest(transaction) || textAt(status, 'phase') !== 'Committed';
 }
 
-// A request that was made and is not taken up yet.
+// Whether a user's request is not handled yet.
 function hasRequest(transaction: JsonObject): boolean {
   const asked = at(transaction, 'metadata', 'annotations', 'tx.janus.io/request-rollback');
   return asked !== undefined && asked !== at(transaction, 'status', 'handledAnnotations', 'tx.janus.io/request-rollback');

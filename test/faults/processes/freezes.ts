@@ -1,5 +1,5 @@
-// A hook is frozen at a write of a target, by SIGSTOP; another process finishes its Transaction, or takes it back; then it wakes
-// up, no sooner than a write can live. Nothing that it still sends may take effect.
+// SIGSTOP freezes a hook at a write of a target. Another process finishes its Transaction, or undoes it. Then the first one wakes
+// up, not before the lifetime of a write is over. Nothing that it still sends may take effect.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { waitFor } from '../../support/client.ts';
 import { askBack, commit4, requestRollback } from '../stories.ts';
@@ -42,7 +42,7 @@ async function withSite<Result>(world: World, work: (site: Site) => Promise<Resu
   }
 }
 
-/** The numbers of those requests of a commit that change a target: its last writes, one for each change. */
+/** The numbers of the requests of a commit that change a target: its last writes, one for each change. */
 async function targetWrites(site: Site): Promise<readonly number[]> {
   const hook = await seatOf(site).serving;
   await hook.arm();
@@ -87,7 +87,7 @@ async function freeze(site: Site, { story, isAskedBack }: Continuation, strike: 
   return [...violations, ...late.map(({ verb, key }) => `${verb} of ${key} landed after all was over`)];
 }
 
-/** It answers again, and sends nothing more. */
+/** The hook answers again, and sends nothing more. */
 async function quiet(hook: HookProcess): Promise<void> {
   for (let [last, next] = [-1, 0]; last !== next; ) {
     [last, next] = [next, (await hook.requests()).length];

@@ -1,4 +1,4 @@
-// A hook as users start it, in a process of its own that can be killed, stopped and woken at any request.
+// A hook as users start it, in a separate process that can be killed, stopped and woken at any request.
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -10,12 +10,12 @@ import type { FromSwitch, Strike, ToSwitch } from './switch.ts';
 
 export interface HookProcess {
   readonly address: string;
-  /** The next request of a call is number 1; with a strike, it is struck there. */
+  /** Counts the requests of calls from 1 again; with a strike, the process is struck at that request. */
   arm(strike?: Strike): Promise<void>;
   /** The requests since then. */
   requests(): Promise<readonly string[]>;
   signal(signal: NodeJS.Signals): void;
-  /** Whether a signal holds it still. */
+  /** Whether a signal has stopped it. */
   isStopped(): boolean;
   readonly gone: Promise<unknown>;
 }

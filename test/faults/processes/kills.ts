@@ -1,5 +1,5 @@
-// The hook's process dies at every request of a commit and of an undo: before it is sent, once it is with the system, and once
-// the API server has answered. Another one goes on, called by Metacontroller's loop.
+// The hook's process dies at every request of a commit and of an undo: before the request is sent, once the system has it, and once
+// the API server has answered. Another process goes on, called by Metacontroller's loop.
 import { askBack, commit4, isFinished, requestRollback } from '../stories.ts';
 import type { Story } from '../story.ts';
 import type { ProcessCase } from './case.ts';
@@ -11,7 +11,7 @@ const moments: readonly Moment[] = ['before', 'sent', 'after'];
 
 interface Stretch {
   readonly id: string;
-  /** Runs it on the site; `arm` is called where its requests begin. */
+  /** Runs the stretch on the site; calls `arm` where its requests begin. */
   readonly run: (site: Site, arm: () => Promise<unknown>) => Promise<readonly string[]>;
 }
 
@@ -44,7 +44,7 @@ export async function killsOn(site: Site): Promise<readonly ProcessCase[]> {
   return cases;
 }
 
-/** How many requests a run without faults makes; the deletion at its end is left to all of them. */
+/** The number of requests of a run without faults; its deletion at the end comes after all of them. */
 async function requestsOf({ id, run }: Stretch, site: Site): Promise<number> {
   const hook = await seatOf(site).serving;
   const found = await run(site, () => hook.arm());
@@ -63,7 +63,7 @@ function killed({ id, run }: Stretch, strike: Strike): ProcessCase {
       if (seat.deaths > deaths) return found;
       const made = (await hook.requests()).length;
       await hook.arm();
-      // What a process looks at once a second it asks for less often where it is faster than when requests were counted.
+      // A process that polls once a second polls less often if it is faster than when the requests were counted.
       if (made > 0 && made < strike.at) return found;
       return [...found, `no request ${strike.at} came: nobody died`];
     },

@@ -1,5 +1,5 @@
-// The control plane fails in the middle of eight Transactions at once, of which half are undone: a component ends and comes
-// again, connections are reset, etcd is put back to an older state.
+// The control plane fails in the middle of eight concurrent Transactions, half of which are undone: a component ends and comes
+// back, connections are reset, etcd is restored to an older state.
 import { cpSync, renameSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -16,7 +16,7 @@ import { addSeat, closeSite, openSite, type Site, stopLoops } from './site.ts';
 
 const stories = [commit4, requestRollback, commit4, requestRollback, commit4, requestRollback, commit4, requestRollback];
 const moments = 4;
-/** ms within which eight Transactions come to their end here. */
+/** ms in which eight Transactions end here. */
 const duration = 3_000;
 
 const restarts: readonly (readonly [Component, NodeJS.Signals])[] = [
@@ -61,7 +61,7 @@ interface Lived {
   readonly before: Evidence['before'];
 }
 
-/** All are begun before anything goes wrong. */
+/** All have begun before anything goes wrong. */
 async function begin(site: Site): Promise<readonly Lived[]> {
   const lives: Lived[] = [];
   for (const story of stories) {
@@ -88,7 +88,7 @@ function troubleOf(work: Promise<unknown>): Promise<readonly string[]> {
   );
 }
 
-/** Every connection of the hook is reset ten times. */
+/** Every connection of the hook is reset, ten times. */
 function reset(seed: number): ProcessCase {
   return {
     id: `S19:resets:${seed}`,
@@ -111,8 +111,8 @@ function reset(seed: number): ProcessCase {
 }
 
 /**
- * etcd is put back to a moment in the middle when all is over: everything in the cluster is as it was then, only the hook
- * remembers more. As Kubernetes asks for after a restore, all that holds a cache of the API server's is started again.
+ * When all is over, etcd is restored to a moment in the middle: everything in the cluster is as it was then, only the hook
+ * remembers more. As Kubernetes requires after a restore, every process with a cache of the API server's objects restarts.
  */
 function putBack(seed: number): ProcessCase {
   return {
@@ -144,13 +144,13 @@ async function live(site: Site, seed: number): Promise<readonly string[]> {
   return [...troubles.flat(), ...tales.flatMap(({ violations }) => violations.filter(isOfObjects))];
 }
 
-/** What happened after the moment that was put back has to happen again; a request that was there by then is there still. */
+/** Events after the restored moment must happen again; requests from before it still exist. */
 async function forget(run: Followed): Promise<void> {
   const annotations = at(await read(run, run.names.run), 'metadata', 'annotations');
   if (at(annotations, 'tx.janus.io/request-rollback') === undefined) run.happened.clear();
 }
 
-// The audit log tells of both pasts: versions fall in it, and what was done before the restore is done once more.
+// The audit log shows both pasts: versions fall in it, and what was done before the restore is done again.
 function isOfObjects(violation: string): boolean {
   return /^I(1|10|12|15|16) /.test(violation);
 }
@@ -170,7 +170,7 @@ async function restoreState({ plane, kubeconfig }: World, copy: string): Promise
   await plane.halt('etcd');
   renameSync(data, `${copy}-after`);
   renameSync(copy, data);
-  // Both are waited for together: the one is ready only with the other.
+  // The two start in parallel: each is ready only with the other.
   await Promise.all([plane.restart('etcd'), plane.restart('kube-apiserver')]);
   await plane.restart('kube-controller-manager');
 }

@@ -1,12 +1,12 @@
-// A part of what `npm run faults` tries with real processes, on every run of the suite: some requests at which the hook is
-// killed, in a commit and in an undo; one hook that is frozen at the write of a Create while all is undone; two hooks at once, and in
-// turn.
+// A part of what `npm run faults` tries with real processes, in every run of the suite: some requests at which the hook is killed,
+// in a commit and in an undo; a hook that is frozen at the write of a Create while everything is undone; two hooks in parallel, and
+// in turn.
 import t from 'tap';
 import { openWorld } from '../world.ts';
 import { processCampaign } from './campaign.ts';
 import { processScenarios } from './scenarios.ts';
 
-/** Every n-th case is tried here; all of them by `npm run faults`. */
+/** This test tries every n-th case; `npm run faults` tries all. */
 const shares: Readonly<Record<string, number>> = {
   'S20:kill': 61,
   'S20:random': 40,

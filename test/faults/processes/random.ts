@@ -1,4 +1,4 @@
-// The hook's process ends at a random moment: by SIGKILL, or by SIGTERM, which lets it finish the step in hand.
+// The hook's process ends at a random moment: by SIGKILL, or by SIGTERM, which lets it finish its current step.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { commit4, requestRollback } from '../stories.ts';
 import type { ProcessCase } from './case.ts';
@@ -9,7 +9,7 @@ import { type Site, seatOf } from './site.ts';
 const stories = [commit4, refusedLast, requestRollback];
 const runs = 100;
 
-/** Both signals at the same moments, which spread over the time that a run without faults takes. */
+/** Both signals at the same moments, spread over the duration of a run without faults. */
 export async function randomEndsOn(site: Site): Promise<readonly ProcessCase[]> {
   const start = performance.now();
   for (const story of stories) {

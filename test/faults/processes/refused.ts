@@ -1,4 +1,4 @@
-// A Transaction whose last change passes its dry run and is refused when it is sent, whatever else happens.
+// A Transaction whose last change passes its dry run but is refused when it is sent, whatever else happens.
 import type { JsonObject } from '../../../hooks/model/json.ts';
 import { must, waitFor } from '../../support/client.ts';
 import { change } from '../../support/targets.ts';
@@ -21,7 +21,7 @@ export const refusedLast: Story = {
 const policies = '/apis/admissionregistration.k8s.io/v1';
 const policy = 'faults-refused-when-sent';
 
-/** Has the API server refuse what is marked so. */
+/** Makes the API server refuse objects with that mark. */
 export async function refuseWhenSent({ controller, namespace }: World): Promise<void> {
   const rule = { apiGroups: [''], apiVersions: ['v1'], resources: ['configmaps'], operations: ['CREATE'] };
   const isSent = '!(has(request.dryRun) && request.dryRun == true)';

@@ -1,4 +1,4 @@
-// A way to the API server whose connections can all be reset.
+// A relay to the API server that can reset all its connections.
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
@@ -8,9 +8,9 @@ import { writeEngineKubeconfig } from '../../support/engine-identity.ts';
 import type { World } from '../world.ts';
 
 interface Relay {
-  /** The engine's, over this way. */
+  /** The engine's kubeconfig, through this relay. */
   readonly kubeconfig: string;
-  /** Both ends of every connection see a reset. */
+  /** Resets both ends of every connection. */
   reset(): void;
   close(): void;
 }

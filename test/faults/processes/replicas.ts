@@ -1,4 +1,4 @@
-// Two hooks and two loops at once over the same Transactions, each loop calling its own hook; of some runs one hook dies.
+// Two hooks and two loops in parallel over the same Transactions, each loop with its own hook; in some runs one hook dies.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { commit4, contention, requestRollback } from '../stories.ts';
 import type { ProcessCase } from './case.ts';

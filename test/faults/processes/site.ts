@@ -1,4 +1,4 @@
-// Hooks in processes of their own and Metacontroller's loops that call them, for the Transactions of one label.
+// Hooks in separate processes, and Metacontroller's loops that call them, for the Transactions of one label.
 import { createServer } from 'node:net';
 import { createUndo, type Undo } from '../../../scripts/demo/undo.ts';
 import { hookToken } from '../../support/hook-token.ts';
@@ -10,7 +10,7 @@ import { type HookProcess, type HookSettings, startHookProcess } from './hook.ts
 import { refuseWhenSent } from './refused.ts';
 
 interface Seat {
-  /** Who serves, once it is ready: another process after each death. */
+  /** The process that serves, once it is ready: a new one after each death. */
   serving: Promise<HookProcess>;
   deaths: number;
   readonly loop: Metacontroller;
@@ -28,7 +28,7 @@ export interface Site {
 
 let count = 0;
 
-/** Has so many hooks, each with a loop of its own that calls it. `kubeconfig` is the hooks', by default their usual one. */
+/** Starts that many hooks, each with its own loop. `kubeconfig`: for the hooks, if not their usual one. */
 export async function openSite(world: World, seats: number, kubeconfig?: string): Promise<Site> {
   count += 1;
   const label = { 'faults.janus.io/site': `site-${count}` };
@@ -42,11 +42,11 @@ interface Turning {
   readonly hooks: number;
   /** JANUS_CALL_BUDGET; the default without it. */
   readonly callBudget?: string | undefined;
-  /** Which of so many gets call `number`; each in its turn without it. */
+  /** Selects which of `count` hooks gets call `number`; in turn by default. */
   readonly pick?: ((count: number, number: number) => number) | undefined;
 }
 
-/** Has so many hooks behind one address, and one loop that calls it. */
+/** Starts that many hooks behind one address, and one loop that calls it. */
 export async function openTurns(world: World, { hooks, callBudget, pick }: Turning): Promise<Site> {
   const site = await openSite(world, 0);
   const addresses: string[] = [];
@@ -80,7 +80,7 @@ function seatHook(site: Site, hook: HookProcess, { settings, loop }: Seating): S
   return seat;
 }
 
-// Whoever dies is replaced, at the same address.
+// A process that dies is replaced, at the same address.
 function keepServing(site: Site, seat: Seat, settings: HookSettings): void {
   void seat.serving
     .then((hook) => hook.gone)
@@ -90,11 +90,11 @@ function keepServing(site: Site, seat: Seat, settings: HookSettings): void {
       seat.serving = startHookProcess(site.world, site.undo, settings);
       keepServing(site, seat, settings);
     })
-    // Who waits for `serving` is told.
+    // Whoever waits for `serving` gets the error.
     .catch(() => undefined);
 }
 
-/** A loop for the Transactions of the site; all of one site have one finalizer, as replicas of Metacontroller have. */
+/** Starts a loop for the Transactions of the site. All loops of one site share a finalizer, like replicas of Metacontroller. */
 async function startLoopOf(site: Site, hookUrl: string): Promise<Metacontroller> {
   const { world, label, undo } = site;
   const name = Object.values(label)[0] ?? '';
@@ -110,7 +110,7 @@ async function startLoopOf(site: Site, hookUrl: string): Promise<Metacontroller>
   return loop;
 }
 
-/** The hooks go on, and nobody calls them. */
+/** Stops the loops: the hooks go on, and nobody calls them. */
 export async function stopLoops({ seats }: Site): Promise<void> {
   await Promise.all(seats.map(({ loop }) => loop.stop()));
 }

@@ -1,10 +1,10 @@
-// Loaded into a hook's process before its program (`node --import`): counts the requests that calls of the hook make of the API
-// server, and has the process killed or stopped at exactly one of them. The program itself is as users start it.
+// Loaded into a hook's process before its program (`node --import`): counts the requests of the hook's calls to the API server, and
+// has the process killed or stopped at exactly one of them. The program itself is as users start it.
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { subscribe } from 'node:diagnostics_channel';
 import type { IncomingMessage } from 'node:http';
 
-/** `before`: nothing of the request is sent; `sent`: it is with the system; `after`: the head of its answer has come. */
+/** `before`: nothing of the request is sent; `sent`: the system has it; `after`: the head of its answer has arrived. */
 export type Moment = 'before' | 'sent' | 'after';
 
 export interface Strike {
@@ -20,12 +20,12 @@ export type ToSwitch =
 
 export type FromSwitch = { readonly kind: 'armed' } | { readonly kind: 'counted'; readonly requests: readonly string[] };
 
-/** As undici's diagnostics channels have it. */
+/** The event of undici's diagnostics channels. */
 interface Sent {
   readonly request: { readonly method: string; readonly path: string };
 }
 
-// Of what the process does on its own account (the sealing key, the sweep, readiness) no crash is to be tried.
+// Only requests within calls count: no crash is tried at background work (the sealing key, garbage collection, readiness).
 const inCall = new AsyncLocalStorage<boolean>();
 const numbers = new WeakMap<Sent['request'], number>();
 const requests: string[] = [];

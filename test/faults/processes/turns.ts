@@ -1,5 +1,5 @@
-// Replicas behind one address: each call of one loop goes to another hook. And sixty Transactions at once, of which a third each is
-// committed, fails and is undone, while the hooks are ended every few seconds, one after the other.
+// Replicas behind one address: each call of one loop goes to another hook. And sixty concurrent Transactions, of which a third
+// commits, a third fails and a third is undone, while the hooks are ended every few seconds, one after the other.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { targets } from '../run.ts';
 import { commit4, contention, deleteMidCommit, failAt3, requestRollback } from '../stories.ts';
@@ -10,7 +10,7 @@ import { refusedLast } from './refused.ts';
 import { closeSite, openTurns, type Site, seatOf } from './site.ts';
 
 const inWindows = [commit4, refusedLast, requestRollback, contention].map((story) => ({ story, callBudget: undefined }));
-/** What happens in the middle of them is stored only where each call deals with one target. */
+/** Events in the middle of these are stored only if each call handles one target. */
 const oneByOne = [failAt3, deleteMidCommit].map((story) => ({ story, callBudget: '0' }));
 const rounds = 6;
 
@@ -35,7 +35,7 @@ export async function turnsOn(_: Site): Promise<readonly ProcessCase[]> {
 
 interface Turns {
   readonly hooks: number;
-  /** Calls go to whom this says; in turn without it. */
+  /** Selects the hooks at random with this seed; in turn without it. */
   readonly seed: number | undefined;
   /** The default without it. */
   readonly callBudget?: string | undefined;

@@ -4,7 +4,7 @@ import { type ApplyEvidence, type ApplyVerdict, evaluateApply } from '../../../h
 import { describePath } from '../../../hooks/content/path.ts';
 import { type JsonObject, withPath } from '../../../hooks/model/json.ts';
 import type { Change, ChangeType } from '../../../hooks/model/transaction.ts';
-import { entryFor, liveObject, managers } from '../../support/judged-objects.ts';
+import { entryFor, liveObject, managers } from '../../support/evaluated-objects.ts';
 import { listed, table } from '../../support/table.ts';
 
 function evidenceOf(type: ChangeType, live: string, content: Change['content'] = {}): ApplyEvidence {

@@ -4,7 +4,7 @@ import t from 'tap';
 import { evaluateUndo } from '../../../hooks/attribution/undo.ts';
 import type { SnapshotEntry } from '../../../hooks/model/entry.ts';
 import type { JsonObject } from '../../../hooks/model/json.ts';
-import { managers, plainEvidence } from '../../support/judged-objects.ts';
+import { managers, plainEvidence } from '../../support/evaluated-objects.ts';
 import { entry, managed } from '../../support/managed-fields.ts';
 
 const leaf = { 'f:spec': { 'f:selector': {} } };

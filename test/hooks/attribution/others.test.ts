@@ -6,7 +6,7 @@ import { evaluateUndo, type UndoEvidence } from '../../../hooks/attribution/undo
 import { at, isList, isObject, type JsonObject } from '../../../hooks/model/json.ts';
 import { changesTo, isAfter, nobodyElse, type OtherChange, type Others } from '../../../hooks/model/others.ts';
 import { type ChangeType, decodeTransaction, namesBehind } from '../../../hooks/model/transaction.ts';
-import { created, entryFor, liveObject, managers, prior, with_ } from '../../support/judged-objects.ts';
+import { created, entryFor, liveObject, managers, prior, with_ } from '../../support/evaluated-objects.ts';
 import { entry, fieldsOf, managed } from '../../support/managed-fields.ts';
 
 const theirs = 'janus-two-0123abcd';

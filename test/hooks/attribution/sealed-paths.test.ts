@@ -2,7 +2,7 @@
 import t from 'tap';
 import { describeForeign } from '../../../hooks/attribution/attribute.ts';
 import { evaluateUndo } from '../../../hooks/attribution/undo.ts';
-import { entryFor, liveObject, plainEvidence } from '../../support/judged-objects.ts';
+import { entryFor, liveObject, plainEvidence } from '../../support/evaluated-objects.ts';
 
 const paths = ['one', 'two'].map((value) => ({ path: ['f:spec', 'f:tokens', `v:"${value}"`], manager: `by \u202e${value}` }));
 

@@ -4,7 +4,7 @@ import { evaluateUndo, type UndoEvidence, type UndoVerdict } from '../../../hook
 import { contentOf } from '../../../hooks/content/content.ts';
 import type { JsonObject } from '../../../hooks/model/json.ts';
 import type { ChangeType } from '../../../hooks/model/transaction.ts';
-import { entryFor, liveObject, managers, plainEvidence, prior, with_ } from '../../support/judged-objects.ts';
+import { entryFor, liveObject, managers, plainEvidence, prior, with_ } from '../../support/evaluated-objects.ts';
 import { entry, fieldsOf, managed } from '../../support/managed-fields.ts';
 import { table } from '../../support/table.ts';
 

@@ -24,7 +24,7 @@ import type {
   ReleaseView,
   RelockView,
 } from '../../../hooks/observe/observation.ts';
-import { changed, entryFor, prior, with_ } from '../../support/judged-objects.ts';
+import { changed, entryFor, prior, with_ } from '../../support/evaluated-objects.ts';
 import { minute, second, start, statusOf, transactionOf, wordsOf } from '../../support/transactions.ts';
 import { waitText } from '../../support/waits.ts';
 

@@ -11,7 +11,7 @@ import type { Observation, ObservedTo } from '../../../hooks/observe/observation
 import { type Done, touchedBy } from '../../../hooks/outcome/answer.ts';
 import { resultOf } from '../../../hooks/outcome/result.ts';
 import { createSealer } from '../../../server/kubernetes/sealer.ts';
-import { entryFor, prior } from '../../support/judged-objects.ts';
+import { entryFor, prior } from '../../support/evaluated-objects.ts';
 import { start, statusOf, transactionOf, wordsOf } from '../../support/transactions.ts';
 import { waitText } from '../../support/waits.ts';
 

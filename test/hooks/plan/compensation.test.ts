@@ -9,7 +9,7 @@ import { nobodyElse } from '../../../hooks/model/others.ts';
 import { type ChangeType, fieldManagers } from '../../../hooks/model/transaction.ts';
 import { compensation } from '../../../hooks/plan/compensation.ts';
 import type { Mutation } from '../../../hooks/writes/mutation.ts';
-import { changed, created, entryFor, liveObject, prior, with_ } from '../../support/judged-objects.ts';
+import { changed, created, entryFor, liveObject, prior, with_ } from '../../support/evaluated-objects.ts';
 import { entry, managed } from '../../support/managed-fields.ts';
 import { transactionOf } from '../../support/transactions.ts';
 

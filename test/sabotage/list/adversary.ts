@@ -1,4 +1,4 @@
-// What the adversary of the campaign must notice by itself, whatever the tests of single parts see before it.
+// Faults that the adversary of the campaign must notice, even if another test would notice them earlier.
 import type { Sabotage } from '../sabotage.ts';
 
 const caughtBy = ['test/faults/adversary.test.ts'];
@@ -6,7 +6,7 @@ const caughtBy = ['test/faults/adversary.test.ts'];
 export const authority: readonly Sabotage[] = [
   {
     name: 'adversary-marks',
-    fault: 'what somebody marks as ours is deleted with the Transaction',
+    fault: 'the deletion of a Transaction also deletes objects that somebody marked as ours',
     edits: [
       {
         file: 'hooks/observe/own-snapshots.ts',
@@ -19,7 +19,7 @@ export const authority: readonly Sabotage[] = [
   },
   {
     name: 'adversary-swept',
-    fault: 'the finalizer is taken off whatever somebody marks as ours',
+    fault: 'the finalizer is removed from every object that somebody marked as ours',
     edits: [
       {
         file: 'hooks/sweep.ts',

@@ -8,7 +8,7 @@ const faults = 'test/faults/faults.test.ts';
 export const calls: readonly Sabotage[] = [
   {
     name: 'body-trusted',
-    fault: 'the status in the body of a call is judged, not the stored one',
+    fault: 'the engine evaluates the status in the body of a call, not the stored one',
     edits: [
       {
         file: 'hooks/observe/live.ts',
@@ -74,13 +74,13 @@ export const calls: readonly Sabotage[] = [
   },
   {
     name: 'calls-at-once',
-    fault: 'calls for one Transaction run at once in a process',
+    fault: 'calls for one Transaction run in parallel in a process',
     edits: [{ file: 'hooks/memory.ts', find: 'const turn = previous.then(work, work);', replace: 'const turn = work();' }],
     caughtBy: ['test/hooks/memory.test.ts'],
   },
   {
     name: 'deadline-unheeded',
-    fault: 'a process that was frozen goes on writing when it wakes up',
+    fault: 'a process continues to write when it wakes up after a freeze',
     edits: [
       {
         file: 'hooks/perform/deadline.ts',
@@ -110,7 +110,7 @@ export const calls: readonly Sabotage[] = [
   },
   {
     name: 'refusal-is-transient',
-    fault: 'a refusal for good is tried again until the time is over',
+    fault: 'a definite refusal is retried until the timeout',
     edits: [{ file: failures, find: '[401, 408, 429].includes(code)', replace: '[401, 403, 408, 422, 429].includes(code)' }],
     caughtBy: failureTests,
   },
@@ -128,7 +128,7 @@ export const calls: readonly Sabotage[] = [
   },
   {
     name: 'transient-apply-undone',
-    fault: 'a change whose answer is lost has the whole taken back',
+    fault: 'a lost answer of one change causes a rollback',
     edits: [
       {
         file: 'hooks/outcome/apply.ts',
@@ -140,7 +140,7 @@ export const calls: readonly Sabotage[] = [
   },
   {
     name: 'request-consumed-early',
-    fault: 'a request counts as handled while its locks are still waited for',
+    fault: 'a request counts as handled while the Transaction still waits for its locks',
     edits: [
       {
         file: 'hooks/decide/settled.ts',
@@ -152,7 +152,7 @@ export const calls: readonly Sabotage[] = [
   },
   {
     name: 'next-not-announced',
-    fault: 'the next change is sent before the status announces it: after a crash nobody knows of it',
+    fault: 'the next change is sent before a stored status announces it: after a crash nobody knows of it',
     edits: [
       {
         file: 'hooks/due.ts',
@@ -165,7 +165,7 @@ export const calls: readonly Sabotage[] = [
   },
   {
     name: 'spec-unchecked',
-    fault: 'a spec that is not the one that was checked is carried out',
+    fault: 'a spec is carried out although it differs from the checked one',
     edits: [
       {
         file: 'hooks/due.ts',
@@ -177,7 +177,7 @@ export const calls: readonly Sabotage[] = [
   },
   {
     name: 'account-unlooked',
-    fault: 'a ServiceAccount that is gone is impersonated all the same',
+    fault: 'a ServiceAccount is impersonated although it is gone',
     edits: [
       {
         file: 'hooks/decide/guards.ts',
@@ -189,7 +189,7 @@ export const calls: readonly Sabotage[] = [
   },
   {
     name: 'let-go-too-early',
-    fault: 'the finalizer goes although letting go has failed: locks and snapshots stay behind',
+    fault: 'the finalizer is removed although the cleanup failed: locks and snapshots stay behind',
     edits: [
       {
         file: 'hooks/outcome/ends.ts',

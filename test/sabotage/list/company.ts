@@ -11,7 +11,7 @@ const unlisted = ['test/scenarios/undo/unlistable-kinds.test.ts'];
 export const others: readonly Sabotage[] = [
   {
     name: 'children-of-leaves',
-    fault: 'what names a ConfigMap as owner is not looked for',
+    fault: 'the engine does not look for dependents of a ConfigMap',
     edits: [
       {
         file: company,
@@ -41,7 +41,7 @@ export const others: readonly Sabotage[] = [
   },
   {
     name: 'late-children',
-    fault: 'what has come since the checks goes with a Delete',
+    fault: 'a Delete takes an object with it that appeared after the checks',
     edits: [
       {
         file: 'hooks/decide/committing.ts',
@@ -53,7 +53,7 @@ export const others: readonly Sabotage[] = [
   },
   {
     name: 'first-page-only',
-    fault: 'a list that goes on is taken for whole',
+    fault: 'the first page of a list counts as the whole list',
     edits: [
       {
         file: 'hooks/observe/listing.ts',
@@ -65,7 +65,7 @@ export const others: readonly Sabotage[] = [
   },
   {
     name: 'looks-from-the-start',
-    fault: 'a look that takes longer than a call begins again in each call',
+    fault: 'a look that takes longer than a call starts again in each call',
     edits: [{ file: 'hooks/sync.ts', find: 'lists: memory.unfinished.of(call.uid)', replace: 'lists: new Map()' }],
     caughtBy: ['test/scenarios/calls/long-looks.test.ts'],
   },
@@ -83,7 +83,7 @@ export const others: readonly Sabotage[] = [
   },
   {
     name: 'owners-waited-for',
-    fault: 'an undo that needs an owner which cannot be read waits until its time is over',
+    fault: 'an undo that needs an unreadable owner waits until its timeout',
     edits: [
       {
         file: unseen,
@@ -95,7 +95,7 @@ export const others: readonly Sabotage[] = [
   },
   {
     name: 'claims-of-controllers',
-    fault: 'claims that a controller has made go with an undo, whatever is stored behind them',
+    fault: 'an undo deletes claims that a controller made, whatever their volumes store',
     edits: [
       {
         file: 'hooks/attribution/kept.ts',
@@ -107,7 +107,7 @@ export const others: readonly Sabotage[] = [
   },
   {
     name: 'denied-unsaid',
-    fault: 'kinds that the ServiceAccount may not list are not named',
+    fault: 'messages do not name kinds that the ServiceAccount may not list',
     edits: [
       {
         file: 'hooks/decide/committing.ts',
@@ -124,7 +124,7 @@ export const others: readonly Sabotage[] = [
   },
   {
     name: 'undo-takes-along',
-    fault: 'the undo of a Create deletes what others have hung on the object',
+    fault: 'the undo of a Create deletes dependents of others',
     edits: [
       {
         file: contents,
@@ -136,13 +136,13 @@ export const others: readonly Sabotage[] = [
   },
   {
     name: 'owned-is-derived',
-    fault: "whatever has an owner counts as nobody's in a Namespace that was made here",
+    fault: "in a created Namespace every object with an owner counts as nobody's",
     edits: [{ file: 'hooks/observe/inside.ts', find: '  return seen.size > 1;', replace: '  return one.owners.length > 0;' }],
     caughtBy: [created],
   },
   {
     name: 'bound-claim-deleted',
-    fault: 'the undo of what was Committed deletes a claim with the data of its volume',
+    fault: 'the undo of a Committed Transaction deletes a claim with the data of its volume',
     edits: [
       {
         file: 'hooks/attribution/kept.ts',
@@ -154,7 +154,7 @@ export const others: readonly Sabotage[] = [
   },
   {
     name: 'unlisted-waited-for',
-    fault: 'a kind that cannot be listed is waited for as long as it lasts',
+    fault: 'the engine waits for ever for a kind that cannot be listed',
     edits: [
       {
         file: unseen,
@@ -166,7 +166,7 @@ export const others: readonly Sabotage[] = [
   },
   {
     name: 'unlisted-taken-along',
-    fault: 'the undo of what was Committed goes on without a kind that cannot be listed',
+    fault: 'the undo of a Committed Transaction ignores a kind that cannot be listed',
     edits: [
       {
         file: unseen,

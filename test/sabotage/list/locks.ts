@@ -32,7 +32,7 @@ export const locks: readonly Sabotage[] = [
   },
   {
     name: 'lock-in-own-namespace',
-    fault: 'locks lie in the namespace of the Transaction: two namespaces lock one cluster-scoped object at once',
+    fault: 'locks are in the namespace of the Transaction: two namespaces lock one cluster-scoped object at once',
     edits: [
       {
         file: 'hooks/looking.ts',
@@ -44,7 +44,7 @@ export const locks: readonly Sabotage[] = [
   },
   {
     name: 'lock-not-looked-at',
-    fault: 'a change is made without looking whether its lock is still held',
+    fault: 'a change is made without a check that its lock is still held',
     edits: [
       {
         file: 'hooks/decide/guards.ts',
@@ -56,7 +56,7 @@ export const locks: readonly Sabotage[] = [
   },
   {
     name: 'lock-runs-out',
-    fault: 'a write may still be sent when the lock of its target could be gone before it has taken effect',
+    fault: 'a write is sent although the lock of its target may expire before it lands',
     edits: [
       {
         file: 'hooks/sync.ts',
@@ -68,7 +68,7 @@ export const locks: readonly Sabotage[] = [
   },
   {
     name: 'one-lock-renewed',
-    fault: 'only one of the locks is renewed, the others run out',
+    fault: 'only one of the locks is renewed, the others expire',
     edits: [
       {
         file: 'hooks/decide/guards.ts',
@@ -80,7 +80,7 @@ export const locks: readonly Sabotage[] = [
   },
   {
     name: 'release-of-anybodys',
-    fault: 'locks are given back without a look at their holder',
+    fault: 'locks are released without a check of their holder',
     edits: [
       {
         file: 'hooks/observe/read.ts',
@@ -98,7 +98,7 @@ export const locks: readonly Sabotage[] = [
   },
   {
     name: 'takeover-unconditional',
-    fault: 'of two that find a lock expired, both take it',
+    fault: 'two Transactions that find a lock expired both take it',
     edits: [
       {
         file: 'hooks/decide/locks.ts',
@@ -110,7 +110,7 @@ export const locks: readonly Sabotage[] = [
   },
   {
     name: 'locks-kept-while-waiting',
-    fault: 'who waits for a lock keeps those beyond it: two wait for each other',
+    fault: 'a Transaction that waits for a lock keeps later locks: two Transactions wait for each other',
     edits: [
       {
         file: 'hooks/decide/locks.ts',
@@ -122,7 +122,7 @@ export const locks: readonly Sabotage[] = [
   },
   {
     name: 'locks-unordered',
-    fault: 'locks are taken in the order of the changes: two wait for each other',
+    fault: 'locks are acquired in the order of the changes: two Transactions wait for each other',
     edits: [
       {
         file: 'hooks/observe/begin.ts',
@@ -134,7 +134,7 @@ export const locks: readonly Sabotage[] = [
   },
   {
     name: 'permissions-after-locks',
-    fault: 'locks are taken before permissions are looked at',
+    fault: 'locks are acquired before permissions are reviewed',
     edits: [
       {
         file: 'hooks/observe/begin.ts',
@@ -146,7 +146,7 @@ export const locks: readonly Sabotage[] = [
   },
   {
     name: 'undo-rights-unasked',
-    fault: 'permissions are asked for the changes, not for their undo',
+    fault: 'permissions are reviewed for the changes, not for their undo',
     edits: [
       {
         file: 'hooks/checks/permissions.ts',

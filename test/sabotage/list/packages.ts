@@ -1,10 +1,10 @@
-// Packages: what a registry sends, which versions are chosen, what of a definition may change, and where secrets go.
+// Packages: what a registry sends, which versions are chosen, how a CRD may change, and where secrets go.
 import type { Sabotage } from '../sabotage.ts';
 
 export const packages: readonly Sabotage[] = [
   {
     name: 'package-digest-unverified',
-    fault: 'content of a registry is not held against its digest',
+    fault: 'content of a registry is not checked against its digest',
     edits: [
       {
         file: 'server/registry/cache.ts',
@@ -16,13 +16,13 @@ export const packages: readonly Sabotage[] = [
   },
   {
     name: 'package-stream-unbounded',
-    fault: 'what a layer unpacks to has no bound while it streams',
+    fault: 'the unpacked size of a layer has no limit while it streams',
     edits: [{ file: 'server/registry/tar.ts', find: 'if (bytes > limits.unpackedBytes) throw', replace: 'if (bytes < 0) throw' }],
     caughtBy: ['test/packages/contents.test.ts'],
   },
   {
     name: 'package-aliases-free',
-    fault: 'what aliases repeat in YAML counts for nothing',
+    fault: 'values that YAML aliases repeat do not count',
     edits: [
       { file: 'server/registry/documents.ts', find: 'if (budget.left < 0)', replace: 'if (budget.left === -1 && level < 0)' },
     ],
@@ -42,7 +42,7 @@ export const packages: readonly Sabotage[] = [
   },
   {
     name: 'package-circle-unseen',
-    fault: 'a circle is no reason against a choice',
+    fault: 'a cycle does not rule out a choice',
     edits: [
       {
         file: 'hooks/packages/resolve/search.ts',
@@ -54,7 +54,7 @@ export const packages: readonly Sabotage[] = [
   },
   {
     name: 'package-circle-after-versions',
-    fault: 'versions that do not suit are reported where packages require each other in a circle',
+    fault: 'for packages that require each other in a cycle, unsuitable versions are reported instead',
     edits: [
       {
         file: 'hooks/packages/resolve/refusals.ts',
@@ -123,7 +123,7 @@ export const packages: readonly Sabotage[] = [
   },
   {
     name: 'package-cache-open',
-    fault: 'what is cached is given to whoever names its digest',
+    fault: 'cached content is given to anybody who names its digest',
     edits: [
       {
         file: 'server/registry/client.ts',

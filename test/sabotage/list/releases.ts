@@ -1,4 +1,4 @@
-// What is known before anything is changed: what may wait for its turn, and what cannot be undone.
+// Checks before the first change: which dry runs may be deferred, and which changes cannot be undone.
 import type { Sabotage } from '../sabotage.ts';
 
 const deferred = ['test/scenarios/releases/deferred.test.ts'];
@@ -6,7 +6,7 @@ const deferred = ['test/scenarios/releases/deferred.test.ts'];
 export const releases: readonly Sabotage[] = [
   {
     name: 'denial-deferred',
-    fault: 'what a policy denies is deferred to its turn, where an earlier change makes room for it',
+    fault: 'a dry run that a policy denies is deferred if an earlier change frees quota',
     edits: [
       {
         file: 'hooks/checks/deferred.ts',
@@ -18,7 +18,7 @@ export const releases: readonly Sabotage[] = [
   },
   {
     name: 'deferred-believed',
-    fault: 'a deferred dry run is not made again: the change is sent',
+    fault: 'a deferred dry run is not repeated: the change is sent',
     edits: [
       {
         file: 'hooks/observe/deferred.ts',
@@ -30,7 +30,7 @@ export const releases: readonly Sabotage[] = [
   },
   {
     name: 'one-way-field-missed',
-    fault: 'a field that cannot be set back is changed all the same',
+    fault: 'a field that cannot be set back is changed nevertheless',
     edits: [
       {
         file: 'hooks/checks/one-way.ts',
@@ -42,7 +42,7 @@ export const releases: readonly Sabotage[] = [
   },
   {
     name: 'undo-in-one-order',
-    fault: 'an undo gives up what needs an object that the same undo creates again later',
+    fault: 'an undo leaves an object that needs another one which the same undo recreates later',
     edits: [
       {
         file: 'hooks/outcome/lagging.ts',
@@ -54,7 +54,7 @@ export const releases: readonly Sabotage[] = [
   },
   {
     name: 'job-labels-lost',
-    fault: 'a Job that has its labels from its template comes back without those that Kubernetes has added',
+    fault: 'a recreated Job with labels from its template lacks those that Kubernetes added',
     edits: [
       {
         file: 'hooks/content/generated.ts',

@@ -34,7 +34,7 @@ export const storage: readonly Sabotage[] = [
   },
   {
     name: 'secrets-unsealed',
-    fault: 'prior states of Secrets lie open in the snapshot',
+    fault: 'prior states of Secrets are readable in the snapshot',
     edits: [
       {
         file: 'hooks/model/entry.ts',
@@ -46,7 +46,7 @@ export const storage: readonly Sabotage[] = [
   },
   {
     name: 'other-namespaces-unsealed',
-    fault: 'prior states of objects in other namespaces lie open in the snapshot',
+    fault: 'prior states of objects in other namespaces are readable in the snapshot',
     edits: [
       {
         file: 'hooks/model/entry.ts',
@@ -70,7 +70,7 @@ export const storage: readonly Sabotage[] = [
   },
   {
     name: 'forged-snapshot-adopted',
-    fault: 'what lies under the name of a snapshot is adopted, whoever stored it',
+    fault: 'an object under the name of a snapshot is adopted, whoever stored it',
     edits: [
       {
         file: 'hooks/snapshots/objects.ts',
@@ -94,7 +94,7 @@ export const storage: readonly Sabotage[] = [
   },
   {
     name: 'tags-unchecked',
-    fault: 'entries in the clear are believed without their tag',
+    fault: 'readable entries are trusted without their tag',
     edits: [
       {
         file: 'hooks/snapshots/codec.ts',
@@ -106,7 +106,7 @@ export const storage: readonly Sabotage[] = [
   },
   {
     name: 'untagged-believed',
-    fault: 'entries without a tag are believed for every Transaction',
+    fault: 'entries without a tag are trusted for every Transaction',
     edits: [
       {
         file: 'hooks/snapshots/untagged.ts',
@@ -130,7 +130,7 @@ export const storage: readonly Sabotage[] = [
   },
   {
     name: 'names-to-guess',
-    fault: 'the name of a snapshot can be foreseen',
+    fault: 'the name of a snapshot can be guessed',
     edits: [
       {
         file: 'server/kubernetes/sealer.ts',
@@ -155,7 +155,7 @@ export const storage: readonly Sabotage[] = [
   },
   {
     name: 'label-is-swept',
-    fault: 'the finalizer is taken off whatever has our label',
+    fault: 'the finalizer is removed from every object with our label',
     edits: [
       {
         file: 'hooks/sweep.ts',
@@ -204,7 +204,7 @@ export const storage: readonly Sabotage[] = [
   },
   {
     name: 'thrown-is-fatal',
-    fault: 'a step that throws keeps the deadline and the deletion from acting',
+    fault: 'a step that throws prevents the deadline and the deletion',
     edits: [
       {
         file: 'hooks/sync.ts',
@@ -217,7 +217,7 @@ export const storage: readonly Sabotage[] = [
   },
   {
     name: 'thrown-outside-is-fatal',
-    fault: 'what throws outside of a step keeps the call from being answered, and the Transaction from being deleted',
+    fault: 'code that throws outside of a step prevents the answer of the call, and the deletion of the Transaction',
     edits: [
       {
         file: 'hooks/sync.ts',
@@ -230,7 +230,7 @@ export const storage: readonly Sabotage[] = [
   },
   {
     name: 'drift-believed',
-    fault: 'where an object had moved is believed without its tag',
+    fault: 'a stored drift is trusted without its tag',
     edits: [
       {
         file: 'hooks/snapshots/drift.ts',
@@ -266,7 +266,7 @@ export const storage: readonly Sabotage[] = [
   },
   {
     name: 'seal-anywhere',
-    fault: 'what was stored for one change is believed of another',
+    fault: 'an entry of one change is trusted for another',
     edits: [
       {
         file: 'hooks/snapshots/codec.ts',
@@ -279,7 +279,7 @@ export const storage: readonly Sabotage[] = [
   },
   {
     name: 'snapshot-unprotected',
-    fault: 'the snapshot has no finalizer: deletion in the foreground takes it first',
+    fault: 'the snapshot has no finalizer: a foreground deletion removes it first',
     edits: [{ file: 'hooks/snapshots/objects.ts', find: 'finalizers: [snapshotFinalizer],', replace: '' }],
     caughtBy: ['test/hooks/snapshots/codec.test.ts', 'test/scenarios/lifecycle/deletion.test.ts'],
   },

@@ -1,4 +1,4 @@
-// What the undo writes, and what becomes of its failures.
+// What the undo writes, and how it handles failures.
 import type { Sabotage } from '../sabotage.ts';
 
 const compensation = 'hooks/plan/compensation.ts';
@@ -10,7 +10,7 @@ const result = 'hooks/outcome/undo.ts';
 export const undo: readonly Sabotage[] = [
   {
     name: 'managed-fields-kept',
-    fault: 'ownership is not put back after the content',
+    fault: 'field ownership is not restored after the content',
     edits: [
       {
         file: compensation,
@@ -22,7 +22,7 @@ export const undo: readonly Sabotage[] = [
   },
   {
     name: 'dead-owners-kept',
-    fault: 'what was deleted comes back with an owner that is gone, and is collected',
+    fault: 'a recreated object has an owner that is gone, and is garbage-collected',
     edits: [
       {
         file: compensation,
@@ -34,7 +34,7 @@ export const undo: readonly Sabotage[] = [
   },
   {
     name: 'dead-owners-put-back',
-    fault: 'the undo of an update puts an owner back that is gone, and the object is collected',
+    fault: 'the undo of an update restores an owner that is gone, and the object is garbage-collected',
     edits: [
       {
         file: compensation,
@@ -46,7 +46,7 @@ export const undo: readonly Sabotage[] = [
   },
   {
     name: 'hidden-owners-kept',
-    fault: 'what was deleted comes back with an owner that may not be read, and is collected where that is gone',
+    fault: 'a recreated object has an owner that may not be read, and is garbage-collected if that owner is gone',
     edits: [
       {
         file: 'hooks/observe/owners.ts',
@@ -58,7 +58,7 @@ export const undo: readonly Sabotage[] = [
   },
   {
     name: 'dead-owners-given',
-    fault: 'a change gives an object an owner that is not there, and the object is collected',
+    fault: 'a change gives an object an owner that does not exist, and the object is garbage-collected',
     edits: [
       {
         file: 'hooks/observe/prepare.ts',
@@ -70,7 +70,7 @@ export const undo: readonly Sabotage[] = [
   },
   {
     name: 'old-token-kept',
-    fault: 'the token of a ServiceAccount comes back as that of the one from before, and Kubernetes deletes it',
+    fault: 'a recreated token names the former ServiceAccount, and Kubernetes deletes it',
     edits: [
       {
         file: compensation,
@@ -82,7 +82,7 @@ export const undo: readonly Sabotage[] = [
   },
   {
     name: 'status-not-restored',
-    fault: 'what was deleted comes back without its status',
+    fault: 'a recreated object lacks its status',
     edits: [
       { file: compensation, find: 'const isDone = !undo.entry.resource.statusSubresource ||', replace: 'const isDone = true ||' },
     ],
@@ -102,7 +102,7 @@ export const undo: readonly Sabotage[] = [
   },
   {
     name: 'in-flight-forgotten',
-    fault: 'the undo passes over the change whose answer was lost',
+    fault: 'the undo skips the change whose answer was lost',
     edits: [
       {
         file: 'hooks/model/item.ts',
@@ -120,7 +120,7 @@ export const undo: readonly Sabotage[] = [
   },
   {
     name: 'failed-for-ever',
-    fault: 'a Failed one with something left tries its undo again and again',
+    fault: 'a Failed Transaction with something left retries its undo for ever',
     edits: [
       {
         file: due,
@@ -145,7 +145,7 @@ export const undo: readonly Sabotage[] = [
   },
   {
     name: 'conflict-waits',
-    fault: 'a conflict in the undo is waited out in place of being told',
+    fault: 'the undo waits for a conflict to go away instead of reporting it',
     edits: [
       {
         file: 'hooks/decide/rolling-back.ts',
@@ -157,7 +157,7 @@ export const undo: readonly Sabotage[] = [
   },
   {
     name: 'exists-is-restored',
-    fault: 'where the name is taken when a deleted object shall come back, that counts as restored',
+    fault: 'if the name of a deleted object is in use again, it counts as restored',
     edits: [
       {
         file: result,
@@ -186,7 +186,7 @@ export const undo: readonly Sabotage[] = [
   },
   {
     name: 'place-taken-in-silence',
-    fault: 'a Create for which the snapshot has left no room in a quota does not say so',
+    fault: 'the message does not say that the snapshot took the quota of a Create',
     edits: [
       {
         file: 'hooks/outcome/places.ts',
@@ -198,7 +198,7 @@ export const undo: readonly Sabotage[] = [
   },
   {
     name: 'snapshot-refused-in-silence',
-    fault: 'a snapshot for which a quota has no room looks like a right that the ServiceAccount lacks',
+    fault: 'a snapshot that exceeds a quota is reported as a missing right of the ServiceAccount',
     edits: [
       { file: 'hooks/outcome/places.ts', find: "reason: 'SnapshotRefused',", replace: 'reason: reasonOfFailure(failure),' },
     ],
@@ -206,7 +206,7 @@ export const undo: readonly Sabotage[] = [
   },
   {
     name: 'refused-undo-retried',
-    fault: 'an undo that is refused for good is tried again for ever',
+    fault: 'an undo that is definitely refused is retried for ever',
     edits: [
       {
         file: result,
@@ -218,7 +218,7 @@ export const undo: readonly Sabotage[] = [
   },
   {
     name: 'rolled-back-with-leftovers',
-    fault: 'an undo that had to leave something says RolledBack',
+    fault: 'an undo that left something ends as RolledBack',
     edits: [
       {
         file: 'hooks/decide/undo-transitions.ts',
@@ -242,7 +242,7 @@ export const undo: readonly Sabotage[] = [
   },
   {
     name: 'later-deletion-forgotten',
-    fault: 'what a later Transaction has deleted counts as undone, and comes back with its undo',
+    fault: 'an object that a later Transaction deleted counts as undone, and its undo brings it back',
     edits: [
       {
         file: 'hooks/attribution/others.ts',
@@ -254,7 +254,7 @@ export const undo: readonly Sabotage[] = [
   },
   {
     name: 'created-again-is-restored',
-    fault: 'what a later Transaction has created again counts as brought back, and is lost with its undo',
+    fault: 'an object that a later Transaction recreated counts as restored, and its undo deletes it',
     edits: [
       {
         file: 'hooks/attribution/undo.ts',
@@ -278,7 +278,7 @@ export const undo: readonly Sabotage[] = [
   },
   {
     name: 'order-as-text',
-    fault: 'which change came after which is told by the text of the versions',
+    fault: 'the order of changes follows from the versions as text',
     edits: [
       {
         file: 'hooks/model/others.ts',

@@ -8,13 +8,13 @@ const windows = ['test/scenarios/calls/windows.test.ts'];
 export const inWindows: readonly Sabotage[] = [
   {
     name: 'not-announced-before',
-    fault: 'a call goes on to what only its own running status announces (V1)',
+    fault: 'a call continues with a change that only its own running status announces (V1)',
     edits: [{ file: window, find: '&& isAnnounced(stored, next.index);', replace: '&& isAnnounced(running, next.index);' }],
     caughtBy: windowTests,
   },
   {
     name: 'on-after-trouble',
-    fault: 'a call goes on after a change that did not end well, or that is still to be stored (V2)',
+    fault: 'a call continues after a change that failed, or that must be stored first (V2)',
     edits: [
       {
         file: window,
@@ -26,13 +26,13 @@ export const inWindows: readonly Sabotage[] = [
   },
   {
     name: 'undone-before-stored',
-    fault: 'an undo goes on in the call that begins it (V3)',
+    fault: 'an undo continues in the call that begins it (V3)',
     edits: [{ file: window, find: " && stored.phase === 'RollingBack';", replace: ';' }],
     caughtBy: windowTests,
   },
   {
     name: 'announcement-taken-back',
-    fault: 'the status that begins an undo says that what was only announced was never sent (V4)',
+    fault: 'the status that begins an undo says that announced changes were never sent (V4)',
     edits: [
       {
         file: 'hooks/decide/undo-transitions.ts',
@@ -44,7 +44,7 @@ export const inWindows: readonly Sabotage[] = [
   },
   {
     name: 'overtaken-unnoticed',
-    fault: 'a call goes on from its running status although another engine has stored one meanwhile',
+    fault: 'a call continues from its running status although another engine has stored one meanwhile',
     edits: [
       {
         file: 'hooks/looking.ts',
@@ -68,7 +68,7 @@ export const inWindows: readonly Sabotage[] = [
   },
   {
     name: 'ends-later',
-    fault: 'a process that is to end begins with further targets',
+    fault: 'a process that is ending starts with further targets',
     edits: [{ file: 'hooks/sync.ts', find: 'isEnding?.() === true || ', replace: '' }],
     caughtBy: windows,
   },
@@ -80,7 +80,7 @@ export const inWindows: readonly Sabotage[] = [
   },
   {
     name: 'lagging-is-final',
-    fault: 'a refusal out of a cache that lags is final',
+    fault: 'a refusal because of a lagging cache is final',
     edits: [
       { file: 'hooks/outcome/lagging.ts', find: 'const pause = pauses[tries];', replace: 'const pause = pauses[tries + 9];' },
     ],
@@ -88,7 +88,7 @@ export const inWindows: readonly Sabotage[] = [
   },
   {
     name: 'facts-thrown-away',
-    fault: 'what was made in a call is not recorded where the Transaction cannot be read again',
+    fault: 'the changes of a call are not recorded if the Transaction cannot be read again',
     edits: [
       {
         file: 'hooks/sync.ts',

@@ -1,4 +1,4 @@
-// Words of others: what they may steer, how long they may be, and whose values they may tell.
+// Words of others: what they must not control, how long they may be, and whose values they must not reveal.
 import type { Sabotage } from '../sabotage.ts';
 
 const wordsTest = ['test/threats/words.test.ts'];
@@ -13,7 +13,7 @@ export const words: readonly Sabotage[] = [
   },
   {
     name: 'answer-reason-free',
-    fault: 'a reason that is none of the API server is taken as it is',
+    fault: 'a reason that the API server does not have is used unchanged',
     edits: [
       {
         file: 'server/kubernetes/failures.ts',
@@ -25,13 +25,13 @@ export const words: readonly Sabotage[] = [
   },
   {
     name: 'denial-taken-for-change',
-    fault: 'a webhook that denies with 409 is taken for somebody who has written the object',
+    fault: 'a denial by a webhook with 409 counts as a write of somebody else',
     edits: [{ file: 'hooks/observe/prepare.ts', find: 'length === mostTries)', replace: 'length > mostReads)' }],
     caughtBy: wordsTest,
   },
   {
     name: 'odd-characters-passed-on',
-    fault: 'line breaks and characters that cannot be seen pass into messages',
+    fault: 'messages contain line breaks and invisible characters',
     edits: [
       {
         file: 'hooks/model/words.ts',
@@ -55,7 +55,7 @@ export const words: readonly Sabotage[] = [
   },
   {
     name: 'status-too-large',
-    fault: 'the errors of many changes together are larger than what is stored of an object',
+    fault: 'the errors of many changes together exceed the size of a stored object',
     edits: [
       {
         file: 'hooks/outcome/bounded.ts',
@@ -67,13 +67,13 @@ export const words: readonly Sabotage[] = [
   },
   {
     name: 'stored-size-of-text',
-    fault: 'characters that are stored with six bytes count as one',
+    fault: 'characters that take six bytes when stored count as one',
     edits: [{ file: 'hooks/model/words.ts', find: 'Buffer.byteLength(json) + 5 *', replace: 'Buffer.byteLength(json) + 0 *' }],
     caughtBy: storable,
   },
   {
     name: 'label-of-any-reason',
-    fault: 'any stored reason becomes a label of a figure',
+    fault: 'any stored reason becomes a label of a metric',
     edits: [{ file: 'hooks/model/reason.ts', find: 'return known.has(reason) ? reason : other;', replace: 'return reason;' }],
     caughtBy: ['test/server/telemetry/inventory.test.ts'],
   },
@@ -91,7 +91,7 @@ export const words: readonly Sabotage[] = [
   },
   {
     name: 'sealed-fields-told',
-    fault: 'the fields that a webhook complains about are told of a Secret too',
+    fault: 'messages name the fields that a webhook refuses, for Secrets too',
     edits: [
       {
         file: 'hooks/checks/failures.ts',

@@ -1,4 +1,4 @@
-// Who may have written what, and what an undo may rely on (W1 to W5, hooks/in-flight/in-flight.ts).
+// Who may have written, and what an undo may rely on (W1 to W5, hooks/in-flight/in-flight.ts).
 import type { Sabotage } from '../sabotage.ts';
 
 const inFlight = 'hooks/in-flight/in-flight.ts';
@@ -10,7 +10,7 @@ const lateWrites = 'test/scenarios/calls/late-writes.test.ts';
 export const writers: readonly Sabotage[] = [
   {
     name: 'locks-of-another-version',
-    fault: 'locks that were looked at before the state of the Transaction was stored count',
+    fault: 'locks count although they were read before the state of the Transaction was stored',
     edits: [
       {
         file: 'hooks/observe/look.ts',
@@ -27,7 +27,7 @@ export const writers: readonly Sabotage[] = [
   },
   {
     name: 'name-used-again',
-    fault: 'a process goes on under a name that an answer has called settled (W1)',
+    fault: 'a process continues under a name that an answer has called settled (W1)',
     edits: [{ file: 'hooks/in-flight/in-flight.ts', find: 'ownWrites.isOpen && writer', replace: 'writer' }],
     caughtBy: [decideTests],
   },
@@ -45,7 +45,7 @@ export const writers: readonly Sabotage[] = [
   },
   {
     name: 'writer-unread',
-    fault: 'the undo takes every writer for settled (W3)',
+    fault: 'the undo treats every writer as settled (W3)',
     edits: [
       {
         file: inFlight,
@@ -57,13 +57,13 @@ export const writers: readonly Sabotage[] = [
   },
   {
     name: 'lost-answer-forgotten',
-    fault: 'an answer calls its writer settled although an earlier one, which was lost, had recorded what it sent (W3)',
+    fault: 'an answer calls its writer settled although only an earlier, lost answer recorded its writes (W3)',
     edits: [{ file: inFlight, find: 'index <= sentUpTo && progress', replace: 'index < 0 && progress' }],
     caughtBy: ['test/scenarios/calls/lost-replies.test.ts'],
   },
   {
     name: 'unstored-record-believed',
-    fault: 'a process takes what it remembers for what is stored (W3)',
+    fault: 'a process treats its memory as stored (W3)',
     edits: [
       {
         file: inFlight,
@@ -75,7 +75,7 @@ export const writers: readonly Sabotage[] = [
   },
   {
     name: 'replaced-writer-forgotten',
-    fault: 'a writer that was replaced is not waited for (W4)',
+    fault: 'the undo does not wait for a replaced writer (W4)',
     edits: [
       {
         file: inFlight,
@@ -105,7 +105,7 @@ export const writers: readonly Sabotage[] = [
   },
   {
     name: 'not-fenced',
-    fault: 'what may still land is not made to miss where the undo writes nothing (W5)',
+    fault: 'a write in flight can land if the undo writes nothing (W5)',
     edits: [
       {
         file: rollingBack,
@@ -125,7 +125,7 @@ export const writers: readonly Sabotage[] = [
   },
   {
     name: 'first-create-forgotten',
-    fault: 'the undo of a creation does not wait for a first try that may still land',
+    fault: 'the undo of a creation does not wait for a first attempt that may still land',
     edits: [
       {
         file: rollingBack,
@@ -137,19 +137,19 @@ export const writers: readonly Sabotage[] = [
   },
   {
     name: 'stuck-undo-blocks',
-    fault: 'an undo that waits keeps the others from being undone',
+    fault: 'a change whose undo waits blocks the undo of the others',
     edits: [{ file: 'hooks/model/item.ts', find: 'isToUndo(item) && item.waiting === undefined', replace: 'isToUndo(item)' }],
     caughtBy: ['test/hooks/due.test.ts', 'test/scenarios/undo/blocked-changes.test.ts'],
   },
   {
     name: 'denial-taken-for-stale',
-    fault: 'a webhook that denies with 404 or 409 is asked for ever',
+    fault: 'a write that a webhook denies with 404 or 409 is retried for ever',
     edits: [{ file: 'hooks/outcome/refused.ts', find: 'refused.times < enough', replace: 'refused.times < 1_000' }],
     caughtBy: ['test/scenarios/undo/blocked-changes.test.ts'],
   },
   {
     name: 'retry-after-unheard',
-    fault: 'the wish of the API server to be left alone is not heard',
+    fault: 'the engine ignores Retry-After',
     edits: [{ file: 'hooks/perform/deadline.ts', find: 'answer.failure.retryAfterSeconds ?? 0', replace: '0' }],
     caughtBy: ['test/scenarios/calls/retry-after.test.ts'],
   },

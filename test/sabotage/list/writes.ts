@@ -1,4 +1,4 @@
-// What is written, and under which condition.
+// What is written, and with which preconditions.
 import type { Sabotage } from '../sabotage.ts';
 
 const requests = 'server/kubernetes/requests.ts';
@@ -13,7 +13,7 @@ export const writes: readonly Sabotage[] = [
   },
   {
     name: 'update-without-uid',
-    fault: 'an update is sent without uid: it would create what has vanished',
+    fault: 'an update is sent without uid: it would create a vanished object',
     edits: [
       {
         file: requests,
@@ -55,7 +55,7 @@ export const writes: readonly Sabotage[] = [
   },
   {
     name: 'unframed-delete',
-    fault: 'the body of a request goes out without its length: the API server ignores the preconditions of a delete',
+    fault: 'a request body is sent without its length: the API server ignores the preconditions of a delete',
     edits: [
       {
         file: 'server/kubernetes/transport.ts',
@@ -143,7 +143,7 @@ export const writes: readonly Sabotage[] = [
   },
   {
     name: 'durations-believed',
-    fault: 'a duration out of its bounds is taken as it is where admission let it pass',
+    fault: 'a duration outside its bounds is used unchanged if admission accepted it',
     edits: [{ file: 'hooks/checks/validity.ts', find: '...durationFaults(transaction), ', replace: '' }],
     caughtBy: ['test/hooks/checks/refused-again.test.ts'],
   },

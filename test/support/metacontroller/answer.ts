@@ -1,8 +1,8 @@
-// What a hook answered, decoded as strictly as Metacontroller decodes answers of version v2.
+// Decodes the answer of a hook as strictly as Metacontroller decodes answers of version v2.
 import { isList, isObject, type Json, type JsonObject, parseJson } from '../../../hooks/model/json.ts';
 
 export interface HookAnswer {
-  /** `{}` where the answer has none: Metacontroller stores that, and so wipes what was there. */
+  /** `{}` if the answer has none: Metacontroller stores that, and so deletes the old status. */
   readonly status: JsonObject;
   readonly resyncAfterSeconds: number;
   readonly finalized: boolean;
@@ -13,7 +13,7 @@ interface Field {
   readonly fits: (value: Json) => boolean;
 }
 
-// The double manages no children, since none are declared; an answer that asks for some is a fault of the hook.
+// The double manages no children, since none are declared: an answer that requests some is a fault of the hook.
 const fields: Readonly<Record<string, Field>> = {
   status: { expected: 'an object', fits: isObject },
   children: { expected: 'an empty list (no childResources are declared)', fits: (value) => isList(value) && value.length === 0 },

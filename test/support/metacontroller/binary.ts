@@ -1,5 +1,5 @@
-// The real Metacontroller as a child process, and where it is found. It serves the one CompositeController that is
-// labelled for it, so that several can run beside each other on one cluster.
+// Finds the real Metacontroller and runs it as a child process. It serves the one CompositeController with its label, so that
+// several can run on one cluster.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { accessSync, constants } from 'node:fs';
@@ -8,12 +8,12 @@ import { delimiter, join } from 'node:path';
 import process from 'node:process';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Carried by the CompositeController, its value the name of the loop. */
+/** A label on the CompositeController; its value is the name of the loop. */
 export const loopLabel = 'tx.janus.io/loop';
 
 /**
- * What METACONTROLLER names, else `metacontroller` on PATH, else undefined. Throws when METACONTROLLER names no program:
- * who sets it wants that one, and no other.
+ * The program that METACONTROLLER names, otherwise `metacontroller` on PATH, otherwise undefined. Throws if METACONTROLLER names no
+ * program: a user who sets it wants that program and no other.
  */
 export function findMetacontroller(environment: NodeJS.ProcessEnv = process.env): string | undefined {
   const named = environment.METACONTROLLER;
@@ -50,7 +50,7 @@ interface RunningBinary {
   stop(): Promise<void>;
 }
 
-/** Resolves when its health probe answers; rejects, with its last words, when it ends before. */
+/** Resolves when its health probe answers; rejects with its last output if it ends before. */
 export async function startBinary(options: BinaryOptions): Promise<RunningBinary> {
   const [metrics, health] = await freePorts(2);
   const flags = [
@@ -105,7 +105,7 @@ function lastWords(child: ChildProcess): () => string {
   return () => text;
 }
 
-// Also ends it when this process ends on its own account, so that nothing is left behind.
+// Also ends it when this process exits, so that nothing is left behind.
 function stopper(child: ChildProcess): () => Promise<void> {
   const kill = (): void => {
     child.kill('SIGKILL');

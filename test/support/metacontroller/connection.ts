@@ -1,5 +1,5 @@
-// What the double needs of the API server: plain requests and a watch, as client-go makes them. The user agent decides
-// the name in managedFields, so it is Metacontroller's. A refusal is an ApiError; an aborted signal ends everything.
+// The requests that the double needs: plain ones and a watch, as client-go makes them. The user agent decides the name in
+// managedFields, so it is Metacontroller's. A refusal is an ApiError; an aborted signal ends everything.
 import type { RequestOptions } from 'node:https';
 import { setTimeout as delay } from 'node:timers/promises';
 import { KubeConfig } from '@kubernetes/client-node';
@@ -38,7 +38,7 @@ interface ConnectionOptions {
   readonly bucket?: Bucket;
 }
 
-// client-go asks again so often when an answer carries Retry-After.
+// client-go retries that many times if an answer has a Retry-After.
 const retriesOnRetryAfter = 10;
 
 export async function connectAsMetacontroller({ kubeconfig, signal, bucket }: ConnectionOptions): Promise<Api> {

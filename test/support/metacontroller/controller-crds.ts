@@ -1,5 +1,5 @@
-// Definitions of Metacontroller's three kinds, no more than it needs to run: group, names and scope as its documentation
-// of the API gives them, and no schema. Users install the ones that come with it.
+// CRDs for Metacontroller's three kinds, with the least that it needs to run: group, names and scope from its API documentation,
+// and no schema. Users install the CRDs that Metacontroller ships.
 import type { JsonObject } from '../../../hooks/model/json.ts';
 
 const group = 'metacontroller.k8s.io';
@@ -12,7 +12,7 @@ function definition(kind: string, scope: 'Cluster' | 'Namespaced'): JsonObject {
     kind: 'CustomResourceDefinition',
     metadata: {
       name: `${plural}.${group}`,
-      // Names under k8s.io are reserved; the API server wants to be told that this one was not reviewed.
+      // Group names under k8s.io are reserved; the API server requires a note that this CRD was not reviewed.
       annotations: { 'api-approved.kubernetes.io': 'unapproved, for tests' },
     },
     spec: {

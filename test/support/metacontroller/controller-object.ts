@@ -1,4 +1,4 @@
-// The CompositeController that both loops run: the double sends it in every call, the real one finds it in the cluster.
+// The CompositeController for both loops: the double sends it in every call, the real one finds it in the cluster.
 import { randomUUID } from 'node:crypto';
 import type { JsonObject } from '../../../hooks/model/json.ts';
 import type { ParentResource } from './parents.ts';
@@ -10,7 +10,7 @@ interface ControllerParts {
   readonly matchLabels: Readonly<Record<string, string>>;
 }
 
-/** What of a webhook is not its URL: its timeout, its credentials. */
+/** The settings of a webhook other than its URL: its timeout, its credentials. */
 type WebhookSettings = JsonObject;
 
 export function controllerSpec(parts: ControllerParts, webhook: WebhookSettings = { timeout: '30s' }): JsonObject {
@@ -26,7 +26,7 @@ export function controllerSpec(parts: ControllerParts, webhook: WebhookSettings 
   };
 }
 
-/** As it would come out of the API server. */
+/** The object as the API server would return it. */
 export function controllerObject(parts: ControllerParts): JsonObject {
   return {
     kind: 'CompositeController',

@@ -1,5 +1,5 @@
-// What only the double promises: a clean end, an outdated cache on demand, a call without HTTP; and that its cache
-// survives broken watches.
+// What only the double promises: it ends cleanly, its cache is outdated on demand, it can call without HTTP, and its cache survives
+// broken watches.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -113,7 +113,7 @@ t.test('a version too old ends a watch with an error', async (t) => {
 async function place(t: Test) {
   const { apiVersion } = parentResource;
   const namespace = await freeNamespace(client, 'double', t);
-  // Both: a loop also takes parents of other labels that carry its finalizer.
+  // Both are needed: a loop also takes parents with other labels if they have its finalizer.
   const own = { name: namespace, matchLabels: { loop: namespace } };
   const collection = `/apis/${apiVersion}/namespaces/${namespace}/transactions`;
   const create = async (name: string): Promise<JsonObject> =>
@@ -129,7 +129,7 @@ function phaseOf({ body }: { readonly body: JsonObject }): Json | undefined {
 
 type Part = Readonly<Record<string, unknown>>;
 
-/** A copy of the kubeconfig with cluster and user of each entry edited. */
+/** A copy of the kubeconfig in which cluster and user of each entry are edited. */
 function relocated(t: Test, edit: (cluster: Part, user: Part) => readonly [Part, Part]): string {
   const config = parse(readFileSync(kubeconfig, 'utf8')) as {
     clusters: { cluster: Part }[];
@@ -142,7 +142,7 @@ function relocated(t: Test, edit: (cluster: Part, user: Part) => readonly [Part,
   return file;
 }
 
-/** A way to the API server that can be cut: connections are reset and new ones refused. */
+/** A relay to the API server that can be cut: then it resets connections and refuses new ones. */
 async function startRelay(t: Test, target: string) {
   const { hostname, port } = new URL(target);
   const sockets = new Set<Socket>();
@@ -177,7 +177,7 @@ async function startRelay(t: Test, target: string) {
     server.close();
   });
   const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  // Its certificate is for the name by which it is known.
+  // Its certificate is for its usual name.
   const cluster = { server: url, ...(isIP(hostname) === 0 ? { 'tls-server-name': hostname } : {}) };
   const mend = (): void => {
     whole = true;

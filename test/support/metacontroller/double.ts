@@ -1,13 +1,14 @@
-// Metacontroller's loop over one parent resource, for tests and the demo: a CompositeController with generateSelector,
-// sync and finalize hooks of version v2, and no childResources. The rules are those of the real one:
+// Metacontroller's loop over one parent resource, for tests and the demo: a CompositeController with generateSelector, sync and
+// finalize hooks of version v2, and no childResources. It follows the rules of the real one:
 // 1. Every add, update, delete and relist of a parent enqueues it; one worker per parent.
-// 2. Its finalizer comes first, by an update of its own, whose event causes a duplicate call.
-// 3. A call carries the parent out of the cache, which may be old; of a parent that is being deleted, to /finalize.
-// 4. An answer: first resyncAfterSeconds is queued, then the finalizer removed if so answered, then the status stored.
-// 5. 429: nothing is stored, called again after Retry-After. All else than a good 200: an Event, and backoff.
-// 6. A status that is already there is not written, and wakes nobody.
-// 7. Requests to the API server may be limited; by default they are not.
-// What it leaves out: children, related objects, customize and etags, of which the project declares none.
+// 2. It adds its finalizer first, with a separate update, whose event causes a duplicate call.
+// 3. A call sends the parent from the cache, which may be outdated; to /finalize if the parent is being deleted.
+// 4. After an answer it first queues resyncAfterSeconds, then removes the finalizer if the answer says so, then stores the status.
+// 5. After a 429 it stores nothing and calls again after Retry-After. After any other answer that is no valid 200 it writes an
+//    Event and backs off.
+// 6. It does not write a status that is already stored, and wakes nobody.
+// 7. Its requests to the API server may be limited; by default they are not. It leaves out children, related objects, customize
+//    hooks and etags, which the project does not use.
 import { setMaxListeners } from 'node:events';
 import { type Api, connectAsMetacontroller, hasCode, wait } from './connection.ts';
 import { controllerObject } from './controller-object.ts';
@@ -20,43 +21,43 @@ import { createQueue } from './queue.ts';
 import { concerns, process, type SyncParts } from './sync.ts';
 
 export interface MetacontrollerOptions {
-  /** Path of a file. */
+  /** The path of the file. */
   readonly kubeconfig: string;
-  /** Of the hook, without `/sync` and `/finalize`. */
+  /** The URL without `/sync` and `/finalize`. */
   readonly hookUrl: string;
-  /** Of the CompositeController, and so of the finalizer; default `janus`. */
+  /** The name of the CompositeController, which is part of the finalizer; default `janus`. */
   readonly name?: string;
   readonly parentResource?: ParentResource;
   /**
-   * Only parents with these labels are its own; all, when absent. Loops that share a cluster need other labels and other
-   * names: parents that carry the finalizer of a loop are its own too, and without the labels they get finalized.
+   * It handles only parents with these labels; all parents if absent. Loops that share a cluster need different labels and names: a
+   * loop also takes parents with its finalizer, and finalizes them if they lack its labels.
    */
   readonly matchLabels?: Readonly<Record<string, string>>;
-  /** How many parents are worked on at once; default 5. */
+  /** Parents handled in parallel; default 5. */
   readonly workers?: number;
-  /** Requests a second to the API server, and how many at a stretch; unlimited by default. The real one has 5 and 10. */
+  /** Requests per second to the API server, and the burst; unlimited by default. The real one has 5 and 10. */
   readonly qps?: number;
   readonly burst?: number;
-  /** For one call of the hook; default 30 s. */
+  /** The timeout of one call of the hook; default 30 s. */
   readonly timeoutMilliseconds?: number;
-  /** Sent to the hook as bearer token. */
+  /** The bearer token for the hook. */
   readonly token?: string;
-  /** Called in place of HTTP. */
+  /** Called instead of HTTP. */
   readonly fetchHook?: FetchHook;
-  /** How much later than it could the cache learns of a change; default 0. Makes outdated parents certain. */
+  /** A delay before the cache learns of a change; default 0. It makes outdated parents certain. */
   readonly cacheLagMilliseconds?: number;
 }
 
 export interface Metacontroller {
-  /** In the order in which they ended. */
+  /** In the order of their ends. */
   readonly calls: readonly RecordedCall[];
-  /** Ends the calls under way and resolves when nothing of the loop runs any more. Finalizers stay where they are. May be called again. */
+  /** Ends the current calls, and resolves once nothing of the loop runs. Leaves finalizers in place. May be called again. */
   stop(): Promise<void>;
 }
 
 export const transactions: ParentResource = { apiVersion: 'tx.janus.io/v1alpha1', resource: 'transactions' };
 
-/** Resolves when the cache is filled; rejects when the API server does not let it, or does not serve the resource. */
+/** Resolves once the cache is filled; rejects if the API server refuses that, or does not serve the resource. */
 export async function startMetacontroller(options: MetacontrollerOptions): Promise<Metacontroller> {
   const ending = new AbortController();
   setMaxListeners(0, ending.signal);
@@ -132,7 +133,7 @@ function assemble(options: MetacontrollerOptions, { api, signal, events, transpo
   return { queue, informer };
 }
 
-/** A kind just defined is served a moment later; the real one finds it at its next look. */
+/** A kind is served some time after it is defined; the real one finds it at its next discovery. */
 async function served(api: Api, { apiVersion, resource }: ParentResource, signal: AbortSignal): Promise<void> {
   for (const end = performance.now() + 30_000; performance.now() < end; await wait(100, signal)) {
     if (await found(api, `/apis/${apiVersion}/${resource}?limit=1`)) return;

@@ -1,14 +1,14 @@
-// Events on the parent, as client-go's recorder writes them: the same words again count up, and one object gets at most
-// 25 at a stretch, then one in 5 minutes. They are written one after the other, beside the work, and may be lost.
+// Writes Events on the parent as client-go's recorder does: equal Events increase a count, and one object gets a burst of at most
+// 25, then one in 5 minutes. They are written in order, beside the work, and may be lost.
 import { type JsonObject, textAt } from '../../../hooks/model/json.ts';
 import type { Api } from './connection.ts';
 import { type Bucket, tokenBucket } from './limits.ts';
 
 export interface EventRecorder {
   syncError(parent: JsonObject, message: string): void;
-  /** The object is gone: nothing more is kept of it. */
+  /** The object is gone: everything kept for it is dropped. */
   forget(parent: JsonObject): void;
-  /** Resolves when all that was recorded is written or lost. */
+  /** Resolves once every recorded Event is written or lost. */
   settled(): Promise<void>;
 }
 

@@ -1,4 +1,4 @@
-// One call of the hook: what is sent, how an answer is judged (rule 5 of the loop), and what is kept of it.
+// One call of the hook: the request, how an answer is evaluated (rule 5 of the loop), and what is recorded of it.
 import { Agent } from 'undici';
 import { type JsonObject, textAt } from '../../../hooks/model/json.ts';
 import { decodeAnswer, type HookAnswer } from './answer.ts';
@@ -7,7 +7,7 @@ interface HookRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** Aborted when the webhook's timeout has passed or the loop stops; the hook's own work goes on. */
+  /** Aborted when the webhook's timeout has passed or the loop stops; the hook itself goes on. */
   readonly signal: AbortSignal;
 }
 
@@ -27,13 +27,13 @@ export interface RecordedCall {
   /** ms of performance.now() */
   readonly startedAt: number;
   readonly milliseconds: number;
-  /** Absent where no answer came. */
+  /** Absent if no answer came. */
   readonly code?: number;
-  /** Why the answer was no use. */
+  /** Why the answer is unusable. */
   readonly error?: string;
 }
 
-/** Every member but `answer` leaves the stored status as it is. */
+/** Every kind but `answer` leaves the stored status unchanged. */
 type HookResult =
   | { readonly kind: 'answer'; readonly answer: HookAnswer }
   | { readonly kind: 'tooManyRequests'; readonly seconds: number }
@@ -105,7 +105,7 @@ function judge(response: HookResponse): HookResult {
   }
 }
 
-/** Whole seconds or an HTTP date; anything else means at once. */
+/** Whole seconds or an HTTP date; any other text means at once. */
 export function secondsOf(retryAfter: string | readonly string[] | undefined): number {
   const text = String(retryAfter ?? '');
   if (/^[+-]?\d+$/.test(text)) return Number(text);
@@ -123,7 +123,7 @@ interface HookTransport {
   close(): Promise<void>;
 }
 
-/** Over HTTP, keeping connections as Go's client does; the timeout of a call is its signal's. */
+/** Calls over HTTP with kept-alive connections, as Go's client does; the signal of a call is its timeout. */
 export function httpTransport(): HookTransport {
   const agent = new Agent({ headersTimeout: 0, bodyTimeout: 0 });
   return {

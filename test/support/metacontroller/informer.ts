@@ -1,7 +1,7 @@
-// A cache of the parents, kept by LIST and WATCH as client-go's informer keeps one:
-// 1. Every add, update, delete and relist is told, also where nothing changed.
-// 2. Readers get the cache, which is behind the API server, by as much as `lagMilliseconds` says and a little more.
-// 3. A watch that ends goes on from the last version seen; one that breaks or is too old (410) leads to a new LIST.
+// A cache of the parents, kept with LIST and WATCH like client-go's informer:
+// 1. It reports every add, update, delete and relist, even if nothing changed.
+// 2. Readers get the cache, which lags behind the API server by `lagMilliseconds` and a little more.
+// 3. A watch that ends continues from the last version seen; one that breaks or is too old (410) leads to a new LIST.
 import { isList, isObject, type JsonObject, textAt } from '../../../hooks/model/json.ts';
 import { type Api, wait } from './connection.ts';
 import { keyOf, listPath, type ParentResource } from './parents.ts';
@@ -9,7 +9,7 @@ import { readEvents, type WatchEvent } from './watch-stream.ts';
 
 interface Informer {
   get(key: string): JsonObject | undefined;
-  /** Fills the cache; rejects when the LIST fails. */
+  /** Fills the cache; rejects if the LIST fails. */
   list(): Promise<void>;
   /** Follows from the last LIST until the signal is aborted; then resolves. */
   follow(): Promise<void>;
@@ -20,7 +20,7 @@ interface InformerOptions {
   readonly resource: ParentResource;
   readonly signal: AbortSignal;
   readonly lagMilliseconds: number;
-  /** Told after the cache has changed; `gone` when the object was deleted. */
+  /** Called after the cache has changed; `gone` if the object was deleted. */
   readonly changed: (object: JsonObject, gone: boolean) => void;
 }
 
@@ -35,7 +35,7 @@ export function createInformer(options: InformerOptions): Informer {
   async function list(): Promise<void> {
     const answer = await api.call('GET', listPath(resource));
     const items = isList(answer.items) ? answer.items.filter(isObject) : [];
-    // Items of a list come without the type that a watch event has.
+    // Items of a list lack the type that a watch event has.
     const kind = (textAt(answer, 'kind') ?? '').replace(/List$/, '');
     later.clear();
     cache.replace(items.map((item) => ({ ...({ apiVersion: resource.apiVersion, kind } satisfies Item), ...item })));
@@ -50,7 +50,7 @@ export function createInformer(options: InformerOptions): Informer {
     }
   }
 
-  // Whether the watch ended as it should; else a LIST is needed.
+  // Returns whether the watch ended normally; if not, a LIST is needed.
   async function watchToTheEnd(): Promise<boolean> {
     return watch().then(
       () => true,
@@ -67,7 +67,7 @@ export function createInformer(options: InformerOptions): Informer {
 
   async function listPatiently(): Promise<void> {
     for (let pause = 100; !signal.aborted; pause = Math.min(2 * pause, 30_000)) {
-      // A pause also before the first, since a server that breaks every watch would be asked in a tight circle.
+      // It pauses before the first LIST too: otherwise it would list without pause if a server breaks every watch.
       const listed = wait(pause, signal).then(list);
       if (
         await listed.then(

@@ -1,4 +1,4 @@
-// Finalizers, deletion, and which call comes when: rules that hold for the double and for the real Metacontroller alike.
+// Finalizers, deletion, and the order of calls: rules that hold for the double and for the real Metacontroller alike.
 import t from 'tap';
 import { at, type JsonObject, textAt } from '../../../hooks/model/json.ts';
 import { must, waitFor } from '../client.ts';

@@ -1,9 +1,9 @@
-// Token buckets, as client-go has them: for the requests a client may make, the retries of a work queue, and Events.
+// Token buckets like client-go's: for the requests of a client, the retries of a work queue, and Events.
 
 export interface Bucket {
-  /** Takes a token, also one of the future, and returns the ms to wait until it may be used. */
+  /** Takes a token, possibly a future one, and returns the ms to wait until it may be used. */
   reserve(): number;
-  /** Takes a token if one is there now. */
+  /** Takes a token if there is one now. */
   tryTake(): boolean;
 }
 

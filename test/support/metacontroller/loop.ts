@@ -1,4 +1,4 @@
-// One way to run the hook's loop: the real Metacontroller where one is at hand, else the double.
+// One interface for the hook's loop: the real Metacontroller if it is installed, otherwise the double.
 import { randomBytes } from 'node:crypto';
 import type { JsonObject } from '../../../hooks/model/json.ts';
 import { type Client, connect, must, waitFor } from '../client.ts';
@@ -9,9 +9,9 @@ import { type MetacontrollerOptions, startMetacontroller, transactions } from '.
 
 export type LoopKind = 'double' | 'metacontroller';
 
-/** As for the double, less what the real one cannot do. */
+/** The double's options, without those that the real one cannot have. */
 export interface LoopOptions extends Omit<MetacontrollerOptions, 'fetchHook' | 'cacheLagMilliseconds'> {
-  /** Default: the real one if METACONTROLLER names it or it is on PATH, else the double. */
+  /** Default: the real one if METACONTROLLER names it or it is on PATH, otherwise the double. */
   readonly kind?: LoopKind;
   /** For the double only. */
   readonly cacheLagMilliseconds?: number;
@@ -22,7 +22,7 @@ export interface Loop {
   stop(): Promise<void>;
 }
 
-/** The flags that the project recommends, for both: `--workers=50 --client-go-qps=1000 --client-go-burst=2000`. */
+/** The recommended flags, for both: `--workers=50 --client-go-qps=1000 --client-go-burst=2000`. */
 const tuned: Tuned = { workers: 50, qps: 1000, burst: 2000 };
 
 type Tuned = Readonly<Record<'workers' | 'qps' | 'burst', number>>;
@@ -61,7 +61,7 @@ async function startReal(options: RealOptions): Promise<Loop> {
   return { kind: 'metacontroller', stop };
 }
 
-/** Those that are there already are left as they are, and none is ever removed: other loops may use them. */
+/** Leaves existing CRDs unchanged, and never removes one: other loops may use them. */
 async function installDefinitions(client: Client): Promise<void> {
   for (const definition of controllerDefinitions) {
     const answer = await client.create(definitions, definition);
@@ -72,7 +72,7 @@ async function installDefinitions(client: Client): Promise<void> {
 
 interface Making {
   readonly loop: string;
-  /** What undoes each thing made, taken from the end. */
+  /** Functions that remove what was created, run from the last to the first. */
   readonly undo: (() => Promise<unknown>)[];
 }
 

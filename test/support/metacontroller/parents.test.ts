@@ -1,4 +1,4 @@
-// A write of the loop meets writes of others: it reads again and writes again, four times in all.
+// If a write of the loop collides with writes of others, it reads and writes again, four times in all.
 import t from 'tap';
 import { at, type JsonObject } from '../../../hooks/model/json.ts';
 import { connect, freeNamespace, must } from '../client.ts';
@@ -57,7 +57,7 @@ t.test('others write between reading and writing', async (t) => {
   });
 });
 
-/** The connection, with someone else's write before each of the first so many PUTs. */
+/** A connection on which somebody else writes before each of the first `times` PUTs. */
 function intruder(api: Api, times: number, intrude: (number: number) => Promise<void>) {
   let puts = 0;
   const call: Api['call'] = async (method, path, body) => {

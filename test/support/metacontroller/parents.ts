@@ -1,4 +1,4 @@
-// The parents as the API server holds them: their paths, and the read-modify-write that every write of the loop is.
+// The parents in the API server: their paths, and the read-modify-write of every write of the loop.
 import { setTimeout as delay } from 'node:timers/promises';
 import { at, equalJson, isList, type Json, type JsonObject, textAt, withKey, withPath } from '../../../hooks/model/json.ts';
 import { type Api, ApiError, hasCode } from './connection.ts';
@@ -31,10 +31,10 @@ export function finalizersOf(object: JsonObject): readonly Json[] {
 }
 
 export interface Parents {
-  /** Each gives the object as it is afterwards. They throw ApiError: 404 also where another object has the name now. */
+  /** Each returns the object after the write. They throw ApiError: 404 also if another object has the name now. */
   addFinalizer(parent: JsonObject, name: string): Promise<JsonObject>;
   removeFinalizer(parent: JsonObject, name: string): Promise<JsonObject>;
-  /** Replaces the whole status, whatever is there; writes nothing where it is the same. */
+  /** Replaces the whole status; writes nothing if it is the same. */
   storeStatus(parent: JsonObject, status: JsonObject): Promise<JsonObject>;
 }
 
@@ -63,7 +63,7 @@ export function parentsOf(api: Api, resource: ParentResource, signal: AbortSigna
   };
 }
 
-/** Gives back the same object where there is nothing to write. */
+/** Returns the same object if there is nothing to write. */
 type Edit = (object: JsonObject) => JsonObject;
 
 function withFinalizers(object: JsonObject, edit: (names: readonly Json[]) => readonly Json[]): JsonObject {

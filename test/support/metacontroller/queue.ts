@@ -1,12 +1,12 @@
 // A work queue with the rules of client-go's:
 // 1. A key waits at most once, however often it is added.
-// 2. A key is processed by one worker at a time; added meanwhile it is processed once more afterwards.
-// 3. Of several delays for one key the earliest wins, and replaces the others. (A backoff swallows a longer resync.)
-// 4. A failing key waits 5 ms, doubled with each failure in a row up to 1000 s; retries of all keys together come at
-//    most 10 a second after the first 100.
+// 2. One worker at a time processes a key; if the key is added meanwhile, it is processed once more afterwards.
+// 3. If several delays are set for one key, the earliest replaces the others. (So a backoff replaces a longer resync.)
+// 4. A failing key waits 5 ms, doubled with each failure in a row up to 1000 s; retries of all keys together come at most 10 per
+//    second after the first 100.
 import { tokenBucket } from './limits.ts';
 
-/** What is to be done with a key after it was processed. */
+/** What happens with a key after it was processed. */
 export type Verdict =
   | { readonly kind: 'forget' }
   | { readonly kind: 'backOff' }
@@ -15,7 +15,7 @@ export type Verdict =
 interface WorkQueue {
   add(key: string): void;
   addAfter(key: string, seconds: number): void;
-  /** Drops what waits and resolves when no key is being processed. */
+  /** Drops waiting keys, and resolves once no key is being processed. */
   close(): Promise<void>;
 }
 
@@ -25,7 +25,7 @@ interface QueueOptions {
   readonly process: (key: string) => Promise<Verdict>;
 }
 
-// setTimeout fires at once beyond this.
+// setTimeout fires at once for longer times.
 const longestTimer = 2 ** 31 - 1;
 
 export function createQueue({ workers, process }: QueueOptions): WorkQueue {
@@ -54,7 +54,7 @@ export function createQueue({ workers, process }: QueueOptions): WorkQueue {
       const key = waiting.shift();
       if (key === undefined) return;
       dirty.delete(key);
-      // Entered before the work begins, since the work may add its own key at once.
+      // Set before the work begins, since the work may add its own key at once.
       processing.set(key, Promise.resolve());
       processing.set(key, run(key));
     }

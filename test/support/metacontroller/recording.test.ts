@@ -1,5 +1,5 @@
-// Given the recorded answers, a loop makes the recorded calls: same order, same parents, same status writes, same waits.
-// The double makes them all, its cache being late on purpose; of the real one the outdated duplicate may be missing.
+// With the recorded answers, a loop makes the recorded calls: same order, same parents, same status writes, same waits. The double
+// makes all of them, since its cache is late on purpose; the real one may lack the outdated duplicate.
 import t, { type Test } from 'tap';
 import { at, isList, isObject, type Json, type JsonObject, textAt, withKey, withPath } from '../../../hooks/model/json.ts';
 import { type Client, connect, freeNamespace, must, waitFor } from '../client.ts';
@@ -55,9 +55,9 @@ for (const kind of loopKinds) {
 
 interface Played {
   readonly received: readonly Received[];
-  /** Every state of the parent, from its creation to its end. */
+  /** Every state of the parent, from its creation to its deletion. */
   readonly history: readonly WatchEvent[];
-  /** Messages of the Events on it, in the order of their making. */
+  /** Messages of its Events, in the order of their creation. */
   readonly events: readonly string[];
 }
 
@@ -122,7 +122,7 @@ interface OfParent {
   readonly parent: JsonObject;
 }
 
-/** Without the calls after the first that still carry the parent without status. */
+/** Without repeated first calls that still have the parent without status. */
 function withoutDuplicates<T extends OfParent>(calls: readonly T[]): readonly T[] {
   return calls.filter(({ parent }, index) => index === 0 || at(parent, 'status') !== undefined);
 }
@@ -135,7 +135,7 @@ function versionOf(parent: JsonObject): string {
   return textAt(parent, 'metadata', 'resourceVersion') ?? '';
 }
 
-/** The parents with what must differ between runs replaced: times, names, and versions by their rank. */
+/** The parents without what differs between runs: times, names, and versions (replaced by their rank). */
 function anonymous(calls: readonly OfParent[]): readonly Json[] {
   const versions = [...new Set(calls.map(({ parent }) => versionOf(parent)))];
   return calls.map(({ parent }) => {
@@ -159,7 +159,7 @@ function general(text: string): string {
     .replace(/^[a-z0-9.]*tx\.janus\.io\/v1(alpha1)?$/, 'version');
 }
 
-/** What of the controller does not depend on how it was made. */
+/** The parts of the controller object that do not depend on how it was created. */
 function controllerOf(call: { readonly request: JsonObject } | undefined): Json {
   const controller = at(call?.request, 'controller');
   const webhook = (hook: string): Json => ({
@@ -177,8 +177,8 @@ function controllerOf(call: { readonly request: JsonObject } | undefined): Json 
   };
 }
 
-// Of the recording's waits: after the 429, the two backoffs, and the resync timer. The resync of 1 s that the refused
-// answer asked for never comes: the backoff after the refusal took its place.
+// The waits of the recording: after the 429, the two backoffs, and the resync timer. The resync of 1 s in the refused answer never
+// comes: the backoff after the refusal replaced it.
 const waits = [
   { from: '03-sync-answered-429.json', to: '04-sync-after-429.json', milliseconds: 2000 },
   { from: '05-sync-answered-500.json', to: '06-sync-after-500-answer-refused-by-crd.json', milliseconds: 5 },
@@ -191,7 +191,7 @@ function checkWaits(t: Test, made: readonly Received[]): void {
   const arrival = (file: string): number => made[recordings.findIndex((one) => one.file === file) + offset]?.at ?? Number.NaN;
   for (const { from, to, milliseconds } of waits) {
     const waited = arrival(to) - arrival(from);
-    // Timers may be a little early against another clock; being late is a matter of load.
+    // Timers may be a little early compared with another clock; under load they may be late.
     t.ok(
       waited > milliseconds - 3 && waited < milliseconds + 5000,
       `${from} to ${to}: ${milliseconds} ms, found ${Math.round(waited)}`,

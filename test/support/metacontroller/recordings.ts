@@ -1,5 +1,5 @@
-// The recorded calls of Metacontroller 4.17.2: one Transaction, created, answered 429 and 500 once each, answered with a
-// status that the CRD refuses, resynced by timer, deleted. Handed out as clones.
+// The recorded calls of Metacontroller 4.17.2: one Transaction is created, answered 429 and 500 once each, answered with a status
+// that the CRD refuses, resynced by timer, and deleted. Callers get clones.
 import { readdirSync, readFileSync } from 'node:fs';
 import { at, isObject, type Json, type JsonObject, parseJson, textAt } from '../../../hooks/model/json.ts';
 import type { Received, Scripted } from './scripted-hook.ts';
@@ -8,7 +8,7 @@ const folder = new URL('../../fixtures/metacontroller/', import.meta.url);
 
 export interface Recording {
   readonly file: string;
-  /** ms, from some beginning. */
+  /** ms since an arbitrary moment. */
   readonly at: number;
   readonly path: string;
   readonly request: JsonObject;
@@ -42,9 +42,9 @@ function recordingIn(file: string, value: Json): Recording {
 }
 
 /**
- * The recorded answers as a hook: which comes is decided by the status in the request and by how often it came with
- * that status, so that it does not matter whether the outdated duplicate of the first call comes. The last answer to a
- * status is the answer to all further calls with it.
+ * A hook that sends the recorded answers. The status in the request, and how often it came, select the answer; so it does not
+ * matter whether the outdated duplicate of the first call comes. The last answer for a status also answers all further calls with
+ * it.
  */
 export function replay(recordings: readonly Recording[]): (call: Received) => Scripted {
   const asked = new Map<string, number>();

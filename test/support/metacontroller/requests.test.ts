@@ -1,5 +1,5 @@
-// What a loop asks of the API server for each call of the hook, by the API server's own count: `npm run bench` may take the
-// double for the real Metacontroller because this is the same for both.
+// The requests of a loop for each call of the hook, by the API server's own count. They are the same for the double and for the
+// real Metacontroller, so `npm run bench` may use the double.
 import t from 'tap';
 import { type Client, must, waitFor } from '../client.ts';
 import { loopKinds } from './scripted-hook.ts';

@@ -1,4 +1,4 @@
-// What a loop makes of the hook's answers. Each rule holds for the double and for the real Metacontroller alike.
+// What a loop does with the hook's answers. Each rule holds for the double and for the real Metacontroller alike.
 import t, { type Test } from 'tap';
 import { at } from '../../../hooks/model/json.ts';
 import type { Scripted } from './scripted-hook.ts';
@@ -61,7 +61,7 @@ for (const kind of loopKinds) {
         /sync hook failed .* http error: Post ".*\/sync": .*(deadline|Client\.Timeout) exceeded/,
       );
       const [first, second] = await parent.called(2);
-      // The timeout of 1 s runs from before the call arrives here, which under load may be a while.
+      // The timeout of 1 s starts before the call arrives here; under load that may take a while.
       t.ok((second?.at ?? 0) - (first?.at ?? 0) > 500, 'not before the timeout');
       t.ok(ended > 0, 'the hook saw the call given up');
     });

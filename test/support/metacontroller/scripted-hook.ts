@@ -1,5 +1,5 @@
-// For tests of the loop itself: a hook that answers what it is told, and a parent kind like Transaction but smaller, of
-// which each test makes its own, so that its loop meets no objects but its own.
+// For tests of the loop itself: a hook with scripted answers, and a parent kind like Transaction but smaller. Each test creates its
+// own kind, so that its loop sees no objects but its own.
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -10,7 +10,7 @@ import { findMetacontroller } from './binary.ts';
 import type { LoopKind } from './loop.ts';
 import { listPath, objectPath, type ParentResource } from './parents.ts';
 
-/** Both loops where a real Metacontroller is at hand. */
+/** Both loops if a real Metacontroller is installed. */
 export const loopKinds: readonly LoopKind[] = findMetacontroller() === undefined ? ['double'] : ['double', 'metacontroller'];
 
 export function kubeconfigOfTests(): string {
@@ -43,7 +43,7 @@ interface ScriptedHook {
   stop(): Promise<void>;
 }
 
-/** `answer` may wait; it is told calls as they come, each with its 1-based number among those for that parent. */
+/** `answer` may wait. It gets the calls as they come, each with its 1-based number for that parent. */
 export async function startScriptedHook(
   answer: (call: Received, number: number) => Scripted | Promise<Scripted>,
 ): Promise<ScriptedHook> {
@@ -85,7 +85,7 @@ async function receive(request: IncomingMessage): Promise<Omit<Received, 'signal
   return { at, path: request.url ?? '', headers: request.headers, request: whole, parent };
 }
 
-/** Namespaced `transactions` with spec and status as the recordings need them, and the version rule on status. */
+/** A namespaced kind `transactions` with the spec and status of the recordings, and with the version rule for the status. */
 export async function installParentKind(client: Client, t: Teardown): Promise<ParentResource> {
   const group = `r${randomBytes(4).toString('hex')}.recording.tx.janus.io`;
   const path = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
@@ -99,7 +99,7 @@ export async function installParentKind(client: Client, t: Teardown): Promise<Pa
   return resource;
 }
 
-// A loop that was stopped leaves its finalizers, and with them neither kind nor namespace would ever go.
+// A stopped loop leaves its finalizers: with them, neither the kind nor the namespace could be deleted.
 async function releaseParents(client: Client, resource: ParentResource): Promise<void> {
   for (const parent of (await client.list(listPath(resource))).items)
     await client.patch(objectPath(resource, parent), { metadata: { finalizers: null } });

@@ -1,5 +1,5 @@
-// What tests of the loop's rules have in common: a parent kind and a namespace of their own, a hook that does for each
-// parent what the test of that parent says, and a loop over them.
+// What tests of the loop's rules share: a parent kind and a namespace for each test, a hook that handles each parent as its test
+// says, and a loop over the parents.
 import type { Test } from 'tap';
 import type { JsonObject } from '../../../hooks/model/json.ts';
 import { isObject, textAt, withKey } from '../../../hooks/model/json.ts';
@@ -13,22 +13,22 @@ type Behaviour = (call: Received, number: number) => Scripted | Promise<Scripted
 export interface Stage {
   readonly client: Client;
   readonly finalizer: string;
-  /** Creates a parent; `metadata` is added to its name and the label by which the loop knows its own. */
+  /** Creates a parent; `metadata` is added to its name and to the label that the loop selects. */
   parent(name: string, behave: Behaviour, metadata?: JsonObject): Promise<Staged>;
 }
 
 interface Staged {
   readonly path: string;
   calls(): readonly Received[];
-  /** Resolves with the calls when there are so many. */
+  /** Resolves with the calls once there are that many. */
   called(count: number): Promise<readonly Received[]>;
   live(): Promise<JsonObject>;
-  /** Resolves when the parent looks so. */
+  /** Resolves once the condition holds for the parent. */
   becomes(what: string, condition: (object: JsonObject) => boolean): Promise<JsonObject>;
   gone(): Promise<boolean>;
-  /** Messages of Metacontroller's warnings about it. */
+  /** Messages of Metacontroller's warnings about the parent. */
   warnings(): Promise<readonly string[]>;
-  /** Resolves with the first warning that holds the text. */
+  /** Resolves with the first warning that contains the text. */
   warned(text: string): Promise<string>;
 }
 
@@ -99,12 +99,12 @@ function watching(client: Client, path: string, namespace: string): Omit<Staged,
   };
 }
 
-/** A good answer with a status. */
+/** A valid answer with a status. */
 export function status(phase: string, version: number, more: JsonObject = {}): Scripted {
   return { body: { status: { phase, version }, children: [], ...more } };
 }
 
-/** The same status as the call brought, observedGeneration apart: nothing to store. */
+/** The status of the call, without observedGeneration: nothing to store. */
 export function asItWas({ parent }: Received, more: JsonObject = {}): Scripted {
   const found = isObject(parent.status) ? parent.status : {};
   return { body: { status: withKey(found, 'observedGeneration', undefined), children: [], ...more } };

@@ -8,7 +8,7 @@ import { finalizersOf, keyOf, type Parents } from './parents.ts';
 import type { Verdict } from './queue.ts';
 
 export interface SyncParts {
-  /** The CompositeController, as it is sent to the hook. */
+  /** The CompositeController that calls contain. */
   readonly controller: JsonObject;
   readonly matchLabels: Readonly<Record<string, string>>;
   readonly parents: Parents;
@@ -21,7 +21,7 @@ export interface SyncParts {
 
 const settled: Verdict = { kind: 'forget' };
 
-/** Whether a parent is this controller's: it has the labels, or still the finalizer. */
+/** Whether a parent belongs to this controller: it has the labels, or still the finalizer. */
 export function concerns(parts: SyncParts, parent: JsonObject): boolean {
   return finalizersOf(parent).includes(finalizerOf(parts)) || matches(parts, parent);
 }
@@ -69,7 +69,7 @@ async function storeStatus(parts: SyncParts, parent: JsonObject, status: JsonObj
   try {
     await parts.parents.storeStatus(parent, observed);
   } catch (error) {
-    // Gone, or changed by others four times over: their event brings the next turn.
+    // The parent is gone, or others changed it four times in a row: their event brings the next turn.
     if (hasCode(error, 404) || hasCode(error, 409)) return;
     throw new Error(`can't update status for ${named(parent)}: ${messageOf(error)}`);
   }

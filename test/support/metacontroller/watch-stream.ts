@@ -1,4 +1,4 @@
-// The body of a watch: one JSON object a line, cut anywhere into chunks.
+// The body of a watch: one JSON object per line, in chunks that may end anywhere.
 import { isObject, type JsonObject, parseJson, textAt } from '../../../hooks/model/json.ts';
 
 type WatchEventType = 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK';
@@ -10,7 +10,7 @@ export interface WatchEvent {
 
 const types: readonly string[] = ['ADDED', 'MODIFIED', 'DELETED', 'BOOKMARK'] satisfies WatchEventType[];
 
-/** Throws on an ERROR event (a version too old is one) and on whatever is no event. */
+/** Throws on an ERROR event (for example, a version that is too old), and on everything that is no event. */
 export async function* readEvents(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<WatchEvent> {
   for await (const line of readLines(chunks)) {
     const event = parseJson(line);
@@ -27,7 +27,7 @@ function isType(type: unknown): type is WatchEventType {
 
 async function* readLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder();
-  // Parts of a line are joined once, when it is whole: objects may be megabytes in many chunks.
+  // Parts of a line are joined once, when it is complete: an object may have megabytes in many chunks.
   let parts: string[] = [];
   for await (const chunk of chunks) {
     const lines = decoder.decode(chunk, { stream: true }).split('\n');

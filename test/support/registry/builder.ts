@@ -1,4 +1,4 @@
-// Packages made here, byte by byte: what is well, and all that is not.
+// Builds packages byte by byte: valid and invalid ones.
 import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { pack } from 'tar-stream';
@@ -37,14 +37,14 @@ interface Image {
 
 interface LayerOptions {
   readonly annotation?: string;
-  /** In place of the true ones. */
+  /** Replaces the true digest and size. */
   readonly digest?: string;
   readonly size?: number;
 }
 
 const oci = 'application/vnd.oci.image';
 
-/** An OCI image of these layers, the lowest first. */
+/** An OCI image with these layers, the lowest first. */
 export function imageOf(layers: readonly (readonly [bytes: Buffer, options?: LayerOptions])[]): Image {
   const config = blobOf('{}');
   const blobs = layers.map(([bytes]) => blobOf(bytes));
@@ -75,7 +75,7 @@ interface Target {
   readonly authorization?: string;
 }
 
-/** Puts an image there; gives its digest. */
+/** Pushes an image; returns its digest. */
 export async function push({ origin, repository, tag, authorization }: Target, image: Image): Promise<string> {
   const headers: Record<string, string> = authorization === undefined ? {} : { authorization };
   for (const { bytes, digest } of image.blobs) {
@@ -103,7 +103,7 @@ async function must(answer: Promise<Response>, code: number): Promise<Response> 
   return response;
 }
 
-/** package.yaml of a Provider that requires these and brings these objects. */
+/** package.yaml of a Provider with these dependencies and objects. */
 export function providerYaml(
   name: string,
   requires: Readonly<Record<string, string>> = {},
@@ -119,7 +119,7 @@ export function providerYaml(
   return ['', ...[meta, ...objects].map((one) => `${JSON.stringify(one)}\n`), ''].join('---\n');
 }
 
-/** A CustomResourceDefinition of one version with this schema of a field `spec`. */
+/** A CustomResourceDefinition with one version, and with this schema for the field `spec`. */
 export function definitionOf(plural: string, group: string, spec: object = { type: 'object' }, version = 'v1beta1'): object {
   const kind = plural.charAt(0).toUpperCase() + plural.slice(1, -1);
   const schema = { openAPIV3Schema: { type: 'object', properties: { spec } } };

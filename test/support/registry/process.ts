@@ -1,4 +1,4 @@
-// Real registries on loopback, of two implementations, each in a process of its own.
+// Real registries on loopback, of two implementations, each in a separate process.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -13,7 +13,7 @@ import type { Teardown } from '../client.ts';
 interface Running {
   /** `http://127.0.0.1:PORT`. */
   readonly origin: string;
-  /** `127.0.0.1:PORT`: begins the sources of its packages. */
+  /** `127.0.0.1:PORT`: the prefix of the sources of its packages. */
   readonly host: string;
 }
 
@@ -58,7 +58,7 @@ async function run(t: Teardown, program: string, args: readonly string[]): Promi
   return { origin: `http://127.0.0.1:${port}`, host: `127.0.0.1:${port}` };
 }
 
-/** Both say in a line where they listen. Whatever they say later is read and thrown away, lest they wait for a reader. */
+/** Both print the address where they listen. Their later output is read and dropped, so that they never wait for a reader. */
 function portOf(log: NodeJS.ReadableStream, program: string): Promise<string> {
   const said: string[] = [];
   return new Promise((resolve, reject) => {

@@ -1,4 +1,4 @@
-// A registry's front door that does what it should not: answers, cuts, slows, replaces and leads away, as each test says.
+// A proxy before a registry that misbehaves as each test says: it answers, cuts, delays, replaces and redirects.
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -16,18 +16,18 @@ interface Proxy {
   readonly host: string;
   /** Every request, in order. */
   readonly seen: Seen[];
-  /** How many requests were under way at once, at most. */
+  /** The most requests that were in progress at the same time. */
   mostAtOnce(): number;
-  /** What happens from now on. */
+  /** Sets the behaviour from now on. */
   act(behaviour: Behaviour): void;
 }
 
-/** True where it has answered; else the request is passed on. */
+/** Returns true if it has answered; otherwise the request is passed on. */
 export type Behaviour = (asked: IncomingMessage, answer: ServerResponse) => boolean;
 
 export const passOn: Behaviour = () => false;
 
-/** A proxy before that registry; without one, what is passed on gets 404. */
+/** A proxy before that registry; without one, requests that are passed on get 404. */
 export async function startProxy(t: Teardown, behind?: string, address = '127.0.0.1'): Promise<Proxy> {
   let behaviour: Behaviour = passOn;
   let [now, most] = [0, 0];
@@ -81,7 +81,7 @@ export function answering(code: number, headers: Readonly<Record<string, string>
   };
 }
 
-/** Only for paths like that. */
+/** Limits a behaviour to paths that match. */
 export function where(pattern: RegExp, behaviour: Behaviour): Behaviour {
   return (asked, answer) => pattern.test(asked.url ?? '') && behaviour(asked, answer);
 }

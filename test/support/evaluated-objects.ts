@@ -1,5 +1,5 @@
-// One object in all the states in which it may be found, for the tables of judgement: our change makes `spec.a` 2 and adds
-// `spec.c`; kubectl wrote all the rest, a controller the status. The uid of the object is u1, of the Transaction t1.
+// One object in all its possible states, for the tables about verdicts: our change sets `spec.a` to 2 and adds `spec.c`; kubectl
+// wrote all other fields, and a controller the status. The object's uid is u1, the Transaction's t1.
 import type { UndoEvidence } from '../../hooks/attribution/undo.ts';
 import type { SnapshotEntry } from '../../hooks/model/entry.ts';
 import { at, isList, isObject, type Json, type JsonObject, withPath } from '../../hooks/model/json.ts';
@@ -9,7 +9,7 @@ import { type EntryExtras, entry, fieldsOf, managed } from './managed-fields.ts'
 
 export const managers = { forward: 'janus-one-t1', restore: 'janus-restore-one-t1' };
 
-/** What the undo of a change knows beside the change and the object: nobody else has to do with it. */
+/** What the undo knows besides the change and the object, if no other Transaction is involved. */
 export const plainEvidence: Omit<UndoEvidence, 'entry' | 'live'> = {
   managers,
   drift: [],
@@ -55,7 +55,7 @@ function by(type: ChangeType): EntryExtras {
   return type === 'Patch' ? { operation: 'Apply' } : {};
 }
 
-/** The object as our Update or Patch leaves it. */
+/** The object after our Update or Patch. */
 export function changed(type: ChangeType): JsonObject {
   const values = with_(with_(prior, 'spec.a', 2), 'spec.c', 1);
   return managed(
@@ -72,7 +72,7 @@ export function changed(type: ChangeType): JsonObject {
   );
 }
 
-/** The object as our Create makes it. */
+/** The object after our Create. */
 export const created: JsonObject = managed(
   {
     apiVersion: 'v1',
@@ -102,7 +102,7 @@ function entriesOf(object: JsonObject): readonly JsonObject[] {
   return isList(entries) ? entries.filter(isObject) : [];
 }
 
-/** What another manager owns too. */
+/** Fields that another manager owns too. */
 function claimed(object: JsonObject, fields: JsonObject): JsonObject {
   return managed(object, ...entriesOf(object), entry('other', fields));
 }
@@ -112,7 +112,7 @@ function shared(object: JsonObject, ...fields: readonly string[]): JsonObject {
   return claimed(object, { 'f:spec': Object.fromEntries(fields.map((name) => [`f:${name}`, {}])) });
 }
 
-/** Values of spec that another manager has set: who owned them before does so no more. */
+/** Values of spec that another manager has set: the former owners lose them. */
 function edited(object: JsonObject, values: JsonObject): JsonObject {
   const paths = Object.keys(values).map((name) => ['fieldsV1', 'f:spec', `f:${name}`]);
   const left = entriesOf(object).map((one) => paths.reduce((rest, path) => withPath(rest, path, undefined), one));
@@ -120,7 +120,7 @@ function edited(object: JsonObject, values: JsonObject): JsonObject {
   return shared(managed(written, ...left), ...Object.keys(values));
 }
 
-/** What admission makes of `spec.a` at every write: it is nobody's. */
+/** A value that admission stamps on `spec.a` at every write: nobody owns it. */
 function stamped(object: JsonObject): JsonObject {
   const path = ['fieldsV1', 'f:spec', 'f:a'];
   const left = entriesOf(object).map((one) => withPath(one, path, undefined));
@@ -129,7 +129,7 @@ function stamped(object: JsonObject): JsonObject {
 
 type Edit = (object: JsonObject) => JsonObject;
 
-/** What others may have done to the object meanwhile. `a` and `c` are ours. */
+/** Changes that others may have made meanwhile. `a` and `c` are ours. */
 const edits: Readonly<Record<string, Edit>> = {
   nothing: (object) => object,
   'resourceVersion moved': (object) => with_(object, 'metadata.resourceVersion', '99'),

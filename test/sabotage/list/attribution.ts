@@ -6,28 +6,28 @@ const backward = 'hooks/attribution/undo.ts';
 const forwardTests = ['test/hooks/attribution/apply.test.ts'];
 const backwardTests = ['test/hooks/attribution/undo.test.ts'];
 
-export const judgement: readonly Sabotage[] = [
+export const attribution: readonly Sabotage[] = [
   {
     name: 'own-create-foreign',
-    fault: 'after a crash the object that we created is taken for foreign',
+    fault: 'after a crash the object that we created counts as foreign',
     edits: [{ file: forward, find: "if (isOurCreation(evidence, evidence.uid)) return { kind: 'done' };", replace: '' }],
     caughtBy: forwardTests,
   },
   {
     name: 'own-update-forgotten',
-    fault: 'after a crash our own update is taken for a foreign change',
+    fault: 'after a crash our own update counts as a foreign change',
     edits: [{ file: forward, find: "if (kind === 'applied' && !isPart) return { kind: 'done' };", replace: '' }],
     caughtBy: forwardTests,
   },
   {
     name: 'own-patch-forgotten',
-    fault: 'after a crash our own patch is taken for a foreign change',
+    fault: 'after a crash our own patch counts as a foreign change',
     edits: [{ file: forward, find: "if (attributed.kind === 'applied') return { kind: 'done' };", replace: '' }],
     caughtBy: forwardTests,
   },
   {
     name: 'version-is-conflict',
-    fault: 'a change is in conflict as soon as the resourceVersion is another one',
+    fault: 'every change of the resourceVersion is a conflict',
     edits: [
       {
         file: forward,
@@ -40,7 +40,7 @@ export const judgement: readonly Sabotage[] = [
   },
   {
     name: 'status-is-content',
-    fault: 'a status that a controller wrote is a conflict',
+    fault: 'a status that a controller writes is a conflict',
     edits: [
       {
         file: 'hooks/content/content.ts',
@@ -100,7 +100,7 @@ export const judgement: readonly Sabotage[] = [
   },
   {
     name: 'restore-whole-object',
-    fault: 'the undo puts the whole prior object back, and the edits of others are lost',
+    fault: 'the undo restores the whole prior object, and the edits of others are lost',
     edits: [
       {
         file: backward,
@@ -158,7 +158,7 @@ export const judgement: readonly Sabotage[] = [
   },
   {
     name: 'terminating-is-gone',
-    fault: 'the undo of a deletion takes an object that is still terminating for one that is there',
+    fault: 'the undo of a deletion treats an object that is still terminating as one that stays',
     edits: [
       {
         file: backward,
@@ -170,7 +170,7 @@ export const judgement: readonly Sabotage[] = [
   },
   {
     name: 'finalizer-is-conflict',
-    fault: 'a finalizer that a controller puts on or takes off stops an update that keeps it',
+    fault: 'a finalizer that a controller adds or removes stops an update that keeps finalizers',
     edits: [
       {
         file: 'hooks/attribution/apply.ts',
