@@ -25,7 +25,7 @@ const columns: readonly Column[] = [
   {
     name: 'Current',
     type: 'string',
-    description: 'The change that is being applied or undone.',
+    description: 'The change that is being applied, waited for or undone.',
     jsonPath: '.status.current',
     priority: 1,
   },

@@ -67,7 +67,7 @@ export const transactionStatus: Schema = {
     startTime: time('When the Transaction began.'),
     completionTime: time('When it ended.'),
     duration: string('From startTime to completionTime, such as 12s; set at the end.', 32),
-    current: string('The change that is being applied or undone: its target.', statusLimits.target),
+    current: string('The change that is being applied or undone, or whose gate is open: its target.', statusLimits.target),
     startedAt: time('The same as startTime, which is new.'),
     completedAt: time('The same as completionTime, which is new.'),
     rollbackStartedAt: time('When the undo began.'),

@@ -79,9 +79,15 @@ export function displayOf(status: Displayed, { namespace, changes }: Described, 
     const target = changes[index]?.target;
     return target === undefined ? { state } : { target: within(nameOf(target, namespace), most), state };
   });
-  const inHand = states.indexOf(status.phase === 'RollingBack' ? 'Restoring' : 'Applying');
-  const current = items[inHand]?.target;
+  const current = items[inHand(status, states)]?.target;
   return { items, ...(current === undefined ? {} : { current }), ...timesOf(status) };
+}
+
+/** The change that is applied or undone next; else the first that is waited for. */
+function inHand({ phase, items }: Displayed, states: readonly ItemState[]): number {
+  const next = states.indexOf(phase === 'RollingBack' ? 'Restoring' : 'Applying');
+  if (next >= 0 || phase !== 'Committing') return next;
+  return items.findIndex(({ gate }) => gate !== undefined && gate.passed !== true);
 }
 
 function timesOf({ phase, startedAt, completedAt }: Displayed): Omit<Display, 'items'> {

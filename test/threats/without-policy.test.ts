@@ -9,6 +9,7 @@ import { openGhosts } from './ghosts.ts';
 
 const ofTarget = (parts: JsonObject): JsonObject => specWith([changeWith({ target: { ...goodTarget, ...parts } })]);
 const ofSpec = (parts: JsonObject): JsonObject => specWith([changeWith({})], parts);
+const ofGate = (gate: JsonObject): JsonObject => specWith([changeWith({ gate })]);
 
 const long = 'n'.repeat(231);
 

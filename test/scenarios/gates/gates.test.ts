@@ -44,6 +44,7 @@ t.test('a gate after a change', async (t) => {
     ]);
     for (const type of ['Ready', 'Reconciling'])
       t.match(condition(status, type), { reason: 'WaitingForGate', message: /Gadget\S* \S+\/ordered/ });
+    t.match(status, { current: /^Gadget\S* ordered$/ });
     t.notOk(await isThere(stage, 'ordered'));
     await gadgets.report('ordered', 'False');
     t.match(itemsOf((await step(stage, 'ordered')).status)[0], { gate: { found: /Ready is False/ } });
