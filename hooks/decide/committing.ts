@@ -5,7 +5,6 @@ import { effectOf } from '../attribution/effect.ts';
 import { howToAllow, takesAlong, unlistedNote, whyIrreversible } from '../checks/one-way.ts';
 import { driftRoom } from '../checks/room.ts';
 import type { Precondition } from '../cluster.ts';
-import { definitionState, isYoung } from '../content/definition.ts';
 import { hasTurn, isSettled } from '../in-flight/in-flight.ts';
 import { isSealed, type SnapshotEntry } from '../model/entry.ts';
 import type { Failure } from '../model/failure.ts';
@@ -17,7 +16,7 @@ import type { Step } from './step.ts';
 import { applied } from './transitions.ts';
 import { undoing } from './undo-transitions.ts';
 import { unseenAtDelete } from './unseen.ts';
-import { setStatus, waitFor, waitOut } from './waiting.ts';
+import { setStatus, waitOut } from './waiting.ts';
 import { windowEnd } from './window.ts';
 
 export function decideApply(observation: Observation, view: ItemView): Step {
@@ -49,8 +48,6 @@ function takeTurn(observation: Observation, view: ItemView): Step | undefined {
 function decideChange(observation: Observation, view: ItemView, { entry, drift }: Clear): Step {
   const { status, transaction } = observation;
   if (view.live.kind === 'trouble') return failedRead(observation, entry, view.live.failure);
-  const unserved = awaitDefinition(observation, view, entry);
-  if (unserved !== undefined) return unserved;
   const evidence: ApplyEvidence = {
     entry,
     live: view.live.kind === 'present' ? view.live.object : undefined,
@@ -137,7 +134,7 @@ function stepForVerdict(
         index,
         facts: effectOf(entry.type, entry.prior, live),
         gating: transaction,
-        end: windowEnd(transaction, index + 1, pace),
+        end: windowEnd(transaction, index + 1, pace, status.items),
       };
       return setStatus(applied(status, effect, now), `${entry.type} ${describe(entry.target)} was already applied`);
     }
@@ -154,9 +151,4 @@ function failedRead({ status, transaction, now }: Observation, entry: SnapshotEn
   if (failure.kind === 'transient') return waitOut(status, `reading ${describe(entry.target)}`, failure);
   const cause = unreadable(failure, entry, transaction);
   return setStatus(undoing(status, cause, now, entry.index), cause.message);
-}
-
-function awaitDefinition({ status, now }: Observation, { definition }: ItemView, entry: SnapshotEntry): Step | undefined {
-  if (definition === undefined || definitionState(definition).isEstablished || !isYoung(definition, now)) return undefined;
-  return waitFor(status, `waiting until the API server serves ${entry.target.kind}`, { seconds: 0.2 });
 }

@@ -14,7 +14,7 @@ import type { Observation, ObservedTo } from '../observe/observation.ts';
 import { cause, type Evaluated, evaluated } from './gate-evaluation.ts';
 import { lockLost, renew } from './guards.ts';
 import type { Step } from './step.ts';
-import { gatesPassed, withItem } from './transitions.ts';
+import { gatesPassed, passed, withItem } from './transitions.ts';
 import { undoing } from './undo-transitions.ts';
 import { setStatus, waitOut } from './waiting.ts';
 import { windowEnd } from './window.ts';
@@ -24,10 +24,10 @@ type Awaiting = ObservedTo<'await'>;
 export function decideAwait(observation: Observation, view: Awaiting): Step {
   const blocked = blockedStep(observation, view);
   if (blocked !== undefined) return blocked;
-  const gates = view.gates.map((gate) => evaluated(observation, gate));
+  const gates = view.views.map((gate) => evaluated(observation, gate));
   const bad = gates.find(({ end }) => end !== undefined);
   if (bad?.end !== undefined) return failed(observation, view, bad, bad.end);
-  return gates.every(({ isOver }) => isOver) ? passed(observation, view) : waiting(observation, view, gates);
+  return gates.every(({ isOver }) => isOver) ? passedAll(observation, view) : waiting(observation, view, gates);
 }
 
 // The locks are held while a gate is open, and renewed like those of changes.
@@ -57,12 +57,15 @@ function failed(observation: Observation, view: Awaiting, { view: { index, entry
   return setStatus(undoing(marked, { reason: end.reason, message }, now, index), message);
 }
 
-function passed({ status, transaction, pace, now }: Observation, { at, indexes, gates }: Awaiting): Step {
-  const [first] = gates;
-  const end = windowEnd(transaction, (first?.index ?? 0) + 1, pace, { passed: true });
-  const names = first === undefined ? '' : describe(first.entry.target);
-  const because = gates.length === 1 ? `${names} is ready` : `${names} and ${gates.length - 1} more are ready`;
-  return setStatus(gatesPassed(status, { at, indexes }, { gating: transaction, end }, now), because);
+function passedAll({ status, transaction, pace, now }: Observation, { at, views }: Awaiting): Step {
+  const gates = views.map(({ index, look: { gate } }) => ({ index, gate }));
+  const items = passed(status.items, gates, now);
+  const applied = items.filter(({ progress }) => progress.kind === 'applied').length;
+  const next = { gating: transaction, end: windowEnd(transaction, applied, pace, items) };
+  const [first] = views;
+  const name = first === undefined ? '' : describe(first.entry.target);
+  const because = views.length === 1 ? `${name} is ready` : `${name} and ${views.length - 1} more are ready`;
+  return setStatus(gatesPassed(status, { at, gates }, next, now), because);
 }
 
 function waiting({ status, transaction, now }: Observation, view: Awaiting, gates: readonly Evaluated[]): Step {
@@ -95,9 +98,9 @@ function waitingMessage(open: readonly Evaluated[]): string {
 /** Of the first gate that was open when spec.timeout was over. */
 export function whyNotReady(
   status: Status,
-  { gates, diagnosis }: AwaitView,
+  { views, diagnosis }: AwaitView,
 ): { readonly index: number; readonly message: string } | undefined {
-  const open = gates.find(({ index }) => status.items[index]?.gate?.readySince === undefined);
+  const open = views.find(({ index }) => status.items[index]?.gate?.readySince === undefined);
   if (open === undefined) return undefined;
   const { index } = open;
   const { message } = cause(open, 'Timeout', status.items[index]?.gate ?? { since: 0 }, 'in time');

@@ -94,19 +94,26 @@ export function applied(status: Status, { index, facts, ...next }: Effect, now: 
   );
 }
 
+/** The items once these gates have passed. */
+export function passed(items: readonly Item[], gates: OpenGates['gates'], now: number): readonly Item[] {
+  const indexes = gates.map(({ index }) => index);
+  return items.map((item, at) =>
+    indexes.includes(at) ? { ...item, gate: { ...(item.gate ?? { since: now }), passed: true } } : item,
+  );
+}
+
 /** The gates of these changes have passed; those of `at` AtEnd are all there are. */
-export function gatesPassed(status: Status, { at, indexes }: OpenGates, next: Next, now: number): Status {
-  const items = status.items.map((item, index): Item => {
-    return indexes.includes(index) ? { ...item, gate: { ...(item.gate ?? { since: now }), passed: true } } : item;
-  });
+export function gatesPassed(status: Status, { at, gates }: OpenGates, next: Next, now: number): Status {
+  const items = passed(status.items, gates, now);
   return at === 'AtEnd' ? committed({ ...status, items }, now) : advanced({ ...status, items }, next, now);
 }
 
 // What follows is announced, or the gates in its way are open from now on, or all is done.
 function advanced(status: Status, { gating, end }: Next, now: number): Status {
   const gates = openGates(gating, status.items);
+  const open = gates?.gates.map(({ index }) => index) ?? [];
   const items = status.items.map((item, at): Item => {
-    if (gates?.indexes.includes(at) === true) return { ...item, gate: opened(item, now) };
+    if (open.includes(at)) return { ...item, gate: opened(item, now) };
     return at < end && item.progress.kind === 'prepared' ? { ...item, progress: { kind: 'announced' } } : item;
   });
   const done = { ...status, items };

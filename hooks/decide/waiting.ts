@@ -13,10 +13,6 @@ const patience: Wait = { seconds: 1 };
 /** Between two looks at a lock. */
 export const lockPatience: Wait = { seconds: 0.5 };
 
-export function waitFor(status: Status, message: string, wait: Wait = patience): SetStatus {
-  return { kind: 'setStatus', status: { ...status, message }, because: message, wait };
-}
-
 /** The trouble is named by its reason alone: it is the same sentence at each try. */
 export function waitOut(status: Status, what: string, failure: Failure): SetStatus {
   const message = `waiting: ${what} failed (${failure.reason}); retrying until spec.timeout`;

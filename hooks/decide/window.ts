@@ -10,7 +10,7 @@
 // V4. An undo never takes an announcement back in the status that begins it: until that is stored, another process may still read
 //     the announcement, and send.
 import type { Due } from '../due.ts';
-import { type Gating, gateOf, hasGates } from '../model/gated.ts';
+import { firstBarred, type Gating } from '../model/gated.ts';
 import type { Item } from '../model/item.ts';
 import type { Status } from '../model/status.ts';
 import type { Observation, Pace } from '../observe/observation.ts';
@@ -21,21 +21,13 @@ import { setStatus } from './waiting.ts';
 const mostDeletes = 8;
 
 /**
- * The index after the last change that is announced once the first `applied` ones are applied. Nothing is announced behind a change
- * that is waited for; `passed`: the wait for the last applied one is over.
+ * The index after the last change that is announced once the first `applied` ones are applied. What a gate is in the way of is not
+ * announced before the gate has passed; `items`: as they are then.
  */
-export function windowEnd(
-  transaction: Gating,
-  applied: number,
-  pace: Pace,
-  { passed }: { readonly passed: boolean } = { passed: false },
-): number {
-  const { changes } = transaction;
+export function windowEnd(gating: Gating, applied: number, pace: Pace, items: readonly Item[] = []): number {
+  const { changes } = gating;
   const end = pace === 'one' ? Math.min(applied + 1, changes.length) : endByDeletes(changes, applied);
-  if (!hasGates(transaction)) return end;
-  const from = passed || applied === 0 ? applied : applied - 1;
-  const gated = changes.findIndex((_, index) => index >= from && gateOf(transaction, index)?.at === 'AfterChange');
-  return gated < 0 ? end : Math.min(end, gated + 1);
+  return Math.min(end, firstBarred(gating, items));
 }
 
 function endByDeletes(changes: Gating['changes'], applied: number): number {

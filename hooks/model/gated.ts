@@ -1,4 +1,5 @@
-// Which changes of a Transaction are waited for, and whether that is due.
+// Which changes of a Transaction are waited for, what must not be announced before, and whether a wait is due.
+import { isCrdOf } from './crds.ts';
 import { decodeGate, type Gate } from './gate.ts';
 import type { Item } from './item.ts';
 import type { Json } from './json.ts';
@@ -6,40 +7,77 @@ import type { Change } from './transaction.ts';
 
 /** What of a Transaction its gates follow from. */
 export interface Gating {
-  readonly changes: readonly Pick<Change, 'type' | 'gate'>[];
+  readonly changes: readonly Change[];
   readonly gate?: Json;
 }
 
-/** The gate of a change: its own or, Deletes aside, that of the spec. Undefined where nothing is waited for. */
+/** The gate of a change: its own or, Deletes aside, that of the spec. Undefined where the spec waits for nothing. */
 export function gateOf({ changes, gate }: Gating, index: number): Gate | undefined {
   const change = changes[index];
   const own = decodeGate(change?.gate, 'AfterChange') ?? (change?.type === 'Delete' ? undefined : decodeGate(gate, 'AtEnd'));
   return own?.at === 'Never' ? undefined : own;
 }
 
-/** Gates that are waited for at once. */
+interface OpenGate {
+  readonly index: number;
+  readonly gate: Gate;
+}
+
+/** Gates that are waited for at once; never none. */
 export interface OpenGates {
   readonly at: 'AfterChange' | 'AtEnd';
-  /** Of the changes; never empty. */
-  readonly indexes: readonly number[];
+  readonly gates: readonly OpenGate[];
+}
+
+/** A gate in the way of other changes. */
+interface Barrier extends OpenGate {
+  /** The first change that must not be announced before it has passed. */
+  readonly before: number;
+}
+
+/** Of a CRD whose kind a later change needs: until then it must be served, whether the spec says so or not. */
+const implied: Gate = { at: 'AfterChange', timeout: 30_000, stableFor: 0 };
+
+const known = new WeakMap<Gating['changes'], readonly Barrier[]>();
+
+function barriersOf(gating: Gating): readonly Barrier[] {
+  const { changes } = gating;
+  const found = known.get(changes) ?? changes.flatMap((_, index) => barrierOf(gating, index));
+  known.set(changes, found);
+  return found;
+}
+
+function barrierOf(gating: Gating, index: number): readonly Barrier[] {
+  const { changes } = gating;
+  const [change, gate] = [changes[index], gateOf(gating, index)];
+  if (gate?.at === 'AfterChange') return [{ index, gate, before: index + 1 }];
+  if (change === undefined || change.type === 'Delete' || change.target.kind !== 'CustomResourceDefinition') return [];
+  const before = changes.findIndex(({ target }, at) => at > index && isCrdOf(change, target));
+  return before < 0 ? [] : [{ index, gate: implied, before }];
+}
+
+/** The first change that must not be announced yet; the number of changes where there is none. */
+export function firstBarred(gating: Gating, items: readonly Item[]): number {
+  const shut = barriersOf(gating).filter(({ index }) => items[index]?.gate?.passed !== true);
+  return Math.min(gating.changes.length, ...shut.map(({ before }) => before));
 }
 
 /**
- * The gates that are waited for now: that of a change before the next one is made or, once all changes are applied and any gate is
- * AtEnd, all of them, those that have passed before included.
+ * The gates that are waited for now: those in the way of the next change or, once all changes are applied and any gate is AtEnd, all of
+ * them, those that have passed before included.
  */
-export function openGates(transaction: Gating, items: readonly Item[]): OpenGates | undefined {
-  if (!hasGates(transaction)) return undefined;
-  const gates = items.map((_, index) => gateOf(transaction, index));
-  const after = items.findIndex(
-    ({ progress, gate }, index) => progress.kind === 'applied' && gates[index]?.at === 'AfterChange' && gate?.passed !== true,
-  );
-  if (after >= 0) return { at: 'AfterChange', indexes: [after] };
-  const isApplied = items.every(({ progress }) => progress.kind === 'applied');
-  if (!isApplied || !gates.some((gate) => gate?.at === 'AtEnd')) return undefined;
-  return { at: 'AtEnd', indexes: gates.flatMap((gate, index) => (gate === undefined ? [] : [index])) };
+export function openGates(gating: Gating, items: readonly Item[]): OpenGates | undefined {
+  const first = items.findIndex(({ progress }) => progress.kind !== 'applied');
+  const next = first < 0 ? items.length : first;
+  const shut = barriersOf(gating).filter(({ index }) => index < next && items[index]?.gate?.passed !== true);
+  if (shut.some(({ before }) => before <= next)) return { at: 'AfterChange', gates: shut };
+  return next < items.length ? undefined : gatesAtEnd(gating);
 }
 
-export function hasGates({ gate, changes }: Gating): boolean {
-  return gate !== undefined || changes.some((change) => change.gate !== undefined);
+function gatesAtEnd(gating: Gating): OpenGates | undefined {
+  const all = gating.changes.flatMap((_, index) => {
+    const gate = gateOf(gating, index);
+    return gate === undefined ? [] : [{ index, gate }];
+  });
+  return all.some(({ gate }) => gate.at === 'AtEnd') ? { at: 'AtEnd', gates: all } : undefined;
 }

@@ -22,7 +22,7 @@ export interface GateView {
 
 /** The open gates, in the order of the changes, and the locks. */
 export interface AwaitView {
-  readonly gates: readonly GateView[];
+  readonly views: readonly GateView[];
   readonly leases: readonly JsonObject[];
   readonly trouble?: Failure;
   readonly snapshot: StoredSnapshot;

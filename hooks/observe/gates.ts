@@ -4,7 +4,7 @@ import type { Look } from '../gates/finding.ts';
 import { needsNoLook } from '../gates/kinds.ts';
 import { isSealed, type SnapshotEntry } from '../model/entry.ts';
 import type { Check, Evaluated, Gate } from '../model/gate.ts';
-import { gateOf, type OpenGates } from '../model/gated.ts';
+import type { OpenGates } from '../model/gated.ts';
 import { type JsonObject, textAt } from '../model/json.ts';
 import type { Status } from '../model/status.ts';
 import type { Transaction } from '../model/transaction.ts';
@@ -27,20 +27,20 @@ interface GateContext {
   readonly carry: Pick<Carry, 'diagnose' | 'awaitLeft'>;
 }
 
-export async function observeGates(context: GateContext, { indexes }: OpenGates): Promise<AwaitView> {
+export async function observeGates(context: GateContext, open: OpenGates): Promise<AwaitView> {
   const [snapshot, own] = await Promise.all([snapshotOf(context), context.ownLeases()]);
-  const base = { snapshot, gates: [], leases: own.kind === 'ok' ? own.objects : [], awaitLeft: context.carry.awaitLeft ?? 0 };
+  const base = { snapshot, views: [], leases: own.kind === 'ok' ? own.objects : [], awaitLeft: context.carry.awaitLeft ?? 0 };
   if (own.kind === 'trouble') return { ...base, trouble: own.failure };
   if (snapshot.kind !== 'stored') return base;
   const found = await Promise.all(
-    indexes.map((index) => {
-      const [entry, gate] = [snapshot.entries[index], gateOf(context.transaction, index)];
-      return entry === undefined || gate === undefined ? [] : lookAt(context, entry, gate);
+    open.gates.map(({ index, gate }) => {
+      const entry = snapshot.entries[index];
+      return entry === undefined ? [] : lookAt(context, entry, gate);
     }),
   );
-  const gates = found.flat();
-  const bad = gates.find(({ index }) => index === context.carry.diagnose);
-  return { ...base, gates, ...(bad === undefined ? {} : { diagnosis: await diagnosed(context, bad) }) };
+  const views = found.flat();
+  const bad = views.find(({ index }) => index === context.carry.diagnose);
+  return { ...base, views, ...(bad === undefined ? {} : { diagnosis: await diagnosed(context, bad) }) };
 }
 
 /** Where the time of the Transaction is over: the first of them that is not ready, and why. */
@@ -48,9 +48,9 @@ export async function observeOverdue(
   context: GateContext,
   open: OpenGates | undefined,
 ): Promise<{ readonly awaited?: AwaitView }> {
-  const index = open?.indexes.find((at) => context.status.items[at]?.gate?.readySince === undefined);
-  if (open === undefined || index === undefined) return {};
-  return { awaited: await observeGates({ ...context, carry: { diagnose: index } }, { ...open, indexes: [index] }) };
+  const gate = open?.gates.find(({ index }) => context.status.items[index]?.gate?.readySince === undefined);
+  if (open === undefined || gate === undefined) return {};
+  return { awaited: await observeGates({ ...context, carry: { diagnose: gate.index } }, { ...open, gates: [gate] }) };
 }
 
 // What this process has verified is not looked for again at every look: it is only compared with, nothing is written on its word.

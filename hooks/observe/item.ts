@@ -13,7 +13,6 @@ import type { Carry } from './carry.ts';
 import { readComingBack } from './coming-back.ts';
 import { lookAlong, lookInto, type Standing } from './contents.ts';
 import { tryInTurn } from './deferred.ts';
-import { readDefinition } from './definition.ts';
 import type { ItemView, Presence } from './observation.ts';
 import { findOthers } from './others.ts';
 import { type Listed, lookForAccount, read, readLive } from './read.ts';
@@ -129,7 +128,6 @@ type More = Partial<
     | 'unseenOwner'
     | 'tokenOf'
     | 'contentsTrouble'
-    | 'definition'
     | 'tried'
     | 'others'
     | 'othersTrouble'
@@ -148,12 +146,11 @@ async function readMore(context: ItemContext, { snapshot, lease, live, liveFrom 
     const { reader } = context.source;
     // Another look follows where what is there was read now (W5).
     const isDue = context.mayAssume && (liveFrom !== 'now' || live.kind === 'absent');
-    const [definition, contents, tried] = await Promise.all([
-      readDefinition(context, entry),
+    const [contents, tried] = await Promise.all([
       readContents(standing, live, lookAlong, 'Delete'),
       isDue ? tryInTurn({ reader, transaction: context.transaction, entry, live }) : {},
     ]);
-    return { ...definition, ...contents, ...tried };
+    return { ...contents, ...tried };
   }
   const [own, others] = await Promise.all([readBackward(standing, live), readOthers(context, entry, lease)]);
   return { ...own, ...others };

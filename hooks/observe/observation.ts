@@ -117,8 +117,6 @@ export interface ItemView {
   /** Other Transactions over the same object, once they were looked for. */
   readonly others?: Others;
   readonly othersTrouble?: Failure;
-  /** The CustomResourceDefinition that an earlier change made for this kind. */
-  readonly definition?: JsonObject;
   /** What the deferred dry run of the change has come to, in its turn. */
   readonly tried?: Answer;
 }

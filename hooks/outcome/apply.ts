@@ -1,6 +1,5 @@
 // What applying one change comes to: it took effect, it is looked at or tried again, or all is undone.
 import { describeRefusal } from '../checks/refusal.ts';
-import { isYoung } from '../content/definition.ts';
 import type { Step } from '../decide/step.ts';
 import { applied, withRecordedDrift } from '../decide/transitions.ts';
 import { undoing } from '../decide/undo-transitions.ts';
@@ -9,7 +8,6 @@ import { shortened } from '../decide/wording.ts';
 import type { Failure } from '../model/failure.ts';
 import { reasonOfFailure } from '../model/reason.ts';
 import { describe } from '../model/reference.ts';
-import { itemOf } from '../observe/observation.ts';
 import { storedDrift } from '../snapshots/drift.ts';
 import { again, answer, type Done, driftContext, type Result, waitForRecovery } from './answer.ts';
 import { factsOf } from './facts.ts';
@@ -27,7 +25,11 @@ export function afterApply(step: Extract<Step, { kind: 'apply' }>, done: Done): 
     const { status, transaction, pace, now } = observation;
     const { index } = step;
     return answer(
-      applied(status, { index, facts: noted, gating: transaction, end: windowEnd(transaction, index + 1, pace) }, now),
+      applied(
+        status,
+        { index, facts: noted, gating: transaction, end: windowEnd(transaction, index + 1, pace, status.items) },
+        now,
+      ),
     );
   }
   return afterFailure(step, done, last.failure);
@@ -52,12 +54,6 @@ function afterFailure(step: Extract<Step, { kind: 'apply' | 'refused' }>, done: 
     failure.kind === 'stale' || failure.kind === 'exists' || (failure.kind === 'absent' && step.entry.type !== 'Create');
   if (isToEvaluateAgain) return { kind: 'again', carry: { ...refusedOnce(done, step.index, failure), reads: step.entry } };
   if (failure.kind === 'transient') return waitForRecovery(done, `${step.entry.type} of ${describe(step.entry.target)}`);
-  if (failure.kind === 'absent' && isYoung(itemOf(observation.due)?.definition, observation.now)) {
-    return answer(
-      { ...observation.status, message: `waiting until the API server serves ${step.entry.target.kind}` },
-      { seconds: 0.2 },
-    );
-  }
   const later = triedAgain(done, step.index, failure);
   if (later !== undefined) return later;
   const detail = describeRefusal(failure, step.entry, observation.transaction);

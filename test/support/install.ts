@@ -56,7 +56,8 @@ async function installCrd(client: Client): Promise<void> {
   await waitFor(async () => (await list()).code === 200, 'Transactions to be served');
 }
 
-function isEstablished(definition: JsonObject): boolean {
+/** Whether the API server serves the kind of a CRD. */
+export function isEstablished(definition: JsonObject): boolean {
   const conditions = at(definition, 'status', 'conditions');
   return (
     isList(conditions) && conditions.some((one) => textAt(one, 'type') === 'Established' && textAt(one, 'status') === 'True')

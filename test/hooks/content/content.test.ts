@@ -1,7 +1,6 @@
 // What of an object is content, and how content becomes an object to write; and what is generated anew.
 import t from 'tap';
 import { asNew, contentOf, withContent, withManagedFields, withoutKeys } from '../../../hooks/content/content.ts';
-import { definitionState } from '../../../hooks/content/definition.ts';
 import { withoutGenerated } from '../../../hooks/content/generated.ts';
 import { equalJson, type JsonObject, parseJson } from '../../../hooks/model/json.ts';
 import { entry } from '../../support/managed-fields.ts';
@@ -134,18 +133,4 @@ const generated: readonly { reason: string; object: JsonObject; result: JsonObje
 
 for (const { reason, object, result } of generated) {
   t.test(`generated: ${reason}`, async (t) => t.same(withoutGenerated(object), result));
-}
-
-const established = (status: string): JsonObject => ({ type: 'Established', status });
-const definitions: readonly { reason: string; status: JsonObject; is: boolean }[] = [
-  { reason: 'served', status: { conditions: [{ type: 'NamesAccepted', status: 'True' }, established('True')] }, is: true },
-  { reason: 'not yet', status: { conditions: [established('False')] }, is: false },
-  { reason: 'no conditions', status: {}, is: false },
-];
-
-for (const { reason, status, is } of definitions) {
-  t.test(`a definition: ${reason}`, async (t) => {
-    const state = definitionState({ metadata: { creationTimestamp: '1970-01-01T00:00:05Z' }, status });
-    t.same(state, { isEstablished: is, created: 5_000 });
-  });
 }

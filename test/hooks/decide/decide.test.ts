@@ -165,7 +165,6 @@ const item: Omit<ItemView, 'index' | 'change' | 'item'> = {
   others: nobodyElse,
 };
 const unreadable: Presence = { kind: 'trouble', failure: refused };
-const definition = (created: string): JsonObject => ({ metadata: { creationTimestamp: created } });
 const ourManager = fieldManagers(transaction).forward;
 const applied = present(JSON.parse(JSON.stringify(changed('Patch')).replaceAll('janus-one-t1', ourManager)) as JsonObject);
 const contested = with_(changed('Update'), 'spec.a', 5);
@@ -212,12 +211,6 @@ check({ kind: 'apply', index: 1 }, committing, item, [
   ['the target may not be read any more', { live: unreadable, liveFrom: 'now' }, 'RollingBack: applied announced'],
   ['the target is gone', { live: absent, liveFrom: 'now' }, 'RollingBack: applied announced'],
   ['others have made our change', { live: present(changed('Update')), liveFrom: 'now' }, 'RollingBack: applied announced'],
-  [
-    'its kind is not served yet',
-    { definition: definition('2026-01-01T00:00:00Z') },
-    'Committing: applied announced, again in 0.2',
-  ],
-  ['its kind is not served for too long', { definition: definition('2025-12-31T23:00:00Z') }, 'apply'],
 ]);
 
 t.test('all locks are renewed together', async (t) => {

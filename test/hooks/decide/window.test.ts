@@ -2,12 +2,16 @@
 import t from 'tap';
 import { mayGoOn, windowEnd } from '../../../hooks/decide/window.ts';
 import type { Due } from '../../../hooks/due.ts';
+import { openGates } from '../../../hooks/model/gated.ts';
+import type { Item } from '../../../hooks/model/item.ts';
+import type { JsonObject } from '../../../hooks/model/json.ts';
 import type { Phase } from '../../../hooks/model/phase.ts';
-import type { ChangeType } from '../../../hooks/model/transaction.ts';
+import type { Change, ChangeType } from '../../../hooks/model/transaction.ts';
 import { table } from '../../support/table.ts';
 import { statusOf } from '../../support/transactions.ts';
 
-const changes = (...types: readonly ChangeType[]): readonly { readonly type: ChangeType }[] => types.map((type) => ({ type }));
+const target = { apiVersion: 'v1', kind: 'ConfigMap', name: 'one' };
+const changes = (...types: readonly ChangeType[]): readonly Change[] => types.map((type) => ({ type, target, content: {} }));
 const patches = changes(...Array.from({ length: 20 }, () => 'Patch' as const));
 const deletes = changes(...Array.from({ length: 20 }, () => 'Delete' as const));
 
@@ -29,6 +33,40 @@ t.test('at one change a call the next one is announced', async (t) => {
   t.equal(windowEnd({ changes: patches }, 0, 'one'), 1);
   t.equal(windowEnd({ changes: patches }, 19, 'one'), 20);
   t.equal(windowEnd({ changes: patches }, 20, 'one'), 20);
+});
+
+const prepared: Item = { progress: { kind: 'prepared' } };
+const applied: Item = { progress: { kind: 'applied' } };
+const passed: Item = { ...applied, gate: { since: 0, passed: true } };
+const gated = (gate: JsonObject, index: number): readonly Change[] =>
+  patches.map((change, at) => (at === index ? { ...change, gate } : change));
+
+t.test('nothing is announced behind a gate before it has passed', async (t) => {
+  t.equal(windowEnd({ changes: gated({}, 3) }, 0, 'all'), 4);
+  t.equal(windowEnd({ changes: gated({}, 3) }, 4, 'all', Array(4).fill(applied)), 4);
+  t.equal(windowEnd({ changes: gated({}, 3) }, 4, 'all', [applied, applied, applied, passed]), 20);
+  t.equal(windowEnd({ changes: gated({ at: 'AtEnd' }, 3) }, 0, 'all'), 20);
+  t.equal(windowEnd({ changes: gated({ at: 'Never' }, 3), gate: {} }, 0, 'all'), 20);
+  t.equal(windowEnd({ changes: gated({}, 3) }, 3, 'one', Array(3).fill(applied)), 4);
+});
+
+const crd = { apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition', name: 'things.example.org' };
+const served = { group: 'example.org', names: { plural: 'things', kind: 'Thing' }, versions: [{ name: 'v1', served: true }] };
+const thing = { apiVersion: 'example.org/v1', kind: 'Thing', name: 'one' };
+const release: readonly Change[] = [
+  { type: 'Create', target: crd, content: { spec: served } },
+  ...changes('Patch', 'Patch'),
+  { type: 'Create', target: thing, content: {} },
+  ...changes('Patch'),
+];
+
+t.test('a CRD is waited for before what needs it, and not sooner', async (t) => {
+  t.equal(windowEnd({ changes: release }, 0, 'all'), 3);
+  t.equal(windowEnd({ changes: release }, 3, 'all', [passed, applied, applied]), 5);
+  t.equal(openGates({ changes: release }, [applied, { progress: { kind: 'announced' } }, ...Array(3).fill(prepared)]), undefined);
+  t.match(openGates({ changes: release }, [applied, applied, applied, prepared, prepared]), { gates: [{ index: 0 }] });
+  t.equal(openGates({ changes: release }, [passed, applied, applied, prepared, prepared]), undefined);
+  t.equal(windowEnd({ changes: release.slice(0, 3) }, 0, 'all'), 3, 'nothing needs it');
 });
 
 /** What was due, the running status, what is stored, what is due next. */

@@ -1,9 +1,9 @@
 // An undo for which others would pay is not made: what they have put into a CustomResourceDefinition or a Namespace that was made
 // here stays, and so does its container. (A Namespace in full: test/scenarios/changes/namespaces-and-crds.test.ts.)
 import t from 'tap';
-import { definitionState } from '../../../hooks/content/definition.ts';
 import type { JsonObject } from '../../../hooks/model/json.ts';
 import { must, waitFor } from '../../support/client.ts';
+import { isEstablished } from '../../support/install.ts';
 import { commit, itemsOf, showAtRest, undo } from '../../support/round-trip.ts';
 import { type Stage, startStage } from '../../support/stage.ts';
 import { stepToEnd } from '../../support/stepping.ts';
@@ -114,8 +114,8 @@ t.test('a CustomResourceDefinition that was just created is rewritten by the API
     await commit(stage, type.toLowerCase(), [change(type, name, changed, definition)], {
       'tx.janus.io/allow-irreversible': 'true',
     });
-    const isEstablished = async (): Promise<boolean> => definitionState(must(await client.get(where))).isEstablished;
-    if (type !== 'Delete') await waitFor(isEstablished, 'the definition to be established');
+    const isServed = async (): Promise<boolean> => isEstablished(must(await client.get(where)));
+    if (type !== 'Delete') await waitFor(isServed, 'the CRD to be established');
     t.match(await undo(stage, type.toLowerCase()), { phase: 'RolledBack' }, type);
     t.notMatch((await client.get(where)).text, /"ours":"yes"/);
   }

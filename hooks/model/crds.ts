@@ -1,0 +1,27 @@
+// CustomResourceDefinitions that a Transaction itself changes, and what of it needs them.
+import { at, isList, type Json, textAt } from './json.ts';
+import { groupOf, versionOf } from './reference.ts';
+import type { Change } from './transaction.ts';
+
+/**
+ * Whether the change, as it is written, makes the API server serve that kind in that version. The name of a CRD must be its plural and
+ * group: the API server will refuse any other name, so such content counts for nothing here.
+ */
+export function isCrdOf({ target, content }: Pick<Change, 'target' | 'content'>, wanted: Change['target']): boolean {
+  const names = at(content, 'spec', 'names');
+  const group = textAt(content, 'spec', 'group');
+  return (
+    target.kind === 'CustomResourceDefinition' &&
+    groupOf(target.apiVersion) === 'apiextensions.k8s.io' &&
+    group === groupOf(wanted.apiVersion) &&
+    textAt(names, 'kind') === wanted.kind &&
+    target.name === `${textAt(names, 'plural')}.${group}` &&
+    at(versionIn(content, versionOf(wanted.apiVersion)), 'served') === true
+  );
+}
+
+/** One version of a CRD. */
+export function versionIn(crd: Json | undefined, version: string): Json | undefined {
+  const versions = at(crd, 'spec', 'versions');
+  return isList(versions) ? versions.find((candidate) => textAt(candidate, 'name') === version) : undefined;
+}
