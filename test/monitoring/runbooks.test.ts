@@ -102,7 +102,7 @@ t.test('A Transaction that waits for a gate: it is looked at, stopped and undone
   await stepUntil(stage, 'gated', 'Committing');
   await step(stage, 'gated');
   const looked = await follow(t, following, look, nothing);
-  const waits = /waiting for ConfigMap \S*a: expected \.data\.loaded to have a value until 20\S+; found /;
+  const waits = /waiting for ConfigMap \S*a\b.*expected \.data\.loaded to have a value.*found /;
   if (isTyped) t.match(looked, waits);
   if (isTyped) t.match(looked, /^ConfigMap a: \{.*"found":/m);
   const stopped = follow(t, following, stop, () => stage.annotate('gated', { 'tx.janus.io/request-rollback': '1' }));
