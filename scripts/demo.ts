@@ -4,6 +4,7 @@ import { constants } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { commit, rollBack, undo as undoFirst } from './demo/acts.ts';
 import { createChecks } from './demo/checks.ts';
+import { upOrUndone } from './demo/gates.ts';
 import { look, openShop } from './demo/shop.ts';
 import { explain, heading, literal, print, progress } from './demo/terminal.ts';
 import { createUndo } from './demo/undo.ts';
@@ -47,6 +48,7 @@ async function perform(keep: boolean): Promise<boolean> {
   await commit(world, checks);
   await rollBack(world, checks);
   await undoFirst(world, checks, beginning);
+  await upOrUndone(world, checks, undo);
   explainComparison();
   const succeeded = checks.conclude();
   if (keep) await stay(world);

@@ -67,6 +67,8 @@ t.test('npm run demo shows a Transaction that commits, one that is rolled back, 
   t.match(output, /^ {2}ok {6}deploy-v2 is Committed$/m);
   t.match(output, /^ {2}ok {6}deploy-v3 is RolledBack$/m);
   t.match(output, /^ {2}ok {6}deploy-v2 is RolledBack$/m);
+  t.match(output, /^ {2}ok {6}deploy-v4 is RolledBack$/m);
+  t.match(output, /ImagePullBackOff/, 'why the Pods did not start');
   t.match(output, /^All \d\d checks are ok\.$/m);
   t.notMatch(output, 'FAILED');
   t.notMatch(output, '\u001b', 'no colours where there is no terminal');

@@ -87,7 +87,7 @@ export async function undo(world: World, checks: Checks, beginning: Shop): Promi
   await checkLocks(checks, client);
 }
 
-async function create(client: Client, path: string): Promise<void> {
+export async function create(client: Client, path: string): Promise<void> {
   for (const object of await readManifest(path)) must(await client.create(transactions, object));
 }
 
@@ -96,12 +96,13 @@ async function requestRollback(client: Client): Promise<void> {
   must(await client.patch(`${transactions}/deploy-v2`, { metadata: { annotations } }));
 }
 
-async function changesOf(path: string): Promise<string> {
+export async function changesOf(path: string): Promise<string> {
   const [transaction] = await readManifest(path);
   const changes = at(transaction, 'spec', 'changes');
   const lines = (isList(changes) ? changes : []).map((change, index) => {
     const target = `${textAt(change, 'target', 'kind')} ${textAt(change, 'target', 'name')}`;
-    return `${index + 1}. ${textAt(change, 'type')?.padEnd(6)} ${target.padEnd(22)} ${contentOf(change)}`.trimEnd();
+    const gate = at(change, 'gate') === undefined ? '' : `, gate: ${JSON.stringify(at(change, 'gate'))}`;
+    return `${index + 1}. ${textAt(change, 'type')?.padEnd(6)} ${target.padEnd(22)} ${contentOf(change)}${gate}`.trimEnd();
   });
   return [`Transaction ${textAt(transaction, 'metadata', 'name')}`, ...lines].join('\n');
 }
@@ -128,7 +129,7 @@ async function freeze(client: Client): Promise<void> {
   await client.delete(`${elsewhere}/banner`);
 }
 
-function showChanges(before: Shop, after: Shop): void {
+export function showChanges(before: Shop, after: Shop): void {
   const now = picture(after);
   const rows = picture(before).map((row, index) => [...row, now[index]?.[2] ?? '']);
   table(['OBJECT', 'FIELD', 'BEFORE', 'AFTER'], rows, true);
@@ -144,7 +145,7 @@ function checkVersion2(checks: Checks, shop: Shop): void {
   checks.that('old-api-key is gone', shop['Secret old-api-key'] === undefined, 'it exists');
 }
 
-async function checkAsBefore(checks: Checks, client: Client, before: Shop): Promise<void> {
+export async function checkAsBefore(checks: Checks, client: Client, before: Shop): Promise<void> {
   for (const name of Object.keys(before)) {
     const { equal, differences } = await compareAgain(client, name, before);
     const what = before[name] === undefined ? 'is absent, as before' : 'is exactly as before, its managedFields included';
@@ -152,14 +153,14 @@ async function checkAsBefore(checks: Checks, client: Client, before: Shop): Prom
   }
 }
 
-async function checkLocks(checks: Checks, client: Client): Promise<void> {
+export async function checkLocks(checks: Checks, client: Client): Promise<void> {
   const { items } = await client.list(`/apis/coordination.k8s.io/v1/namespaces/${engineNamespace}/leases`);
   const names = items.map((lease: JsonObject) => textAt(lease, 'metadata', 'name'));
   checks.that('no lock is left', names.length === 0, names);
 }
 
 /** Whether all of `expected` were seen, in this order. */
-function isInOrder(seen: readonly string[], expected: readonly string[]): boolean {
+export function isInOrder(seen: readonly string[], expected: readonly string[]): boolean {
   const found = seen.filter((phase, index) => expected.includes(phase) && phase !== seen[index - 1]);
   return found.join() === expected.join();
 }

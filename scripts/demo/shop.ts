@@ -5,7 +5,7 @@ import { pathOf, readManifest } from '../../test/support/install.ts';
 import { comparable } from '../../test/support/stage.ts';
 
 const core = '/api/v1/namespaces/shop';
-const deployment = '/apis/apps/v1/namespaces/shop/deployments/web-server';
+export const deployment = '/apis/apps/v1/namespaces/shop/deployments/web-server';
 const paths: Readonly<Record<string, string>> = {
   'ConfigMap app-config': `${core}/configmaps/app-config`,
   'Deployment web-server': deployment,

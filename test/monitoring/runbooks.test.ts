@@ -9,7 +9,7 @@ import { engineNamespace } from '../support/install.ts';
 import { hasKubectl, type } from '../support/kubectl.ts';
 import { snapshotParts } from '../support/snapshots.ts';
 import { type Stage, startStage } from '../support/stage.ts';
-import { stepToEnd, stepUntil } from '../support/stepping.ts';
+import { step, stepToEnd, stepUntil } from '../support/stepping.ts';
 import { change, createConfigMaps } from '../support/targets.ts';
 import { readShipped } from './shipped.ts';
 
@@ -90,6 +90,26 @@ t.test('JanusTransactionStuck: it is looked at, stopped and undone', async (t) =
   await Promise.all([stopped, goOnOnce(stage, 'stuck', 'tx.janus.io/request-rollback')]);
   t.equal(textAt(await stage.read('stuck'), 'status', 'phase'), 'RolledBack');
   t.equal(textAt(must(await stage.client.get(stage.path('configmaps/a'))), 'data', 'color'), 'blue');
+});
+
+t.test('A Transaction that waits for a gate: it is looked at, stopped and undone, and says why', async (t) => {
+  const stage = await startStage(t, { withoutLoop: true });
+  const following = { stage, name: 'gated', folder: t.testdir({}) };
+  const [look = '', stop = '', why = ''] = blocksOf('A Transaction that waits for a gate');
+  await createConfigMaps(stage, ['a', 'b']);
+  const gate = { ready: { field: { path: '.data.loaded' } } };
+  await stage.transaction('gated', [{ ...change('Patch', 'a', red), gate }, change('Patch', 'b', red)]);
+  await stepUntil(stage, 'gated', 'Committing');
+  await step(stage, 'gated');
+  const looked = await follow(t, following, look, nothing);
+  const waits = /waiting for ConfigMap \S*a\b.*expected \.data\.loaded to have a value.*found /;
+  if (isTyped) t.match(looked, waits);
+  if (isTyped) t.match(looked, /^ConfigMap a: \{.*"found":/m);
+  const stopped = follow(t, following, stop, () => stage.annotate('gated', { 'tx.janus.io/request-rollback': '1' }));
+  await Promise.all([stopped, goOnOnce(stage, 'gated', 'tx.janus.io/request-rollback')]);
+  t.equal(textAt(await stage.read('gated'), 'status', 'phase'), 'RolledBack');
+  const said = await follow(t, following, why, nothing);
+  if (isTyped) t.equal(said, 'RollbackRequested: a rollback was requested\n');
 });
 
 t.test('JanusRollbackConflict: what is left is found, put right, and the undo ends', async (t) => {
