@@ -27,7 +27,7 @@ export function decideAwait(observation: Observation, view: Awaiting): Step {
   const gates = view.gates.map((gate) => evaluated(observation, gate));
   const bad = gates.find(({ end }) => end !== undefined);
   if (bad?.end !== undefined) return failed(observation, view, bad, bad.end);
-  return gates.every(({ isOver }) => isOver) ? passed(observation, view) : waiting(observation, view, gates);
+  return gates.every(({ isOver }) => isOver) ? passed(observation, view, gates) : waiting(observation, view, gates);
 }
 
 // The locks are held while a gate is open, and renewed like those of changes.
@@ -57,28 +57,30 @@ function failed(observation: Observation, view: Awaiting, { view: { index, entry
   return setStatus(undoing(marked, { reason: end.reason, message }, now, index), message);
 }
 
-function passed({ status, transaction, pace, now }: Observation, { at, indexes, gates }: Awaiting): Step {
+function passed({ status, transaction, pace, now }: Observation, view: Awaiting, evaluations: readonly Evaluated[]): Step {
+  const { at, indexes, gates } = view;
   const [first] = gates;
   const end = windowEnd(transaction, (first?.index ?? 0) + 1, pace, { passed: true });
   const names = first === undefined ? '' : describe(first.entry.target);
   const because = gates.length === 1 ? `${names} is ready` : `${names} and ${gates.length - 1} more are ready`;
-  return setStatus(gatesPassed(status, { at, indexes }, { gating: transaction, end }, now), because);
+  const looked = withStates(status, evaluations);
+  return setStatus(gatesPassed(looked, { at, indexes }, { gating: transaction, end }, now), because);
 }
 
 function waiting({ status, transaction, now }: Observation, view: Awaiting, gates: readonly Evaluated[]): Step {
   const open = gates.filter(({ isOver }) => !isOver);
-  const states = new Map(gates.map(({ view: { index }, state }) => [index, state]));
-  const items = status.items.map((item, index) => {
-    const gate = states.get(index);
-    return gate === undefined ? item : { ...item, gate };
-  });
   const waited = now - Math.max(...gates.map(({ state }) => state.since));
   const left = Math.min(...open.map((gate) => gate.left));
   const pause = intervalOf({ waited, open: open.length, left, lockTimeout: transaction.lockTimeout });
   const message = waitingMessage(open);
   const inCall = view.awaitLeft === patienceInCall ? firstPause : pause;
   if (view.awaitLeft >= inCall) return { kind: 'lookLater', pause: inCall, awaitLeft: view.awaitLeft - inCall, because: message };
-  return setStatus({ ...status, items, message }, message, { seconds: pause / 1000 });
+  return setStatus({ ...withStates(status, gates), message }, message, { seconds: pause / 1000 });
+}
+
+/** With what this look has found. */
+function withStates(status: Status, gates: readonly Evaluated[]): Status {
+  return gates.reduce((next, { view: { index }, state }) => withItem(next, index, (item) => ({ ...item, gate: state })), status);
 }
 
 function waitingMessage(open: readonly Evaluated[]): string {
