@@ -1,6 +1,9 @@
 // Committing: the objects of open gates are looked at until all are ready at once, one has failed, or the time is over.
 //
 // Nothing is written meanwhile but renewals of the locks. The state of a gate is in the status: equal looks give an equal status.
+//
+// I18. Nothing behind a gate is written before a stored status says that it has passed, and that its object was ready was seen.
+// I19. Committed says that every gate has passed.
 import { firstPause, intervalOf, patienceInCall } from '../gates/interval.ts';
 import { expectedOf } from '../gates/words.ts';
 import { leaseState } from '../locks/state.ts';
