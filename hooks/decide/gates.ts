@@ -1,6 +1,9 @@
 // Committing: the objects of open gates are looked at until all are ready at once, one has failed, or the time is over.
 //
 // Nothing is written meanwhile but renewals of the locks. The state of a gate is in the status: equal looks give an equal status.
+//
+// I18. Nothing behind a gate is written before a stored status says that it has passed, and that its object was ready was seen.
+// I19. Committed says that every gate has passed.
 import { firstPause, intervalOf, patienceInCall } from '../gates/interval.ts';
 import { expectedOf } from '../gates/words.ts';
 import { leaseState } from '../locks/state.ts';
@@ -27,7 +30,7 @@ export function decideAwait(observation: Observation, view: Awaiting): Step {
   const gates = view.views.map((gate) => evaluated(observation, gate));
   const bad = gates.find(({ end }) => end !== undefined);
   if (bad?.end !== undefined) return failed(observation, view, bad, bad.end);
-  return gates.every(({ isOver }) => isOver) ? passedAll(observation, view) : waiting(observation, view, gates);
+  return gates.every(({ isOver }) => isOver) ? passedAll(observation, view, gates) : waiting(observation, view, gates);
 }
 
 // The locks are held while a gate is open, and renewed like those of changes.
@@ -57,31 +60,36 @@ function failed(observation: Observation, view: Awaiting, { view: { index, entry
   return setStatus(undoing(marked, { reason: end.reason, message }, now, index), message);
 }
 
-function passedAll({ status, transaction, pace, now }: Observation, { at, views }: Awaiting): Step {
+function passedAll(
+  { status, transaction, pace, now }: Observation,
+  { at, views }: Awaiting,
+  evaluations: readonly Evaluated[],
+): Step {
   const gates = views.map(({ index, look: { gate } }) => ({ index, gate }));
-  const items = passed(status.items, gates, now);
+  const looked = withStates(status, evaluations);
+  const items = passed(looked.items, gates, now);
   const applied = items.filter(({ progress }) => progress.kind === 'applied').length;
   const next = { gating: transaction, end: windowEnd(transaction, applied, pace, items) };
   const [first] = views;
   const name = first === undefined ? '' : describe(first.entry.target);
   const because = views.length === 1 ? `${name} is ready` : `${name} and ${views.length - 1} more are ready`;
-  return setStatus(gatesPassed(status, { at, gates }, next, now), because);
+  return setStatus(gatesPassed(looked, { at, gates }, next, now), because);
 }
 
 function waiting({ status, transaction, now }: Observation, view: Awaiting, gates: readonly Evaluated[]): Step {
   const open = gates.filter(({ isOver }) => !isOver);
-  const states = new Map(gates.map(({ view: { index }, state }) => [index, state]));
-  const items = status.items.map((item, index) => {
-    const gate = states.get(index);
-    return gate === undefined ? item : { ...item, gate };
-  });
   const waited = now - Math.max(...gates.map(({ state }) => state.since));
   const left = Math.min(...open.map((gate) => gate.left));
   const pause = intervalOf({ waited, open: open.length, left, lockTimeout: transaction.lockTimeout });
   const message = waitingMessage(open);
   const inCall = view.awaitLeft === patienceInCall ? firstPause : pause;
   if (view.awaitLeft >= inCall) return { kind: 'lookLater', pause: inCall, awaitLeft: view.awaitLeft - inCall, because: message };
-  return setStatus({ ...status, items, message }, message, { seconds: pause / 1000 });
+  return setStatus({ ...withStates(status, gates), message }, message, { seconds: pause / 1000 });
+}
+
+/** With what this look has found. */
+function withStates(status: Status, gates: readonly Evaluated[]): Status {
+  return gates.reduce((next, { view: { index }, state }) => withItem(next, index, (item) => ({ ...item, gate: state })), status);
 }
 
 function waitingMessage(open: readonly Evaluated[]): string {

@@ -109,14 +109,26 @@ export function isBy({ uids }: Evidence, transaction: string, fieldManager: stri
   return fieldManager.startsWith('janus-') && fieldManager.endsWith(`-${(uids.get(transaction) ?? 'none').slice(0, 8)}`);
 }
 
-/** The statuses that were stored for a Transaction, in order. */
-export function storedStatuses({ events, names }: Evidence, transaction: string): readonly JsonObject[] {
+/** Statuses that were stored for a Transaction, in order. */
+export function storedStatuses(evidence: Evidence, transaction: string): readonly JsonObject[] {
+  return storedStatusEvents(evidence, transaction).map(({ status }) => status);
+}
+
+interface StoredStatus {
+  readonly status: JsonObject;
+  readonly event: AuditEvent;
+}
+
+/** The same, each with the request that stored it. */
+export function storedStatusEvents({ events, names }: Evidence, transaction: string): readonly StoredStatus[] {
   const { namespace, name } = homeOf(names, transaction);
   const { key } = placeOf({ apiVersion: 'tx.janus.io/v1alpha1', kind: 'Transaction', name }, namespace);
   return events
     .filter((event) => event.resource === 'transactions/status' && event.key === key && hasSucceeded(event))
-    .map(({ response }) => at(response, 'status'))
-    .filter(isObject);
+    .flatMap((event) => {
+      const status = at(event.response, 'status');
+      return isObject(status) ? [{ status, event }] : [];
+    });
 }
 
 /** The content of an object, without what the API server counts and stamps. */

@@ -5,6 +5,7 @@ import { engineUser } from '../support/engine-identity.ts';
 import type { AuditEvent } from './audit.ts';
 import { eventOf } from './audit.ts';
 import { configMapKey, type Evidence } from './evidence.ts';
+import { gatedCommit } from './gates.ts';
 import { invariants, violations } from './invariants.ts';
 import { authority, plantedBy } from './invariants-of-authority.ts';
 import { forged, forgedStatus } from './invariants-of-secrecy.ts';
@@ -112,6 +113,54 @@ const undone: Evidence = {
   after: new Map([names.b, names.c].map((name) => [at(name), configMap(name, {})])),
   ends: new Map([[names.run, { phase: 'RolledBack', version: 9, items: [{}, {}] }]]),
 };
+
+/** Of the objects of a run with gates, in this order: `a` is made, ready, its gate passed; `b` and `c` are changed, `c` is ready, it is committed. */
+const inOrder = ['made', 'up', 'passed', 'behind', 'last', 'ready', 'committed'] as const;
+
+function widget(name: string, parts: Partial<AuditEvent>, condition?: string): AuditEvent {
+  const status = condition === undefined ? {} : { observedGeneration: 2, conditions: [{ type: 'Ready', status: condition }] };
+  const [key] = [keyOf({ group: 'one.faults.test', resource: 'widgets', namespace: 'shop', name })];
+  return event({ name, key, fieldManager: forward, response: { metadata: { generation: 2 }, status }, ...parts });
+}
+
+function gateEvent(step: (typeof inOrder)[number]): AuditEvent {
+  const by = { actor: 'stranger', fieldManager: 'widgets' } as const;
+  const passed = { gate: { passed: true } };
+  const items = [passed, {}, step === 'committed' ? passed : {}, {}];
+  switch (step) {
+    case 'made':
+      return widget(names.a, { verb: 'create', code: 201 });
+    case 'up':
+      return widget(names.a, by, 'True');
+    case 'behind':
+      return widget(names.b, {});
+    case 'last':
+      return widget(names.c, {});
+    case 'ready':
+      return widget(names.c, by, 'True');
+    default:
+      return statusEvent({ phase: step === 'committed' ? 'Committed' : 'Committing', items });
+  }
+}
+
+/** A run with gates whose steps came in this order. */
+function gatedRun(...steps: readonly (typeof inOrder)[number][]): Evidence {
+  const events = steps.map((step, index) => {
+    const time = `2026-01-01T00:00:${String(10 + index)}`;
+    return { ...gateEvent(step), received: `${time}.1Z`, answered: `${time}.2Z` };
+  });
+  return { ...calm, story: gatedCommit, events };
+}
+
+function without(...steps: readonly string[]): readonly (typeof inOrder)[number][] {
+  return inOrder.filter((step) => !steps.includes(step));
+}
+
+t.test('gates in their order', async (t) => {
+  for (const name of ['I18 gates in order', 'I19 committed gates'])
+    for (const steps of [inOrder, without('committed'), without('behind', 'last', 'ready', 'committed')])
+      t.same(invariants[name]?.(gatedRun(...steps)), [], `${name}: ${steps.join(', ')}`);
+});
 
 t.test('what keeps them all violates none', async (t) => {
   t.same(violations(calm), []);
@@ -256,6 +305,12 @@ const broken: readonly (readonly [keyof typeof invariants, string, Evidence])[] 
   ['I17 authority', 'planted in a snapshot', { ...calm, events: [{ ...snapshot, request: { data: { n: plantedBy(names) } } }] }],
   ['I17 authority', 'planted in a status', { ...calm, events: [sayingOf(plantedBy(names))] }],
   ['I17 authority', 'a bystander', { ...calm, bystanders: ['run1-bystander is gone'] }],
+  ['I18 gates in order', 'before it passed', gatedRun('made', 'up', 'behind', 'passed')],
+  ['I18 gates in order', 'never passed', gatedRun(...without('passed', 'committed'))],
+  ['I18 gates in order', 'before it was ready', gatedRun('made', 'passed', 'behind', 'up')],
+  ['I18 gates in order', 'ready before the change', gatedRun('up', 'made', 'passed', 'behind')],
+  ['I19 committed gates', 'not ready', gatedRun(...without('ready'))],
+  ['I19 committed gates', 'not passed', { ...gatedRun(...inOrder), story: { ...gatedCommit, spec: { gate: {} } } }],
 ];
 
 t.test('what breaks one is seen by it', async (t) => {

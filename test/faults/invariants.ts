@@ -1,4 +1,4 @@
-// I1 to I17: what must hold after every run, whatever went wrong in it. Each returns its violations in words. (I14 is not used.)
+// I1 to I19: what must hold after every run, whatever went wrong in it. Each returns its violations in words. (I14 is not used.)
 import { at, canonicalJson, isObject, type Json, type JsonObject, textAt } from '../../hooks/model/json.ts';
 import {
   allTargets,
@@ -13,6 +13,7 @@ import {
   transactionsOf,
 } from './evidence.ts';
 import { authority } from './invariants-of-authority.ts';
+import { committedWithGates, nothingBehindGates } from './invariants-of-gates.ts';
 import { doorbell, secrets } from './invariants-of-secrecy.ts';
 import { conditionsAgree, versionsRise } from './invariants-of-status.ts';
 import {
@@ -180,6 +181,8 @@ export const invariants: Readonly<Record<string, Invariant>> = {
   'I15 no trace': noTrace,
   'I16 conditions': conditionsAgree,
   'I17 authority': authority,
+  'I18 gates in order': nothingBehindGates,
+  'I19 committed gates': committedWithGates,
 };
 
 /** All violations, each named by its invariant. */

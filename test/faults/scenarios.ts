@@ -9,6 +9,7 @@ import { containerCases, containers } from './containers.ts';
 import { crashes, lostAnswers, pairs } from './crashes.ts';
 import { deletionCases } from './deletions.ts';
 import { foreignCases } from './foreign.ts';
+import { gatedCommit, gateStories } from './gates.ts';
 import { generatedCases } from './generated.ts';
 import { lateAnswers, skips, staleCalls } from './hook-faults.ts';
 import { hundred, hundredCancelled } from './hundred.ts';
@@ -39,20 +40,30 @@ const counted: readonly CountedScenario[] = [
   {
     id: 'S02',
     what: 'crash before, after and between all calls',
-    stories: most,
+    stories: [...most, ...gateStories],
     casesOf: (story, calm) => crashes('S02', story, calm),
   },
   { id: 'S03', what: 'two faults in one run', stories: [commit2, rollback2], casesOf: pairs },
-  { id: 'S04', what: 'the answer of a write is lost', stories: most, casesOf: (story, calm) => lostAnswers('S04', story, calm) },
+  {
+    id: 'S04',
+    what: 'the answer of a write is lost',
+    stories: [...most, gatedCommit],
+    casesOf: (story, calm) => lostAnswers('S04', story, calm),
+  },
   {
     id: 'S05',
     what: 'each wrong answer at each call, once and for ever',
     stories: two,
     casesOf: (story, calm) => [...onceWrong(story, calm), ...everWrong(story, calm)],
   },
-  { id: 'S06', what: 'stale and duplicate calls', stories: most, casesOf: staleCalls },
+  { id: 'S06', what: 'stale and duplicate calls', stories: [...most, ...gateStories], casesOf: staleCalls },
   { id: 'S07', what: 'calls that are not made, answers that are not stored', stories: most, casesOf: skips },
-  { id: 'S08', what: 'one step by two engines at once', stories: [commit4, failAt3, requestRollback], casesOf: twoEngineCases },
+  {
+    id: 'S08',
+    what: 'one step by two engines at once',
+    stories: [commit4, failAt3, requestRollback, ...gateStories],
+    casesOf: twoEngineCases,
+  },
   { id: 'S09', what: 'answers are stored late', stories: most, casesOf: lateAnswers },
   {
     id: 'S10',
@@ -64,7 +75,7 @@ const counted: readonly CountedScenario[] = [
   {
     id: 'S12',
     what: 'locks that expire, vanish, are taken over; a process that stands still',
-    stories: [...two, ...takenOver],
+    stories: [...two, gatedCommit, ...takenOver],
     casesOf: (story, calm) => (takenOver.includes(story) ? takeoverCases(story, calm) : lockCases(story, calm)),
   },
 ];

@@ -143,7 +143,7 @@ export const rollback2: Story = {
   end: 'RolledBack',
 };
 
-function asWidget(given: JsonObject): JsonObject {
+export function asWidget(given: JsonObject): JsonObject {
   return { ...widgets.withStatus, metadata: at(given, 'metadata') ?? {}, spec: { color: 'blue' } };
 }
 

@@ -1,5 +1,6 @@
-// The hook's process dies at every request of a commit and of an undo: before the request is sent, once the system has it, and once
+// The hook's process dies at every request of a commit, of one with gates, and of an undo: before the request is sent, once the system has it, and once
 // the API server has answered. Another process goes on, called by Metacontroller's loop.
+import { gatedCommit } from '../gates.ts';
 import { askBack, commit4, isFinished, requestRollback } from '../stories.ts';
 import type { Story } from '../story.ts';
 import type { ProcessCase } from './case.ts';
@@ -21,6 +22,13 @@ const stretches: readonly Stretch[] = [
     run: async (site, arm) => {
       await arm();
       return (await tell(site, commit4)).violations;
+    },
+  },
+  {
+    id: 'gated',
+    run: async (site, arm) => {
+      await arm();
+      return (await tell(site, gatedCommit)).violations;
     },
   },
   { id: 'undo', run: async (site, arm) => (await tell(site, askedBackOnce(arm))).violations },

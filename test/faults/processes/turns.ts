@@ -1,6 +1,7 @@
 // Replicas behind one address: each call of one loop goes to another hook. And sixty concurrent Transactions, of which a third
 // commits, a third fails and a third is undone, while the hooks are ended every few seconds, one after the other.
 import { setTimeout as sleep } from 'node:timers/promises';
+import { gatedCommit, gateFails } from '../gates.ts';
 import { targets } from '../run.ts';
 import { commit4, contention, deleteMidCommit, failAt3, requestRollback } from '../stories.ts';
 import type { World } from '../world.ts';
@@ -9,7 +10,10 @@ import { atRest, chance, conclude, create, type Followed, prepare, tell } from '
 import { refusedLast } from './refused.ts';
 import { closeSite, openTurns, type Site, seatOf } from './site.ts';
 
-const inWindows = [commit4, refusedLast, requestRollback, contention].map((story) => ({ story, callBudget: undefined }));
+const inWindows = [commit4, refusedLast, requestRollback, contention, gatedCommit, gateFails].map((story) => ({
+  story,
+  callBudget: undefined,
+}));
 /** Events in the middle of these are stored only if each call handles one target. */
 const oneByOne = [failAt3, deleteMidCommit].map((story) => ({ story, callBudget: '0' }));
 const rounds = 6;

@@ -51,7 +51,10 @@ t.test('a gate after a change', async (t) => {
     const before = statusOf(await stage.read('ordered'));
     t.equal((await step(stage, 'ordered')).status.version, before.version, 'an equal look writes nothing');
     await gadgets.report('ordered', 'True');
-    t.match(itemsOf((await step(stage, 'ordered')).status), [{ gate: { passed: true } }, { announced: true }]);
+    t.match(itemsOf((await step(stage, 'ordered')).status), [
+      { gate: { passed: true, found: /Ready is True/ } },
+      { announced: true },
+    ]);
     t.match(await stepToEnd(stage, 'ordered'), { phase: 'Committed' });
     t.ok(await isThere(stage, 'ordered'));
   });

@@ -81,7 +81,7 @@ async function grant(client: Client, namespace: string, rules: readonly JsonObje
   must(await client.create(path('rolebindings'), { metadata, roleRef, subjects }));
 }
 
-function hasCondition(object: JsonObject, type: string, reason: string | undefined): boolean {
+export function hasCondition(object: JsonObject, type: string, reason: string | undefined): boolean {
   const conditions = at(object, 'status', 'conditions');
   const found = isList(conditions) ? conditions.find((one) => textAt(one, 'type') === type) : undefined;
   if (reason !== undefined) return textAt(found, 'reason') === reason;
