@@ -1,7 +1,11 @@
-// Whether the expressions of gates can be evaluated: said before anything is changed.
+// The expressions of gates: whether they can be evaluated, which is said before anything is changed, and what they come to.
+//
+// All Transactions share one thread. Each has one expression there at a time, however many gates it has: another one waits for one
+// expression of each, not for all of them.
 import { type Fault, fault } from '../checks/fault.ts';
-import type { Expressions } from '../cluster.ts';
-import { decodeGate } from '../model/gate.ts';
+import type { Clock, Expressions } from '../cluster.ts';
+import { decodeGate, type Evaluated } from '../model/gate.ts';
+import type { JsonObject } from '../model/json.ts';
 import type { Transaction } from '../model/transaction.ts';
 import { foreign } from '../model/words.ts';
 
@@ -18,10 +22,34 @@ export async function expressionFaults(
   expressions: Expressions | undefined,
   transaction: Transaction,
 ): Promise<readonly Fault[]> {
-  const faults = await Promise.all(
-    transaction.changes.flatMap((_, index) => placed(transaction, index)).map((one) => faultOf(expressions, one)),
-  );
-  return faults.filter((one) => one !== undefined);
+  const faults: Fault[] = [];
+  for (const one of transaction.changes.flatMap((_, index) => placed(transaction, index))) {
+    const found = await faultOf(expressions, one);
+    if (found !== undefined) faults.push(found);
+  }
+  return faults;
+}
+
+/** Ms for all expressions of one look: a call must not wait for hundreds of them that take long. */
+const longest = 3_000;
+
+/** Evaluates an expression over an object; `late` where the look has no time left for it. */
+export type Evaluate = (expression: string, object: JsonObject) => Promise<Evaluated | 'late'>;
+
+/** For one look: its expressions, one after the other. The time begins with the first of them, which has its turn in any case. */
+export function evaluateInTurn(expressions: Expressions | undefined, clock: Pick<Clock, 'monotonic'>): Evaluate {
+  if (expressions === undefined) return async () => ({ kind: 'broken', message: 'this process evaluates no expressions' });
+  let until: number | undefined;
+  let last: Promise<unknown> = Promise.resolve();
+  return (expression, object) => {
+    const next = last.then(async (): Promise<Evaluated | 'late'> => {
+      if (until !== undefined && clock.monotonic() >= until) return 'late';
+      until ??= clock.monotonic() + longest;
+      return expressions.evaluate(expression, object);
+    });
+    last = next.catch(() => undefined);
+    return next;
+  };
 }
 
 function placed({ changes }: Transaction, index: number): readonly Placed[] {

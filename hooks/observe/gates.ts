@@ -3,7 +3,8 @@ import type { Clock, Expressions } from '../cluster.ts';
 import type { Look } from '../gates/finding.ts';
 import { needsNoLook } from '../gates/kinds.ts';
 import { isSealed, type SnapshotEntry } from '../model/entry.ts';
-import type { Check, Evaluated, Gate } from '../model/gate.ts';
+import type { Failure } from '../model/failure.ts';
+import type { Gate } from '../model/gate.ts';
 import type { OpenGates } from '../model/gated.ts';
 import { type JsonObject, textAt } from '../model/json.ts';
 import type { Status } from '../model/status.ts';
@@ -13,6 +14,7 @@ import { serviceAccountOf, storageClasses } from '../writes/resources.ts';
 import type { AwaitView, GateView, StoredSnapshot } from './awaited.ts';
 import type { Carry } from './carry.ts';
 import { readDiagnosis } from './diagnosis.ts';
+import { type Evaluate, evaluateInTurn } from './expressions.ts';
 import { type Listed, readLive } from './read.ts';
 import { readSnapshot, type SnapshotSource } from './snapshot.ts';
 
@@ -32,10 +34,11 @@ export async function observeGates(context: GateContext, open: OpenGates): Promi
   const base = { snapshot, views: [], leases: own.kind === 'ok' ? own.objects : [], awaitLeft: context.carry.awaitLeft ?? 0 };
   if (own.kind === 'trouble') return { ...base, trouble: own.failure };
   if (snapshot.kind !== 'stored') return base;
+  const evaluate = evaluateInTurn(context.expressions, context.clock);
   const found = await Promise.all(
     open.gates.map(({ index, gate }) => {
       const entry = snapshot.entries[index];
-      return entry === undefined ? [] : lookAt(context, entry, gate);
+      return entry === undefined ? [] : lookAt({ ...context, evaluate }, entry, gate);
     }),
   );
   const views = found.flat();
@@ -61,7 +64,11 @@ async function snapshotOf({ source, transaction, status: { rollbackRef } }: Gate
     : readSnapshot(source, transaction, rollbackRef);
 }
 
-async function lookAt(context: GateContext, entry: SnapshotEntry, gate: Gate): Promise<GateView> {
+async function lookAt(
+  context: GateContext & { readonly evaluate: Evaluate },
+  entry: SnapshotEntry,
+  gate: Gate,
+): Promise<GateView> {
   const { source, transaction } = context;
   const { index } = entry;
   const look = { ...unseen(context, entry, gate), live: undefined };
@@ -70,9 +77,10 @@ async function lookAt(context: GateContext, entry: SnapshotEntry, gate: Gate): P
   if (live.kind === 'trouble') return { index, entry, look, trouble: live.failure };
   if (live.kind === 'absent') return { index, entry, look };
   const [evaluated, storageClass] = await Promise.all([
-    evaluate(context, gate, live.object),
+    evaluatedOf(context.evaluate, gate, live.object),
     readStorageClass(context, entry, live.object),
   ]);
+  if (evaluated === 'late') return { index, entry, look, trouble: outOfTime };
   return { index, entry, look: { ...look, live: live.object, evaluated, ...storageClass } };
 }
 
@@ -90,21 +98,25 @@ function unseen({ transaction, status, now }: GateContext, entry: SnapshotEntry,
   };
 }
 
-async function evaluate({ expressions }: GateContext, gate: Gate, object: JsonObject): Promise<Look['evaluated']> {
-  const [ready, failed] = await Promise.all([gate.ready, gate.failed].map((check) => evaluated(expressions, check, object)));
-  return { ...(ready === undefined ? {} : { ready }), ...(failed === undefined ? {} : { failed }) };
+async function evaluatedOf(evaluate: Evaluate, gate: Gate, object: JsonObject): Promise<Look['evaluated'] | 'late'> {
+  const results = await Promise.all(
+    (['ready', 'failed'] as const).map(async (checked) => {
+      const check = gate[checked];
+      return [checked, check?.kind === 'expression' ? await evaluate(check.expression, object) : undefined] as const;
+    }),
+  );
+  if (results.some(([, result]) => result === 'late')) return 'late';
+  return Object.fromEntries(results.filter(([, result]) => result !== undefined));
 }
 
-async function evaluated(
-  expressions: Expressions | undefined,
-  check: Check | undefined,
-  object: JsonObject,
-): Promise<Evaluated | undefined> {
-  if (check?.kind !== 'expression') return undefined;
-  return expressions === undefined
-    ? { kind: 'broken', message: 'this process evaluates no expressions' }
-    : expressions.evaluate(check.expression, object);
-}
+const outOfTime: Failure = {
+  kind: 'transient',
+  code: 0,
+  reason: 'DeadlineExceeded',
+  message: 'the look has no time left for its expression',
+  fields: [],
+  definitive: true,
+};
 
 /** That of a claim which waits; a class that may not be read is no reason to fail. */
 async function readStorageClass(
