@@ -62,7 +62,7 @@ async function run(chosen: readonly Row[], { profile, against: other }: Compared
     tell(lines, `Through ${loop}, on an API server of its own`);
   }
   if (ofEngine.length < chosen.length)
-    tell(printed(await measurePackages(undo)), 'Trees of packages, from a registry of its own');
+    tell(printed(await measurePackages(undo, profile)), 'Trees of packages, from a registry of its own');
 }
 
 async function linesOf(world: World, row: Row): Promise<readonly Line[]> {

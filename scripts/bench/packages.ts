@@ -1,6 +1,8 @@
 // What it costs to resolve trees of packages, beside a client that fetches the same manifests and layers and does nothing with them.
 // A real registry in memory, trees of 10, 50 and 200 packages with ten versions each.
 import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { stringify } from 'yaml';
@@ -21,12 +23,14 @@ interface Place {
   readonly host: string;
 }
 
-export async function measurePackages(undo: Undo): Promise<readonly Line[]> {
+/** `profile`: a folder for CPU profiles of the processes that resolve. */
+export async function measurePackages(undo: Undo, profile?: string): Promise<readonly Line[]> {
+  const run = programIn(mkdtempSync(join(tmpdir(), 'janus-bench-compiled-')), undo, profile);
   const place = await startRegistry({ teardown: (handler) => undo.add(async () => void (await handler())) });
   const lines: Line[] = [];
   for (const size of sizes) {
     await publishTree(place, size);
-    lines.push(await treeLine(place, size));
+    lines.push(await treeLine(run, place, size));
   }
   const large = await publishLarge(place);
   const resting = await run(work(place, { mode: 'nothing' }));
@@ -38,7 +42,7 @@ export async function measurePackages(undo: Undo): Promise<readonly Line[]> {
   return [...lines, { row: 'packages-large', items: 1, unpackedMiB: rounded(large / 2 ** 20), ...memory }];
 }
 
-async function treeLine({ origin, host }: Place, size: number): Promise<Line> {
+async function treeLine(run: Run, { origin, host }: Place, size: number): Promise<Line> {
   const reference = { source: `${host}/of${size}/p0`, version: 'v1.9.0' };
   const { rounds: all, peakMiB } = await run({ origin, reference, rounds, mode: 'tree' });
   const middle = (of: (round: Round) => number): number => percentile(all.map(of), 0.5);
@@ -76,10 +80,19 @@ function work({ origin, host }: Place, more: Partial<Work>): Work {
   return { origin, reference: { source: host, version: '' }, rounds: 1, mode: 'tree', ...more };
 }
 
-async function run(asked: Work): Promise<{ readonly rounds: readonly Round[]; readonly peakMiB: number }> {
+type Run = (asked: Work) => Promise<{ readonly rounds: readonly Round[]; readonly peakMiB: number }>;
+
+/** Compiled beforehand, as in the image: else the memory is that of the compiler. */
+function programIn(folder: string, undo: Undo, profile: string | undefined): Run {
+  undo.add(async () => rmSync(folder, { recursive: true, force: true }));
+  const profiling = profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profile}`];
   const program = join(import.meta.dirname, 'packages-process.ts');
-  const { stdout } = await promisify(execFile)(process.execPath, [program, JSON.stringify(asked)], { maxBuffer: 2 ** 26 });
-  return JSON.parse(stdout);
+  const env = { ...process.env, NODE_COMPILE_CACHE: folder };
+  return async (asked) => {
+    const args = [...profiling, program, JSON.stringify(asked)];
+    const { stdout } = await promisify(execFile)(process.execPath, args, { env, maxBuffer: 2 ** 26 });
+    return JSON.parse(stdout);
+  };
 }
 
 function rounded(value: number, digits = 1): number {
