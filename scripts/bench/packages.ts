@@ -12,6 +12,7 @@ import type { Undo } from '../demo/undo.ts';
 import { type Line, percentile } from './figures.ts';
 import { inParallel } from './measure.ts';
 import type { Round, Work } from './packages-process.ts';
+import { startFlags } from './world.ts';
 
 const sizes = [10, 50, 200];
 const rounds = 5;
@@ -82,14 +83,14 @@ function work({ origin, host }: Place, more: Partial<Work>): Work {
 
 type Run = (asked: Work) => Promise<{ readonly rounds: readonly Round[]; readonly peakMiB: number }>;
 
-/** Compiled beforehand, as in the image: else the memory is that of the compiler. */
+/** Compiled beforehand and with the flags of the hook, as in the image: else the memory is that of the compiler. */
 function programIn(folder: string, undo: Undo, profile: string | undefined): Run {
   undo.add(async () => rmSync(folder, { recursive: true, force: true }));
   const profiling = profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profile}`];
   const program = join(import.meta.dirname, 'packages-process.ts');
   const env = { ...process.env, NODE_COMPILE_CACHE: folder };
   return async (asked) => {
-    const args = [...profiling, program, JSON.stringify(asked)];
+    const args = [...startFlags, ...profiling, program, JSON.stringify(asked)];
     const { stdout } = await promisify(execFile)(process.execPath, args, { env, maxBuffer: 2 ** 26 });
     return JSON.parse(stdout);
   };

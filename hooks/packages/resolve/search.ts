@@ -59,14 +59,24 @@ function nextChoice({ choice, graph }: State, scene: Scene, knowledge: Knowledge
     return version === 'as it is' ? [] : [{ source, version }];
   });
   if (changes.length === 0) return needed.length === choice.size ? choice : new Map(needed);
-  const isFirst = ({ source }: { readonly source: string }) => !choice.has(source) && !scene.installed.has(source);
+  const isFirst = ({ source }: Change): boolean => !choice.has(source) && !scene.installed.has(source);
   const replacing = changes.filter((change) => !isFirst(change));
-  for (const { source, version } of replacing) if (version !== undefined) knowledge.fetched({ source, version });
+  lookAt(replacing, knowledge);
   const [replaced] = replacing;
   const made = new Map<string, string | undefined>(needed);
   for (const { source, version } of [...changes.filter(isFirst), ...(replaced === undefined ? [] : [replaced])])
     made.set(source, version);
   return new Map([...made].filter((entry): entry is [string, string] => entry[1] !== undefined));
+}
+
+interface Change {
+  readonly source: string;
+  readonly version: string | undefined;
+}
+
+/** Requests the packages that the knowledge lacks. */
+function lookAt(changes: readonly Change[], knowledge: Knowledge): void {
+  for (const { source, version } of changes) if (version !== undefined) knowledge.fetched({ source, version });
 }
 
 /** The version to choose; undefined for the installed one. */
