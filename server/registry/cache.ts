@@ -66,9 +66,8 @@ export function createCache(directory: string, mostBytes: number): Cache {
         size = await write(temporary, announced, content);
         await rename(temporary, path);
       } catch (error) {
-        throw troubleOf(error);
-      } finally {
         await rm(temporary, { force: true });
+        throw troubleOf(error);
       }
       await account(size, path);
       return path;

@@ -30,6 +30,8 @@ export interface Exchange {
 
 const connectTimeout = 5_000;
 const idle = 10_000;
+/** Bytes. */
+const mostDiscarded = 16_384;
 
 export function createExchange(connections: number, requestTimeout: number): Exchange {
   const pools = new Map<string, Pool>();
@@ -46,7 +48,9 @@ export function createExchange(connections: number, requestTimeout: number): Exc
       const where = `${url.host}${url.pathname}`;
       try {
         const pool = await poolFor(url, ledBy);
-        const answer = await pool.request({ method, path: `${url.pathname}${url.search}`, headers: { ...headers }, signal });
+        const path = `${url.pathname}${url.search}`;
+        // Else undici ends the connection after each HEAD; so it goes on where the registry says that it keeps it.
+        const answer = await pool.request({ method, path, headers: { ...headers }, signal, reset: false });
         return replyOf(answer, where);
       } catch (error) {
         throw troubleOf(error, where);
@@ -92,9 +96,8 @@ function replyOf({ statusCode, headers, body }: Dispatcher.ResponseData, where: 
     },
     body: content,
     text: (most) => textOf(content, most, where),
-    discard: () => {
-      body.on('error', () => undefined).destroy();
-    },
+    // Read to its end where that is near, so that the connection serves again.
+    discard: () => void body.dump({ limit: mostDiscarded }).catch(() => undefined),
   };
 }
 
