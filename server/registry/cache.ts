@@ -30,7 +30,7 @@ const share = 1 / 16;
 
 /** A cache in that directory, which it creates. It keeps at most `mostBytes`, and a sixteenth more for each other process that stores. */
 export function createCache(directory: string, mostBytes: number): Cache {
-  /** Bytes to store before the next look at the directory, which costs a request for each of its files. */
+  /** Bytes to store before the next look at the directory, which costs a `stat` for each of its files. */
   let left = 0;
   let isCounting = false;
   const account = async (size: number, path: string): Promise<void> => {

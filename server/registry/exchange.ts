@@ -49,7 +49,7 @@ export function createExchange(connections: number, requestTimeout: number): Exc
       try {
         const pool = await poolFor(url, ledBy);
         const path = `${url.pathname}${url.search}`;
-        // Else undici ends the connection after each HEAD; so it goes on where the registry says that it keeps it.
+        // By default undici closes the connection after each HEAD. So it stays open if the registry answers `Connection: keep-alive`.
         const answer = await pool.request({ method, path, headers: { ...headers }, signal, reset: false });
         return replyOf(answer, where);
       } catch (error) {
@@ -96,7 +96,7 @@ function replyOf({ statusCode, headers, body }: Dispatcher.ResponseData, where: 
     },
     body: content,
     text: (most) => textOf(content, most, where),
-    // Read to its end where that is near, so that the connection serves again.
+    // Reads a short body to its end, so that the connection can be used again.
     discard: () => void body.dump({ limit: mostDiscarded }).catch(() => undefined),
   };
 }

@@ -1,12 +1,11 @@
-// Which packages do not run on the Crossplane that is there.
+// Which packages do not run on the installed version of Crossplane.
 
 import { admits, readConstraint } from '../model/constraint.ts';
 import { type PackageFault, packageFault } from '../model/fault.ts';
-import type { Meta } from '../model/package.ts';
-import { quoted } from '../model/package.ts';
+import { type Meta, quoted } from '../model/package.ts';
 import type { Version } from '../model/version.ts';
 
-/** One fault for each package that asks for another version than this. Of what stays as it is no meta is known, and nothing is asked. */
+/** One fault for each package that does not admit this version. A package that stays as it is has no meta, and is not checked. */
 export function crossplaneFaults(
   packages: readonly { readonly source: string; readonly meta: Meta | undefined }[],
   version: Version,

@@ -18,9 +18,9 @@ export interface Asked {
   readonly reference: PackageReference;
   readonly skipsDependencies: boolean;
   readonly installed: readonly Installed[];
-  /** Of Crossplane; without, what packages ask of it is not checked. */
+  /** The version of Crossplane; without it, no `spec.crossplane.version` is checked. */
   readonly crossplane?: Version | undefined;
-  /** Nor is it for the package itself. */
+  /** The package itself is not checked against that version; its dependencies are. */
   readonly ignoresCrossplane?: boolean;
 }
 
@@ -111,10 +111,10 @@ function invalid(message: string): Unread {
 function treeOf({ packages, lock }: Resolution & { kind: 'resolved' }, known: Knowing, root: Read, asked: Asked): Tree {
   const held = packages.map((one): Held => ({ ...one, contents: contentsOf(one, known, root) }));
   const { crossplane, ignoresCrossplane } = asked;
-  const judged = held.filter(({ change }) => !(change === 'root' && ignoresCrossplane));
+  const checked = held.filter(({ change }) => !(change === 'root' && ignoresCrossplane));
   const faults = [
     ...sharedMembers(held.map(({ source, contents }) => ({ source, members: contents?.members ?? [] }))),
-    ...(crossplane === undefined ? [] : crossplaneFaults(judged, crossplane)),
+    ...(crossplane === undefined ? [] : crossplaneFaults(checked, crossplane)),
   ];
   return faults.length > 0 ? refused(...faults) : { kind: 'resolved', packages: held, lock };
 }
