@@ -9,6 +9,7 @@ import { comparisons, type Line, lineOf, tableOf } from './bench/figures.ts';
 import { measureFinished } from './bench/finished.ts';
 import { measureKinds } from './bench/kinds.ts';
 import { measure } from './bench/measure.ts';
+import { measurePackages } from './bench/packages.ts';
 import { measurePrograms } from './bench/programs.ts';
 import { measureManyByReplicas, measureReplicas } from './bench/replicas.ts';
 import { against, chosenRows, type Row } from './bench/rows.ts';
@@ -51,14 +52,17 @@ interface Compared {
 }
 
 async function run(chosen: readonly Row[], { profile, against: other }: Compared): Promise<void> {
-  const world = await startWorld(undo, { profile, against: other });
-  const lines: Line[] = [];
-  for (const row of chosen)
-    for (const line of await linesOf(world, row)) {
-      lines.push(line);
-      process.stdout.write(`${JSON.stringify(line)}\n`);
-    }
-  tell(lines, world.starts);
+  const ofEngine = chosen.filter(({ packages }) => packages !== true);
+  if (ofEngine.length > 0) {
+    const world = await startWorld(undo, { profile, against: other });
+    const lines: Line[] = [];
+    for (const row of ofEngine) lines.push(...printed(await linesOf(world, row)));
+    printed(world.starts);
+    const loop = lines[0]?.loop === 'metacontroller' ? 'the real Metacontroller' : 'a double of Metacontroller';
+    tell(lines, `Through ${loop}, on an API server of its own`);
+  }
+  if (ofEngine.length < chosen.length)
+    tell(printed(await measurePackages(undo, profile)), 'Trees of packages, from a registry of its own');
 }
 
 async function linesOf(world: World, row: Row): Promise<readonly Line[]> {
@@ -69,9 +73,12 @@ async function linesOf(world: World, row: Row): Promise<readonly Line[]> {
   return (await measure(world, row)).map(lineOf);
 }
 
-function tell(lines: readonly Line[], starts: readonly Line[]): void {
-  for (const line of starts) process.stdout.write(`${JSON.stringify(line)}\n`);
-  const loop = lines[0]?.loop === 'metacontroller' ? 'the real Metacontroller' : 'a double of Metacontroller';
-  process.stdout.write(`\nThrough ${loop}, on an API server of its own:\n\n${tableOf(lines)}\n\n`);
+function printed(lines: readonly Line[]): readonly Line[] {
+  for (const line of lines) process.stdout.write(`${JSON.stringify(line)}\n`);
+  return lines;
+}
+
+function tell(lines: readonly Line[], title: string): void {
+  process.stdout.write(`\n${title}:\n\n${tableOf(lines)}\n\n`);
   for (const sentence of comparisons(lines)) process.stdout.write(`${sentence}\n`);
 }

@@ -1,10 +1,14 @@
 // `npm run packages -- resolve FILE`: resolves the whole tree of the package snapshot in FILE (YAML or JSON; `-`: standard input),
 // as it would be installed. Reads registries and, with --kubeconfig, a cluster; writes nothing but its cache.
 //
-// --lock FILE         a Lock with what is installed; without it, nothing is installed --crds FOLDER       YAML files with the live
-// objects --kubeconfig FILE   a cluster with the live objects, and with the Lock unless --lock is given --pull-secret FILE  a
-// .dockerconfigjson; may be repeated --cache FOLDER      the folder that keeps content by digest --json              output for
-// programs
+//   --lock FILE           a Lock with what is installed; without it, nothing is installed
+//   --crds FOLDER         YAML files with the live objects
+//   --kubeconfig FILE     a cluster with the live objects, and with the Lock unless --lock is given
+//   --namespace NAME      the namespace with the Secrets of spec.packagePullSecrets, with --kubeconfig; crossplane-system
+//   --pull-secret FILE    a .dockerconfigjson; may be repeated
+//   --crossplane VERSION  the version of Crossplane; without it, no package's spec.crossplane.version is checked
+//   --cache FOLDER        the folder that keeps content by digest
+//   --json                output for programs
 //
 // Exit codes: 0 it can be installed; 1 it is refused; 2 a registry or the cluster does not answer; 64 the arguments are wrong.
 import { homedir } from 'node:os';
@@ -19,6 +23,8 @@ const options = {
   lock: { type: 'string' },
   crds: { type: 'string' },
   kubeconfig: { type: 'string' },
+  namespace: { type: 'string', default: 'crossplane-system' },
+  crossplane: { type: 'string' },
   'pull-secret': { type: 'string', multiple: true },
   cache: { type: 'string' },
   json: { type: 'boolean', default: false },

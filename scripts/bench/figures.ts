@@ -155,6 +155,20 @@ export function comparisons(lines: readonly Line[]): readonly string[] {
         ),
       ),
     ),
+    ...['10', '50'].flatMap((size) =>
+      ratio(
+        perChange(find('packages-200')),
+        perChange(find(`packages-${size}`)),
+        `time of each package of 200 to that of ${size}`,
+      ),
+    ),
+    ...lines
+      .filter(({ decideShare }) => decideShare !== undefined)
+      .flatMap(({ row, decideMs, p50Ms, againMs, ratioToLimit }) => [
+        `time, row ${row}, to a client that only fetches the same: ${ratioToLimit}`,
+        ...ratio(decideMs, p50Ms, `resolution alone, row ${row}, to all`),
+        ...ratio(againMs, p50Ms, `from the cache, row ${row}, to the first time`),
+      ]),
     ...ratio(find('thousand')?.p99Ms, find('thousand')?.p50Ms, 'p99 to p50, row thousand'),
     ...ratio(
       find('thousand-again')?.hookPeakMemoryMiB,

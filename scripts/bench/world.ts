@@ -21,7 +21,7 @@ const root = join(import.meta.dirname, '..', '..');
 const server = 'server/main.ts';
 
 /** Node's flags in `npm start`. */
-const startFlags = manifest.scripts.start.split(' ').filter((word) => word.startsWith('--'));
+export const startFlags = manifest.scripts.start.split(' ').filter((word) => word.startsWith('--'));
 
 export const namespace = 'bench';
 export const account = 'deployer';

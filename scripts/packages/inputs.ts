@@ -1,10 +1,11 @@
 // The inputs of the command: a snapshot, a Lock, the live objects. Errors are sentences for people.
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { at, isObject, type JsonObject, textAt } from '../../hooks/model/json.ts';
+import { at, isList, isObject, type JsonObject, textAt } from '../../hooks/model/json.ts';
 import { readLock } from '../../hooks/packages/model/lock.ts';
 import { kindOf, packageKinds } from '../../hooks/packages/model/package.ts';
 import { readReference } from '../../hooks/packages/model/reference.ts';
+import { readCompleteVersion, type Version } from '../../hooks/packages/model/version.ts';
 import type { Asked, Live } from '../../hooks/packages/observe/tree.ts';
 import { createCluster, type KubernetesCluster } from '../../server/kubernetes/cluster.ts';
 import { kubeconfigConnection } from '../../server/kubernetes/kubeconfig.ts';
@@ -15,6 +16,8 @@ interface Options {
   readonly lock?: string | undefined;
   readonly crds?: string | undefined;
   readonly kubeconfig?: string | undefined;
+  readonly namespace: string;
+  readonly crossplane?: string | undefined;
   readonly pullSecrets: readonly string[];
 }
 
@@ -27,12 +30,26 @@ export interface Inputs {
 
 export async function openInputs(options: Options): Promise<Inputs> {
   if (options.crds !== undefined && options.kubeconfig !== undefined) throw new Error('give --crds or --kubeconfig, not both');
+  const crossplane = versionOf(options.crossplane);
   const snapshot = await snapshotIn(options.file);
-  const pullSecrets = options.pullSecrets.map(textOf);
+  const files = options.pullSecrets.map(textOf);
   const cluster = options.kubeconfig === undefined ? undefined : openCluster(options.kubeconfig);
   const lock = options.lock === undefined ? await lockOf(cluster) : await lockIn(options.lock);
+  const stored = cluster === undefined ? [] : await pullSecretsOf(snapshot, cluster, options.namespace);
   const live = cluster === undefined ? await liveIn(options.crds) : liveOf(cluster);
-  return { asked: askedOf(snapshot, lock, options.file), pullSecrets, live, close: async () => cluster?.close() };
+  return {
+    asked: { ...askedOf(snapshot, lock, options.file), crossplane },
+    pullSecrets: [...files, ...stored],
+    live,
+    close: async () => cluster?.close(),
+  };
+}
+
+function versionOf(text: string | undefined): Version | undefined {
+  const version = text === undefined ? undefined : readCompleteVersion(text);
+  if (text !== undefined && version === undefined)
+    throw new Error(`--crossplane: expected a version such as v1.20.0, found "${text}"`);
+  return version;
 }
 
 function openCluster(kubeconfig: string): KubernetesCluster {
@@ -61,7 +78,9 @@ function askedOf(snapshot: JsonObject, lock: JsonObject, file: string): Asked {
     );
   const installed = readLock(lock);
   if (typeof installed === 'string') throw new Error(installed);
-  return { name, kind, reference, installed, skipsDependencies: at(snapshot, 'spec', 'skipDependencyResolution') === true };
+  const isTrue = (field: string): boolean => at(snapshot, 'spec', field) === true;
+  const skipsDependencies = isTrue('skipDependencyResolution');
+  return { name, kind, reference, installed, skipsDependencies, ignoresCrossplane: isTrue('ignoreCrossplaneConstraints') };
 }
 
 function textOf(file: string): string {
@@ -108,19 +127,42 @@ const apiVersions: Readonly<Record<string, string>> = {
 function liveOf(cluster: KubernetesCluster): Live {
   return async (kind, name) => {
     const apiVersion = apiVersions[kind];
-    return apiVersion === undefined ? undefined : find(cluster, apiVersion, kind, name);
+    return apiVersion === undefined ? undefined : find(cluster, apiVersion, kind, { name });
   };
 }
 
 async function lockOf(cluster: KubernetesCluster | undefined): Promise<JsonObject> {
-  const lock = cluster === undefined ? undefined : await find(cluster, 'pkg.crossplane.io/v1beta1', 'Lock', 'lock');
+  const lock = cluster === undefined ? undefined : await find(cluster, 'pkg.crossplane.io/v1beta1', 'Lock', { name: 'lock' });
   return isObject(lock) ? lock : {};
 }
 
-async function find(cluster: KubernetesCluster, apiVersion: string, kind: string, name: string): Promise<JsonObject | undefined> {
+/** `.dockerconfigjson` of the Secrets that the package names. */
+async function pullSecretsOf(snapshot: JsonObject, cluster: KubernetesCluster, namespace: string): Promise<readonly string[]> {
+  const named = at(snapshot, 'spec', 'packagePullSecrets');
+  const names = (isList(named) ? named : []).map((one) => textAt(one, 'name') ?? '');
+  return Promise.all(
+    names.map(async (name) => {
+      const secret = await find(cluster, 'v1', 'Secret', { name, namespace });
+      const encoded = textAt(secret, 'data', '.dockerconfigjson');
+      if (encoded !== undefined) return Buffer.from(encoded, 'base64').toString();
+      const found = secret === undefined ? 'no such Secret' : `a Secret of type ${textAt(secret, 'type')}`;
+      throw new Error(
+        `spec.packagePullSecrets: expected Secret ${namespace}/${name} of type kubernetes.io/dockerconfigjson, found ${found}; --namespace names another namespace`,
+      );
+    }),
+  );
+}
+
+async function find(
+  cluster: KubernetesCluster,
+  apiVersion: string,
+  kind: string,
+  place: { readonly name: string; readonly namespace?: string },
+): Promise<JsonObject | undefined> {
   const served = await cluster.resource(apiVersion, kind);
-  const answer = served.kind === 'failed' ? served : await cluster.get({ resource: served.resource, name }, { kind: 'engine' });
+  const answer =
+    served.kind === 'failed' ? served : await cluster.get({ resource: served.resource, ...place }, { kind: 'engine' });
   if (answer.kind === 'ok') return answer.object;
   if (answer.failure.kind === 'absent') return undefined;
-  throw new Unanswered(`${kind} ${name} of the cluster cannot be read: ${answer.failure.message}`);
+  throw new Unanswered(`${kind} ${place.name} of the cluster cannot be read: ${answer.failure.message}`);
 }

@@ -19,14 +19,30 @@ export interface Cache {
   /**
    * Stores the content and returns its path. Throws a Trouble, and stores nothing, if size or digest differ from those announced.
    */
-  store(announced: Announced, content: AsyncIterable<Uint8Array>): Promise<string>;
+  store(announced: Announced, content: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<string>;
 }
 
 const abandonedAfter = 86_400_000;
 const unfinished = '.unfinished-';
 
-/** A cache in that directory, which it creates. After each store it keeps at most `mostBytes`. */
+/** How much a process stores before it reads the directory again, as a part of `mostBytes`. */
+const share = 1 / 16;
+
+/** A cache in that directory, which it creates. It keeps at most `mostBytes`, and a sixteenth more for each other process that stores. */
 export function createCache(directory: string, mostBytes: number): Cache {
+  /** Bytes to store before the next look at the directory, which costs a `stat` for each of its files. */
+  let left = 0;
+  let isCounting = false;
+  const account = async (size: number, path: string): Promise<void> => {
+    left -= size;
+    if (left >= 0 || isCounting) return;
+    [left, isCounting] = [0, true];
+    left += await makeRoom(directory, mostBytes, path)
+      .then((free) => Math.min(free, mostBytes * share))
+      .finally(() => {
+        isCounting = false;
+      });
+  };
   const pathOf = (digest: string): string => join(directory, digest.replace(':', '-'));
   return {
     async find(digest) {
@@ -45,15 +61,15 @@ export function createCache(directory: string, mostBytes: number): Cache {
       await mkdir(directory, { recursive: true, mode: 0o700 });
       const path = pathOf(announced.digest);
       const temporary = `${path}${unfinished}${randomUUID()}`;
+      let size = 0;
       try {
-        await write(temporary, announced, content);
+        size = await write(temporary, announced, content);
         await rename(temporary, path);
       } catch (error) {
-        throw troubleOf(error);
-      } finally {
         await rm(temporary, { force: true });
+        throw troubleOf(error);
       }
-      await makeRoom(directory, mostBytes, path);
+      await account(size, path);
       return path;
     },
   };
@@ -70,17 +86,30 @@ async function digestOf(path: string): Promise<string> {
   return `sha256:${hash.digest('hex')}`;
 }
 
-async function write(path: string, announced: Announced, content: AsyncIterable<Uint8Array>): Promise<void> {
+/** Returns the number of bytes written. */
+async function write(
+  path: string,
+  announced: Announced,
+  content: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+): Promise<number> {
   const file = await open(path, 'wx', 0o600);
   try {
-    for await (const chunk of checked(announced, content)) await file.write(chunk);
+    let size = 0;
+    for await (const chunk of checked(announced, content)) {
+      await file.write(chunk);
+      size += chunk.length;
+    }
+    return size;
   } finally {
     await file.close();
   }
 }
 
 /** Passes the content on. Throws as soon as the content exceeds its limits, or at its end if size or digest are wrong. */
-async function* checked({ digest, size, most }: Announced, content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+async function* checked(
+  { digest, size, most }: Announced,
+  content: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
   const hash = createHash('sha256');
   const bound = Math.min(size ?? most, most);
   let length = 0;
@@ -101,8 +130,11 @@ interface Stored {
   readonly used: number;
 }
 
-/** Removes the least recently used blobs, and files of writers that died; never the blob `kept`, which was stored just now. */
-async function makeRoom(directory: string, mostBytes: number, kept: string): Promise<void> {
+/**
+ * Removes the least recently used blobs, and files of writers that died; never the blob `kept`, which was stored just now. Returns how
+ * many bytes are free.
+ */
+async function makeRoom(directory: string, mostBytes: number, kept: string): Promise<number> {
   const all = await Promise.all((await readdir(directory)).map((name) => statOf(join(directory, name))));
   const stored = all.filter((one) => one !== undefined).toSorted((left, right) => left.used - right.used);
   let excess = stored.reduce((sum, { size }) => sum + size, 0) - mostBytes;
@@ -112,6 +144,7 @@ async function makeRoom(directory: string, mostBytes: number, kept: string): Pro
     await rm(path, { force: true });
     excess -= size;
   }
+  return -excess;
 }
 
 // Another process may have removed the file meanwhile.

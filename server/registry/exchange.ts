@@ -30,6 +30,8 @@ export interface Exchange {
 
 const connectTimeout = 5_000;
 const idle = 10_000;
+/** Bytes. */
+const mostDiscarded = 16_384;
 
 export function createExchange(connections: number, requestTimeout: number): Exchange {
   const pools = new Map<string, Pool>();
@@ -46,7 +48,9 @@ export function createExchange(connections: number, requestTimeout: number): Exc
       const where = `${url.host}${url.pathname}`;
       try {
         const pool = await poolFor(url, ledBy);
-        const answer = await pool.request({ method, path: `${url.pathname}${url.search}`, headers: { ...headers }, signal });
+        const path = `${url.pathname}${url.search}`;
+        // By default undici closes the connection after each HEAD. So it stays open if the registry answers `Connection: keep-alive`.
+        const answer = await pool.request({ method, path, headers: { ...headers }, signal, reset: false });
         return replyOf(answer, where);
       } catch (error) {
         throw troubleOf(error, where);
@@ -92,9 +96,8 @@ function replyOf({ statusCode, headers, body }: Dispatcher.ResponseData, where: 
     },
     body: content,
     text: (most) => textOf(content, most, where),
-    discard: () => {
-      body.on('error', () => undefined).destroy();
-    },
+    // Reads a short body to its end, so that the connection can be used again.
+    discard: () => void body.dump({ limit: mostDiscarded }).catch(() => undefined),
   };
 }
 

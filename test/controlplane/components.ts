@@ -16,6 +16,7 @@ export interface Settings {
   readonly auditPolicy?: string;
   readonly auditLog?: string;
   readonly apiServerFlags: readonly string[];
+  readonly serviceAccountAdmission: boolean;
 }
 
 export function flagsOf(component: Component, settings: Settings): readonly string[] {
@@ -33,7 +34,14 @@ const etcdFlags: readonly string[] = [
   '--log-level=error',
 ];
 
-function apiServerFlags({ directory, port, auditPolicy, auditLog, apiServerFlags }: Settings): readonly string[] {
+function apiServerFlags({
+  directory,
+  port,
+  auditPolicy,
+  auditLog,
+  apiServerFlags,
+  serviceAccountAdmission,
+}: Settings): readonly string[] {
   const audit = auditPolicy === undefined ? [] : [`--audit-policy-file=${auditPolicy}`, `--audit-log-path=${auditLog}`];
   return [
     `--etcd-servers=${etcdSocket}`,
@@ -48,7 +56,8 @@ function apiServerFlags({ directory, port, auditPolicy, auditLog, apiServerFlags
     '--authorization-mode=RBAC',
     '--token-auth-file=tokens.csv',
     '--service-cluster-ip-range=10.0.0.0/24',
-    '--disable-admission-plugins=ServiceAccount',
+    // It refuses Pods until a controller has made the ServiceAccount of a new namespace.
+    ...(serviceAccountAdmission ? [] : ['--disable-admission-plugins=ServiceAccount']),
     '--endpoint-reconciler-type=none',
     '--allow-privileged',
     '--max-requests-inflight=4000',

@@ -13,6 +13,8 @@ export type { Component } from './components.ts';
 
 export interface ControlPlaneOptions {
   readonly apiServerFlags?: readonly string[];
+  /** Refuses a Pod whose ServiceAccount is not there, as a cluster does; off by default. */
+  readonly serviceAccountAdmission?: boolean;
   /** Audits every request at this level, or by a policy file of one's own. */
   readonly audit?: 'Metadata' | 'Request' | 'RequestResponse' | { readonly policyFile: string };
   /** Where progress goes; by default to stderr. */
@@ -75,11 +77,13 @@ function runOf(keeper: Keeper, binaries: Binaries, settings: Settings): Run {
   };
 }
 
-function writeSettings(directory: string, port: number, { audit, apiServerFlags = [] }: ControlPlaneOptions): Settings {
-  if (audit === undefined) return { directory, port, apiServerFlags };
+function writeSettings(directory: string, port: number, options: ControlPlaneOptions): Settings {
+  const { audit, apiServerFlags = [], serviceAccountAdmission = false } = options;
+  const settings = { directory, port, apiServerFlags, serviceAccountAdmission };
+  if (audit === undefined) return settings;
   const policy = typeof audit === 'string' ? auditPolicy(audit) : readFileSync(audit.policyFile, 'utf8');
   writeFileSync(join(directory, 'audit-policy'), policy, { mode: 0o600 });
-  return { directory, port, apiServerFlags, auditPolicy: 'audit-policy', auditLog: join(directory, 'audit.log') };
+  return { ...settings, auditPolicy: 'audit-policy', auditLog: join(directory, 'audit.log') };
 }
 
 function auditPolicy(level: string): string {

@@ -1,66 +1,47 @@
-// Generated releases by who may not grant rights: Roles and their bindings, a swap under a full quota, and other changes between, in any
-// order that can be applied. Each is Committed, and its undo leaves all as before.
+// Generated releases by who may not grant rights: Roles and their bindings, CRDs and their instances, a swap under a full quota, and other
+// changes between, in any order that can be applied; each kind of pair once alone. Each is Committed, and its undo leaves all as before.
 //
 // JANUS_TEST_SEED=<seed of the run> makes the same again.
 import fc from 'fast-check';
-import t from 'tap';
-import { at, type JsonObject } from '../../hooks/model/json.ts';
+import t, { type Test } from 'tap';
+import { at } from '../../hooks/model/json.ts';
 import { must, waitFor } from '../support/client.ts';
 import { commit, undoAll } from '../support/round-trip.ts';
 import { type Stage, startStage } from '../support/stage.ts';
 import { change, createConfigMaps, portraits } from '../support/targets.ts';
+import { makePair, type Pair, pairs } from './release-pairs.ts';
 
-const rbac = { apiVersion: 'rbac.authorization.k8s.io/v1' };
 const seed = Number(process.env.JANUS_TEST_SEED ?? 20_261_122);
-const runs = 12;
-
-type Pair = 'both are new' | 'both go, the Role first' | 'both go, the binding first';
+const runs = 16;
 
 interface Release {
   readonly pairs: readonly Pair[];
   readonly swaps: boolean;
   readonly between: boolean;
+  /** The first of all pairs, then the second of all. */
+  readonly woven: boolean;
 }
 
 const release: fc.Arbitrary<Release> = fc.record({
-  pairs: fc.array(fc.constantFrom<Pair>('both are new', 'both go, the Role first', 'both go, the binding first'), {
-    minLength: 1,
-    maxLength: 3,
-  }),
+  pairs: fc.array(fc.constantFrom(...pairs), { minLength: 1, maxLength: 3 }),
   swaps: fc.boolean(),
   between: fc.boolean(),
+  woven: fc.boolean(),
 });
 
-async function pairChanges({ client, path, namespace }: Stage, pair: Pair, name: string): Promise<readonly JsonObject[]> {
-  const rules = [{ apiGroups: [''], resources: ['configmaps'], verbs: ['get'] }];
-  const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name };
-  const bound = { roleRef, subjects: [{ kind: 'ServiceAccount', name: 'default', namespace }] };
-  const [role, binding] = [
-    { ...rbac, kind: 'Role' },
-    { ...rbac, kind: 'RoleBinding' },
-  ];
-  if (pair === 'both are new') return [change('Create', name, { rules }, role), change('Create', name, bound, binding)];
-  must(await client.create(path('rbac.authorization.k8s.io/v1/roles'), { metadata: { name }, rules }));
-  must(await client.create(path('rbac.authorization.k8s.io/v1/rolebindings'), { metadata: { name }, ...bound }));
-  const deletes = [change('Delete', name, undefined, role), change('Delete', name, undefined, binding)];
-  return pair === 'both go, the Role first' ? deletes : deletes.reverse();
-}
-
-async function runRelease(stage: Stage, { pairs, swaps, between }: Release, id: string): Promise<void> {
+async function runRelease(t: Test, stage: Stage, drawn: Release, id: string): Promise<void> {
   const { client, path } = stage;
-  const names = pairs.map((_pair, index) => `${id}-${index}`);
-  const changes = await Promise.all(pairs.map((pair, index) => pairChanges(stage, pair, names[index] ?? '')));
+  const made = await Promise.all(drawn.pairs.map((pair, index) => makePair(t, stage, pair, `${id}-${index}`)));
   await createConfigMaps(stage, [id]);
   const secret = { kind: 'Secret' };
-  const swap = swaps ? [change('Delete', 'kept', undefined, secret), change('Create', `${id}-new`, {}, secret)] : [];
-  const other = between ? [change('Patch', id, { data: { color: 'green' } })] : [];
-  const paths = [
-    ...names.flatMap((name) => ['roles', 'rolebindings'].map((kind) => path(`rbac.authorization.k8s.io/v1/${kind}/${name}`))),
-    ...[`configmaps/${id}`, 'secrets/kept', `secrets/${id}-new`].map(path),
-  ];
+  const swap = drawn.swaps ? [change('Delete', 'kept', undefined, secret), change('Create', `${id}-new`, {}, secret)] : [];
+  const other = drawn.between ? [change('Patch', id, { data: { color: 'green' } })] : [];
+  const changes = made.map((pair) => pair.changes);
+  const ordered = drawn.woven ? [...changes.map(([first]) => first), ...changes.map(([, second]) => second)] : changes.flat();
+  const paths = [...made.flatMap((pair) => pair.paths), ...[`configmaps/${id}`, 'secrets/kept', `secrets/${id}-new`].map(path)];
   const show = async (): Promise<string> => JSON.stringify(await portraits(client, paths, true), undefined, 1);
   const before = await show();
-  await commit(stage, id, [...swap.slice(0, 1), ...changes.flat(), ...other, ...swap.slice(1)]);
+  await commit(stage, id, [...swap.slice(0, 1), ...ordered, ...other, ...swap.slice(1)]);
   if ((await show()) === before) throw new Error('the release has changed nothing');
   await undoAll(stage, id);
   const after = await show();
@@ -79,9 +60,11 @@ t.test(`releases, JANUS_TEST_SEED=${seed}`, async (t) => {
   const property = fc.asyncProperty(release, async (one) => {
     await waitFor(isFull, 'the quota to be counted');
     made += 1;
-    await runRelease(stage, one, `release-${made}`);
+    await runRelease(t, stage, one, `release-${made}`);
   });
-  const { failed, errorInstance, counterexample } = await fc.check(property, { seed, numRuns: runs, endOnFailure: true });
+  const examples = pairs.map((pair): [Release] => [{ pairs: [pair], swaps: false, between: false, woven: false }]);
+  const options = { seed, numRuns: runs, examples, endOnFailure: true };
+  const { failed, errorInstance, counterexample } = await fc.check(property, options);
   t.notOk(failed, `${String(errorInstance ?? '')}\n${JSON.stringify(counterexample)}`);
   t.equal(made, runs);
 });

@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 import t from 'tap';
 import { at, type JsonObject, parseJson } from '../../hooks/model/json.ts';
 import { kubeconfigOfSuite } from '../server/kubernetes/real.ts';
-import { must } from '../support/client.ts';
+import { freeNamespace, must } from '../support/client.ts';
 import { connectToCluster } from '../support/install.ts';
 import { definitionOf, packageOf, providerYaml, push } from '../support/registry/builder.ts';
 import { startRegistry } from '../support/registry/process.ts';
@@ -60,13 +60,13 @@ async function run(...args: readonly string[]): Promise<Ran> {
 const directory = t.testdir();
 const cache = ['--cache', join(directory, 'cache')];
 
-function snapshot(name: string, tag: string): string {
-  const file = join(directory, `${name}-${tag}.yaml`);
+function snapshot(name: string, tag: string, spec: JsonObject = {}): string {
+  const file = join(directory, `${name}-${tag}-${Object.keys(spec).join('-')}.yaml`);
   const object = {
     apiVersion: 'pkg.crossplane.io/v1',
     kind: 'Provider',
     metadata: { name },
-    spec: { package: `${source(name)}:${tag}`, novel: 9 },
+    spec: { package: `${source(name)}:${tag}`, novel: 9, ...spec },
   };
   writeFileSync(file, JSON.stringify(object));
   return file;
@@ -161,6 +161,64 @@ t.test('15: against a cluster', async (t) => {
   t.match(parseJson(broken.stdout), { kind: 'refused', faults: [{ reason: 'SchemaIncompatible' }] });
   const after = must(await client.get(`${path}/buckets.${group}`));
   t.equal(at(after, 'metadata', 'resourceVersion'), at(before, 'metadata', 'resourceVersion'), 'nothing was written');
+});
+
+t.test('pull secrets of a cluster', async (t) => {
+  const client = connectToCluster();
+  t.teardown(() => client.close());
+  const namespace = await freeNamespace(client, 'pull', t);
+  const secrets = `/api/v1/namespaces/${namespace}/secrets`;
+  const login = { auths: { [proxy.host]: { username: 'me', password: 'let-me-in' } } };
+  const stringData = { '.dockerconfigjson': JSON.stringify(login) };
+  must(await client.create(secrets, { metadata: { name: 'pull' }, type: 'kubernetes.io/dockerconfigjson', stringData }));
+  must(await client.create(secrets, { metadata: { name: 'opaque' }, stringData: { password: 'let-me-in' } }));
+  const known = `Basic ${Buffer.from('me:let-me-in').toString('base64')}`;
+  proxy.act((asked, answer) => {
+    if (asked.headers.authorization === known) return false;
+    return answering(401, { 'www-authenticate': 'Basic realm="here"' })(asked, answer);
+  });
+  t.teardown(() => proxy.act(() => false));
+  const resolveWith = (name: string, ...more: readonly string[]): Promise<Ran> =>
+    run('resolve', snapshot('provider-aws-s3', 'v1.0.0', { packagePullSecrets: [{ name }] }), '--json', ...cache, ...more);
+  const cluster = ['--kubeconfig', kubeconfigOfSuite(), '--namespace', namespace];
+  const ran = await resolveWith('pull', ...cluster);
+  t.equal(ran.code, 0, ran.stdout + ran.stderr);
+  t.match(parseJson(ran.stdout), { kind: 'resolved' });
+  t.match(await resolveWith('pull'), { code: 2, stdout: /"denied"/ }, 'without the cluster nobody knows it');
+  for (const [name, found] of [
+    ['opaque', 'a Secret of type Opaque'],
+    ['absent', 'no such Secret'],
+  ] as const) {
+    const wrong = await resolveWith(name, ...cluster);
+    t.match(wrong, { code: 64, stderr: new RegExp(`expected Secret ${namespace}/${name} of type \\S+, found ${found}`) });
+    t.notMatch(wrong.stderr, /let-me-in/);
+  }
+});
+
+t.test('the version of Crossplane that packages require', async (t) => {
+  const range = '>=v1.20.0, <v2.0.0';
+  const of = (name: string, requires: Readonly<Record<string, string>>, crossplane: string): string => {
+    const [, meta = '', ...rest] = providerYaml(name, requires).split('---\n');
+    const object = parseJson(meta) as JsonObject;
+    const spec = { ...(object.spec as JsonObject), crossplane: { version: crossplane } };
+    return ['', `${JSON.stringify({ ...object, spec })}\n`, ...rest].join('---\n');
+  };
+  const put = async (name: string, stream: string): Promise<string> =>
+    push({ origin: registry.origin, repository: `acme/${name}`, tag: 'v1.0.0' }, await packageOf(stream));
+  await put('below', of('below', {}, range));
+  await put('above', of('above', { [source('below')]: '>=v1.0.0' }, '>=v1.0.0'));
+  const on = (name: string, version: string, spec?: JsonObject): Promise<Ran> =>
+    run('resolve', snapshot(name, 'v1.0.0', spec), ...cache, '--crossplane', version);
+  t.match(await on('above', 'v1.20.1'), { code: 0 });
+  t.match(await on('above', 'v1.19.0'), {
+    code: 1,
+    stdout: `Refused: VersionConflict: ${source('below')} requires Crossplane "${range}", but its version is v1.19.0\n`,
+  });
+  t.match(await on('below', 'v2.0.0'), { code: 1 });
+  t.match(await on('below', 'v2.0.0', { ignoreCrossplaneConstraints: true }), { code: 0 });
+  t.match(await on('above', 'v2.0.0', { ignoreCrossplaneConstraints: true }), { code: 1 }, 'of what it requires it is checked');
+  t.match(await run('resolve', snapshot('above', 'v1.0.0'), ...cache), { code: 0 }, 'without a version nothing is checked');
+  t.match(await on('above', 'v1'), { code: 64, stderr: /expected a version such as v1\.20\.0, found "v1"/ });
 });
 
 t.test('a registry that does not answer, a call that is wrong', async (t) => {

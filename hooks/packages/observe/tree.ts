@@ -2,9 +2,11 @@
 import { type JsonObject, textAt } from '../../model/json.ts';
 import { replacementFaults, sharedMembers } from '../checks/conflicts.ts';
 import { type Contents, inspect, installable } from '../checks/contents.ts';
+import { crossplaneFaults } from '../checks/crossplane.ts';
 import { type PackageFault, packageFault } from '../model/fault.ts';
 import type { Installed } from '../model/lock.ts';
 import { type PackageReference, writeReference } from '../model/reference.ts';
+import type { Version } from '../model/version.ts';
 import type { Registry, RegistryFailed, RegistryFailure } from '../registry.ts';
 import { type Fetched, type Known, keyOf, type Needs, type Release } from '../resolve/knowledge.ts';
 import { type Question, type Resolution, type Resolved, resolve } from '../resolve/resolution.ts';
@@ -16,6 +18,10 @@ export interface Asked {
   readonly reference: PackageReference;
   readonly skipsDependencies: boolean;
   readonly installed: readonly Installed[];
+  /** The version of Crossplane; without it, no `spec.crossplane.version` is checked. */
+  readonly crossplane?: Version | undefined;
+  /** The package itself is not checked against that version; its dependencies are. */
+  readonly ignoresCrossplane?: boolean;
 }
 
 export type Tree =
@@ -44,12 +50,12 @@ export async function readTree(asked: Asked, registry: Registry): Promise<Tree> 
     return refused(
       packageFault('InvalidPackage', `${writeReference(asked.reference)} is a ${root.meta.kind}, expected a ${asked.kind}`),
     );
-  const { name, skipsDependencies, installed, reference } = asked;
-  const question = { installed, root: { ...reference, name, skipsDependencies, digest: root.digest, meta: root.meta } };
-  return resolved(question, root, registry);
+  return resolved(asked, root, registry);
 }
 
-async function resolved(question: Question, root: Read, registry: Registry): Promise<Tree> {
+async function resolved(asked: Asked, root: Read, registry: Registry): Promise<Tree> {
+  const { name, skipsDependencies, installed, reference } = asked;
+  const question: Question = { installed, root: { ...reference, name, skipsDependencies, digest: root.digest, meta: root.meta } };
   const known: Knowing = { tags: new Map(), packages: new Map() };
   let resolution = resolve(question, known);
   while (resolution.kind === 'needs') {
@@ -57,7 +63,7 @@ async function resolved(question: Question, root: Read, registry: Registry): Pro
     if (failed !== undefined) return failed;
     resolution = resolve(question, known);
   }
-  return resolution.kind === 'refused' ? refused(resolution.fault) : treeOf(resolution, known, root);
+  return resolution.kind === 'refused' ? refused(resolution.fault) : treeOf(resolution, known, root, asked);
 }
 
 function refused(...faults: readonly PackageFault[]): Tree {
@@ -102,9 +108,14 @@ function invalid(message: string): Unread {
   return { kind: 'refused', faults: [packageFault('InvalidPackage', message)] };
 }
 
-function treeOf({ packages, lock }: Resolution & { kind: 'resolved' }, known: Knowing, root: Read): Tree {
+function treeOf({ packages, lock }: Resolution & { kind: 'resolved' }, known: Knowing, root: Read, asked: Asked): Tree {
   const held = packages.map((one): Held => ({ ...one, contents: contentsOf(one, known, root) }));
-  const faults = sharedMembers(held.map(({ source, contents }) => ({ source, members: contents?.members ?? [] })));
+  const { crossplane, ignoresCrossplane } = asked;
+  const checked = held.filter(({ change }) => !(change === 'root' && ignoresCrossplane));
+  const faults = [
+    ...sharedMembers(held.map(({ source, contents }) => ({ source, members: contents?.members ?? [] }))),
+    ...(crossplane === undefined ? [] : crossplaneFaults(checked, crossplane)),
+  ];
   return faults.length > 0 ? refused(...faults) : { kind: 'resolved', packages: held, lock };
 }
 

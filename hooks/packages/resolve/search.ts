@@ -37,7 +37,10 @@ function bySteps(scene: Scene, knowledge: Knowledge): State | undefined {
     const graph = drawGraph(scene, choice, knowledge);
     const next = nextChoice({ choice, graph }, scene, knowledge);
     if (knowledge.needs() !== undefined) return undefined;
-    const key = JSON.stringify([...next].sort());
+    const key = [...next]
+      .map(([source, version]) => `${source} ${version}`)
+      .sort()
+      .join('\n');
     if (next === choice || seen.has(key)) return { choice, graph };
     seen.add(key);
     choice = next;
@@ -47,7 +50,7 @@ function bySteps(scene: Scene, knowledge: Knowledge): State | undefined {
 
 /**
  * Chooses a version for every new package without one. Otherwise changes the first package that must change. Otherwise returns the
- * choice itself.
+ * choice itself. Requests everything that must change at once: one after the other takes a round of requests each.
  */
 function nextChoice({ choice, graph }: State, scene: Scene, knowledge: Knowledge): Choice {
   const needed = [...choice].filter(([source]) => graph.reached.has(source));
@@ -56,12 +59,24 @@ function nextChoice({ choice, graph }: State, scene: Scene, knowledge: Knowledge
     return version === 'as it is' ? [] : [{ source, version }];
   });
   if (changes.length === 0) return needed.length === choice.size ? choice : new Map(needed);
-  const isFirst = ({ source }: { readonly source: string }) => !choice.has(source) && !scene.installed.has(source);
-  const [replaced] = changes.filter((change) => !isFirst(change));
+  const isFirst = ({ source }: Change): boolean => !choice.has(source) && !scene.installed.has(source);
+  const replacing = changes.filter((change) => !isFirst(change));
+  lookAt(replacing, knowledge);
+  const [replaced] = replacing;
   const made = new Map<string, string | undefined>(needed);
   for (const { source, version } of [...changes.filter(isFirst), ...(replaced === undefined ? [] : [replaced])])
     made.set(source, version);
   return new Map([...made].filter((entry): entry is [string, string] => entry[1] !== undefined));
+}
+
+interface Change {
+  readonly source: string;
+  readonly version: string | undefined;
+}
+
+/** Requests the packages that the knowledge lacks. */
+function lookAt(changes: readonly Change[], knowledge: Knowledge): void {
+  for (const { source, version } of changes) if (version !== undefined) knowledge.fetched({ source, version });
 }
 
 /** The version to choose; undefined for the installed one. */

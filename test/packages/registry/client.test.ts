@@ -127,3 +127,18 @@ for (const implementation of ['distribution', 'go-containerregistry'] satisfies 
       t.ok(own.mostAtOnce() > 1 && own.mostAtOnce() <= 8, `${own.mostAtOnce()}`);
     });
   });
+
+t.test('a connection serves again, after answers that nobody reads too', async (t) => {
+  const { origin } = await startRegistry(t);
+  const proxy = await startProxy(t, origin);
+  const source = `${proxy.host}/acme/p`;
+  const digest = await push({ origin, repository: 'acme/p', tag: 'v1.0.0' }, await packageOf(providerYaml('p')));
+  const registry = openRegistry(t, { atOnce: 1 });
+  for (let turn = 0; turn < 5; turn += 1) {
+    t.same(await registry.digest({ source, version: 'v1.0.0' }), { kind: 'ok', digest });
+    t.match(failureOf(await registry.tags(`${source}/none`)), { kind: 'absent' });
+    t.match(await objectsOf(registry, source, digest), [{ metadata: { name: 'p' } }]);
+  }
+  t.ok(proxy.seen.length >= 12);
+  t.equal(proxy.connections(), 1);
+});

@@ -15,6 +15,18 @@ export const packages: readonly Sabotage[] = [
     caughtBy: ['test/packages/registry/hostile.test.ts'],
   },
   {
+    name: 'package-cache-in-place',
+    fault: 'a blob has its name in the cache before it is whole',
+    edits: [
+      {
+        file: 'server/registry/cache.ts',
+        find: 'const temporary = ',
+        replace: 'const temporary = path || ',
+      },
+    ],
+    caughtBy: ['test/packages/registry/cache.test.ts'],
+  },
+  {
     name: 'package-stream-unbounded',
     fault: 'the unpacked size of a layer has no limit while it streams',
     edits: [{ file: 'server/registry/tar.ts', find: 'if (bytes > limits.unpackedBytes) throw', replace: 'if (bytes < 0) throw' }],

@@ -17,6 +17,18 @@ export const releases: readonly Sabotage[] = [
     caughtBy: deferred,
   },
   {
+    name: 'any-account-deferred',
+    fault: 'the dry run of a Pod waits for its turn though no earlier change creates its ServiceAccount',
+    edits: [
+      {
+        file: 'hooks/checks/deferred.ts',
+        find: 'isBeside(earlier, later) && earlier.target.name === accountOf(later.content)',
+        replace: "isBeside(earlier, later) && accountOf(later.content) !== ''",
+      },
+    ],
+    caughtBy: ['test/scenarios/releases/deferred-accounts.test.ts'],
+  },
+  {
     name: 'deferred-believed',
     fault: 'a deferred dry run is not repeated: the change is sent',
     edits: [

@@ -1,12 +1,13 @@
 // Each row of the table of deferred dry runs (hooks/checks/deferred.ts), both ways: with the earlier change it is admitted, and undone
 // exactly; without it, it is refused and nothing is applied.
-import t, { type Test } from 'tap';
+import t from 'tap';
 import { at, type JsonObject, textAt } from '../../../hooks/model/json.ts';
+import { bothWays } from '../../support/both-ways.ts';
 import { must, waitFor } from '../../support/client.ts';
 import { commit, itemsOf, undoAll } from '../../support/round-trip.ts';
-import { type Stage, startStage } from '../../support/stage.ts';
+import { startStage } from '../../support/stage.ts';
 import { stepToEnd } from '../../support/stepping.ts';
-import { change, portraits } from '../../support/targets.ts';
+import { change } from '../../support/targets.ts';
 
 const rbac = { apiVersion: 'rbac.authorization.k8s.io/v1' };
 const role = { ...rbac, kind: 'Role' };
@@ -20,37 +21,6 @@ const withoutEscalation: readonly JsonObject[] = [
   { apiGroups: ['*'], resources: ['*'], verbs: ['get', 'list', 'create', 'update', 'patch', 'delete'] },
   { apiGroups: ['rbac.authorization.k8s.io'], resources: ['roles'], verbs: ['escalate'] },
 ];
-
-interface Row {
-  readonly name: string;
-  readonly earlier: JsonObject;
-  readonly later: JsonObject;
-  /** Paths of what they change. */
-  readonly paths: readonly string[];
-  readonly note: RegExp;
-}
-
-async function bothWays(t: Test, stage: Stage, { name, earlier, later, paths, note }: Row): Promise<void> {
-  const identity = (shown: readonly unknown[]): string =>
-    JSON.stringify(shown).replaceAll(/"(uid|creationTimestamp)":"[^"]*",?/g, '');
-  const before = identity(await portraits(stage.client, paths));
-  await stage.transaction(`${name}-alone`, [later]);
-  const alone = await stepToEnd(stage, `${name}-alone`);
-  t.equal(alone.phase, 'Failed');
-  t.match(
-    textAt(alone.status, 'message'),
-    /^nothing was applied: spec\.changes\[0\].* (was refused by a dry run|could not be restored)/,
-  );
-  t.equal(identity(await portraits(stage.client, paths)), before, 'nothing was written');
-
-  const status = await commit(stage, name, [earlier, later]);
-  const [first, second] = itemsOf(status);
-  t.equal(at(first, 'note'), undefined);
-  t.match(textAt(second, 'note'), note);
-  t.not(identity(await portraits(stage.client, paths)), before);
-  await undoAll(stage, name);
-  t.equal(identity(await portraits(stage.client, paths)), before, 'all is as before');
-}
 
 t.test('a role and what binds it, without the right to grant', async (t) => {
   const stage = await startStage(t, { withoutLoop: true, rules: withoutEscalation });

@@ -18,6 +18,8 @@ interface Proxy {
   readonly seen: Seen[];
   /** The most requests that were in progress at the same time. */
   mostAtOnce(): number;
+  /** How many connections it has accepted. */
+  connections(): number;
   /** Sets the behaviour from now on. */
   act(behaviour: Behaviour): void;
 }
@@ -42,6 +44,10 @@ export async function startProxy(t: Teardown, behind?: string, address = '127.0.
     seen.push({ method: asked.method ?? '', path: asked.url ?? '', host, authorization });
     if (!behaviour(asked, answer)) pass(asked, answer, behind);
   });
+  let connections = 0;
+  server.on('connection', () => {
+    connections += 1;
+  });
   server.listen(0, address);
   await once(server, 'listening');
   t.teardown(() => {
@@ -54,6 +60,7 @@ export async function startProxy(t: Teardown, behind?: string, address = '127.0.
     host,
     seen,
     mostAtOnce: () => most,
+    connections: () => connections,
     act(next) {
       behaviour = next;
     },

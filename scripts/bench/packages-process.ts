@@ -1,0 +1,158 @@
+// A process that reads packages and prints in a line of JSON what it took. Its argument, as JSON: see Work.
+//
+// Each round is: the tree with an empty cache; the same manifests and layers by a client that only fetches; the tree again from the
+// cache; what the resolution itself takes, with all answers in memory. So that what else the machine does falls on all of them.
+import { createHash } from 'node:crypto';
+import { subscribe } from 'node:diagnostics_channel';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Pool } from 'undici';
+import type { JsonObject } from '../../hooks/model/json.ts';
+import { isMeta } from '../../hooks/packages/model/package.ts';
+import type { PackageReference } from '../../hooks/packages/model/reference.ts';
+import { type Asked, readTree } from '../../hooks/packages/observe/tree.ts';
+import type { Registry } from '../../hooks/packages/registry.ts';
+import { createRegistryClient } from '../../server/registry/client.ts';
+import { inParallel } from './measure.ts';
+
+export interface Work {
+  /** `http://127.0.0.1:PORT`. */
+  readonly origin: string;
+  readonly reference: PackageReference;
+  readonly rounds: number;
+  /** `tree`: rounds of it; `package`: that one alone is read; `nothing`: to see what a process needs without. */
+  readonly mode: 'tree' | 'package' | 'nothing';
+}
+
+export interface Round {
+  readonly resolveMs: number;
+  readonly bareMs: number;
+  readonly againMs: number;
+  readonly decideMs: number;
+  readonly packages: number;
+  /** How many manifests or layers were fetched. */
+  readonly fetched: number;
+  readonly fetchedAgain: number;
+  readonly requests: number;
+}
+
+const atOnce = 8;
+const deadline = 600_000;
+const asked = { kind: 'Provider', name: 'root', skipsDependencies: false, installed: [] } as const;
+
+const seen: { readonly method: string; readonly path: string }[] = [];
+subscribe('undici:request:create', (message) => {
+  const { request } = message as { request: { method: string; path: string } };
+  seen.push({ method: request.method, path: request.path });
+});
+
+async function inTurn({ origin, reference }: Work): Promise<Round> {
+  const directory = mkdtempSync(join(tmpdir(), 'janus-bench-packages-'));
+  const known = new Answers();
+  try {
+    const first = await tree(directory, { ...asked, reference }, (registry) => known.of(registry));
+    const bareMs = await fetchOnly(origin, first.fetched);
+    const again = await tree(directory, { ...asked, reference });
+    const from = performance.now();
+    await decided(readTree({ ...asked, reference }, known));
+    const decideMs = performance.now() - from;
+    const { ms: resolveMs, packages, requests, fetched } = first;
+    const fetchedAgain = again.fetched.length;
+    return { resolveMs, bareMs, againMs: again.ms, decideMs, packages, requests, fetched: fetched.length, fetchedAgain };
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+/** Resolves the tree with that cache. */
+async function tree(cacheDirectory: string, question: Asked, through = (registry: Registry): Registry => registry) {
+  seen.length = 0;
+  const client = createRegistryClient({ cacheDirectory, cacheBytes: 2 ** 30, atOnce });
+  const from = performance.now();
+  const packages = await decided(readTree(question, through(client.open({ pullSecrets: [], deadline }))));
+  const ms = performance.now() - from;
+  await client.close();
+  const fetched = seen.filter(({ method, path }) => method === 'GET' && !path.includes('/tags/list')).map(({ path }) => path);
+  return { ms, packages, fetched, requests: seen.length };
+}
+
+async function decided(reading: ReturnType<typeof readTree>): Promise<number> {
+  const found = await reading;
+  if (found.kind !== 'resolved') throw new Error(`the tree is not resolved: ${JSON.stringify(found)}`);
+  return found.packages.length;
+}
+
+/** The same manifests and layers, by paths: each verified by its digest, then forgotten. */
+async function fetchOnly(origin: string, paths: readonly string[]): Promise<number> {
+  const pool = new Pool(origin, { connections: atOnce });
+  const from = performance.now();
+  await inParallel(paths, atOnce, async (path) => {
+    const { statusCode, body } = await pool.request({
+      method: 'GET',
+      path,
+      headers: { accept: '*/*, application/vnd.oci.image.manifest.v1+json' },
+    });
+    const hash = createHash('sha256');
+    for await (const chunk of body) hash.update(chunk);
+    if (statusCode !== 200 || !path.endsWith(hash.digest('hex'))) throw new Error(`${path}: ${statusCode}`);
+  });
+  const ms = performance.now() - from;
+  await pool.close();
+  return ms;
+}
+
+/** What registries answered, to answer it again from memory: of a package its meta object. */
+class Answers implements Registry {
+  readonly #kept = new Map<string, unknown>();
+  readonly #metas = new Map<string, JsonObject[]>();
+
+  of(registry: Registry): Registry {
+    const keep = <Answer>(key: string, answer: Answer): Answer => {
+      this.#kept.set(key, answer);
+      return answer;
+    };
+    return {
+      tags: async (source) => keep(source, await registry.tags(source)),
+      digest: async (one) => keep(`${one.source} ${one.version}`, await registry.digest(one)),
+      read: async (source, digest, take) => {
+        const metas: JsonObject[] = [];
+        this.#metas.set(digest, metas);
+        return registry.read(source, digest, (object) => {
+          if (isMeta(object)) metas.push(object);
+          take(object);
+        });
+      },
+    };
+  }
+
+  tags(source: string): ReturnType<Registry['tags']> {
+    return Promise.resolve(this.#kept.get(source)) as ReturnType<Registry['tags']>;
+  }
+
+  digest({ source, version }: PackageReference): ReturnType<Registry['digest']> {
+    return Promise.resolve(this.#kept.get(`${source} ${version}`)) as ReturnType<Registry['digest']>;
+  }
+
+  async read(_source: string, digest: string, take: (object: JsonObject) => void): ReturnType<Registry['read']> {
+    for (const meta of this.#metas.get(digest) ?? []) take(meta);
+    return { kind: 'ok' };
+  }
+}
+
+async function readOne({ reference }: Work): Promise<void> {
+  const cacheDirectory = mkdtempSync(join(tmpdir(), 'janus-bench-packages-'));
+  const client = createRegistryClient({ cacheDirectory, cacheBytes: 2 ** 30, atOnce });
+  try {
+    await decided(readTree({ ...asked, reference }, client.open({ pullSecrets: [], deadline })));
+  } finally {
+    await client.close();
+    rmSync(cacheDirectory, { recursive: true, force: true });
+  }
+}
+
+const work = JSON.parse(process.argv[2] ?? '{}') as Work;
+const rounds: Round[] = [];
+if (work.mode === 'tree') for (let round = 0; round < work.rounds; round += 1) rounds.push(await inTurn(work));
+if (work.mode === 'package') await readOne(work);
+process.stdout.write(`${JSON.stringify({ rounds, peakMiB: process.resourceUsage().maxRSS / 1024 })}\n`);

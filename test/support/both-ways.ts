@@ -1,0 +1,39 @@
+// A change that an earlier one of the same Transaction makes possible, both ways: with it, it is admitted, and undone exactly; without
+// it, it is refused and nothing is applied.
+import type { Test } from 'tap';
+import { at, type JsonObject, textAt } from '../../hooks/model/json.ts';
+import { commit, itemsOf, undoAll } from './round-trip.ts';
+import type { Stage } from './stage.ts';
+import { stepToEnd } from './stepping.ts';
+import { portraits } from './targets.ts';
+
+interface Pair {
+  readonly name: string;
+  readonly earlier: JsonObject;
+  readonly later: JsonObject;
+  /** Paths of what they change. */
+  readonly paths: readonly string[];
+  readonly note: RegExp;
+}
+
+export async function bothWays(t: Test, stage: Stage, { name, earlier, later, paths, note }: Pair): Promise<void> {
+  const identity = (shown: readonly unknown[]): string =>
+    JSON.stringify(shown).replaceAll(/"(uid|creationTimestamp)":"[^"]*",?/g, '');
+  const before = identity(await portraits(stage.client, paths));
+  await stage.transaction(`${name}-alone`, [later]);
+  const alone = await stepToEnd(stage, `${name}-alone`);
+  t.equal(alone.phase, 'Failed');
+  t.match(
+    textAt(alone.status, 'message'),
+    /^nothing was applied: spec\.changes\[0\].* (was refused by a dry run|could not be restored)/,
+  );
+  t.equal(identity(await portraits(stage.client, paths)), before, 'nothing was written');
+
+  const status = await commit(stage, name, [earlier, later]);
+  const [first, second] = itemsOf(status);
+  t.equal(at(first, 'note'), undefined);
+  t.match(textAt(second, 'note'), note);
+  t.not(identity(await portraits(stage.client, paths)), before);
+  await undoAll(stage, name);
+  t.equal(identity(await portraits(stage.client, paths)), before, 'all is as before');
+}
