@@ -1,8 +1,10 @@
-// Gates: what counts as ready.
+// Gates: what counts as ready, and what waits for it.
 import type { Sabotage } from '../sabotage.ts';
 
 const readiness = 'hooks/gates/readiness.ts';
 const readinessTests = ['test/hooks/gates/readiness.test.ts'];
+const scenario = ['test/scenarios/gates/gates.test.ts'];
+const generated = ['test/generated/gates.test.ts'];
 
 export const gates: readonly Sabotage[] = [
   {
@@ -34,5 +36,66 @@ export const gates: readonly Sabotage[] = [
       },
     ],
     caughtBy: ['test/hooks/gates/kinds.test.ts'],
+  },
+  {
+    name: 'announced-behind-gate',
+    fault: 'changes behind an open gate are announced',
+    edits: [
+      {
+        file: 'hooks/decide/window.ts',
+        find: 'return gated < 0 ? end : Math.min(end, gated + 1);',
+        replace: 'return end;',
+      },
+    ],
+    caughtBy: scenario,
+  },
+  {
+    name: 'passed-gate-believed',
+    fault: 'at the end a gate that has passed before is not evaluated again',
+    edits: [
+      {
+        file: 'hooks/model/gated.ts',
+        find: 'indexes: gates.flatMap((gate, index) => (gate === undefined ? [] : [index]))',
+        replace:
+          'indexes: gates.flatMap((gate, index) => (gate === undefined || items[index]?.gate?.passed === true ? [] : [index]))',
+      },
+    ],
+    caughtBy: [...scenario, ...generated],
+  },
+  {
+    name: 'timeout-beside-gate',
+    fault: 'spec.timeout does not act while a gate is open',
+    edits: [
+      {
+        file: 'hooks/due.ts',
+        find: "if (overdue(stored)) return { kind: 'rollBack', cause: timeoutCause(stored), ...",
+        replace: "if (overdue(stored) && gates === undefined) return { kind: 'rollBack', cause: timeoutCause(stored), ...",
+      },
+    ],
+    caughtBy: scenario,
+  },
+  {
+    name: 'stable-once',
+    fault: 'what was ready once counts as ready since then, although it was not in between',
+    edits: [
+      {
+        file: 'hooks/decide/gate-evaluation.ts',
+        find: '...(isReady ? { readySince: readySince ?? begins } : {}),',
+        replace: '...(isReady || readySince !== undefined ? { readySince: readySince ?? begins } : {}),',
+      },
+    ],
+    caughtBy: scenario,
+  },
+  {
+    name: 'ready-one-by-one',
+    fault: 'at the end each gate passes by itself, not all of them at one look',
+    edits: [
+      {
+        file: 'hooks/decide/gates.ts',
+        find: 'return gates.every(({ isOver }) => isOver) ?',
+        replace: 'return gates.some(({ isOver }) => isOver) ?',
+      },
+    ],
+    caughtBy: scenario,
   },
 ];

@@ -180,6 +180,24 @@ t.test('gates at the end', async (t) => {
     t.match(await stage.finished('whole'), { phase: 'Committed' });
   });
 
+  await t.test('one that has passed before is evaluated again', async (t) => {
+    await stage.transaction('again', [gadgets.change('Create', 'early', {}), gadgets.change('Create', 'end', { at: 'AtEnd' })]);
+    const says = (index: number, found: RegExp): Promise<unknown> =>
+      waitFor(
+        async () => found.test(textAt(itemsOf(statusOf(await stage.read('again')))[index], 'gate', 'found') ?? ''),
+        `gate ${index} to say ${found}`,
+      );
+    await says(0, /./);
+    await gadgets.report('early', 'True');
+    await says(1, /./);
+    await gadgets.report('early', 'False');
+    await gadgets.report('end', 'True');
+    await says(1, /is True/);
+    t.match(statusOf(await stage.read('again')), { phase: 'Committing' });
+    await gadgets.report('early', 'True');
+    t.match(await stage.finished('again'), { phase: 'Committed' });
+  });
+
   await t.test('without anything to wait for it is Committed at once', async (t) => {
     await stage.transaction('plain', [change('Create', 'plain', data)], { spec: { gate: {} } });
     t.match(await stage.finished('plain'), { phase: 'Committed', items: [{ gate: { passed: true } }] });
