@@ -91,7 +91,7 @@ export const gateFails: Story = {
 };
 
 /** The first change never comes up. */
-export const gateLate: Story = {
+const gateLate: Story = {
   ...gated,
   id: 'gate-late',
   transactions: single((names) => changes(names, { ready: isReady, timeout: '3s' }, patient)),
@@ -100,7 +100,7 @@ export const gateLate: Story = {
 };
 
 /** Its undo is requested while the first gate is open. */
-export const gateCancelled: Story = {
+const gateCancelled: Story = {
   ...gated,
   id: 'gate-cancelled',
   events: [{ when: (status) => found(status, 0) !== '', act: ({ controller }, names) => askBack(controller, names) }],

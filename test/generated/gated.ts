@@ -4,7 +4,7 @@ import type { JsonObject } from '../../hooks/model/json.ts';
 
 export type Fate = 'comes up' | 'flaps' | 'breaks' | 'stays down' | 'relapses';
 
-export interface Planned {
+interface Planned {
   readonly type: 'Create' | 'Patch' | 'Update' | 'Delete';
   readonly at: 'AfterChange' | 'AtEnd' | 'Never' | 'none';
   readonly fate: Fate;

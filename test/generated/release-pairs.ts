@@ -18,7 +18,7 @@ export const pairs = [
 
 export type Pair = (typeof pairs)[number];
 
-export interface Made {
+interface Made {
   readonly changes: readonly [JsonObject, JsonObject];
   /** Paths of what they change. */
   readonly paths: readonly string[];
