@@ -4,7 +4,7 @@ import type { Reply } from '../../hooks/call.ts';
 import { at, equalJson, isObject, type Json, type JsonObject, textAt, withKey } from '../../hooks/model/json.ts';
 import { must } from '../support/client.ts';
 import { allTargets, transactionsOf } from './evidence.ts';
-import { advance, Crash, land } from './port.ts';
+import { advance, Crash, land, timeOf } from './port.ts';
 import { callFor, type HookFault, type Run, type RunOptions, read, startEngine } from './run.ts';
 import { pathOfTransaction } from './story.ts';
 
@@ -108,7 +108,7 @@ async function ring(run: Run, parent: JsonObject): Promise<Reply | 'crashed'> {
 function note(run: Run, parent: JsonObject, reply: Reply | 'crashed'): void {
   const status = reply !== 'crashed' && reply.kind === 'status' ? reply.status : {};
   run.hookCalls.push({
-    ahead: run.board.ahead,
+    time: timeOf(run.board),
     items: at(parent, 'status', 'items') ?? [],
     phase: textAt(status, 'phase') ?? '',
     number: run.board.hookCall,

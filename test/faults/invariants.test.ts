@@ -74,7 +74,7 @@ const hookCall = {
   outcome: 'status',
   resyncAfterSeconds: 0,
   portCalls: 9,
-  ahead: 0,
+  time: 0,
   items: [{ announced: true }, { announced: true }],
   phase: 'Committed',
 };

@@ -52,8 +52,8 @@ export interface HookCall {
   readonly resyncAfterSeconds: number;
   /** Port calls before it ended. */
   readonly portCalls: number;
-  /** ms by which the time of the run was ahead when it ended. */
-  readonly ahead: number;
+  /** When it ended, in ms of the time of the run: what passes on a busy machine counts too. */
+  readonly time: number;
   /** The items of the status that was stored before it. */
   readonly items: Json;
   /** The phase of its answer. */

@@ -66,14 +66,15 @@ function forEver(number: number, { failure }: WrongAnswer, run: () => Run): (cal
 
 /** Transactions that gave up too early: a transient failure must be retried until their time is over. */
 function hasty({ hookCalls }: Evidence): readonly string[] {
+  const begun = hookCalls[0]?.time ?? 0;
   const committed = hookCalls.find(({ phase }) => phase === 'Committed');
   const undoing = hookCalls.find(({ phase }) => phase === 'RollingBack');
   const failed = hookCalls.find(({ phase }) => phase === 'Failed');
   const given = [
-    ...(undoing !== undefined && committed === undefined ? [{ ...undoing, since: 0 }] : []),
-    ...(failed === undefined ? [] : [{ ...failed, since: undoing?.ahead ?? 0 }]),
+    ...(undoing !== undefined && committed === undefined ? [{ ...undoing, since: begun }] : []),
+    ...(failed === undefined ? [] : [{ ...failed, since: undoing?.time ?? begun }]),
   ];
   return given
-    .filter(({ ahead, since }) => ahead - since < timeout - 10_000)
-    .map(({ phase, ahead, since }) => `gave up after ${(ahead - since) / 1000} s of ${timeout / 1000} s: ${phase}`);
+    .filter(({ time, since }) => time - since < timeout - 10_000)
+    .map(({ phase, time, since }) => `gave up after ${(time - since) / 1000} s of ${timeout / 1000} s: ${phase}`);
 }
