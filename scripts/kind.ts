@@ -92,4 +92,9 @@ function example(): void {
   kubectl(['-n', 'shop', 'wait', '--for=condition=Finished', '--timeout=3m', 'tx/deploy-v2']);
   kubectl(['-n', 'shop', 'get', 'tx', '-o', 'wide']);
   kubectl(['-n', 'shop', 'wait', '--for=condition=Succeeded', '--timeout=1s', 'tx/deploy-v2']);
+  // Here are nodes: the gates of this one wait for a Job and for Pods. Its images come over the network.
+  kubectl(['apply', '-f', join(root, 'manifests/examples/release-7.yaml')]);
+  kubectl(['-n', 'shop', 'wait', '--for=condition=Finished', '--timeout=12m', 'tx/release-7']);
+  kubectl(['-n', 'shop', 'get', 'tx', '-o', 'wide']);
+  kubectl(['-n', 'shop', 'wait', '--for=condition=Succeeded', '--timeout=1s', 'tx/release-7']);
 }

@@ -68,9 +68,13 @@ t.test('image, cluster, Metacontroller, token, engine, example', async (t) => {
     /rollout status deployment\/janus/,
     /apply .*shop.yaml$/,
     /apply .*deploy-v2.yaml$/,
-    /wait --for=condition=Finished/,
+    /wait --for=condition=Finished .*deploy-v2$/,
     /get tx/,
-    /wait --for=condition=Succeeded/,
+    /wait --for=condition=Succeeded .*deploy-v2$/,
+    /apply .*release-7.yaml$/,
+    /wait --for=condition=Finished .*release-7$/,
+    /get tx/,
+    /wait --for=condition=Succeeded .*release-7$/,
   ];
   for (const [index, pattern] of expected.entries()) t.match(steps[index], pattern);
   t.match(stdout, /export KUBECONFIG=\S+/);

@@ -48,7 +48,7 @@ t.test('release-7: the image waits for the migration, the end for the Pods', asy
   t.equal(await imageOf(), 'nginx:1.28');
   kubelet.play(job, terminated(0));
   t.match(await stage.finished(name), { phase: 'Committed', items: [{ gate: { passed: true } }, { gate: { passed: true } }] });
-  t.equal(await imageOf(), 'nginx:1.29');
+  t.equal(await imageOf(), 'nginx:1.29-alpine');
 });
 
 t.test('deploy-v4: what does not come up is undone exactly, and the status says why', async (t) => {
