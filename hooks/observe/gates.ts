@@ -43,7 +43,11 @@ export async function observeGates(context: GateContext, { indexes }: OpenGates)
   );
   const gates = found.flat();
   const bad = gates.find(({ index }) => index === context.carry.diagnose);
-  return { ...base, gates, ...(bad === undefined ? {} : { diagnosis: await diagnosed(context, bad) }) };
+  return {
+    ...base,
+    gates,
+    ...(bad === undefined ? {} : { diagnosis: { index: bad.index, words: await diagnosed(context, bad) } }),
+  };
 }
 
 /** Where the time of the Transaction is over: the first of them that is not ready, and why. */
