@@ -1,11 +1,12 @@
 // One open gate: how far it is after a look, and whether it has ended badly. It follows from stored times and the API server's clock.
 import { describeRefusal } from '../checks/refusal.ts';
-import type { Finding } from '../gates/finding.ts';
+import type { Finding, Look } from '../gates/finding.ts';
 import { needsNoLook } from '../gates/kinds.ts';
 import { evaluateGate } from '../gates/readiness.ts';
 import { expectedOf } from '../gates/words.ts';
 import type { Failure } from '../model/failure.ts';
 import type { GateState } from '../model/gate.ts';
+import { at } from '../model/json.ts';
 import { type Reason, reasonOfFailure } from '../model/reason.ts';
 import { describe } from '../model/reference.ts';
 import type { Cause } from '../model/status.ts';
@@ -48,14 +49,21 @@ function late({ view, state, left }: Evaluated): { readonly end?: Cause } {
 /** Ms for which it must stay ready. */
 function stableLeftOf({ transaction, now }: Observation, { look }: GateView, { readySince }: GateState): number {
   const { stableFor } = look.gate;
-  return stableFor === 0 ? 0 : believedTime(readySince ?? now, transaction.createdAt, now) + stableFor - now;
+  if (stableFor === 0) return 0;
+  // The API server's clock is known by the second: it may have been ready for so much less.
+  return believedTime(readySince ?? now, transaction.createdAt, now) + resolution + stableFor - now;
 }
 
-function findingOf({ look }: GateView, { passed }: GateState): Finding {
+function findingOf({ look }: GateView, before: GateState): Finding {
   if (needsNoLook(look)) return { kind: 'ready', found: '' };
-  // A Job that has completed may be deleted by its time to live while others are waited for.
-  const isDone = passed === true && look.live === undefined && look.resource.group === 'batch' && look.resource.kind === 'Job';
-  return isDone ? { kind: 'ready', found: 'it completed, and is gone' } : evaluateGate(look);
+  return hasCompleted(look, before) ? { kind: 'ready', found: 'it completed, and was deleted' } : evaluateGate(look);
+}
+
+// A Job may be deleted by its time to live while others are waited for. What was ready by its kind has completed.
+function hasCompleted({ resource, gate, type, live }: Look, { passed, readySince }: GateState): boolean {
+  if (live !== undefined && at(live, 'metadata', 'deletionTimestamp') === undefined) return false;
+  const isJob = resource.group === 'batch' && resource.kind === 'Job' && type !== 'Delete';
+  return isJob && (passed === true || (readySince !== undefined && gate.ready === undefined));
 }
 
 /** Times are stored in whole seconds: ready since the next one, so that `stableFor` is never cut short. */
@@ -84,6 +92,6 @@ export function cause({ entry, look }: GateView, reason: Reason, { found, since 
   const what = within === undefined ? `${name} failed` : `${name} did not become ready ${within}`;
   return {
     reason,
-    message: `${what}: expected ${expectedOf(look.gate)}; found ${found ?? 'nothing yet'} (waited since ${formatTime(since)})`,
+    message: `${what}: expected ${expectedOf(look)}; found ${found ?? 'nothing yet'} (waited since ${formatTime(since)})`,
   };
 }

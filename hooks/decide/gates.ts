@@ -53,9 +53,9 @@ function blockedStep(observation: Observation, { trouble, snapshot, leases }: Aw
 function failed(observation: Observation, view: Awaiting, { view: { index, entry }, state }: Evaluated, end: Cause): Step {
   const { status, now } = observation;
   const isOurs = end.reason === 'GateFailed' || end.reason === 'GateTimeout';
-  if (isOurs && view.diagnosis === undefined)
+  if (isOurs && view.diagnosis?.index !== index)
     return { kind: 'readMore', diagnose: index, because: `${describe(entry.target)} is not ready: why is read` };
-  const message = view.diagnosis === undefined || view.diagnosis === '' ? end.message : `${end.message}; ${view.diagnosis}`;
+  const message = withDiagnosis(end.message, index, view);
   const marked = withItem(status, index, (item) => ({ ...item, gate: state }));
   return setStatus(undoing(marked, { reason: end.reason, message }, now, index), message);
 }
@@ -96,21 +96,21 @@ function waitingMessage(open: readonly Evaluated[]): string {
   const [first] = open;
   if (first === undefined) return 'waiting for gates';
   const { view, state } = first;
-  const { gate } = view.look;
-  const until = formatTime(state.since + gate.timeout);
+  const until = formatTime(state.since + view.look.gate.timeout);
   const found = view.trouble === undefined ? (state.found ?? 'nothing yet') : `it cannot be read now (${view.trouble.reason})`;
   const more = open.length > 1 ? ` (and for ${open.length - 1} more)` : '';
-  return `waiting for ${describe(view.entry.target)}${more}: expected ${expectedOf(gate)} until ${until}; found ${found}`;
+  return `waiting for ${describe(view.entry.target)}${more} until ${until}: expected ${expectedOf(view.look)}; found ${found}`;
 }
 
 /** Of the first gate that was open when spec.timeout was over. */
-export function whyNotReady(
-  status: Status,
-  { views, diagnosis }: AwaitView,
-): { readonly index: number; readonly message: string } | undefined {
-  const open = views.find(({ index }) => status.items[index]?.gate?.readySince === undefined);
+export function whyNotReady(status: Status, view: AwaitView): { readonly index: number; readonly message: string } | undefined {
+  const open = view.views.find(({ index }) => status.items[index]?.gate?.readySince === undefined);
   if (open === undefined) return undefined;
   const { index } = open;
   const { message } = cause(open, 'Timeout', status.items[index]?.gate ?? { since: 0 }, 'in time');
-  return { index, message: diagnosis === undefined || diagnosis === '' ? message : `${message}; ${diagnosis}` };
+  return { index, message: withDiagnosis(message, index, view) };
+}
+
+function withDiagnosis(message: string, index: number, { diagnosis }: Pick<AwaitView, 'diagnosis'>): string {
+  return diagnosis?.index !== index || diagnosis.words === '' ? message : `${message}; ${diagnosis.words}`;
 }

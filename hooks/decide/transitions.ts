@@ -11,6 +11,9 @@ import type { RollbackRef, Status } from '../model/status.ts';
 import type { Transaction } from '../model/transaction.ts';
 import { allApplied, count, plain } from './wording.ts';
 
+/** Ms: times in the status are whole seconds. */
+const resolution = 1_000;
+
 export function to(status: Status, phase: Phase): Status {
   if (status.phase !== phase && !mayFollow(status.phase, phase)) throw new Error(`no way from ${status.phase} to ${phase}`);
   return { ...status, phase };
@@ -119,12 +122,14 @@ function advanced(status: Status, { gating, end }: Next, now: number): Status {
   const done = { ...status, items };
   const amount = items.filter(({ progress }) => progress.kind === 'applied').length;
   if (amount === items.length && gates === undefined) return committed(done, now);
-  return { ...to(done, 'Committing'), message: `${amount} of ${count(items.length, 'change')} applied` };
+  const awaited = open.length === 0 ? '' : `; waiting for ${count(open.length, 'object')} to be ready`;
+  return { ...to(done, 'Committing'), message: `${amount} of ${count(items.length, 'change')} applied${awaited}` };
 }
 
-// At the end one that has passed before is evaluated again.
+// At the end one that has passed before is evaluated again. Times are stored in whole seconds: its time begins with the next one.
 function opened({ gate }: Item, now: number): GateState {
-  return gate?.passed === true ? { since: now, passed: true } : { since: now };
+  const since = Math.ceil(now / resolution) * resolution;
+  return gate?.passed === true ? { since, passed: true } : { since };
 }
 
 function committed(status: Status, now: number): Status {
@@ -146,9 +151,6 @@ export function waitingSince({ phase, rollbackStartedAt, completedAt }: Status):
   const isEarlier = phase !== 'Committed' && rollbackStartedAt !== undefined && rollbackStartedAt <= (completedAt ?? 0);
   return isEarlier ? undefined : rollbackStartedAt;
 }
-
-/** Times in the status are whole seconds: what begins in the second of the end counts as begun in the next one. */
-const resolution = 1_000;
 
 /** A requested undo waits for its locks. */
 export function waitingToUndo(status: Status, now: number, message: string): Status {

@@ -20,6 +20,12 @@ export interface GateView {
   readonly look: Look;
 }
 
+interface Diagnosis {
+  readonly index: number;
+  /** Empty where nothing was found. */
+  readonly words: string;
+}
+
 /** The open gates, in the order of the changes, and the locks. */
 export interface AwaitView {
   readonly views: readonly GateView[];
@@ -29,5 +35,5 @@ export interface AwaitView {
   /** Ms for which this call may go on to look at them. */
   readonly awaitLeft: number;
   /** Why the object of a gate that has ended badly is not ready, in words; absent until it was asked for. */
-  readonly diagnosis?: string;
+  readonly diagnosis?: Diagnosis;
 }

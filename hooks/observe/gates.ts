@@ -43,7 +43,11 @@ export async function observeGates(context: GateContext, open: OpenGates): Promi
   );
   const views = found.flat();
   const bad = views.find(({ index }) => index === context.carry.diagnose);
-  return { ...base, views, ...(bad === undefined ? {} : { diagnosis: await diagnosed(context, bad) }) };
+  return {
+    ...base,
+    views,
+    ...(bad === undefined ? {} : { diagnosis: { index: bad.index, words: await diagnosed(context, bad) } }),
+  };
 }
 
 /** Where the time of the Transaction is over: the first of them that is not ready, and why. */
@@ -94,7 +98,8 @@ function unseen({ transaction, status, now }: GateContext, entry: SnapshotEntry,
     prior: entry.prior,
     uid: item?.uid ?? textAt(entry.prior, 'metadata', 'uid'),
     evaluated: {},
-    age: now - (item?.gate?.since ?? now),
+    // What has passed before was seen with evidence, or long enough after the change.
+    age: item?.gate?.passed === true ? Number.POSITIVE_INFINITY : now - (item?.gate?.since ?? now),
   };
 }
 

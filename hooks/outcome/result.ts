@@ -25,7 +25,7 @@ export function resultOf(step: Step, done: Done): Result {
     case 'readMore':
       return { kind: 'again', carry: { ...done.carry, ...wantedBy(step) } };
     case 'lookLater':
-      return { kind: 'again', carry: { ...done.carry, awaitLeft: step.awaitLeft }, pause: step.pause };
+      return { kind: 'again', carry: { ...withoutDiagnosis(done.carry), awaitLeft: step.awaitLeft }, pause: step.pause };
     case 'acquire':
       return takenLocks(done);
     case 'renew':
@@ -55,6 +55,11 @@ export function resultOf(step: Step, done: Done): Result {
     case 'cleanUp':
       return afterCleanUp(done);
   }
+}
+
+// It was of a gate that does not end badly now.
+function withoutDiagnosis({ diagnose: _over, ...carry }: Carry): Carry {
+  return carry;
 }
 
 function wantedBy(step: Extract<Step, { kind: 'readMore' }>): Partial<Carry> {

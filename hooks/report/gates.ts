@@ -19,12 +19,15 @@ export function passedGates(before: Status, after: Status): readonly number[] {
 /** Gates that have ended with this status, and how long each was waited for. */
 export function endedGates(before: Status, after: Status, gated: Gating, now: number): readonly GateOutcome[] {
   const ended = (outcome: GateOutcome['outcome']) => (index: number) => {
-    const since = before.items[index]?.gate?.since ?? now;
+    const since = before.items[index]?.gate?.since ?? after.items[index]?.gate?.since ?? now;
     const at = gateOf(gated, index)?.at === 'AtEnd' ? 'AtEnd' : 'AfterChange';
     return { at, outcome, seconds: Math.max(0, now - since) / 1000 } as const;
   };
-  const isStopped = before.phase !== after.phase && after.phase === 'RollingBack';
-  const open = isStopped ? indexes(before, ({ gate }) => gate !== undefined && gate.passed !== true) : [];
+  // It may have opened in the same call. What an earlier undo has left is not waited for any more.
+  const isStopped = after.phase === 'RollingBack' && (before.phase === 'Prepared' || before.phase === 'Committing');
+  const open = isStopped
+    ? indexes(after, ({ gate, error }) => gate !== undefined && (gate.passed !== true || error !== undefined))
+    : [];
   return [
     ...passedGates(before, after).map(ended('passed')),
     ...open.map((index) => ended(outcomes[after.items[index]?.error?.reason ?? ''] ?? 'stopped')(index)),

@@ -1,7 +1,7 @@
 // Plays Metacontroller as wrong as possible: duplicate, stale and missing calls, answers that are stored late or never.
 import { setTimeout } from 'node:timers/promises';
 import type { Reply } from '../../hooks/call.ts';
-import { at, equalJson, isObject, type Json, type JsonObject, textAt, withKey } from '../../hooks/model/json.ts';
+import { at, equalJson, isList, isObject, type Json, type JsonObject, textAt, withKey } from '../../hooks/model/json.ts';
 import { must } from '../support/client.ts';
 import { allTargets, transactionsOf } from './evidence.ts';
 import { advance, Crash, land, timeOf } from './port.ts';
@@ -105,12 +105,19 @@ async function ring(run: Run, parent: JsonObject): Promise<Reply | 'crashed'> {
   }
 }
 
+function reasonOf(status: JsonObject): string {
+  const conditions = at(status, 'conditions');
+  const found = isList(conditions) ? conditions.find((one) => textAt(one, 'type') === 'Succeeded') : undefined;
+  return textAt(found, 'reason') ?? '';
+}
+
 function note(run: Run, parent: JsonObject, reply: Reply | 'crashed'): void {
   const status = reply !== 'crashed' && reply.kind === 'status' ? reply.status : {};
   run.hookCalls.push({
     time: timeOf(run.board),
     items: at(parent, 'status', 'items') ?? [],
     phase: textAt(status, 'phase') ?? '',
+    reason: reasonOf(status),
     number: run.board.hookCall,
     name: textAt(parent, 'metadata', 'name') ?? '',
     outcome: reply === 'crashed' ? reply : reply.kind,

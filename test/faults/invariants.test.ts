@@ -75,6 +75,7 @@ const hookCall = {
   resyncAfterSeconds: 0,
   portCalls: 9,
   time: 0,
+  reason: '',
   items: [{ announced: true }, { announced: true }],
   phase: 'Committed',
 };

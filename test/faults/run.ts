@@ -56,6 +56,8 @@ export interface HookCall {
   readonly time: number;
   /** The items of the status that was stored before it. */
   readonly items: Json;
+  /** That of the condition Succeeded of its answer. */
+  readonly reason: string;
   /** The phase of its answer. */
   readonly phase: string;
 }

@@ -64,6 +64,9 @@ function forEver(number: number, { failure }: WrongAnswer, run: () => Run): (cal
   };
 }
 
+/** A kind that cannot be listed is waited for as long as that, in ms (hooks/decide/unseen.ts). */
+const listPatience = 60_000;
+
 /** Transactions that gave up too early: a transient failure must be retried until their time is over. */
 function hasty({ hookCalls }: Evidence): readonly string[] {
   const begun = hookCalls[0]?.time ?? 0;
@@ -75,6 +78,6 @@ function hasty({ hookCalls }: Evidence): readonly string[] {
     ...(failed === undefined ? [] : [{ ...failed, since: undoing?.time ?? begun }]),
   ];
   return given
-    .filter(({ time, since }) => time - since < timeout - 10_000)
+    .filter(({ time, since, reason }) => time - since < (reason === 'Irreversible' ? listPatience : timeout) - 10_000)
     .map(({ phase, time, since }) => `gave up after ${(time - since) / 1000} s of ${timeout / 1000} s: ${phase}`);
 }

@@ -1,12 +1,12 @@
 // What a change of status comes to in figures.
 import t from 'tap';
-import type { ItemError } from '../../../hooks/model/item.ts';
+import type { Item, ItemError } from '../../../hooks/model/item.ts';
 import type { Phase } from '../../../hooks/model/phase.ts';
 import type { Reason } from '../../../hooks/model/reason.ts';
 import type { Status } from '../../../hooks/model/status.ts';
 import { hasEnded, storedOf } from '../../../hooks/report/transition-metrics.ts';
 import { table } from '../../support/table.ts';
-import { second, start, statusOf } from '../../support/transactions.ts';
+import { second, start, statusOf, transactionOf } from '../../support/transactions.ts';
 
 const ungated = { changes: [] };
 
@@ -55,6 +55,27 @@ t.test('a duration is that of the way to the end: of the whole, or of the undo',
   t.equal(duration('Committing', 'Committed'), 90);
   t.equal(duration('RollingBack', 'RolledBack'), 30);
   t.equal(duration('Committed', 'Committed'), undefined);
+});
+
+t.test('each wait for a gate is counted once, however it ends', async (t) => {
+  const { changes } = transactionOf();
+  const open = { since: start };
+  const of = (phase: Phase, ...items: readonly Partial<Item>[]): Status => {
+    const status = statusOf(phase, 'applied applied');
+    return { ...status, items: status.items.map((item, index) => ({ ...item, ...items[index] })) };
+  };
+  const counted = (before: Status, after: Status) =>
+    storedOf(before, after, start + 7 * second, { changes, gate: {} }).gates.map(
+      ({ outcome, seconds }) => `${outcome} after ${seconds}`,
+    );
+  const error = { reason: 'GateFailed' as const, message: '' };
+  const undone = of('RollingBack', { gate: open, error }, { gate: open });
+  t.same(counted(of('Committing', { gate: open }, { gate: open }), undone), ['failed after 7', 'stopped after 7']);
+  t.same(counted(of('Committing'), undone), ['failed after 7', 'stopped after 7'], 'opened in the same call');
+  const passed = { ...open, passed: true as const };
+  const again = of('RollingBack', { gate: passed, error }, { gate: open });
+  t.same(counted(of('Committing', { gate: passed }, { gate: open }), again), ['failed after 7', 'stopped after 7']);
+  t.same(counted(of('Failed', { gate: open }, { gate: open }), undone), [], 'an undo that is tried again');
 });
 
 t.test('a wait for locks is over when they are held, or given up', async (t) => {
