@@ -84,6 +84,6 @@ export function cause({ entry, look }: GateView, reason: Reason, { found, since 
   const what = within === undefined ? `${name} failed` : `${name} did not become ready ${within}`;
   return {
     reason,
-    message: `${what}: expected ${expectedOf(look.gate)}; found ${found ?? 'nothing yet'} (waited since ${formatTime(since)})`,
+    message: `${what}: expected ${expectedOf(look)}; found ${found ?? 'nothing yet'} (waited since ${formatTime(since)})`,
   };
 }

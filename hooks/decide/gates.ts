@@ -100,7 +100,7 @@ function waitingMessage(open: readonly Evaluated[]): string {
   const until = formatTime(state.since + gate.timeout);
   const found = view.trouble === undefined ? (state.found ?? 'nothing yet') : `it cannot be read now (${view.trouble.reason})`;
   const more = open.length > 1 ? ` (and for ${open.length - 1} more)` : '';
-  return `waiting for ${describe(view.entry.target)}${more}: expected ${expectedOf(gate)} until ${until}; found ${found}`;
+  return `waiting for ${describe(view.entry.target)}${more}: expected ${expectedOf(view.look)} until ${until}; found ${found}`;
 }
 
 /** Of the first gate that was open when spec.timeout was over. */
