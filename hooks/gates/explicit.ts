@@ -59,8 +59,8 @@ function shown(value: Json): string {
 }
 
 function ofExpression({ sealed }: Seen, { expression }: Of<'expression'>, evaluated: Evaluated | undefined): Answer {
-  const said = `expression ${foreign(expression, 80)}`;
-  // Its words may hold values of the object.
+  // It may name values of the object, and so may the words of its evaluation.
+  const said = sealed ? 'its expression' : `expression ${foreign(expression, 80)}`;
   if (evaluated?.kind === 'broken')
     return { kind: 'broken', found: `${said} cannot be evaluated${sealed ? '' : `: ${evaluated.message}`}` };
   if (evaluated?.kind !== 'value') return { kind: 'no', found: `${said} reads a field that is not set` };

@@ -150,7 +150,7 @@ function gatedRun(...steps: readonly (typeof inOrder)[number][]): Evidence {
     const time = `2026-01-01T00:00:${String(10 + index)}`;
     return { ...gateEvent(step), received: `${time}.1Z`, answered: `${time}.2Z` };
   });
-  return { ...calm, story: gatedCommit, events };
+  return { ...calm, story: gatedCommit, events, ends: new Map() };
 }
 
 function without(...steps: readonly string[]): readonly (typeof inOrder)[number][] {
@@ -311,6 +311,11 @@ const broken: readonly (readonly [keyof typeof invariants, string, Evidence])[] 
   ['I18 gates in order', 'before it was ready', gatedRun('made', 'passed', 'behind', 'up')],
   ['I18 gates in order', 'ready before the change', gatedRun('up', 'made', 'passed', 'behind')],
   ['I19 committed gates', 'not ready', gatedRun(...without('ready'))],
+  [
+    'I19 committed gates',
+    'at the end',
+    { ...gatedRun(...without('committed')), ends: new Map([[names.run, { ...committed, items: [{ gate: {} }] }]]) },
+  ],
   ['I19 committed gates', 'not passed', { ...gatedRun(...inOrder), story: { ...gatedCommit, spec: { gate: {} } } }],
 ];
 

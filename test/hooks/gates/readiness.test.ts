@@ -64,18 +64,18 @@ gate                                                         | object           
 {ready: {field: {path: ".status.j", value: 9007199254740993}}} | {status: {j: 9007199254740992}}                         |        | notYet | .status.j is 9007199254740992, not 9007199254740993     | .status.j is not as required
 {ready: {field: {path: ".status.k", value: a}}}              | {status: {k: [a]}}                                      |        | notYet | .status.k is a list, not "a"                            | .status.k is not as required
 {ready: {field: {path: status}}}                             | {}                                                      |        | failed | field status: it does not begin with "."                | same
-{ready: {expression: a}}                                     | {}                                                      | true   | ready  | expression a is true                                    | same
-{ready: {expression: b}}                                     | {}                                                      | false  | notYet | expression b is false                                   | same
-{ready: {expression: c}}                                     | {}                                                      | unset  | notYet | expression c reads a field that is not set              | same
-{ready: {expression: d}}                                     | {}                                                      |        | notYet | expression d reads a field that is not set              | same
-{ready: {expression: e}}                                     | {}                                                      | broken | failed | expression e cannot be evaluated: no bool, ${canary}    | expression e cannot be evaluated
-{failed: {expression: a}}                                    | {}                                                      | true   | failed | expression a is true                                    | same
+{ready: {expression: a}}                                     | {}                                                      | true   | ready  | expression a is true                                    | its expression is true
+{ready: {expression: b}}                                     | {}                                                      | false  | notYet | expression b is false                                   | its expression is false
+{ready: {expression: c}}                                     | {}                                                      | unset  | notYet | expression c reads a field that is not set              | its expression reads a field that is not set
+{ready: {expression: d}}                                     | {}                                                      |        | notYet | expression d reads a field that is not set              | its expression reads a field that is not set
+{ready: {expression: e}}                                     | {}                                                      | broken | failed | expression e cannot be evaluated: no bool, ${canary}    | its expression cannot be evaluated
+{failed: {expression: a}}                                    | {}                                                      | true   | failed | expression a is true                                    | its expression is true
 {failed: {expression: b}}                                    | {}                                                      | false  | ready  | condition Ready is True                                 | same
 {failed: {expression: c}}                                    | {}                                                      | unset  | ready  | condition Ready is True                                 | same
-{failed: {expression: e}}                                    | {}                                                      | broken | failed | expression e cannot be evaluated: no bool, ${canary}    | expression e cannot be evaluated
+{failed: {expression: e}}                                    | {}                                                      | broken | failed | expression e cannot be evaluated: no bool, ${canary}    | its expression cannot be evaluated
 {failed: {condition: {type: Bad}}}                           | {c: {Bad: [True, Disk]}}                                |        | failed | condition Bad is True: Disk: ${canary} says             | condition Bad is True: Disk
 {failed: {condition: {type: Bad2}}}                          | {c: {Ready: [False]}}                                   |        | notYet | condition Ready is False: ${canary} says                | condition Ready is False
-{failed: {expression: f}, ready: {condition: {type: Synced}}} | {c: {Synced: [True]}}                                   | true   | failed | expression f is true                                    | same
+{failed: {expression: f}, ready: {condition: {type: Synced}}} | {c: {Synced: [True]}}                                   | true   | failed | expression f is true                                    | its expression is true
 {ready: {condition: {type: Synced2}}}                        | {c: {Stalled: [True], Ready: [False], Synced2: [True]}} |        | ready  | condition Synced2 is True                               | same
 `);
 const values: Readonly<Record<string, Evaluated>> = {
