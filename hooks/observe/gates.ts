@@ -1,5 +1,5 @@
 // What must be known of open gates: their objects, read as the ServiceAccount, what their expressions come to, and the locks.
-import type { Clock, Expressions } from '../cluster.ts';
+import type { Clock, Expressions, Reader } from '../cluster.ts';
 import type { Look } from '../gates/finding.ts';
 import { needsNoLook } from '../gates/kinds.ts';
 import { isSealed, type SnapshotEntry } from '../model/entry.ts';
@@ -25,6 +25,7 @@ interface GateContext {
   readonly now: number;
   readonly ownLeases: () => Promise<Listed>;
   readonly clock: Clock;
+  readonly aside: Reader;
   readonly expressions: Expressions | undefined;
   readonly carry: Pick<Carry, 'diagnose' | 'awaitLeft'>;
 }
@@ -137,9 +138,9 @@ async function readStorageClass(
 }
 
 // Of what is gone there is nothing to read.
-async function diagnosed({ source, transaction, clock }: GateContext, { entry, look, trouble }: GateView): Promise<string> {
+async function diagnosed({ aside, transaction, clock }: GateContext, { entry, look, trouble }: GateView): Promise<string> {
   const { live, sealed } = look;
   if (live === undefined || trouble !== undefined || needsNoLook(look)) return '';
   const location = locationOf(entry.target, entry.resource);
-  return readDiagnosis({ reader: source.reader, identity: serviceAccountOf(transaction), clock, location, object: live, sealed });
+  return readDiagnosis({ reader: aside, identity: serviceAccountOf(transaction), clock, location, object: live, sealed });
 }
