@@ -15,7 +15,8 @@ import type { AwaitView, GateView, StoredSnapshot } from './awaited.ts';
 import type { Carry } from './carry.ts';
 import { readDiagnosis } from './diagnosis.ts';
 import { type Evaluate, evaluateInTurn } from './expressions.ts';
-import { type Listed, readLive } from './read.ts';
+import type { Presence } from './observation.ts';
+import { type Listed, presenceOf } from './read.ts';
 import { readSnapshot, type SnapshotSource } from './snapshot.ts';
 
 interface GateContext {
@@ -78,7 +79,7 @@ async function lookAt(
   const { index } = entry;
   const look = { ...unseen(context, entry, gate), live: undefined };
   if (needsNoLook(look)) return { index, entry, look };
-  const live = await readLive(source.reader, transaction, entry);
+  const live = await readGated(source.reader, transaction, entry);
   if (live.kind === 'trouble') return { index, entry, look, trouble: live.failure };
   if (live.kind === 'absent') return { index, entry, look };
   const [evaluated, storageClass] = await Promise.all([
@@ -122,6 +123,15 @@ const outOfTime: Failure = {
   fields: [],
   definitive: true,
 };
+
+// Of an object that is gone the answer names the object. Where it does not, the kind is not served: perhaps not yet, by one of
+// several API servers.
+async function readGated(reader: Reader, transaction: Transaction, { target, resource, type }: SnapshotEntry): Promise<Presence> {
+  const answer = await reader.get(locationOf(target, resource), serviceAccountOf(transaction));
+  const isServed = answer.kind === 'ok' || answer.failure.kind !== 'absent' || answer.failure.subject !== undefined;
+  if (isServed || type === 'Delete') return presenceOf(answer);
+  return { kind: 'trouble', failure: { ...answer.failure, kind: 'transient' } };
+}
 
 /** That of a claim which waits; a class that may not be read is no reason to fail. */
 async function readStorageClass(

@@ -1,4 +1,4 @@
-// Gates while the API server is slow or busy.
+// Gates while the API server is slow, busy, or does not serve a kind yet.
 import t, { type Test } from 'tap';
 import type { Cluster, Failed } from '../../../hooks/cluster.ts';
 import { textAt } from '../../../hooks/model/json.ts';
@@ -60,4 +60,17 @@ t.test('a diagnosis does not delay the rollback, whatever the API server asks fo
   t.match(itemsOf(failed.status)[0], { error: { message: /Events could not be read \(TooManyRequests\)/ } });
   t.match(await step(stage, 'busy'), { code: 200 }, 'it goes on at once');
   t.match(await stepToEnd(stage, 'busy'), { phase: 'RolledBack' });
+});
+
+t.test('a kind that is not served by all API servers yet is not taken for an object that is gone', async (t) => {
+  const { stage, answers } = await start(t);
+  const gadgets = await serveGadgets(t, stage);
+  await stage.transaction('young', [gadgets.change('Create', 'young', {})]);
+  await stepUntil(stage, 'young', 'Committing');
+  await gadgets.report('young', 'True');
+  const unserved = { kind: 'absent', code: 404, reason: 'NotFound', message: '', fields: [], definitive: true } as const;
+  answers.set('Gadget', { kind: 'failed', failure: unserved });
+  t.match(await step(stage, 'young'), { phase: 'Committing', status: { message: /cannot be read now \(NotFound\)/ } });
+  answers.clear();
+  t.match(await stepToEnd(stage, 'young'), { phase: 'Committed' });
 });
