@@ -122,7 +122,7 @@ export async function observeStand(serving: Serving, stand: Stand, carry: Carry)
   const source = { reader: session.cluster, packer: parts.sealer, cache: memory.snapshots, sightings: memory.sightings, looks };
   const looking = {
     ...{ source, transaction, status, now, engineNamespace, namespaces, carry, ownLeases, earlier, ahead },
-    ...{ expressions: parts.expressions, clock: parts.clock },
+    ...{ expressions: parts.expressions, clock: parts.clock, aside: parts.cluster },
   };
   const { touched } = carry;
   return {

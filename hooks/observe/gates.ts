@@ -1,5 +1,5 @@
 // What must be known of open gates: their objects, read as the ServiceAccount, what their expressions come to, and the locks.
-import type { Clock, Expressions } from '../cluster.ts';
+import type { Clock, Expressions, Reader } from '../cluster.ts';
 import type { Look } from '../gates/finding.ts';
 import { needsNoLook } from '../gates/kinds.ts';
 import { isSealed, type SnapshotEntry } from '../model/entry.ts';
@@ -15,7 +15,8 @@ import type { AwaitView, GateView, StoredSnapshot } from './awaited.ts';
 import type { Carry } from './carry.ts';
 import { readDiagnosis } from './diagnosis.ts';
 import { type Evaluate, evaluateInTurn } from './expressions.ts';
-import { type Listed, readLive } from './read.ts';
+import type { Presence } from './observation.ts';
+import { type Listed, presenceOf } from './read.ts';
 import { readSnapshot, type SnapshotSource } from './snapshot.ts';
 
 interface GateContext {
@@ -25,6 +26,7 @@ interface GateContext {
   readonly now: number;
   readonly ownLeases: () => Promise<Listed>;
   readonly clock: Clock;
+  readonly aside: Reader;
   readonly expressions: Expressions | undefined;
   readonly carry: Pick<Carry, 'diagnose' | 'awaitLeft'>;
 }
@@ -77,7 +79,7 @@ async function lookAt(
   const { index } = entry;
   const look = { ...unseen(context, entry, gate), live: undefined };
   if (needsNoLook(look)) return { index, entry, look };
-  const live = await readLive(source.reader, transaction, entry);
+  const live = await readGated(source.reader, transaction, entry);
   if (live.kind === 'trouble') return { index, entry, look, trouble: live.failure };
   if (live.kind === 'absent') return { index, entry, look };
   const [evaluated, storageClass] = await Promise.all([
@@ -123,6 +125,15 @@ const outOfTime: Failure = {
   definitive: true,
 };
 
+// Of an object that is gone the answer names the object. Where it does not, the kind is not served: perhaps not yet, by one of
+// several API servers.
+async function readGated(reader: Reader, transaction: Transaction, { target, resource, type }: SnapshotEntry): Promise<Presence> {
+  const answer = await reader.get(locationOf(target, resource), serviceAccountOf(transaction));
+  const isServed = answer.kind === 'ok' || answer.failure.kind !== 'absent' || answer.failure.subject !== undefined;
+  if (isServed || type === 'Delete') return presenceOf(answer);
+  return { kind: 'trouble', failure: { ...answer.failure, kind: 'transient' } };
+}
+
 /** That of a claim which waits; a class that may not be read is no reason to fail. */
 async function readStorageClass(
   { source: { reader }, transaction }: GateContext,
@@ -138,9 +149,9 @@ async function readStorageClass(
 }
 
 // Of what is gone there is nothing to read.
-async function diagnosed({ source, transaction, clock }: GateContext, { entry, look, trouble }: GateView): Promise<string> {
+async function diagnosed({ aside, transaction, clock }: GateContext, { entry, look, trouble }: GateView): Promise<string> {
   const { live, sealed } = look;
   if (live === undefined || trouble !== undefined || needsNoLook(look)) return '';
   const location = locationOf(entry.target, entry.resource);
-  return readDiagnosis({ reader: source.reader, identity: serviceAccountOf(transaction), clock, location, object: live, sealed });
+  return readDiagnosis({ reader: aside, identity: serviceAccountOf(transaction), clock, location, object: live, sealed });
 }

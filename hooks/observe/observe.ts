@@ -1,6 +1,6 @@
 // The reads that what is due needs. Reader only: nothing here changes anything.
 
-import type { Clock, Expressions } from '../cluster.ts';
+import type { Clock, Expressions, Reader } from '../cluster.ts';
 import type { Due } from '../due.ts';
 import { lockOf } from '../locks/lease.ts';
 import type { Status } from '../model/status.ts';
@@ -24,6 +24,8 @@ interface ObserveContext {
   readonly now: number;
   readonly clock: Clock;
   readonly expressions: Expressions | undefined;
+  /** Reads for what nothing waits for: a wish of the API server to stay away is no wish to the call. */
+  readonly aside: Reader;
   readonly engineNamespace: string;
   readonly namespaces: readonly string[];
   readonly carry: Carry;

@@ -24,13 +24,9 @@ export function afterApply(step: Extract<Step, { kind: 'apply' }>, done: Done): 
     const noted = step.note === undefined ? facts : { ...facts, note: shortened(step.note) };
     const { status, transaction, pace, now } = observation;
     const { index } = step;
-    return answer(
-      applied(
-        status,
-        { index, facts: noted, gating: transaction, end: windowEnd(transaction, index + 1, pace, status.items) },
-        now,
-      ),
-    );
+    const effect = { index, facts: noted, gating: transaction, end: windowEnd(transaction, index + 1, pace, status.items) };
+    // A gate opens once the write is made, which may have taken long.
+    return answer(applied(status, effect, Math.max(now, last.serverTime)));
   }
   return afterFailure(step, done, last.failure);
 }

@@ -4,8 +4,11 @@ import type { CelInput } from '@bufbuild/cel';
 import type { Evaluated } from '../../hooks/model/gate.ts';
 import { parseJson } from '../../hooks/model/json.ts';
 import { compile } from './program.ts';
+import { keepPrograms } from './programs.ts';
 import type { Task, Told } from './task.ts';
 import { inputOf } from './values.ts';
+
+const programOf = keepPrograms(compile);
 
 const tell = (told: Told): void => parentPort?.postMessage(told);
 
@@ -19,7 +22,7 @@ parentPort?.on('message', ({ text, object }: Task) => {
 });
 
 function answerTo(text: string, input: CelInput | undefined): Evaluated {
-  const program = compile(text);
+  const program = programOf(text);
   if (program.kind === 'fault') return { kind: 'broken', message: program.message };
   return input === undefined ? { kind: 'unset' } : program.run(input);
 }
