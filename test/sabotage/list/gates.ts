@@ -43,7 +43,7 @@ export const gates: readonly Sabotage[] = [
     edits: [
       {
         file: 'hooks/decide/window.ts',
-        find: 'return gated < 0 ? end : Math.min(end, gated + 1);',
+        find: 'return Math.min(end, firstBarred(gating, items));',
         replace: 'return end;',
       },
     ],
@@ -55,9 +55,11 @@ export const gates: readonly Sabotage[] = [
     edits: [
       {
         file: 'hooks/model/gated.ts',
-        find: 'indexes: gates.flatMap((gate, index) => (gate === undefined ? [] : [index]))',
-        replace:
-          'indexes: gates.flatMap((gate, index) => (gate === undefined || items[index]?.gate?.passed === true ? [] : [index]))',
+        find: '  return next < items.length ? undefined : gatesAtEnd(gating);',
+        replace: [
+          '  const end = next < items.length ? undefined : gatesAtEnd(gating);',
+          '  return end && { ...end, gates: end.gates.filter(({ index }) => items[index]?.gate?.passed !== true) };',
+        ].join('\n'),
       },
     ],
     caughtBy: [...scenario, ...generated],
