@@ -17,7 +17,8 @@ export function evidenceOf(seen: Seen, condition: Json | undefined): Evidence {
   const generation = at(seen.live, 'metadata', 'generation');
   const observed = [at(seen.live, 'status', 'observedGeneration'), at(condition, 'observedGeneration')].find(isNumber);
   if (isNumber(generation) && isNumber(observed)) return observed >= generation ? seenIt : { kind: 'behind', observed };
-  return isUnmoved(seen, generation) || hasTurned(seen, condition) || isOfOurs(seen) ? seenIt : { kind: 'none' };
+  if (isUnmoved(seen, generation)) return seenIt;
+  return isWrittenSince(seen) && (hasTurned(seen, condition) || isOfOurs(seen)) ? seenIt : { kind: 'none' };
 }
 
 const isNumber = (value: Json | undefined): value is number => typeof value === 'number';
@@ -25,6 +26,12 @@ const isNumber = (value: Json | undefined): value is number => typeof value === 
 /** The write left the generation as it was, so that there is nothing for a controller to see. */
 function isUnmoved({ prior }: Seen, generation: Json | undefined): boolean {
   return isNumber(generation) && generation === at(prior, 'metadata', 'generation');
+}
+
+// The prior state may be from minutes before the change, and a kind may have a status by default: what stands there as the change
+// left it shows nothing.
+function isWrittenSince({ live, version }: Seen): boolean {
+  return version === undefined || textAt(live, 'metadata', 'resourceVersion') !== version;
 }
 
 /** Equality alone: clocks differ. */

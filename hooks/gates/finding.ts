@@ -25,6 +25,8 @@ export interface Look {
   readonly prior: JsonObject | undefined;
   /** The uid of the object that the change was made to; undefined where it is not known. */
   readonly uid: string | undefined;
+  /** Its resourceVersion as the change left it; absent where it is not known. */
+  readonly version?: string;
   /** Absent where there is none. */
   readonly live: JsonObject | undefined;
   /** What the expressions of the gate have come to. */

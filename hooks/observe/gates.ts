@@ -99,6 +99,7 @@ function unseen({ transaction, status, now }: GateContext, entry: SnapshotEntry,
     sealed: isSealed(entry.target, transaction.namespace),
     prior: entry.prior,
     uid: item?.uid ?? textAt(entry.prior, 'metadata', 'uid'),
+    ...(item?.resourceVersion === undefined ? {} : { version: item.resourceVersion }),
     evaluated: {},
     // What has passed before was seen with evidence, or long enough after the change.
     age: item?.gate?.passed === true ? Number.POSITIVE_INFINITY : now - (item?.gate?.since ?? now),

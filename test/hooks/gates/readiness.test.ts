@@ -148,6 +148,18 @@ for (const row of evidence) {
   }
 }
 
+t.test('what stands there as the change left it is no evidence', async (t) => {
+  const stored = (generation: number, day: number): JsonObject => ({
+    metadata: { uid: 'u1', generation, resourceVersion: '8' },
+    status: { conditions: [{ type: 'Ready', status: 'True', lastTransitionTime: `2026-01-0${day}T00:00:00Z` }] },
+  });
+  const [live, prior] = [stored(2, 2), stored(1, 1)];
+  for (const before of [prior, undefined]) {
+    const at = (version: string) => evaluateGate(lookOf(widget, live, { prior: before, age: 0, version })).kind;
+    t.same([at('8'), at('7')], ['notYet', 'ready'], before === undefined ? 'a status by default' : 'turned before the change');
+  }
+});
+
 const unwritten = table<'case' | 'more' | 'counts'>(`
 case                                | more                                                     | counts
 made by the change, no status       | {status: null, c: null}                                  | later
