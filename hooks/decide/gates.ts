@@ -34,12 +34,17 @@ export function decideAwait(observation: Observation, view: Awaiting): Step {
 }
 
 // The locks are held while a gate is open, and renewed like those of changes.
-function blockedStep(observation: Observation, { trouble, snapshot, leases }: Awaiting): Step | undefined {
+function blockedStep(observation: Observation, { trouble, snapshot, leases, gates, views }: Awaiting): Step | undefined {
   const { status, transaction, now } = observation;
   if (trouble !== undefined) return waitOut(status, 'reading the locks', trouble);
   if (snapshot.kind === 'trouble') return waitOut(status, 'reading the snapshot', snapshot.failure);
   if (snapshot.kind === 'broken')
     return setStatus(undoing(status, { reason: 'SnapshotBroken', message: snapshot.message }, now), snapshot.message);
+  const unknown = gates.find(({ index }) => !views.some((view) => view.index === index));
+  if (unknown !== undefined) {
+    const message = `the snapshot has no entry for spec.changes[${unknown.index}]`;
+    return setStatus(undoing(status, { reason: 'SnapshotBroken', message }, now), message);
+  }
   const states = status.items.map(({ lockLease }) => {
     const lease = leases.find((one) => textAt(one, 'metadata', 'name') === lockLease);
     return leaseState(lease, holderOf(transaction), now);

@@ -1,5 +1,7 @@
 // What ends an expression that takes too long, and who waits for it meanwhile.
+import type { Worker } from 'node:worker_threads';
 import t from 'tap';
+import { createStopwatch } from '../../../server/expressions/stopwatch.ts';
 import { loops, megabyte, open, patient, yes } from './opened.ts';
 
 /** Longer than that of the server: the small expressions beside have it too, on a machine that does much else. */
@@ -37,6 +39,24 @@ t.test('where this process was late, the answer counts that has come meanwhile',
     yes,
   );
   t.equal(threads.length, 1);
+});
+
+t.test('what counts is the time of the processor, with an end of its own', async (t) => {
+  const worker = (used: readonly number[]) => {
+    const left = [...used];
+    return { cpuUsage: async () => ({ user: (left.shift() ?? 0) * 1_000, system: 0 }) } as unknown as Worker;
+  };
+  const watch = createStopwatch(worker([10, 70, 120]), 100);
+  watch.begin();
+  t.equal(await watch.left(), 40, 'it has used 60 ms');
+  t.ok((await watch.left()) <= 0);
+  const starved = createStopwatch(worker([0, 0]), 5);
+  starved.begin();
+  await new Promise((resolve) => setTimeout(resolve, 60));
+  t.equal(await starved.left(), 0, 'eight times the limit is the end');
+  const old = createStopwatch({} as Worker, 100);
+  old.begin();
+  t.equal(await old.left(), 0, 'where Node does not say, the time counts');
 });
 
 t.test('a regular expression takes time in proportion to the text', async (t) => {
