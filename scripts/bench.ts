@@ -7,6 +7,7 @@ import { constants } from 'node:os';
 import { parseArgs } from 'node:util';
 import { comparisons, type Line, lineOf, tableOf } from './bench/figures.ts';
 import { measureFinished } from './bench/finished.ts';
+import { measureGates } from './bench/gates.ts';
 import { measureKinds } from './bench/kinds.ts';
 import { measure } from './bench/measure.ts';
 import { measurePackages } from './bench/packages.ts';
@@ -70,6 +71,7 @@ async function linesOf(world: World, row: Row): Promise<readonly Line[]> {
   if (row.replicas === true) return row.name === 'replicas' ? measureReplicas(world, undo) : measureManyByReplicas(world, undo);
   if (row.programs === true) return measurePrograms(world, undo);
   if (row.kinds === true) return measureKinds(world);
+  if (row.gates === true) return measureGates(world);
   return (await measure(world, row)).map(lineOf);
 }
 

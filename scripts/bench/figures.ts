@@ -106,6 +106,14 @@ function middle(lines: readonly Line[], name: string, key: string): number | und
   return values.length === 0 ? undefined : percentile(values, 0.5);
 }
 
+/** Of a gate that was open for five minutes. */
+function openGate(line: Line | undefined): readonly string[] {
+  if (line === undefined) return [];
+  return [
+    `a gate that was open for 5 minutes: ${line.gateRequests} requests, and seen to be ready ${line.p50Ms} ms after it was`,
+  ];
+}
+
 /** The comparisons of two rows of the same run, in words. */
 export function comparisons(lines: readonly Line[]): readonly string[] {
   const find = (name: string): Line | undefined => lines.find(({ row }) => row === name);
@@ -124,6 +132,8 @@ export function comparisons(lines: readonly Line[]): readonly string[] {
   ];
   return [
     ...others.flatMap(againstIt),
+    ...ratio(find('gates-100')?.p50Ms, find('gates-none')?.p50Ms, 'time of ten changes beside 100 open gates, to that without'),
+    ...openGate(find('gate-5m')),
     ...ratio(perChange(find('500')), perChange(find('50')), 'time of each change, row 500, to that of row 50'),
     ...['1', '3', '10', '100'].flatMap((name) => compared(name, 'p50Ms', 'time')),
     ...compared('many', 'transactionsPerSecond', 'Transactions per second'),

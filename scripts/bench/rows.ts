@@ -24,6 +24,8 @@ export interface Row {
   readonly kinds?: boolean;
   /** In turn with kubectl and Helm, for the same objects (scripts/bench/programs.ts). */
   readonly programs?: boolean;
+  /** One Transaction with an open gate, and another one beside many of them (scripts/bench/gates.ts). */
+  readonly gates?: boolean;
   /** Trees of packages (scripts/bench/packages.ts): no Transaction at all. */
   readonly packages?: boolean;
   /** Bytes of data that each change sets, if more than a word. */
@@ -68,6 +70,7 @@ const rows: readonly Row[] = [
   { ...one, name: 'programs', changes: 10, programs: true, onDemand: true },
   { ...one, name: 'finished', changes: 3, finished: true, onDemand: true },
   { ...one, name: 'kinds', changes: 1, kinds: true, onDemand: true },
+  { ...one, name: 'gates', changes: 10, gates: true, onDemand: true },
   { ...one, name: 'packages-resolve', changes: 0, packages: true, onDemand: true },
   { ...one, name: 'default-flags', changes: 3, transactions: 3, flags: 'default', onDemand: true },
 ];
