@@ -8,8 +8,8 @@ export const expressions: readonly Sabotage[] = [
     edits: [
       {
         file: 'server/expressions/thread.ts',
-        find: 'setImmediate(endLate, task), limit, pending)',
-        replace: 'setImmediate(endLate, task), 2 ** 31 - 1, pending)',
+        find: 'timer = setTimeout(() => setImmediate(endLate, task), time);',
+        replace: 'timer = setTimeout(() => task, time).unref();',
       },
     ],
     caughtBy: ['test/server/expressions/limits.test.ts'],
