@@ -50,9 +50,9 @@ export function mayGoOn({ due, running, stored }: Gone, next: Due): boolean {
     case 'prepare':
       return due.kind === 'begin';
     case 'apply':
-      return due.kind === 'apply' && hasBecome(running.items[due.index], 'applied') && isAnnounced(stored, next.index);
+      return (isApplied(due, running) || due.kind === 'await') && isAnnounced(stored, next.index);
     case 'await':
-      return due.kind === 'apply' && hasBecome(running.items[due.index], 'applied');
+      return isApplied(due, running);
     case 'restore':
       return due.kind === 'restore' && hasBecome(running.items[due.index], 'restored') && stored.phase === 'RollingBack';
     case 'releaseFields':
@@ -60,6 +60,10 @@ export function mayGoOn({ due, running, stored }: Gone, next: Due): boolean {
     default:
       return false;
   }
+}
+
+function isApplied(due: Due, running: Status): boolean {
+  return due.kind === 'apply' && hasBecome(running.items[due.index], 'applied');
 }
 
 function hasBecome(item: Item | undefined, kind: Item['progress']['kind']): boolean {

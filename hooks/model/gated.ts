@@ -31,11 +31,16 @@ export interface OpenGates {
 
 /** A gate in the way of other changes. */
 interface Barrier extends OpenGate {
-  /** The first change that must not be announced before it has passed. */
+  /** The first change that must not be made before it has passed. */
   readonly before: number;
+  /** Nothing from there on is announced until a stored status says that it has passed. */
+  readonly isAsked: boolean;
 }
 
-/** Of a CRD whose kind a later change needs: until then it must be served, whether the spec says so or not. */
+/**
+ * Of a CRD whose kind a later change needs: until then it must be served, whether the spec says so or not. The API server would refuse the
+ * change before that, so that it may be announced.
+ */
 const implied: Gate = { at: 'AfterChange', timeout: 30_000, stableFor: 0 };
 
 const known = new WeakMap<Gating['changes'], readonly Barrier[]>();
@@ -50,15 +55,15 @@ function barriersOf(gating: Gating): readonly Barrier[] {
 function barrierOf(gating: Gating, index: number): readonly Barrier[] {
   const { changes } = gating;
   const [change, gate] = [changes[index], gateOf(gating, index)];
-  if (gate?.at === 'AfterChange') return [{ index, gate, before: index + 1 }];
+  if (gate?.at === 'AfterChange') return [{ index, gate, before: index + 1, isAsked: true }];
   if (change === undefined || change.type === 'Delete' || change.target.kind !== 'CustomResourceDefinition') return [];
   const before = changes.findIndex(({ target }, at) => at > index && isCrdOf(change, target));
-  return before < 0 ? [] : [{ index, gate: implied, before }];
+  return before < 0 ? [] : [{ index, gate: implied, before, isAsked: false }];
 }
 
 /** The first change that must not be announced yet; the number of changes where there is none. */
 export function firstBarred(gating: Gating, items: readonly Item[]): number {
-  const shut = barriersOf(gating).filter(({ index }) => items[index]?.gate?.passed !== true);
+  const shut = barriersOf(gating).filter(({ index, isAsked }) => isAsked && items[index]?.gate?.passed !== true);
   return Math.min(gating.changes.length, ...shut.map(({ before }) => before));
 }
 
