@@ -18,8 +18,8 @@ export const inWindows: readonly Sabotage[] = [
     edits: [
       {
         file: window,
-        find: "due.kind === 'apply' && hasBecome(running.items[due.index], 'applied') &&",
-        replace: "due.kind === 'apply' &&",
+        find: "return (isApplied(due, running) || due.kind === 'await') &&",
+        replace: "return (due.kind === 'apply' || due.kind === 'await') &&",
       },
     ],
     caughtBy: windowTests,
