@@ -1,6 +1,6 @@
 // Measures one row: first the limit, then the Transactions. Reads the API server's counters before and after.
 import { type JsonObject, textAt } from '../../hooks/model/json.ts';
-import { type Client, must } from '../../test/support/client.ts';
+import { type Client, must, waitFor } from '../../test/support/client.ts';
 import type { Figures } from './figures.ts';
 import { between, countRequests, sumsOf } from './requests.ts';
 import type { Row } from './rows.ts';
@@ -9,6 +9,9 @@ import { account, loopLabel, namespace, type World } from './world.ts';
 export const configMaps = `/api/v1/namespaces/${namespace}/configmaps`;
 export const transactions = `/apis/tx.janus.io/v1alpha1/namespaces/${namespace}/transactions`;
 const atOnce = 16;
+
+/** Calls that a Transaction, or an undo, takes at least; what the hook has logged of them is read a moment after they end. */
+const fewestCalls = 3;
 
 export async function measure(world: World, row: Row): Promise<readonly Figures[]> {
   const { meter, loop, label } = await world.engine(row.hook, row.flags);
@@ -19,6 +22,7 @@ export async function measure(world: World, row: Row): Promise<readonly Figures[
     meter.resetPeak();
     const [steps, cpu, before] = [meter.steps(), meter.cpu(), await countRequests(world.client)];
     const { times, elapsed } = await work();
+    if (row.hook === 'janus') await waitFor(() => meter.steps() >= steps + fewestCalls * row.transactions, 'the log of the hook');
     const after = await countRequests(world.client);
     const requests = between(before, after, new Map([[own, row.transactions]]));
     const used = cpu === undefined ? undefined : (meter.cpu() ?? 0) - cpu;
