@@ -57,28 +57,22 @@ function ofTransaction({ path, holds, message }: CreationRule): Validation {
 }
 
 function ofTarget(rule: TargetRule): Validation {
-  const { path, message } = rule;
-  const index = `variables.${firstRefused(rule).name}`;
-  return {
-    expression: `variables.isUpdate || ${index} < 0`,
-    message: `spec.changes[].target.${path}: ${message}`,
-    messageExpression: refusal(
-      `spec.changes[' + string(${index}) + '].target.${path}`,
-      `variables.targets[${index}].${path}`,
-      message,
-    ),
-  };
+  return ofChanges(rule, firstRefused(rule), 'target', 'variables.targets[]');
 }
 
 function ofGate(rule: TargetRule): Validation {
-  const { path, message } = rule;
-  const index = `variables.${firstRefusedGate(rule).name}`;
+  return ofChanges(rule, firstRefusedGate(rule), 'gate', 'object.spec.changes[].gate');
+}
+
+/** A rule for a member of each change; `all`: where they are, with `[]` in place of an index. */
+function ofChanges({ path, message }: TargetRule, refused: Variable, member: string, all: string): Validation {
+  const index = `variables.${refused.name}`;
   return {
     expression: `variables.isUpdate || ${index} < 0`,
-    message: `spec.changes[].gate.${path}: ${message}`,
+    message: `spec.changes[].${member}.${path}: ${message}`,
     messageExpression: refusal(
-      `spec.changes[' + string(${index}) + '].gate.${path}`,
-      `object.spec.changes[${index}].gate.${path}`,
+      `spec.changes[' + string(${index}) + '].${member}.${path}`,
+      `${all.replace('[]', `[${index}]`)}.${path}`,
       message,
     ),
   };

@@ -10,7 +10,7 @@ import { at } from '../model/json.ts';
 import { type Reason, reasonOfFailure } from '../model/reason.ts';
 import { describe } from '../model/reference.ts';
 import type { Cause } from '../model/status.ts';
-import { believedTime, formatDuration, formatTime } from '../model/timeouts.ts';
+import { believedTime, formatDuration, formatTime, roundedUp, storedResolution } from '../model/timeouts.ts';
 import type { GateView } from '../observe/awaited.ts';
 import type { Observation } from '../observe/observation.ts';
 
@@ -51,7 +51,7 @@ function stableLeftOf({ transaction, now }: Observation, { look }: GateView, { r
   const { stableFor } = look.gate;
   if (stableFor === 0) return 0;
   // The API server's clock is known by the second: it may have been ready for so much less.
-  return believedTime(readySince ?? now, transaction.createdAt, now) + resolution + stableFor - now;
+  return believedTime(readySince ?? now, transaction.createdAt, now) + storedResolution + stableFor - now;
 }
 
 function findingOf({ look }: GateView, before: GateState): Finding {
@@ -66,15 +66,11 @@ function hasCompleted({ resource, gate, type, live }: Look, { passed, readySince
   return isJob && (passed === true || (readySince !== undefined && gate.ready === undefined));
 }
 
-/** Times are stored in whole seconds: ready since the next one, so that `stableFor` is never cut short. */
-const resolution = 1_000;
-
 function stateAfter({ since, passed, readySince }: GateState, { kind, found }: Finding, now: number): GateState {
   const isReady = kind === 'ready';
-  const begins = Math.ceil(now / resolution) * resolution;
   return {
     since,
-    ...(isReady ? { readySince: readySince ?? begins } : {}),
+    ...(isReady ? { readySince: readySince ?? roundedUp(now) } : {}),
     ...(passed === undefined ? {} : { passed }),
     ...(found === '' ? {} : { found }),
   };

@@ -45,10 +45,9 @@ function blockedStep(observation: Observation, { trouble, snapshot, leases, gate
     const message = `the snapshot has no entry for spec.changes[${unknown.index}]`;
     return setStatus(undoing(status, { reason: 'SnapshotBroken', message }, now), message);
   }
-  const states = status.items.map(({ lockLease }) => {
-    const lease = leases.find((one) => textAt(one, 'metadata', 'name') === lockLease);
-    return leaseState(lease, holderOf(transaction), now);
-  });
+  const byName = new Map(leases.map((lease) => [textAt(lease, 'metadata', 'name'), lease]));
+  const holder = holderOf(transaction);
+  const states = status.items.map(({ lockLease }) => leaseState(byName.get(lockLease), holder, now));
   const lost = states.findIndex((state) => state !== 'ours' && state !== 'fading');
   if (lost >= 0) return lockLost(observation, lost);
   return states.includes('fading') ? renew({ leases }) : undefined;
@@ -67,10 +66,9 @@ function failed(observation: Observation, view: Awaiting, { view: { index, entry
 
 function passedAll(
   { status, transaction, pace, now }: Observation,
-  { at, views }: Awaiting,
+  { at, gates, views }: Awaiting,
   evaluations: readonly Evaluated[],
 ): Step {
-  const gates = views.map(({ index, look: { gate } }) => ({ index, gate }));
   const looked = withStates(status, evaluations);
   const items = passed(looked.items, gates, now);
   const applied = items.filter(({ progress }) => progress.kind === 'applied').length;
@@ -94,7 +92,12 @@ function waiting({ status, transaction, now }: Observation, view: Awaiting, gate
 
 /** With what this look has found. */
 function withStates(status: Status, gates: readonly Evaluated[]): Status {
-  return gates.reduce((next, { view: { index }, state }) => withItem(next, index, (item) => ({ ...item, gate: state })), status);
+  const states = new Map(gates.map(({ view: { index }, state }) => [index, state]));
+  const items = status.items.map((item, index) => {
+    const gate = states.get(index);
+    return gate === undefined ? item : { ...item, gate };
+  });
+  return { ...status, items };
 }
 
 function waitingMessage(open: readonly Evaluated[]): string {

@@ -8,11 +8,9 @@ import { type Gating, type OpenGates, openGates } from '../model/gated.ts';
 import type { Applied, Item, ItemError } from '../model/item.ts';
 import { mayFollow, type Phase } from '../model/phase.ts';
 import type { RollbackRef, Status } from '../model/status.ts';
+import { roundedUp, storedResolution } from '../model/timeouts.ts';
 import type { Transaction } from '../model/transaction.ts';
 import { allApplied, count, plain } from './wording.ts';
-
-/** Ms: times in the status are whole seconds. */
-const resolution = 1_000;
 
 export function to(status: Status, phase: Phase): Status {
   if (status.phase !== phase && !mayFollow(status.phase, phase)) throw new Error(`no way from ${status.phase} to ${phase}`);
@@ -128,7 +126,7 @@ function advanced(status: Status, { gating, end }: Next, now: number): Status {
 
 // At the end one that has passed before is evaluated again. Times are stored in whole seconds: its time begins with the next one.
 function opened({ gate }: Item, now: number): GateState {
-  const since = Math.ceil(now / resolution) * resolution;
+  const since = roundedUp(now);
   return gate?.passed === true ? { since, passed: true } : { since };
 }
 
@@ -154,7 +152,7 @@ export function waitingSince({ phase, rollbackStartedAt, completedAt }: Status):
 
 /** A requested undo waits for its locks. */
 export function waitingToUndo(status: Status, now: number, message: string): Status {
-  const afterEnd = Math.max(now, (status.completedAt ?? 0) + resolution);
+  const afterEnd = Math.max(now, (status.completedAt ?? 0) + storedResolution);
   return { ...status, rollbackStartedAt: waitingSince(status) ?? afterEnd, message };
 }
 

@@ -1,5 +1,6 @@
 // The Pod that says most about why an object is not ready. `terminated.message` and logs are not read: they hold what programs print.
-import { at, isList, isObject, type Json, type JsonObject, textAt } from '../model/json.ts';
+import { at, isList, type Json, type JsonObject, textAt } from '../model/json.ts';
+import { conditionOf } from './conditions.ts';
 
 /** From the worst to the least. */
 const ailments = ['waiting', 'terminated', 'unscheduled', 'notReady'] as const;
@@ -111,10 +112,4 @@ function notReady(pod: JsonObject, containers: readonly Container[]): Ailing | u
   const container = containers.find(({ isReady }) => !isReady);
   const reason = textAt(container?.status, 'state', 'waiting', 'reason') ?? textAt(ready, 'reason');
   return { pod, ailment: 'notReady', reason, ...(container === undefined ? {} : { container }) };
-}
-
-/** The condition of that type in the status of an object. */
-export function conditionOf(object: JsonObject | undefined, type: string): JsonObject | undefined {
-  const conditions = at(object, 'status', 'conditions');
-  return isList(conditions) ? conditions.filter(isObject).find((one) => textAt(one, 'type') === type) : undefined;
 }

@@ -10,6 +10,7 @@ export function conditionsOf(object: JsonObject): readonly JsonObject[] {
   return isList(found) ? found.filter(isObject) : [];
 }
 
+/** The condition of that type in the status of an object. */
 export function conditionOf(object: JsonObject | undefined, type: string): JsonObject | undefined {
   return object === undefined ? undefined : conditionsOf(object).find((one) => textAt(one, 'type') === type);
 }

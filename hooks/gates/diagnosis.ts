@@ -6,7 +6,8 @@ import { type JsonObject, textAt } from '../model/json.ts';
 import type { FailureReason } from '../model/reason.ts';
 import { parseTime } from '../model/timeouts.ts';
 import { cut, foreign } from '../model/words.ts';
-import { type Ailing, conditionOf, worstPod } from './ailing-pod.ts';
+import { type Ailing, worstPod } from './ailing-pod.ts';
+import { conditionOf } from './conditions.ts';
 
 export interface Evidence {
   /** As it was found last. */

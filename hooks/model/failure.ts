@@ -37,3 +37,8 @@ export interface Unseen {
   readonly kind: string;
   readonly failure: Failure;
 }
+
+/** Of what was not sent, since there was no time left for it: the failure proves that it has no effect. */
+export function deadlineExceeded(message: string): Failure {
+  return { kind: 'transient', code: 0, reason: 'DeadlineExceeded', message, fields: [], definitive: true };
+}

@@ -28,6 +28,14 @@ export function formatTime(milliseconds: number): string {
   return new Date(milliseconds).toISOString().replace(/\.\d{3}Z$/, 'Z');
 }
 
+/** Ms: times in a status are whole seconds (formatTime). */
+export const storedResolution = 1_000;
+
+/** The first time from then on that is stored as it is: what counts from it is never cut short. In ms. */
+export function roundedUp(time: number): number {
+  return Math.ceil(time / storedResolution) * storedResolution;
+}
+
 /** RFC 3339 with six fraction digits, as `metav1.MicroTime` must be written: the API server refuses three. */
 export function formatMicroTime(milliseconds: number): string {
   return new Date(milliseconds).toISOString().replace(/(\.\d{3})Z$/, '$1000Z');

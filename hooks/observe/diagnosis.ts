@@ -3,6 +3,7 @@
 import type { Clock, Failed, Identity, ListAnswer, ListOptions, Location, Reader, Resource } from '../cluster.ts';
 import { worstPod } from '../gates/ailing-pod.ts';
 import { describeDiagnosis, type Evidence, type Unread } from '../gates/diagnosis.ts';
+import { deadlineExceeded } from '../model/failure.ts';
 import { at, isList, isObject, type Json, type JsonObject, textAt } from '../model/json.ts';
 
 interface Diagnosed {
@@ -63,17 +64,7 @@ function listerOf({ reader, identity, clock, location: { namespace } }: Diagnose
   };
 }
 
-const outOfTime: Failed = {
-  kind: 'failed',
-  failure: {
-    kind: 'transient',
-    code: 0,
-    reason: 'DeadlineExceeded',
-    message: 'the diagnosis has no time left',
-    fields: [],
-    definitive: true,
-  },
-};
+const outOfTime: Failed = { kind: 'failed', failure: deadlineExceeded('the diagnosis has no time left') };
 
 type Below = Pick<Evidence, 'replicaSet' | 'pods' | 'unread'>;
 

@@ -3,7 +3,7 @@ import type { Clock, Expressions, Reader } from '../cluster.ts';
 import type { Look } from '../gates/finding.ts';
 import { needsNoLook } from '../gates/kinds.ts';
 import { isSealed, type SnapshotEntry } from '../model/entry.ts';
-import type { Failure } from '../model/failure.ts';
+import { deadlineExceeded } from '../model/failure.ts';
 import type { Gate } from '../model/gate.ts';
 import type { OpenGates } from '../model/gated.ts';
 import { type JsonObject, textAt } from '../model/json.ts';
@@ -117,14 +117,7 @@ async function evaluatedOf(evaluate: Evaluate, gate: Gate, object: JsonObject): 
   return Object.fromEntries(results.filter(([, result]) => result !== undefined));
 }
 
-const outOfTime: Failure = {
-  kind: 'transient',
-  code: 0,
-  reason: 'DeadlineExceeded',
-  message: 'the look has no time left for its expression',
-  fields: [],
-  definitive: true,
-};
+const outOfTime = deadlineExceeded('the look has no time left for its expression');
 
 // Of an object that is gone the answer names the object. Where it does not, the kind is not served: perhaps not yet, by one of
 // several API servers.

@@ -1,17 +1,8 @@
 // The deadline of a call, checked before each request: a request that is never sent cannot land late.
 import type { Answer, Clock, Cluster, Failed, Write, Writer } from '../cluster.ts';
+import { deadlineExceeded } from '../model/failure.ts';
 
-const outOfTime: Failed = {
-  kind: 'failed',
-  failure: {
-    kind: 'transient',
-    code: 0,
-    reason: 'DeadlineExceeded',
-    message: 'call deadline exceeded',
-    fields: [],
-    definitive: true,
-  },
-};
+const outOfTime: Failed = { kind: 'failed', failure: deadlineExceeded('call deadline exceeded') };
 
 /** The cluster, limited to what one call may do. */
 export interface Session {

@@ -82,8 +82,8 @@ export const gates: readonly Sabotage[] = [
     edits: [
       {
         file: 'hooks/decide/gate-evaluation.ts',
-        find: '...(isReady ? { readySince: readySince ?? begins } : {}),',
-        replace: '...(isReady || readySince !== undefined ? { readySince: readySince ?? begins } : {}),',
+        find: '...(isReady ? { readySince: readySince ?? roundedUp(now) } : {}),',
+        replace: '...(isReady || readySince !== undefined ? { readySince: readySince ?? roundedUp(now) } : {}),',
       },
     ],
     caughtBy: scenario,
