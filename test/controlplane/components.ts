@@ -34,6 +34,9 @@ const etcdFlags: readonly string[] = [
   '--log-level=error',
 ];
 
+/** MB. The API server begins a new file at 100 by default; who reads the log follows one file. */
+const longestAuditLog = 1_000_000;
+
 function apiServerFlags({
   directory,
   port,
@@ -42,7 +45,10 @@ function apiServerFlags({
   apiServerFlags,
   serviceAccountAdmission,
 }: Settings): readonly string[] {
-  const audit = auditPolicy === undefined ? [] : [`--audit-policy-file=${auditPolicy}`, `--audit-log-path=${auditLog}`];
+  const audit =
+    auditPolicy === undefined
+      ? []
+      : [`--audit-policy-file=${auditPolicy}`, `--audit-log-path=${auditLog}`, `--audit-log-maxsize=${longestAuditLog}`];
   return [
     `--etcd-servers=${etcdSocket}`,
     `--secure-port=${port}`,

@@ -67,7 +67,8 @@ export async function attempt(
   };
   await removeTargets(run);
   const thrown = [failure, hindrance].flatMap((text) => (text === undefined ? [] : [`it threw: ${text}`]));
-  const found = [...thrown, ...judge(evidence)];
+  const unseen = evidence.events.length === 0 ? ['the audit log has no event of this run'] : [];
+  const found = [...thrown, ...unseen, ...judge(evidence)];
   return { run, evidence, violations: found, portCalls, hookCalls };
 }
 

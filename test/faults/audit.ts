@@ -1,6 +1,6 @@
 // The API server's audit log: one event for each request that it carried out or refused, sorted by run. Everything in a run has a
 // name that contains the name of the run.
-import { closeSync, openSync, readSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
 import { at, isObject, type Json, type JsonObject, parseJson, textAt } from '../../hooks/model/json.ts';
 import { engineUser } from '../support/engine-identity.ts';
 import { keyOf } from './places.ts';
@@ -58,6 +58,8 @@ export function openAuditTrail(path: string): AuditTrail {
       readOn();
       const events = byRun.get(run) ?? [];
       byRun.delete(run);
+      // Without its events a run would break no invariant, whatever it did.
+      if (statSync(path).ino !== fstatSync(file).ino) throw new Error(`${path} was rotated: the events after it are not seen`);
       return events;
     },
   };
