@@ -76,7 +76,8 @@ function memberOf(object: JsonObject): Member | string {
   const [apiVersion, kind, name] = [textAt(object, 'apiVersion'), textAt(object, 'kind'), textAt(object, 'metadata', 'name')];
   if (apiVersion === undefined || kind === undefined || name === undefined)
     return `expected apiVersion, kind and metadata.name, found ${quoted(apiVersion)}, ${quoted(kind)} and ${quoted(name)}`;
-  return { apiVersion, kind, name };
+  // As a copy: a part of a text would keep the text of its whole document in memory.
+  return JSON.parse(JSON.stringify({ apiVersion, kind, name })) as Member;
 }
 
 const longestName = 253;
