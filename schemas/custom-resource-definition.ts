@@ -37,6 +37,14 @@ const columns: readonly Column[] = [
     priority: 1,
   },
   {
+    // The inventory (server/telemetry) reads it, as it reads UID, Since and Left.
+    name: 'Until',
+    type: 'string',
+    description: 'Until when open gates are waited for at the latest.',
+    jsonPath: '.status.waitingUntil',
+    priority: 1,
+  },
+  {
     name: 'Duration',
     type: 'string',
     description: 'How long it took, from beginning to end.',
@@ -51,7 +59,6 @@ const columns: readonly Column[] = [
     priority: 1,
   },
   {
-    // The inventory (server/telemetry) reads it, also that of versions before.
     name: 'Since',
     type: 'string',
     description: 'Since when it has been under way, or has ended.',
@@ -65,6 +72,7 @@ const columns: readonly Column[] = [
     jsonPath: '.status.items[?(@.left)].error.reason',
     priority: 1,
   },
+  { name: 'UID', type: 'string', description: 'What its Leases name as their holder.', jsonPath: '.metadata.uid', priority: 1 },
   { name: 'Message', type: 'string', description: 'What is going on.', jsonPath: '.status.message', priority: 1 },
 ];
 

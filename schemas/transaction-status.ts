@@ -68,6 +68,7 @@ export const transactionStatus: Schema = {
     completionTime: time('When it ended.'),
     duration: string('From startTime to completionTime, such as 12s; set at the end.', 32),
     current: string('The change that is being applied or undone, or whose gate is open: its target.', statusLimits.target),
+    waitingUntil: time('Until when the open gates are waited for at the latest; absent while none is open.'),
     startedAt: time('The same as startTime, which is new.'),
     completedAt: time('The same as completionTime, which is new.'),
     rollbackStartedAt: time('When the undo began.'),

@@ -24,7 +24,7 @@ interface ItemDisplay {
   readonly state?: string;
 }
 
-const texts = ['current', 'duration', 'startTime', 'completionTime'] as const;
+const texts = ['current', 'duration', 'startTime', 'completionTime', 'waitingUntil'] as const;
 
 export interface Display extends Readonly<Partial<Record<(typeof texts)[number], string>>> {
   readonly items: readonly ItemDisplay[];

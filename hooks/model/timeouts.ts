@@ -28,6 +28,13 @@ export function formatTime(milliseconds: number): string {
   return new Date(milliseconds).toISOString().replace(/\.\d{3}Z$/, 'Z');
 }
 
+const storable = { least: Date.parse('0000-01-01T00:00:00Z'), most: Date.parse('9999-12-31T23:59:59Z') } as const;
+
+/** The nearest time that has four digits for the year: the CRD accepts no others. */
+export function storableTime(milliseconds: number): number {
+  return Math.min(Math.max(milliseconds, storable.least), storable.most);
+}
+
 /** Ms: times in a status are whole seconds (formatTime). */
 export const storedResolution = 1_000;
 

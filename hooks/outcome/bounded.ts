@@ -7,14 +7,12 @@ import { equalJson, type Json } from '../model/json.ts';
 import { storableReason } from '../model/reason.ts';
 import { notedValue } from '../model/request.ts';
 import type { BoundedStatus, Cause, Status } from '../model/status.ts';
+import { storableTime } from '../model/timeouts.ts';
 import { foreign, storedSize } from '../model/words.ts';
 
 /** In UTF-16 units: the status is written at every step. */
 const longest = { message: 2_000, itemText: 1_000, fieldManager: 128, uid: 128 } as const;
 const mostManagers = 20;
-
-/** Latest and earliest time that has four digits for the year. */
-const times = { least: Date.parse('0000-01-01T00:00:00Z'), most: Date.parse('9999-12-31T23:59:59Z') } as const;
 
 /** The status as it may be stored. `specSize` where it is known: else no more is taken than each change is promised. */
 export function bounded(status: Status, specSize = Number.POSITIVE_INFINITY): BoundedStatus {
@@ -40,7 +38,7 @@ function boundedTimes(status: Status): Partial<Status> {
   return Object.fromEntries(
     names.flatMap((name) => {
       const time = status[name];
-      return time === undefined ? [] : [[name, Math.min(Math.max(time, times.least), times.most)]];
+      return time === undefined ? [] : [[name, storableTime(time)]];
     }),
   );
 }

@@ -1,8 +1,10 @@
 // What every new status needs: the version, which grows with whatever the CRD's version rule guards, and the conditions.
 import { targetRoom } from '../checks/room.ts';
 import { type Display, displayOf } from '../model/display.ts';
+import { openGates } from '../model/gated.ts';
 import { equalJson, type Json, type JsonObject } from '../model/json.ts';
 import { type BoundedStatus, encodeStatus, type Status } from '../model/status.ts';
+import { formatTime, storableTime } from '../model/timeouts.ts';
 import type { Transaction } from '../model/transaction.ts';
 import { bounded } from './bounded.ts';
 import { conditionsOf } from './conditions.ts';
@@ -32,10 +34,25 @@ export function completed(before: Status, after: Status, now: number, transactio
   };
 }
 
-type Displayable = Pick<Transaction, 'namespace' | 'changes' | 'size'>;
+type Displayable = Pick<Transaction, 'namespace' | 'changes' | 'gate' | 'timeout' | 'size'>;
 
 function newDisplay(status: Status, transaction: Displayable): Display {
-  return displayOf(status, transaction, targetRoom(status.items.length, transaction.size));
+  const until = waitingUntil(status, transaction);
+  return {
+    ...displayOf(status, transaction, targetRoom(status.items.length, transaction.size)),
+    ...(until === undefined ? {} : { waitingUntil: formatTime(until) }),
+  };
+}
+
+/** When the last of the open gates times out, or all changes and waits together do; undefined while no gate is open. */
+function waitingUntil({ phase, items, startedAt }: Status, transaction: Displayable): number | undefined {
+  const gates = phase === 'Committing' ? openGates(transaction, items)?.gates : undefined;
+  if (gates === undefined || startedAt === undefined) return undefined;
+  const ends = gates.flatMap(({ index, gate }) => {
+    const since = items[index]?.gate?.since;
+    return since === undefined ? [] : [since + gate.timeout];
+  });
+  return ends.length === 0 ? undefined : storableTime(Math.min(Math.max(...ends), startedAt + transaction.timeout));
 }
 
 // As it is stored, be it by a version that has none: two versions that serve one Transaction in turn would rewrite it for ever.

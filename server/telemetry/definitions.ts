@@ -130,7 +130,7 @@ function inventoryMetrics(registers: Registry[]) {
     }),
     oldestActive: new Gauge({
       name: 'janus_transaction_oldest_active_seconds',
-      help: 'Age of the oldest active Transaction in a phase; 0 if there is none (the same on every replica).',
+      help: 'Age of the oldest active Transaction in a phase that does not wait for a gate; 0 if there is none (the same on every replica).',
       labelNames: ['phase'],
       registers,
     }),
@@ -147,7 +147,7 @@ function inventoryMetrics(registers: Registry[]) {
     }),
     oldestLock: new Gauge({
       name: 'janus_lock_oldest_seconds',
-      help: 'Age of the oldest lock; 0 if there is none (the same on every replica).',
+      help: 'Age of the oldest lock whose holder does not wait for a gate; 0 if there is none (the same on every replica).',
       registers,
     }),
   };

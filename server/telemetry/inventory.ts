@@ -1,4 +1,7 @@
 // What is in the cluster, counted: active Transactions by phase, Transactions with objects that were not restored, locks.
+//
+// A Transaction that waits for a gate within its timeout is active, and its locks are held; but neither is counted into the ages:
+// alerts watch those, and it does what it was told to.
 import type { Failed, Identity, Resource } from '../../hooks/cluster.ts';
 import { at, textAt } from '../../hooks/model/json.ts';
 import { isPhase, isTerminal, phases } from '../../hooks/model/phase.ts';
@@ -9,7 +12,7 @@ import type { Transport } from '../kubernetes/transport.ts';
 
 export interface Active {
   readonly count: number;
-  /** Age of the oldest in seconds; 0 if there is none. */
+  /** Age of the oldest that does not wait for a gate, in seconds; 0 if there is none. */
   readonly oldest: number;
 }
 
@@ -18,6 +21,8 @@ export interface TransactionInventory {
   readonly byPhase: ReadonlyMap<string, Active>;
   /** Failed ones with objects that were not restored, by the reason of the first. */
   readonly unrestored: ReadonlyMap<string, number>;
+  /** UIDs of those that wait for a gate within its timeout. */
+  readonly waiting: ReadonlySet<string>;
 }
 
 interface Subject {
@@ -29,7 +34,7 @@ interface Subject {
 /** Each resolves to undefined if the API server does not answer. */
 export interface Inventory {
   transactions(): Promise<TransactionInventory | undefined>;
-  locks(): Promise<Active | undefined>;
+  locks(waiting: Promise<Pick<TransactionInventory, 'waiting'> | undefined>): Promise<Active | undefined>;
   /** The version of a Transaction's status; `gone` if the Transaction does not exist any more. */
   version(of: Subject): Promise<number | 'gone' | undefined>;
 }
@@ -55,18 +60,24 @@ export function createInventory(transport: Transport, { engineNamespace, namespa
   const served = namespaces.length === 0 ? [undefined] : namespaces;
   return {
     async transactions() {
-      const seen = { byPhase: new Map(unfinished.map((phase) => [phase, none])), unrestored: new Map<string, number>() };
+      const seen: Seen = {
+        byPhase: new Map(unfinished.map((phase) => [phase, none])),
+        unrestored: new Map(),
+        waiting: new Set(),
+      };
       const lists = served.map((namespace) => ({ resource: transactions, namespace }));
       const isComplete = await eachRow(transport, lists, (row, now) => seeTransaction(seen, row, now));
       return isComplete ? seen : undefined;
     },
-    async locks() {
-      let found = none;
+    async locks(transactions) {
+      const byHolder = new Map<string, Active>();
       const list = { resource: leases, namespace: engineNamespace, labelSelector: 'tx.janus.io/transaction-uid' };
       const isComplete = await eachRow(transport, [list], (row) => {
-        found = withOneMore(found, secondsOfAge(row.cell('Age')) ?? 0);
+        const uid = uidOf(row.cell('Holder'));
+        byHolder.set(uid, withOneMore(byHolder.get(uid) ?? none, secondsOfAge(row.cell('Age')) ?? 0));
       });
-      return isComplete ? found : undefined;
+      const found = await transactions;
+      return isComplete && found !== undefined ? totalOf(byHolder, found.waiting) : undefined;
     },
     version: (of) => storedVersion(transport, of),
   };
@@ -107,18 +118,41 @@ async function* pagesOf(transport: Transport, lists: readonly List[]): AsyncGene
   }
 }
 
+/** The last part of `namespace/name/uid`. */
+function uidOf(holder: string): string {
+  return holder.slice(holder.lastIndexOf('/') + 1);
+}
+
+function totalOf(byHolder: ReadonlyMap<string, Active>, waiting: ReadonlySet<string>): Active {
+  return [...byHolder].reduce(
+    (sum, [uid, { count, oldest }]) => ({
+      count: sum.count + count,
+      oldest: waiting.has(uid) ? sum.oldest : Math.max(sum.oldest, oldest),
+    }),
+    none,
+  );
+}
+
 interface Seen {
   readonly byPhase: Map<string, Active>;
   readonly unrestored: Map<string, number>;
+  readonly waiting: Set<string>;
 }
 
 // A Transaction has no status before its first call.
-function seeTransaction({ byPhase, unrestored }: Seen, row: Row, now: number): void {
+function seeTransaction({ byPhase, unrestored, waiting }: Seen, row: Row, now: number): void {
   const phase = row.cell('Phase') || 'Pending';
   if (!isPhase(phase)) return;
-  const reason = labelOf(row.cell('Left'));
-  if (phase === 'Failed' && row.cell('Left') !== '') unrestored.set(reason, (unrestored.get(reason) ?? 0) + 1);
-  if (!isTerminal(phase)) byPhase.set(phase, withOneMore(byPhase.get(phase) ?? none, secondsActive(row, now)));
+  if (phase === 'Failed') seeLeft(unrestored, row.cell('Left'));
+  if (isTerminal(phase)) return;
+  const isWaiting = Date.parse(row.cell('Until')) >= now;
+  if (isWaiting) waiting.add(row.cell('UID'));
+  byPhase.set(phase, withOneMore(byPhase.get(phase) ?? none, isWaiting ? 0 : secondsActive(row, now)));
+}
+
+function seeLeft(unrestored: Map<string, number>, left: string): void {
+  const reason = labelOf(left);
+  if (left !== '') unrestored.set(reason, (unrestored.get(reason) ?? 0) + 1);
 }
 
 function secondsActive(row: Row, now: number): number {

@@ -23,12 +23,14 @@ const mostReads = 200;
 export function createScrape(parts: ScrapeParts): Scrape {
   const { definitions, inventory, monotonic } = parts;
   let latest: { readonly at: number; readonly done: Promise<unknown> } | undefined;
-  const readAll = () =>
-    Promise.all([
-      refresh(definitions, 'transactions', inventory.transactions(), (found) => setTransactions(definitions, found)),
-      refresh(definitions, 'locks', inventory.locks(), (found) => setLocks(definitions, found)),
+  const readAll = () => {
+    const transactions = inventory.transactions();
+    return Promise.all([
+      refresh(definitions, 'transactions', transactions, (found) => setTransactions(definitions, found)),
+      refresh(definitions, 'locks', inventory.locks(transactions), (found) => setLocks(definitions, found)),
       refresh(definitions, 'replies', confirmReplies(parts), () => undefined),
     ]);
+  };
   return async () => {
     if (latest === undefined || monotonic() - latest.at >= freshFor) latest = { at: monotonic(), done: readAll() };
     await latest.done;

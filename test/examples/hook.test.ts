@@ -112,7 +112,10 @@ const times = [
 const timeInText = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/g;
 
 const masks: Readonly<Record<string, readonly [string, RegExp]>> = Object.fromEntries([
-  ...[...times, 'startTime', 'completionTime'].map((key) => [key, ['{time}', /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/]]),
+  ...[...times, 'startTime', 'completionTime', 'waitingUntil'].map((key) => [
+    key,
+    ['{time}', /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/],
+  ]),
   ['duration', ['{duration}', /^(\d+m)?(\d+s)?$/]],
   ...['digest', 'specDigest'].map((key) => [key, ['{digest}', /^[0-9a-f]{64}$/]]),
   ['uid', ['{uid}', /^[0-9a-f-]{36}$/]],

@@ -89,6 +89,7 @@ const fullStatus: JsonObject = {
   rollbackStartedAt: '2026-11-21T10:00:30+01:00',
   startTime: '2026-11-21T10:00:00Z',
   completionTime: '2026-11-21T10:00:12Z',
+  waitingUntil: '2026-11-21T10:05:00Z',
   duration: '12s',
   current: 'Deployment web-server',
   message: 'undoing',

@@ -52,7 +52,7 @@ t.test('a Transaction gets the default durations', async (t) => {
 t.test('kubectl get shows the columns', async (t) => {
   const namespace = await freeNamespace(client, 'columns', t);
   const path = transactionsIn(namespace);
-  must(await client.create(path, transactionWith(sampleSpec)));
+  const created = must(await client.create(path, transactionWith(sampleSpec)));
   const status = {
     phase: 'Committing',
     version: 3,
@@ -60,6 +60,7 @@ t.test('kubectl get shows the columns', async (t) => {
     message: 'applying ConfigMap shop/app-config next',
     current: 'ConfigMap app-config',
     duration: '12s',
+    waitingUntil: '2026-01-01T01:00:00Z',
     conditions: [
       { type: 'Succeeded', status: 'False', reason: 'Timeout' },
       {
@@ -85,10 +86,12 @@ t.test('kubectl get shows the columns', async (t) => {
     ['Age', 0],
     ['Current', 1],
     ['Waiting', 1],
+    ['Until', 1],
     ['Duration', 1],
     ['ServiceAccount', 1],
     ['Since', 1],
     ['Left', 1],
+    ['UID', 1],
     ['Message', 1],
   ]);
   const rows = at(table, 'rows');
@@ -102,10 +105,12 @@ t.test('kubectl get shows the columns', async (t) => {
       'Timeout',
       status.current,
       'waiting for Job migrate',
+      status.waitingUntil,
       '12s',
       'deploy-sa',
       '2026-01-01T00:00:00Z',
       'RollbackConflict',
+      textAt(created, 'metadata', 'uid'),
       status.message,
     ],
   );

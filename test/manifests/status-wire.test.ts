@@ -56,6 +56,7 @@ const status: Status = {
     duration: '12s',
     startTime: '2026-11-21T10:00:00Z',
     completionTime: '2026-11-21T10:00:12Z',
+    waitingUntil: '2026-11-21T10:05:00Z',
   },
   message: 'undoing',
   handledAnnotations: { 'tx.janus.io/request-rollback': '1' },

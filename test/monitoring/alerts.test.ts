@@ -40,6 +40,19 @@ const cases: readonly Case[] = [
   },
   { alert: 'JanusTransactionStuck', reason: 'long ones end in time', series: { [oldest('a')]: '3000+60x14 0x20' }, at: '25m' },
   {
+    alert: 'JanusTransactionStuck',
+    reason: 'its gate was open for hours, passed, and the rest was applied',
+    series: { [oldest('a')]: '0x240 14400+60x3 0x20' },
+    at: '4h4m',
+  },
+  {
+    alert: 'JanusTransactionStuck',
+    reason: 'its gate was open for hours, and does not end',
+    series: { [oldest('a')]: '0x240 14400+60x20' },
+    at: '4h10m',
+    fires: { phase: 'Committing' },
+  },
+  {
     alert: 'JanusRollbackConflict',
     reason: 'something is left',
     series: { [left('a')]: '1x10', [left('b')]: '1x10' },
@@ -62,6 +75,12 @@ const cases: readonly Case[] = [
     at: '20m',
   },
   { alert: 'JanusLockHeldTooLong', reason: 'a lock stays', series: { [lock('a')]: '4400+60x20' }, at: '15m', fires: {} },
+  {
+    alert: 'JanusLockHeldTooLong',
+    reason: 'a gate was open for hours',
+    series: { [lock('a')]: '0x240 14400+60x3 0x20' },
+    at: '4h4m',
+  },
   { alert: 'JanusLockHeldTooLong', reason: 'locks come and go', series: { [lock('a')]: '0+60x30 0x10' }, at: '40m' },
   {
     alert: 'JanusHookErrors',

@@ -94,7 +94,7 @@ async function leaveBehind(stage: Stage): Promise<void> {
   await sweepLeases(cluster, engineNamespace);
   await sweepSnapshots(cluster, await sealerOf(cluster));
   const census = createInventory(cluster.transport, { engineNamespace, namespaces: [] });
-  await Promise.all([census.transactions(), census.locks()]);
+  await census.locks(census.transactions());
   await cluster.close();
 }
 

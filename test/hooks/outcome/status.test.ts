@@ -91,3 +91,23 @@ t.test('what people read is derived when the version grows, and kept as it is st
   const odd = { ...stored, display: { items: [{ state: 'Applied' }], current: 'of a later version' } };
   t.same(completed(odd, { ...odd, message: 'waiting' }, now, transaction).display, odd.display);
 });
+
+t.test('until when open gates are waited for', async (t) => {
+  const gate = (index: number, more: object) => change('Patch', `g${index}`, { gate: { timeout: '10m', ...more } });
+  const gated = transactionOf({
+    changes: [gate(0, { at: 'AtEnd' }), gate(1, { at: 'AtEnd', timeout: '20m' })],
+    spec: { timeout: '25m' },
+  });
+  const before = statusOf('Committing', 'applied applied');
+  const opened = (since: number, phase: Status['phase'] = 'Committing'): Status => ({
+    ...statusOf(phase, 'applied applied'),
+    items: before.items.map((item) => ({ ...item, gate: { since } })),
+  });
+  const untilOf = (status: Status): string | undefined => completed(before, status, now, gated).display?.waitingUntil;
+  t.equal(untilOf(opened(start)), '2026-01-01T00:20:00Z', 'the longest of them');
+  t.equal(untilOf(opened(start + 15 * minute)), '2026-01-01T00:25:00Z', 'spec.timeout is the end of all');
+  t.equal(untilOf(opened(start, 'RollingBack')), undefined);
+  t.equal(completed(stored, { ...stored, phase: 'Committing' }, now, transaction).display?.waitingUntil, undefined, 'no gate');
+  const last = Date.parse('9999-12-31T23:59:59Z');
+  t.equal(untilOf({ ...opened(last), startedAt: last }), '9999-12-31T23:59:59Z', 'a time that the CRD accepts');
+});

@@ -15,7 +15,7 @@ import { change, createConfigMaps, portraits } from '../../support/targets.ts';
 
 /** What versions since then store beside. */
 const added: Readonly<Record<'status' | 'item', readonly string[]>> = {
-  status: ['startTime', 'completionTime', 'current', 'duration'],
+  status: ['startTime', 'completionTime', 'current', 'duration', 'waitingUntil'],
   item: ['target', 'state'],
 };
 

@@ -1,14 +1,23 @@
 // Gates on the real API server: what is waited for, for how long, and what follows. The status of the objects is written by the test.
 import t from 'tap';
 import { at, isObject, type Json, type JsonObject, textAt } from '../../../hooks/model/json.ts';
+import { createInventory } from '../../../server/telemetry/inventory.ts';
+import { openCluster } from '../../server/kubernetes/real.ts';
 import { must, waitFor } from '../../support/client.ts';
 import { type Gadgets, serveGadgets } from '../../support/gadgets.ts';
+import { engineNamespace } from '../../support/install.ts';
 import { itemsOf, portrait } from '../../support/round-trip.ts';
 import { type Stage, startStage, statusOf } from '../../support/stage.ts';
-import { step, stepToEnd, stepUntil } from '../../support/stepping.ts';
+import { step, stepToEnd, stepUntil, storeStatus } from '../../support/stepping.ts';
 import { change } from '../../support/targets.ts';
 
 const data = { data: { a: 'b' } };
+
+/** Threads that this process, which is the hook too, has started. */
+let threads = 0;
+process.on('worker', () => {
+  threads += 1;
+});
 
 function condition(status: JsonObject, type: string): JsonObject {
   const found = (at(status, 'conditions') as readonly Json[]).find((one) => textAt(one, 'type') === type);
@@ -57,6 +66,26 @@ t.test('a gate after a change', async (t) => {
     ]);
     t.match(await stepToEnd(stage, 'ordered'), { phase: 'Committed' });
     t.ok(await isThere(stage, 'ordered'));
+  });
+
+  await t.test('the wait does not count as age, whatever spec.timeout is', async (t) => {
+    const status = await begin(place, 'long', { timeout: '3h' }, { timeout: '150m' });
+    const [started, until] = [textAt(status, 'startTime') ?? '', textAt(status, 'waitingUntil') ?? ''];
+    t.equal(Date.parse(until) - Date.parse(started), 150 * 60_000, 'spec.timeout ends it before its own timeout');
+    const longAgo = (one: Json): Json =>
+      textAt(one, 'type') === 'Reconciling' ? { ...(one as JsonObject), lastTransitionTime: '2020-01-01T00:00:00Z' } : one;
+    const conditions = (at(status, 'conditions') as readonly Json[]).map(longAgo);
+    await storeStatus(stage, 'long', { status: { ...status, conditions } });
+    const cluster = openCluster();
+    t.teardown(() => cluster.close());
+    const inventory = createInventory(cluster.transport, { engineNamespace, namespaces: [stage.namespace] });
+    const found = await inventory.transactions();
+    t.same([...(found?.waiting ?? [])], [textAt(await stage.read('long'), 'metadata', 'uid')]);
+    t.same(found?.byPhase.get('Committing'), { count: 1, oldest: 0 });
+    await stage.annotate('long', { 'tx.janus.io/request-rollback': 'now' });
+    t.match(await step(stage, 'long'), { phase: 'RollingBack', status: { waitingUntil: undefined } });
+    t.ok(((await inventory.transactions())?.byPhase.get('RollingBack')?.oldest ?? 0) > 86_400, 'what no gate holds up is old');
+    await stepToEnd(stage, 'long');
   });
 
   await t.test('what fails by its own check is undone, with what was expected and found', async (t) => {
@@ -207,5 +236,13 @@ t.test('gates at the end', async (t) => {
     await stage.transaction('never', [gadgets.change('Create', 'ignored', { at: 'Never' })], { spec: { gate: {} } });
     const status = await stage.finished('never');
     t.match(status, { phase: 'Committed', items: [{ gate: undefined }] });
+  });
+
+  await t.test('the thread of expressions is started by the first of them, not by other gates', async (t) => {
+    t.equal(threads, 0);
+    const ready = { expression: 'object.data.a == "b"' };
+    await stage.transaction('cel', [{ ...change('Create', 'cel', data), gate: { ready } }]);
+    t.match(await stage.finished('cel'), { phase: 'Committed', items: [{ gate: { passed: true } }] });
+    t.equal(threads, 1);
   });
 });

@@ -1,10 +1,11 @@
 // What is in the cluster, counted on the real API server: whole pages, by phase, age and what was not restored.
 import { randomBytes } from 'node:crypto';
 import t from 'tap';
-import type { JsonObject } from '../../../hooks/model/json.ts';
+import { type JsonObject, textAt } from '../../../hooks/model/json.ts';
+import { formatTime } from '../../../hooks/model/timeouts.ts';
 import { readPage, secondsOfAge } from '../../../server/kubernetes/tables.ts';
 import { createInventory } from '../../../server/telemetry/inventory.ts';
-import { freeNamespace, must } from '../../support/client.ts';
+import { freeNamespace, must, waitFor } from '../../support/client.ts';
 import { connectToCluster, installManifests } from '../../support/install.ts';
 import { openCluster } from '../kubernetes/real.ts';
 
@@ -19,19 +20,28 @@ const inventory = createInventory(cluster.transport, { engineNamespace: namespac
 const target = { apiVersion: 'v1', kind: 'ConfigMap', name: 'a' };
 const spec = { serviceAccountName: 'deployer', changes: [{ type: 'Patch', target, content: { data: { a: '1' } } }] };
 
-async function transaction(where: string, name: string, status?: JsonObject): Promise<void> {
+/** Its uid. */
+async function transaction(where: string, name: string, status?: JsonObject): Promise<string> {
   const path = `/apis/tx.janus.io/v1alpha1/namespaces/${where}/transactions`;
-  must(await client.create(path, { apiVersion: 'tx.janus.io/v1alpha1', kind: 'Transaction', metadata: { name }, spec }));
+  const object = { apiVersion: 'tx.janus.io/v1alpha1', kind: 'Transaction', metadata: { name }, spec };
+  const { metadata } = must(await client.create(path, object)) as { readonly metadata: { readonly uid: string } };
   if (status !== undefined) must(await client.patch(`${path}/${name}/status`, { status: { version: 1, ...status } }));
+  return metadata.uid;
 }
+
+/** So many ms from now. */
+const timeIn = (milliseconds: number): string => formatTime(Date.now() + milliseconds);
 
 const since = (milliseconds: number): JsonObject => ({
   type: 'Reconciling',
   status: 'True',
   reason: 'Committing',
   message: '',
-  lastTransitionTime: new Date(Date.now() - milliseconds).toISOString().replace(/\.\d+/, ''),
+  lastTransitionTime: timeIn(-milliseconds),
 });
+
+/** As if that were the list of Transactions. */
+const waitingAre = (...uids: string[]) => Promise.resolve({ waiting: new Set(uids) });
 
 t.test('Transactions of the served namespaces, by phase; one that nobody has looked at is Pending', async (t) => {
   await transaction(namespace, 'new');
@@ -52,13 +62,40 @@ t.test('Transactions of the served namespaces, by phase; one that nobody has loo
   t.same(Object.fromEntries(found?.unrestored ?? []), { RollbackConflict: 1, Other: 1 });
 });
 
+t.test('one that waits for a gate within its timeout is active, and not old', async (t) => {
+  const hours = 3_600_000;
+  const waits = async (name: string, left: number): Promise<string> =>
+    transaction(namespace, name, { phase: 'Committing', conditions: [since(5 * hours)], waitingUntil: timeIn(left) });
+  const uid = await waits('patient', hours);
+  const found = await inventory.transactions();
+  t.equal(found?.byPhase.get('Committing')?.count, 3);
+  t.ok((found?.byPhase.get('Committing')?.oldest ?? Number.POSITIVE_INFINITY) < hours);
+  t.same([...(found?.waiting ?? [])], [uid]);
+  await waits('overdue', -60_000);
+  const later = await inventory.transactions();
+  t.ok((later?.byPhase.get('Committing')?.oldest ?? 0) >= 5 * 3600 - 60);
+  t.same([...(later?.waiting ?? [])], [uid], 'once its time is over it counts');
+});
+
 t.test("locks, page by page, and nobody else's Leases", async (t) => {
   const path = `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases`;
   const labels = { 'tx.janus.io/transaction-uid': 'one' };
   const suffix = (): string => randomBytes(6).toString('hex');
   for (let index = 0; index < 3; index += 1) must(await client.create(path, { metadata: { name: `lock-${suffix()}`, labels } }));
   must(await client.create(path, { metadata: { name: 'of-another' } }));
-  t.equal((await inventory.locks())?.count, 3);
+  const old = async (uid: string): Promise<number> => {
+    const holderIdentity = `${namespace}/patient/${uid}`;
+    const lease = must(await client.create(path, { metadata: { name: `lock-${suffix()}`, labels }, spec: { holderIdentity } }));
+    return Date.parse(textAt(lease, 'metadata', 'creationTimestamp') ?? '');
+  };
+  const created = await old('its-uid');
+  const isASecondOld = async (): Promise<boolean> => ((await inventory.locks(waitingAre()))?.oldest ?? 0) >= 1;
+  await waitFor(isASecondOld, `the lock of ${formatTime(created)} to be a second old`);
+  t.equal((await inventory.locks(waitingAre()))?.count, 4);
+  const holders = waitingAre('its-uid', '');
+  t.same(await inventory.locks(holders), { count: 4, oldest: 0 }, 'locks of those that wait for a gate are held, and not old');
+  t.ok(((await inventory.locks(waitingAre('its-uid')))?.oldest ?? 0) >= 1, 'those of others are');
+  t.equal(await inventory.locks(Promise.resolve(undefined)), undefined, 'whose they are must be known');
 });
 
 t.test('the version of a Transaction, as long as it is that one', async (t) => {
@@ -82,7 +119,7 @@ t.test('where the API server refuses nothing is found, not zero', async (t) => {
     { engineNamespace: namespace, namespaces: [] },
   );
   t.equal(await refused.transactions(), undefined);
-  t.equal(await refused.locks(), undefined);
+  t.equal(await refused.locks(waitingAre()), undefined);
   t.equal(await refused.version({ namespace, name: 'old', uid: '' }), undefined);
 });
 

@@ -121,7 +121,7 @@ function scraped(): { readonly world: World; readonly metrics: Metrics } {
     transactions: async () => {
       world.asked += 1;
       const byPhase = new Map([['Committing', { count: 2, oldest: 30 }]]);
-      return world.answers ? { byPhase, unrestored: new Map([['RollbackConflict', 1]]) } : undefined;
+      return world.answers ? { byPhase, unrestored: new Map([['RollbackConflict', 1]]), waiting: new Set() } : undefined;
     },
     locks: async () => (world.answers ? { count: 4, oldest: 31 } : undefined),
     version: async () => world.version,
