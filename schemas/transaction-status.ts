@@ -79,7 +79,8 @@ export const transactionStatus: Schema = {
     progress: string('Changes done of all, such as 3/5.', 32),
     handledAnnotations: {
       type: 'object',
-      description: 'The values of request annotations that have taken effect; each value does so once.',
+      description:
+        'The values of request annotations that have taken effect; each does so once. ‹removed› once the annotation is gone: then the same value may take effect again.',
       maxProperties: statusLimits.handledAnnotations,
       additionalProperties: string('Value of the annotation.', statusLimits.handledAnnotationValue),
     },

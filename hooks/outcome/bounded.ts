@@ -5,7 +5,7 @@ import { type GateState, longestFound } from '../model/gate.ts';
 import type { Item } from '../model/item.ts';
 import { equalJson, type Json } from '../model/json.ts';
 import { storableReason } from '../model/reason.ts';
-import { notedValue } from '../model/request.ts';
+import { notedValue, removed } from '../model/request.ts';
 import type { BoundedStatus, Cause, Status } from '../model/status.ts';
 import { storableTime } from '../model/timeouts.ts';
 import { foreign, storedSize } from '../model/words.ts';
@@ -23,7 +23,7 @@ export function bounded(status: Status, specSize = Number.POSITIVE_INFINITY): Bo
     items: fitted(status.items.map(boundedItem), itemRoom(status.items.length, specSize)),
     message: foreign(status.message, longest.message),
     handledAnnotations: Object.fromEntries(
-      Object.entries(status.handledAnnotations).map(([name, value]) => [name, notedValue(value)]),
+      Object.entries(status.handledAnnotations).map(([name, value]) => [name, value === removed ? value : notedValue(value)]),
     ),
     ...(cause === undefined ? {} : { cause: boundedCause(cause) }),
   } as BoundedStatus;

@@ -3,6 +3,7 @@ import { targetRoom } from '../checks/room.ts';
 import { type Display, displayOf } from '../model/display.ts';
 import { openGates } from '../model/gated.ts';
 import { equalJson, type Json, type JsonObject } from '../model/json.ts';
+import { notedNow } from '../model/request.ts';
 import { type BoundedStatus, encodeStatus, type Status } from '../model/status.ts';
 import { formatTime, storableTime } from '../model/timeouts.ts';
 import type { Transaction } from '../model/transaction.ts';
@@ -24,7 +25,7 @@ const guarded = [
 
 /** The status to store after `before`. Equal when nothing has changed, the times of conditions included. */
 export function completed(before: Status, after: Status, now: number, transaction: Displayable): BoundedStatus {
-  const { display: _, ...fitting } = bounded(after, transaction.size);
+  const { display: _, ...fitting } = bounded(withRemovals(after, transaction), transaction.size);
   const hasMoved = isMoved(before, fitting) || before.version === 0;
   return {
     ...(fitting as BoundedStatus),
@@ -34,7 +35,12 @@ export function completed(before: Status, after: Status, now: number, transactio
   };
 }
 
-type Displayable = Pick<Transaction, 'namespace' | 'changes' | 'gate' | 'timeout' | 'size'>;
+type Displayable = Pick<Transaction, 'namespace' | 'annotations' | 'changes' | 'gate' | 'timeout' | 'size'>;
+
+// A request whose annotation is gone may be made again.
+function withRemovals(status: Status, { annotations }: Displayable): Status {
+  return { ...status, handledAnnotations: notedNow(status.handledAnnotations, annotations) };
+}
 
 function newDisplay(status: Status, transaction: Displayable): Display {
   const until = waitingUntil(status, transaction);

@@ -1,6 +1,7 @@
 // What users ask by annotation, where it applies and where it does not: each value acts once, and what has no effect says why.
 import t from 'tap';
 import { type JsonObject, textAt } from '../../../hooks/model/json.ts';
+import { removed } from '../../../hooks/model/request.ts';
 import { must } from '../../support/client.ts';
 import { type Stage, startStage } from '../../support/stage.ts';
 import { step, stepToEnd, stepUntil, stepUntilGone } from '../../support/stepping.ts';
@@ -97,6 +98,36 @@ t.test('requests', async (t) => {
     const before = await stage.read('once');
     await step(stage, 'once');
     t.same((await stage.read('once')).status, before.status);
+  });
+
+  await t.test('a value that was removed meanwhile is a new request, with its effect or its Event', async (t) => {
+    const [path = ''] = await begin(stage, 'twice');
+    await failUndo(stage, 'twice', path);
+    await stage.annotate('twice', annotation('retry-rollback', 'yes'));
+    await stepUntil(stage, 'twice', 'RollingBack');
+    t.match((await stepToEnd(stage, 'twice')).phase, 'Failed');
+    await removeAnnotations(stage, 'twice');
+    const { status } = await step(stage, 'twice');
+    t.match(status, {
+      handledAnnotations: { ...annotation('retry-rollback', removed), ...annotation('request-rollback', removed) },
+    });
+    t.same((await step(stage, 'twice')).status, status, 'that it is gone is stored once');
+    must(await stage.client.patch(path, { data: { color: 'blue' } }));
+    await stage.annotate('twice', annotation('retry-rollback', 'yes'));
+    t.match((await stepUntil(stage, 'twice', 'RolledBack')).status, { handledAnnotations: annotation('retry-rollback', 'yes') });
+    await stepToEnd(stage, 'twice');
+    await stage.annotate('twice', annotation('request-rollback', 'first'));
+    await step(stage, 'twice');
+    t.equal(ignoredOf(stage), 'tx.janus.io/request-rollback="first" has no effect: everything is already rolled back');
+    await step(stage, 'twice');
+    t.equal(ignoredOf(stage), '', 'it is answered once');
+  });
+
+  await t.test('what never had a request is not rewritten when annotations come and go', async (t) => {
+    await begin(stage, 'calm', annotation('automatic-rollback', 'true'));
+    const { status } = await stepToEnd(stage, 'calm');
+    await removeAnnotations(stage, 'calm');
+    t.same((await step(stage, 'calm')).status, status);
   });
 
   await t.test('a retry waits for locks as long as spec.lockWait says, however long ago the undo failed', async (t) => {
@@ -206,6 +237,10 @@ t.test('requests', async (t) => {
 
 function pathOf({ namespace }: Stage, name: string): string {
   return `/apis/tx.janus.io/v1alpha1/namespaces/${namespace}/transactions/${name}`;
+}
+
+async function removeAnnotations(stage: Stage, name: string): Promise<void> {
+  must(await stage.client.patch(pathOf(stage, name), { metadata: { annotations: null } }));
 }
 
 async function remove(stage: Stage, name: string): Promise<void> {
