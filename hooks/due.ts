@@ -8,7 +8,7 @@ import { type Item, isNotRestored, nextToUndo } from './model/item.ts';
 import type { Phase } from './model/phase.ts';
 import { newRequest, type Request } from './model/request.ts';
 import type { Cause, Status } from './model/status.ts';
-import { believedTime, formatDuration } from './model/timeouts.ts';
+import { believedTime, formatDuration, serverTimeResolution } from './model/timeouts.ts';
 import { annotationOf, annotations, type Transaction } from './model/transaction.ts';
 
 export type { Request };
@@ -120,14 +120,11 @@ function undoing({ transaction, status, now, lateWindow, waits }: Stored): Due {
   const index = nextToUndo(status.items, waits);
   // Waiting a late write out is no time of the undo: a short spec.timeout must not end it before it could begin.
   const mayWait = status.items.some(wasInFlight) || transaction.changes.some(({ type }) => type === 'Create');
-  const patience = transaction.timeout + (mayWait ? lateWindow + resolution : 0);
+  const patience = transaction.timeout + (mayWait ? lateWindow + serverTimeResolution : 0);
   const began = Math.max(status.rollbackStartedAt ?? now, status.rollbackObservedAt ?? 0);
   const isOverdue = now > believedTime(began, transaction.createdAt, now) + patience;
   return index < 0 || isOverdue ? { kind: 'conclude', overdue: index >= 0 } : { kind: 'restore', index };
 }
-
-/** Ms: times of the API server are cut to whole seconds. */
-const resolution = 2_000;
 
 /** Announced when the undo began, and not known as applied. */
 function wasInFlight({ progress }: Item): boolean {

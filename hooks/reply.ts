@@ -99,13 +99,13 @@ export async function withoutTransaction(serving: Replying, call: Call, live: No
       return { ...untouched, status: live.status, finalized: live.isBeingDeleted };
     case 'gone':
       serving.memory.forget(call.uid);
-      await giveBack(serving, carry);
+      await releaseAcquired(serving, carry);
       return untouched;
   }
 }
 
 // Releases the locks that this call has acquired for a Transaction that vanished meanwhile.
-async function giveBack({ session, parts }: Replying, { locks, acquired }: Carry): Promise<void> {
+async function releaseAcquired({ session, parts }: Replying, { locks, acquired }: Carry): Promise<void> {
   const held = [...locks].flatMap(([name, state]) => (state.kind === 'present' && acquired.has(name) ? [state.object] : []));
   const writes = held.map((lease) => releaseWrite(lease, parts.engineNamespace)).filter((write) => write !== undefined);
   await Promise.all(writes.map((write) => session.cluster.send(write)));

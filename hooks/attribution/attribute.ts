@@ -3,6 +3,7 @@
 //
 // I4. A change changes the content of a target at most once, and so does its undo, however often they are tried: values and
 //     managedFields show what is already there.
+
 import { contentOf } from '../content/content.ts';
 import { type ListKinds, listKindsOf, partsOf, valueAt, withValueAt, withValuesAt } from '../content/lists.ts';
 import { differences, type Merge, merge, type OurPath } from '../content/merge.ts';
@@ -11,6 +12,7 @@ import { hasManager, hasRestored, newOwners, ownedBy } from '../content/ownershi
 import { describePath, describeSealedPath, type Path, pathSet, pathText } from '../content/path.ts';
 import type { SnapshotEntry } from '../model/entry.ts';
 import { equalJson, isObject, type Json, type JsonObject, textAt } from '../model/json.ts';
+import { longestManager } from '../model/transaction.ts';
 import { foreign } from '../model/words.ts';
 import type { Drift } from '../snapshots/drift.ts';
 
@@ -115,8 +117,6 @@ export function writtenState({ entry, live, managers, drift }: Evidence, kinds: 
   });
   return withValuesAt(recorded, ours, kinds);
 }
-
-const longestManager = 128;
 
 export function foreignPath(live: Json | undefined, path: Path): ForeignPath {
   const owners = ownersAt(live, path);

@@ -1,4 +1,5 @@
 // Decides what the undo of one change needs: nothing, one compensation, a wait, or a conflict because others would lose their work.
+
 import { contentOf } from '../content/content.ts';
 import { managersOf } from '../content/fields.ts';
 import { hasManager, hasRestored, isTerminating } from '../content/ownership.ts';
@@ -6,6 +7,7 @@ import { at, isList, isObject, type Json, type JsonObject, withPath } from '../m
 import type { OtherChange, Wanted } from '../model/others.ts';
 import type { Reason } from '../model/reason.ts';
 import { describe } from '../model/reference.ts';
+import { longestManager } from '../model/transaction.ts';
 import { foreign } from '../model/words.ts';
 import { isOurCreation } from './apply.ts';
 import { type Attributed, attribute, describeForeign, type Evidence, takenOver, uidOf } from './attribute.ts';
@@ -185,8 +187,6 @@ function awaitGone({ target }: Evidence['entry']): UndoVerdict {
   const message = `${describe(target)} is being deleted and has finalizers; waiting until it is gone to recreate it`;
   return { kind: 'wait', message };
 }
-
-const longestManager = 128;
 
 function conflict(reason: Reason, message: string): UndoVerdict {
   return { kind: 'conflict', reason, message };

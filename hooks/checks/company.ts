@@ -9,7 +9,7 @@
 // pkg/registry/core/service/storage/storage.go.
 import type { Resource } from '../cluster.ts';
 import { at, isList, isObject, type Json, type JsonObject, textAt } from '../model/json.ts';
-import { groupOf, type Reference } from '../model/reference.ts';
+import { kindOf, kindOfReference, type Reference } from '../model/reference.ts';
 
 export interface Neighbour {
   readonly reference: Reference;
@@ -140,7 +140,7 @@ function bySigns(doomed: Doomed, { endpoints, tokens, pods }: Surroundings): rea
   const { target } = doomed;
   switch (kindOf(doomed.resource)) {
     case '/Service':
-      return isFedByKubernetes(doomed.object) ? [] : endpoints.filter(({ reference }) => isBeside(reference, target));
+      return isFedByKubernetes(doomed.object) ? [] : endpoints.filter(({ reference }) => isNamesake(reference, target));
     case '/ServiceAccount':
       return tokens.filter((token) => isTokenOf(token, doomed));
     case '/Node':
@@ -150,11 +150,7 @@ function bySigns(doomed: Doomed, { endpoints, tokens, pods }: Surroundings): rea
   }
 }
 
-export function kindOf({ group, kind }: Pick<Resource, 'group' | 'kind'>): string {
-  return `${group}/${kind}`;
-}
-
-function isBeside(one: Reference, other: Reference): boolean {
+function isNamesake(one: Reference, other: Reference): boolean {
   return one.namespace === other.namespace && one.name === other.name;
 }
 
@@ -182,7 +178,7 @@ const feeders: Readonly<Record<string, readonly string[]>> = {
  */
 export function isDerived({ reference, object }: Neighbour, { resource, target, object: doomed }: Doomed): boolean {
   const label = (name: string): string => textAt(object, 'metadata', 'labels', name) ?? '';
-  if (kindOf({ ...reference, group: groupOf(reference.apiVersion) }) !== slices) return false;
+  if (kindOfReference(reference) !== slices) return false;
   const feeder = label('endpointslice.kubernetes.io/managed-by');
   if (label('kubernetes.io/service-name') !== target.name || feeders[kindOf(resource)]?.includes(feeder) !== true) return false;
   return feeder !== 'endpointslice-controller.k8s.io' || isFedByKubernetes(doomed);

@@ -13,7 +13,7 @@
 import type { StoredResource } from '../model/entry.ts';
 import type { Failure } from '../model/failure.ts';
 import { at, type Json, type JsonObject, textAt } from '../model/json.ts';
-import { describe, type Reference } from '../model/reference.ts';
+import { describe, kindOf, type Reference } from '../model/reference.ts';
 import type { ChangeType } from '../model/transaction.ts';
 
 /** A write, as the rows compare it: a change, or the undo of one. */
@@ -66,7 +66,8 @@ const rows: readonly Row[] = [
     // that, so these are left out.
     earlier: { types: ['Delete'] },
     later: { types: ['Create'] },
-    relates: (earlier, later) => isBeside(earlier, later) && kindOf(earlier) === kindOf(later) && later.resource.group !== rbac,
+    relates: (earlier, later) =>
+      isInNamespaceOf(earlier, later) && kindOf(earlier.resource) === kindOf(later.resource) && later.resource.group !== rbac,
     answers: isForbidden,
   },
   {
@@ -90,7 +91,7 @@ const rows: readonly Row[] = [
   {
     earlier: { kinds: ['/ServiceAccount'], types: ['Create'] },
     later: { kinds: ['/Pod'], types: ['Create'] },
-    relates: (earlier, later) => isBeside(earlier, later) && earlier.target.name === accountOf(later.content),
+    relates: (earlier, later) => isInNamespaceOf(earlier, later) && earlier.target.name === accountOf(later.content),
     answers: isForbidden,
   },
 ];
@@ -107,15 +108,11 @@ function covers({ earlier, later, relates, answers }: Row, failure: Failure, bef
 }
 
 function isOf({ kinds, types }: Side, one: Earlier): boolean {
-  return types.includes(one.type) && (kinds === undefined || kinds.includes(kindOf(one)));
+  return types.includes(one.type) && (kinds === undefined || kinds.includes(kindOf(one.resource)));
 }
 
-function isBeside(one: Earlier, other: Earlier): boolean {
+function isInNamespaceOf(one: Earlier, other: Earlier): boolean {
   return one.target.namespace !== undefined && one.target.namespace === other.target.namespace;
-}
-
-function kindOf({ resource: { group, kind } }: Earlier): string {
-  return `${group}/${kind}`;
 }
 
 // Policies and webhooks give their reasons as causes, or name no object.

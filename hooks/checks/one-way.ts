@@ -1,7 +1,7 @@
 // Irreversible changes: the API server does not allow their undo, or others have lost something for good.
 import { at, equalJson, isList, type Json, type JsonObject, textAt } from '../model/json.ts';
 import { parseQuantity } from '../model/quantity.ts';
-import { groupOf } from '../model/reference.ts';
+import { kindOfReference } from '../model/reference.ts';
 import { annotations } from '../model/transaction.ts';
 import { type OneWayField, oneWayFields } from './one-way-fields.ts';
 
@@ -49,7 +49,7 @@ export function whyIrreversible(prior: JsonObject | undefined, expected: JsonObj
 // status.storedVersions keeps every version in which objects were ever stored. Source: apiextensions-apiserver,
 // pkg/registry/customresourcedefinition.
 function storedOtherwise(prior: JsonObject, expected: JsonObject): string | undefined {
-  if (kindOf(expected) !== 'apiextensions.k8s.io/CustomResourceDefinition') return undefined;
+  if (kindOfObject(expected) !== 'apiextensions.k8s.io/CustomResourceDefinition') return undefined;
   const [before, after] = [storageOf(prior), storageOf(expected)];
   return before === after ? undefined : `its objects would be stored as ${after} and no longer as ${before}`;
 }
@@ -68,13 +68,13 @@ function storageOf(definition: JsonObject): string | undefined {
 // started.
 function resumedOtherwise(prior: JsonObject, expected: JsonObject): string | undefined {
   const isResumed = at(prior, 'spec', 'suspend') === true && at(expected, 'spec', 'suspend') !== true;
-  if (kindOf(expected) !== 'batch/Job' || !isResumed) return undefined;
+  if (kindOfObject(expected) !== 'batch/Job' || !isResumed) return undefined;
   const [before, after] = [at(prior, 'spec', 'template'), at(expected, 'spec', 'template')];
   return equalJson(before, after) ? undefined : 'the template of a running Job cannot be restored';
 }
 
 function notSetBack(prior: JsonObject, expected: JsonObject): string | undefined {
-  const fields = oneWayFields[kindOf(expected)] ?? [];
+  const fields = oneWayFields[kindOfObject(expected)] ?? [];
   const found = fields.find((field) => isMade(field, prior, expected));
   return found === undefined
     ? undefined
@@ -105,8 +105,8 @@ function valuesAt(value: Json | undefined, [name, ...rest]: readonly string[]): 
   return valuesAt(at(value, name.replace('[]', '')), rest);
 }
 
-function kindOf(object: JsonObject): string {
-  return `${groupOf(textAt(object, 'apiVersion') ?? '')}/${textAt(object, 'kind')}`;
+function kindOfObject(object: JsonObject): string {
+  return kindOfReference({ apiVersion: textAt(object, 'apiVersion') ?? '', kind: textAt(object, 'kind') ?? '' });
 }
 
 // Source: k8s.io/kubernetes pkg/apis/core/validation, ValidatePersistentVolumeClaimUpdate: requests may only grow.

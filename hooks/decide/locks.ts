@@ -3,11 +3,11 @@
 //
 // I6. Two Transactions never take turns at one target: each holds the Leases of all its targets while it changes or restores any.
 import { isWrittenBy, type Lock, otherTarget } from '../locks/lease.ts';
-import { ageOf, type LeaseState, leaseState, lifeLeft, resolution } from '../locks/state.ts';
+import { ageOf, type LeaseState, leaseState, lifeLeft } from '../locks/state.ts';
 import { type JsonObject, textAt } from '../model/json.ts';
 import { describe } from '../model/reference.ts';
 import type { Status } from '../model/status.ts';
-import { formatDuration } from '../model/timeouts.ts';
+import { formatDuration, serverTimeResolution } from '../model/timeouts.ts';
 import { holderOf } from '../model/transaction.ts';
 import { itemOf, type LockState, type LockView, type Observation } from '../observe/observation.ts';
 import type { Step } from './step.ts';
@@ -129,7 +129,7 @@ export function planAcquisition(view: LockView, acquirer: Acquirer, now: number)
 function mayRelease(lease: JsonObject, { acquired }: LockView, { holder, server, lateWindow }: Acquirer, now: number): boolean {
   if (textAt(lease, 'spec', 'holderIdentity') !== holder) return false;
   if (acquired.has(textAt(lease, 'metadata', 'name') ?? '') || isWrittenBy(server, lease)) return true;
-  return ageOf(lease, now) > lateWindow + resolution;
+  return ageOf(lease, now) > lateWindow + serverTimeResolution;
 }
 
 function stateOf(state: LockState | undefined, holder: string, now: number): LeaseState {

@@ -29,10 +29,8 @@
 import { writerOf } from '../locks/lease.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { Status } from '../model/status.ts';
+import { serverTimeResolution } from '../model/timeouts.ts';
 import type { OwnWrites } from './own-writes.ts';
-
-/** In ms: the API server cuts its times to whole seconds, and so does the status. */
-const resolution = 2_000;
 
 interface Traces {
   readonly status: Status;
@@ -89,7 +87,7 @@ export function mayLandUntil(traces: Traces, lateWindow: number): number | 'unob
   const settled = isSettled(traces);
   if (!settled && observed === undefined) return 'unobserved';
   const since = Math.max(settled ? 0 : (observed ?? 0), unsettledAt(traces) ?? 0);
-  return since === 0 ? 0 : since + lateWindow + resolution;
+  return since === 0 ? 0 : since + lateWindow + serverTimeResolution;
 }
 
 /**

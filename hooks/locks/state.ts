@@ -1,9 +1,6 @@
 // Who holds a Lease, and for how long. Times follow the API server's clock.
 import { at, type JsonObject, textAt } from '../model/json.ts';
-import { parseTime } from '../model/timeouts.ts';
-
-/** In ms: the `Date` header has a resolution of one second, and so has the time in a Lease. */
-export const resolution = 2_000;
+import { parseTime, serverTimeResolution } from '../model/timeouts.ts';
 
 export type LeaseState =
   | 'free'
@@ -18,10 +15,10 @@ export function leaseState(lease: JsonObject | undefined, holder: string, now: n
   const heldBy = textAt(lease, 'spec', 'holderIdentity') ?? '';
   const [life, age] = [lifeOf(lease), ageOf(lease, now)];
   if (heldBy === holder) return age > life / 2 ? 'fading' : 'ours';
-  return heldBy === '' || age > life + resolution ? 'expired' : 'heldByOther';
+  return heldBy === '' || age > life + serverTimeResolution ? 'expired' : 'heldByOther';
 }
 
-/** ms until the Lease expires for its holder. Other Transactions wait one `resolution` longer, so this time is on the safe side. */
+/** ms until the Lease expires for its holder. Other Transactions wait `serverTimeResolution` longer, so this time is on the safe side. */
 export function lifeLeft(lease: JsonObject, now: number): number {
   return lifeOf(lease) - ageOf(lease, now);
 }

@@ -21,6 +21,16 @@ export function versionOf(apiVersion: string): string {
   return apiVersion.slice(apiVersion.indexOf('/') + 1);
 }
 
+/** Of a kind in any version, as tables of kinds name it: `apps/Deployment`, `/Pod`. */
+export function kindOf({ group, kind }: { readonly group: string; readonly kind: string }): string {
+  return `${group}/${kind}`;
+}
+
+/** The same of a reference. */
+export function kindOfReference({ apiVersion, kind }: Pick<Reference, 'apiVersion' | 'kind'>): string {
+  return kindOf({ group: groupOf(apiVersion), kind });
+}
+
 /** Equal for equal objects, whatever the version they are addressed by. */
 export function identityOf(reference: Reference): string {
   return [groupOf(reference.apiVersion), reference.kind, reference.namespace ?? '', reference.name].join('|');

@@ -28,6 +28,9 @@ export function formatTime(milliseconds: number): string {
   return new Date(milliseconds).toISOString().replace(/\.\d{3}Z$/, 'Z');
 }
 
+/** Ms by which the difference of two times of the API server may be off: its `Date` header and its objects say whole seconds. */
+export const serverTimeResolution = 2_000;
+
 const storable = { least: Date.parse('0000-01-01T00:00:00Z'), most: Date.parse('9999-12-31T23:59:59Z') } as const;
 
 /** The nearest time that has four digits for the year: the CRD accepts no others. */

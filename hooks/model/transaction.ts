@@ -159,7 +159,8 @@ export function holderOf(transaction: Pick<Transaction, 'namespace' | 'name' | '
   return `${transaction.namespace}/${transaction.name}/${transaction.uid}`;
 }
 
-const longestManager = 128;
+/** Of a field manager. Source: apimachinery, pkg/apis/meta/v1/validation, FieldManagerMaxLength. */
+export const longestManager = 128;
 const uidLength = 8;
 
 /** Our two field managers: of the change, and of its undo (it marks an object as half restored). */

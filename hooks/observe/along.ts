@@ -1,9 +1,11 @@
 // Lists the objects around an object that is about to be deleted, to find what Kubernetes would delete with it. It lists as the
 // ServiceAccount, and only metadata. Kinds that the ServiceAccount may not list are reported by name.
-import { areEvents, type Doomed, isLeaving, kindOf, type Neighbour, neighbourOf, type Surroundings } from '../checks/company.ts';
+
+import { areEvents, type Doomed, isLeaving, type Neighbour, neighbourOf, type Surroundings } from '../checks/company.ts';
 import type { Resource } from '../cluster.ts';
 import type { Failure, Unseen } from '../model/failure.ts';
 import type { JsonObject } from '../model/json.ts';
+import { kindOf } from '../model/reference.ts';
 import { inTurn, type Listing, type Looker, listAll, unseen, type Wanted } from './listing.ts';
 
 export interface Around extends Surroundings {

@@ -1,10 +1,10 @@
 // PersistentVolumeClaims that a StatefulSet makes and, by its persistentVolumeClaimRetentionPolicy, deletes with itself. Its
 // controller sets itself as their owner when it makes them, or the next time it looks once the policy says so. Source:
 // k8s.io/kubernetes pkg/controller/statefulset/stateful_set_utils.go, updateClaimOwnerRefForSetAndPod.
-import { kindOf, type Neighbour } from '../checks/company.ts';
+import type { Neighbour } from '../checks/company.ts';
 import type { Resource } from '../cluster.ts';
 import { textAt } from '../model/json.ts';
-import { groupOf } from '../model/reference.ts';
+import { kindOfReference } from '../model/reference.ts';
 import { inTurn, type Looker } from './listing.ts';
 
 export const claims: Resource = {
@@ -34,7 +34,5 @@ function isClaim({ reference: { apiVersion, kind } }: Neighbour): boolean {
 // An ephemeral claim: it is always deleted together with its Pod.
 function isOfPod({ owners }: Neighbour, made: readonly Neighbour[]): boolean {
   const controllers = new Set(owners.filter(({ isController }) => isController).map(({ uid }) => uid));
-  return made.some(
-    ({ uid, reference }) => controllers.has(uid) && kindOf({ ...reference, group: groupOf(reference.apiVersion) }) === '/Pod',
-  );
+  return made.some(({ uid, reference }) => controllers.has(uid) && kindOfReference(reference) === '/Pod');
 }

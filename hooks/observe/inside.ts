@@ -1,9 +1,11 @@
 // The objects in a Namespace, or of the kind of a CustomResourceDefinition, that the Transaction created.
-import { areEvents, type Doomed, isLeaving, kindOf, type Neighbour, neighbourOf } from '../checks/company.ts';
+
+import { areEvents, type Doomed, isLeaving, type Neighbour, neighbourOf } from '../checks/company.ts';
 import type { Resource } from '../cluster.ts';
 import { managersOf } from '../content/fields.ts';
 import type { Failure, Unseen } from '../model/failure.ts';
 import { at, isList, type JsonObject, textAt } from '../model/json.ts';
+import { kindOf } from '../model/reference.ts';
 import { serviceAccounts } from '../writes/resources.ts';
 import { claims } from './claims.ts';
 import { inTurn, type Looker, listAll, unseen } from './listing.ts';

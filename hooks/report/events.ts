@@ -74,9 +74,16 @@ function gateEvents(move: Move): readonly EventRecord[] {
   const { before, after } = move;
   const opened = openedGates(before, after);
   return [
-    ...(opened.length === 0 ? [] : [normal('GateWaiting', after.message)]),
+    ...(opened.length === 0 ? [] : [gateWaiting(move, opened)]),
     ...together('GatePassed', move, passedGates(before, after), 'ready: '),
   ];
+}
+
+/** What is found meanwhile, and until when that is waited for, is in the status. */
+function gateWaiting({ after: { items }, transaction }: Move, opened: readonly number[]): EventRecord {
+  const applied = items.filter(({ progress }) => progress.kind === 'applied').length;
+  const awaited = `waiting for ${nameOfChanges(transaction, opened)} to be ready`;
+  return normal('GateWaiting', `${applied} of ${count(items.length, 'change')} applied; ${awaited}`);
 }
 
 function wasRestored(item: Item | undefined): boolean {

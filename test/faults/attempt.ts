@@ -21,16 +21,16 @@ export interface Attempt {
 }
 
 /** The part of a run that reading its objects needs. */
-type Told = Pick<Run, 'world' | 'names' | 'story'> & Partial<Pick<Run, 'forged'>>;
+type NamedRun = Pick<Run, 'world' | 'names' | 'story'> & Partial<Pick<Run, 'forged'>>;
 
-type Judge = (evidence: Evidence) => readonly string[];
+type Evaluate = (evidence: Evidence) => readonly string[];
 
 /** `options` may need the run: an actor in a gap acts in that run. */
 export async function attempt(
   world: World,
   story: Story,
   options: RunOptions | ((run: () => Run) => RunOptions) = {},
-  judge: Judge = violations,
+  evaluate: Evaluate = violations,
 ): Promise<Attempt> {
   const given = typeof options === 'function' ? options(() => run) : options;
   const run = createRun(world, story, given);
@@ -68,7 +68,7 @@ export async function attempt(
   await removeTargets(run);
   const thrown = [failure, hindrance].flatMap((text) => (text === undefined ? [] : [`it threw: ${text}`]));
   const unseen = evidence.events.length === 0 ? ['the audit log has no event of this run'] : [];
-  const found = [...thrown, ...unseen, ...judge(evidence)];
+  const found = [...thrown, ...unseen, ...evaluate(evidence)];
   return { run, evidence, violations: found, portCalls, hookCalls };
 }
 
@@ -86,7 +86,7 @@ async function deleted(run: Run): Promise<void> {
   run.board.faultOf = () => undefined;
 }
 
-export async function endsOf(run: Told): Promise<ReadonlyMap<string, JsonObject | undefined>> {
+export async function endsOf(run: NamedRun): Promise<ReadonlyMap<string, JsonObject | undefined>> {
   const entries = transactionsOf(run).map(async (name) => [name, await read(run, name)] as const);
   const found = await Promise.all(entries);
   return new Map(
@@ -116,7 +116,7 @@ async function settled({ world, story, names }: Run): Promise<void> {
   }
 }
 
-export async function leftoversOf(run: Told): Promise<readonly string[]> {
+export async function leftoversOf(run: NamedRun): Promise<readonly string[]> {
   const { cluster } = run.world;
   // Garbage collection removes what lands after its Transaction is gone, and what the Transaction could not release itself.
   await sweepSnapshots(cluster, run.world.sealer);
@@ -130,7 +130,7 @@ export async function leftoversOf(run: Told): Promise<readonly string[]> {
 
 const hour = 3_600_000;
 
-async function leftoversOfTransaction(run: Told, key: string): Promise<readonly string[]> {
+async function leftoversOfTransaction(run: NamedRun, key: string): Promise<readonly string[]> {
   const { namespace, name } = homeOf(run.names, key);
   const found: string[] = [];
   // An object deleted in the foreground goes away once the garbage collector has seen its dependents go.
@@ -142,7 +142,7 @@ async function leftoversOfTransaction(run: Told, key: string): Promise<readonly 
   return found;
 }
 
-async function heldSnapshots(run: Told, namespace: string, name: string): Promise<readonly JsonObject[]> {
+async function heldSnapshots(run: NamedRun, namespace: string, name: string): Promise<readonly JsonObject[]> {
   const { items } = await run.world.controller.list(`/api/v1/namespaces/${namespace}/configmaps`);
   return items.filter(
     (item) =>
@@ -152,7 +152,7 @@ async function heldSnapshots(run: Told, namespace: string, name: string): Promis
   );
 }
 
-async function leasesOf(run: Told): Promise<readonly string[]> {
+async function leasesOf(run: NamedRun): Promise<readonly string[]> {
   const { items } = await run.world.controller.list(`/apis/coordination.k8s.io/v1/namespaces/${engineNamespace}/leases`);
   const holders = transactionsOf(run).map((key) => {
     const { namespace, name } = homeOf(run.names, key);
@@ -163,7 +163,7 @@ async function leasesOf(run: Told): Promise<readonly string[]> {
     .map((lease) => `Lease ${textAt(lease, 'metadata', 'name')} is still held`);
 }
 
-export async function removeTargets(run: Told): Promise<void> {
+export async function removeTargets(run: NamedRun): Promise<void> {
   const { stranger } = run.world;
   await Promise.all(
     allTargets(run).map(async ({ path }) => {

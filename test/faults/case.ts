@@ -44,8 +44,8 @@ export type Scenario = CountedScenario | ListedScenario;
 
 type Options = RunOptions | ((run: () => Run) => RunOptions);
 
-type Judge = (evidence: Evidence) => readonly string[];
+type Evaluate = (evidence: Evidence) => readonly string[];
 
-export function caseOf(id: readonly (string | number)[], story: Story, options: Options, judge: Judge = violations): Case {
-  return { id: id.join(':'), attempt: (world) => attempt(world, story, options, judge) };
+export function caseOf(id: readonly (string | number)[], story: Story, options: Options, evaluate: Evaluate = violations): Case {
+  return { id: id.join(':'), attempt: (world) => attempt(world, story, options, evaluate) };
 }

@@ -117,18 +117,18 @@ function isPassing(phase: string): boolean {
 export const deletionCases: readonly Case[] = Object.keys(ways).flatMap((phase) =>
   Object.keys(kinds).map((kind) =>
     caseOf(['S13', phase, kind], storyOf(phase, kind), isPassing(phase) ? { timing: oneByOne } : {}, (evidence) =>
-      judge(evidence, phase, kind),
+      evaluate(evidence, phase, kind),
     ),
   ),
 );
 
 // A deleted namespace takes its objects with it. Without the ServiceAccount, or without a finalizer, nobody undoes the applied
 // changes.
-function judge(evidence: Evidence, phase: string, kind: string): readonly string[] {
+function evaluate(evidence: Evidence, phase: string, kind: string): readonly string[] {
   const isUndone = !['namespace', 'account-gone', 'forced-off'].includes(kind);
   const others = violations(evidence).filter((text) => text.includes(' ends as ') || !/^I(1|4|15) /.test(text));
-  const told = kind === 'namespace' ? others.filter((text) => !text.includes('rival ends as')) : others;
-  return isUndone && phase !== 'Pending' ? [...told, ...objectsAre(evidence, phase)] : told;
+  const found = kind === 'namespace' ? others.filter((text) => !text.includes('rival ends as')) : others;
+  return isUndone && phase !== 'Pending' ? [...found, ...objectsAre(evidence, phase)] : found;
 }
 
 /** Committed changes stay, Failed ones leave what could not be undone, all others are undone. */

@@ -46,9 +46,9 @@ export interface Evidence {
   readonly bystanders: readonly string[];
 }
 
-type Told = Pick<Evidence, 'story' | 'names'>;
+type Named = Pick<Evidence, 'story' | 'names'>;
 
-export function targetsOf({ story, names }: Told, transaction: string): readonly Target[] {
+export function targetsOf({ story, names }: Named, transaction: string): readonly Target[] {
   const { namespace } = homeOf(names, transaction);
   return (story.transactions(names)[transaction] ?? []).map((change) => ({
     type: textAt(change, 'type') ?? '',
@@ -56,22 +56,22 @@ export function targetsOf({ story, names }: Told, transaction: string): readonly
   }));
 }
 
-export function transactionsOf({ story, names }: Told): readonly string[] {
+export function transactionsOf({ story, names }: Named): readonly string[] {
   return Object.keys(story.transactions(names));
 }
 
 /** Each once. */
-export function allTargets(told: Told): readonly Target[] {
-  const targets = transactionsOf(told).flatMap((name) => targetsOf(told, name));
+export function allTargets(named: Named): readonly Target[] {
+  const targets = transactionsOf(named).flatMap((name) => targetsOf(named, name));
   return [...new Map(targets.map((target) => [target.key, target])).values()];
 }
 
-export function endOf({ story, names }: Told, transaction: string): string {
+export function endOf({ story, names }: Named, transaction: string): string {
   return story.ends?.(names)[transaction] ?? story.end;
 }
 
-export function isTarget(told: Told, { key }: AuditEvent): boolean {
-  return allTargets(told).some((target) => target.key === key);
+export function isTarget(named: Named, { key }: AuditEvent): boolean {
+  return allTargets(named).some((target) => target.key === key);
 }
 
 /** The key of a ConfigMap of the run. */

@@ -118,18 +118,18 @@ function foreignCase(story: Story, made: Made): Case {
     // If somebody's finalizer holds a deleted object, the undo can only wait, until its timeout.
     made.letter === 'd' && made.write.id === 'finalizer' ? { ...story, spec: { ...story.spec, timeout: '1m' } } : story,
     (run) => ({ faults: new Map([[made.number, { kind: 'gap', act: () => act(run()), inOrder: true }]]) }),
-    (evidence) => judge(evidence, made, answer?.code !== 404),
+    (evidence) => evaluate(evidence, made, answer?.code !== 404),
   );
 }
 
-function targetOf(told: Pick<Evidence, 'story' | 'names'>, letter: Letter): Target {
-  const target = allTargets(told).find(({ name }) => name === told.names[letter]);
-  if (target === undefined) throw new Error(`story ${told.story.id} has no target ${letter}`);
+function targetOf(named: Pick<Evidence, 'story' | 'names'>, letter: Letter): Target {
+  const target = allTargets(named).find(({ name }) => name === named.names[letter]);
+  if (target === undefined) throw new Error(`story ${named.story.id} has no target ${letter}`);
   return target;
 }
 
 // Their writes are part of the state to keep, so comparisons with the prior state skip that object.
-function judge(evidence: Evidence, made: Made, wasWritten: boolean): readonly string[] {
+function evaluate(evidence: Evidence, made: Made, wasWritten: boolean): readonly string[] {
   const target = targetOf(evidence, made.letter);
   const others = violations(evidence).filter((text) => !text.startsWith('I1 ') && !text.startsWith('I4'));
   const untouched = violations(evidence).filter((text) => text.startsWith('I1 ') && made.write.id === 'no-op');

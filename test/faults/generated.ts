@@ -26,7 +26,7 @@ export const generatedCases: readonly Case[] = Array.from({ length: 10_000 }, (_
       numRuns: 1,
     });
     const one = await withOwners({ client: world.controller, path: (suffix) => pathIn(world.namespace, suffix) }, drawn);
-    return attempt(world, storyOf(one, seed), (run) => ({ faults: faultsOf(one, seed, () => run().names) }), judge);
+    return attempt(world, storyOf(one, seed), (run) => ({ faults: faultsOf(one, seed, () => run().names) }), evaluate);
   },
 }));
 
@@ -98,7 +98,7 @@ function faultsOf({ ending }: Plan, seed: number, names: () => Names): (call: Po
 }
 
 /** Nobody else writes, so nothing may be left. */
-function judge(evidence: Evidence): readonly string[] {
+function evaluate(evidence: Evidence): readonly string[] {
   const status = evidence.ends.get(evidence.names.run);
   const left = itemsOf(status).filter((item) => item.left === true);
   return [...honestEnd(evidence), ...(left.length > 0 ? [`${left.length} changes are left: ${textAt(status, 'message')}`] : [])];

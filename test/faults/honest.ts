@@ -14,11 +14,11 @@ export function honestEnd(evidence: Evidence): readonly string[] {
   if (phase === evidence.story.end) return violations(evidence);
   const others = violations(evidence).filter((text) => !aboutTheEnd.test(text));
   const changes = evidence.story.transactions(evidence.names)[transaction] ?? [];
-  const judged = changes.filter((_, index) => itemsOf(status)[index]?.left !== true);
-  const told = { ...storyEnding(evidence.story, phase), transactions: () => ({ [transaction]: judged }) };
+  const counted = changes.filter((_, index) => itemsOf(status)[index]?.left !== true);
+  const expected = { ...storyEnding(evidence.story, phase), transactions: () => ({ [transaction]: counted }) };
   const items = itemsOf(status).filter(({ left }) => left !== true);
   const ends = new Map([[transaction, { ...status, items }]]);
-  return [...others, ...violations({ ...evidence, story: told, ends }).filter((text) => aboutTheEnd.test(text))];
+  return [...others, ...violations({ ...evidence, story: expected, ends }).filter((text) => aboutTheEnd.test(text))];
 }
 
 function storyEnding(story: Story, phase: string): Story {

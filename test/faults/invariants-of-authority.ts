@@ -128,8 +128,8 @@ function planted(evidence: Evidence): readonly string[] {
   const sent = evidence.events
     .filter((event) => speaks(event, own) && shows(saidIn(event)))
     .map(({ verb, key }) => `a ${verb} of ${key} holds it`);
-  const told = evidence.reports.filter(shows).map(({ step }) => `the report of a ${step} holds it`);
-  return [...targets, ...sent, ...told].map((found) => `what was planted: ${found}`);
+  const reported = evidence.reports.filter(shows).map(({ step }) => `the report of a ${step} holds it`);
+  return [...targets, ...sent, ...reported].map((found) => `what was planted: ${found}`);
 }
 
 /** The engine writes back an object under the name of a snapshot unchanged, without our finalizer. */

@@ -57,17 +57,17 @@ export function nothingBehindGates(evidence: Evidence): readonly string[] {
       if (first === undefined) return [];
       const behind = `${first.verb} of ${first.key} behind the gate of ${gated.target.key}`;
       return [
-        ...(isTold(evidence, gated, first.received) ? [] : [`${behind} before a stored status said that it had passed`]),
+        ...(isPassStored(evidence, gated, first.received) ? [] : [`${behind} before a stored status said that it had passed`]),
         ...(wasReady(evidence, gated, first.received) ? [] : [`${behind} before that was ready`]),
       ];
     });
 }
 
 // Of real processes it is not seen what they store.
-function isTold(evidence: Evidence, { transaction, index }: Gated, by: string): boolean {
+function isPassStored(evidence: Evidence, { transaction, index }: Gated, by: string): boolean {
   if (evidence.hookCalls.length === 0) return true;
-  const told = storedStatusEvents(evidence, transaction).find(({ status }) => hasPassed(status, index));
-  return told !== undefined && told.event.answered <= by;
+  const stored = storedStatusEvents(evidence, transaction).find(({ status }) => hasPassed(status, index));
+  return stored !== undefined && stored.event.answered <= by;
 }
 
 /** In order. Deletes have no field manager: those of what is created are its undo. */

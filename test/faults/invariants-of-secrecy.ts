@@ -17,8 +17,8 @@ export function secrets(evidence: Evidence): readonly string[] {
   const written = evidence.events
     .filter(({ actor, key, request, response }) => actor !== 'stranger' && !own.includes(key) && shows([request, response]))
     .map(({ verb, key }) => `a ${verb} of ${key} shows it`);
-  const told = evidence.reports.filter(shows).map(({ step }) => `the report of a ${step} shows it`);
-  return [...written, ...told];
+  const reported = evidence.reports.filter(shows).map(({ step }) => `the report of a ${step} shows it`);
+  return [...written, ...reported];
 }
 
 /** A false value in the requests of the runs. */
@@ -38,8 +38,8 @@ export function doorbell({ portCalls, events, reports }: Evidence): readonly str
   const writes = events
     .filter((event) => JSON.stringify(event).includes(forged))
     .map(({ verb, key }) => `${verb} of ${key} has it from the body`);
-  const told = reports
+  const reported = reports
     .filter((report) => JSON.stringify(report).includes(forged))
     .map(({ step }) => `the report of a ${step} has it from the body`);
-  return [...calls, ...writes, ...told];
+  return [...calls, ...writes, ...reported];
 }

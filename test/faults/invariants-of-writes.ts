@@ -151,13 +151,13 @@ function jumps(evidence: Evidence, writes: readonly PortCall[]): readonly string
   if (call === undefined) return [];
   const names = targetsOf(evidence, call.name).map(({ name }) => name);
   const indexes = writes.map(({ name }) => names.indexOf(name)).filter((index, at, all) => index !== all[at - 1]);
-  const told = `call ${hookCall} of engine ${engine} changed ${indexes.map((index) => names[index] ?? 'another').join(', ')}`;
+  const what = `call ${hookCall} of engine ${engine} changed ${indexes.map((index) => names[index] ?? 'another').join(', ')}`;
   const itemAt = (index: number): Json => (isList(call.items) ? (call.items[index] ?? {}) : {});
   const inTurn = indexes.filter((index) => at(itemAt(index), 'waiting') === undefined);
   const isRow = (isRising(inTurn) || isRising(inTurn.toReversed())) && new Set(indexes).size === indexes.length;
   return [
-    ...(isRow ? [] : [`${told}: not in order`]),
-    ...(evidence.isOneByOne && indexes.length > 1 ? [`${told}: more than one`] : []),
+    ...(isRow ? [] : [`${what}: not in order`]),
+    ...(evidence.isOneByOne && indexes.length > 1 ? [`${what}: more than one`] : []),
   ];
 }
 

@@ -187,5 +187,5 @@ export const invariants: Readonly<Record<string, Invariant>> = {
 
 /** All violations, each named by its invariant. */
 export function violations(evidence: Evidence): readonly string[] {
-  return Object.entries(invariants).flatMap(([name, judge]) => judge(evidence).map((text) => `${name}: ${text}`));
+  return Object.entries(invariants).flatMap(([name, evaluate]) => evaluate(evidence).map((text) => `${name}: ${text}`));
 }

@@ -80,7 +80,12 @@ const irreversible = { 'tx.janus.io/allow-irreversible': 'true' };
 export const matrixCases: readonly Case[] = kinds.flatMap((kind) =>
   types.flatMap((type) =>
     [true, false].map((isThere) =>
-      caseOf(['S01', kind.id, type.toLowerCase(), isThere ? 'there' : 'absent'], storyOf(kind, type, isThere), {}, judgeOf(kind)),
+      caseOf(
+        ['S01', kind.id, type.toLowerCase(), isThere ? 'there' : 'absent'],
+        storyOf(kind, type, isThere),
+        {},
+        evaluatorOf(kind),
+      ),
     ),
   ),
 );
@@ -116,7 +121,7 @@ function objectOf({ apiVersion, kind, content }: Kind, name: string): JsonObject
 }
 
 // The deletion of a Namespace takes its own time, and the stamps of a controller on a new object are not ours.
-function judgeOf({ isContainer }: Kind): (evidence: Evidence) => readonly string[] {
+function evaluatorOf({ isContainer }: Kind): (evidence: Evidence) => readonly string[] {
   return (evidence) =>
     violations(evidence).filter(
       (text) => !(isContainer === true && evidence.story.end === 'Committed' && /^I1 outcome: namespaces/.test(text)),

@@ -3,7 +3,7 @@ import { at, isList, type JsonObject, textAt } from '../../hooks/model/json.ts';
 import { attempt } from '../faults/attempt.ts';
 import type { Run } from '../faults/run.ts';
 import type { World } from '../faults/world.ts';
-import { judgeSoak } from './judge.ts';
+import { evaluateSoak } from './evaluate.ts';
 import { planOf } from './plan.ts';
 import { troubleOf } from './trouble.ts';
 
@@ -41,7 +41,7 @@ export async function runSeed(world: World, seed: number): Promise<SeedResult> {
     };
     return { ...trouble, faults: counted };
   };
-  const { run, evidence, violations, portCalls } = await attempt(world, story, options, judgeSoak);
+  const { run, evidence, violations, portCalls } = await attempt(world, story, options, evaluateSoak);
   world.audit.take(run.names.run); // what came after its end would pile up
   const steps = mostOf(evidence.hookCalls.filter(({ resyncAfterSeconds }) => resyncAfterSeconds === 0));
   const hot = steps > mostSteps ? [`I9 rest: ${steps} steps of one Transaction, at most ${mostSteps} expected`] : [];

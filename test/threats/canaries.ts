@@ -1,7 +1,35 @@
 // Values that may be found nowhere but where they belong, and the search for them in everything that a cluster holds.
 import { randomBytes } from 'node:crypto';
 import { at, isList, isObject, type JsonObject, textAt, withKey } from '../../hooks/model/json.ts';
-import { type Client, must } from '../support/client.ts';
+import { type Client, freeNamespace, must, type Teardown } from '../support/client.ts';
+import { type Stage, startStage } from '../support/stage.ts';
+
+/** A stage all of whose log and answers are kept, and another namespace. */
+export interface World {
+  readonly stage: Stage;
+  readonly elsewhere: string;
+  readonly log: string[];
+  readonly answers: string[];
+  readonly values: string[];
+  /** A canary of its own. */
+  fresh(): string;
+}
+
+export async function openWorld(t: Teardown): Promise<World> {
+  const [log, answers, values]: [string[], string[], string[]] = [[], [], []];
+  const bare = await startStage(t, { withoutLoop: true, logTo: { write: (line) => void log.push(line) } });
+  const call: Stage['call'] = async (name, path) => {
+    const answer = await bare.call(name, path);
+    answers.push(answer.text);
+    return answer;
+  };
+  const fresh = (): string => {
+    const value = canary();
+    values.push(value);
+    return value;
+  };
+  return { stage: { ...bare, call }, elsewhere: await freeNamespace(bare.client, 'elsewhere', t), log, answers, values, fresh };
+}
 
 export const canary = (): string => `canary-${randomBytes(12).toString('hex')}`;
 

@@ -3,12 +3,12 @@
 // the answers of the hook.
 import t, { type Test } from 'tap';
 import { type JsonObject, textAt } from '../../hooks/model/json.ts';
-import { freeNamespace, must, waitFor } from '../support/client.ts';
+import { must, waitFor } from '../support/client.ts';
 import { snapshotPath } from '../support/snapshots.ts';
-import { account, type Stage, startStage } from '../support/stage.ts';
+import { account, type Stage } from '../support/stage.ts';
 import { step, stepToEnd, stepUntil } from '../support/stepping.ts';
 import { change } from '../support/targets.ts';
-import { canary, everything, findings, formsOf } from './canaries.ts';
+import { everything, findings, formsOf, openWorld, type World } from './canaries.ts';
 
 const admission = '/apis/admissionregistration.k8s.io/v1';
 const secret = { kind: 'Secret' };
@@ -53,36 +53,6 @@ async function quoteRefusals({ client, namespace }: Stage, t: Test): Promise<voi
     const answer = await own.create(path, probe, { dryRun: 'All' });
     return answer.code === 422 && answer.text.includes(Buffer.from('probe').toString('base64'));
   }, 'the policy to be in force and to quote');
-}
-
-interface World {
-  readonly stage: Stage;
-  readonly elsewhere: string;
-  readonly log: string[];
-  readonly answers: string[];
-  readonly values: string[];
-  /** A canary of its own. */
-  fresh(): string;
-}
-
-async function openWorld(t: Test): Promise<World> {
-  const [log, answers, values]: [string[], string[], string[]] = [[], [], []];
-  const bare = await startStage(t, { withoutLoop: true, logTo: { write: (line) => void log.push(line) } });
-  const stage: Stage = {
-    ...bare,
-    call: async (name, path) => {
-      const answer = await bare.call(name, path);
-      answers.push(answer.text);
-      return answer;
-    },
-  };
-  await quoteRefusals(stage, t);
-  const fresh = (): string => {
-    const value = canary();
-    values.push(value);
-    return value;
-  };
-  return { stage, elsewhere: await freeNamespace(stage.client, 'elsewhere', t), log, answers, values, fresh };
 }
 
 const content = (value: string, more: JsonObject = {}): JsonObject => ({ stringData: { key: value, other: value }, ...more });
@@ -173,6 +143,7 @@ async function tampered(world: World): Promise<void> {
 
 t.test('nothing tells what Secrets hold', async (t) => {
   const world = await openWorld(t);
+  await quoteRefusals(world.stage, t);
   const { stage, values, log, answers, elsewhere } = world;
   await refusals(world);
   await troubles(world);

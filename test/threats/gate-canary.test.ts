@@ -4,61 +4,34 @@
 import t, { type Test } from 'tap';
 import { at, type JsonObject, textAt } from '../../hooks/model/json.ts';
 import { deployment, template, waitsFor } from '../scenarios/gates/scene.ts';
-import { freeNamespace, must, waitFor } from '../support/client.ts';
+import { must, waitFor } from '../support/client.ts';
 import { type Gadgets, serveGadgets } from '../support/gadgets.ts';
 import { crashLooping, type Kubelet, startKubelet, terminated, waiting, warn } from '../support/kubelet.ts';
-import { pathIn, type Stage, startStage } from '../support/stage.ts';
+import { pathIn } from '../support/stage.ts';
 import { stepTo, stepToEnd } from '../support/stepping.ts';
 import { change } from '../support/targets.ts';
-import { canary, everything, findings } from './canaries.ts';
+import { everything, findings, openWorld, type World } from './canaries.ts';
 
-interface World {
-  readonly stage: Stage;
-  readonly elsewhere: string;
+interface GateWorld extends World {
   readonly kubelet: Kubelet;
   readonly gadgets: Gadgets;
-  readonly log: string[];
-  readonly answers: string[];
-  readonly values: string[];
-  /** A canary of its own. */
-  fresh(): string;
 }
 
-async function openWorld(t: Test): Promise<World> {
-  const [log, answers, values]: [string[], string[], string[]] = [[], [], []];
-  const bare = await startStage(t, { withoutLoop: true, logTo: { write: (line) => void log.push(line) } });
-  const call: Stage['call'] = async (name, path) => {
-    const answer = await bare.call(name, path);
-    answers.push(answer.text);
-    return answer;
-  };
-  const elsewhere = await freeNamespace(bare.client, 'elsewhere', t);
-  const fresh = (): string => {
-    const value = canary();
-    values.push(value);
-    return value;
-  };
-  const gadgets = await serveGadgets(t, { ...bare, namespace: elsewhere });
-  return {
-    stage: { ...bare, call },
-    elsewhere,
-    kubelet: startKubelet(t, bare.client, elsewhere),
-    gadgets,
-    log,
-    answers,
-    values,
-    fresh,
-  };
+async function openGateWorld(t: Test): Promise<GateWorld> {
+  const world = await openWorld(t);
+  const { stage, elsewhere } = world;
+  const gadgets = await serveGadgets(t, { ...stage, namespace: elsewhere });
+  return { ...world, gadgets, kubelet: startKubelet(t, stage.client, elsewhere) };
 }
 
-function templateOf({ fresh }: World, app: string, restartPolicy = 'Always'): JsonObject {
+function templateOf({ fresh }: GateWorld, app: string, restartPolicy = 'Always'): JsonObject {
   const env = [{ name: 'TOKEN', value: fresh() }];
   const container = { name: fresh(), image: `registry.example/${fresh()}`, env };
   const plain = template({ restartPolicy, container });
   return { ...plain, metadata: { labels: { app }, annotations: { note: fresh() } } };
 }
 
-function workload(world: World, app: string): JsonObject {
+function workload(world: GateWorld, app: string): JsonObject {
   const { spec } = deployment({ selector: { matchLabels: { app } }, template: templateOf(world, app) });
   return { spec: spec ?? {} };
 }
@@ -73,7 +46,7 @@ interface Failing {
 }
 
 /** Up to the open gate, what happens then, and the end: all is undone. */
-async function undone({ stage }: World, name: string, { change, gate, meanwhile, told }: Failing): Promise<void> {
+async function undone({ stage }: GateWorld, name: string, { change, gate, meanwhile, told }: Failing): Promise<void> {
   await stage.transaction(name, [{ ...change, gate }]);
   await stepTo(stage, name, 'its gate to be open', ({ status }) => JSON.stringify(at(status, 'items')).includes('"gate"'));
   await meanwhile();
@@ -82,7 +55,7 @@ async function undone({ stage }: World, name: string, { change, gate, meanwhile,
   t.match(textAt((at(status, 'items') as readonly JsonObject[])[0], 'error', 'message'), told, name);
 }
 
-async function podOf({ stage, elsewhere }: World, app: string, holds: (pod: JsonObject) => boolean): Promise<JsonObject> {
+async function podOf({ stage, elsewhere }: GateWorld, app: string, holds: (pod: JsonObject) => boolean): Promise<JsonObject> {
   const all = pathIn(elsewhere, 'pods');
   return waitFor(
     async () => (await stage.client.list(all, { labelSelector: `app=${app}` })).items.find(holds),
@@ -92,7 +65,7 @@ async function podOf({ stage, elsewhere }: World, app: string, holds: (pod: Json
 
 const late = { timeout: '1s' };
 
-async function deployments(world: World): Promise<void> {
+async function deployments(world: GateWorld): Promise<void> {
   const { stage, kubelet, fresh, elsewhere: namespace } = world;
   const make = (name: string): JsonObject =>
     change('Create', name, workload(world, name), { apiVersion: 'apps/v1', kind: 'Deployment', namespace });
@@ -120,7 +93,7 @@ async function deployments(world: World): Promise<void> {
   });
 }
 
-async function jobsAndPods(world: World): Promise<void> {
+async function jobsAndPods(world: GateWorld): Promise<void> {
   const { stage, kubelet, fresh, elsewhere: namespace } = world;
   kubelet.play('app=job', terminated(42, fresh()));
   const spec = { backoffLimit: 0, template: templateOf(world, 'job', 'Never') };
@@ -141,7 +114,7 @@ async function jobsAndPods(world: World): Promise<void> {
   });
 }
 
-async function reaches({ stage, elsewhere }: World, path: string, type: string): Promise<void> {
+async function reaches({ stage, elsewhere }: GateWorld, path: string, type: string): Promise<void> {
   await waitFor(async () => {
     const conditions = at(must(await stage.client.get(pathIn(elsewhere, path))), 'status', 'conditions');
     return (conditions as readonly JsonObject[]).some((one) => one.type === type);
@@ -149,7 +122,7 @@ async function reaches({ stage, elsewhere }: World, path: string, type: string):
 }
 
 /** What the status of a custom resource says, and what a gate compares with: that would tell it, too. */
-async function statuses(world: World): Promise<void> {
+async function statuses(world: GateWorld): Promise<void> {
   const { gadgets, fresh, elsewhere: namespace } = world;
   const gadget = (name: string, gate: JsonObject, reported: JsonObject, told: RegExp): Promise<void> => {
     const { target, ...plain } = gadgets.change('Create', name) as { readonly target: JsonObject };
@@ -171,7 +144,7 @@ async function statuses(world: World): Promise<void> {
 }
 
 /** Refused before anything is changed: what is no CEL, with a value in it. */
-async function refusals({ stage, gadgets, fresh, elsewhere: namespace }: World): Promise<void> {
+async function refusals({ stage, gadgets, fresh, elsewhere: namespace }: GateWorld): Promise<void> {
   const { target, ...plain } = gadgets.change('Create', 'wrong') as { readonly target: JsonObject };
   const changes = ["object.status.key == '%' ==== 1", "object.status.key = '%'", "'%"].map((text) => ({
     ...plain,
@@ -186,7 +159,7 @@ async function refusals({ stage, gadgets, fresh, elsewhere: namespace }: World):
 }
 
 t.test('a gate tells nothing of what is in another namespace', async (t) => {
-  const world = await openWorld(t);
+  const world = await openGateWorld(t);
   const { stage, values, log, answers, elsewhere } = world;
   await jobsAndPods(world);
   await deployments(world);

@@ -2,28 +2,18 @@
 // Each way to a conflict, at every position of every kind of list.
 import t, { type Test } from 'tap';
 import { at, isList, type JsonObject, textAt, withPath } from '../../hooks/model/json.ts';
-import { freeNamespace, must, waitFor } from '../support/client.ts';
-import { type Stage, startStage } from '../support/stage.ts';
+import { must, waitFor } from '../support/client.ts';
 import { stepToEnd, stepUntil } from '../support/stepping.ts';
 import { change, type TargetParts } from '../support/targets.ts';
-import { canary, everything, findings } from './canaries.ts';
+import { everything, findings, openWorld, type World } from './canaries.ts';
 import { installHolders, type Position, positions, typeOf } from './lists.ts';
 
-interface World {
-  readonly stage: Stage;
-  readonly elsewhere: string;
-  readonly log: string[];
-  readonly answers: string[];
-  readonly values: string[];
-}
-
 /** A value of its own in every position of the content. */
-function fresh({ values }: World, { content }: Position): JsonObject {
-  const value = canary();
+function contentFor(world: World, { content }: Position): JsonObject {
+  const [value, more] = [world.fresh(), world.fresh()];
   // Long enough that no certificate holds it by chance: its base64 forms lose up to 8 characters.
   const number = 10 ** 14 + Math.floor(Math.random() * 9e14);
-  const more = canary();
-  values.push(value, more, String(number));
+  world.values.push(String(number));
   return content(value, number, more);
 }
 
@@ -38,7 +28,9 @@ function named(content: JsonObject, position: Position, name: string): JsonObjec
 async function make(world: World, position: Position, name: string): Promise<void> {
   const { client } = world.stage;
   must(
-    await client.create(collection(world, position), named(fresh(world, position), position, name), { fieldManager: 'a-person' }),
+    await client.create(collection(world, position), named(contentFor(world, position), position, name), {
+      fieldManager: 'a-person',
+    }),
   );
 }
 
@@ -46,7 +38,7 @@ async function make(world: World, position: Position, name: string): Promise<voi
 async function edit(world: World, position: Position, name: string): Promise<void> {
   const path = `${collection(world, position)}/${name}`;
   const { client } = world.stage;
-  const content = fresh(world, position);
+  const content = contentFor(world, position);
   must(await client.patch(path, content, 'merge', { fieldManager: 'another-person' }));
 }
 
@@ -57,18 +49,6 @@ function about({ elsewhere }: World, { apiVersion, kind }: Position): TargetPart
 function errorsOf(status: JsonObject): readonly string[] {
   const items = at(status, 'items');
   return (isList(items) ? items : []).map((item) => textAt(item, 'error', 'message') ?? '');
-}
-
-async function openWorld(t: Test): Promise<World> {
-  const [log, answers]: [string[], string[]] = [[], []];
-  const bare = await startStage(t, { withoutLoop: true, logTo: { write: (line) => void log.push(line) } });
-  await installHolders(bare.client);
-  const call: Stage['call'] = async (name, path) => {
-    const answer = await bare.call(name, path);
-    answers.push(answer.text);
-    return answer;
-  };
-  return { stage: { ...bare, call }, elsewhere: await freeNamespace(bare.client, 'elsewhere', t), log, answers, values: [] };
 }
 
 /** That what was said leads to the position, so that its values would have been told. */
@@ -86,7 +66,7 @@ async function refusedOwners(t: Test, world: World): Promise<void> {
   for (const [index, position] of positions.filter((one) => !isAllowed('Update')(one)).entries()) {
     const name = `owned-${index}`;
     await make(world, position, name);
-    await world.stage.transaction(name, [change('Update', name, fresh(world, position), about(world, position))]);
+    await world.stage.transaction(name, [change('Update', name, contentFor(world, position), about(world, position))]);
     const { status } = await stepToEnd(world.stage, name);
     t.match(status, { phase: 'Failed', message: /is given an object/ }, position.what);
   }
@@ -96,7 +76,7 @@ async function editedBefore(t: Test, world: World, type: 'Delete' | 'Update'): P
   for (const [index, position] of positions.filter(isAllowed(type)).entries()) {
     const name = `before-${type.toLowerCase()}-${index}`;
     await make(world, position, name);
-    const content = type === 'Delete' ? undefined : fresh(world, position);
+    const content = type === 'Delete' ? undefined : contentFor(world, position);
     await world.stage.transaction(name, [change(type, name, content, about(world, position))]);
     await stepUntil(world.stage, name, 'Prepared');
     await edit(world, position, name);
@@ -134,7 +114,11 @@ async function editedAfter(t: Test, world: World, type: 'Create' | 'Update' | 'D
   const name = `after-${type.toLowerCase()}`;
   // What finalizers keep would be waited for, and owners are no content of an object that is there anew.
   const fitting = positions.filter(isAllowed('Update')).filter(({ what }) => type === 'Update' || !what.includes('finalizer'));
-  const subjects = fitting.map((position, index) => ({ position, own: `${name}-${index}`, content: fresh(world, position) }));
+  const subjects = fitting.map((position, index) => ({
+    position,
+    own: `${name}-${index}`,
+    content: contentFor(world, position),
+  }));
   if (type !== 'Create') for (const { position, own } of subjects) await make(world, position, own);
   const contentOf = ({ content }: Subject): JsonObject | undefined => (type === 'Delete' ? undefined : content);
   const changes = subjects.map((one) => change(type, one.own, contentOf(one), about(world, one.position)));
@@ -147,8 +131,7 @@ async function editedAfter(t: Test, world: World, type: 'Create' | 'Update' | 'D
 
 /** Refused by the schema, which names what it refuses by its path: a member that is there twice, a key that is there twice. */
 async function refusedTwice(t: Test, world: World): Promise<void> {
-  const value = canary();
-  world.values.push(value);
+  const value = world.fresh();
   const [position] = positions;
   if (position === undefined) return;
   const specs: readonly JsonObject[] = [
@@ -170,6 +153,7 @@ async function refusedTwice(t: Test, world: World): Promise<void> {
 
 t.test('no path holds a value of a sealed object', async (t) => {
   const world = await openWorld(t);
+  await installHolders(world.stage.client);
   const { stage, log, answers } = world;
   for (const type of ['Delete', 'Update'] as const) await editedBefore(t, world, type);
   for (const type of ['Create', 'Update', 'Delete'] as const) await editedAfter(t, world, type);

@@ -8,7 +8,7 @@ import type { Run, RunOptions } from '../run.ts';
 import type { Story } from '../story.ts';
 import type { World } from '../world.ts';
 import { type Attempted, type Deed, deeds, markedTarget } from './deeds.ts';
-import { asWithoutHim, brokenOrNot } from './judge.ts';
+import { asWithoutHim, brokenOrNot } from './evaluate.ts';
 import { cleanUp, disturbed, type Scene, sceneOf } from './scene.ts';
 
 /** When the adversary begins: at that request of the story or of its deletion, at the first request, or that many after a crash. */
@@ -77,14 +77,14 @@ function sides({ number, method }: PortCall): readonly Moment[] {
 }
 
 function caseOf(story: Story, deed: Deed, moment: Moment, calls: number): Case {
-  const judge = (evidence: Evidence): readonly string[] =>
+  const evaluate = (evidence: Evidence): readonly string[] =>
     deed.breaks
       ? brokenOrNot(evidence, deed.isOvertaken === true)
       : asWithoutHim(evidence, moment.always === true ? calls * 2 : calls);
   const act = async (world: World): Promise<Outcome> => {
     let scene: Scene | undefined;
     const theScene = (run: () => Run): Scene => (scene ??= sceneOf(run()));
-    const outcome = await attempt(world, story, (run) => optionsOf(deed, moment, () => theScene(run)), judge);
+    const outcome = await attempt(world, story, (run) => optionsOf(deed, moment, () => theScene(run)), evaluate);
     if (scene !== undefined) await cleanUp(scene);
     const isIdle = moment.always === true && scene?.deeds.length === 0;
     return isIdle ? { ...outcome, violations: [...outcome.violations, 'he could never do it'] } : outcome;

@@ -92,7 +92,7 @@ export async function conclude(run: Followed, before: Evidence['before'], troubl
 
 function unseen(events: readonly AuditEvent[]): readonly string[] {
   const isSeen = events.some(({ actor }) => actor === 'account');
-  return isSeen ? [] : ['the audit log has nothing of it: nothing was judged'];
+  return isSeen ? [] : ['the audit log has nothing of it: nothing was evaluated'];
 }
 
 /** Runs the events of the story that depend on others, until all is over. */

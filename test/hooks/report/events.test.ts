@@ -128,3 +128,14 @@ t.test('one Event tells of all that a call has made', async (t) => {
   t.same(told(at(47), at(49), many), [], 'the rest of a tenth is told with the tenth');
   t.match(told(at(49), at(95), many), [/changes 41 to 95 of 95: Patch ConfigMap c41, .* and 52 more$/]);
 });
+
+t.test('a gate that opens is reported with how far the changes are', async (t) => {
+  const gated = transactionOf({ changes: [change('Patch', 'a', { gate: {} }), change('Patch', 'b')] });
+  const before = statusOf('Committing', 'announced prepared');
+  const open = statusOf('Committing', 'applied prepared');
+  const [first, ...rest] = open.items;
+  const after = { ...open, items: [{ ...first, gate: { since: start } } as Status['items'][number], ...rest] };
+  const waiting = 'Normal GateWaiting: 1 of 2 changes applied; waiting for change 1 of 2 (Patch ConfigMap a) to be ready';
+  t.same(told(before, after, gated).slice(1), [waiting]);
+  t.same(told(after, after, gated), [], 'once');
+});

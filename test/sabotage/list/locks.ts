@@ -93,7 +93,7 @@ export const locks: readonly Sabotage[] = [
   {
     name: 'takeover-too-early',
     fault: 'a lock is taken over before it has expired',
-    edits: [{ file: 'hooks/locks/state.ts', find: 'age > life + resolution', replace: 'age > life / 2' }],
+    edits: [{ file: 'hooks/locks/state.ts', find: 'age > life + serverTimeResolution', replace: 'age > life / 2' }],
     caughtBy: lockTests,
   },
   {

@@ -22,8 +22,8 @@ export const releases: readonly Sabotage[] = [
     edits: [
       {
         file: 'hooks/checks/deferred.ts',
-        find: 'isBeside(earlier, later) && earlier.target.name === accountOf(later.content)',
-        replace: "isBeside(earlier, later) && accountOf(later.content) !== ''",
+        find: 'isInNamespaceOf(earlier, later) && earlier.target.name === accountOf(later.content)',
+        replace: "isInNamespaceOf(earlier, later) && accountOf(later.content) !== ''",
       },
     ],
     caughtBy: ['test/scenarios/releases/deferred-accounts.test.ts'],
@@ -46,7 +46,7 @@ export const releases: readonly Sabotage[] = [
     edits: [
       {
         file: 'hooks/checks/one-way.ts',
-        find: 'const fields = oneWayFields[kindOf(expected)] ?? [];',
+        find: 'const fields = oneWayFields[kindOfObject(expected)] ?? [];',
         replace: "const fields = oneWayFields[kindOf(expected).concat('s')] ?? [];",
       },
     ],

@@ -7,7 +7,7 @@ import { configMapKey, type Evidence } from '../faults/evidence.ts';
 import { namesOf } from '../faults/names.ts';
 import { keyOf } from '../faults/places.ts';
 import type { Story } from '../faults/story.ts';
-import { judgeSoak } from './judge.ts';
+import { evaluateSoak } from './evaluate.ts';
 
 const names = namesOf(1, { namespace: 'shop', elsewhere: 'other' });
 const [one, two] = ['11111111-aaaa', '22222222-bbbb'];
@@ -56,7 +56,7 @@ const stranger = (data: JsonObject): AuditEvent => wrote(data, { actor: 'strange
 
 const target = { apiVersion: 'v1', kind: 'ConfigMap', name: names.b };
 const story: Story = {
-  id: 'judged',
+  id: 'evaluated',
   transactions: () => ({ [names.run]: [{ type: 'Patch', target }], [names.rival]: [{ type: 'Patch', target }] }),
   events: [],
   end: 'Committed',
@@ -87,45 +87,62 @@ function evidence(events: readonly AuditEvent[], phase: string, after: JsonObjec
   };
 }
 
-function told(events: readonly AuditEvent[], phase: string, after = object({}), item: JsonObject = {}): readonly string[] {
-  return judgeSoak(evidence([stored, held(one), ...events], phase, after, item));
+function violationsOf(
+  events: readonly AuditEvent[],
+  phase: string,
+  after = object({}),
+  item: JsonObject = {},
+): readonly string[] {
+  return evaluateSoak(evidence([stored, held(one), ...events], phase, after, item));
 }
 
 const changed = wrote({ a: '2' });
 
 t.test('what is as it must be', async (t) => {
-  t.same(told([changed], 'Committed'), []);
-  t.same(told([changed, undid({ a: '1' })], 'RolledBack'), []);
-  t.same(told([changed, stranger({ a: '2', b: '1' }), undid({ a: '1', b: '1' })], 'RolledBack'), [], 'theirs stays');
-  t.same(told([stranger({ a: '1', b: '1' }), wrote({ a: '2', b: '1' })], 'Committed'), [], 'theirs is elsewhere');
-  t.same(told([changed], 'Failed', object({}), { left: true }), [], 'it says that it is left');
+  t.same(violationsOf([changed], 'Committed'), []);
+  t.same(violationsOf([changed, undid({ a: '1' })], 'RolledBack'), []);
+  t.same(violationsOf([changed, stranger({ a: '2', b: '1' }), undid({ a: '1', b: '1' })], 'RolledBack'), [], 'theirs stays');
+  t.same(violationsOf([stranger({ a: '1', b: '1' }), wrote({ a: '2', b: '1' })], 'Committed'), [], 'theirs is elsewhere');
+  t.same(violationsOf([changed], 'Failed', object({}), { left: true }), [], 'it says that it is left');
 });
 
 const ours = { ...object({}), metadata: { managedFields: [{ manager: 'janus-run1-11111111' }] } };
 
-const broken: readonly (readonly [reason: string, found: RegExp, told: readonly string[]])[] = [
+const broken: readonly (readonly [reason: string, found: RegExp, violations: readonly string[]])[] = [
   [
     'theirs is lost by an undo',
     /I1 undo: .*data\.b was restored to undefined/,
-    told([changed, stranger({ a: '2', b: '1' }), undid({ a: '1' })], 'RolledBack'),
+    violationsOf([changed, stranger({ a: '2', b: '1' }), undid({ a: '1' })], 'RolledBack'),
   ],
   [
     'ours stays after an undo',
     /I1 undo: .*data\.a was restored to "2"/,
-    told([changed, undid({ a: '2', c: '1' })], 'RolledBack'),
+    violationsOf([changed, undid({ a: '2', c: '1' })], 'RolledBack'),
   ],
-  ['it is restored without having been changed', /I1 undo: .*had not changed it/, told([undid({ a: '0' })], 'RolledBack')],
-  ['theirs is overwritten', /I3 lost update: .*data\.a was "9"/, told([stranger({ a: '9' }), changed], 'Committed')],
-  ['no version is named', /I3 preconditions/, told([wrote({ a: '2' }, { request: {} })], 'Committed')],
-  ['it is changed twice', /I4 one write each/, told([changed, wrote({ a: '3' })], 'Committed')],
-  ['another one has the lock', /I6 exclusion: .*held by shop\/run1-rival/, told([held(two, names.rival), changed], 'Committed')],
-  ['nobody has the lock', /I6 exclusion: .*held by nobody/, judgeSoak(evidence([stored, changed], 'Committed', object({})))],
-  ['it is said to be applied, and is not', /I1 outcome: .*nothing was written/, told([], 'Committed')],
-  ['it is said to be applied, and was taken back', /I1 outcome: .*taken back/, told([changed, undid({ a: '1' })], 'Committed')],
-  ['it is said to be undone, and is not', /I1 outcome: .*still there/, told([changed], 'RolledBack')],
-  ['it is left, and that is not said', /I1 outcome: .*not said to be left/, told([changed], 'Failed')],
-  ['it rests too early', /I1 outcome: .*rests in Committing/, told([changed], 'Committing')],
-  ['our manager is left', /I15 no trace/, told([changed, undid({ a: '1' })], 'RolledBack', ours, { rolledBack: true })],
+  [
+    'it is restored without having been changed',
+    /I1 undo: .*had not changed it/,
+    violationsOf([undid({ a: '0' })], 'RolledBack'),
+  ],
+  ['theirs is overwritten', /I3 lost update: .*data\.a was "9"/, violationsOf([stranger({ a: '9' }), changed], 'Committed')],
+  ['no version is named', /I3 preconditions/, violationsOf([wrote({ a: '2' }, { request: {} })], 'Committed')],
+  ['it is changed twice', /I4 one write each/, violationsOf([changed, wrote({ a: '3' })], 'Committed')],
+  [
+    'another one has the lock',
+    /I6 exclusion: .*held by shop\/run1-rival/,
+    violationsOf([held(two, names.rival), changed], 'Committed'),
+  ],
+  ['nobody has the lock', /I6 exclusion: .*held by nobody/, evaluateSoak(evidence([stored, changed], 'Committed', object({})))],
+  ['it is said to be applied, and is not', /I1 outcome: .*nothing was written/, violationsOf([], 'Committed')],
+  [
+    'it is said to be applied, and was taken back',
+    /I1 outcome: .*taken back/,
+    violationsOf([changed, undid({ a: '1' })], 'Committed'),
+  ],
+  ['it is said to be undone, and is not', /I1 outcome: .*still there/, violationsOf([changed], 'RolledBack')],
+  ['it is left, and that is not said', /I1 outcome: .*not said to be left/, violationsOf([changed], 'Failed')],
+  ['it rests too early', /I1 outcome: .*rests in Committing/, violationsOf([changed], 'Committing')],
+  ['our manager is left', /I15 no trace/, violationsOf([changed, undid({ a: '1' })], 'RolledBack', ours, { rolledBack: true })],
 ];
 
 for (const [reason, found, violations] of broken) {

@@ -9,9 +9,9 @@ import { footprint, identities, preconditions, snapshotFirst } from '../faults/i
 import type { Leaves } from '../generated/oracle.ts';
 import { type History, historiesOf, holderIdentity, type Written } from './history.ts';
 
-type Judge = (evidence: Evidence, histories: readonly History[]) => readonly string[];
+type Evaluate = (evidence: Evidence, histories: readonly History[]) => readonly string[];
 
-const judges: Readonly<Record<string, Judge>> = {
+const evaluators: Readonly<Record<string, Evaluate>> = {
   'I1 outcome': endsAreTrue,
   'I1 undo': undoIsExact,
   'I2 snapshot first': snapshotFirst,
@@ -31,9 +31,11 @@ const judges: Readonly<Record<string, Judge>> = {
 };
 
 /** All violations, each named by its invariant. */
-export function judgeSoak(evidence: Evidence): readonly string[] {
+export function evaluateSoak(evidence: Evidence): readonly string[] {
   const histories = historiesOf(evidence);
-  return Object.entries(judges).flatMap(([name, judge]) => judge(evidence, histories).map((text) => `${name}: ${text}`));
+  return Object.entries(evaluators).flatMap(([name, evaluate]) =>
+    evaluate(evidence, histories).map((text) => `${name}: ${text}`),
+  );
 }
 
 /** The two writes of one Transaction to one object that changed its content. */
