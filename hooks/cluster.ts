@@ -85,8 +85,11 @@ export type Write =
   | (WriteBase & {
       readonly verb: 'apply';
       readonly object: JsonObject;
-      readonly precondition: Precondition;
+      /** `absent`: the object is created, and must not exist. */
+      readonly precondition: Precondition | 'absent';
       readonly fieldManager: string;
+      /** Whether a field that another manager owns with another value refuses the write; otherwise it is taken over. */
+      readonly failOnConflict?: true;
     })
   | (WriteBase & { readonly verb: 'delete'; readonly precondition: Precondition });
 

@@ -9,7 +9,7 @@ import type { Phase } from './model/phase.ts';
 import { newRequest, type Request } from './model/request.ts';
 import type { Cause, Status } from './model/status.ts';
 import { believedTime, formatDuration, serverTimeResolution } from './model/timeouts.ts';
-import { annotationOf, annotations, type Transaction } from './model/transaction.ts';
+import { annotationOf, annotations, leavesEntry, type Transaction } from './model/transaction.ts';
 
 export type { Request };
 
@@ -76,9 +76,8 @@ function deletion({ transaction, status }: Stored): Due | undefined {
     return { kind: 'rollBack', cause: { reason: 'Deleted', message: 'the Transaction was deleted while it was running' } };
   }
   const owned = status.items.findIndex((item, index) => {
-    const isPatch = transaction.changes[index]?.type === 'Patch';
     const mayBeOurs = ['announced', 'applied', 'notRestored'].includes(item.progress.kind);
-    return isPatch && mayBeOurs && item.disowned === undefined;
+    return leavesEntry(transaction, index) && mayBeOurs && item.disowned === undefined;
   });
   return owned >= 0 ? { kind: 'releaseFields', index: owned } : { kind: 'cleanUp' };
 }

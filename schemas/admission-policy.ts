@@ -24,7 +24,6 @@ const unchanged: Validation = {
 };
 
 const isUpdate: Variable = { name: 'isUpdate', expression: "request.operation == 'UPDATE'" };
-const targets: Variable = { name: 'targets', expression: 'object.spec.changes.map(change, change.target)' };
 
 export const admissionPolicy = {
   apiVersion: 'admissionregistration.k8s.io/v1',
@@ -35,7 +34,7 @@ export const admissionPolicy = {
     matchConstraints: {
       resourceRules: [{ apiGroups: [group], apiVersions: ['*'], operations: ['CREATE', 'UPDATE'], resources: ['transactions'] }],
     },
-    variables: [isUpdate, targets, ...targetRules.map(firstRefused), ...gateRules.map(firstRefusedGate)],
+    variables: [isUpdate, ...targetRules.map(firstRefused), ...gateRules.map(firstRefusedGate)],
     validations: [unchanged, ...transactionRules.map(ofTransaction), ...targetRules.map(ofTarget), ...gateRules.map(ofGate)],
   },
 } as const;
@@ -57,7 +56,7 @@ function ofTransaction({ path, holds, message }: CreationRule): Validation {
 }
 
 function ofTarget(rule: TargetRule): Validation {
-  return ofChanges(rule, firstRefused(rule), 'target', 'variables.targets[]');
+  return ofChanges(rule, firstRefused(rule), 'target', 'object.spec.changes[].target');
 }
 
 function ofGate(rule: TargetRule): Validation {
@@ -85,9 +84,12 @@ function firstRefusedGate({ name, path, holds }: TargetRule): Variable {
 
 /** The index of the first change whose target breaks the rule; below zero without one. */
 function firstRefused({ name, path, isOptional, holds }: TargetRule): Variable {
-  const value = `target.${path}`;
-  const rule = isOptional ? `!has(${value}) || ${holds(value)}` : holds(value);
-  return { name: `${name}Refused`, expression: `variables.targets.map(target, ${rule}).indexOf(false)` };
+  const value = `change.target.${path}`;
+  const isLeftOut = isOptional ? `!has(change.target) || !has(${value})` : '!has(change.target)';
+  return {
+    name: `${name}Refused`,
+    expression: `object.spec.changes.map(change, ${isLeftOut} || ${holds(value)}).indexOf(false)`,
+  };
 }
 
 /** In the form that the API server gives its own; `?` for what cannot be printed: a message with a line break is not told at all. */

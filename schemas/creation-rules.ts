@@ -33,6 +33,11 @@ export const transactionRules: readonly CreationRule[] = [
     holds: matches(patterns.serviceAccountName),
     message: 'write the name of a ServiceAccount in this namespace (lower case letters, digits, - and .)',
   },
+  {
+    path: 'spec.fieldManager',
+    holds: (value) => `!has(${value}) || (${matches(patterns.fieldManager)(value)} && !${value}.startsWith('janus'))`,
+    message: 'write a name of printable ASCII characters that does not begin with janus, such as that of the application',
+  },
   ...Object.entries(durations).map(([name, bounds]): CreationRule => ({ path: `spec.${name}`, ...within(bounds) })),
   ...Object.entries(gateDurations).map(([name, bounds]): CreationRule => {
     const { holds, message } = within(bounds);

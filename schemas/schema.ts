@@ -25,6 +25,7 @@ export interface Schema {
   readonly required?: readonly string[];
   readonly additionalProperties?: boolean | Schema;
   readonly maxProperties?: number;
+  readonly allOf?: readonly Schema[];
   readonly anyOf?: readonly Schema[];
   readonly not?: Schema;
   readonly 'x-kubernetes-preserve-unknown-fields'?: true;

@@ -15,6 +15,7 @@ export const patterns = {
   kind: '^[A-Za-z]([-A-Za-z0-9]*[A-Za-z0-9])?$',
   name: `^(${segmentNoDot}${segment}*|\\.${segmentNoDot}${segment}*|\\.\\.${segment}+)$`,
   namespace: `^${label}$`,
+  fieldManager: String.raw`^[\x20-\x7e]+$`,
   serviceAccountName: `^${subdomain}$`,
   // More minutes or hours than that are far out of all bounds, and CEL fails on a duration of centuries in place of comparing it.
   duration: `^(${amount(9)}(ns|us|µs|ms|s)|${amount(5)}(m|h))+$`,

@@ -78,7 +78,7 @@ t.test('the example is that of manifests/examples', async (t) => {
 });
 
 t.test('each annotation that a user sets is explained', async (t) => {
-  const { createdBy: _ours, ...forUsers } = annotations;
+  const { createdBy: _ours, appliedBy: _too, ...forUsers } = annotations;
   t.same(
     rowsOf('Annotations')
       .flatMap(([name]) => named(name))

@@ -12,14 +12,9 @@ import { hasManager, hasRestored, newOwners, ownedBy } from '../content/ownershi
 import { describePath, describeSealedPath, type Path, pathSet, pathText } from '../content/path.ts';
 import type { SnapshotEntry } from '../model/entry.ts';
 import { equalJson, isObject, type Json, type JsonObject, textAt } from '../model/json.ts';
-import { longestManager } from '../model/transaction.ts';
+import { longestManager, type Managers } from '../model/transaction.ts';
 import { foreign } from '../model/words.ts';
 import type { Drift } from '../snapshots/drift.ts';
-
-interface Managers {
-  readonly forward: string;
-  readonly restore: string;
-}
 
 /** What is known of one item when its live object is evaluated. */
 export interface Evidence {

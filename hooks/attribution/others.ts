@@ -90,7 +90,7 @@ export function laterThan(
   return { kind: 'conflict', reason: 'LaterTransaction', message };
 }
 
-const verbs = { Create: 'created', Update: 'updated', Patch: 'patched', Delete: 'deleted' } as const;
+const verbs = { Create: 'created', Update: 'updated', Patch: 'patched', Delete: 'deleted', Apply: 'applied' } as const;
 
 /**
  * Whether the live object counts as ours although its uid is another: another Transaction deleted it, and its undo created it again.

@@ -10,11 +10,11 @@
 // apiextensions-apiserver/pkg/apiserver/customresource_handler.go, apiserver/pkg/admission/plugin/resourcequota,
 // pkg/registry/core/service/{ipallocator,portallocator}, plugin/pkg/admission/{priority,runtimeclass,serviceaccount}.
 
+import { type ChangeType, wayOf } from '../model/change.ts';
 import type { StoredResource } from '../model/entry.ts';
 import type { Failure } from '../model/failure.ts';
 import { at, type Json, type JsonObject, textAt } from '../model/json.ts';
 import { describe, kindOf, type Reference } from '../model/reference.ts';
-import type { ChangeType } from '../model/transaction.ts';
 
 /** A write, as the rows compare it: a change, or the undo of one. */
 export interface Earlier {
@@ -107,8 +107,15 @@ function covers({ earlier, later, relates, answers }: Row, failure: Failure, bef
   return isOf(earlier, before) && isOf(later, after) && relates(before, after) && answers(failure, before, after);
 }
 
-function isOf({ kinds, types }: Side, one: Earlier): boolean {
-  return types.includes(one.type) && (kinds === undefined || kinds.includes(kindOf(one.resource)));
+function isOf({ kinds, types }: Side, one: Earlier | Later): boolean {
+  const isType = waysOf(one).some((way) => types.includes(way));
+  return isType && (kinds === undefined || kinds.includes(kindOf(one.resource)));
+}
+
+// Of an Apply before the refused one it is not known here whether its object is there.
+function waysOf(one: Earlier | Later): readonly ChangeType[] {
+  if (one.type !== 'Apply') return [one.type];
+  return 'content' in one ? [wayOf(one.type, one.prior !== undefined)] : ['Create', 'Patch'];
 }
 
 function isInNamespaceOf(one: Earlier, other: Earlier): boolean {
@@ -127,7 +134,7 @@ function isForbidden(failure: Failure, _earlier: Earlier, later: Later): boolean
 function isOfSchema({ code, reason, fields }: Failure, _earlier: Earlier, { type }: Later): boolean {
   if (code === 400) return reason === 'BadRequest';
   if (code === 422) return fields.length > 0;
-  return code === 500 && reason === 'InvalidContent' && type === 'Patch';
+  return code === 500 && reason === 'InvalidContent' && (type === 'Patch' || type === 'Apply');
 }
 
 // Nobody can change the role of a binding. So if content does not name the role, the existing binding does.

@@ -1,9 +1,9 @@
 // Kinds that the API server will serve once an earlier change of the same Transaction is applied.
 import type { Resource } from '../cluster.ts';
+import type { Change } from '../model/change.ts';
 import { isCrdOf, versionIn } from '../model/crds.ts';
 import { at, isObject, type Json, textAt } from '../model/json.ts';
 import { versionOf } from '../model/reference.ts';
-import type { Change } from '../model/transaction.ts';
 
 /** The resource that an earlier change will define, and the index of that change. */
 interface Defined {
@@ -16,9 +16,9 @@ export function resourceFromCreated(changes: readonly Change[], index: number): 
   return resourceFrom(changes, index, ['Create']);
 }
 
-/** The resource for this kind and version, from a CustomResourceDefinition that an earlier change updates or patches. */
+/** The resource for this kind and version, from a CustomResourceDefinition that an earlier change updates, patches or applies. */
 export function resourceFromChanged(changes: readonly Change[], index: number): Defined | undefined {
-  return resourceFrom(changes, index, ['Update', 'Patch']);
+  return resourceFrom(changes, index, ['Update', 'Patch', 'Apply']);
 }
 
 function resourceFrom(changes: readonly Change[], index: number, types: readonly Change['type'][]): Defined | undefined {

@@ -1,5 +1,6 @@
 // Whether the change can be made to the object as it is.
 import { isTerminating } from '../content/ownership.ts';
+import { mayMake } from '../model/change.ts';
 import { at, isDeeperThan, isList, type JsonObject, mostLevels, textAt } from '../model/json.ts';
 import { describe, versionOf } from '../model/reference.ts';
 import type { Transaction } from '../model/transaction.ts';
@@ -12,11 +13,11 @@ export function stateFault(resolved: Resolved, found: JsonObject | undefined): F
   const { index, change, target } = resolved;
   const name = `spec.changes[${index}]: ${describe(target)}`;
   if (found === undefined) {
-    if (change.type === 'Create') return undefined;
-    return fault('NotFound', `${name} does not exist: a ${change.type} requires it; use Create to create it`, index);
+    if (mayMake(change.type)) return undefined;
+    return fault('NotFound', `${name} does not exist: a ${change.type} requires it; use Apply or Create to create it`, index);
   }
   if (change.type === 'Create' && !isTerminating(found))
-    return fault('AlreadyExists', `${name} already exists: use Update or Patch to change it`, index);
+    return fault('AlreadyExists', `${name} already exists: use Apply, Update or Patch to change it`, index);
   if (isTerminating(found)) return fault('Terminating', `${name} is being deleted: wait until it is gone`, index);
   return refusedState(resolved, found, name) ?? versionFault(resolved, found, name);
 }
@@ -24,7 +25,7 @@ export function stateFault(resolved: Resolved, found: JsonObject | undefined): F
 /** An existing object cannot be read in a version that only an earlier change of this Transaction adds to its kind. */
 export function unservedFault({ index, change, target, dependsOn }: Resolved, { changes }: Transaction): Fault | undefined {
   const maker = dependsOn === undefined ? undefined : changes[dependsOn];
-  if (maker === undefined || maker.type === 'Create' || change.type === 'Create') return undefined;
+  if (maker === undefined || maker.type === 'Create' || mayMake(change.type)) return undefined;
   const version = versionOf(target.apiVersion);
   const message = `spec.changes[${index}]: ${describe(target)} cannot be read before spec.changes[${dependsOn}] makes the API server serve ${version}: name a version in target.apiVersion that is served now`;
   return fault('UnknownKind', message, index);

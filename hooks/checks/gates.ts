@@ -1,11 +1,11 @@
 // The gates of a Transaction as they are written: what the decoded form, which has defaults, would not show any more. That an
 // expression is CEL is checked where CEL is.
 import { parseFieldPath } from '../gates/field-path.ts';
+import type { Change } from '../model/change.ts';
 import { defaultGate, gatePlaces } from '../model/gate.ts';
 import { at, isObject, isRawNumber, type Json, textAt } from '../model/json.ts';
 import { groupOf } from '../model/reference.ts';
 import { formatDuration, parseDuration } from '../model/timeouts.ts';
-import type { Change } from '../model/transaction.ts';
 import { foreign } from '../model/words.ts';
 import { type Fault, fault } from './fault.ts';
 

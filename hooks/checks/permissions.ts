@@ -1,14 +1,16 @@
 // The permissions that the ServiceAccount needs, for the changes and for their undo. They are reviewed before the first lock.
 import type { AccessQuestion, Resource } from '../cluster.ts';
-import type { ChangeType } from '../model/transaction.ts';
+import type { ChangeType, Way } from '../model/change.ts';
 import { type Fault, fault } from './fault.ts';
 import type { Resolved } from './targets.ts';
 
+// What an Apply needs beside that depends on its way (needsOfWays).
 const forward: Readonly<Record<ChangeType, readonly string[]>> = {
   Create: ['get', 'create'],
   Update: ['get', 'update'],
   Patch: ['get', 'patch'],
   Delete: ['get', 'delete'],
+  Apply: ['get', 'patch'],
 };
 
 const undo: Readonly<Record<ChangeType, readonly string[]>> = {
@@ -16,6 +18,7 @@ const undo: Readonly<Record<ChangeType, readonly string[]>> = {
   Update: ['update'],
   Patch: ['update'],
   Delete: ['create', 'update'],
+  Apply: [],
 };
 
 /** One permission, and the changes that need it. */
@@ -26,9 +29,36 @@ export interface Need {
 
 /** One review for each verb, resource and namespace: 500 changes must not cost 2 000 reviews. */
 export function needsOf(resolved: readonly Resolved[]): readonly Need[] {
+  return grouped(resolved, questionsOf);
+}
+
+/** An Apply whose way is known. */
+interface Decided {
+  readonly resolved: Resolved;
+  readonly way: Way;
+  /** Whether no dry run has shown that the ServiceAccount may make the change. */
+  readonly approximate: boolean;
+}
+
+/** What each Apply needs for its way, beyond needsOf and what its dry run has shown. */
+export function needsOfWays(all: readonly Decided[]): readonly Need[] {
+  const decided = new Map(all.map((one) => [one.resolved, one]));
+  return grouped([...decided.keys()], (resolved) => {
+    const one = decided.get(resolved);
+    return one === undefined || resolved.change.type !== 'Apply' ? [] : questionsOfWay(one);
+  });
+}
+
+function questionsOfWay({ resolved, way, approximate }: Decided): readonly AccessQuestion[] {
+  const creating = approximate && way === 'Create' ? ['create'] : [];
+  const own = [...creating, ...undo[way]].map((verb) => questionOf(resolved, verb));
+  return [...own, ...containerQuestions(way, resolved.resource, resolved.target.name)];
+}
+
+function grouped(resolved: readonly Resolved[], ask: (one: Resolved) => readonly AccessQuestion[]): readonly Need[] {
   const needs = new Map<string, Need>();
   for (const one of resolved) {
-    for (const question of questionsOf(one)) {
+    for (const question of ask(one)) {
       const key = JSON.stringify(question);
       needs.set(key, { question, by: [...(needs.get(key)?.by ?? []), one] });
     }
@@ -36,10 +66,15 @@ export function needsOf(resolved: readonly Resolved[]): readonly Need[] {
   return [...needs.values()];
 }
 
-function questionsOf({ change, resource, target }: Resolved): readonly AccessQuestion[] {
+function questionOf({ resource, target: { namespace } }: Resolved, verb: string): AccessQuestion {
+  const place = namespace === undefined ? {} : { namespace };
+  return { verb, group: resource.group, resource: resource.plural, ...place };
+}
+
+function questionsOf(resolved: Resolved): readonly AccessQuestion[] {
+  const { change, resource, target } = resolved;
   const verbs = [...new Set([...forward[change.type], ...undo[change.type]])];
-  const place = target.namespace === undefined ? {} : { namespace: target.namespace };
-  const own = verbs.map((verb) => ({ verb, group: resource.group, resource: resource.plural, ...place }));
+  const own = verbs.map((verb) => questionOf(resolved, verb));
   return [...own, ...containerQuestions(change.type, resource, target.name)];
 }
 

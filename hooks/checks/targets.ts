@@ -1,8 +1,9 @@
 // Resolves the targets of a spec to objects that the API server knows, and refuses targets that are not allowed.
 import type { Resource } from '../cluster.ts';
+import { type Change, mayMake } from '../model/change.ts';
 import { at } from '../model/json.ts';
 import { describe, identityOf, type Reference } from '../model/reference.ts';
-import { type Change, group, type Transaction } from '../model/transaction.ts';
+import { group, type Transaction } from '../model/transaction.ts';
 import { type Fault, fault } from './fault.ts';
 
 /** A change whose target the API server serves now, or will serve after an earlier change. */
@@ -29,7 +30,7 @@ export function namespaceCreator(changes: readonly Change[], index: number, name
     .slice(0, index)
     .findIndex(
       ({ type, target }) =>
-        type === 'Create' && target.kind === 'Namespace' && target.apiVersion === 'v1' && target.name === namespace,
+        mayMake(type) && target.kind === 'Namespace' && target.apiVersion === 'v1' && target.name === namespace,
     );
   return by < 0 ? undefined : by;
 }

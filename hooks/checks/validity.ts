@@ -1,12 +1,15 @@
 // Checks a Transaction without reading the cluster. The CRD and the admission policy check most of this too, but the hook must work
 // without them: another CRD may be installed, or the policy may have been added later.
+
+import { type Change, type ChangeType, changeTypes } from '../model/change.ts';
 import { at, isDeeperThan, isObject, mostLevels, textAt } from '../model/json.ts';
-import type { Reason } from '../model/reason.ts';
 import { groupOf } from '../model/reference.ts';
-import { annotationOf, annotations, type Change, group, type Transaction } from '../model/transaction.ts';
+import { annotationOf, annotations, type Transaction } from '../model/transaction.ts';
+import { article, changeFieldMessages, fieldManagerFaults } from './change-fields.ts';
 import { durationFaults } from './durations.ts';
 import { type Fault, fault } from './fault.ts';
 import { gateFaults } from './gates.ts';
+import { dnsName, type Message, printable, targetMessages } from './target-names.ts';
 
 export const mostChanges = 500;
 
@@ -21,18 +24,6 @@ export const statusSize = { own: 100_000, change: 800 } as const;
 /** Fewer levels than the engine can process, since content lies inside other levels. */
 const mostContentLevels = mostLevels - 10;
 
-/** Groups of objects that control this engine or Metacontroller: the engine refuses them by group, whichever kinds are served. */
-const refusedGroups: readonly string[] = [group, 'metacontroller.k8s.io'];
-
-const types: readonly string[] = ['Create', 'Update', 'Patch', 'Delete'];
-// Path segments of the API. RBAC names contain `:`, so this is no stricter. Source: apimachinery, path.IsValidPathSegmentName.
-const segment = /^(?!\.{1,2}$)[^/%\p{Cc}\s]{1,253}$/u;
-const dnsLabel = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
-const subdomain = '[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*';
-const dnsName = new RegExp(`^(?=.{1,253}$)${subdomain}$`);
-const groupVersion = new RegExp(`^((?=[^/]{1,253}/)${subdomain}/)?v[a-z0-9]{1,62}$`);
-const kindName = /^[A-Za-z][A-Za-z0-9]{0,62}$/;
-
 /** Every fault that the Transaction alone shows. */
 export function staticFaults(transaction: Transaction): readonly Fault[] {
   const { changes, serviceAccountName } = transaction;
@@ -44,6 +35,7 @@ export function staticFaults(transaction: Transaction): readonly Fault[] {
     all.push(fault('Invalid', `spec.serviceAccountName "${printable(serviceAccountName)}" is not the name of a ServiceAccount`));
   }
   all.push(...nameFaults(transaction), ...durationFaults(transaction), ...sizeFaults(transaction));
+  all.push(...fieldManagerFaults(transaction.fieldManager));
   const gated = changes.map((change) => ({ change, gate: change.gate }));
   all.push(...gateFaults(transaction.gate, gated));
   return [...all, ...changes.slice(0, mostChanges).flatMap((change, index) => changeFaults(change, index, transaction))];
@@ -64,48 +56,27 @@ function sizeFaults({ size, changes }: Transaction): readonly Fault[] {
   return [fault('TransactionTooLarge', message)];
 }
 
-function printable(text: string): string {
-  return text.slice(0, 60).replaceAll(/[^\x20-\x7e]/g, '?');
-}
-
 function changeFaults(change: Change, index: number, transaction: Transaction): readonly Fault[] {
   const wrongType = typeMessages(change);
   const messages = [
     ...wrongType,
     ...targetMessages(change),
     ...(wrongType.length > 0 ? [] : contentMessages(change)),
+    ...changeFieldMessages(change).map((message): Message => ['Invalid', message]),
     ...irreversibleMessages(change, transaction),
   ];
   return messages.map(([reason, message]) => fault(reason, `spec.changes[${index}]: ${message}`, index));
 }
 
-type Message = readonly [reason: Reason, message: string];
-
 function typeMessages({ type }: Change): readonly Message[] {
-  return types.includes(type) ? [] : [['Invalid', `type "${printable(type)}" is none of ${types.join(', ')}`]];
+  const isKnown = changeTypes.some((known) => known === type);
+  return isKnown ? [] : [['Invalid', `type "${printable(type)}" is none of ${changeTypes.join(', ')}`]];
 }
 
-function targetMessages({ target }: Change): readonly Message[] {
-  const messages: Message[] = [];
-  if (!groupVersion.test(target.apiVersion))
-    messages.push(['Invalid', `target.apiVersion "${printable(target.apiVersion)}" is not a version such as v1 or apps/v1`]);
-  if (!kindName.test(target.kind))
-    messages.push(['Invalid', `target.kind "${printable(target.kind)}" is not the name of a kind`]);
-  if (!segment.test(target.name))
-    messages.push(['Invalid', `target.name "${printable(target.name)}" is not a name that an object can have`]);
-  if (target.namespace !== undefined && !dnsLabel.test(target.namespace)) {
-    messages.push(['Invalid', `target.namespace "${printable(target.namespace)}" is not a name that a Namespace can have`]);
-  }
-  const targetGroup = groupOf(target.apiVersion);
-  if (refusedGroups.includes(targetGroup))
-    messages.push(['Refused', `the kinds of ${targetGroup} control Transactions: they cannot be targets`]);
-  return messages;
-}
-
-function contentMessages({ type, target, content }: Change): readonly Message[] {
+function contentMessages({ type, target, content, contentFrom }: Change): readonly Message[] {
   if (isDeeperThan(content, mostContentLevels))
     return [['Invalid', `content is nested deeper than ${mostContentLevels} levels, the maximum`]];
-  if (type === 'Delete') return [];
+  if (type === 'Delete' || (contentFrom !== undefined && content === undefined)) return [];
   if (!isObject(content))
     return [['Invalid', `content must be an object, for ${type} of ${target.kind} ${printable(target.name)}`]];
   const metadata = at(content, 'metadata');
@@ -125,15 +96,24 @@ function contentMessages({ type, target, content }: Change): readonly Message[] 
         `content.${path} is "${printable(found ?? '')}", the target says "${wanted}": leave it out of content`,
       ],
     ),
-    ...forbidden.map((key): Message => ['Invalid', `content.metadata.${key} cannot be set by a ${type}: leave it out`]),
+    ...forbidden.map((key): Message => ['Invalid', `content.metadata.${key} cannot be set by ${article(type)}: leave it out`]),
+    ...markMessages(metadata),
   ];
 }
 
-const forbiddenMetadata: Readonly<Record<'Create' | 'Update' | 'Patch', readonly string[]>> = {
+const forbiddenMetadata: Readonly<Record<Exclude<ChangeType, 'Delete'>, readonly string[]>> = {
   Create: ['resourceVersion', 'uid', 'managedFields'],
   Update: ['uid', 'managedFields'],
   Patch: ['resourceVersion', 'uid', 'managedFields'],
+  Apply: ['resourceVersion', 'uid', 'managedFields'],
 };
+
+// Only the engine says whose work an object is.
+function markMessages(metadata: Parameters<typeof at>[0]): readonly Message[] {
+  const { appliedBy } = annotations;
+  if (at(metadata, 'annotations', appliedBy) === undefined) return [];
+  return [['Invalid', `content.metadata.annotations["${appliedBy}"] is set by the engine: leave it out`]];
+}
 
 function textOrOther(object: Parameters<typeof at>[0], key: string): string | undefined {
   const found = at(object, key);

@@ -6,10 +6,11 @@ import { howToAllow, takesAlong, unlistedNote, whyIrreversible } from '../checks
 import { driftRoom } from '../checks/room.ts';
 import type { Precondition } from '../cluster.ts';
 import { hasTurn, isSettled } from '../in-flight/in-flight.ts';
+import { madeOf } from '../model/change.ts';
 import { isSealed, type SnapshotEntry } from '../model/entry.ts';
 import type { Failure } from '../model/failure.ts';
 import { describe } from '../model/reference.ts';
-import { fieldManagers, mayBreak } from '../model/transaction.ts';
+import { managersOfChange, mayBreak } from '../model/transaction.ts';
 import type { ItemView, Observation } from '../observe/observation.ts';
 import { type Clear, firstLease, guard, lockLost, stepIfBlocked, unreadable } from './guards.ts';
 import type { Step } from './step.ts';
@@ -51,9 +52,9 @@ function decideChange(observation: Observation, view: ItemView, { entry, drift }
   const evidence: ApplyEvidence = {
     entry,
     live: view.live.kind === 'present' ? view.live.object : undefined,
-    change: view.change,
+    change: madeOf(view.change, entry),
     uid: transaction.uid,
-    managers: fieldManagers(transaction),
+    managers: managersOfChange(transaction, view.change),
     drift,
     recorded: false,
     isSealed: isSealed(entry.target, transaction.namespace),

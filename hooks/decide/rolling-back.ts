@@ -14,7 +14,7 @@ import type { Item } from '../model/item.ts';
 import { textAt } from '../model/json.ts';
 import { describe } from '../model/reference.ts';
 import { formatTime, parseTime } from '../model/timeouts.ts';
-import { fieldManagers } from '../model/transaction.ts';
+import { managersOfChange } from '../model/transaction.ts';
 import type { ItemView, Observation } from '../observe/observation.ts';
 import { type Clear, firstLease, guard, stepIfBlocked, unreadable } from './guards.ts';
 import { acquirerOf, planAcquisition } from './locks.ts';
@@ -115,7 +115,7 @@ function evidenceOf({ status, transaction }: Observation, view: ItemView, { entr
   return {
     entry: withDrift(entry, drift),
     live: view.live.kind === 'present' ? view.live.object : undefined,
-    managers: fieldManagers(transaction),
+    managers: managersOfChange(transaction, view.change),
     drift,
     recorded: item.progress.kind === 'applied',
     isSealed: isSealed(entry.target, transaction.namespace),

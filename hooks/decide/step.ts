@@ -3,12 +3,12 @@
 import type { UndoVerdict } from '../attribution/undo.ts';
 import type { Precondition } from '../cluster.ts';
 import type { Lock } from '../locks/lease.ts';
+import type { Change } from '../model/change.ts';
 import type { SnapshotEntry } from '../model/entry.ts';
 import type { Failure } from '../model/failure.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { Wanted } from '../model/others.ts';
 import type { Status } from '../model/status.ts';
-import type { Change } from '../model/transaction.ts';
 import type { Wait } from '../model/wait.ts';
 import type { Prepared } from '../observe/observation.ts';
 import type { Drift } from '../snapshots/drift.ts';

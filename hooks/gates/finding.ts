@@ -1,8 +1,9 @@
 // What a look at a gated object has come to.
+
+import type { ChangeType } from '../model/change.ts';
 import type { StoredResource } from '../model/entry.ts';
 import type { Evaluated, Gate } from '../model/gate.ts';
 import type { JsonObject } from '../model/json.ts';
-import type { ChangeType } from '../model/transaction.ts';
 
 /** `found` is in words, cleaned, at most `longestFound` characters; nothing in it changes while the object does not. */
 export type Finding =

@@ -1,7 +1,8 @@
 // CustomResourceDefinitions that a Transaction itself changes, and what of it needs them.
+
+import type { Change } from './change.ts';
 import { at, isList, type Json, textAt } from './json.ts';
 import { groupOf, versionOf } from './reference.ts';
-import type { Change } from './transaction.ts';
 
 /**
  * Whether the change, as it is written, makes the API server serve that kind in that version. The name of a CRD must be its plural and

@@ -1,7 +1,8 @@
 // What a snapshot holds of one target: its state before the change, and the state expected after it.
+
+import type { Way } from './change.ts';
 import type { JsonObject } from './json.ts';
 import type { Reference } from './reference.ts';
-import type { ChangeType } from './transaction.ts';
 
 /** How a target is served; the part of a resource that its undo needs when discovery has forgotten the kind. */
 export interface StoredResource {
@@ -15,7 +16,8 @@ export interface StoredResource {
 
 export interface SnapshotEntry {
   readonly index: number;
-  readonly type: ChangeType;
+  /** How the change is made. */
+  readonly type: Way;
   readonly target: Reference;
   readonly resource: StoredResource;
   /** Absent when the object did not exist. */
@@ -26,6 +28,8 @@ export interface SnapshotEntry {
   readonly approximate: boolean;
   /** Its dry run was refused for a reason that an earlier change may take away: it is made in its turn. */
   readonly deferred?: true;
+  /** What is sent, where the spec does not hold it (contentFrom). */
+  readonly content?: JsonObject;
 }
 
 /** Whether readers of the Transaction's namespace must not learn the content of a target. */

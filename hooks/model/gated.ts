@@ -1,9 +1,10 @@
 // Which changes of a Transaction are waited for, what must not be announced before, and whether a wait is due.
+
+import type { Change } from './change.ts';
 import { isCrdOf } from './crds.ts';
 import { decodeGate, type Gate } from './gate.ts';
 import type { Item } from './item.ts';
 import type { Json } from './json.ts';
-import type { Change } from './transaction.ts';
 
 /** What of a Transaction its gates follow from. */
 export interface Gating {

@@ -1,7 +1,9 @@
 // What the engine knows of other Transactions that change the same object: as they are stored, read while its lock is held, so
 // that none of them is under way.
+
+import type { ChangeType, Target } from './change.ts';
 import { groupOf, type Reference } from './reference.ts';
-import { type ChangeType, fieldManagers, type Target, type Transaction } from './transaction.ts';
+import { fieldManagers, type Transaction } from './transaction.ts';
 
 /** A change of another Transaction to the object. */
 export interface OtherChange {

@@ -1,6 +1,7 @@
 // A Transaction as stored, defaults applied. Where its own rules are broken, all faults are reported at once (checks/validity.ts).
 import { createHash } from 'node:crypto';
-import { at, canonicalJson, isDeeperThan, isList, isObject, type Json, type JsonObject, mostLevels, textAt } from './json.ts';
+import { type Change, decodeChanges, memberOf } from './change.ts';
+import { at, canonicalJson, isDeeperThan, isObject, type Json, type JsonObject, mostLevels, textAt } from './json.ts';
 import { decodeStatus, type Status } from './status.ts';
 import { defaultTimeouts, parseDuration, parseTime } from './timeouts.ts';
 import { storedSize, storedSizeOf } from './words.ts';
@@ -14,26 +15,9 @@ export const annotations = {
   allowIrreversible: 'tx.janus.io/allow-irreversible',
   /** On an object that a Create made and that has no field which could show its manager. */
   createdBy: 'tx.janus.io/created-by',
+  /** On an object that an Apply wrote under `spec.fieldManager`: the holder (holderOf) of the last one. */
+  appliedBy: 'tx.janus.io/applied-by',
 } as const;
-
-/** A target as written: whether an absent namespace means the Transaction's own depends on the kind. */
-export interface Target {
-  readonly apiVersion: string;
-  readonly kind: string;
-  readonly name: string;
-  readonly namespace?: string;
-}
-
-export type ChangeType = 'Create' | 'Update' | 'Patch' | 'Delete';
-
-export interface Change {
-  readonly type: ChangeType;
-  readonly target: Target;
-  /** An object for all but Delete; checked before anything is done. */
-  readonly content: Json | undefined;
-  /** As written (gateOf of gated.ts reads it). */
-  readonly gate?: Json;
-}
 
 export const durationNames = ['lockTimeout', 'lockWait', 'timeout'] as const;
 type DurationName = (typeof durationNames)[number];
@@ -59,6 +43,8 @@ export interface Transaction {
   readonly misread: readonly DurationName[];
   /** That of the spec, as written. */
   readonly gate?: Json;
+  /** As written: the field manager under which an Apply writes (sharedManager). */
+  readonly fieldManager?: Json;
   /** In s after the end; undefined keeps the Transaction. */
   readonly ttlSecondsAfterFinished: number | undefined;
   /** sha256 of the spec in canonical form; empty where it is nested too deep, which the checks refuse. */
@@ -87,7 +73,8 @@ export function decodeTransaction(object: JsonObject): Transaction {
     annotations: annotated,
     serviceAccountName: textAt(spec, 'serviceAccountName') ?? '',
     changes,
-    ...gateIn(spec),
+    ...memberOf(spec, 'gate'),
+    ...memberOf(spec, 'fieldManager'),
     ...durationsOf(spec),
     ttlSecondsAfterFinished: typeof ttl === 'number' ? ttl : undefined,
     ...measured(spec, annotated),
@@ -119,31 +106,6 @@ function durationsOf(spec: Json): Pick<Transaction, DurationName | 'misread'> {
   };
 }
 
-function decodeChanges(changes: Json | undefined): readonly Change[] {
-  return isList(changes) ? changes.map(decodeChange) : [];
-}
-
-function decodeChange(change: Json): Change {
-  const target = at(change, 'target');
-  const namespace = textAt(target, 'namespace');
-  return {
-    type: (textAt(change, 'type') ?? '') as ChangeType,
-    target: {
-      apiVersion: textAt(target, 'apiVersion') ?? '',
-      kind: textAt(target, 'kind') ?? '',
-      name: textAt(target, 'name') ?? '',
-      ...(namespace === undefined ? {} : { namespace }),
-    },
-    content: at(change, 'content'),
-    ...gateIn(change),
-  };
-}
-
-function gateIn(wire: Json): { readonly gate?: Json } {
-  const gate = at(wire, 'gate');
-  return gate === undefined || gate === null ? {} : { gate };
-}
-
 /** The value of an annotation, or undefined. */
 export function annotationOf(transaction: Transaction, name: string): string | undefined {
   return textAt(transaction.annotations, name);
@@ -164,14 +126,33 @@ export const longestManager = 128;
 const uidLength = 8;
 
 /** Our two field managers: of the change, and of its undo (it marks an object as half restored). */
-export function fieldManagers(transaction: Pick<Transaction, 'name' | 'uid'>): {
-  readonly forward: string;
-  readonly restore: string;
-} {
+export function fieldManagers(transaction: Pick<Transaction, 'name' | 'uid'>): OwnManagers {
   const uid = transaction.uid.slice(0, uidLength);
   const named = (prefix: string): string =>
     `${prefix}${transaction.name.slice(0, longestManager - prefix.length - uidLength - 1)}-${uid}`;
   return { forward: named('janus-'), restore: named('janus-restore-') };
+}
+
+interface OwnManagers {
+  readonly forward: string;
+  readonly restore: string;
+}
+
+/** The field managers of a change. */
+export interface Managers extends OwnManagers {
+  /** Set where others write under `forward`, too: only the annotation `applied-by` with this value shows our write. */
+  readonly holder?: string;
+}
+
+/** The field managers of a change: an Apply writes under `spec.fieldManager`. */
+export function managersOfChange(
+  transaction: Pick<Transaction, 'namespace' | 'name' | 'uid' | 'fieldManager'>,
+  change: Pick<Change, 'type'> | undefined,
+): Managers {
+  const own = fieldManagers(transaction);
+  const { fieldManager } = transaction;
+  if (change?.type !== 'Apply' || typeof fieldManager !== 'string') return own;
+  return { forward: fieldManager, restore: own.restore, holder: holderOf(transaction) };
 }
 
 /**
@@ -188,4 +169,13 @@ export function namesBehind(manager: string): readonly string[] | undefined {
 /** Whether this may be the field manager of a Transaction. */
 export function isOfTransaction(manager: string): boolean {
   return namesBehind(manager)?.length !== 0;
+}
+
+/**
+ * Whether the change leaves an entry in managedFields that goes with the Transaction. What others write under as well stays, with its
+ * annotation.
+ */
+export function leavesEntry({ changes, fieldManager }: Transaction, index: number): boolean {
+  const type = changes[index]?.type;
+  return type === 'Patch' || (type === 'Apply' && fieldManager === undefined);
 }

@@ -2,19 +2,20 @@
 
 import { resourceFromChanged, resourceFromCreated } from '../checks/defined.ts';
 import type { Fault } from '../checks/fault.ts';
-import { byName, gapFaults, missingAccount, type Need, needsOf } from '../checks/permissions.ts';
+import { gapFaults, missingAccount, needsOf } from '../checks/permissions.ts';
 import { namespaceCreator, type Resolved, targetFaults, targetOf, unknownKind } from '../checks/targets.ts';
 import { staticFaults } from '../checks/validity.ts';
-import type { AccessQuestion, Expressions, Reader, ResourceAnswer } from '../cluster.ts';
+import type { Expressions, Reader, ResourceAnswer } from '../cluster.ts';
 import { type Lock, leaseLocation, lockOf } from '../locks/lease.ts';
 import type { Failure } from '../model/failure.ts';
 import { textAt } from '../model/json.ts';
 import type { Transaction } from '../model/transaction.ts';
-import { engine, serviceAccountOf } from '../writes/resources.ts';
+import { engine } from '../writes/resources.ts';
+import { reviewAccess } from './access.ts';
 import type { Carry } from './carry.ts';
 import { expressionFaults } from './expressions.ts';
 import type { Looks } from './looks.ts';
-import type { BeginView, LockState, LockView, Presence } from './observation.ts';
+import type { BeginView, LockState, LockView } from './observation.ts';
 import { lookForAccount, read, readOwnLeases } from './read.ts';
 import type { Sightings } from './sightings.ts';
 
@@ -108,38 +109,6 @@ async function checkTargets(context: LockContext, { resolved, faults }: Targets)
     };
   }
   return access.kind === 'trouble' ? { faults: [], trouble: access.failure } : { faults: gapFaults(access.gaps, name) };
-}
-
-type Access =
-  | { readonly kind: 'reviewed'; readonly gaps: readonly AccessQuestion[] }
-  | { readonly kind: 'trouble'; readonly failure: Failure };
-
-async function reviewAccess(context: LockContext, needs: readonly Need[]): Promise<Access> {
-  const general = await ask(
-    context,
-    needs.map(({ question }) => question),
-  );
-  if (general.kind === 'trouble') return general;
-  const denied = needs.filter(({ question }) => general.gaps.includes(question));
-  const named = denied.flatMap(({ question, by }) => by.map(({ target }) => byName(question, target.name) ?? question));
-  return named.length === 0 ? general : ask(context, [...new Set(named)]);
-}
-
-// An allowed permission counts for a moment: Transactions that begin at the same time mostly need the same ones.
-async function ask(context: LockContext, questions: readonly AccessQuestion[]): Promise<Access> {
-  const answers = await Promise.all(questions.map((question) => lookForRight(context, question)));
-  const trouble = answers.find((answer) => answer.kind === 'trouble');
-  if (trouble?.kind === 'trouble') return { kind: 'trouble', failure: trouble.failure };
-  return { kind: 'reviewed', gaps: questions.filter((_, index) => answers[index]?.kind !== 'present') };
-}
-
-function lookForRight({ reader, sightings, transaction }: LockContext, question: AccessQuestion): Promise<Presence> {
-  const { namespace, serviceAccountName } = transaction;
-  return sightings.look(`right ${namespace}/${serviceAccountName} ${JSON.stringify(question)}`, async () => {
-    const answer = await reader.allowed(question, serviceAccountOf(transaction));
-    if (answer.kind === 'failed') return { kind: 'trouble', failure: answer.failure };
-    return answer.allowed ? { kind: 'present', object: {} } : { kind: 'absent' };
-  });
 }
 
 /**

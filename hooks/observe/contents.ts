@@ -2,13 +2,14 @@
 // deletes with it, and the contents of a Namespace or a CustomResourceDefinition.
 import { companyOf, type Doomed, isControlledBy, isDerived, type Neighbour } from '../checks/company.ts';
 import { managersOf } from '../content/fields.ts';
+import { bearsOurWrite } from '../content/marks.ts';
 import { kubernetesManagers } from '../content/ownership.ts';
 import type { SnapshotEntry } from '../model/entry.ts';
 import type { Failure, Unseen } from '../model/failure.ts';
 import type { JsonObject } from '../model/json.ts';
 import { identityOf, type Reference } from '../model/reference.ts';
 import type { Status } from '../model/status.ts';
-import { fieldManagers, type Transaction } from '../model/transaction.ts';
+import { managersOfChange, type Transaction } from '../model/transaction.ts';
 import { serviceAccountOf } from '../writes/resources.ts';
 import { type Around, lookAround } from './along.ts';
 import { boundClaims } from './claims.ts';
@@ -101,9 +102,10 @@ function whoseIs({ transaction, status, entries, entry }: Standing, { reference,
   const progress = status.items[index]?.progress.kind;
   if (progress !== 'announced' && progress !== 'applied') return 'others';
   if (index > entry.index) return 'awaited';
-  const { forward } = fieldManagers(transaction);
+  const own = managersOfChange(transaction, transaction.changes[index]);
+  const { forward } = own;
   const managers = managersOf(object).map(({ name }) => name);
-  const isOurs = managers.includes(forward) && managers.every((name) => name === forward || kubernetesManagers.includes(name));
+  const isOurs = bearsOurWrite(object, own) && managers.every((name) => name === forward || kubernetesManagers.includes(name));
   return isOurs ? 'ours' : 'others';
 }
 

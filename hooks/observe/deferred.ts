@@ -4,6 +4,7 @@ import type { Resolved } from '../checks/targets.ts';
 import type { Answer, Reader } from '../cluster.ts';
 import { contentOf } from '../content/content.ts';
 import { listKindsOf, namedPaths, valueAt, withValuesAt } from '../content/lists.ts';
+import { madeOf, mayMake, wayOf } from '../model/change.ts';
 import type { SnapshotEntry } from '../model/entry.ts';
 import type { Failure } from '../model/failure.ts';
 import { isObject, type JsonObject, withPath } from '../model/json.ts';
@@ -14,10 +15,12 @@ import type { Prepared, Presence } from './observation.ts';
 
 /** The change with an expected state that no dry run confirmed: what the engine will send. */
 function untried(resolved: Resolved, prior: JsonObject | undefined, transaction: Transaction): Prepared {
-  const { change, target, resource } = resolved;
+  const { target, resource } = resolved;
+  const way = wayOf(resolved.change.type, prior !== undefined);
+  const change = madeOf(resolved.change, { type: way });
   const write = changeWrite({ transaction, change, target, resource, prior, live: prior }, preconditionOf(prior));
   const expected = write.verb === 'delete' ? undefined : foreseen(write, prior, resolved);
-  return { resolved, prior, expected, approximate: true };
+  return { resolved, way, prior, expected, approximate: true };
 }
 
 // An apply sends only the fields that it sets. Without a dry run nobody knows who will lose fields to it. So the expected state has
@@ -70,7 +73,7 @@ export function dependent(
 ): Prepared {
   const plain = untried(resolved, prior, transaction);
   const maker = transaction.changes[by];
-  if (maker === undefined || maker.type === 'Create') return plain;
+  if (maker === undefined || mayMake(maker.type)) return plain;
   return { ...plain, deferred: true, note: unservedNote(by, resolved) };
 }
 

@@ -1,10 +1,11 @@
 // What must be known to evaluate one item: its lock, its snapshot, the ServiceAccount, the live object.
 import { isTerminating } from '../content/ownership.ts';
 import { leaseLocation, lockOf } from '../locks/lease.ts';
+import type { ChangeType } from '../model/change.ts';
 import type { SnapshotEntry } from '../model/entry.ts';
 import { textAt } from '../model/json.ts';
 import type { Status } from '../model/status.ts';
-import { type ChangeType, mayBreak, type Transaction } from '../model/transaction.ts';
+import { mayBreak, type Transaction } from '../model/transaction.ts';
 import { driftOf } from '../snapshots/drift.ts';
 import { engine } from '../writes/resources.ts';
 import { type Ahead, readInTurn } from './ahead.ts';

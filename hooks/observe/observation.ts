@@ -6,13 +6,14 @@ import type { Answer } from '../cluster.ts';
 import type { Due } from '../due.ts';
 import type { OwnWrites } from '../in-flight/own-writes.ts';
 import type { Lock } from '../locks/lease.ts';
+import type { Change, Way } from '../model/change.ts';
 import type { Failure, Unseen } from '../model/failure.ts';
 import type { Item } from '../model/item.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { Others } from '../model/others.ts';
 import type { Reference } from '../model/reference.ts';
 import type { Status } from '../model/status.ts';
-import type { Change, Transaction } from '../model/transaction.ts';
+import type { Transaction } from '../model/transaction.ts';
 import type { KnownDrift } from '../snapshots/drift.ts';
 import type { AwaitView, StoredSnapshot } from './awaited.ts';
 
@@ -35,6 +36,8 @@ export interface LockView {
 /** A target before its change: what is there, and what a dry run says would be. */
 export interface Prepared {
   readonly resolved: Resolved;
+  /** How the change will be made. */
+  readonly way: Way;
   readonly prior: JsonObject | undefined;
   readonly expected: JsonObject | undefined;
   readonly approximate: boolean;

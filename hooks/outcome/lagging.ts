@@ -3,11 +3,11 @@
 // is final. And what an undo creates again may need what it creates later: it is passed over until then.
 import { type Later, removerOf } from '../checks/deferred.ts';
 import { undoLater } from '../decide/waiting.ts';
+import type { Way } from '../model/change.ts';
 import type { SnapshotEntry } from '../model/entry.ts';
 import type { Failure } from '../model/failure.ts';
 import { isToUndo } from '../model/item.ts';
 import { describe } from '../model/reference.ts';
-import type { ChangeType } from '../model/transaction.ts';
 import { answerWith, type Done, type Result } from './answer.ts';
 
 /** ms before each further try. */
@@ -25,7 +25,7 @@ export function triedAgain({ observation, carry }: Done, index: number, failure:
   return { kind: 'again', carry: { ...carry, lagging: tries + 1 }, pause };
 }
 
-const inverse: Readonly<Record<ChangeType, ChangeType>> = {
+const inverse: Readonly<Record<Way, Way>> = {
   Create: 'Delete',
   Update: 'Update',
   Patch: 'Update',

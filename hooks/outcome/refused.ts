@@ -33,5 +33,6 @@ export function denied(plan: Plan, step: Step, refused: Refused | undefined): Ou
 }
 
 function versionOf(write: Write | undefined): string | undefined {
-  return write === undefined || write.verb === 'create' ? undefined : write.precondition.resourceVersion;
+  if (write === undefined || write.verb === 'create' || write.precondition === 'absent') return undefined;
+  return write.precondition.resourceVersion;
 }

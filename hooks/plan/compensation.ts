@@ -13,7 +13,7 @@ import { type ListKinds, listKindsOf } from '../content/lists.ts';
 import { fenceOf, hasManager, restoredManagers } from '../content/ownership.ts';
 import type { SnapshotEntry } from '../model/entry.ts';
 import { at, equalJson, isList, type Json, type JsonObject, textAt, withKey, withPath } from '../model/json.ts';
-import { fieldManagers, type Transaction } from '../model/transaction.ts';
+import { fieldManagers, managersOfChange, type Transaction } from '../model/transaction.ts';
 import { locationOf } from '../writes/change.ts';
 import type { Mutation } from '../writes/mutation.ts';
 import { preconditionOf, serviceAccountOf } from '../writes/resources.ts';
@@ -95,9 +95,10 @@ function keepOwners(before: JsonObject, restored: JsonObject): JsonObject {
   return isList(entries) ? withPath(restored, ['metadata', 'managedFields'], entries) : restored;
 }
 
-function ourManagers({ transaction }: UndoContext): readonly string[] {
-  const { forward, restore } = fieldManagers(transaction);
-  return [forward, restore];
+// A manager that others write under, too, gets its former fields back, like that of anybody else.
+function ourManagers({ transaction, entry }: UndoContext): readonly string[] {
+  const { forward, restore, holder } = managersOfChange(transaction, transaction.changes[entry.index]);
+  return holder === undefined ? [forward, restore] : [restore];
 }
 
 // Managers that must own nothing after the undo.

@@ -9,7 +9,7 @@ import { entryOf, managersOf } from '../content/fields.ts';
 import type { Step } from '../decide/step.ts';
 import { acquireWrite, releaseWrite, renewWrite, replaceWrite, signWrite } from '../locks/lease.ts';
 import type { SnapshotEntry } from '../model/entry.ts';
-import type { JsonObject } from '../model/json.ts';
+import { isObject, type JsonObject } from '../model/json.ts';
 import type { Packer } from '../model/packer.ts';
 import { fieldManagers, type Transaction } from '../model/transaction.ts';
 import type { Observation, Prepared } from '../observe/observation.ts';
@@ -79,17 +79,19 @@ function storePlan({ targets, name }: Extract<Step, { kind: 'store' }>, transact
     : { kind: 'sequence', writes };
 }
 
-function entryOfTarget({ resolved, prior, expected, approximate, deferred }: Prepared): SnapshotEntry {
+function entryOfTarget({ resolved, way, prior, expected, approximate, deferred }: Prepared): SnapshotEntry {
+  const { change } = resolved;
   const { group, version, plural, kind, namespaced, statusSubresource } = resolved.resource;
   return {
     index: resolved.index,
-    type: resolved.change.type,
+    type: way,
     target: resolved.target,
     resource: { group, version, plural, kind, namespaced, statusSubresource },
     ...(prior === undefined ? {} : { prior }),
     ...(expected === undefined ? {} : { expected }),
     approximate,
     ...(deferred === true ? { deferred } : {}),
+    ...(change.contentFrom !== undefined && isObject(change.content) ? { content: change.content } : {}),
   };
 }
 

@@ -7,6 +7,7 @@
 //
 // I12. Values of Secrets, and of objects in other namespaces, are readable nowhere: not in a snapshot, a status, a Lease, a log or an Event
 //     (for messages: content/path.ts, checks/failures.ts).
+import { type Change, type Way, wayIn } from '../model/change.ts';
 import { isSealed, type SnapshotEntry, type StoredResource } from '../model/entry.ts';
 import { at, isDeeperThan, isObject, type Json, type JsonObject, mostLevels, parseJson, textAt } from '../model/json.ts';
 import type { Packer } from '../model/packer.ts';
@@ -84,12 +85,12 @@ function unpack(text: string, place: Place, packer: Packer, most: number): strin
 /** The entry in an authentic text; undefined if it contradicts the spec. */
 export function readEntry(text: string, { transaction, index, target }: Place): Decoded | undefined {
   const wire = parsed(text);
-  const type = transaction.changes[index]?.type;
+  const type = decidedWay(wire, transaction.changes[index]);
   const stored = at(wire, 'target') as Reference | undefined;
-  const isIts = isObject(wire) && type !== undefined && at(wire, 'index') === index && at(wire, 'type') === type;
   const resource = decodeResource(at(wire, 'resource'), target);
-  if (!isIts || resource === undefined || !isReference(stored) || identityOf(stored) !== identityOf(target)) return undefined;
-  const states = (['prior', 'expected'] as const).flatMap((key) => {
+  if (type === undefined || at(wire, 'index') !== index || resource === undefined) return undefined;
+  if (!isReference(stored) || identityOf(stored) !== identityOf(target)) return undefined;
+  const states = (['prior', 'expected', 'content'] as const).flatMap((key) => {
     const state = at(wire, key);
     return isObject(state) ? [[key, state] as const] : [];
   });
@@ -97,6 +98,13 @@ export function readEntry(text: string, { transaction, index, target }: Place): 
   const deferred = at(wire, 'deferred') === true ? { deferred: true as const } : {};
   const entry = { index, type, target, resource, ...Object.fromEntries(states), approximate, ...deferred };
   return { entry, size: Buffer.byteLength(text) };
+}
+
+/** The way that the entry says, where it is one for the change of the spec, and content is there exactly where the spec has none. */
+function decidedWay(wire: Json | undefined, change: Change | undefined): Way | undefined {
+  const isStored = at(wire, 'content') !== undefined;
+  if (change === undefined || isStored !== (change.contentFrom !== undefined)) return undefined;
+  return wayIn(change.type, at(wire, 'type'));
 }
 
 function parsed(text: string): Json | undefined {

@@ -4,11 +4,13 @@
 //     state before; its own marks aside.
 import type { Location, Precondition, Write } from '../cluster.ts';
 import { withoutKeys } from '../content/content.ts';
+import { withoutGeneratedParts } from '../content/manifest.ts';
 import { merge } from '../content/merge.ts';
+import { type Change, type Made, madeOf } from '../model/change.ts';
 import type { SnapshotEntry, StoredResource } from '../model/entry.ts';
 import { at, isList, isObject, type Json, type JsonObject, withKey, withPath } from '../model/json.ts';
 import { type Reference, typeMeta } from '../model/reference.ts';
-import { annotations, type Change, fieldManagers, type Transaction } from '../model/transaction.ts';
+import { annotations, managersOfChange, type Transaction } from '../model/transaction.ts';
 import { serviceAccountOf } from './resources.ts';
 
 export function locationOf(target: Reference, resource: StoredResource): Location {
@@ -19,7 +21,7 @@ export function locationOf(target: Reference, resource: StoredResource): Locatio
 /** What the write of a change needs, before and after the snapshot exists. */
 export interface ChangeContext {
   readonly transaction: Transaction;
-  readonly change: Change;
+  readonly change: Made;
   readonly target: Reference;
   readonly resource: StoredResource;
   /** The object before the change, as stored in the snapshot. */
@@ -28,21 +30,30 @@ export interface ChangeContext {
   readonly live: JsonObject | undefined;
 }
 
-/** The write of a change. `precondition` is that of `live`; only a Create has none. */
+/** The write of a change. `precondition` is that of `live`; only what creates has none. */
 export function changeWrite(context: ChangeContext, precondition: Precondition | undefined): Write {
-  const base = { identity: serviceAccountOf(context.transaction), location: locationOf(context.target, context.resource) };
-  const fieldManager = fieldManagers(context.transaction).forward;
+  const { transaction, change, target, resource } = context;
+  const base = { identity: serviceAccountOf(transaction), location: locationOf(target, resource) };
+  const fieldManager = managersOfChange(transaction, change).forward;
+  if (change.type === 'Apply') {
+    const object = applied(context);
+    return { ...base, verb: 'apply', object, precondition: precondition ?? 'absent', fieldManager, ...conflictsOf(change) };
+  }
   if (precondition === undefined) return { ...base, verb: 'create', object: created(context), fieldManager };
-  switch (context.change.type) {
+  switch (change.type) {
     case 'Create':
       return { ...base, verb: 'create', object: created(context), fieldManager };
     case 'Update':
       return { ...base, verb: 'update', object: updated(context), precondition, fieldManager };
     case 'Patch':
-      return { ...base, verb: 'apply', object: sent(context), precondition, fieldManager };
+      return { ...base, verb: 'apply', object: sent(context), precondition, fieldManager, ...conflictsOf(change) };
     case 'Delete':
       return { ...base, verb: 'delete', precondition };
   }
+}
+
+function conflictsOf({ fieldConflicts }: Change): { readonly failOnConflict?: true } {
+  return fieldConflicts === 'Fail' ? { failOnConflict: true } : {};
 }
 
 function sent({ change, target }: ChangeContext): JsonObject {
@@ -50,6 +61,15 @@ function sent({ change, target }: ChangeContext): JsonObject {
   const metadata = at(content, 'metadata');
   const place = target.namespace === undefined ? { name: target.name } : { name: target.name, namespace: target.namespace };
   return { ...content, ...typeMeta(target), metadata: { ...(isObject(metadata) ? metadata : {}), ...place } };
+}
+
+// What others write under the same field manager shows nothing of whose work it is: an annotation does.
+function applied(context: ChangeContext): JsonObject {
+  const { change, transaction } = context;
+  const { holder } = managersOfChange(transaction, change);
+  const object = change.way === 'Create' && holder === undefined ? created(context) : sent(context);
+  const plain = withoutGeneratedParts(object, context.resource);
+  return holder === undefined ? plain : withPath(plain, ['metadata', 'annotations', annotations.appliedBy], holder);
 }
 
 // An object without any field of its own would have no managed field to show that we created it: then an annotation shows it.
@@ -90,7 +110,7 @@ function updated(context: ChangeContext): JsonObject {
  * The members of metadata that an Update keeps if its content does not name them. Without its finalizers an object would disappear
  * before others have cleaned up after it; without its owners it would outlive them.
  */
-export function keptBy({ type, content }: Change): readonly string[] {
+export function keptBy({ type, content }: Pick<Change, 'type' | 'content'>): readonly string[] {
   const metadata = at(content, 'metadata');
   const isNamed = (key: string): boolean => isObject(metadata) && Object.hasOwn(metadata, key);
   return type === 'Update' ? ['finalizers', 'ownerReferences'].filter((key) => !isNamed(key)) : [];
@@ -106,5 +126,5 @@ export function changeContextOf(
   transaction: Transaction,
   live: JsonObject | undefined,
 ): ChangeContext {
-  return { transaction, change, target: entry.target, resource: entry.resource, prior: entry.prior, live };
+  return { transaction, change: madeOf(change, entry), target: entry.target, resource: entry.resource, prior: entry.prior, live };
 }

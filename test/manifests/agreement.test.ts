@@ -34,6 +34,13 @@ const fullSpec: JsonObject = {
       target: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web-server', namespace: 'shop' },
       type: 'Patch',
       content: { spec: { replicas: 3 } },
+      contentFrom: {
+        configMapKeyRef: { name: 'release-7', key: 'web.yaml.gz' },
+        secretKeyRef: { name: 'release-7', key: 'web.yaml' },
+        digest: `sha256:${'0a'.repeat(32)}`,
+      },
+      fieldConflicts: 'Fail',
+      whenImmutable: 'Recreate',
       gate: {
         at: 'AtEnd',
         ready: check,
@@ -43,6 +50,7 @@ const fullSpec: JsonObject = {
       },
     },
   ],
+  fieldManager: 'shop',
   gate: { timeout: '10m', stableFor: '30s' },
   lockTimeout: '5m',
   lockWait: '1m',

@@ -49,17 +49,32 @@ const rows: readonly Row[] = [
     ],
   },
   {
-    rule: 'a type is one of four',
-    accepted: ['Create', 'Update', 'Patch', 'Delete'].map((type) => change({ type })),
+    rule: 'a type is one of five',
+    accepted: ['Create', 'Update', 'Patch', 'Delete', 'Apply'].map((type) => change({ type })),
     refused: [
-      [change({ type: 'Apply' }), 'supported values: "Create", "Update", "Patch", "Delete"'],
+      [change({ type: 'Replace' }), 'supported values: "Create", "Update", "Patch", "Delete", "Apply"'],
       [changes(without(sampleChange, 'type')), 'spec.changes[0].type: Required value'],
     ],
   },
   {
     rule: 'content is required but for Delete',
-    accepted: [changes({ ...bare, type: 'Delete' }), change({ type: 'Delete', content: { kind: 'ignored' } })],
-    refused: ['Create', 'Update', 'Patch'].map((type) => [changes({ ...bare, type }), 'spec.changes[0].content: Required value']),
+    accepted: [
+      changes({ ...bare, type: 'Delete' }),
+      change({ type: 'Delete', content: { kind: 'ignored' } }),
+      changes({ ...bare, type: 'Apply', contentFrom: {} }),
+    ],
+    refused: ['Create', 'Update', 'Patch', 'Apply'].map((type) => [
+      changes({ ...bare, type }),
+      'spec.changes[0].content: Required value',
+    ]),
+  },
+  {
+    rule: 'a target is required but for Apply',
+    accepted: [changes({ type: 'Apply', content: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' } } })],
+    refused: ['Create', 'Update', 'Patch', 'Delete'].map((type) => [
+      changes({ type, content: {} }),
+      'spec.changes[0].target: Required value',
+    ]),
   },
   {
     rule: 'a target has version, kind and name',

@@ -1,10 +1,11 @@
 // One object in all its possible states, for the tables about verdicts: our change sets `spec.a` to 2 and adds `spec.c`; kubectl
 // wrote all other fields, and a controller the status. The object's uid is u1, the Transaction's t1.
 import type { UndoEvidence } from '../../hooks/attribution/undo.ts';
+import type { Way } from '../../hooks/model/change.ts';
 import type { SnapshotEntry } from '../../hooks/model/entry.ts';
 import { at, isList, isObject, type Json, type JsonObject, withPath } from '../../hooks/model/json.ts';
 import { nobodyElse } from '../../hooks/model/others.ts';
-import { annotations, type ChangeType } from '../../hooks/model/transaction.ts';
+import { annotations } from '../../hooks/model/transaction.ts';
 import { type EntryExtras, entry, fieldsOf, managed } from './managed-fields.ts';
 
 export const managers = { forward: 'janus-one-t1', restore: 'janus-restore-one-t1' };
@@ -51,12 +52,12 @@ export const prior: JsonObject = managed(
   entry('controller', { 'f:status': { 'f:ready': {} } }, { subresource: 'status' }),
 );
 
-function by(type: ChangeType): EntryExtras {
+function by(type: Way): EntryExtras {
   return type === 'Patch' ? { operation: 'Apply' } : {};
 }
 
 /** The object after our Update or Patch. */
-export function changed(type: ChangeType): JsonObject {
+export function changed(type: Way): JsonObject {
   const values = with_(with_(prior, 'spec.a', 2), 'spec.c', 1);
   return managed(
     values,
@@ -86,7 +87,7 @@ export const created: JsonObject = managed(
 const target = { apiVersion: 'v1', kind: 'Widget', namespace: 'shop', name: 'x' };
 const resource = { group: '', version: 'v1', plural: 'widgets', kind: 'Widget', namespaced: true, statusSubresource: true };
 
-export function entryFor(type: ChangeType): SnapshotEntry {
+export function entryFor(type: Way): SnapshotEntry {
   const base = { index: 0, type, target, resource, approximate: false };
   if (type === 'Create') return { ...base, expected: created };
   return type === 'Delete' ? { ...base, prior } : { ...base, prior, expected: changed(type) };
@@ -170,7 +171,7 @@ const edits: Readonly<Record<string, Edit>> = {
 };
 
 /** `gone`, or one of `before` and `after` (our change), edited: `after, b edited`. */
-export function liveObject(state: string, type: ChangeType): JsonObject | undefined {
+export function liveObject(state: string, type: Way): JsonObject | undefined {
   if (state === 'gone') return undefined;
   const [start = '', ...names] = state.split(',').map((part) => part.trim());
   const first = start === 'after' ? (type === 'Create' ? created : changed(type)) : prior;

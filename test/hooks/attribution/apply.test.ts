@@ -2,12 +2,12 @@
 import t from 'tap';
 import { type ApplyEvidence, type ApplyVerdict, evaluateApply } from '../../../hooks/attribution/apply.ts';
 import { describePath } from '../../../hooks/content/path.ts';
+import type { Change, Way } from '../../../hooks/model/change.ts';
 import { type JsonObject, withPath } from '../../../hooks/model/json.ts';
-import type { Change, ChangeType } from '../../../hooks/model/transaction.ts';
 import { entryFor, liveObject, managers } from '../../support/evaluated-objects.ts';
 import { listed, table } from '../../support/table.ts';
 
-function evidenceOf(type: ChangeType, live: string, content: Change['content'] = {}): ApplyEvidence {
+function evidenceOf(type: Way, live: string, content: Change['content'] = {}): ApplyEvidence {
   const target = { apiVersion: 'v1', kind: 'Widget', name: 'x' };
   return {
     entry: entryFor(type),

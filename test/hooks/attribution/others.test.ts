@@ -3,15 +3,16 @@ import t from 'tap';
 import { effectOf } from '../../../hooks/attribution/effect.ts';
 import { goneManagers } from '../../../hooks/attribution/others.ts';
 import { evaluateUndo, type UndoEvidence } from '../../../hooks/attribution/undo.ts';
+import type { Way } from '../../../hooks/model/change.ts';
 import { at, isList, isObject, type JsonObject } from '../../../hooks/model/json.ts';
 import { changesTo, isAfter, nobodyElse, type OtherChange, type Others } from '../../../hooks/model/others.ts';
-import { type ChangeType, decodeTransaction, namesBehind } from '../../../hooks/model/transaction.ts';
+import { decodeTransaction, namesBehind } from '../../../hooks/model/transaction.ts';
 import { created, entryFor, liveObject, managers, prior, with_ } from '../../support/evaluated-objects.ts';
 import { entry, fieldsOf, managed } from '../../support/managed-fields.ts';
 
 const theirs = 'janus-two-0123abcd';
 
-function other(type: ChangeType, more: Partial<OtherChange> = {}): Others {
+function other(type: Way, more: Partial<OtherChange> = {}): Others {
   const names = { forward: theirs, restore: 'janus-restore-two-0123abcd' };
   const change = {
     transaction: 'shop/two',
@@ -26,7 +27,7 @@ function other(type: ChangeType, more: Partial<OtherChange> = {}): Others {
   return { changes: [change], areAll: true };
 }
 
-function evidence(type: ChangeType, live: JsonObject | undefined, others: Others | undefined): UndoEvidence {
+function evidence(type: Way, live: JsonObject | undefined, others: Others | undefined): UndoEvidence {
   const createdUid = type === 'Create' ? 'u1' : undefined;
   const known = {
     managers,
@@ -52,7 +53,7 @@ function alsoOwned(object: JsonObject, manager: string, fields: JsonObject): Jso
   return managed(object, ...(isList(entries) ? entries.filter(isObject) : []), entry(manager, fields));
 }
 
-function after(type: ChangeType, found = 'after'): JsonObject {
+function after(type: Way, found = 'after'): JsonObject {
   return liveObject(found, type) ?? {};
 }
 
@@ -65,7 +66,7 @@ const again = with_(prior, 'metadata.uid', 'u2');
 const broughtBack = with_(created, 'metadata.uid', 'u2');
 const foreignMade = with_(managed(created, entry('kubectl', fieldsOf({ spec: { a: 2, c: 1 } }))), 'metadata.uid', 'u2');
 
-type Row = readonly [reason: string, type: ChangeType, live: JsonObject | undefined, others: Others | undefined, verdict: string];
+type Row = readonly [reason: string, type: Way, live: JsonObject | undefined, others: Others | undefined, verdict: string];
 
 const rows: readonly Row[] = [
   ['created, deleted and brought back', 'Create', broughtBack, nobodyElse, 'delete'],
@@ -151,7 +152,7 @@ t.test('what a change remembers', async (t) => {
 });
 
 t.test('what came after what', async (t) => {
-  const after = (type: ChangeType, resourceVersion: string | undefined, ours: string | undefined): boolean =>
+  const after = (type: Way, resourceVersion: string | undefined, ours: string | undefined): boolean =>
     isAfter({ type, resourceVersion }, ours);
   t.ok(after('Patch', '10', '9'), 'as numbers');
   t.notOk(after('Patch', '9', '10'));

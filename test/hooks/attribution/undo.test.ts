@@ -2,13 +2,13 @@
 import t from 'tap';
 import { evaluateUndo, type UndoEvidence, type UndoVerdict } from '../../../hooks/attribution/undo.ts';
 import { contentOf } from '../../../hooks/content/content.ts';
+import type { Way } from '../../../hooks/model/change.ts';
 import type { JsonObject } from '../../../hooks/model/json.ts';
-import type { ChangeType } from '../../../hooks/model/transaction.ts';
 import { entryFor, liveObject, managers, plainEvidence, prior, with_ } from '../../support/evaluated-objects.ts';
 import { entry, fieldsOf, managed } from '../../support/managed-fields.ts';
 import { table } from '../../support/table.ts';
 
-function evidenceOf(type: ChangeType, live: JsonObject | undefined, recorded: boolean): UndoEvidence {
+function evidenceOf(type: Way, live: JsonObject | undefined, recorded: boolean): UndoEvidence {
   const createdUid = type === 'Create' && recorded ? 'u1' : undefined;
   return { ...plainEvidence, entry: entryFor(type), live, recorded, createdUid };
 }

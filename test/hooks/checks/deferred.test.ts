@@ -1,10 +1,10 @@
 // The table of refusals that an earlier change takes away: which pairs, and which answers, and what comes near them and is none.
 import t from 'tap';
 import { deferredNote, type Earlier, type Later, removerOf } from '../../../hooks/checks/deferred.ts';
+import type { ChangeType } from '../../../hooks/model/change.ts';
 import type { Failure } from '../../../hooks/model/failure.ts';
 import type { JsonObject } from '../../../hooks/model/json.ts';
 import { groupOf } from '../../../hooks/model/reference.ts';
-import type { ChangeType } from '../../../hooks/model/transaction.ts';
 
 const rbac = 'rbac.authorization.k8s.io/v1';
 

@@ -1,7 +1,7 @@
 // Gates as they are written, as tables of bad input: every fault at once, where it is, and what to write.
 import t from 'tap';
 import { gateFaults, gateTimeoutBounds, leastJobLife, longestExpression } from '../../../hooks/checks/gates.ts';
-import type { Change, ChangeType } from '../../../hooks/model/transaction.ts';
+import type { Change, ChangeType } from '../../../hooks/model/change.ts';
 import { json, table } from '../../support/table.ts';
 
 const change = (type = 'Patch', kind = 'ConfigMap', content = '{}'): Change => ({

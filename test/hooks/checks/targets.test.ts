@@ -5,8 +5,8 @@ import { whyIrreversible } from '../../../hooks/checks/one-way.ts';
 import { byName, gapFaults, needsOf } from '../../../hooks/checks/permissions.ts';
 import { namespaceCreator, type Resolved, targetFaults, targetOf } from '../../../hooks/checks/targets.ts';
 import type { AccessQuestion, Resource } from '../../../hooks/cluster.ts';
+import type { ChangeType } from '../../../hooks/model/change.ts';
 import type { JsonObject } from '../../../hooks/model/json.ts';
-import type { ChangeType } from '../../../hooks/model/transaction.ts';
 import { json, listed, table } from '../../support/table.ts';
 import { change, transactionOf } from '../../support/transactions.ts';
 

@@ -149,10 +149,10 @@ for (const { content, ...verdicts } of contents) {
   }
 }
 
-for (const type of ['Apply', '', 'create', 'constructor', '__proto__', 'toString']) {
+for (const type of ['Replace', '', 'create', 'constructor', '__proto__', 'toString']) {
   t.test(`the type "${type}" is none`, async (t) => {
     const found = faultsOf({ changes: [{ ...change('Create', 'a'), type }] });
-    t.same(found, [`Invalid: spec.changes[0]: type "${type}" is none of Create, Update, Patch, Delete`]);
+    t.same(found, [`Invalid: spec.changes[0]: type "${type}" is none of Create, Update, Patch, Delete, Apply`]);
   });
 }
 

@@ -2,11 +2,11 @@
 import t from 'tap';
 import { mayGoOn, windowEnd } from '../../../hooks/decide/window.ts';
 import type { Due } from '../../../hooks/due.ts';
+import type { Change, ChangeType } from '../../../hooks/model/change.ts';
 import { openGates } from '../../../hooks/model/gated.ts';
 import type { Item } from '../../../hooks/model/item.ts';
 import type { JsonObject } from '../../../hooks/model/json.ts';
 import type { Phase } from '../../../hooks/model/phase.ts';
-import type { Change, ChangeType } from '../../../hooks/model/transaction.ts';
 import { table } from '../../support/table.ts';
 import { statusOf } from '../../support/transactions.ts';
 

@@ -3,10 +3,11 @@ import t from 'tap';
 import { evaluateUndo, type UndoEvidence, type UndoVerdict } from '../../../hooks/attribution/undo.ts';
 import type { Write } from '../../../hooks/cluster.ts';
 import { managersOf } from '../../../hooks/content/fields.ts';
+import type { Way } from '../../../hooks/model/change.ts';
 import type { SnapshotEntry } from '../../../hooks/model/entry.ts';
 import { at, isList, isObject, type JsonObject, withPath } from '../../../hooks/model/json.ts';
 import { nobodyElse } from '../../../hooks/model/others.ts';
-import { type ChangeType, fieldManagers } from '../../../hooks/model/transaction.ts';
+import { fieldManagers } from '../../../hooks/model/transaction.ts';
 import { compensation } from '../../../hooks/plan/compensation.ts';
 import type { Mutation } from '../../../hooks/writes/mutation.ts';
 import { changed, created, entryFor, liveObject, prior, with_ } from '../../support/evaluated-objects.ts';
@@ -24,7 +25,7 @@ function ours<Value>(value: Value): Value {
   ) as Value;
 }
 
-function judged(type: ChangeType, live: JsonObject | undefined, more: Partial<UndoEvidence> = {}): UndoVerdict {
+function judged(type: Way, live: JsonObject | undefined, more: Partial<UndoEvidence> = {}): UndoVerdict {
   const evidence = {
     live,
     managers,
@@ -69,7 +70,7 @@ function writesOf(first: Mutation | undefined): readonly Write[] {
 }
 
 function undo(
-  type: ChangeType,
+  type: Way,
   judgement: UndoVerdict,
   more: { entry?: SnapshotEntry; goneOwners?: readonly string[]; goneManagers?: readonly string[] } = {},
 ): readonly Write[] {

@@ -1,7 +1,8 @@
 // Forward, as tables: what a change sends, given what was there and what is there now.
 import t from 'tap';
+import { madeOf, type Way } from '../../../hooks/model/change.ts';
 import { at, type Json, type JsonObject, parseJson } from '../../../hooks/model/json.ts';
-import { annotations, type ChangeType } from '../../../hooks/model/transaction.ts';
+import { annotations } from '../../../hooks/model/transaction.ts';
 import { type ChangeContext, changeWrite } from '../../../hooks/writes/change.ts';
 import { json, table } from '../../support/table.ts';
 import { change, transactionOf } from '../../support/transactions.ts';
@@ -11,10 +12,10 @@ const resource = { group: '', version: 'v1', plural: 'configmaps', kind: 'Config
 const transaction = transactionOf();
 const target = { apiVersion: 'v1', kind: 'ConfigMap', namespace: 'shop', name: 'a' };
 
-function changeContextOf(type: ChangeType, content: Json, prior?: JsonObject, live = prior): ChangeContext {
+function changeContextOf(type: Way, content: Json, prior?: JsonObject, live = prior): ChangeContext {
   const [decoded] = transactionOf({ changes: [change(type, 'a', { content })] }).changes;
   if (decoded === undefined) throw new Error('no change');
-  return { transaction, change: decoded, target, resource, prior, live };
+  return { transaction, change: madeOf(decoded, { type }), target, resource, prior, live };
 }
 
 const verbs = table<'type' | 'verb' | 'preconditions'>(`
@@ -27,7 +28,7 @@ Delete | delete | both
 for (const { type, verb, preconditions } of verbs) {
   t.test(`a ${type} is one ${verb} as the ServiceAccount, with ${preconditions} of the preconditions`, async (t) => {
     const write = changeWrite(
-      changeContextOf(type as ChangeType, { data: { a: '1' } }, {}),
+      changeContextOf(type as Way, { data: { a: '1' } }, {}),
       type === 'Create' ? undefined : precondition,
     );
     t.match(write, { verb, identity: { kind: 'serviceAccount', namespace: 'shop', name: 'deployer' } });

@@ -61,7 +61,7 @@ export const undo: readonly Sabotage[] = [
     fault: 'a change gives an object an owner that does not exist, and the object is garbage-collected',
     edits: [
       {
-        file: 'hooks/observe/prepare.ts',
+        file: 'hooks/observe/trial.ts',
         find: 'return (await wrongOwner(context, verdict.prepared)) ?? verdict;',
         replace: 'return (await wrongOwner(context, { ...verdict.prepared, expected: undefined })) ?? verdict;',
       },

@@ -41,7 +41,7 @@ const kinds: readonly Kind[] = [
   },
 ];
 
-const types = ['Create', 'Update', 'Patch', 'Delete'] as const;
+const types = ['Create', 'Update', 'Patch', 'Delete', 'Apply'] as const;
 
 interface Cell {
   readonly type: (typeof types)[number];
@@ -82,7 +82,7 @@ function runCell(stage: Stage, kind: Kind, { type, exists }: Cell): (t: Test) =>
     const before = await show();
     await stage.transaction(transaction, [change(type, name, content, { kind: kindName, apiVersion })]);
     const status = await stage.finished(transaction);
-    if ((type === 'Create') === exists) return showRefused(t, status, { name, before, after: await show() });
+    if (type !== 'Apply' && (type === 'Create') === exists) return showRefused(t, status, { name, before, after: await show() });
     t.match(status, { phase: 'Committed', progress: '1/1' });
     showDone(t, await stage.client.get(path), content);
     await stage.annotate(transaction, { 'tx.janus.io/request-rollback': 'yes' });

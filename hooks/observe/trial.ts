@@ -1,0 +1,150 @@
+// One target before its change: what is there, and what a dry run as the ServiceAccount says would be.
+import { stateFault, tooDeep, unservedFault } from '../checks/existence.ts';
+import type { Fault } from '../checks/fault.ts';
+import { refusalFault } from '../checks/refusal.ts';
+import type { Resolved } from '../checks/targets.ts';
+import type { Reader } from '../cluster.ts';
+import { asNew } from '../content/content.ts';
+import { madeOf, wayOf } from '../model/change.ts';
+import type { Failure } from '../model/failure.ts';
+import { type JsonObject, textAt } from '../model/json.ts';
+import { fieldManagers, type Transaction } from '../model/transaction.ts';
+import { isTooDeep } from '../snapshots/codec.ts';
+import { changeWrite, locationOf } from '../writes/change.ts';
+import { preconditionOf, serviceAccountOf } from '../writes/resources.ts';
+import type { LockContext } from './begin.ts';
+import { deferred, dependent, earlierRemover } from './deferred.ts';
+import { mayCreate } from './may-create.ts';
+import { wrongOwner } from './new-owners.ts';
+import type { Prepared, Presence } from './observation.ts';
+import { read } from './read.ts';
+
+type Evaluated =
+  | { readonly kind: 'prepared'; readonly prepared: Prepared }
+  | { readonly kind: 'fault'; readonly fault: Fault }
+  | { readonly kind: 'trouble'; readonly failure: Failure };
+
+/** The dry run met another version of the object than the read before it, which found `prior`. */
+interface Moved {
+  readonly kind: 'moved';
+  readonly failure: Failure;
+  readonly prior: JsonObject | undefined;
+}
+
+type Refused = Resolved & { readonly prior?: JsonObject | undefined };
+
+interface TrialContext extends Pick<LockContext, 'reader' | 'transaction'> {
+  readonly all: readonly Resolved[];
+  /** The target as it was read first; several may ask for it. */
+  readonly firstRead: (resolved: Resolved) => Promise<Presence>;
+}
+
+export function readOnce({ reader, transaction }: LockContext): TrialContext['firstRead'] {
+  const reads = new Map<number, Promise<Presence>>();
+  return (resolved) => {
+    const found = reads.get(resolved.index) ?? readTarget(reader, transaction, resolved);
+    reads.set(resolved.index, found);
+    return found;
+  };
+}
+
+function readTarget(reader: Reader, transaction: Transaction, { target, resource }: Resolved): Promise<Presence> {
+  return read(reader, locationOf(target, resource), serviceAccountOf(transaction));
+}
+
+/** Reads of one target in a row, if somebody writes it between each read and its dry run. */
+const mostReads = 20;
+
+/** Dry runs of one version: a further refusal is not about that version. (Quotas answer 409 if two writers collide.) */
+const mostTries = 3;
+
+/** One target with its dry run. */
+export async function prepareOne(context: TrialContext, resolved: Resolved, before: readonly string[] = []): Promise<Evaluated> {
+  const { reader, transaction } = context;
+  const found = await (before.length === 0 ? context.firstRead(resolved) : readTarget(reader, transaction, resolved));
+  const verdict = await tryFound(context, resolved, found);
+  if (verdict.kind === 'prepared') return (await wrongOwner(context, verdict.prepared)) ?? verdict;
+  if (verdict.kind !== 'moved') return verdict;
+  const { failure, prior } = verdict;
+  const version = textAt(prior, 'metadata', 'resourceVersion') ?? '';
+  const versions = [...before, version];
+  if (versions.filter((one) => one === version).length === mostTries)
+    return failed(failure, { ...resolved, prior }, tried, context.transaction);
+  return versions.length < mostReads ? prepareOne(context, resolved, versions) : { kind: 'trouble', failure };
+}
+
+const tried = 'was refused by a dry run';
+
+async function tryFound(context: TrialContext, resolved: Resolved, found: Presence): Promise<Evaluated | Moved> {
+  const { transaction } = context;
+  if (found.kind === 'trouble') return failed(found.failure, resolved, 'could not be read', transaction);
+  const prior = found.kind === 'present' ? found.object : undefined;
+  if (isTooDeep(prior)) return { kind: 'fault', fault: tooDeep(resolved) };
+  const wrong = unservedFault(resolved, transaction) ?? stateFault(resolved, prior);
+  if (wrong !== undefined) return { kind: 'fault', fault: wrong };
+  // No dry run is possible if an earlier change creates the Namespace or the kind.
+  const by = await makerOf(context, resolved);
+  if (by !== undefined) return { kind: 'prepared', prepared: dependent(resolved, by, { prior, transaction }) };
+  return (await probeUndo(context, resolved, prior)) ?? tryChange(context, resolved, prior);
+}
+
+// Whether an Apply will make the Namespace depends on whether it is there.
+async function makerOf({ all, firstRead }: TrialContext, { dependsOn }: Resolved): Promise<number | undefined> {
+  const maker = all.find(({ index }) => index === dependsOn);
+  if (maker?.change.type !== 'Apply' || maker.target.kind !== 'Namespace') return dependsOn;
+  return (await firstRead(maker)).kind === 'present' ? undefined : dependsOn;
+}
+
+async function tryChange(context: TrialContext, resolved: Resolved, prior: JsonObject | undefined): Promise<Evaluated | Moved> {
+  const { reader, transaction } = context;
+  const { target, resource } = resolved;
+  const way = wayOf(resolved.change.type, prior !== undefined);
+  const change = madeOf(resolved.change, { type: way });
+  const write = changeWrite({ transaction, change, target, resource, prior, live: prior }, preconditionOf(prior));
+  const answer = await reader.dryRun(write);
+  if (answer.kind === 'failed') {
+    const { failure } = answer;
+    const later = deferred(failure, { ...resolved, prior }, context);
+    if (later !== undefined) return { kind: 'prepared', prepared: later };
+    if (['stale', 'exists', 'absent'].includes(failure.kind)) return { kind: 'moved', failure, prior };
+    return failed(failure, { ...resolved, prior }, tried, transaction);
+  }
+  const expected = write.verb === 'delete' ? undefined : answer.object;
+  if (isTooDeep(expected)) return { kind: 'fault', fault: tooDeep(resolved) };
+  return { kind: 'prepared', prepared: { resolved, way, prior, expected, approximate: false } };
+}
+
+// Escalation checks may refuse what RBAC rules allow. So a dry run tries to create the role or binding again. The API server makes
+// these checks before it finds that the object exists: AlreadyExists means that the undo would pass. The probe uses the object's
+// own name, so that policies on names do not stop it.
+async function probeUndo(
+  { reader, transaction, all }: TrialContext,
+  resolved: Resolved,
+  prior: JsonObject | undefined,
+): Promise<Evaluated | undefined> {
+  const { resource, target } = resolved;
+  if (resource.group !== 'rbac.authorization.k8s.io' || prior === undefined) return undefined;
+  const creating = await mayCreate({ reader, transaction }, resolved);
+  if (creating.kind === 'failed') return failed(creating.failure, resolved, 'could not be checked for its rollback', transaction);
+  // Without the right to create, a refusal of the probe would say nothing about an update.
+  if (!creating.allowed) return undefined;
+  const answer = await reader.dryRun({
+    verb: 'create',
+    identity: serviceAccountOf(transaction),
+    location: locationOf(target, resource),
+    object: asNew(prior),
+    fieldManager: fieldManagers(transaction).restore,
+  });
+  // The undo restores this object while the earlier changes are still applied.
+  if (answer.kind !== 'failed' || answer.failure.kind === 'exists') return undefined;
+  if (earlierRemover(answer.failure, { ...resolved, prior }, all) !== undefined) return undefined;
+  return failed(answer.failure, resolved, 'could not be restored by the ServiceAccount', transaction);
+}
+
+function failed(failure: Failure, resolved: Refused, what: string, transaction: Transaction): Evaluated {
+  if (failure.kind === 'transient') return { kind: 'trouble', failure };
+  return {
+    kind: 'fault',
+    fault: refusalFault(failure, resolved, what, transaction),
+  };
+}
