@@ -14,8 +14,8 @@ const values =
 const states = 'Waiting Applying Applied Restoring Restored NotRestored Skipped';
 /** Places of gates, and operators of selectors. */
 const places = 'AfterChange AtEnd Never In NotIn Exists DoesNotExist';
-/** Codes of errors in Node, and what they are called here. */
-const foreign = 'TimeoutError';
+/** Codes of errors in Node, causes of the API server. */
+const foreign = 'TimeoutError FieldManagerConflict';
 
 const noReasons = new Set([kinds, values, states, places, foreign].flatMap((words) => words.split(' ')));
 

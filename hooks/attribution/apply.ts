@@ -6,7 +6,7 @@ import { contentOf, withoutKeys } from '../content/content.ts';
 import { type ListKinds, listKindsOf, namedPaths, valueAt } from '../content/lists.ts';
 import { differences } from '../content/merge.ts';
 import { isUnclaimed } from '../content/owners.ts';
-import { hasManager, isTerminating } from '../content/ownership.ts';
+import { isTerminating } from '../content/ownership.ts';
 import type { Path } from '../content/path.ts';
 import type { Change } from '../model/change.ts';
 import { at, equalJson, isObject, type JsonObject, textAt, withKey } from '../model/json.ts';
@@ -16,6 +16,7 @@ import { annotations } from '../model/transaction.ts';
 import { type Drift, encodeDrift } from '../snapshots/drift.ts';
 import { keptBy } from '../writes/change.ts';
 import { preconditionOf } from '../writes/resources.ts';
+import { isForged, isMarked, unlikeOurs } from './applied-by.ts';
 import { attribute, describeForeign, type Evidence, type ForeignPath, foreignPath, uidOf } from './attribute.ts';
 import { annotationDrift, withDrift } from './drift.ts';
 
@@ -48,16 +49,13 @@ export function evaluateApply(evidence: ApplyEvidence): ApplyVerdict {
 
 /** Whether our Create made the live object. */
 export function isOurCreation(evidence: Evidence, transactionUid: string): boolean {
-  return isMarked(evidence) || textAt(evidence.live, 'metadata', 'annotations', annotations.createdBy) === transactionUid;
-}
-
-function isMarked({ live, managers }: Evidence): boolean {
-  return hasManager(live, [managers.forward, managers.restore]);
+  const isNoted = textAt(evidence.live, 'metadata', 'annotations', annotations.createdBy) === transactionUid;
+  return isMarked(evidence) || (isNoted && evidence.managers.holder === undefined);
 }
 
 function evaluateCreate(evidence: ApplyEvidence): ApplyVerdict {
   if (evidence.live === undefined) return { kind: 'send', precondition: undefined };
-  if (isOurCreation(evidence, evidence.uid)) return { kind: 'done' };
+  if (isOurCreation(evidence, evidence.uid) && unlikeOurs(evidence).length === 0) return { kind: 'done' };
   const leaving = terminatingConflict(evidence);
   if (leaving !== undefined) return leaving;
   return conflict('AlreadyExists', `${describe(evidence.entry.target)} was created by someone else after it was checked`);
@@ -84,7 +82,7 @@ function evaluateUpdate(evidence: ApplyEvidence): ApplyVerdict {
 
 function evaluatePatch(evidence: ApplyEvidence): ApplyVerdict {
   const attributed = attribute(evidence);
-  if (attributed.kind === 'applied') return { kind: 'done' };
+  if (attributed.kind === 'applied' && !isForged(evidence, attributed)) return { kind: 'done' };
   const moved = attributed.ours.filter(({ state }) => state !== 'untouched').map(({ path }) => path);
   const paths = moved.length > 0 ? moved : overwritten(evidence, attributed.kinds);
   if (paths.length === 0) return terminatingConflict(evidence) ?? send(evidence);

@@ -6,9 +6,10 @@
 
 import { contentOf } from '../content/content.ts';
 import { type ListKinds, listKindsOf, partsOf, valueAt, withValueAt, withValuesAt } from '../content/lists.ts';
+import { bearsOurWrite } from '../content/marks.ts';
 import { differences, type Merge, merge, type OurPath } from '../content/merge.ts';
 import { isUnclaimed, ownersAt } from '../content/owners.ts';
-import { hasManager, hasRestored, newOwners, ownedBy } from '../content/ownership.ts';
+import { hasRestored, newOwners, ownedBy } from '../content/ownership.ts';
 import { describePath, describeSealedPath, type Path, pathSet, pathText } from '../content/path.ts';
 import type { SnapshotEntry } from '../model/entry.ts';
 import { equalJson, isObject, type Json, type JsonObject, textAt } from '../model/json.ts';
@@ -63,7 +64,7 @@ export function attribute(evidence: Evidence): Attributed {
   const ours = merged.ours.filter(({ path }) => !nobodys.has(pathText(path)));
   const isForeign = ({ path, state }: OurPath): boolean => state === 'foreign' && !isForgottenAnnotation(path, written, kinds);
   const foreign = ours.filter(isForeign).map(({ path }) => foreignPath(live, path));
-  const marked = hasManager(live, [managers.forward]) || hasRestored(live, managers.restore);
+  const marked = bearsOurWrite(live, managers) || hasRestored(live, managers.restore);
   const byValue = ours.some(({ state }) => state === 'applied');
   // Server-side apply always leaves an entry in managedFields: if there is none, somebody else wrote equal values.
   const proven = entry.type === 'Patch' && !evidence.recorded ? marked : byValue || marked;
@@ -99,13 +100,15 @@ function content(object: Json | undefined, entry: SnapshotEntry): JsonObject | u
   return isObject(object) ? contentOf(object, entry.resource) : undefined;
 }
 
-/** The expected state, plus the recorded drift, plus the values that our manager still owns in the live object. */
+/** The expected state, plus the recorded drift, plus the values that our own manager still owns in the live object. */
 export function writtenState({ entry, live, managers, drift }: Evidence, kinds: ListKinds): Json | undefined {
   const recorded = drift.reduce<Json | undefined>(
     (state, { path, value }) => withValueAt(state, path, value, kinds),
     entry.expected,
   );
-  const ours = ownedBy(live, [managers.forward]).flatMap((path) => {
+  // What others write under the same manager is no work of ours.
+  const own = managers.holder === undefined ? [managers.forward] : [];
+  const ours = ownedBy(live, own).flatMap((path) => {
     const value = valueAt(live, path, kinds);
     const isContainer = value === undefined || partsOf(value, path, kinds) !== undefined;
     return isContainer || equalJson(value, valueAt(recorded, path, kinds)) ? [] : [{ path, value }];

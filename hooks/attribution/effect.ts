@@ -8,10 +8,16 @@ import { uidOf } from './attribute.ts';
 
 const mostManagers = 20;
 
-/** `before` and `after`: the object before and after the write. `after` is undefined for a Delete. */
-export function effectOf(type: Way, before: Json | undefined, after: Json | undefined): Omit<Applied, 'drift'> {
+/** The object before and after the write; `after` is undefined for a Delete. `forward`: the field manager of the change. */
+interface Written {
+  readonly before: Json | undefined;
+  readonly after: Json | undefined;
+  readonly forward: string;
+}
+
+export function effectOf(type: Way, { before, after, forward }: Written): Omit<Applied, 'drift'> {
   const uid = type === 'Create' ? uidOf(after) : undefined;
-  const took = type === 'Patch' ? losers(before, after) : [];
+  const took = type === 'Patch' ? losers(before, after).filter((name) => name !== forward) : [];
   const resourceVersion = textAt(type === 'Delete' ? before : after, 'metadata', 'resourceVersion');
   return {
     ...(uid === undefined ? {} : { uid }),

@@ -7,12 +7,14 @@
 import { managersOf } from '../content/fields.ts';
 import type { OurPath } from '../content/merge.ts';
 import { ownersAt } from '../content/owners.ts';
-import { hasManager, newOwners, ownedBy } from '../content/ownership.ts';
+import { newOwners, ownedBy } from '../content/ownership.ts';
+import type { ChangeType } from '../model/change.ts';
 import type { JsonObject } from '../model/json.ts';
 import { isAfter, type OtherChange, type Others, type Wanted } from '../model/others.ts';
 import type { Reason } from '../model/reason.ts';
 import { describe } from '../model/reference.ts';
 import { isOfTransaction } from '../model/transaction.ts';
+import { isMarked } from './applied-by.ts';
 import { type Attributed, type Evidence, type ForeignPath, uidOf } from './attribute.ts';
 
 /** What stops an undo because of other Transactions: a conflict, or the need to read them first. */
@@ -98,8 +100,8 @@ const verbs = { Create: 'created', Update: 'updated', Patch: 'patched', Delete: 
  * leaves an entry.
  */
 export function isBroughtBack(evidence: OthersEvidence): boolean {
-  const { live, managers, entry } = evidence;
-  if (hasManager(live, [managers.forward, managers.restore])) return true;
+  const { live, entry } = evidence;
+  if (isMarked(evidence)) return true;
   const restored = changesOf(evidence).filter(({ type, stands }) => type === 'Delete' && !stands);
   return entry.type !== 'Create' && restored.some(({ uid }) => uid !== undefined && uid === uidOf(live));
 }
@@ -120,12 +122,17 @@ export function builtUpon(evidence: OthersEvidence, { ours }: Attributed): Hindr
   const upon = laterThan(
     evidence,
     ({ type, managers, tookFieldsFrom }) =>
-      type !== 'Patch' || owners.has(managers.forward) || (isTaken && tookFieldsFrom.includes(evidence.managers.forward)),
+      !setsOnlyItsFields(type) || owners.has(managers.forward) || (isTaken && tookFieldsFrom.includes(evidence.managers.forward)),
   );
   if (upon !== undefined) return upon;
   const isSilent = ({ path, state }: OurPath): boolean =>
     state === 'untouched' || (state === 'foreign' && ownersAt(evidence.live, path).length === 0);
   return ours.some(isSilent) ? lookAtAll(evidence) : undefined;
+}
+
+/** Whether server-side apply makes such a change to an object that is there. */
+function setsOnlyItsFields(type: ChangeType): boolean {
+  return type === 'Patch' || type === 'Apply';
 }
 
 /** The fields of ours that others now own, in a created object whose uid does not prove that it is ours. */

@@ -2,18 +2,22 @@
 
 import { contentOf } from '../content/content.ts';
 import { managersOf } from '../content/fields.ts';
+import { bearsOurWrite } from '../content/marks.ts';
 import { hasManager, hasRestored, isTerminating } from '../content/ownership.ts';
-import { at, isList, isObject, type Json, type JsonObject, withPath } from '../model/json.ts';
+import { mayMake } from '../model/change.ts';
+import { isObject, type JsonObject } from '../model/json.ts';
 import type { OtherChange, Wanted } from '../model/others.ts';
 import type { Reason } from '../model/reason.ts';
 import { describe } from '../model/reference.ts';
 import { longestManager } from '../model/transaction.ts';
 import { foreign } from '../model/words.ts';
+import { appliedAgain, unlikeOurs } from './applied-by.ts';
 import { isOurCreation } from './apply.ts';
 import { type Attributed, attribute, describeForeign, type Evidence, takenOver, uidOf } from './attribute.ts';
 import { foreignContent } from './foreign-content.ts';
 import { type LostOwners, lostBy, ownersNote } from './gone-owners.ts';
 import { type Hanging, keptFor, unlistedPart } from './kept.ts';
+import { withKeptFinalizers } from './kept-finalizers.ts';
 import {
   builtUpon,
   deletedByOthers,
@@ -83,10 +87,10 @@ function evaluateCreated(evidence: UndoEvidence): UndoVerdict {
 function evaluateCreation(evidence: UndoEvidence, live: JsonObject, isSame: boolean): UndoVerdict {
   const name = describe(evidence.entry.target);
   if (isTerminating(live)) return { kind: 'wait', message: `${name} is being deleted; waiting until it is gone` };
-  const upon = laterThan(evidence);
+  const upon = laterThan(evidence) ?? appliedAgain(evidence, wholeObject, 'ForeignContent');
   if (upon !== undefined) return upon;
   // The uid does not prove that the object is ours: fields that others own beside us may be their work.
-  const foreign = [...foreignContent(evidence), ...(isSame ? [] : sharedFields(evidence))];
+  const foreign = [...foreignContent(evidence), ...unlikeOurs(evidence), ...(isSame ? [] : sharedFields(evidence))];
   if (foreign.length > 0) {
     return conflict(
       'ForeignContent',
@@ -95,6 +99,8 @@ function evaluateCreation(evidence: UndoEvidence, live: JsonObject, isSame: bool
   }
   return keptFor(evidence, live) ?? { kind: 'delete', live, ...unlistedPart(evidence) };
 }
+
+const wholeObject = [[]];
 
 function evaluateChanged(evidence: UndoEvidence): UndoVerdict {
   const { live, entry, recorded } = evidence;
@@ -121,7 +127,7 @@ function evaluateContent(evidence: UndoEvidence, live: JsonObject): UndoVerdict 
   if (hasRestored(live, managers.restore))
     return { kind: 'content', live, restored: contentOf(live, entry.resource), attributed };
   if (isAbsent(evidence, attributed)) return { kind: 'restored' };
-  const upon = builtUpon(evidence, attributed);
+  const upon = appliedOver(evidence, attributed) ?? builtUpon(evidence, attributed);
   if (upon !== undefined) return upon;
   if (attributed.kind === 'untouched') return { kind: 'restored' };
   const foreign = attributed.kind === 'foreign' ? attributed.foreign : takenOver(evidence, attributed);
@@ -137,19 +143,14 @@ function evaluateContent(evidence: UndoEvidence, live: JsonObject): UndoVerdict 
     : { kind: 'restored' };
 }
 
-// The API server accepts no new finalizer on an object that is being deleted: everything else is restored. Source: apimachinery,
-// ValidateObjectMetaAccessorUpdate.
-function withKeptFinalizers(restored: Json | undefined, live: JsonObject): Json | undefined {
-  const wanted = at(restored, 'metadata', 'finalizers');
-  if (!isObject(restored) || !isTerminating(live) || !isList(wanted)) return restored;
-  const there = at(live, 'metadata', 'finalizers');
-  const kept = wanted.filter((one) => isList(there) && there.includes(one));
-  return withPath(restored, ['metadata', 'finalizers'], kept);
+function appliedOver(evidence: UndoEvidence, { ours }: Attributed): UndoVerdict | undefined {
+  const paths = ours.map(({ path }) => path);
+  return evidence.recorded ? appliedAgain(evidence, paths, 'RollbackConflict') : undefined;
 }
 
 // The change was announced, and nothing of it is in the object: other values there are the work of others. A Patch always leaves our entry.
 function isAbsent({ entry, live, managers, recorded }: Evidence, { ours }: Attributed): boolean {
-  if (recorded || hasManager(live, [managers.forward])) return false;
+  if (recorded || bearsOurWrite(live, managers)) return false;
   return entry.type === 'Patch' || !ours.some(({ state }) => state === 'applied');
 }
 
@@ -180,7 +181,7 @@ function deletedAgain(evidence: UndoEvidence): UndoVerdict | undefined {
   return evidence.isRequested ? (lookAtAll(evidence) ?? laterThan(evidence, isCreate)) : undefined;
 }
 
-const isCreate = ({ type }: OtherChange): boolean => type === 'Create';
+const isCreate = ({ type }: OtherChange): boolean => mayMake(type);
 
 // The deleted object itself, or its successor: either one will be gone, so neither stands for the restored object.
 function awaitGone({ target }: Evidence['entry']): UndoVerdict {

@@ -1,15 +1,16 @@
 // Whether the change can be made to the object as it is.
+import { appliedBy } from '../content/marks.ts';
 import { isTerminating } from '../content/ownership.ts';
 import { mayMake } from '../model/change.ts';
 import { at, isDeeperThan, isList, type JsonObject, mostLevels, textAt } from '../model/json.ts';
 import { describe, versionOf } from '../model/reference.ts';
-import type { Transaction } from '../model/transaction.ts';
+import { annotations, type Managers, type Transaction } from '../model/transaction.ts';
 import { snapshotFinalizer } from '../snapshots/objects.ts';
 import { type Fault, fault } from './fault.ts';
 import type { Resolved } from './targets.ts';
 
 /** The fault of the change, given the object as it is; `found` is undefined if the object does not exist. */
-export function stateFault(resolved: Resolved, found: JsonObject | undefined): Fault | undefined {
+export function stateFault(resolved: Resolved, found: JsonObject | undefined, managers: Managers): Fault | undefined {
   const { index, change, target } = resolved;
   const name = `spec.changes[${index}]: ${describe(target)}`;
   if (found === undefined) {
@@ -19,7 +20,9 @@ export function stateFault(resolved: Resolved, found: JsonObject | undefined): F
   if (change.type === 'Create' && !isTerminating(found))
     return fault('AlreadyExists', `${name} already exists: use Apply, Update or Patch to change it`, index);
   if (isTerminating(found)) return fault('Terminating', `${name} is being deleted: wait until it is gone`, index);
-  return refusedState(resolved, found, name) ?? versionFault(resolved, found, name);
+  return (
+    refusedState(resolved, found, name) ?? markedFault(resolved, found, { name, managers }) ?? versionFault(resolved, found, name)
+  );
 }
 
 /** An existing object cannot be read in a version that only an earlier change of this Transaction adds to its kind. */
@@ -35,6 +38,17 @@ function refusedState({ index }: Resolved, found: JsonObject, name: string): Fau
   if (isSnapshot(found)) return fault('Refused', `${name} cannot be a target: it is the snapshot of a Transaction`, index);
   if (!isDeeperThan(found, mostLevels)) return undefined;
   return fault('Refused', `${name} cannot be a target: it is nested deeper than ${mostLevels} levels`, index);
+}
+
+// The annotation is to show whether our write has landed.
+function markedFault(
+  { index }: Resolved,
+  found: JsonObject,
+  { name, managers }: { readonly name: string; readonly managers: Managers },
+): Fault | undefined {
+  if (managers.holder === undefined || appliedBy(found) !== managers.holder) return undefined;
+  const message = `${name} has the annotation ${annotations.appliedBy} of this Transaction before it has changed anything: remove the annotation, then recreate the Transaction`;
+  return fault('Refused', message, index);
 }
 
 function isSnapshot(object: JsonObject): boolean {

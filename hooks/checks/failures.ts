@@ -1,5 +1,5 @@
 // Failures in words, for people.
-import type { Failure } from '../model/failure.ts';
+import type { Failure, FieldConflict } from '../model/failure.ts';
 import { at, isObject, type Json } from '../model/json.ts';
 import { cut } from '../model/words.ts';
 
@@ -17,6 +17,20 @@ export function describeFailure({ reason, message, fields }: Failure, isSecret: 
   if (!isSecret && message !== '') return cut(message, longestMessage);
   const paths = isSecret ? [...new Set(fields.flatMap((field) => plainPath(field, known)))] : fields;
   return paths.length === 0 ? reason : `${reason} (${paths.slice(0, mostFields).join(', ')})`;
+}
+
+const mostConflicts = 10;
+
+/** Fields that others own with other values, and what to do. */
+export function describeConflicts(conflicts: readonly FieldConflict[], isSecret: boolean, known: Known): string {
+  const all = [...new Set(conflicts.map(({ field, owner }) => `${conflictPath(field, isSecret, known)} (by ${owner})`))];
+  const rest = all.length - mostConflicts;
+  const shown = all.slice(0, mostConflicts).join(', ') + (rest > 0 ? ` and ${rest} more` : '');
+  return `other field managers own these fields with other values: ${shown}; leave them out of content, or write fieldConflicts: Force`;
+}
+
+function conflictPath(field: string, isSecret: boolean, known: Known): string {
+  return isSecret ? (knownPath(field, known)[0] ?? 'a field') : field;
 }
 
 function plainPath(field: string, known: Known | undefined): readonly string[] {

@@ -6,7 +6,7 @@ import type { JsonObject } from '../model/json.ts';
 import { reasonOfFailure } from '../model/reason.ts';
 import { describe, type Reference } from '../model/reference.ts';
 import type { Transaction } from '../model/transaction.ts';
-import { describeFailure } from './failures.ts';
+import { describeConflicts, describeFailure } from './failures.ts';
 import { type Fault, fault } from './fault.ts';
 
 interface Subject {
@@ -19,6 +19,8 @@ interface Subject {
 /** The failure in words; without values of the target if messages must not show them. */
 export function describeRefusal(failure: Failure, subject: Subject, { namespace, changes }: Transaction): string {
   const { index, target, prior, expected } = subject;
+  if (failure.conflicts !== undefined)
+    return describeConflicts(failure.conflicts, isSealed(target, namespace), [changes[index]?.content, prior, expected]);
   return describeFailure(failure, isSealed(target, namespace), [changes[index]?.content, prior, expected]);
 }
 

@@ -15,6 +15,6 @@ export function bearsOurWrite(object: Json | undefined, { forward, holder }: Man
 }
 
 /** The holder that the annotation names. */
-function appliedBy(object: Json | undefined): string | undefined {
+export function appliedBy(object: Json | undefined): string | undefined {
   return textAt(object, 'metadata', 'annotations', annotations.appliedBy);
 }

@@ -27,6 +27,8 @@ interface Owned {
   /** The object right after our change. */
   readonly expected: Json | undefined;
   readonly live: Json | undefined;
+  /** Manager of the write that restores the content: with a value it takes the field from whoever kept it through our change. */
+  readonly restore?: string;
 }
 
 /** Whether one of these managers has an entry in the object. */
@@ -39,7 +41,16 @@ const fencePath: Path = ['f:metadata', 'f:annotations', 'f:tx.janus.io/fence'];
 
 /** The managedFields entry of a manager that has only fenced an object. */
 export function fenceOf(name: string, apiVersion: string): JsonObject {
-  return entryOf({ name, operation: 'Update', apiVersion, subresource: '', fields: new Set([pathText(fencePath)]) });
+  return markOf(name, apiVersion, fencePath);
+}
+
+/** That of one that has restored the content, where the API server would add none: it adds none for fields that are removed. */
+export function restoredOf(name: string, apiVersion: string): JsonObject {
+  return markOf(name, apiVersion, ['f:metadata', 'f:annotations', 'f:tx.janus.io/restored']);
+}
+
+function markOf(name: string, apiVersion: string, path: Path): JsonObject {
+  return entryOf({ name, operation: 'Update', apiVersion, subresource: '', fields: new Set([pathText(path)]) });
 }
 
 /** Whether the manager has an entry in the object that says that values were restored. */
@@ -90,11 +101,13 @@ export function restoredManagers(owned: Owned, kinds: ListKinds, ourNames: reado
     live: fieldsByManager(owned.live),
   };
   const folded = foldedFields(versions);
+  const restoring = new Set(owned.restore === undefined ? [] : ownedBy(owned.live, [owned.restore]).map(pathText));
   const known = new Map([...managersOf(owned.prior), ...managersOf(owned.live)].map((manager) => [managerKey(manager), manager]));
   const others = [...known].filter(([, manager]) => !ourNames.includes(manager.name));
   const moved = others.map(([key, manager]) => {
     const { lost, gained } = movedFields(versions, key, manager.name === ancientChanges ? { to: folded } : { from: folded });
-    const back = new Set([...lost].filter((path) => isRestored(owned, pathOf(path), kinds)));
+    const kept = fieldsOf(versions.prior, key).intersection(fieldsOf(versions.expected, key));
+    const back = new Set([...lost, ...kept.intersection(restoring)].filter((path) => isRestored(owned, pathOf(path), kinds)));
     return { key, manager, gained, back };
   });
   const given = moved.reduce<FieldSet>((all, { back }) => all.union(back), noFields);

@@ -124,7 +124,7 @@ function byTrial({ status, transaction, now }: Observation, { tried }: ItemView,
 
 function stepForVerdict(
   observation: Observation,
-  { entry, live }: ApplyEvidence,
+  { entry, live, managers }: ApplyEvidence,
   verdict: Exclude<ApplyVerdict, { kind: 'send' }>,
 ): Step {
   const { status, transaction, pace, now } = observation;
@@ -133,7 +133,7 @@ function stepForVerdict(
     case 'done': {
       const effect = {
         index,
-        facts: effectOf(entry.type, entry.prior, live),
+        facts: effectOf(entry.type, { before: entry.prior, after: live, forward: managers.forward }),
         gating: transaction,
         end: windowEnd(transaction, index + 1, pace, status.items),
       };

@@ -23,12 +23,20 @@ export interface Failure {
   readonly message: string;
   /** Paths of the fields that the API server, or a webhook, complained about; clean and bounded. May hold values too. */
   readonly fields: readonly string[];
+  /** Of a server-side apply without force: the fields that others own with other values. Absent where there are none. */
+  readonly conflicts?: readonly FieldConflict[];
   /** The object that the answer is about, by its name: where the API server names one and gives no causes, as policies do. */
   readonly subject?: string;
   /** True when the answer proves that the request has no effect now or later; a lost or a 5xx answer proves nothing. */
   readonly definitive: boolean;
   /** The server's wish, in seconds. */
   readonly retryAfterSeconds?: number;
+}
+
+/** A field as the API server writes its path, and who owns it, in words; clean and bounded. */
+export interface FieldConflict {
+  readonly field: string;
+  readonly owner: string;
 }
 
 /** A kind that could not be listed, and why. */

@@ -13,6 +13,7 @@ const ownReasons = [
   'Deleted',
   'DuplicateTarget',
   'EngineFault',
+  'FieldConflict',
   'ForeignContent',
   'Forbidden',
   'GateFailed',
@@ -151,8 +152,15 @@ const byCode: Readonly<Record<number, Reason>> = {
   504: 'ServerTimeout',
 };
 
+interface Refusal {
+  readonly code: number;
+  readonly reason: FailureReason;
+  readonly conflicts?: readonly unknown[];
+}
+
 /** What a failed request comes to in a status. Not found, in conflict, gone: these follow from what is read, not from a refusal. */
-export function reasonOfFailure({ code, reason }: { readonly code: number; readonly reason: FailureReason }): Reason {
+export function reasonOfFailure({ code, reason, conflicts }: Refusal): Reason {
+  if (conflicts !== undefined) return 'FieldConflict';
   if (isOwn(reason)) return reason;
   return byCode[code] ?? (code >= 500 ? 'InternalError' : 'Denied');
 }

@@ -8,7 +8,7 @@ import { asNew } from '../content/content.ts';
 import { madeOf, wayOf } from '../model/change.ts';
 import type { Failure } from '../model/failure.ts';
 import { type JsonObject, textAt } from '../model/json.ts';
-import { fieldManagers, type Transaction } from '../model/transaction.ts';
+import { fieldManagers, managersOfChange, type Transaction } from '../model/transaction.ts';
 import { isTooDeep } from '../snapshots/codec.ts';
 import { changeWrite, locationOf } from '../writes/change.ts';
 import { preconditionOf, serviceAccountOf } from '../writes/resources.ts';
@@ -58,6 +58,9 @@ const mostReads = 20;
 /** Dry runs of one version: a further refusal is not about that version. (Quotas answer 409 if two writers collide.) */
 const mostTries = 3;
 
+/** The API server finds fields of others before it finds that the object has moved: the same once more shows that it has not. */
+const mostConflictTries = 2;
+
 /** One target with its dry run. */
 export async function prepareOne(context: TrialContext, resolved: Resolved, before: readonly string[] = []): Promise<Evaluated> {
   const { reader, transaction } = context;
@@ -68,7 +71,8 @@ export async function prepareOne(context: TrialContext, resolved: Resolved, befo
   const { failure, prior } = verdict;
   const version = textAt(prior, 'metadata', 'resourceVersion') ?? '';
   const versions = [...before, version];
-  if (versions.filter((one) => one === version).length === mostTries)
+  const tries = failure.conflicts === undefined ? mostTries : mostConflictTries;
+  if (versions.filter((one) => one === version).length === tries)
     return failed(failure, { ...resolved, prior }, tried, context.transaction);
   return versions.length < mostReads ? prepareOne(context, resolved, versions) : { kind: 'trouble', failure };
 }
@@ -80,7 +84,8 @@ async function tryFound(context: TrialContext, resolved: Resolved, found: Presen
   if (found.kind === 'trouble') return failed(found.failure, resolved, 'could not be read', transaction);
   const prior = found.kind === 'present' ? found.object : undefined;
   if (isTooDeep(prior)) return { kind: 'fault', fault: tooDeep(resolved) };
-  const wrong = unservedFault(resolved, transaction) ?? stateFault(resolved, prior);
+  const wrong =
+    unservedFault(resolved, transaction) ?? stateFault(resolved, prior, managersOfChange(transaction, resolved.change));
   if (wrong !== undefined) return { kind: 'fault', fault: wrong };
   // No dry run is possible if an earlier change creates the Namespace or the kind.
   const by = await makerOf(context, resolved);

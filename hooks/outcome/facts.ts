@@ -7,6 +7,7 @@ import { differences, merge } from '../content/merge.ts';
 import type { SnapshotEntry } from '../model/entry.ts';
 import type { Applied } from '../model/item.ts';
 import { equalJson, isObject, type Json, type JsonObject } from '../model/json.ts';
+import { managersOfChange } from '../model/transaction.ts';
 import { type DriftContext, storedDrift } from '../snapshots/drift.ts';
 
 export function factsOf(
@@ -15,10 +16,12 @@ export function factsOf(
   answer: JsonObject,
   context: DriftContext,
 ): Applied {
-  if (entry.type === 'Delete') return effectOf('Delete', before, undefined);
+  const { transaction } = context;
+  const { forward } = managersOfChange(transaction, transaction.changes[entry.index]);
+  if (entry.type === 'Delete') return effectOf('Delete', { before, after: undefined, forward });
   const drift = driftOf(entry, before, answer, context);
   return {
-    ...effectOf(entry.type, before, answer),
+    ...effectOf(entry.type, { before, after: answer, forward }),
     ...(drift === undefined ? {} : { drift }),
   };
 }

@@ -7,7 +7,8 @@ import type { Carry, Refused } from '../observe/carry.ts';
 import type { Attempt, Outcome, Plan } from '../plan/mutation.ts';
 import type { Done } from './answer.ts';
 
-const enough = 3;
+// Fields that others own are no matter of the moment: once the object is read again and has not moved, they are in the way for good.
+const enough = ({ conflicts }: Failure): number => (conflicts === undefined ? 3 : 1);
 
 /** The carry after a write of that change was refused so: how often in a row at the version that it named. */
 export function refusedOnce({ carry, outcome }: Pick<Done, 'carry' | 'outcome'>, index: number, failure: Failure): Carry {
@@ -19,12 +20,12 @@ export function refusedOnce({ carry, outcome }: Pick<Done, 'carry' | 'outcome'>,
 
 /** Whether what was refused so of that change is refused for good. */
 export function isFinal(refused: Refused | undefined, index: number): boolean {
-  return refused?.index === index && refused.times >= enough;
+  return refused?.index === index && refused.times >= enough(refused.failure);
 }
 
 /** The answer to a plan that begins with a write which was refused often enough: the same once more, and for good. */
 export function denied(plan: Plan, step: Step, refused: Refused | undefined): Outcome | undefined {
-  if (refused === undefined || plan.kind !== 'chain' || refused.times < enough) return undefined;
+  if (refused === undefined || plan.kind !== 'chain' || refused.times < enough(refused.failure)) return undefined;
   if (!('index' in step) || step.index !== refused.index) return undefined;
   const { write } = plan.mutation;
   if (versionOf(write) !== refused.version) return undefined;

@@ -10,7 +10,7 @@ import { asNew, contentOf, withContent, withManagedFields } from '../content/con
 import { entryOf, managersOf } from '../content/fields.ts';
 import { withoutGenerated, withoutToken } from '../content/generated.ts';
 import { type ListKinds, listKindsOf } from '../content/lists.ts';
-import { fenceOf, hasManager, restoredManagers } from '../content/ownership.ts';
+import { fenceOf, hasManager, restoredManagers, restoredOf } from '../content/ownership.ts';
 import type { SnapshotEntry } from '../model/entry.ts';
 import { at, equalJson, isList, type Json, type JsonObject, textAt, withKey, withPath } from '../model/json.ts';
 import { fieldManagers, managersOfChange, type Transaction } from '../model/transaction.ts';
@@ -59,17 +59,37 @@ function withPrecondition(object: JsonObject, make: (precondition: Precondition)
 function restoreContent(undo: UndoContext, verdict: Extract<UndoVerdict, { kind: 'content' }>): Mutation | undefined {
   const { live, attributed } = verdict;
   const restored = withLiveOwners(verdict.restored, undo.goneOwners);
-  const owned = { prior: undo.entry.prior, expected: undo.entry.expected };
+  const { restore } = fieldManagers(undo.transaction);
+  const owned = { prior: undo.entry.prior, expected: withSharedEntry(undo, live), restore };
   // Computed from the entries before our own write: when the API server adds our entry it may fold old entries together.
   const owners = (object: JsonObject): readonly JsonObject[] =>
     restoredManagers({ ...owned, live: keepOwners(live, object) }, attributed.kinds, nobodysManagers(undo));
   const next = (answer: JsonObject): Mutation | undefined => restoreOwners(undo, answer, owners(answer));
   if (equalJson(contentOf(live, undo.entry.resource), restored)) return next(live);
-  const object = withContent(live, restored, undo.entry.resource);
+  const object = withMark(undo, withContent(live, restored, undo.entry.resource));
   return withPrecondition(live, (precondition) => ({
-    write: { ...base(undo), verb: 'update', object, precondition, fieldManager: fieldManagers(undo.transaction).restore },
+    write: { ...base(undo), verb: 'update', object, precondition, fieldManager: restore },
     next,
   }));
+}
+
+// The entry of a manager that is ours alone shows a process after us that the ownership is still to be restored. That of a shared one
+// does not.
+function withMark({ transaction, entry }: UndoContext, object: JsonObject): JsonObject {
+  const { restore, holder } = managersOfChange(transaction, transaction.changes[entry.index]);
+  const entries = at(object, 'metadata', 'managedFields');
+  if (holder === undefined || !isList(entries)) return object;
+  const mark = restoredOf(restore, entry.target.apiVersion);
+  return withPath(object, ['metadata', 'managedFields'], [...entries, mark]);
+}
+
+// Without a dry run the expected state has no managedFields. What a shared manager owns is then what our write gave it: it has written
+// nothing since (attribution/applied-by.ts).
+function withSharedEntry({ transaction, entry }: UndoContext, live: JsonObject): JsonObject | undefined {
+  const { forward, holder } = managersOfChange(transaction, transaction.changes[entry.index]);
+  if (holder === undefined || entry.expected === undefined || managersOf(entry.expected).length > 0) return entry.expected;
+  const own = managersOf(live).filter(({ name }) => name === forward);
+  return withManagedFields(entry.expected, own.map(entryOf));
 }
 
 // A write that changes nothing does not change the resourceVersion. So this one adds an entry to managedFields, and a second one

@@ -30,6 +30,7 @@ export function failureOfAnswer(answer: HttpAnswer): Failure {
     message: messageOf(answer, given),
     fields: fieldsOf(answer.body),
     ...subjectOf(answer.body),
+    ...conflictsOf(answer),
     definitive: isDefinitive(answer.code),
     ...retryAfterOf(answer),
   };
@@ -50,8 +51,9 @@ function isApiReason(text: string): text is ApiReason {
 }
 
 /** In UTF-16 units. */
-const longest = { message: 4_000, reason: 256, field: 200, subject: 253 } as const;
+const longest = { message: 4_000, reason: 256, field: 200, subject: 253, owner: 128 } as const;
 const mostFields = 20;
+const mostConflicts = 50;
 
 function messageOf({ body, code }: HttpAnswer, reason: string): string {
   const message = foreign(textAt(body, 'message') || `the API server answered ${code}`, longest.message);
@@ -142,6 +144,24 @@ function fieldsOf(status: Json | undefined): readonly string[] {
 function subjectOf(status: Json | undefined): { readonly subject?: string } {
   const name = textAt(status, 'details', 'name');
   return name === undefined || isList(at(status, 'details', 'causes')) ? {} : { subject: foreign(name, longest.subject) };
+}
+
+// Source: apimachinery, pkg/util/managedfields/internal/conflict.go: one cause for each field of each manager. The message is shown
+// only: it names the manager.
+function conflictsOf({ code, body }: HttpAnswer): Pick<Failure, 'conflicts'> {
+  const causes = at(body, 'details', 'causes');
+  if (code !== 409 || !isList(causes)) return {};
+  const ofFields = causes.filter((cause) => textAt(cause, 'reason') === 'FieldManagerConflict').slice(0, mostConflicts);
+  const conflicts = ofFields.map((cause) => ({
+    field: foreign(textAt(cause, 'field') ?? '', longest.field),
+    owner: foreign(ownerIn(textAt(cause, 'message') ?? ''), longest.owner),
+  }));
+  return conflicts.length === 0 ? {} : { conflicts };
+}
+
+function ownerIn(message: string): string {
+  const [, name] = /"((?:[^"\\]|\\.)*)"/.exec(message) ?? [];
+  return name ?? message;
 }
 
 /** In seconds. */

@@ -144,11 +144,21 @@ t.test('what goes back to whom', async (t) => {
 });
 
 t.test('what a change remembers', async (t) => {
+  const forward = 'janus-tx-1';
   const [before, after] = [with_(managed(prior, entry('kubectl', specX)), 'metadata.resourceVersion', '7'), created];
-  t.same(effectOf('Delete', before, undefined), { resourceVersion: '7' }, 'of what is gone the version that was found');
-  t.same(effectOf('Update', before, after), { resourceVersion: '8' });
-  t.same(effectOf('Patch', before, after), { resourceVersion: '8', tookFieldsFrom: ['kubectl'] });
-  t.same(effectOf('Create', undefined, after), { uid: 'u1', resourceVersion: '8' });
+  t.same(
+    effectOf('Delete', { before, after: undefined, forward }),
+    { resourceVersion: '7' },
+    'of what is gone the version that was found',
+  );
+  t.same(effectOf('Update', { before, after, forward }), { resourceVersion: '8' });
+  t.same(effectOf('Patch', { before, after, forward }), { resourceVersion: '8', tookFieldsFrom: ['kubectl'] });
+  t.same(
+    effectOf('Patch', { before, after, forward: 'kubectl' }),
+    { resourceVersion: '8' },
+    'what a manager drops itself is taken by nobody',
+  );
+  t.same(effectOf('Create', { before: undefined, after, forward }), { uid: 'u1', resourceVersion: '8' });
 });
 
 t.test('what came after what', async (t) => {

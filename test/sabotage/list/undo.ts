@@ -234,7 +234,7 @@ export const undo: readonly Sabotage[] = [
     edits: [
       {
         file: 'hooks/attribution/others.ts',
-        find: 'if (hasManager(live, [managers.forward, managers.restore])) return true;',
+        find: 'if (isMarked(evidence)) return true;',
         replace: '',
       },
     ],

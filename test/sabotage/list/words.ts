@@ -26,7 +26,7 @@ export const words: readonly Sabotage[] = [
   {
     name: 'denial-taken-for-change',
     fault: 'a denial by a webhook with 409 counts as a write of somebody else',
-    edits: [{ file: 'hooks/observe/trial.ts', find: 'length === mostTries)', replace: 'length > mostReads)' }],
+    edits: [{ file: 'hooks/observe/trial.ts', find: 'length === tries)', replace: 'length > mostReads)' }],
     caughtBy: wordsTest,
   },
   {

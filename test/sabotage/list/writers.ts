@@ -144,7 +144,9 @@ export const writers: readonly Sabotage[] = [
   {
     name: 'denial-taken-for-stale',
     fault: 'a write that a webhook denies with 404 or 409 is retried for ever',
-    edits: [{ file: 'hooks/outcome/refused.ts', find: 'refused.times < enough', replace: 'refused.times < 1_000' }],
+    edits: [
+      { file: 'hooks/outcome/refused.ts', find: 'refused.times < enough(refused.failure)', replace: 'refused.times < 1_000' },
+    ],
     caughtBy: ['test/scenarios/undo/blocked-changes.test.ts'],
   },
   {

@@ -1,0 +1,81 @@
+// A change under a field manager that others use as well, as the releases of one application do. The manager's entry in managedFields
+// shows nothing of whose work the object is: the annotation `applied-by` does, together with the values. Whoever may write the object
+// can write both. So the annotation alone is never enough to take an object for ours, and where it names somebody else, or is gone
+// while the manager still owns values of ours, that manager has written again: its work is left alone.
+import { type ListKinds, listKindsOf, partsOf, valueAt } from '../content/lists.ts';
+import { appliedBy, bearsOurWrite } from '../content/marks.ts';
+import { hasManager, ownedBy } from '../content/ownership.ts';
+import { type Path, pathSet } from '../content/path.ts';
+import { equalJson, type Json } from '../model/json.ts';
+import { parseQuantity } from '../model/quantity.ts';
+import type { Reason } from '../model/reason.ts';
+import { describe } from '../model/reference.ts';
+import { foreign } from '../model/words.ts';
+import { type Attributed, describeForeign, type Evidence, type ForeignPath, foreignPath, writtenState } from './attribute.ts';
+
+interface Conflict {
+  readonly kind: 'conflict';
+  readonly reason: Reason;
+  readonly message: string;
+}
+
+/** Whether the object shows a write of this change, or of its undo. */
+export function isMarked({ live, managers }: Evidence): boolean {
+  return bearsOurWrite(live, managers) || hasManager(live, [managers.restore]);
+}
+
+/**
+ * The values under the shared manager that are not as our change wrote them: somebody else has put our annotation on work of their own.
+ * None where the manager is ours alone.
+ */
+export function unlikeOurs(evidence: Evidence): readonly ForeignPath[] {
+  const { managers, live, entry } = evidence;
+  if (managers.holder === undefined) return [];
+  const kinds = listKindsOf(entry.expected, live);
+  const written = writtenState(evidence, kinds);
+  const theirs = ownedBy(live, [managers.forward]).filter((path) => isOther(written, live, path, kinds));
+  return theirs.map((path) => foreignPath(live, path));
+}
+
+// Without a dry run, a number may stand in other words in what was sent.
+function isOther(written: Json | undefined, live: Json | undefined, path: Path, kinds: ListKinds): boolean {
+  const [ours, found] = [valueAt(written, path, kinds), valueAt(live, path, kinds)];
+  if (found === undefined || partsOf(found, path, kinds) !== undefined) return false;
+  return !equalJson(ours, found) && !isSameAmount(ours, found);
+}
+
+function isSameAmount(one: Json | undefined, other: Json): boolean {
+  const amounts = [one, other].map((value) => (typeof value === 'number' ? value : parseQuantity(String(value))));
+  return amounts[0] === amounts[1];
+}
+
+/** Whether only our annotation is there, and not all values that our change writes with it: then it did not write any. */
+export function isForged({ managers }: Evidence, { ours }: Attributed): boolean {
+  return managers.holder !== undefined && ours.some(({ state, isOrder }) => state === 'untouched' && isOrder !== true);
+}
+
+/** The conflict with later work under the shared manager; `paths`: those of our change. Undefined if there is none. */
+export function appliedAgain(evidence: Evidence, paths: readonly Path[], reason: Reason): Conflict | undefined {
+  const { managers, live, entry } = evidence;
+  if (managers.holder === undefined || isMarked(evidence)) return undefined;
+  const ours = pathSet(paths);
+  const claimed = ownedBy(live, [managers.forward]).filter((path) => ours.covers(path) || ours.leadsTo(path));
+  const [first] = claimed;
+  if (first === undefined) return undefined;
+  const name = describe(entry.target);
+  const later = nameIn(appliedBy(live));
+  if (later !== undefined && later !== nameIn(managers.holder)) {
+    const message = `${name} was later applied by Transaction ${later} (${managers.forward}), on top of this change: roll back that Transaction first`;
+    return { kind: 'conflict', reason: 'LaterTransaction', message };
+  }
+  const where = describeForeign([{ path: first, manager: managers.forward }], evidence);
+  return { kind: 'conflict', reason, message: `${name} was applied again by others under the same field manager: ${where}` };
+}
+
+const longestName = 320;
+
+/** `namespace/name` of a holder; undefined where the text is none. */
+function nameIn(holder: string | undefined): string | undefined {
+  const [, name] = /^([^/\s]+\/[^/\s]+)\/[^/\s]+$/.exec(holder ?? '') ?? [];
+  return name === undefined ? undefined : foreign(name, longestName);
+}

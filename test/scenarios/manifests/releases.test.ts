@@ -1,0 +1,111 @@
+// One file of plain manifests installs and upgrades, under one field manager for all releases, and each release is undone exactly.
+import t, { type Test } from 'tap';
+import { at, textAt } from '../../../hooks/model/json.ts';
+import { must } from '../../support/client.ts';
+import { type Stage, startStage } from '../../support/stage.ts';
+import { portraits } from '../../support/targets.ts';
+import { applied, fill, paths } from './application.ts';
+
+const shared = { spec: { fieldManager: 'app' } };
+const undo = { 'tx.janus.io/request-rollback': '1' };
+
+async function commit(stage: Stage, name: string, version: 1 | 2): Promise<void> {
+  await stage.transaction(name, applied(version), shared);
+  const status = await stage.finished(name);
+  if (textAt(status, 'phase') !== 'Committed') throw new Error(`${name}: ${textAt(status, 'message')}`);
+}
+
+async function undone(stage: Stage, name: string): Promise<void> {
+  await stage.annotate(name, undo);
+  await stage.phase(name, 'RolledBack');
+  await stage.finished(name);
+}
+
+async function dropsWhatIsNotNamed(t: Test, stage: Stage): Promise<void> {
+  const [deployment, service, configMap] = await Promise.all(
+    ['apps/v1/deployments/app-0', 'services/app-0', 'configmaps/app-0'].map(async (path) =>
+      must(await stage.client.get(stage.path(path))),
+    ),
+  );
+  const containers = at(deployment, 'spec', 'template', 'spec', 'containers') as readonly object[];
+  t.match(containers, [{ env: [{ name: 'MODE' }] }]);
+  t.notMatch(containers, [{ env: [{ name: 'MODE' }, { name: 'DEBUG' }] }], 'the environment variable is gone');
+  t.equal((at(service, 'spec', 'ports') as readonly object[]).length, 1, 'the port is gone');
+  t.equal(at(configMap, 'metadata', 'labels', 'tier'), undefined, 'the label is gone');
+}
+
+t.test('thirty manifests', async (t) => {
+  await t.test('on an empty namespace: installed, upgraded, and each undone exactly', async (t) => {
+    const stage = await startStage(t);
+    const show = () => portraits(stage.client, paths(stage));
+    const nothing = await show();
+    t.equal(nothing.length, 30);
+    await commit(stage, 'release-1', 1);
+    const installed = await show();
+    const status = await stage.finished('release-1');
+    t.match(at(status, 'items'), [{ note: /not sent/ }], 'what generators leave is not sent, and said');
+    await commit(stage, 'release-2', 2);
+    await dropsWhatIsNotNamed(t, stage);
+    await undone(stage, 'release-2');
+    t.same(await show(), installed, 'as release 1 left it, with the entry of the manager');
+    await undone(stage, 'release-1');
+    t.same(await show(), nothing);
+  });
+
+  await t.test('on a full namespace: patched, upgraded, and each undone exactly', async (t) => {
+    const stage = await startStage(t);
+    const show = () => portraits(stage.client, paths(stage));
+    await fill(stage);
+    const before = await show();
+    await commit(stage, 'release-1', 1);
+    const installed = await show();
+    await commit(stage, 'release-2', 2);
+    await undone(stage, 'release-2');
+    t.same(await show(), installed);
+    await undone(stage, 'release-1');
+    t.same(await show(), before);
+  });
+
+  await t.test('undone in the wrong order: a conflict that names the later one, and nothing is lost', async (t) => {
+    const stage = await startStage(t);
+    const show = () => portraits(stage.client, paths(stage));
+    const nothing = await show();
+    await commit(stage, 'release-1', 1);
+    const installed = await show();
+    await commit(stage, 'release-2', 2);
+    const upgraded = await show();
+    await stage.annotate('release-1', undo);
+    const status = await stage.phase('release-1', 'Failed');
+    const items = at(status, 'items') as readonly object[];
+    for (const item of items)
+      t.match(item, { left: true, error: { reason: 'LaterTransaction', message: new RegExp(`${stage.namespace}/release-2`) } });
+    t.same(await show(), upgraded, 'nothing is lost');
+    await stage.finished('release-1');
+    await undone(stage, 'release-2');
+    t.same(await show(), installed);
+    await stage.annotate('release-1', { 'tx.janus.io/retry-rollback': '1' });
+    await stage.phase('release-1', 'RolledBack');
+    t.same(await show(), nothing, 'in the right one it is exact');
+  });
+
+  await t.test('the same version once more, undone in the wrong order: a conflict, too', async (t) => {
+    const stage = await startStage(t);
+    const show = () => portraits(stage.client, paths(stage));
+    await fill(stage);
+    const before = await show();
+    await commit(stage, 'release-1', 1);
+    const installed = await show();
+    await commit(stage, 'again', 1);
+    const again = await show();
+    await stage.annotate('release-1', undo);
+    const status = await stage.phase('release-1', 'Failed');
+    t.match(at(status, 'items'), [{ left: true, error: { reason: 'LaterTransaction' } }]);
+    t.same(await show(), again);
+    await stage.finished('release-1');
+    await undone(stage, 'again');
+    t.same(await show(), installed);
+    await stage.annotate('release-1', { 'tx.janus.io/retry-rollback': '1' });
+    await stage.phase('release-1', 'RolledBack');
+    t.same(await show(), before);
+  });
+});
