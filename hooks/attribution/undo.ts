@@ -144,7 +144,7 @@ function evaluateContent(evidence: UndoEvidence, live: JsonObject): UndoVerdict 
 }
 
 function appliedOver(evidence: UndoEvidence, { ours }: Attributed): UndoVerdict | undefined {
-  const paths = ours.map(({ path }) => path);
+  const paths = ours.filter(({ state }) => state !== 'untouched').map(({ path }) => path);
   return evidence.recorded ? appliedAgain(evidence, paths, 'RollbackConflict') : undefined;
 }
 

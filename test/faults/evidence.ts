@@ -2,6 +2,7 @@
 // invariants are checked with nothing else.
 import type { StepReport } from '../../hooks/call.ts';
 import { at, isList, isObject, type Json, type JsonObject, textAt } from '../../hooks/model/json.ts';
+import { referenceOf } from '../support/corpus.ts';
 import { comparable } from '../support/stage.ts';
 import type { AuditEvent } from './audit.ts';
 import type { Names } from './names.ts';
@@ -52,8 +53,13 @@ export function targetsOf({ story, names }: Named, transaction: string): readonl
   const { namespace } = homeOf(names, transaction);
   return (story.transactions(names)[transaction] ?? []).map((change) => ({
     type: textAt(change, 'type') ?? '',
-    ...placeOf(at(change, 'target') as JsonObject, namespace),
+    ...placeOf((at(change, 'target') ?? referenceOf(at(change, 'content') as JsonObject)) as JsonObject, namespace),
   }));
+}
+
+/** Whether the change makes the object: an Apply does where the object is not there. */
+export function isCreation({ before }: Pick<Evidence, 'before'>, { type, key }: Target): boolean {
+  return type === 'Create' || (type === 'Apply' && before.get(key) === undefined);
 }
 
 export function transactionsOf({ story, names }: Named): readonly string[] {
@@ -104,8 +110,9 @@ export function isSnapshot({ resource, name }: AuditEvent): boolean {
   return resource === 'configmaps' && /^run\d+(-\w+)?-rollback/.test(name);
 }
 
-/** Whether a write has one of this Transaction's two field managers. */
-export function isBy({ uids }: Evidence, transaction: string, fieldManager: string): boolean {
+/** Whether a write of the engine has one of this Transaction's field managers. */
+export function isBy({ uids, story }: Evidence, transaction: string, fieldManager: string): boolean {
+  if (fieldManager !== '' && story.spec?.fieldManager === fieldManager) return true;
   return fieldManager.startsWith('janus-') && fieldManager.endsWith(`-${(uids.get(transaction) ?? 'none').slice(0, 8)}`);
 }
 

@@ -9,6 +9,7 @@ import {
   engineWrites,
   hasSucceeded,
   isBy,
+  isCreation,
   isEngine,
   isSnapshot,
   isTarget,
@@ -42,6 +43,7 @@ export function snapshotFirst(evidence: Evidence): readonly string[] {
 export function preconditions(evidence: Evidence): readonly string[] {
   return evidence.events
     .filter((event) => isWrite(event) && isEngine(event) && isTarget(evidence, event) && event.verb !== 'create')
+    .filter((event) => !isCreatingApply(evidence, event))
     .filter(({ verb, request }) => {
       const [uid, resourceVersion] = ['uid', 'resourceVersion'].map((key) =>
         textAt(request, verb === 'delete' ? 'preconditions' : 'metadata', key),
@@ -49,6 +51,13 @@ export function preconditions(evidence: Evidence): readonly string[] {
       return uid === undefined || resourceVersion === undefined;
     })
     .map(({ verb, key }) => `${verb} of ${key} without uid and resourceVersion`);
+}
+
+// With the version of no object it creates or fails.
+function isCreatingApply(evidence: Evidence, { verb, key, request }: AuditEvent): boolean {
+  const target = allTargets(evidence).find((one) => one.key === key);
+  const isCreation = target?.type === 'Apply' && evidence.before.get(key) === undefined;
+  return isCreation && verb === 'patch' && textAt(request, 'metadata', 'resourceVersion') === '1';
 }
 
 /** I4: at most one forward and one restoring write of an item change its content. */
@@ -72,7 +81,7 @@ type ContentWrite = Pick<AuditEvent, 'verb' | 'fieldManager' | 'received'> & {
 /** Writes of the engine that change the content of a target. A Delete has no field manager: of a created object it is the undo. */
 export function contentWrites(evidence: Evidence, { key }: Target): readonly ContentWrite[] {
   const isCreated = transactionsOf(evidence).some((transaction) =>
-    targetsOf(evidence, transaction).some((target) => target.key === key && target.type === 'Create'),
+    targetsOf(evidence, transaction).some((target) => target.key === key && isCreation(evidence, target)),
   );
   let content = contentOf(evidence.before.get(key));
   return evidence.events

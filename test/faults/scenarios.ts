@@ -15,6 +15,7 @@ import { lateAnswers, skips, staleCalls } from './hook-faults.ts';
 import { hundred, hundredCancelled } from './hundred.ts';
 import { limitCases } from './listed.ts';
 import { lockCases, takenOver, takeoverCases } from './locks.ts';
+import { applied, appliedAndUndone, manifestStories } from './manifests.ts';
 import { matrixCases } from './matrix.ts';
 import { oneWayCases } from './one-way.ts';
 import { overlapCases, overlaps } from './overlaps.ts';
@@ -40,14 +41,14 @@ const counted: readonly CountedScenario[] = [
   {
     id: 'S02',
     what: 'crash before, after and between all calls',
-    stories: [...most, ...gateStories],
+    stories: [...most, ...gateStories, ...manifestStories],
     casesOf: (story, calm) => crashes('S02', story, calm),
   },
   { id: 'S03', what: 'two faults in one run', stories: [commit2, rollback2], casesOf: pairs },
   {
     id: 'S04',
     what: 'the answer of a write is lost',
-    stories: [...most, gatedCommit],
+    stories: [...most, gatedCommit, ...manifestStories],
     casesOf: (story, calm) => lostAnswers('S04', story, calm),
   },
   {
@@ -61,14 +62,14 @@ const counted: readonly CountedScenario[] = [
   {
     id: 'S08',
     what: 'one step by two engines at once',
-    stories: [commit4, failAt3, requestRollback, ...gateStories],
+    stories: [commit4, failAt3, requestRollback, ...gateStories, appliedAndUndone],
     casesOf: twoEngineCases,
   },
   { id: 'S09', what: 'answers are stored late', stories: most, casesOf: lateAnswers },
   {
     id: 'S10',
     what: 'somebody writes between any two calls',
-    stories: [...two, commitWidgets, rollbackWidgets],
+    stories: [...two, commitWidgets, rollbackWidgets, applied, appliedAndUndone],
     casesOf: foreignCases,
   },
   { id: 'S11', what: 'Transactions over the same objects', stories: overlaps, casesOf: overlapCases },

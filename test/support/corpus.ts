@@ -45,6 +45,14 @@ export function changesBetween(before: readonly JsonObject[], after: readonly Js
   return [...sent, ...dropped.reverse().map((target): JsonObject => ({ type: 'Delete', target: { ...target } }))];
 }
 
+/** Each object as a plain Apply, of the file as it is; Delete for dropped ones, the last one first. */
+export function appliesBetween(before: readonly JsonObject[], after: readonly JsonObject[]): readonly JsonObject[] {
+  const young = new Set(after.map((object) => identityOf(referenceOf(object))));
+  const dropped = before.map(referenceOf).filter((target) => !young.has(identityOf(target)));
+  const applied = after.map((content): JsonObject => ({ type: 'Apply', content }));
+  return [...applied, ...dropped.reverse().map((target): JsonObject => ({ type: 'Delete', target: { ...target } }))];
+}
+
 // The target has the name and the type.
 function contentOf({ apiVersion: _version, kind: _kind, metadata, ...content }: JsonObject): JsonObject {
   const rest = Object.entries(metadata as JsonObject).filter(([key]) => !['name', 'namespace'].includes(key));

@@ -10,7 +10,13 @@ export const attribution: readonly Sabotage[] = [
   {
     name: 'own-create-foreign',
     fault: 'after a crash the object that we created counts as foreign',
-    edits: [{ file: forward, find: "if (isOurCreation(evidence, evidence.uid) && unlikeOurs(evidence).length === 0) return { kind: 'done' };", replace: '' }],
+    edits: [
+      {
+        file: forward,
+        find: "if (isOurCreation(evidence, evidence.uid) && unlikeOurs(evidence).length === 0) return { kind: 'done' };",
+        replace: '',
+      },
+    ],
     caughtBy: forwardTests,
   },
   {
@@ -22,7 +28,13 @@ export const attribution: readonly Sabotage[] = [
   {
     name: 'own-patch-forgotten',
     fault: 'after a crash our own patch counts as a foreign change',
-    edits: [{ file: forward, find: "if (attributed.kind === 'applied' && !isForged(evidence, attributed)) return { kind: 'done' };", replace: '' }],
+    edits: [
+      {
+        file: forward,
+        find: "if (attributed.kind === 'applied' && !isForged(evidence, attributed)) return { kind: 'done' };",
+        replace: '',
+      },
+    ],
     caughtBy: forwardTests,
   },
   {

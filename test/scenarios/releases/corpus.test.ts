@@ -4,10 +4,11 @@ import t, { type Test } from 'tap';
 import { at, equalJson, type Json, type JsonObject, textAt } from '../../../hooks/model/json.ts';
 import { groupOf } from '../../../hooks/model/reference.ts';
 import { must, waitFor } from '../../support/client.ts';
-import { changesBetween, isNamespaced, manifestsOf, referenceOf, releases } from '../../support/corpus.ts';
+import { appliesBetween, changesBetween, isNamespaced, manifestsOf, referenceOf, releases } from '../../support/corpus.ts';
 import { withoutGenerated } from '../../support/generated.ts';
-import { allowIrreversible, commit, undoAll } from '../../support/round-trip.ts';
+import { allowIrreversible, undoAll } from '../../support/round-trip.ts';
 import { account, type Stage, startStage } from '../../support/stage.ts';
+import { stepToEnd } from '../../support/stepping.ts';
 import { portraits } from '../../support/targets.ts';
 
 /** As it is shipped: many changes in a call. */
@@ -50,7 +51,26 @@ async function settled({ client }: Stage, objects: readonly JsonObject[]): Promi
   for (const crd of crds) await waitFor(() => isEstablished(pathOf(crd)), `${referenceOf(crd).name} to be established`);
 }
 
-async function thereAndBack(t: Test, stage: Stage, name: string, select: (object: JsonObject) => boolean): Promise<void> {
+interface How {
+  readonly select: (object: JsonObject) => boolean;
+  readonly changes: typeof changesBetween;
+  readonly spec: JsonObject;
+}
+
+const asWritten: How = { select: () => true, changes: changesBetween, spec: {} };
+
+async function commit(
+  stage: Stage,
+  name: string,
+  changes: readonly JsonObject[],
+  more: Parameters<Stage['transaction']>[2],
+): Promise<void> {
+  await stage.transaction(name, changes, more);
+  const { status, phase } = await stepToEnd(stage, name);
+  if (phase !== 'Committed') throw new Error(`expected ${name} to be Committed, it is ${phase}: ${textAt(status, 'message')}`);
+}
+
+async function thereAndBack(t: Test, stage: Stage, name: string, { select, changes, spec }: How): Promise<void> {
   const versionOf = (version: string): readonly JsonObject[] => manifestsOf(name, version, stage.namespace).filter(select);
   const [first, second] = [versionOf('v1'), versionOf('v2')];
   const all = [...first, ...second];
@@ -64,10 +84,11 @@ async function thereAndBack(t: Test, stage: Stage, name: string, select: (object
     Object.values(nothing).every((one) => one === undefined),
     'nothing is there before',
   );
-  await commit(stage, `${name}-v1`, changesBetween([], first));
+  await commit(stage, `${name}-v1`, changes([], first), { spec });
   await settled(stage, first);
   const installed = await show(stage, all, dropped);
-  await commit(stage, `${name}-v2`, changesBetween(first, second), old.some(hasPods) ? allowIrreversible : {});
+  const annotations = old.some(hasPods) ? allowIrreversible : {};
+  await commit(stage, `${name}-v2`, changes(first, second), { spec, annotations });
   const upgraded = await show(stage, all);
   const same = Object.keys(installed).filter((path) => equalJson(installed[path] as Json, upgraded[path] as Json));
   t.ok(same.length < Object.keys(installed).length / 2, `the upgrade is one: ${same.join(' ')} stay as they are`);
@@ -79,7 +100,13 @@ async function thereAndBack(t: Test, stage: Stage, name: string, select: (object
 
 t.test('by an administrator of the cluster', async (t) => {
   const stage = await startStage(t, { withoutLoop: true, timing });
-  for (const name of releases()) await t.test(name, (t) => thereAndBack(t, stage, name, () => true));
+  for (const name of releases()) await t.test(name, (t) => thereAndBack(t, stage, name, asWritten));
+});
+
+t.test('as plain manifests, under one field manager', async (t) => {
+  const stage = await startStage(t, { withoutLoop: true, timing });
+  const plain: How = { ...asWritten, changes: appliesBetween, spec: { fieldManager: 'release' } };
+  for (const name of releases()) await t.test(name, (t) => thereAndBack(t, stage, name, plain));
 });
 
 t.test('by an administrator of the namespace', async (t) => {
@@ -93,7 +120,7 @@ t.test('by an administrator of the namespace', async (t) => {
   for (const name of releases())
     await t.test(name, async (t) => {
       await provide(t, stage, name);
-      await thereAndBack(t, stage, name, isNamespaced);
+      await thereAndBack(t, stage, name, { ...asWritten, select: isNamespaced });
     });
 });
 

@@ -6,12 +6,11 @@ import type { Cluster, Write } from '../../../hooks/cluster.ts';
 import type { JsonObject } from '../../../hooks/model/json.ts';
 import { type Answer, must } from '../../support/client.ts';
 import { type Engines, openEngines } from '../../support/engine.ts';
-import { commit } from '../../support/round-trip.ts';
 import { comparable, type Stage, startStage } from '../../support/stage.ts';
-import { stepToEnd } from '../../support/stepping.ts';
+import { stepToEnd, stepUntil } from '../../support/stepping.ts';
 import { change } from '../../support/targets.ts';
 
-type Type = 'Update' | 'Patch' | 'Delete';
+type Type = 'Update' | 'Patch' | 'Delete' | 'Apply';
 
 /** What somebody writes; the path of the object is given. */
 type Act = (stage: Stage, path: string) => Promise<Answer>;
@@ -119,7 +118,11 @@ async function writeBoth({ stage, act }: Run, name: string): Promise<void> {
 async function setUp({ stage, type }: Run, name: string): Promise<void> {
   await create(stage, name);
   await create(stage, `${name}-twin`);
-  await commit(stage, name, [change(type, name, type === 'Delete' ? undefined : content)]);
+  // An Apply under the manager of another tool, whose own entry is restored.
+  const spec = type === 'Apply' ? { fieldManager: 'gitops' } : {};
+  await stage.transaction(name, [change(type, name, type === 'Delete' ? undefined : content)], { spec });
+  await stepUntil(stage, name, 'Committed');
+  await stepToEnd(stage, name);
   await stage.annotate(name, { 'tx.janus.io/request-rollback': 'yes' });
 }
 
@@ -148,6 +151,8 @@ async function writeInBetween(t: Test, run: Run, name: string): Promise<void> {
  * writes after our last one cannot be told from writes before it, or from somebody else's creation: they are conflicts too.
  */
 function isPossible(what: string, { type, point }: Run): boolean {
+  // Its annotation makes the map of annotations, which without it the other one would make, and own.
+  if (type === 'Apply' && what === 'an annotation' && point.side === 'before') return false;
   if (what === 'the same field again') return point.write === 1 && point.side === 'after';
   return type !== 'Delete' || point.write === 1 || what === 'an annotation';
 }
@@ -169,7 +174,7 @@ function casesOf(run: Run, name: string): readonly Case[] {
 t.test('half restored', async (t) => {
   const stage = await startStage(t, { withoutLoop: true });
   const engines = await openEngines(t, stage);
-  const cases = (['Update', 'Patch', 'Delete'] as const).flatMap((type) =>
+  const cases = (['Update', 'Patch', 'Delete', 'Apply'] as const).flatMap((type) =>
     points.flatMap((point) =>
       casesOf({ stage, engines, type, point, act: undefined }, `${type}-${point.write}-${point.side}`.toLowerCase()),
     ),
