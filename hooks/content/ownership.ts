@@ -27,8 +27,8 @@ interface Owned {
   /** The object right after our change. */
   readonly expected: Json | undefined;
   readonly live: Json | undefined;
-  /** Manager of the write that restores the content: with a value it takes the field from whoever kept it through our change. */
-  readonly restore?: string;
+  /** The manager that others share with us, where the content is restored already: that write took fields from it, too. */
+  readonly halfRestored?: string | undefined;
 }
 
 /** Whether one of these managers has an entry in the object. */
@@ -101,13 +101,12 @@ export function restoredManagers(owned: Owned, kinds: ListKinds, ourNames: reado
     live: fieldsByManager(owned.live),
   };
   const folded = foldedFields(versions);
-  const restoring = new Set(owned.restore === undefined ? [] : ownedBy(owned.live, [owned.restore]).map(pathText));
   const known = new Map([...managersOf(owned.prior), ...managersOf(owned.live)].map((manager) => [managerKey(manager), manager]));
   const others = [...known].filter(([, manager]) => !ourNames.includes(manager.name));
   const moved = others.map(([key, manager]) => {
     const { lost, gained } = movedFields(versions, key, manager.name === ancientChanges ? { to: folded } : { from: folded });
-    const kept = fieldsOf(versions.prior, key).intersection(fieldsOf(versions.expected, key));
-    const back = new Set([...lost, ...kept.intersection(restoring)].filter((path) => isRestored(owned, pathOf(path), kinds)));
+    const kept = manager.name === owned.halfRestored ? fieldsOf(versions.prior, key) : noFields;
+    const back = new Set([...lost, ...kept].filter((path) => isRestored(owned, pathOf(path), kinds)));
     return { key, manager, gained, back };
   });
   const given = moved.reduce<FieldSet>((all, { back }) => all.union(back), noFields);

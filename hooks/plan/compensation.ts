@@ -10,7 +10,7 @@ import { asNew, contentOf, withContent, withManagedFields } from '../content/con
 import { entryOf, managersOf } from '../content/fields.ts';
 import { withoutGenerated, withoutToken } from '../content/generated.ts';
 import { type ListKinds, listKindsOf } from '../content/lists.ts';
-import { fenceOf, hasManager, restoredManagers, restoredOf } from '../content/ownership.ts';
+import { fenceOf, hasManager, hasRestored, restoredManagers, restoredOf } from '../content/ownership.ts';
 import type { SnapshotEntry } from '../model/entry.ts';
 import { at, equalJson, isList, type Json, type JsonObject, textAt, withKey, withPath } from '../model/json.ts';
 import { fieldManagers, managersOfChange, type Transaction } from '../model/transaction.ts';
@@ -59,8 +59,9 @@ function withPrecondition(object: JsonObject, make: (precondition: Precondition)
 function restoreContent(undo: UndoContext, verdict: Extract<UndoVerdict, { kind: 'content' }>): Mutation | undefined {
   const { live, attributed } = verdict;
   const restored = withLiveOwners(verdict.restored, undo.goneOwners);
-  const { restore } = fieldManagers(undo.transaction);
-  const owned = { prior: undo.entry.prior, expected: withSharedEntry(undo, live), restore };
+  const { forward, restore, holder } = managersOfChange(undo.transaction, undo.transaction.changes[undo.entry.index]);
+  const halfRestored = holder !== undefined && hasRestored(live, restore) ? forward : undefined;
+  const owned = { prior: undo.entry.prior, expected: withSharedEntry(undo, live), halfRestored };
   // Computed from the entries before our own write: when the API server adds our entry it may fold old entries together.
   const owners = (object: JsonObject): readonly JsonObject[] =>
     restoredManagers({ ...owned, live: keepOwners(live, object) }, attributed.kinds, nobodysManagers(undo));

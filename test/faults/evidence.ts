@@ -53,8 +53,13 @@ export function targetsOf({ story, names }: Named, transaction: string): readonl
   const { namespace } = homeOf(names, transaction);
   return (story.transactions(names)[transaction] ?? []).map((change) => ({
     type: textAt(change, 'type') ?? '',
-    ...placeOf((at(change, 'target') ?? referenceOf(at(change, 'content') as JsonObject)) as JsonObject, namespace),
+    ...placeOf(targetIn(change), namespace),
   }));
+}
+
+/** The target of a change: that of the spec or, for an Apply, what content names. */
+export function targetIn(change: JsonObject): JsonObject {
+  return (at(change, 'target') ?? { ...referenceOf(at(change, 'content') as JsonObject) }) as JsonObject;
 }
 
 /** Whether the change makes the object: an Apply does where the object is not there. */
@@ -144,6 +149,13 @@ export function contentOf(object: JsonObject | undefined): Json {
   const { managedFields: _owners, metadata, ...content } = comparable(object, true) as JsonObject;
   const [labels, annotations] = [at(metadata, 'labels') ?? {}, at(metadata, 'annotations') ?? {}];
   return { ...content, labels, annotations };
+}
+
+/** Whether an object shows a write of this Transaction. */
+export function bears(evidence: Evidence, transaction: string, object: JsonObject | undefined): boolean {
+  const holder = textAt(object, 'metadata', 'annotations', 'tx.janus.io/applied-by') ?? '';
+  const isMarked = holder.endsWith(`/${evidence.uids.get(transaction)}`);
+  return isMarked || managersIn(object).some((name) => name.startsWith('janus-') && isBy(evidence, transaction, name));
 }
 
 export function managersIn(object: JsonObject | undefined): readonly string[] {

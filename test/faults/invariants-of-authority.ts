@@ -2,7 +2,7 @@
 // its webhooks, or from a user with rights on the object. Other writers of what the engine reads change nothing beyond it.
 import { at, isList, isObject, type Json, type JsonObject } from '../../hooks/model/json.ts';
 import type { AuditEvent } from './audit.ts';
-import { type Evidence, hasSucceeded, isEngine, isSnapshot, isTarget, isWrite, transactionsOf } from './evidence.ts';
+import { type Evidence, hasSucceeded, isEngine, isSnapshot, isTarget, isWrite, targetIn, transactionsOf } from './evidence.ts';
 import { placeOf } from './places.ts';
 import { base64, homeOf } from './story.ts';
 
@@ -71,7 +71,7 @@ function unfoundedIn(events: readonly AuditEvent[], given: Set<string>): readonl
 
 function foundations({ story, names, before }: Evidence, key: string): readonly string[] {
   const changes = Object.entries(story.transactions(names)).flatMap(([transaction, all]) =>
-    all.filter((change) => placeOf(at(change, 'target') as JsonObject, homeOf(names, transaction).namespace).key === key),
+    all.filter((change) => placeOf(targetIn(change), homeOf(names, transaction).namespace).key === key),
   );
   const spoken = changes.flatMap((change) => leavesOf(asStored(at(change, 'content') ?? {})));
   return [...spoken, ...leavesOf(before.get(key) ?? {})];

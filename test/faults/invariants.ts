@@ -2,10 +2,10 @@
 import { at, canonicalJson, isObject, type Json, type JsonObject, textAt } from '../../hooks/model/json.ts';
 import {
   allTargets,
+  bears,
   configMapKey,
   type Evidence,
   endOf,
-  isBy,
   itemsOf,
   managersIn,
   type Target,
@@ -158,7 +158,7 @@ const itemsAreTrue: Invariant = (evidence) =>
   [...evidence.ends].flatMap(([transaction, status]) =>
     itemsOf(status).flatMap((item, index) => {
       const key = targetsOf(evidence, transaction)[index]?.key ?? '';
-      const isLeftBehind = managersIn(evidence.after.get(key)).some((manager) => isBy(evidence, transaction, manager));
+      const isLeftBehind = bears(evidence, transaction, evidence.after.get(key));
       return item.rolledBack === true && isLeftBehind ? [`${key} is said to be rolled back, and is still ours`] : [];
     }),
   );
