@@ -6,6 +6,7 @@ import { expressions } from './list/expressions.ts';
 import { gateDiagnosis } from './list/gate-diagnosis.ts';
 import { gates } from './list/gates.ts';
 import { locks } from './list/locks.ts';
+import { manifests } from './list/manifests.ts';
 import { packages } from './list/packages.ts';
 import { releases } from './list/releases.ts';
 import { storage } from './list/snapshots.ts';
@@ -33,4 +34,5 @@ export const sabotages: readonly Sabotage[] = [
   ...gates,
   ...gateDiagnosis,
   ...expressions,
+  ...manifests,
 ];

@@ -258,7 +258,7 @@ export const undo: readonly Sabotage[] = [
     edits: [
       {
         file: 'hooks/attribution/undo.ts',
-        find: "const isCreate = ({ type }: OtherChange): boolean => type === 'Create';",
+        find: "const isCreate = ({ type }: OtherChange): boolean => mayMake(type);",
         replace: 'const isCreate = (_: OtherChange): boolean => false;',
       },
     ],

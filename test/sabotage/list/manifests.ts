@@ -1,0 +1,68 @@
+// Plain manifests: whose work an object is under a manager that others share, and what an Apply must not overwrite.
+import type { Sabotage } from '../sabotage.ts';
+
+const releases = ['test/scenarios/manifests/releases.test.ts'];
+const strangers = ['test/scenarios/manifests/strangers.test.ts'];
+
+export const manifests: readonly Sabotage[] = [
+  {
+    name: 'apply-creates-or-changes',
+    fault: 'an Apply that creates changes what somebody has created meanwhile',
+    edits: [
+      {
+        file: 'server/kubernetes/requests.ts',
+        find: "if (precondition === 'absent') return withPath(object, ['metadata', 'resourceVersion'], noVersion);",
+        replace: "if (precondition === 'absent') return object;",
+      },
+    ],
+    caughtBy: ['test/scenarios/changes/create-only.test.ts', ...strangers],
+  },
+  {
+    name: 'newer-release-not-seen',
+    fault: 'a release below a newer one is undone',
+    edits: [
+      {
+        file: 'hooks/attribution/applied-by.ts',
+        find: 'if (managers.holder === undefined || isMarked(evidence)) return undefined;',
+        replace: 'if (managers.holder !== null) return undefined;',
+      },
+    ],
+    caughtBy: strangers,
+  },
+  {
+    name: 'mark-is-enough',
+    fault: 'an object with our annotation and the content of somebody else counts as ours',
+    edits: [
+      {
+        file: 'hooks/attribution/apply.ts',
+        find: '&& unlikeOurs(evidence).length === 0',
+        replace: '',
+      },
+    ],
+    caughtBy: strangers,
+  },
+  {
+    name: 'former-entry-forgotten',
+    fault: 'the undo takes the entry of a shared manager away in place of restoring it',
+    edits: [
+      {
+        file: 'hooks/plan/compensation.ts',
+        find: 'return holder === undefined ? [forward, restore] : [restore];',
+        replace: 'return holder === null ? [restore] : [forward, restore];',
+      },
+    ],
+    caughtBy: releases,
+  },
+  {
+    name: 'conflicts-forced',
+    fault: 'fieldConflicts: Fail takes fields of others over',
+    edits: [
+      {
+        file: 'hooks/writes/change.ts',
+        find: "return fieldConflicts === 'Fail' ? { failOnConflict: true } : {};",
+        replace: "return fieldConflicts === 'never' ? { failOnConflict: true } : {};",
+      },
+    ],
+    caughtBy: ['test/scenarios/manifests/field-conflicts.test.ts'],
+  },
+];
