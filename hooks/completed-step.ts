@@ -2,6 +2,7 @@
 
 import type { Step } from './decide/step.ts';
 import type { Stand } from './looking.ts';
+import { isDeletingHalf } from './model/halves.ts';
 import type { JsonObject } from './model/json.ts';
 import type { Status } from './model/status.ts';
 import type { Carry } from './observe/carry.ts';
@@ -49,13 +50,19 @@ export function recoveredStep({ memory, parts }: Serving, stand: Stand, thrown: 
   return { ...recovered(thrown, found), status: found.status, leases: [], first: undefined, found: stand.status };
 }
 
-function remember({ memory, session, writer }: Serving, { observation, step, outcome }: Stepped): void {
+function remember(serving: Serving, { observation, step, outcome }: Stepped): void {
+  const { memory, session, writer } = serving;
   const { uid } = observation.transaction;
   const answer = outcome.at(-1)?.answer;
   if (step.kind === 'sign' && answer?.kind === 'ok') memory.signed(uid, writer, step.isSettled ? undefined : answer.serverTime);
   if (step.kind !== 'apply') return;
-  if (answer?.kind === 'ok') memory.sent(uid, step.index);
+  if (answer?.kind === 'ok') rememberChange(serving, uid, step);
   if (session.uncertain()) memory.unsettled(uid, observation.now);
+}
+
+function rememberChange({ memory }: Serving, uid: string, { entry, index }: Extract<Step, { kind: 'apply' }>): void {
+  if (isDeletingHalf(entry)) memory.begun(uid, index);
+  else memory.sent(uid, index);
 }
 
 // The next call need not read back what was just stored. The first ConfigMap was written last.

@@ -1,7 +1,7 @@
 // What a process remembers between calls. If it forgets everything, calls take longer; nothing goes wrong.
 
 import type { Clock } from './cluster.ts';
-import { noWrites, type OwnWrites, sentUpTo, signedAs } from './in-flight/own-writes.ts';
+import { begunAt, noWrites, type OwnWrites, sentUpTo, signedAs } from './in-flight/own-writes.ts';
 import type { JsonObject } from './model/json.ts';
 import { bounded } from './observe/bounded.ts';
 import { createSightings, type Sightings } from './observe/sightings.ts';
@@ -55,6 +55,8 @@ export interface Memory {
   signed(uid: string, writer: string, unsettledAt: number | undefined): void;
   /** This process has made a change. */
   sent(uid: string, index: number): void;
+  /** This process has made the first half of a change. */
+  begun(uid: string, index: number): void;
   /** A request of this process got no answer, at `time` in ms by the API server's clock. */
   unsettled(uid: string, time: number): void;
   /** An answer of this process has called its writer settled. */
@@ -90,6 +92,7 @@ export function createMemory(clock: Pick<Clock, 'monotonic'>, random: () => numb
       calls.set(uid, { ...recalled(uid), ...signedAs(writer, unsettledAt) });
     },
     sent: (uid, index) => calls.set(uid, { ...recalled(uid), ...sentUpTo(recalled(uid), index) }),
+    begun: (uid, index) => calls.set(uid, { ...recalled(uid), ...begunAt(index) }),
     unsettled: (uid, unsettledAt) => calls.set(uid, { ...recalled(uid), unsettledAt }),
     settled: (uid) => calls.set(uid, { ...recalled(uid), isOpen: false }),
     remember: (uid, ended) => {

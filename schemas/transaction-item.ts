@@ -70,7 +70,7 @@ export const item: Schema = {
     committed: flag('The change was applied.'),
     rolledBack: flag('The change is undone, or was found not to be applied.'),
     left: flag('The change could not be undone; error says why.'),
-    uid: string('UID of the object that a Create made, or that the undo of a Delete has created again.', 128),
+    uid: string('UID of the object that the change has created, or that the undo of a Delete has created again.', 128),
     resourceVersion: string('Version of the object once the change was made, or when it was deleted.', 64),
     error: {
       type: 'object',
@@ -99,6 +99,7 @@ export const item: Schema = {
     ),
     waiting: string('What the undo of this change waits for, while it goes on with earlier changes.', statusLimits.note),
     disowned: flag('The field manager of this Transaction was taken off the object again.'),
+    deleted: flag('The former object is deleted, and is created again by this change (whenImmutable) or by its undo.'),
     note: string('Something to know about this change that is no error.', statusLimits.note),
     gate: gateState,
   },

@@ -9,6 +9,7 @@ import { isUnclaimed } from '../content/owners.ts';
 import { isTerminating } from '../content/ownership.ts';
 import type { Path } from '../content/path.ts';
 import type { Change } from '../model/change.ts';
+import { isDeletingHalf } from '../model/halves.ts';
 import { at, equalJson, isObject, type JsonObject, textAt, withKey } from '../model/json.ts';
 import type { Reason } from '../model/reason.ts';
 import { describe } from '../model/reference.ts';
@@ -19,10 +20,13 @@ import { preconditionOf } from '../writes/resources.ts';
 import { isForged, isMarked, unlikeOurs } from './applied-by.ts';
 import { attribute, describeForeign, type Evidence, type ForeignPath, foreignPath, uidOf } from './attribute.ts';
 import { annotationDrift, withDrift } from './drift.ts';
+import { untilGone } from './former.ts';
 
 export type ApplyVerdict =
   | { readonly kind: 'send'; readonly precondition: Precondition | undefined }
   | { readonly kind: 'done' }
+  /** The former object, which the first half has deleted, is not gone yet. */
+  | { readonly kind: 'wait'; readonly message: string }
   /** The object to delete has drifted from its snapshot without a conflict: the drift must be stored before the object is deleted. */
   | { readonly kind: 'recordDrift'; readonly drift: readonly Drift[] }
   | { readonly kind: 'conflict'; readonly reason: Reason; readonly message: string };
@@ -55,6 +59,8 @@ export function isOurCreation(evidence: Evidence, transactionUid: string): boole
 
 function evaluateCreate(evidence: ApplyEvidence): ApplyVerdict {
   if (evidence.live === undefined) return { kind: 'send', precondition: undefined };
+  const former = untilGone(evidence);
+  if (former !== undefined) return { kind: 'wait', message: former };
   if (isOurCreation(evidence, evidence.uid) && unlikeOurs(evidence).length === 0) return { kind: 'done' };
   const leaving = terminatingConflict(evidence);
   if (leaving !== undefined) return leaving;
@@ -110,7 +116,7 @@ function evaluateDelete(evidence: ApplyEvidence): ApplyVerdict {
   if (replaced !== undefined) return replaced;
   // Finalizers keep the object, but its deletion has begun. The undo waits until the object is gone.
   if (isTerminating(live) && !isTerminating(entry.prior)) return { kind: 'done' };
-  return changedConflict(evidence) ?? unstored(evidence) ?? send(evidence);
+  return changedConflict(evidence) ?? versionOfHalf(evidence) ?? unstored(evidence) ?? send(evidence);
 }
 
 // Annotations never conflict, but the snapshot holds the old ones: an undo would lose every annotation that was added since.
@@ -148,6 +154,11 @@ function withoutMetadata(object: JsonObject, keys: readonly string[]): JsonObjec
 function terminatingConflict({ live, entry }: Evidence): ApplyVerdict | undefined {
   if (!isTerminating(live)) return undefined;
   return conflict('Terminating', `${describe(entry.target)} is being deleted by someone else`);
+}
+
+// A Delete of the spec has no content that counts.
+function versionOfHalf(evidence: ApplyEvidence): ApplyVerdict | undefined {
+  return isDeletingHalf(evidence.entry) ? versionConflict(evidence) : undefined;
 }
 
 function versionConflict({ change, live, entry }: ApplyEvidence): ApplyVerdict | undefined {

@@ -2,6 +2,7 @@
 import { listKindsOf, valueAt, withValueAt } from '../content/lists.ts';
 import { differences } from '../content/merge.ts';
 import type { SnapshotEntry } from '../model/entry.ts';
+import { isCreatingHalf } from '../model/halves.ts';
 import { at, isObject, type Json, type JsonObject } from '../model/json.ts';
 import type { Drift } from '../snapshots/drift.ts';
 
@@ -15,10 +16,10 @@ export function annotationDrift({ prior }: SnapshotEntry, live: JsonObject): rea
   });
 }
 
-/** The entry of a Delete, with the object as it was when it was deleted: only annotations can have drifted. */
+/** The entry of a Delete, with the object as it was when it was deleted: only annotations can have drifted. Or of the Create after it. */
 export function withDrift(entry: SnapshotEntry, drift: readonly Drift[]): SnapshotEntry {
   const { prior, type } = entry;
-  if (type !== 'Delete' || prior === undefined) return entry;
+  if (prior === undefined || !(type === 'Delete' || isCreatingHalf(entry))) return entry;
   const annotations = drift.filter(({ path }) => path[0] === 'f:metadata' && path[1] === 'f:annotations');
   const kinds = listKindsOf(prior);
   const object = annotations.reduce<Json | undefined>((state, { path, value }) => withValueAt(state, path, value, kinds), prior);

@@ -92,6 +92,10 @@ export function laterThan(
   return { kind: 'conflict', reason: 'LaterTransaction', message };
 }
 
+function isDeletion({ type, recreates }: OtherChange): boolean {
+  return type === 'Delete' || recreates;
+}
+
 const verbs = { Create: 'created', Update: 'updated', Patch: 'patched', Delete: 'deleted', Apply: 'applied' } as const;
 
 /**
@@ -102,14 +106,14 @@ const verbs = { Create: 'created', Update: 'updated', Patch: 'patched', Delete: 
 export function isBroughtBack(evidence: OthersEvidence): boolean {
   const { live, entry } = evidence;
   if (isMarked(evidence)) return true;
-  const restored = changesOf(evidence).filter(({ type, stands }) => type === 'Delete' && !stands);
+  const restored = changesOf(evidence).filter((other) => isDeletion(other) && !other.stands);
   return entry.type !== 'Create' && restored.some(({ uid }) => uid !== undefined && uid === uidOf(live));
 }
 
 // Our object is gone. If another Transaction deleted it, that Transaction may restore it: our undo comes after that one's.
 export function deletedByOthers(evidence: OthersEvidence): Hindrance | undefined {
   if (!evidence.recorded) return undefined;
-  return lookAtAll(evidence) ?? laterThan(evidence, ({ type }) => type === 'Delete');
+  return lookAtAll(evidence) ?? laterThan(evidence, isDeletion);
 }
 
 // A later Update set every field, and a later Patch may own fields of ours. If a part of our change is gone and managedFields do not show
@@ -121,8 +125,11 @@ export function builtUpon(evidence: OthersEvidence, { ours }: Attributed): Hindr
   const isTaken = ours.some(({ state }) => state !== 'applied');
   const upon = laterThan(
     evidence,
-    ({ type, managers, tookFieldsFrom }) =>
-      !setsOnlyItsFields(type) || owners.has(managers.forward) || (isTaken && tookFieldsFrom.includes(evidence.managers.forward)),
+    ({ type, recreates, managers, tookFieldsFrom }) =>
+      !setsOnlyItsFields(type) ||
+      recreates ||
+      owners.has(managers.forward) ||
+      (isTaken && tookFieldsFrom.includes(evidence.managers.forward)),
   );
   if (upon !== undefined) return upon;
   const isSilent = ({ path, state }: OurPath): boolean =>

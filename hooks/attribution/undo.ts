@@ -5,6 +5,7 @@ import { managersOf } from '../content/fields.ts';
 import { bearsOurWrite } from '../content/marks.ts';
 import { hasManager, hasRestored, isTerminating } from '../content/ownership.ts';
 import { mayMake } from '../model/change.ts';
+import { isDeletingHalf } from '../model/halves.ts';
 import { isObject, type JsonObject } from '../model/json.ts';
 import type { OtherChange, Wanted } from '../model/others.ts';
 import type { Reason } from '../model/reason.ts';
@@ -160,7 +161,7 @@ function evaluateDeleted(evidence: UndoEvidence): UndoVerdict {
   if (isTerminating(live)) return awaitGone(entry);
   if (uidOf(live) === uidOf(entry.prior)) return undeleted(evidence, live);
   if (hasManager(live, [evidence.managers.restore])) return completion(evidence, live);
-  const instead = laterThan(evidence, isCreate);
+  const instead = laterThan(evidence, isCreation);
   if (instead !== undefined) return instead;
   const foreign = recreatedContent(evidence, live);
   if (foreign.length === 0) return lookAtAll(evidence) ?? { kind: 'restored', ...ownersNote(evidence, evidence) };
@@ -176,12 +177,14 @@ function undeleted({ managers }: Evidence, live: JsonObject): UndoVerdict {
   return isMarked ? { kind: 'fence', live, end: { kind: 'restored' } } : { kind: 'restored' };
 }
 
-// A later Transaction created the object again, and a still later one deleted it: their undos come first.
+// A later Transaction created the object again, and a still later one deleted it: their undos come first. So it is with what deletes the
+// object that this change has created in its place.
 function deletedAgain(evidence: UndoEvidence): UndoVerdict | undefined {
-  return evidence.isRequested ? (lookAtAll(evidence) ?? laterThan(evidence, isCreate)) : undefined;
+  const isInTheWay = isDeletingHalf(evidence.entry) ? () => true : isCreation;
+  return evidence.isRequested ? (lookAtAll(evidence) ?? laterThan(evidence, isInTheWay)) : undefined;
 }
 
-const isCreate = ({ type }: OtherChange): boolean => mayMake(type);
+const isCreation = ({ type, recreates }: OtherChange): boolean => mayMake(type) || recreates;
 
 // The deleted object itself, or its successor: either one will be gone, so neither stands for the restored object.
 function awaitGone({ target }: Evidence['entry']): UndoVerdict {

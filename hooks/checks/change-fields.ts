@@ -27,11 +27,8 @@ export function changeFieldMessages(change: Change): readonly string[] {
 }
 
 // Removed part by part.
-function notYetMessages({ contentFrom, whenImmutable }: Change): readonly string[] {
-  return [
-    ...(contentFrom === undefined ? [] : ['contentFrom: is not supported by this version: write content']),
-    ...(whenImmutable === undefined ? [] : ['whenImmutable: is not supported by this version: leave it out']),
-  ];
+function notYetMessages({ contentFrom }: Change): readonly string[] {
+  return [...(contentFrom === undefined ? [] : ['contentFrom: is not supported by this version: write content'])];
 }
 
 function choiceMessages(change: Change, name: 'fieldConflicts' | 'whenImmutable'): readonly string[] {

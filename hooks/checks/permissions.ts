@@ -21,6 +21,9 @@ const undo: Readonly<Record<ChangeType, readonly string[]>> = {
   Apply: [],
 };
 
+// Forward and back.
+const recreating: readonly string[] = ['delete', 'create', 'update'];
+
 /** One permission, and the changes that need it. */
 export interface Need {
   readonly question: AccessQuestion;
@@ -32,19 +35,21 @@ export function needsOf(resolved: readonly Resolved[]): readonly Need[] {
   return grouped(resolved, questionsOf);
 }
 
-/** An Apply whose way is known. */
+/** A change whose way is known. */
 interface Decided {
   readonly resolved: Resolved;
   readonly way: Way;
   /** Whether no dry run has shown that the ServiceAccount may make the change. */
   readonly approximate: boolean;
+  readonly recreates?: true;
 }
 
-/** What each Apply needs for its way, beyond needsOf and what its dry run has shown. */
+/** What each Apply, and what recreates its object, needs for its way, beyond needsOf and what its dry run has shown. */
 export function needsOfWays(all: readonly Decided[]): readonly Need[] {
   const decided = new Map(all.map((one) => [one.resolved, one]));
   return grouped([...decided.keys()], (resolved) => {
     const one = decided.get(resolved);
+    if (one?.recreates === true) return recreating.map((verb) => questionOf(resolved, verb));
     return one === undefined || resolved.change.type !== 'Apply' ? [] : questionsOfWay(one);
   });
 }

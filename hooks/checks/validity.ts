@@ -120,17 +120,21 @@ function textOrOther(object: Parameters<typeof at>[0], key: string): string | un
   return found === undefined ? undefined : (textAt(object, key) ?? JSON.stringify(found));
 }
 
-const irreversible: readonly string[] = [
+const lostForGood: readonly string[] = [
   '/Namespace',
   '/PersistentVolumeClaim',
   '/PersistentVolume',
   'apiextensions.k8s.io/CustomResourceDefinition',
 ];
 
+/** Whether no undo can recreate what goes with an object of that kind. */
+export function isLostForGood({ apiVersion, kind }: Pick<Change['target'], 'apiVersion' | 'kind'>): boolean {
+  return lostForGood.includes(`${groupOf(apiVersion)}/${kind}`);
+}
+
 function irreversibleMessages({ type, target }: Change, transaction: Transaction): readonly Message[] {
   const isAllowed = annotationOf(transaction, annotations.allowIrreversible) === 'true';
-  const kind = `${groupOf(target.apiVersion)}/${target.kind}`;
-  if (type !== 'Delete' || isAllowed || !irreversible.includes(kind)) return [];
+  if (type !== 'Delete' || isAllowed || !isLostForGood(target)) return [];
   return [
     [
       'Irreversible',

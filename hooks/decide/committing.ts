@@ -1,6 +1,7 @@
 // Prepared and Committing: the announced change is applied, recognised as applied, or found to be impossible.
 
 import { type ApplyEvidence, type ApplyVerdict, evaluateApply } from '../attribution/apply.ts';
+import { withDrift } from '../attribution/drift.ts';
 import { effectOf } from '../attribution/effect.ts';
 import { howToAllow, takesAlong, unlistedNote, whyIrreversible } from '../checks/one-way.ts';
 import { driftRoom } from '../checks/room.ts';
@@ -9,6 +10,7 @@ import { hasTurn, isSettled } from '../in-flight/in-flight.ts';
 import { madeOf } from '../model/change.ts';
 import { isSealed, type SnapshotEntry } from '../model/entry.ts';
 import type { Failure } from '../model/failure.ts';
+import { isCreatingHalf, isDeletingHalf } from '../model/halves.ts';
 import { describe } from '../model/reference.ts';
 import { managersOfChange, mayBreak } from '../model/transaction.ts';
 import type { ItemView, Observation } from '../observe/observation.ts';
@@ -17,7 +19,7 @@ import type { Step } from './step.ts';
 import { applied } from './transitions.ts';
 import { undoing } from './undo-transitions.ts';
 import { unseenAtDelete } from './unseen.ts';
-import { setStatus, waitOut } from './waiting.ts';
+import { patience, setStatus, waitOut } from './waiting.ts';
 import { windowEnd } from './window.ts';
 
 export function decideApply(observation: Observation, view: ItemView): Step {
@@ -78,7 +80,7 @@ function isToBeRead({ liveFrom }: ItemView, verdict: ApplyVerdict): boolean {
 function send(
   observation: Observation,
   view: ItemView,
-  { entry, live, change }: ApplyEvidence,
+  { entry, live, change, drift }: ApplyEvidence,
   precondition: Precondition | undefined,
 ): Step {
   const { status, now } = observation;
@@ -100,7 +102,8 @@ function send(
     index: entry.index,
     change,
     entry,
-    live,
+    // What an Update keeps, it keeps of the former object, as that was when it was deleted.
+    live: isCreatingHalf(entry) ? withDrift(entry, drift).prior : live,
     precondition,
     because: `${entry.type} ${name}`,
   } as const;
@@ -136,6 +139,7 @@ function stepForVerdict(
         facts: effectOf(entry.type, { before: entry.prior, after: live, forward: managers.forward }),
         gating: transaction,
         end: windowEnd(transaction, index + 1, pace, status.items),
+        isFirstHalf: isDeletingHalf(entry),
       };
       return setStatus(applied(status, effect, now), `${entry.type} ${describe(entry.target)} was already applied`);
     }
@@ -143,6 +147,8 @@ function stepForVerdict(
       const because = `annotations of ${describe(entry.target)} changed since its snapshot: they are recorded before it is deleted`;
       return { kind: 'recordDrift', index: entry.index, entry, drift: verdict.drift, because };
     }
+    case 'wait':
+      return setStatus({ ...status, message: verdict.message }, verdict.message, patience);
     case 'conflict':
       return setStatus(undoing(status, verdict, now, entry.index), verdict.message);
   }

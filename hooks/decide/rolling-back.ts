@@ -74,8 +74,13 @@ function reacquire(observation: Observation, view: ItemView, entry: SnapshotEntr
  * A Create names no version (W5), so a write of it that may still land is waited for: one whose answer was lost has perhaps been
  * tried again, and the first try would land once the object is gone.
  */
-function awaitCreate(observation: Observation, view: ItemView, { entry: { index, type, target }, late }: Due): Step | undefined {
-  if (late === undefined || type !== 'Create' || isLongThere(observation, view)) return undefined;
+function awaitCreate(
+  observation: Observation,
+  view: ItemView,
+  { entry: { index, type, target, recreates }, late }: Due,
+): Step | undefined {
+  // What recreates its object takes the name itself: a late write of its Create finds the former object there.
+  if (late === undefined || type !== 'Create' || recreates === true || isLongThere(observation, view)) return undefined;
   const message = `waiting until ${formatTime(late)}: a write to ${describe(target)} may still be in flight`;
   return undoLater(observation.status, index, message);
 }

@@ -84,15 +84,26 @@ interface Next {
 export interface Effect extends Next {
   readonly index: number;
   readonly facts: Applied;
+  /** Of two (model/halves.ts). */
+  readonly isFirstHalf?: boolean;
 }
 
-/** One more change has taken effect. */
-export function applied(status: Status, { index, facts, ...next }: Effect, now: number): Status {
+/** One more change has taken effect, or the first half of one that recreates its object: its second half is announced then. */
+export function applied(status: Status, { index, facts, isFirstHalf, ...next }: Effect, now: number): Status {
+  if (isFirstHalf === true) return former(status, index, facts);
   return advanced(
     withItem(status, index, (item) => ({ ...item, ...facts, progress: { kind: 'applied' } })),
     next,
     now,
   );
+}
+
+function former(status: Status, index: number, facts: Applied): Status {
+  const deleted = withItem(status, index, (item) => ({ ...item, ...facts, deleted: true }));
+  return {
+    ...to(deleted, 'Committing'),
+    message: `spec.changes[${index}]: the former object is deleted, it is created again next`,
+  };
 }
 
 /** The items once these gates have passed. */

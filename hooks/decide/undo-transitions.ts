@@ -1,5 +1,6 @@
 // The ways in which the status of an undo changes, as functions from status to status.
 import type { Ending, Request } from '../due.ts';
+import { isBetweenHalves } from '../model/halves.ts';
 import { type Item, type ItemError, isToUndo } from '../model/item.ts';
 import type { Status } from '../model/status.ts';
 import { handled, type Locks, settledBy, to, withItem, withLeases } from './transitions.ts';
@@ -32,10 +33,11 @@ function earlierUndo({ phase, unsettledAt, rollbackStartedAt }: Status): Pick<St
   return time === undefined ? {} : { unsettledAt: time };
 }
 
-/** What was announced, and is known never to have been sent, or to have been refused. */
+/** What was announced, and is known never to have been sent, or to have been refused. A first half that was made is undone. */
 export function withdrawn(status: Status): Status {
   const items = status.items.map((item): Item => {
-    return item.progress.kind === 'announced' ? { ...item, progress: { kind: 'restored', applied: false } } : item;
+    const isUnsent = item.progress.kind === 'announced' && !isBetweenHalves(item);
+    return isUnsent ? { ...item, progress: { kind: 'restored', applied: false } } : item;
   });
   return { ...status, items };
 }

@@ -8,7 +8,7 @@ import { passedOver } from './undo-transitions.ts';
 import { count } from './wording.ts';
 
 /** Between two looks at something that others must finish. */
-const patience: Wait = { seconds: 1 };
+export const patience: Wait = { seconds: 1 };
 
 /** Between two looks at a lock. */
 export const lockPatience: Wait = { seconds: 0.5 };

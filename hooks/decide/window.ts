@@ -17,7 +17,10 @@ import type { Observation, Pace } from '../observe/observation.ts';
 import type { Step } from './step.ts';
 import { setStatus } from './waiting.ts';
 
-/** Deletes announced at once: nothing distinguishes what is only announced of them from the same deed of others. */
+/**
+ * Deletes announced at once: nothing distinguishes what is only announced of them from the same deed of others. What may recreate its
+ * object may begin with one.
+ */
 const mostDeletes = 8;
 
 /**
@@ -31,8 +34,12 @@ export function windowEnd(gating: Gating, applied: number, pace: Pace, items: re
 }
 
 function endByDeletes(changes: Gating['changes'], applied: number): number {
-  const deletes = changes.flatMap(({ type }, index) => (type === 'Delete' && index >= applied ? [index] : []));
+  const deletes = changes.flatMap((change, index) => (mayDelete(change) && index >= applied ? [index] : []));
   return deletes[mostDeletes] ?? changes.length;
+}
+
+function mayDelete({ type, whenImmutable }: Gating['changes'][number]): boolean {
+  return type === 'Delete' || whenImmutable === 'Recreate';
 }
 
 /** What a call has done last, and what came of it. */

@@ -67,9 +67,12 @@ export function accountFor(next: Status, first: JsonObject | undefined, ownWrite
   return { ...next, ...(isOurs ? { settledWriter: writer } : {}), ...(time === undefined ? {} : { unsettledAt: time }) };
 }
 
-// Every change that this process has sent is recorded with its effect, and no longer as only announced.
-function isRecorded({ items }: Status, { sentUpTo = -1 }: OwnWrites): boolean {
-  return !items.some(({ progress }, index) => index <= sentUpTo && progress.kind === 'announced');
+// Every change that this process has sent is recorded with its effect, and no longer as only announced; so is every first half.
+function isRecorded({ items }: Status, { sentUpTo = -1, begunAt }: OwnWrites): boolean {
+  return !items.some(({ progress, deleted }, index) => {
+    const isSent = index <= sentUpTo || (index === begunAt && deleted !== true);
+    return isSent && progress.kind === 'announced';
+  });
 }
 
 /** When the last writer that may have left a request unanswered was replaced, or stopped. */

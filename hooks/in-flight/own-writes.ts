@@ -13,6 +13,8 @@ export interface OwnWrites {
   readonly unsettledAt?: number;
   /** The index of the last change that the process knows it has made. An answer that records the change may not be stored yet. */
   readonly sentUpTo?: number;
+  /** The same of a change of which the process has made the first half (model/halves.ts). */
+  readonly begunAt?: number;
 }
 
 export const noWrites: OwnWrites = { isOpen: false };
@@ -20,6 +22,11 @@ export const noWrites: OwnWrites = { isOpen: false };
 /** The process has signed the Lease. `unsettledAt`: when it replaced a writer that may have left a request unanswered. */
 export function signedAs(writer: string, unsettledAt: number | undefined): Partial<OwnWrites> {
   return { writer, isOpen: true, ...(unsettledAt === undefined ? {} : { unsettledAt }) };
+}
+
+/** The process has made the first half of the change `index`. */
+export function begunAt(index: number): Partial<OwnWrites> {
+  return { begunAt: index };
 }
 
 /** The process has made the change `index`. */

@@ -30,6 +30,8 @@ export interface SnapshotEntry {
   readonly deferred?: true;
   /** What is sent, where the spec does not hold it (contentFrom). */
   readonly content?: JsonObject;
+  /** The API server does not change the object in place: the change deletes it and creates it again (halves.ts). */
+  readonly recreates?: true;
 }
 
 /** Whether readers of the Transaction's namespace must not learn the content of a target. */

@@ -36,6 +36,8 @@ export interface Item {
   /** What its undo waits for; earlier changes are undone meanwhile. */
   readonly waiting?: string;
   readonly disowned?: true;
+  /** The change recreates its object, and has deleted the former one (halves.ts). */
+  readonly deleted?: true;
   /** What a person should know of it, although it is no error. */
   readonly note?: string;
   /** How far its gate is. */
@@ -101,6 +103,7 @@ export function decodeItem(wire: Json | undefined): Item | undefined {
     ...texts(wire, ['lockLease', 'uid', 'resourceVersion', 'drift', 'note', 'waiting']),
     ...(isList(managers) ? { tookFieldsFrom: managers.filter((name) => typeof name === 'string') } : {}),
     ...(at(wire, 'disowned') === true ? { disowned: true as const } : {}),
+    ...(at(wire, 'deleted') === true ? { deleted: true as const } : {}),
     ...(gate === undefined ? {} : { gate }),
   };
 }

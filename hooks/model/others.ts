@@ -11,6 +11,8 @@ export interface OtherChange {
   readonly transaction: string;
   readonly managers: { readonly forward: string; readonly restore: string };
   readonly type: ChangeType;
+  /** Whether it has deleted the object and created it again (halves.ts). */
+  readonly recreates: boolean;
   /** It is applied and not undone, and can be undone. */
   readonly stands: boolean;
   /** As its item has them. */
@@ -41,6 +43,7 @@ export function changesTo(target: Reference, other: Transaction): readonly Other
       transaction: `${other.namespace}/${other.name}`,
       managers: fieldManagers(other),
       type: change.type,
+      recreates: item.deleted === true,
       stands: isApplied && !other.isBeingDeleted,
       uid,
       resourceVersion,

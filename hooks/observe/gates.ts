@@ -15,6 +15,7 @@ import type { AwaitView, GateView, StoredSnapshot } from './awaited.ts';
 import type { Carry } from './carry.ts';
 import { readDiagnosis } from './diagnosis.ts';
 import { type Evaluate, evaluateInTurn } from './expressions.ts';
+import { gatedHalf } from './halves.ts';
 import type { Presence } from './observation.ts';
 import { type Listed, presenceOf } from './read.ts';
 import { readSnapshot, type SnapshotSource } from './snapshot.ts';
@@ -40,7 +41,7 @@ export async function observeGates(context: GateContext, open: OpenGates): Promi
   const found = await Promise.all(
     open.gates.map(({ index, gate }) => {
       const entry = snapshot.entries[index];
-      return entry === undefined ? [] : lookAt({ ...context, evaluate }, entry, gate);
+      return entry === undefined ? [] : lookAt({ ...context, evaluate }, gatedHalf(entry), gate);
     }),
   );
   const views = found.flat();

@@ -2,6 +2,7 @@
 import { type Fault, fault } from '../checks/fault.ts';
 import { howToAllow, takesAlong, unlistedNote, whyIrreversible } from '../checks/one-way.ts';
 import type { Resolved } from '../checks/targets.ts';
+import { isLostForGood } from '../checks/validity.ts';
 import { textAt } from '../model/json.ts';
 import { describe } from '../model/reference.ts';
 import { mayBreak } from '../model/transaction.ts';
@@ -10,11 +11,13 @@ import type { LockContext } from './begin.ts';
 import { alongIn, lookerOf } from './contents.ts';
 import type { Prepared } from './observation.ts';
 
+/** Around those of them that are deleted, be it to create them again. */
 export async function lookAroundDeleted(
   { reader, looks, transaction }: LockContext,
   resolved: readonly Resolved[],
+  isDeleted: (one: Resolved) => boolean = ({ change }) => change.type === 'Delete',
 ): Promise<ReadonlyMap<number, LookedAround>> {
-  const deleted = mayBreak(transaction) ? [] : resolved.filter(({ change }) => change.type === 'Delete');
+  const deleted = mayBreak(transaction) ? [] : resolved.filter(isDeleted);
   const looker = lookerOf({ reader, looks }, transaction);
   const looked = await Promise.all(deleted.map((one) => lookAround(looker, one)));
   return new Map(deleted.map(({ index }, at) => [index, looked[at] ?? nothingAround]));
@@ -31,13 +34,18 @@ type AroundOf = (prepared: Prepared) => Around | undefined;
 export function irreversibleFaults(targets: readonly Prepared[], aroundOf: AroundOf): readonly Fault[] {
   return targets.flatMap((target) => {
     const { index, change, target: reference } = target.resolved;
-    const why =
-      change.type === 'Delete'
-        ? takesAlong(companions(target, targets, aroundOf))
-        : whyIrreversible(target.prior, target.expected);
+    const isDeleted = change.type === 'Delete' || target.recreates === true;
+    const why = isDeleted
+      ? (neverRecreated(target) ?? takesAlong(companions(target, targets, aroundOf)))
+      : whyIrreversible(target.prior, target.expected);
     const what = `spec.changes[${index}]: ${change.type} of ${describe(reference)} cannot be undone: ${why}`;
     return why === undefined ? [] : [fault('Irreversible', `${what}; ${howToAllow}`, index)];
   });
+}
+
+// A Delete of these was refused before.
+function neverRecreated({ resolved: { target }, recreates }: Prepared): string | undefined {
+  return recreates === true && isLostForGood(target) ? 'it would be deleted and created again' : undefined;
 }
 
 // Objects that an earlier change of the Transaction deletes do not count: their own undo recreates them.

@@ -14,6 +14,7 @@ import type { Carry } from './carry.ts';
 import { readComingBack } from './coming-back.ts';
 import { lookAlong, lookInto, type Standing } from './contents.ts';
 import { tryInTurn } from './deferred.ts';
+import { dueHalf } from './halves.ts';
 import type { ItemView, Presence } from './observation.ts';
 import { findOthers } from './others.ts';
 import { type Listed, lookForAccount, read, readLive } from './read.ts';
@@ -59,7 +60,8 @@ export async function observeItem(context: ItemContext): Promise<ItemView> {
   const live = earlyOf(context, entry === known, early) ?? (await readLive(source.reader, transaction, entry));
   const drift = driftOf(status, entry, { transaction, packer: source.packer });
   const found = { live, liveFrom: originOf(live, context.earlier, unread) };
-  return { ...base, lease, drift, ...found, ...(await readMore(context, { snapshot, lease, ...found })) };
+  const due = { ...base, lease, drift, ...found, ...dueHalf(context, { ...base, ...found }, entry) };
+  return { ...due, ...(await readMore(context, due)) };
 }
 
 /** The change that is due, with what the status has of it: there is one for each (decodeStatus). */
@@ -99,7 +101,9 @@ async function lookAtLocks(
 
 // Not where something is known to have moved since the snapshot, or was not known when it was taken.
 function assumedLive({ mayAssume, status, index }: ItemContext, known: SnapshotEntry | undefined): Presence | undefined {
-  if (!mayAssume || known === undefined || known.approximate || status.items[index]?.drift !== undefined) return undefined;
+  const item = status.items[index];
+  const isUncertain = known?.approximate === true && (known.recreates !== true || item?.deleted === true);
+  if (!mayAssume || known === undefined || isUncertain || item?.drift !== undefined) return undefined;
   return known.prior === undefined ? { kind: 'absent' } : { kind: 'present', object: known.prior };
 }
 

@@ -27,12 +27,16 @@ export async function wrongOwner(
   return unread === undefined ? undefined : { kind: 'fault', fault: hiddenOwnerFault(unread, resolved, transaction) };
 }
 
-/** Faults of owners that an earlier change of the same Transaction deletes. */
+/** Faults of owners that an earlier change of the same Transaction deletes, be it to create them again. */
 export function deletedOwnerFaults(targets: readonly Prepared[], transaction: Transaction): readonly Fault[] {
   return targets.flatMap(({ prior, expected, resolved }) => {
-    const before = targets.filter((one) => one.resolved.change.type === 'Delete' && one.resolved.index < resolved.index);
+    const before = targets.filter((one) => isDeleting(one) && one.resolved.index < resolved.index);
     const deleted = new Set(before.map((one) => textAt(one.prior, 'metadata', 'uid')));
     const dead = ownersLackedBy(prior, expected).find((owner) => deleted.has(textAt(owner, 'uid')));
     return dead === undefined ? [] : [deadOwnerFault(dead, resolved, transaction)];
   });
+}
+
+function isDeleting({ resolved, recreates }: Prepared): boolean {
+  return resolved.change.type === 'Delete' || recreates === true;
 }

@@ -47,6 +47,8 @@ export interface Prepared {
   readonly failing?: readonly Unseen[];
   /** Its dry run waits for its turn. */
   readonly deferred?: true;
+  /** The API server does not change it in place: it is deleted and created again. */
+  readonly recreates?: true;
 }
 
 /** The checks before anything is touched, and the locks. */

@@ -48,12 +48,18 @@ async function prepareTargets(context: LockContext): Promise<PrepareView> {
   const troubled = [...verdict, ...arounds.values()].find((one) => one.kind === 'trouble');
   if (troubled?.kind === 'trouble') return { ...base, faults: [], trouble: troubled.failure };
   const prepared = verdict.flatMap((one) => (one.kind === 'prepared' ? [one.prepared] : []));
-  const access = await reviewAccess(context, needsOfWays(prepared));
+  const recreated = prepared.flatMap(({ resolved: one, recreates }) => (recreates === true ? [one] : []));
+  const [access, more] = await Promise.all([
+    reviewAccess(context, needsOfWays(prepared)),
+    lookAroundDeleted(context, recreated, () => true),
+  ]);
+  const untold = [...more.values()].find((one) => one.kind === 'trouble');
+  if (untold?.kind === 'trouble') return { ...base, faults: [], trouble: untold.failure };
   if (access.kind === 'trouble') return { ...base, faults: [], trouble: access.failure };
   const denied = gapFaults(access.gaps, `${transaction.namespace}/${transaction.serviceAccountName}`);
   const refused = verdict.flatMap((one) => (one.kind === 'fault' ? [one.fault] : []));
   const aroundOf = ({ resolved: { index } }: Prepared): Around | undefined => {
-    const looked = arounds.get(index);
+    const looked = arounds.get(index) ?? more.get(index);
     return looked?.kind === 'known' ? looked.around : undefined;
   };
   const irreversible = mayBreak(transaction) ? [] : irreversibleFaults(prepared, aroundOf);

@@ -5,7 +5,7 @@ import { refusalFault } from '../checks/refusal.ts';
 import type { Resolved } from '../checks/targets.ts';
 import type { Reader } from '../cluster.ts';
 import { asNew } from '../content/content.ts';
-import { madeOf, wayOf } from '../model/change.ts';
+import { madeOf, type Way, wayOf } from '../model/change.ts';
 import type { Failure } from '../model/failure.ts';
 import { type JsonObject, textAt } from '../model/json.ts';
 import { fieldManagers, managersOfChange, type Transaction } from '../model/transaction.ts';
@@ -18,6 +18,7 @@ import { mayCreate } from './may-create.ts';
 import { wrongOwner } from './new-owners.ts';
 import type { Prepared, Presence } from './observation.ts';
 import { read } from './read.ts';
+import { tryToRecreate } from './recreate.ts';
 
 type Evaluated =
   | { readonly kind: 'prepared'; readonly prepared: Prepared }
@@ -107,16 +108,26 @@ async function tryChange(context: TrialContext, resolved: Resolved, prior: JsonO
   const change = madeOf(resolved.change, { type: way });
   const write = changeWrite({ transaction, change, target, resource, prior, live: prior }, preconditionOf(prior));
   const answer = await reader.dryRun(write);
-  if (answer.kind === 'failed') {
-    const { failure } = answer;
-    const later = deferred(failure, { ...resolved, prior }, context);
-    if (later !== undefined) return { kind: 'prepared', prepared: later };
-    if (['stale', 'exists', 'absent'].includes(failure.kind)) return { kind: 'moved', failure, prior };
-    return failed(failure, { ...resolved, prior }, tried, transaction);
-  }
+  if (answer.kind === 'failed') return afterRefusal(context, { ...resolved, prior }, way, answer.failure);
   const expected = write.verb === 'delete' ? undefined : answer.object;
   if (isTooDeep(expected)) return { kind: 'fault', fault: tooDeep(resolved) };
   return { kind: 'prepared', prepared: { resolved, way, prior, expected, approximate: false } };
+}
+
+type Tried = Resolved & { readonly prior: JsonObject | undefined };
+
+async function afterRefusal(context: TrialContext, resolved: Tried, way: Way, refusal: Failure): Promise<Evaluated | Moved> {
+  const { prior, ...plain } = resolved;
+  const recreation = prior === undefined ? undefined : await tryToRecreate(context, { ...plain, prior }, refusal);
+  if (recreation?.kind === 'possible') {
+    const { expected, note } = recreation;
+    return { kind: 'prepared', prepared: { resolved: plain, way, prior, expected, note, approximate: true, recreates: true } };
+  }
+  const later = deferred(refusal, resolved, context);
+  if (later !== undefined) return { kind: 'prepared', prepared: later };
+  const { failure, what } = recreation ?? { failure: refusal, what: tried };
+  if (['stale', 'exists', 'absent'].includes(failure.kind)) return { kind: 'moved', failure, prior };
+  return failed(failure, resolved, what, context.transaction);
 }
 
 // Escalation checks may refuse what RBAC rules allow. So a dry run tries to create the role or binding again. The API server makes

@@ -6,6 +6,7 @@ import { undoing } from '../decide/undo-transitions.ts';
 import { windowEnd } from '../decide/window.ts';
 import { shortened } from '../decide/wording.ts';
 import type { Failure } from '../model/failure.ts';
+import { isDeletingHalf } from '../model/halves.ts';
 import { reasonOfFailure } from '../model/reason.ts';
 import { describe } from '../model/reference.ts';
 import { storedDrift } from '../snapshots/drift.ts';
@@ -24,7 +25,8 @@ export function afterApply(step: Extract<Step, { kind: 'apply' }>, done: Done): 
     const noted = step.note === undefined ? facts : { ...facts, note: shortened(step.note) };
     const { status, transaction, pace, now } = observation;
     const { index } = step;
-    const effect = { index, facts: noted, gating: transaction, end: windowEnd(transaction, index + 1, pace, status.items) };
+    const end = windowEnd(transaction, index + 1, pace, status.items);
+    const effect = { index, facts: noted, gating: transaction, end, isFirstHalf: isDeletingHalf(step.entry) };
     // A gate opens once the write is made, which may have taken long.
     return answer(applied(status, effect, Math.max(now, last.serverTime)));
   }

@@ -33,7 +33,7 @@ function driftOf(
   context: DriftContext,
 ): string | undefined {
   // Of a Create without a dry run all defaults would be drift; it is undone by whose the values are.
-  if ((entry.approximate && entry.prior === undefined) || entry.expected === undefined) return undefined;
+  if ((entry.approximate && entry.type === 'Create') || entry.expected === undefined) return undefined;
   const content = (object: Json | undefined): JsonObject | undefined =>
     isObject(object) ? contentOf(object, entry.resource) : undefined;
   const [was, prior, expected, now] = [before, entry.prior, entry.expected, answer].map(content);

@@ -4,9 +4,12 @@ import type { Ended } from '../attribution/undo.ts';
 import { describeRefusal } from '../checks/refusal.ts';
 import type { Answer } from '../cluster.ts';
 import type { Step } from '../decide/step.ts';
+import { withItem } from '../decide/transitions.ts';
 import { notRestored, restored } from '../decide/undo-transitions.ts';
 import { undoLater, undoOut } from '../decide/waiting.ts';
+import { shortened } from '../decide/wording.ts';
 import type { Failure } from '../model/failure.ts';
+import { isCreatingHalf } from '../model/halves.ts';
 import { textAt } from '../model/json.ts';
 import { reasonOfFailure } from '../model/reason.ts';
 import { describe } from '../model/reference.ts';
@@ -25,6 +28,25 @@ export function afterCompensation(step: Extract<Step, { kind: 'compensate' }>, d
     const message = `${describe(step.entry.target)} is being deleted; waiting until it is gone`;
     return answerWith(undoLater(observation.status, step.index, message, { seconds: 0.2 }));
   }
+  if (isCreatingHalf(step.entry)) return formerNext(step, done, note);
+  return afterLast(step, done, { last, note });
+}
+
+// The object that was created is gone: the one that was deleted comes back next.
+function formerNext({ index }: Extract<Step, { kind: 'compensate' }>, done: Done, note: string | undefined): Result {
+  if (note === undefined) return { kind: 'again', carry: done.carry };
+  return answer(
+    withItem(done.observation.status, index, (item) => ({ ...item, note: shortened(note) })),
+    'now',
+  );
+}
+
+interface Last {
+  readonly last: Answer | undefined;
+  readonly note: string | undefined;
+}
+
+function afterLast(step: Extract<Step, { kind: 'compensate' }>, { observation }: Done, { last, note }: Last): Result {
   const isNew = step.verdict.kind === 'recreate' || step.verdict.kind === 'complete';
   const uid = isNew && last?.kind === 'ok' ? uidOf(last.object) : undefined;
   return answer(restored(observation.status, step.index, observation.now, { note, uid }));

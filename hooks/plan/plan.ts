@@ -79,7 +79,7 @@ function storePlan({ targets, name }: Extract<Step, { kind: 'store' }>, transact
     : { kind: 'sequence', writes };
 }
 
-function entryOfTarget({ resolved, way, prior, expected, approximate, deferred }: Prepared): SnapshotEntry {
+function entryOfTarget({ resolved, way, prior, expected, approximate, deferred, recreates }: Prepared): SnapshotEntry {
   const { change } = resolved;
   const { group, version, plural, kind, namespaced, statusSubresource } = resolved.resource;
   return {
@@ -91,6 +91,7 @@ function entryOfTarget({ resolved, way, prior, expected, approximate, deferred }
     ...(expected === undefined ? {} : { expected }),
     approximate,
     ...(deferred === true ? { deferred } : {}),
+    ...(recreates === true ? { recreates } : {}),
     ...(change.contentFrom !== undefined && isObject(change.content) ? { content: change.content } : {}),
   };
 }

@@ -96,7 +96,8 @@ export function readEntry(text: string, { transaction, index, target }: Place): 
   });
   const approximate = at(wire, 'approximate') === true;
   const deferred = at(wire, 'deferred') === true ? { deferred: true as const } : {};
-  const entry = { index, type, target, resource, ...Object.fromEntries(states), approximate, ...deferred };
+  const recreates = at(wire, 'recreates') === true ? { recreates: true as const } : {};
+  const entry = { index, type, target, resource, ...Object.fromEntries(states), approximate, ...deferred, ...recreates };
   return { entry, size: Buffer.byteLength(text) };
 }
 
@@ -104,6 +105,8 @@ export function readEntry(text: string, { transaction, index, target }: Place): 
 function decidedWay(wire: Json | undefined, change: Change | undefined): Way | undefined {
   const isStored = at(wire, 'content') !== undefined;
   if (change === undefined || isStored !== (change.contentFrom !== undefined)) return undefined;
+  if (at(wire, 'recreates') === true && (change.whenImmutable !== 'Recreate' || at(wire, 'prior') === undefined))
+    return undefined;
   return wayIn(change.type, at(wire, 'type'));
 }
 

@@ -39,7 +39,7 @@ export function changeWrite(context: ChangeContext, precondition: Precondition |
     const object = applied(context);
     return { ...base, verb: 'apply', object, precondition: precondition ?? 'absent', fieldManager, ...conflictsOf(change) };
   }
-  if (precondition === undefined) return { ...base, verb: 'create', object: created(context), fieldManager };
+  if (precondition === undefined) return { ...base, verb: 'create', object: created(remaking(context)), fieldManager };
   switch (change.type) {
     case 'Create':
       return { ...base, verb: 'create', object: created(context), fieldManager };
@@ -79,6 +79,12 @@ function created(context: ChangeContext): JsonObject {
   const metadata = withoutKeys(at(object, 'metadata'), ['name', 'namespace', 'creationTimestamp', 'generation', 'selfLink']);
   if (leavesFields(withoutKeys(object, ignored)) || leavesFields(metadata)) return object;
   return withPath(object, ['metadata', 'annotations', annotations.createdBy], context.transaction.uid);
+}
+
+// An Update that recreates its object keeps what an Update keeps: `live` is the object as it was deleted.
+function remaking(context: ChangeContext): ChangeContext {
+  const { change } = context;
+  return change.type === 'Update' ? { ...context, change: { ...change, content: updated(context) } } : context;
 }
 
 // The API server drops empty values before it computes the owners of fields.

@@ -13,6 +13,8 @@ import { homeOf, type Story } from './story.ts';
 
 export interface Target extends Place {
   readonly type: string;
+  /** It may be deleted and created again. */
+  readonly recreates: boolean;
 }
 
 export type Objects = ReadonlyMap<string, JsonObject | undefined>;
@@ -53,6 +55,7 @@ export function targetsOf({ story, names }: Named, transaction: string): readonl
   const { namespace } = homeOf(names, transaction);
   return (story.transactions(names)[transaction] ?? []).map((change) => ({
     type: textAt(change, 'type') ?? '',
+    recreates: textAt(change, 'whenImmutable') === 'Recreate',
     ...placeOf(targetIn(change), namespace),
   }));
 }

@@ -14,6 +14,8 @@ import {
   isSnapshot,
   isTarget,
   isWrite,
+  itemsOf,
+  storedStatusEvents,
   type Target,
   targetsOf,
   transactionsOf,
@@ -56,11 +58,11 @@ export function preconditions(evidence: Evidence): readonly string[] {
 // With the version of no object it creates or fails.
 function isCreatingApply(evidence: Evidence, { verb, key, request }: AuditEvent): boolean {
   const target = allTargets(evidence).find((one) => one.key === key);
-  const isCreation = target?.type === 'Apply' && evidence.before.get(key) === undefined;
+  const isCreation = target?.type === 'Apply' && (target.recreates || evidence.before.get(key) === undefined);
   return isCreation && verb === 'patch' && textAt(request, 'metadata', 'resourceVersion') === '1';
 }
 
-/** I4: at most one forward and one restoring write of an item change its content. */
+/** I4: at most one forward and one restoring write of an item change its content; two of one that recreates its object. */
 export function oneWriteEach(evidence: Evidence): readonly string[] {
   return transactionsOf(evidence).flatMap((transaction) =>
     targetsOf(evidence, transaction).flatMap((target) => {
@@ -69,7 +71,10 @@ export function oneWriteEach(evidence: Evidence): readonly string[] {
       );
       const backward = writes.filter(({ isRestoring }) => isRestoring).length;
       const forward = writes.length - backward;
-      return forward > 1 || backward > 1 ? [`${target.key} was changed ${forward} times and restored ${backward} times`] : [];
+      const most = target.recreates ? 2 : 1;
+      return forward > most || backward > most
+        ? [`${target.key} was changed ${forward} times and restored ${backward} times`]
+        : [];
     }),
   );
 }
@@ -78,11 +83,17 @@ type ContentWrite = Pick<AuditEvent, 'verb' | 'fieldManager' | 'received'> & {
   readonly isRestoring: boolean;
 };
 
-/** Writes of the engine that change the content of a target. A Delete has no field manager: of a created object it is the undo. */
+/**
+ * Writes of the engine that change the content of a target. A Delete has no field manager: of an object that was not there before it is
+ * the undo.
+ */
 export function contentWrites(evidence: Evidence, { key }: Target): readonly ContentWrite[] {
-  const isCreated = transactionsOf(evidence).some((transaction) =>
-    targetsOf(evidence, transaction).some((target) => target.key === key && isCreation(evidence, target)),
-  );
+  const targets = transactionsOf(evidence).flatMap((transaction) => targetsOf(evidence, transaction));
+  const isCreated = targets.some((target) => target.key === key && isCreation(evidence, target));
+  const isRecreated = targets.some((target) => target.key === key && target.recreates);
+  const former = textAt(evidence.before.get(key), 'metadata', 'uid');
+  const isUndo = ({ request }: AuditEvent): boolean =>
+    isCreated || (isRecreated && textAt(request, 'preconditions', 'uid') !== former);
   let content = contentOf(evidence.before.get(key));
   return evidence.events
     .filter((event) => event.key === key && isWrite(event) && hasSucceeded(event))
@@ -90,7 +101,7 @@ export function contentWrites(evidence: Evidence, { key }: Target): readonly Con
       const next = event.verb === 'delete' ? null : contentOf(event.response);
       const isChange = !equalJson(content, next);
       content = next;
-      const isRestoring = event.fieldManager.startsWith('janus-restore-') || (event.verb === 'delete' && isCreated);
+      const isRestoring = event.fieldManager.startsWith('janus-restore-') || (event.verb === 'delete' && isUndo(event));
       return isChange && isEngine(event) ? [{ ...event, isRestoring }] : [];
     });
 }
@@ -144,6 +155,24 @@ function unannounced(evidence: Evidence): readonly string[] {
       );
     })
     .map(({ verb, key }) => `${verb} of ${key} before it was announced`);
+}
+
+/** I8: what is created in place of a former object was announced by a status that says that the former one is deleted. */
+export function secondHalvesAnnounced(evidence: Evidence): readonly string[] {
+  return transactionsOf(evidence).flatMap((transaction) => {
+    const stored = storedStatusEvents(evidence, transaction);
+    return targetsOf(evidence, transaction).flatMap(({ recreates, key }, index) => {
+      const creations = engineWrites(evidence).filter(
+        (event) => recreates && event.key === key && event.verb === 'create' && !event.fieldManager.startsWith('janus-restore-'),
+      );
+      return creations
+        .filter(
+          ({ received }) =>
+            !stored.some(({ status, event }) => event.answered <= received && at(itemsOf(status)[index], 'deleted') === true),
+        )
+        .map(({ received }) => `create of ${key} at ${received} before a status said that the former one is deleted`);
+    });
+  });
 }
 
 function outOfOrder(evidence: Evidence): readonly string[] {

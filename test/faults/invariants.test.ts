@@ -11,6 +11,7 @@ import { authority, plantedBy } from './invariants-of-authority.ts';
 import { forged, forgedStatus } from './invariants-of-secrecy.ts';
 import { canaryOf, namesOf } from './names.ts';
 import { keyOf } from './places.ts';
+import { recreateCommit } from './recreations.ts';
 import { commit2, commit4, contention, rollback2 } from './stories.ts';
 import { base64 } from './story.ts';
 
@@ -250,6 +251,15 @@ const broken: readonly (readonly [keyof typeof invariants, string, Evidence])[] 
     'I7 versions',
     'an end is left',
     { ...calm, events: [statusEvent(committed), statusEvent({ phase: 'RollingBack', version: 6 })] },
+  ],
+  [
+    'I8 second halves announced',
+    'too early',
+    {
+      ...calm,
+      story: recreateCommit,
+      events: [announcement, { ...update, verb: 'create' }, statusEvent({ version: 5, items: [{ deleted: true }, {}, {}] })],
+    },
   ],
   ['I8 announced, in order', 'two', { ...calm, isOneByOne: true, ...inOneCall(names.a, names.b) }],
   ['I8 announced, in order', 'there and back', { ...calm, ...inOneCall(names.a, names.b, names.a) }],

@@ -23,6 +23,7 @@ import {
   identities,
   oneWriteEach,
   preconditions,
+  secondHalvesAnnounced,
   snapshotFirst,
 } from './invariants-of-writes.ts';
 import { portrait } from './run.ts';
@@ -69,7 +70,7 @@ function holds(expected: JsonObject, is: JsonObject): boolean {
 export function isAsBefore(evidence: Evidence, { key }: Target): readonly string[] {
   const targets = transactionsOf(evidence).flatMap((transaction) => targetsOf(evidence, transaction));
   const isNew =
-    targets.some((target) => target.key === key && target.type === 'Delete') &&
+    targets.some((target) => target.key === key && (target.type === 'Delete' || target.recreates)) &&
     uidOf(evidence.before.get(key)) !== uidOf(evidence.after.get(key));
   const [was, is] = [evidence.before, evidence.after].map((objects) => JSON.stringify(portrait(objects.get(key), isNew)));
   return was === is ? [] : [`${key} is not as it was: ${is}, expected ${was}`];
@@ -173,6 +174,7 @@ export const invariants: Readonly<Record<string, Invariant>> = {
   'I6 exclusion': exclusion,
   'I7 versions': versionsRise,
   'I8 announced, in order': announcedInOrder,
+  'I8 second halves announced': secondHalvesAnnounced,
   'I9 rest': comesToRest,
   'I10 nothing left': nothingLeft,
   'I11 identities': identities,

@@ -19,6 +19,7 @@ import { applied, appliedAndUndone, manifestStories } from './manifests.ts';
 import { matrixCases } from './matrix.ts';
 import { oneWayCases } from './one-way.ts';
 import { overlapCases, overlaps } from './overlaps.ts';
+import { recreateCommit, recreateRollback, recreations } from './recreations.ts';
 import {
   cancelMidCommit,
   commit2,
@@ -41,14 +42,14 @@ const counted: readonly CountedScenario[] = [
   {
     id: 'S02',
     what: 'crash before, after and between all calls',
-    stories: [...most, ...gateStories, ...manifestStories],
+    stories: [...most, ...gateStories, ...manifestStories, ...recreations],
     casesOf: (story, calm) => crashes('S02', story, calm),
   },
   { id: 'S03', what: 'two faults in one run', stories: [commit2, rollback2], casesOf: pairs },
   {
     id: 'S04',
     what: 'the answer of a write is lost',
-    stories: [...most, gatedCommit, ...manifestStories],
+    stories: [...most, gatedCommit, ...manifestStories, recreateCommit, recreateRollback],
     casesOf: (story, calm) => lostAnswers('S04', story, calm),
   },
   {
@@ -57,19 +58,24 @@ const counted: readonly CountedScenario[] = [
     stories: two,
     casesOf: (story, calm) => [...onceWrong(story, calm), ...everWrong(story, calm)],
   },
-  { id: 'S06', what: 'stale and duplicate calls', stories: [...most, ...gateStories], casesOf: staleCalls },
-  { id: 'S07', what: 'calls that are not made, answers that are not stored', stories: most, casesOf: skips },
+  { id: 'S06', what: 'stale and duplicate calls', stories: [...most, ...gateStories, recreateRollback], casesOf: staleCalls },
+  {
+    id: 'S07',
+    what: 'calls that are not made, answers that are not stored',
+    stories: [...most, recreateRollback],
+    casesOf: skips,
+  },
   {
     id: 'S08',
     what: 'one step by two engines at once',
-    stories: [commit4, failAt3, requestRollback, ...gateStories, appliedAndUndone],
+    stories: [commit4, failAt3, requestRollback, ...gateStories, appliedAndUndone, ...recreations],
     casesOf: twoEngineCases,
   },
-  { id: 'S09', what: 'answers are stored late', stories: most, casesOf: lateAnswers },
+  { id: 'S09', what: 'answers are stored late', stories: [...most, recreateRollback], casesOf: lateAnswers },
   {
     id: 'S10',
     what: 'somebody writes between any two calls',
-    stories: [...two, commitWidgets, rollbackWidgets, applied, appliedAndUndone],
+    stories: [...two, commitWidgets, rollbackWidgets, applied, appliedAndUndone, recreateCommit, recreateRollback],
     casesOf: foreignCases,
   },
   { id: 'S11', what: 'Transactions over the same objects', stories: overlaps, casesOf: overlapCases },

@@ -77,6 +77,7 @@ const fullStatus: JsonObject = {
       tookFieldsFrom: ['kubectl'],
       drift: 'sealed',
       disowned: true,
+      deleted: true,
       note: 'an owner reference was dropped',
       waiting: 'it is being deleted',
       gate: {

@@ -61,6 +61,7 @@ const fullItem: JsonObject = {
   drift: 'd',
   waiting: 'w',
   disowned: true,
+  deleted: true,
   note: 'n',
   gate: { since: '2026-11-21T10:00:00Z', found: 'f' },
 };
@@ -78,6 +79,7 @@ const otherMembers: JsonObject = {
   drift: 'e',
   waiting: 'x',
   disowned: false,
+  deleted: false,
   note: 'o',
   gate: { since: '2026-11-21T10:00:00Z', found: 'f', passed: true },
 };

@@ -38,6 +38,7 @@ const full: Omit<Item, 'progress'> = {
   tookFieldsFrom: ['kubectl'],
   drift: 'sealed',
   disowned: true,
+  deleted: true,
   note: 'an owner reference was dropped',
 };
 

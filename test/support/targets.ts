@@ -15,6 +15,11 @@ export function change(type: string, name: string, content?: JsonObject, parts: 
   return content === undefined ? { type, target } : { type, target, content };
 }
 
+/** An Update that recreates its object if it cannot be made in place. */
+export function recreating(name: string, content: JsonObject, parts: TargetParts = {}): JsonObject {
+  return { ...change('Update', name, content, parts), whenImmutable: 'Recreate' };
+}
+
 /** Creates ConfigMaps with `data` as people do: one tool creates them, another applies one key. */
 export async function createConfigMaps(
   stage: Stage,

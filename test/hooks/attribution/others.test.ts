@@ -18,6 +18,7 @@ function other(type: Way, more: Partial<OtherChange> = {}): Others {
     transaction: 'shop/two',
     managers: names,
     type,
+    recreates: false,
     stands: true,
     uid: undefined,
     resourceVersion: '9',

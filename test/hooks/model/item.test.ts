@@ -67,6 +67,7 @@ const optional = fc.record(
     note: fc.string(),
     tookFieldsFrom: fc.array(fc.string()),
     disowned: fc.constant(true as const),
+    deleted: fc.constant(true as const),
   },
   { requiredKeys: [] },
 );

@@ -246,7 +246,7 @@ export const undo: readonly Sabotage[] = [
     edits: [
       {
         file: 'hooks/attribution/others.ts',
-        find: "return lookAtAll(evidence) ?? laterThan(evidence, ({ type }) => type === 'Delete');",
+        find: 'return lookAtAll(evidence) ?? laterThan(evidence, isDeletion);',
         replace: 'return undefined;',
       },
     ],
@@ -258,8 +258,8 @@ export const undo: readonly Sabotage[] = [
     edits: [
       {
         file: 'hooks/attribution/undo.ts',
-        find: "const isCreate = ({ type }: OtherChange): boolean => mayMake(type);",
-        replace: 'const isCreate = (_: OtherChange): boolean => false;',
+        find: "const isCreation = ({ type, recreates }: OtherChange): boolean => type === 'Create' || recreates;",
+        replace: 'const isCreation = (_: OtherChange): boolean => false;',
       },
     ],
     caughtBy: ['test/hooks/attribution/others.test.ts', 'test/scenarios/order/recreated-targets.test.ts'],

@@ -58,7 +58,7 @@ export const writers: readonly Sabotage[] = [
   {
     name: 'lost-answer-forgotten',
     fault: 'an answer calls its writer settled although only an earlier, lost answer recorded its writes (W3)',
-    edits: [{ file: inFlight, find: 'index <= sentUpTo && progress', replace: 'index < 0 && progress' }],
+    edits: [{ file: inFlight, find: 'const isSent = index <= sentUpTo ||', replace: 'const isSent = index < 0 ||' }],
     caughtBy: ['test/scenarios/calls/lost-replies.test.ts'],
   },
   {

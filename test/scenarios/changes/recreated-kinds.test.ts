@@ -1,0 +1,171 @@
+// whenImmutable: Recreate, kind by kind on the real API server: which refusals mean that a field may not change, and that the object comes
+// back under its name with the new content; undone, the former one is back, exact in all but its identity.
+import t, { type Test } from 'tap';
+import { at, type JsonObject, textAt } from '../../../hooks/model/json.ts';
+import { must } from '../../support/client.ts';
+import { allowIrreversible, commit, itemsOf, portrait, undoAll } from '../../support/round-trip.ts';
+import { type Stage, startStage, statusOf } from '../../support/stage.ts';
+import { stepToEnd } from '../../support/stepping.ts';
+import { recreating } from '../../support/targets.ts';
+
+interface Case {
+  /** Group, version and plural in a path. */
+  readonly at: string;
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly given: JsonObject;
+  readonly content: JsonObject;
+  /** A value that only the new content has. */
+  readonly shows: readonly [path: readonly string[], value: string];
+  /** Its controller makes objects that go with it. */
+  readonly isOwner?: true;
+}
+
+const labels = { app: 'shop' };
+
+function template(image: string, more: JsonObject = {}): JsonObject {
+  return { metadata: { labels }, spec: { containers: [{ name: 'one', image }], ...more } };
+}
+
+function job(image: string): JsonObject {
+  return { spec: { suspend: true, template: template(image, { restartPolicy: 'Never' }) } };
+}
+
+function set(serviceName: string): JsonObject {
+  return { spec: { replicas: 0, serviceName, selector: { matchLabels: labels }, template: template('example.org/db:1') } };
+}
+
+function deployment(tier: string): JsonObject {
+  const all = { ...labels, tier };
+  const spec = { containers: [{ name: 'one', image: 'example.org/web:1' }] };
+  return { spec: { replicas: 0, selector: { matchLabels: all }, template: { metadata: { labels: all }, spec } } };
+}
+
+function role(name: string): JsonObject {
+  return { roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name }, subjects: [] };
+}
+
+const node = { type: 'NodePort', selector: labels };
+
+const cases: Readonly<Record<string, Case>> = {
+  job: {
+    ...{ at: 'batch/v1/jobs', apiVersion: 'batch/v1', kind: 'Job', given: job('example.org/one:1') },
+    ...{ content: job('example.org/one:2'), shows: [['spec', 'template', 'spec', 'containers'], 'example.org/one:2'] },
+  },
+  headless: {
+    ...{ at: 'services', apiVersion: 'v1', kind: 'Service', given: { spec: { ports: [{ port: 80 }], selector: labels } } },
+    ...{ content: { spec: { clusterIP: 'None', ports: [{ port: 80 }], selector: labels } } },
+    shows: [['spec', 'clusterIP'], 'None'],
+  },
+  // Its node port is free only once it is gone.
+  'node-port': {
+    ...{ at: 'services', apiVersion: 'v1', kind: 'Service', shows: [['spec', 'clusterIP'], '10.0.0.142'] },
+    given: { spec: { ...node, clusterIP: '10.0.0.141', ports: [{ port: 80, nodePort: 31841 }] } },
+    content: { spec: { ...node, clusterIP: '10.0.0.142', ports: [{ port: 80, nodePort: 31841 }] } },
+  },
+  set: {
+    ...{ at: 'apps/v1/statefulsets', apiVersion: 'apps/v1', kind: 'StatefulSet', given: set('one'), content: set('two') },
+    ...{ shows: [['spec', 'serviceName'], 'two'], isOwner: true },
+  },
+  web: {
+    ...{ at: 'apps/v1/deployments', apiVersion: 'apps/v1', kind: 'Deployment', given: deployment('a') },
+    ...{ content: deployment('b'), shows: [['spec', 'selector', 'matchLabels', 'tier'], 'b'], isOwner: true },
+  },
+  settings: {
+    ...{ at: 'configmaps', apiVersion: 'v1', kind: 'ConfigMap', given: { immutable: true, data: { a: '1' } } },
+    ...{ content: { immutable: true, data: { a: '2' } }, shows: [['data', 'a'], '2'] },
+  },
+  token: {
+    ...{ at: 'secrets', apiVersion: 'v1', kind: 'Secret', given: { type: 'example.org/one', stringData: { a: '1' } } },
+    ...{ content: { type: 'example.org/two', stringData: { a: '2' } }, shows: [['type'], 'example.org/two'] },
+  },
+  binding: {
+    ...{ at: 'rbac.authorization.k8s.io/v1/rolebindings', apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'RoleBinding' },
+    ...{ given: role('view'), content: role('edit'), shows: [['roleRef', 'name'], 'edit'] },
+  },
+};
+
+/** The object, its uid blanked wherever the API server puts it: into the selector of a Job and the labels of its Pods. */
+async function identified(stage: Stage, where: string): Promise<unknown> {
+  const uid = textAt(must(await stage.client.get(where)), 'metadata', 'uid') ?? '';
+  return JSON.parse(JSON.stringify(await portrait(stage, where, true)).replaceAll(uid, 'uid'));
+}
+
+async function roundTrip(t: Test, stage: Stage, name: string, one: Case): Promise<void> {
+  const { client, path } = stage;
+  const kind = { apiVersion: one.apiVersion, kind: one.kind };
+  const metadata = { labels: { team: 'shop' }, annotations: { 'example.org/by': 'hand' } };
+  const given = { ...kind, ...one.given, metadata: { name, ...metadata } };
+  must(await client.create(path(one.at), given, { fieldManager: 'kubectl-create' }));
+  const applied = { ...kind, metadata: { name, labels: { tier: 'front' } } };
+  const where = path(`${one.at}/${name}`);
+  must(await client.apply(where, applied, { fieldManager: 'gitops' }));
+  const former = must(await client.get(where));
+  const before = await identified(stage, where);
+  const changes = [recreating(name, { metadata: { labels: { team: 'shop' } }, ...one.content }, kind)];
+  const status = await commit(stage, name, changes, one.isOwner === true ? allowIrreversible : {});
+  const made = must(await client.get(where));
+  t.not(textAt(made, 'metadata', 'uid'), textAt(former, 'metadata', 'uid'), 'another object');
+  const [shown, value] = one.shows;
+  t.match(JSON.stringify(at(made, ...shown)), value);
+  t.match(itemsOf(status)[0], { deleted: true, committed: true, uid: textAt(made, 'metadata', 'uid') });
+  const undone = await undoAll(stage, name);
+  t.same(await identified(stage, where), before, 'as before, managedFields included');
+  t.equal(itemsOf(undone)[0]?.uid, textAt(must(await client.get(where)), 'metadata', 'uid'), 'the item names who it is now');
+}
+
+t.test('kinds that are recreated', async (t) => {
+  const stage = await startStage(t, { withoutLoop: true });
+  const { client, path } = stage;
+  t.jobs = 3;
+  const all = Object.entries(cases).map(([name, one]) => t.test(`${one.kind} ${name}`, (t) => roundTrip(t, stage, name, one)));
+
+  const refused = async (name: string, change: JsonObject): Promise<JsonObject> => {
+    await stage.transaction(name, [change]);
+    const { status, phase } = await stepToEnd(stage, name);
+    t.equal(phase, 'Failed', name);
+    return status;
+  };
+  const given = async (name: string): Promise<JsonObject> =>
+    must(await client.create(path('configmaps'), { metadata: { name }, immutable: true, data: { a: '1' } }));
+  const uidOf = async (name: string): Promise<string | undefined> =>
+    textAt(must(await client.get(path(`configmaps/${name}`))), 'metadata', 'uid');
+
+  await t.test('a value that no object may have is Invalid, and nothing is deleted', async (t) => {
+    const former = await given('invalid');
+    const status = await refused('invalid', recreating('invalid', { immutable: true, data: { 'a b': '2' } }));
+    t.match(JSON.stringify(status), /Invalid.*was refused by a dry run of creating it again/);
+    t.equal(await uidOf('invalid'), textAt(former, 'metadata', 'uid'));
+  });
+
+  await t.test('what can be changed in place is', async (t) => {
+    must(await client.create(path('configmaps'), { metadata: { name: 'mutable' }, data: { a: '1' } }));
+    const former = await uidOf('mutable');
+    const status = await commit(stage, 'mutable', [recreating('mutable', { data: { a: '2' } })]);
+    t.equal(await uidOf('mutable'), former);
+    t.notOk(itemsOf(status)[0]?.deleted);
+    await undoAll(stage, 'mutable');
+  });
+
+  await t.test('without whenImmutable it is refused as before', async (t) => {
+    const former = await given('plain');
+    const { whenImmutable: _default, ...plain } = recreating('plain', { immutable: true, data: { a: '2' } });
+    t.match(JSON.stringify(await refused('plain', plain)), /was refused by a dry run/);
+    t.equal(await uidOf('plain'), textAt(former, 'metadata', 'uid'));
+  });
+
+  await t.test('a claim is not recreated: its volume may hold data', async (t) => {
+    const spec = (mode: string): JsonObject => {
+      return { accessModes: [mode], storageClassName: '', resources: { requests: { storage: '1Mi' } } };
+    };
+    const kind = { apiVersion: 'v1', kind: 'PersistentVolumeClaim' };
+    const claims = path('persistentvolumeclaims');
+    const former = must(await client.create(claims, { ...kind, metadata: { name: 'claim' }, spec: spec('ReadWriteOnce') }));
+    const status = await refused('claim', recreating('claim', { spec: spec('ReadWriteMany') }, kind));
+    t.match(JSON.stringify(status), /Irreversible.*cannot be undone/);
+    t.equal(textAt(must(await client.get(`${claims}/claim`)), 'metadata', 'uid'), textAt(former, 'metadata', 'uid'));
+  });
+  await Promise.all(all);
+  t.same(await stage.leases(), []);
+  t.ok(statusOf(await stage.read('job')));
+});
