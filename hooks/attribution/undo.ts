@@ -161,14 +161,15 @@ function evaluateDeleted(evidence: UndoEvidence): UndoVerdict {
   if (isTerminating(live)) return awaitGone(entry);
   if (uidOf(live) === uidOf(entry.prior)) return undeleted(evidence, live);
   if (hasManager(live, [evidence.managers.restore])) return completion(evidence, live);
-  const instead = laterThan(evidence, isCreation);
-  if (instead !== undefined) return instead;
+  // Under a shared field manager nothing in the object names the Transaction that has created it.
+  return deletedAgain(evidence) ?? laterThan(evidence, isCreation) ?? createdByOthers(evidence, live);
+}
+
+function createdByOthers(evidence: UndoEvidence, live: JsonObject): UndoVerdict {
   const foreign = recreatedContent(evidence, live);
   if (foreign.length === 0) return lookAtAll(evidence) ?? { kind: 'restored', ...ownersNote(evidence, evidence) };
-  return conflict(
-    'Recreated',
-    `${describe(entry.target)} was recreated by someone else with different content: ${describeForeign(foreign, evidence)}`,
-  );
+  const message = `${describe(evidence.entry.target)} was recreated by someone else with different content: ${describeForeign(foreign, evidence)}`;
+  return conflict('Recreated', message);
 }
 
 // The object was never deleted. Our restore manager in it shows that a process fenced it and then died.

@@ -1,11 +1,12 @@
 // Which half of a change that recreates its object, or of its undo, is next (model/halves.ts): the item says what was made, the live
 // object whether it is there.
-import { hasManager, isTerminating } from '../content/ownership.ts';
+import { bearsOurWrite } from '../content/marks.ts';
+import { isTerminating } from '../content/ownership.ts';
 import type { SnapshotEntry } from '../model/entry.ts';
 import { creatingHalf, deletingHalf } from '../model/halves.ts';
 import type { Item } from '../model/item.ts';
 import { type Json, type JsonObject, textAt } from '../model/json.ts';
-import { annotations, fieldManagers, type Transaction } from '../model/transaction.ts';
+import { annotations, managersOfChange, type Transaction } from '../model/transaction.ts';
 
 interface Seen {
   readonly item: Item;
@@ -22,13 +23,14 @@ export function nextHalf(entry: SnapshotEntry, { item, live }: Seen): SnapshotEn
 
 /** The half that is to be undone next: the Create as long as what it made is there, then the Delete. */
 export function halfToUndo(entry: SnapshotEntry, { item, live }: Seen, transaction: Transaction): SnapshotEntry {
-  const mayBeMade = item.deleted === true && live !== undefined && !isFormer(entry, live);
-  return mayBeMade && isMade(item, live, transaction) ? creatingHalf(entry) : deletingHalf(entry);
+  const isLater = item.deleted === true && live !== undefined && !isFormer(entry, live);
+  return isLater && isMade(entry, { item, live }, transaction) ? creatingHalf(entry) : deletingHalf(entry);
 }
 
-function isMade({ uid }: Item, live: JsonObject, transaction: Transaction): boolean {
+function isMade({ index }: SnapshotEntry, { item, live }: Seen, transaction: Transaction): boolean {
+  if (textAt(live, 'metadata', 'uid') === item.uid) return true;
   const isMarked = textAt(live, 'metadata', 'annotations', annotations.createdBy) === transaction.uid;
-  return textAt(live, 'metadata', 'uid') === uid || isMarked || hasManager(live, [fieldManagers(transaction).forward]);
+  return isMarked || bearsOurWrite(live, managersOfChange(transaction, transaction.changes[index]));
 }
 
 /** Whether that is the object as it was before the change, by its uid. */

@@ -8,6 +8,7 @@ import { gates } from './list/gates.ts';
 import { locks } from './list/locks.ts';
 import { manifests } from './list/manifests.ts';
 import { packages } from './list/packages.ts';
+import { recreations } from './list/recreations.ts';
 import { releases } from './list/releases.ts';
 import { storage } from './list/snapshots.ts';
 import { undo } from './list/undo.ts';
@@ -30,6 +31,7 @@ export const sabotages: readonly Sabotage[] = [
   ...others,
   ...authority,
   ...releases,
+  ...recreations,
   ...packages,
   ...gates,
   ...gateDiagnosis,

@@ -84,7 +84,7 @@ async function dieAt(t: Test, stage: Stage, engines: Engines, { verb, side, way 
   await stage.transaction(name, [recreating(name, next)]);
   const mortal = engines.start({ wrap: dying(name, verb, side) });
   if (way === 'forward') await untilDeath(mortal, name);
-  t.match(await stepToEnd(engines.start(), name), { phase: 'Committed' });
+  t.match(await stepToEnd(engines.start(), name), { phase: 'Committed', status: { items: [{ deleted: true }] } });
   const made = await live(stage, name);
   t.same([at(made, 'data', 'a'), textAt(made, 'metadata', 'uid') === textAt(former, 'metadata', 'uid')], ['2', false]);
   await stage.annotate(name, { 'tx.janus.io/request-rollback': 'yes' });
@@ -122,6 +122,15 @@ t.test('two halves', async (t) => {
     await Promise.all(
       points.map((point) => t.test(`${point.side} ${point.verb}, ${point.way}`, (t) => dieAt(t, stage, engines, point))),
     );
+  });
+
+  await t.test('stopped between the halves, the former object comes back', async (t) => {
+    await give(stage, 'stopped');
+    const was = await portrait(stage, path('configmaps/stopped'), true);
+    await stage.transaction('stopped', [recreating('stopped', next)]);
+    await stepTo(stage, 'stopped', 'the first half', ({ status }) => at(itemsOf(status)[0], 'deleted') === true);
+    await undoAll(stage, 'stopped');
+    t.same(await portrait(stage, path('configmaps/stopped'), true), was);
   });
 
   await t.test('annotations that others write before the Delete stay, and come back', async (t) => {

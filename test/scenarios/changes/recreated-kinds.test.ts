@@ -1,6 +1,7 @@
 // whenImmutable: Recreate, kind by kind on the real API server: which refusals mean that a field may not change, and that the object comes
 // back under its name with the new content; undone, the former one is back, exact in all but its identity.
 import t, { type Test } from 'tap';
+import { managersOf } from '../../../hooks/content/fields.ts';
 import { at, type JsonObject, textAt } from '../../../hooks/model/json.ts';
 import { must } from '../../support/client.ts';
 import { allowIrreversible, commit, itemsOf, portrait, undoAll } from '../../support/round-trip.ts';
@@ -152,6 +153,38 @@ t.test('kinds that are recreated', async (t) => {
     const { whenImmutable: _default, ...plain } = recreating('plain', { immutable: true, data: { a: '2' } });
     t.match(JSON.stringify(await refused('plain', plain)), /was refused by a dry run/);
     t.equal(await uidOf('plain'), textAt(former, 'metadata', 'uid'));
+  });
+
+  await t.test('releases under one field manager: an Apply creates it again, and each is undone', async (t) => {
+    const kind = { apiVersion: 'batch/v1', kind: 'Job' };
+    const where = path('batch/v1/jobs/migrate');
+    const release = async (name: string, content: JsonObject): Promise<void> => {
+      const object = { ...kind, metadata: { name: 'migrate' }, ...content };
+      const changes = [{ type: 'Apply', content: object, whenImmutable: 'Recreate' }];
+      await stage.transaction(name, changes, { spec: { fieldManager: 'shop' } });
+      t.match(await stepToEnd(stage, name), { phase: 'Committed' }, name);
+    };
+    await release('release-1', job('example.org/one:1'));
+    const first = await identified(stage, where);
+    await release('release-2', job('example.org/one:1'));
+    t.notOk(itemsOf(statusOf(await stage.read('release-2')))[0]?.deleted, 'what is the same is not created again');
+    const second = await identified(stage, where);
+    await release('release-3', job('example.org/one:2'));
+    t.equal(itemsOf(statusOf(await stage.read('release-3')))[0]?.deleted, true);
+    const managers = managersOf(must(await client.get(where))).filter(({ name }) => name !== 'kube-controller-manager');
+    t.match(managers, [{ name: 'shop', operation: 'Apply' }], 'its fields are those of the release');
+    await release('release-4', job('example.org/one:3'));
+    await stage.annotate('release-3', { 'tx.janus.io/request-rollback': 'yes' });
+    const early = (await stepToEnd(stage, 'release-3')).status;
+    t.match(itemsOf(early)[0], { left: true, error: { reason: 'LaterTransaction', message: /release-4/ } });
+    await undoAll(stage, 'release-4');
+    await stage.annotate('release-3', { 'tx.janus.io/retry-rollback': 'yes' });
+    t.match(await stepToEnd(stage, 'release-3'), { phase: 'RolledBack' });
+    t.same(await identified(stage, where), second);
+    await undoAll(stage, 'release-2');
+    t.same(await identified(stage, where), first);
+    await undoAll(stage, 'release-1');
+    t.equal((await client.get(where)).code, 404);
   });
 
   await t.test('a claim is not recreated: its volume may hold data', async (t) => {
