@@ -258,7 +258,7 @@ export const undo: readonly Sabotage[] = [
     edits: [
       {
         file: 'hooks/attribution/undo.ts',
-        find: "const isCreation = ({ type, recreates }: OtherChange): boolean => type === 'Create' || recreates;",
+        find: 'const isCreation = ({ type, recreates }: OtherChange): boolean => mayMake(type) || recreates;',
         replace: 'const isCreation = (_: OtherChange): boolean => false;',
       },
     ],
