@@ -42,10 +42,10 @@ export const appliedAndUndone: Story = {
 };
 
 /** Under the manager of the Transaction itself. */
-export const appliedAlone: Story = { id: 'applied-alone', transactions: single(release), events: [askedBack], end: 'RolledBack' };
+const appliedAlone: Story = { id: 'applied-alone', transactions: single(release), events: [askedBack], end: 'RolledBack' };
 
 /** Somebody creates the object just before the creating Apply, under the same manager. */
-export const createdBefore: Story = {
+const createdBefore: Story = {
   id: 'created-before',
   transactions: single(release),
   spec: shared,
