@@ -160,3 +160,21 @@ export interface Expressions {
   /** No message holds a value of the object. */
   evaluate(text: string, object: JsonObject): Promise<Evaluated>;
 }
+
+/** `why`: a predicate, such as `is not UTF-8`; repeats nothing of what was read. */
+interface Unreadable {
+  readonly kind: 'unreadable';
+  readonly why: string;
+}
+
+export type Unpacked = { readonly kind: 'bytes'; readonly bytes: Uint8Array } | Unreadable;
+
+export type Manifest = { readonly kind: 'object'; readonly object: JsonObject } | Unreadable;
+
+/** One object in JSON or YAML, gzip or not, as people store manifests. Neither throws on what was read; memory and time have bounds, whatever it is. */
+export interface Manifests {
+  /** The bytes, unpacked if they are gzip. Unreadable if there are more than `most`. */
+  unpack(bytes: Uint8Array, most: number): Unpacked;
+  /** The one object in unpacked bytes. */
+  parse(bytes: Uint8Array): Promise<Manifest>;
+}

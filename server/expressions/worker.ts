@@ -3,14 +3,15 @@ import { parentPort } from 'node:worker_threads';
 import type { CelInput } from '@bufbuild/cel';
 import type { Evaluated } from '../../hooks/model/gate.ts';
 import { parseJson } from '../../hooks/model/json.ts';
+import type { Told } from '../threads/thread.ts';
 import { compile } from './program.ts';
 import { keepPrograms } from './programs.ts';
-import type { Task, Told } from './task.ts';
+import type { Task } from './task.ts';
 import { inputOf } from './values.ts';
 
 const programOf = keepPrograms(compile);
 
-const tell = (told: Told): void => parentPort?.postMessage(told);
+const tell = (told: Told<Evaluated>): void => parentPort?.postMessage(told);
 
 // The first one compiles the code of the library, and takes many times as long: that is not the time of somebody's expression.
 answerTo('object.status.ready == true', new Map());

@@ -55,7 +55,7 @@ const registryPort = 'hooks/packages/registry.ts';
 /** The entry points for the server. */
 const entrances = ['hooks/sync.ts', 'hooks/sweep.ts'];
 /** What both adapters need. */
-const beside = ['server/slots.ts'];
+const beside = ['server/slots.ts', 'server/yaml.ts'];
 const isModel = folder('hooks/model');
 const isPackageModel = folder(packages('model'));
 

@@ -7,7 +7,7 @@ export const expressions: readonly Sabotage[] = [
     fault: 'an expression may take as long as it likes: all others wait behind it',
     edits: [
       {
-        file: 'server/expressions/thread.ts',
+        file: 'server/threads/thread.ts',
         find: 'timer = setTimeout(() => setImmediate(endLate, task), time);',
         replace: 'timer = setTimeout(() => task, time).unref();',
       },

@@ -35,9 +35,7 @@ export const packages: readonly Sabotage[] = [
   {
     name: 'package-aliases-free',
     fault: 'values that YAML aliases repeat do not count',
-    edits: [
-      { file: 'server/registry/documents.ts', find: 'if (budget.left < 0)', replace: 'if (budget.left === -1 && level < 0)' },
-    ],
+    edits: [{ file: 'server/yaml.ts', find: 'if (left[what] < 0)', replace: "if (left[what] < 0 && what === 'characters')" }],
     caughtBy: ['test/packages/contents.test.ts'],
   },
   {

@@ -1,7 +1,7 @@
 // What ends an expression that takes too long, and who waits for it meanwhile.
 import type { Worker } from 'node:worker_threads';
 import t from 'tap';
-import { createStopwatch } from '../../../server/expressions/stopwatch.ts';
+import { createStopwatch } from '../../../server/threads/stopwatch.ts';
 import { loops, megabyte, open, patient, yes } from './opened.ts';
 
 /** Longer than that of the server: the small expressions beside have it too, on a machine that does much else. */
