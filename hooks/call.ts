@@ -1,5 +1,5 @@
 // The interface between the web server and the engine: a call of Metacontroller goes in, a reply and a report come out.
-import type { Clock, Cluster, Expressions, Sealer } from './cluster.ts';
+import type { Clock, Cluster, Expressions, Manifests, Sealer } from './cluster.ts';
 import type { JsonObject } from './model/json.ts';
 
 /** The parts of a request that the engine uses. A call is a doorbell: the engine reads everything else live. */
@@ -128,6 +128,7 @@ export interface Timing {
 export interface EngineParts {
   readonly cluster: Cluster;
   readonly sealer: Sealer;
+  readonly manifests: Manifests;
   readonly clock: Clock;
   /** For gates with an expression; absent where no Transaction has one. */
   readonly expressions?: Expressions;

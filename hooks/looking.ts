@@ -108,7 +108,7 @@ function foundStatus(status: Status, first: JsonObject | undefined, ownWrites: O
 
 /** What is due, with everything that the decision needs to know. */
 export async function observeStand(serving: Serving, stand: Stand, carry: Carry): Promise<Observation> {
-  const { memory, session, looks, server, writer, parts } = serving;
+  const { memory, session, looks, sources, server, writer, parts } = serving;
   const { engineNamespace, namespaces = [], timing } = parts;
   const { transaction, now, first, ownLeases, target, isOvertaken } = stand;
   const { waits, ...ownWrites } = memory.recall(transaction.uid);
@@ -122,7 +122,7 @@ export async function observeStand(serving: Serving, stand: Stand, carry: Carry)
   const source = { reader: session.cluster, packer: parts.sealer, cache: memory.snapshots, sightings: memory.sightings, looks };
   const looking = {
     ...{ source, transaction, status, now, engineNamespace, namespaces, carry, ownLeases, earlier, ahead },
-    ...{ expressions: parts.expressions, clock: parts.clock, aside: parts.cluster },
+    ...{ expressions: parts.expressions, sources, clock: parts.clock, aside: parts.cluster },
   };
   const { touched } = carry;
   return {

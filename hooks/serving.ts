@@ -3,6 +3,7 @@ import type { EngineParts, Timing } from './call.ts';
 import type { Memory } from './memory.ts';
 import type { Looks } from './observe/looks.ts';
 import type { Pace } from './observe/observation.ts';
+import type { Sources } from './observe/sources.ts';
 import type { Session } from './perform/deadline.ts';
 
 export interface Serving {
@@ -14,6 +15,7 @@ export interface Serving {
   readonly memory: Memory;
   readonly session: Session;
   readonly looks: Looks;
+  readonly sources: Sources;
 }
 
 /** In ms: a request may be sent until the deadline of the call, and the API server works on it until its timeout. */

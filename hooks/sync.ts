@@ -20,6 +20,7 @@ import { type Carry, emptyCarry } from './observe/carry.ts';
 import type { NotLive } from './observe/live.ts';
 import { createLooks } from './observe/looks.ts';
 import type { Observation } from './observe/observation.ts';
+import { createSources } from './observe/sources.ts';
 import { touchedBy } from './outcome/answer.ts';
 import { denied } from './outcome/refused.ts';
 import { resultOf } from './outcome/result.ts';
@@ -49,7 +50,8 @@ export function createSync(parts: EngineParts): Hook {
       const session = startSession(cluster, clock, timing.stepDeadline);
       const until = clock.monotonic() + timing.stepDeadline * partForLooks;
       const looks = createLooks({ now: clock.monotonic, until, lists: memory.unfinished.of(call.uid) });
-      const serving = { parts, server, writer: nameWriter(server, calls), memory, session, looks };
+      const sources = createSources(parts.manifests);
+      const serving = { parts, server, writer: nameWriter(server, calls), memory, session, looks, sources };
       return answerCall(serving, call).catch((thrown) => rescued(serving, call, thrown));
     });
 }

@@ -12,13 +12,14 @@ import { type App, buildApp } from './app.ts';
 import { runInBackground, type SealingKeys } from './background.ts';
 import { clock } from './clock.ts';
 import { apiServerOf, type Config, readConfig } from './config.ts';
-import { createExpressions, type OpenExpressions } from './expressions/expressions.ts';
+import { createExpressions } from './expressions/expressions.ts';
 import { createCluster, type KubernetesCluster } from './kubernetes/cluster.ts';
 import { connect } from './kubernetes/connect.ts';
 import type { Connection } from './kubernetes/connection.ts';
 import { connectTimeout } from './kubernetes/pools.ts';
 import { createSealer } from './kubernetes/sealer.ts';
 import type { Transport } from './kubernetes/transport.ts';
+import { createManifests } from './manifests/manifests.ts';
 import { cachedReadiness } from './routes/probes.ts';
 import { countRequests } from './telemetry/api-requests.ts';
 import { defineMetrics } from './telemetry/definitions.ts';
@@ -48,10 +49,10 @@ async function main(): Promise<void> {
   const keys: SealingKeys = { latest: undefined };
   const over = new AbortController();
   const sealer = sealerOf(keys);
-  const expressions = createExpressions();
+  const [expressions, manifests] = [createExpressions(), createManifests()];
   const isEnding = () => over.signal.aborted;
   const app = buildApp({
-    connectHook: (record) => hookOf({ ...engineOf(config), cluster, keys, sealer, expressions, record, isEnding }),
+    connectHook: (record) => hookOf({ ...engineOf(config), cluster, keys, sealer, expressions, manifests, record, isEnding }),
     recordEvent: events.record,
     readiness: readinessOf(cluster, keys),
     access: opened.access,
@@ -62,7 +63,7 @@ async function main(): Promise<void> {
   await listen(app, config);
   if (opened.access.acceptsToken === undefined)
     app.server.log.warn('authentication disabled (--insecure): anyone who can reach this port may call the hook');
-  endOnSignals({ app, events, cluster, expressions, over });
+  endOnSignals({ app, events, cluster, threads: [expressions, manifests], over });
   const { engineNamespace, namespaces } = config;
   await runInBackground({ app, cluster, keys, sealer, opened, engineNamespace, namespaces }, over.signal);
 }
@@ -112,7 +113,10 @@ function engineOf(config: Config): Pick<HookParts, 'engineNamespace' | 'namespac
   return { engineNamespace, namespaces, timing: { ...limits, callBudget, lookAge } };
 }
 
-type HookParts = Pick<EngineParts, 'engineNamespace' | 'namespaces' | 'record' | 'timing' | 'isEnding' | 'expressions'> & {
+type HookParts = Pick<
+  EngineParts,
+  'engineNamespace' | 'namespaces' | 'record' | 'timing' | 'isEnding' | 'expressions' | 'manifests'
+> & {
   readonly cluster: KubernetesCluster;
   readonly keys: SealingKeys;
   readonly sealer: Sealer;
@@ -141,7 +145,7 @@ interface Ends {
   readonly app: App;
   readonly events: EventRecorder;
   readonly cluster: KubernetesCluster;
-  readonly expressions: OpenExpressions;
+  readonly threads: readonly { close(): Promise<void> }[];
   readonly over: AbortController;
 }
 
@@ -156,12 +160,12 @@ function endOnSignals(parts: Ends): void {
   }
 }
 
-async function end({ app, events, cluster, expressions, over }: Ends): Promise<void> {
+async function end({ app, events, cluster, threads, over }: Ends): Promise<void> {
   app.server.log.info('draining in-flight calls before shutdown');
   setTimeout(() => process.exit(1), longestDrain).unref();
   over.abort();
   await app.drain();
-  await expressions.close();
+  await Promise.all(threads.map((thread) => thread.close()));
   await events.flush(longestFlush);
   await cluster.close();
   app.server.log.info('shut down');

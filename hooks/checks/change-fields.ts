@@ -22,13 +22,7 @@ export function changeFieldMessages(change: Change): readonly string[] {
     ...choiceMessages(change, 'fieldConflicts'),
     ...choiceMessages(change, 'whenImmutable'),
     ...sourceMessages(change),
-    ...notYetMessages(change),
   ];
-}
-
-// Removed part by part.
-function notYetMessages({ contentFrom }: Change): readonly string[] {
-  return [...(contentFrom === undefined ? [] : ['contentFrom: is not supported by this version: write content'])];
 }
 
 function choiceMessages(change: Change, name: 'fieldConflicts' | 'whenImmutable'): readonly string[] {

@@ -4,6 +4,7 @@ import { isTerminating } from '../content/ownership.ts';
 import { mayMake } from '../model/change.ts';
 import { at, isDeeperThan, isList, type JsonObject, mostLevels, textAt } from '../model/json.ts';
 import { describe, versionOf } from '../model/reference.ts';
+import { isFromSecret } from '../model/source.ts';
 import { annotations, type Managers, type Transaction } from '../model/transaction.ts';
 import { snapshotFinalizer } from '../snapshots/objects.ts';
 import { type Fault, fault } from './fault.ts';
@@ -60,7 +61,7 @@ function versionFault({ index, change }: Resolved, found: JsonObject, name: stri
   const wanted = textAt(change.content, 'metadata', 'resourceVersion');
   const version = textAt(found, 'metadata', 'resourceVersion');
   if (wanted === undefined || change.type === 'Delete' || wanted === version) return undefined;
-  const message = `${name} has resourceVersion ${version}, content requires ${wanted}: read the object again and update content`;
+  const message = `${name} has resourceVersion ${version}, content requires ${isFromSecret(change) ? 'another' : wanted}: read the object again and update content`;
   return fault('ResourceVersion', message, index);
 }
 

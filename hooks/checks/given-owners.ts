@@ -26,8 +26,8 @@ function ownerFault(reason: 'Invalid' | 'Forbidden', { index, target }: Resolved
 
 const longest = 253;
 
-function inWords(owner: JsonObject, { target }: Resolved, { namespace }: Transaction): string {
-  if (isSealed(target, namespace)) return 'an object';
+function inWords(owner: JsonObject, resolved: Resolved, transaction: Transaction): string {
+  if (isSealed(resolved, transaction)) return 'an object';
   const text = (key: string): string => foreign(textAt(owner, key) ?? '', longest);
   return `${text('kind')} ${text('name')} (uid ${text('uid')})`;
 }

@@ -5,6 +5,7 @@ import type { Failure } from '../model/failure.ts';
 import type { JsonObject } from '../model/json.ts';
 import { reasonOfFailure } from '../model/reason.ts';
 import { describe, type Reference } from '../model/reference.ts';
+import { isFromSecret } from '../model/source.ts';
 import type { Transaction } from '../model/transaction.ts';
 import { describeConflicts, describeFailure } from './failures.ts';
 import { type Fault, fault } from './fault.ts';
@@ -17,11 +18,15 @@ interface Subject {
 }
 
 /** The failure in words; without values of the target if messages must not show them. */
-export function describeRefusal(failure: Failure, subject: Subject, { namespace, changes }: Transaction): string {
-  const { index, target, prior, expected } = subject;
-  if (failure.conflicts !== undefined)
-    return describeConflicts(failure.conflicts, isSealed(target, namespace), [changes[index]?.content, prior, expected]);
-  return describeFailure(failure, isSealed(target, namespace), [changes[index]?.content, prior, expected]);
+export function describeRefusal(failure: Failure, subject: Subject, transaction: Transaction): string {
+  const { index, prior, expected } = subject;
+  const change = transaction.changes[index];
+  // Keys of what comes from a Secret are a part of its value.
+  const known = isFromSecret(change) ? [prior] : [change?.content, prior, expected];
+  const isSecret = isSealed(subject, transaction);
+  return failure.conflicts === undefined
+    ? describeFailure(failure, isSecret, known)
+    : describeConflicts(failure.conflicts, isSecret, known);
 }
 
 /** The fault for a change that the API server refuses before the first write; `what` names the refused request. */

@@ -4,8 +4,9 @@
 import { type Change, type ChangeType, changeTypes } from '../model/change.ts';
 import { at, isDeeperThan, isObject, mostLevels, textAt } from '../model/json.ts';
 import { groupOf } from '../model/reference.ts';
+import { isFromSecret } from '../model/source.ts';
 import { annotationOf, annotations, type Transaction } from '../model/transaction.ts';
-import { article, changeFieldMessages, fieldManagerFaults } from './change-fields.ts';
+import { article, changeFieldMessages, fieldManagerFaults, notOneObject } from './change-fields.ts';
 import { durationFaults } from './durations.ts';
 import { type Fault, fault } from './fault.ts';
 import { gateFaults } from './gates.ts';
@@ -73,7 +74,18 @@ function typeMessages({ type }: Change): readonly Message[] {
   return isKnown ? [] : [['Invalid', `type "${printable(type)}" is none of ${changeTypes.join(', ')}`]];
 }
 
-function contentMessages({ type, target, content, contentFrom }: Change): readonly Message[] {
+/** The same of the contents that come from sources, once they are read. */
+export function sourcedFaults({ changes }: Transaction): readonly Fault[] {
+  return changes.flatMap((change, index) => {
+    if (change.contentFrom === undefined || change.content === undefined) return [];
+    const wrong = notOneObject(change);
+    const messages = wrong === undefined ? contentMessages(change) : ([['Invalid', wrong]] as const);
+    return messages.map(([reason, text]) => fault(reason, `spec.changes[${index}].contentFrom: its ${text}`, index));
+  });
+}
+
+function contentMessages(change: Change): readonly Message[] {
+  const { type, target, content, contentFrom } = change;
   if (isDeeperThan(content, mostContentLevels))
     return [['Invalid', `content is nested deeper than ${mostContentLevels} levels, the maximum`]];
   if (type === 'Delete' || (contentFrom !== undefined && content === undefined)) return [];
@@ -93,7 +105,7 @@ function contentMessages({ type, target, content, contentFrom }: Change): readon
     ...disagreeing.map(
       ([path, found, wanted]): Message => [
         'Invalid',
-        `content.${path} is "${printable(found ?? '')}", the target says "${wanted}": leave it out of content`,
+        `content.${path} is ${isFromSecret(change) ? 'another' : `"${printable(found ?? '')}"`}, the target says "${wanted}": leave it out of content`,
       ],
     ),
     ...forbidden.map((key): Message => ['Invalid', `content.metadata.${key} cannot be set by ${article(type)}: leave it out`]),

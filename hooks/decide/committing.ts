@@ -59,7 +59,7 @@ function decideChange(observation: Observation, view: ItemView, { entry, drift }
     managers: managersOfChange(transaction, view.change),
     drift,
     recorded: false,
-    isSealed: isSealed(entry.target, transaction.namespace),
+    isSealed: isSealed(entry, transaction),
     driftRoom: driftRoom(status, transaction.size),
   };
   const verdict = evaluateApply(evidence);

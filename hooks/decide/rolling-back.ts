@@ -123,7 +123,7 @@ function evidenceOf({ status, transaction }: Observation, view: ItemView, { entr
     managers: managersOfChange(transaction, view.change),
     drift,
     recorded: item.progress.kind === 'applied',
-    isSealed: isSealed(entry.target, transaction.namespace),
+    isSealed: isSealed(entry, transaction),
     uid: transaction.uid,
     createdUid: entry.type === 'Create' ? item.uid : undefined,
     contents: view.contents,

@@ -65,11 +65,12 @@ export function unseenAtUndo(
 }
 
 /** What comes back, or gets its content back, names an owner of a kind that cannot be read: others are undone meanwhile, and after it. */
-export function unseenOwner(observation: Observation, view: ItemView, { index, target }: SnapshotEntry): Step | undefined {
+export function unseenOwner(observation: Observation, view: ItemView, entry: SnapshotEntry): Step | undefined {
+  const { index, target } = entry;
   const { status, now, transaction } = observation;
   if (view.unseenOwner === undefined) return undefined;
   const { kind, failure } = view.unseenOwner;
-  const owner = isSealed(target, transaction.namespace) ? 'an owner' : `an owner, ${kind},`;
+  const owner = isSealed(entry, transaction) ? 'an owner' : `an owner, ${kind},`;
   if (!isLasting(observation, undoBegan(status, now)))
     return setAside(status, index, `reading ${owner} of ${describe(target)}`, failure);
   const message = `${describe(target)} has ${owner} that cannot be read (${failure.reason}): Kubernetes deletes objects whose owners do not exist; make sure that the ServiceAccount can read that kind`;

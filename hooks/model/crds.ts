@@ -12,13 +12,25 @@ export function isCrdOf({ target, content }: Pick<Change, 'target' | 'content'>,
   const names = at(content, 'spec', 'names');
   const group = textAt(content, 'spec', 'group');
   return (
-    target.kind === 'CustomResourceDefinition' &&
-    groupOf(target.apiVersion) === 'apiextensions.k8s.io' &&
+    isCrd({ target }) &&
     group === groupOf(wanted.apiVersion) &&
     textAt(names, 'kind') === wanted.kind &&
     target.name === `${textAt(names, 'plural')}.${group}` &&
     at(versionIn(content, versionOf(wanted.apiVersion)), 'served') === true
   );
+}
+
+/**
+ * The same for a change whose content is not at hand, since it comes from a source: by its name alone, whatever the version. So a kind of
+ * the same group counts, too.
+ */
+export function mayBeCrdOf(change: Change, wanted: Change['target']): boolean {
+  if (change.contentFrom === undefined || change.content !== undefined) return isCrdOf(change, wanted);
+  return isCrd(change) && change.target.name.slice(change.target.name.indexOf('.') + 1) === groupOf(wanted.apiVersion);
+}
+
+export function isCrd({ target }: Pick<Change, 'target'>): boolean {
+  return target.kind === 'CustomResourceDefinition' && groupOf(target.apiVersion) === 'apiextensions.k8s.io';
 }
 
 /** One version of a CRD. */

@@ -3,6 +3,8 @@
 import type { Way } from './change.ts';
 import type { JsonObject } from './json.ts';
 import type { Reference } from './reference.ts';
+import { isFromSecret } from './source.ts';
+import type { Transaction } from './transaction.ts';
 
 /** How a target is served; the part of a resource that its undo needs when discovery has forgotten the kind. */
 export interface StoredResource {
@@ -34,7 +36,13 @@ export interface SnapshotEntry {
   readonly recreates?: true;
 }
 
-/** Whether readers of the Transaction's namespace must not learn the content of a target. */
-export function isSealed(target: Reference, transactionNamespace: string): boolean {
-  return (target.apiVersion === 'v1' && target.kind === 'Secret') || target.namespace !== transactionNamespace;
+/**
+ * Whether readers of the Transaction's namespace must not learn the content of a target: it is a Secret, or in another namespace, or its
+ * content comes from a Secret.
+ */
+export function isSealed({ index, target }: Pick<SnapshotEntry, 'index' | 'target'>, { namespace, changes }: Spec): boolean {
+  if ((target.apiVersion === 'v1' && target.kind === 'Secret') || target.namespace !== namespace) return true;
+  return isFromSecret(changes[index]);
 }
+
+type Spec = Pick<Transaction, 'namespace' | 'changes'>;

@@ -1,7 +1,7 @@
 // Which changes of a Transaction are waited for, what must not be announced before, and whether a wait is due.
 
 import type { Change } from './change.ts';
-import { isCrdOf } from './crds.ts';
+import { mayBeCrdOf } from './crds.ts';
 import { decodeGate, type Gate } from './gate.ts';
 import type { Item } from './item.ts';
 import type { Json } from './json.ts';
@@ -58,7 +58,7 @@ function barrierOf(gating: Gating, index: number): readonly Barrier[] {
   const [change, gate] = [changes[index], gateOf(gating, index)];
   if (gate?.at === 'AfterChange') return [{ index, gate, before: index + 1, isAsked: true }];
   if (change === undefined || change.type === 'Delete' || change.target.kind !== 'CustomResourceDefinition') return [];
-  const before = changes.findIndex(({ target }, at) => at > index && isCrdOf(change, target));
+  const before = changes.findIndex(({ target }, at) => at > index && mayBeCrdOf(change, target));
   return before < 0 ? [] : [{ index, gate: implied, before, isAsked: false }];
 }
 

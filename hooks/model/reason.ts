@@ -10,6 +10,8 @@ import { type Phase, phases } from './phase.ts';
 const ownReasons = [
   'AlreadyExists',
   'Conflict',
+  'ContentMismatch',
+  'ContentUnavailable',
   'Deleted',
   'DuplicateTarget',
   'EngineFault',

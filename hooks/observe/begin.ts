@@ -7,8 +7,11 @@ import { namespaceCreator, type Resolved, targetFaults, targetOf, unknownKind } 
 import { staticFaults } from '../checks/validity.ts';
 import type { Expressions, Reader, ResourceAnswer } from '../cluster.ts';
 import { type Lock, leaseLocation, lockOf } from '../locks/lease.ts';
+import type { Change } from '../model/change.ts';
+import { isCrd } from '../model/crds.ts';
 import type { Failure } from '../model/failure.ts';
 import { textAt } from '../model/json.ts';
+import { sourceOf } from '../model/source.ts';
 import type { Transaction } from '../model/transaction.ts';
 import { engine } from '../writes/resources.ts';
 import { reviewAccess } from './access.ts';
@@ -18,6 +21,7 @@ import type { Looks } from './looks.ts';
 import type { BeginView, LockState, LockView } from './observation.ts';
 import { lookForAccount, read, readOwnLeases } from './read.ts';
 import type { Sightings } from './sightings.ts';
+import type { Filled, Sources } from './sources.ts';
 
 export interface LockContext {
   readonly reader: Reader;
@@ -27,25 +31,45 @@ export interface LockContext {
   readonly engineNamespace: string;
   readonly carry: Carry;
   readonly expressions: Expressions | undefined;
+  readonly sources: Sources;
   /** Whether an earlier call has begun to wait for locks: it made the checks, and the Transaction may hold some locks. */
   readonly isWaiting: boolean;
 }
 
 export async function observeBegin(context: LockContext): Promise<BeginView> {
-  const none: LockView = { locks: [], states: new Map(), acquired: new Set() };
-  const faults = await ownFaults(context);
-  if (faults.length > 0) return { faults, targets: [], locks: none };
-  const targets = await resolveTargets(context.reader, context.transaction);
-  if (targets.trouble !== undefined) return { faults: [], trouble: targets.trouble, targets: [], locks: none };
-  // The checks run once. A kind that is no longer served is a fault even then, since its target has no lock name.
-  const isChecked = context.carry.checked || context.isWaiting;
-  const checks = isChecked ? { faults: targets.faults } : await checkTargets(context, targets);
-  if (checks.faults.length > 0 || checks.trouble !== undefined) return { ...checks, targets: [], locks: none };
+  const checked = await check(context);
+  if (checked.faults.length > 0 || checked.trouble !== undefined) {
+    const { resolved: _none, ...checks } = checked;
+    return { ...checks, targets: [], locks: { locks: [], states: new Map(), acquired: new Set() } };
+  }
   const locks = await observeLocks(
     context,
-    targets.resolved.map(({ target }) => lockOf(target)),
+    checked.resolved.map(({ target }) => lockOf(target)),
   );
-  return { faults: [], targets: targets.resolved.map(({ target }) => target), locks };
+  return { faults: [], targets: checked.resolved.map(({ target }) => target), locks };
+}
+
+// The checks run once. A kind that is no longer served is a fault even then, since its target has no lock name; and of the contents from
+// sources only those are read again that may say how a kind is served.
+async function check(context: LockContext): Promise<Targets> {
+  const isChecked = context.carry.checked || context.isWaiting;
+  const faults = await ownFaults(context);
+  if (faults.length > 0) return { faults, resolved: [] };
+  const filled = await fillContents(context, isChecked ? isCrd : undefined);
+  if (filled.trouble !== undefined) return { faults: [], trouble: filled.trouble, resolved: [] };
+  if (filled.faults.length > 0) return { faults: filled.faults, resolved: [] };
+  const targets = await resolveTargets(context.reader, filled.transaction);
+  if (targets.trouble !== undefined) return { faults: [], trouble: targets.trouble, resolved: [] };
+  return isChecked ? targets : { ...targets, ...(await checkTargets(context, targets)) };
+}
+
+// No source is read as a ServiceAccount that does not exist.
+async function fillContents(context: LockContext, isWanted?: (change: Change) => boolean): Promise<Filled> {
+  const { reader, sources, transaction } = context;
+  const isSourced = transaction.changes.some((change) => sourceOf(change) !== undefined);
+  const account: Checks = isSourced ? await checkAccount(context) : { faults: [] };
+  if (account.faults.length > 0 || account.trouble !== undefined) return { ...account, transaction };
+  return sources.fill(reader, transaction, isWanted);
 }
 
 /** What is wrong with the Transaction on its own. */
@@ -54,7 +78,7 @@ async function ownFaults({ transaction, expressions, carry, isWaiting }: LockCon
   return carry.checked || isWaiting ? faults : [...faults, ...(await expressionFaults(expressions, transaction))];
 }
 
-interface Checks {
+export interface Checks {
   readonly faults: readonly Fault[];
   readonly trouble?: Failure;
 }
@@ -100,15 +124,20 @@ async function checkTargets(context: LockContext, { resolved, faults }: Targets)
   const { transaction, engineNamespace } = context;
   const known = [...faults, ...targetFaults(resolved, transaction, engineNamespace)];
   if (known.length > 0) return { faults: known };
-  const [account, access] = await Promise.all([lookForAccount(context, transaction), reviewAccess(context, needsOf(resolved))]);
+  const [account, access] = await Promise.all([checkAccount(context), reviewAccess(context, needsOf(resolved))]);
+  if (account.faults.length > 0 || account.trouble !== undefined) return account;
+  if (access.kind === 'trouble') return { faults: [], trouble: access.failure };
+  return { faults: gapFaults(access.gaps, accountOf(transaction)) };
+}
+
+async function checkAccount(context: LockContext): Promise<Checks> {
+  const account = await lookForAccount(context, context.transaction);
   if (account.kind === 'trouble') return { faults: [], trouble: account.failure };
-  const name = `${transaction.namespace}/${transaction.serviceAccountName}`;
-  if (account.kind === 'absent') {
-    return {
-      faults: [missingAccount(name)],
-    };
-  }
-  return access.kind === 'trouble' ? { faults: [], trouble: access.failure } : { faults: gapFaults(access.gaps, name) };
+  return { faults: account.kind === 'absent' ? [missingAccount(accountOf(context.transaction))] : [] };
+}
+
+function accountOf({ namespace, serviceAccountName }: Transaction): string {
+  return `${namespace}/${serviceAccountName}`;
 }
 
 /**

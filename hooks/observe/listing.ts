@@ -113,16 +113,17 @@ const noTime: Failure = { ...ours, code: 0, reason: 'DeadlineExceeded', message:
 /** All calls share the connections to the API server, and others must get their requests in between. */
 const mostAtOnce = 16;
 
-/** Runs `work` for each item, `mostAtOnce` at a time, and returns the results in the order of the items. */
+/** Runs `work` for each item, `atOnce` at a time, and returns the results in the order of the items. */
 export async function inTurn<Item, Result>(
   items: readonly Item[],
   work: (item: Item) => Promise<Result>,
+  atOnce = mostAtOnce,
 ): Promise<readonly Result[]> {
   const results: Result[] = [];
   const left = items.entries();
   const worker = async (): Promise<void> => {
     for (const [index, item] of left) results[index] = await work(item);
   };
-  await Promise.all(Array.from({ length: Math.min(mostAtOnce, items.length) }, worker));
+  await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, worker));
   return results;
 }

@@ -16,6 +16,7 @@ import { readOwnConfigMaps } from './own-snapshots.ts';
 import { observePrepare } from './prepare.ts';
 import type { Listed } from './read.ts';
 import { readSnapshot, type SnapshotSource } from './snapshot.ts';
+import type { Sources } from './sources.ts';
 
 interface ObserveContext {
   readonly source: SnapshotSource;
@@ -24,6 +25,7 @@ interface ObserveContext {
   readonly now: number;
   readonly clock: Clock;
   readonly expressions: Expressions | undefined;
+  readonly sources: Sources;
   /** Reads for what nothing waits for: a wish of the API server to stay away is no wish to the call. */
   readonly aside: Reader;
   readonly engineNamespace: string;
@@ -37,8 +39,8 @@ interface ObserveContext {
 }
 
 export async function observe(context: ObserveContext, due: Due): Promise<Observed> {
-  const { status, carry, transaction, source, engineNamespace, expressions } = context;
-  const lock = { ...shared(source), transaction, engineNamespace, carry, expressions };
+  const { status, carry, transaction, source, sources, engineNamespace, expressions } = context;
+  const lock = { ...shared(source), transaction, engineNamespace, carry, expressions, sources };
   switch (due.kind) {
     case 'begin':
       return {
@@ -81,11 +83,11 @@ async function withOrphanedLeases(context: ObserveContext, view: BeginView): Pro
 }
 
 async function observeRelock(context: ObserveContext): Promise<RelockView> {
-  const { source, transaction, status, engineNamespace, carry, expressions } = context;
+  const { source, transaction, status, carry } = context;
   const snapshot = await readSnapshot(source, transaction, status.rollbackRef);
   const wanted = snapshot.kind === 'stored' ? snapshot.entries.map(({ target }) => lockOf(target)) : [];
   const isWaiting = status.rollbackStartedAt !== undefined;
-  const locks = await observeLocks({ ...shared(source), transaction, engineNamespace, carry, expressions, isWaiting }, wanted);
+  const locks = await observeLocks({ ...context, ...shared(source), transaction, carry, isWaiting }, wanted);
   const entries = snapshot.kind === 'stored' ? snapshot.entries : [];
   const broken = entries.filter((entry) => driftOf(status, entry, { transaction, packer: source.packer }) === 'broken');
   return { snapshot, locks, brokenDrift: broken.map(({ index }) => index) };

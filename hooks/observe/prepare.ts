@@ -1,13 +1,14 @@
 // Reads every target before anything is changed, and makes a dry run of every change as the ServiceAccount.
 
 import { gapFaults, needsOfWays } from '../checks/permissions.ts';
+import { type Resolved, targetFaults } from '../checks/targets.ts';
 
 import { generatedNote } from '../content/manifest.ts';
 import { mayBreak } from '../model/transaction.ts';
 import { snapshotNames } from '../snapshots/names.ts';
 import { reviewAccess } from './access.ts';
 import type { Around } from './along.ts';
-import { type LockContext, resolveTargets } from './begin.ts';
+import { type Checks, type LockContext, resolveTargets } from './begin.ts';
 import { irreversibleFaults, lookAroundDeleted, withNote } from './irreversible.ts';
 import { deletedOwnerFaults } from './new-owners.ts';
 import type { Prepared, PrepareView } from './observation.ts';
@@ -35,11 +36,28 @@ function lookedAt(found: readonly Found[], name: string): PrepareView | undefine
   return incompleteParts.length === 0 ? undefined : { ...base, incompleteParts };
 }
 
+const base = { targets: [], incompleteParts: [], snapshotName: '' } as const;
+
+function ended({ faults, trouble }: Checks): PrepareView {
+  return { ...base, faults, ...(trouble === undefined ? {} : { trouble }) };
+}
+
+// What is tried here is stored, and no source is read again. In a later call than that of the checks a source may hold something else:
+// then all that was checked of it is checked again.
 async function prepareTargets(context: LockContext): Promise<PrepareView> {
+  const { reader, sources, engineNamespace } = context;
+  const filled = await sources.fill(reader, context.transaction);
+  sources.drop();
+  if (filled.trouble !== undefined || filled.faults.length > 0) return ended(filled);
+  const { transaction } = filled;
+  const targets = await resolveTargets(reader, transaction);
+  if (targets.trouble !== undefined || targets.faults.length > 0) return ended(targets);
+  const wrong = transaction === context.transaction ? [] : targetFaults(targets.resolved, transaction, engineNamespace);
+  return wrong.length > 0 ? ended({ faults: wrong }) : tryTargets({ ...context, transaction }, targets.resolved);
+}
+
+async function tryTargets(context: LockContext, resolved: readonly Resolved[]): Promise<PrepareView> {
   const { reader, transaction } = context;
-  const base = { targets: [], incompleteParts: [], snapshotName: '' } as const;
-  const { resolved, faults, trouble } = await resolveTargets(reader, transaction);
-  if (trouble !== undefined || faults.length > 0) return { ...base, faults, ...(trouble === undefined ? {} : { trouble }) };
   const trial = { reader, transaction, all: resolved, firstRead: readOnce(context) };
   const [verdict, arounds] = await Promise.all([
     Promise.all(resolved.map((one) => prepareOne(trial, one))),

@@ -53,7 +53,7 @@ export function encodeEntry(
 }
 
 function pack(text: string, place: Place, packer: Packer): string {
-  if (isSealed(place.target, place.transaction.namespace)) return `sealed:${packer.seal(text, contextOf('sealed', place))}`;
+  if (isSealed(place, place.transaction)) return `sealed:${packer.seal(text, contextOf('sealed', place))}`;
   const form = text.length > compressAbove ? 'compressed' : 'plain';
   const stored = form === 'compressed' ? packer.compress(text) : text;
   return `${form}:${packer.tag(stored, contextOf(form, place))}:${stored}`;
@@ -73,7 +73,7 @@ export function decodeEntry(text: string, place: Place, packer: Packer, most: nu
 
 // The target decides whether the text must be sealed; the text itself does not.
 function unpack(text: string, place: Place, packer: Packer, most: number): string | undefined {
-  if (isSealed(place.target, place.transaction.namespace))
+  if (isSealed(place, place.transaction))
     return text.startsWith('sealed:') ? packer.open(text.slice('sealed:'.length), contextOf('sealed', place), most) : undefined;
   const [whole = '', form = '', tag = ''] = /^(plain|compressed):([^:]{1,400}):/.exec(text) ?? [];
   const stored = text.slice(whole.length);

@@ -52,7 +52,7 @@ export function storedDrift(drift: readonly Drift[], entry: SnapshotEntry, conte
   const text = encodeDrift(drift, context.driftRoom);
   if (text === undefined) return undefined;
   const [{ packer }, place] = [context, placeOf(entry, context)];
-  if (isSealed(entry.target, context.transaction.namespace)) return packer.seal(text, contextOf('sealed drift', place));
+  if (isSealed(entry, context.transaction)) return packer.seal(text, contextOf('sealed drift', place));
   return `${packer.tag(text, contextOf('drift', place))}:${text}`;
 }
 
@@ -75,7 +75,7 @@ export function driftOf({ items }: Pick<Status, 'items'>, entry: SnapshotEntry, 
 /** The text that `storedDrift` encoded; undefined if it is not authentic. */
 function openDrift(drift: string, entry: SnapshotEntry, context: DriftContext): string | undefined {
   const place = placeOf(entry, context);
-  if (isSealed(entry.target, context.transaction.namespace)) return openSealed(drift, place, context);
+  if (isSealed(entry, context.transaction)) return openSealed(drift, place, context);
   const [whole = '', tag = ''] = /^(1\.[^:]{1,400}):/.exec(drift) ?? [];
   const text = drift.slice(whole.length);
   if (whole !== '') return context.packer.isTagged(text, tag, contextOf('drift', place)) ? text : undefined;

@@ -22,7 +22,7 @@ function unpack(text: string, place: Place, packer: Packer, most: number): strin
   const { transaction, index, target } = place;
   const context = `${transaction.uid}/${index}/${identityOf(target)}`;
   if (text.startsWith('sealed:')) return packer.open(text.slice('sealed:'.length), context, most);
-  if (isSealed(target, transaction.namespace)) return undefined;
+  if (isSealed(place, transaction)) return undefined;
   return text.startsWith('compressed:') ? packer.expand(text.slice('compressed:'.length), most) : text;
 }
 

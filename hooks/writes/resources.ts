@@ -9,6 +9,8 @@ const own = { version: 'v1', namespaced: true, statusSubresource: false, verbs: 
 
 export const configMaps: Resource = { ...own, group: '', plural: 'configmaps', kind: 'ConfigMap' };
 
+export const secrets: Resource = { ...own, group: '', plural: 'secrets', kind: 'Secret' };
+
 export const serviceAccounts: Resource = { ...own, group: '', plural: 'serviceaccounts', kind: 'ServiceAccount' };
 
 export const leases: Resource = { ...own, group: 'coordination.k8s.io', plural: 'leases', kind: 'Lease' };

@@ -1,6 +1,7 @@
 // Measures one row: first the limit, then the Transactions. Reads the API server's counters before and after.
 import { type JsonObject, textAt } from '../../hooks/model/json.ts';
 import { type Client, must, waitFor } from '../../test/support/client.ts';
+import { asYaml, contentFrom, holderOf, type Manifest } from '../../test/support/stored-manifests.ts';
 import type { Figures } from './figures.ts';
 import { between, countRequests, sumsOf } from './requests.ts';
 import type { Row } from './rows.ts';
@@ -40,7 +41,7 @@ function undoOf({ name }: Row): string {
   return name.startsWith('against-') ? `against-rollback-${name.slice('against-'.length)}` : `rollback-${name}`;
 }
 
-/** Creates ConfigMaps for each Transaction, and as many for the limit. */
+/** Creates ConfigMaps for each Transaction, as many for the limit, and the sources. */
 async function createTargets(client: Client, row: Row): Promise<readonly (readonly string[])[]> {
   const numbers = (count: number): readonly number[] => Array.from({ length: count }, (_, index) => index);
   const names = numbers(row.transactions).map((which) => numbers(row.changes).map((index) => `${row.name}-${which}-${index}`));
@@ -48,7 +49,17 @@ async function createTargets(client: Client, row: Row): Promise<readonly (readon
   await inParallel(all, atOnce, async (name) => {
     must(await client.create(configMaps, { metadata: { name }, data: { version: '1', other: 'stays' } }));
   });
+  if (row.sources === true)
+    await inParallel(
+      names.flat(),
+      atOnce,
+      async (name) => void must(await client.create(configMaps, holderOf(sourceOf(row, name)))),
+    );
   return names;
+}
+
+function sourceOf(row: Row, name: string): Manifest {
+  return { kind: 'ConfigMap', name: `source-${name}`, key: 'x.yaml.gz', bytes: asYaml({ data: dataOf(row) }), gzip: true };
 }
 
 /** ms for as many plain apply patches as the row has changes, one after the other. */
@@ -117,7 +128,7 @@ function nameOf(row: Row, which: number): string {
 function transactionOf(row: Row, label: string, which: number, names: readonly string[]): JsonObject {
   const changes = names.map((name) => ({
     target: { apiVersion: 'v1', kind: 'ConfigMap', name },
-    ...(row.deletes === undefined ? { type: 'Patch', content: { data: dataOf(row) } } : { type: 'Delete' }),
+    ...(row.deletes === undefined ? { type: 'Patch', ...contentOf(row, name) } : { type: 'Delete' }),
   }));
   return {
     apiVersion: 'tx.janus.io/v1alpha1',
@@ -125,6 +136,10 @@ function transactionOf(row: Row, label: string, which: number, names: readonly s
     metadata: { name: nameOf(row, which), labels: { [loopLabel]: label }, annotations: { ...row.deletes } },
     spec: { serviceAccountName: account, lockWait: '10m', changes },
   };
+}
+
+function contentOf(row: Row, name: string): JsonObject {
+  return row.sources === true ? { contentFrom: contentFrom(sourceOf(row, name)) } : { content: { data: dataOf(row) } };
 }
 
 export async function inParallel<Item>(items: readonly Item[], most: number, work: (item: Item) => Promise<void>): Promise<void> {

@@ -30,6 +30,8 @@ export interface Row {
   readonly packages?: boolean;
   /** Bytes of data that each change sets, if more than a word. */
   readonly bytes?: number;
+  /** The content of each change lies in a ConfigMap of its own, as gzipped YAML. */
+  readonly sources?: boolean;
   /** The changes are Deletes, with that annotation. */
   readonly deletes?: Readonly<Record<string, string>>;
   /** Only if named by `--rows`. */
@@ -65,6 +67,9 @@ const rows: readonly Row[] = [
   { ...one, name: '500', changes: 500, onDemand: true },
   // About as much data as one Transaction can hold.
   { ...one, name: 'large', changes: 11, transactions: 2, bytes: 120_000, onDemand: true },
+  // The same 5 MB, in as few Transactions as can hold them, and in one from a hundred sources.
+  { ...one, name: 'inline', changes: 25, transactions: 4, bytes: 50_000, onDemand: true },
+  { ...one, name: 'sources', changes: 100, bytes: 50_000, sources: true, onDemand: true },
   { ...one, name: 'replicas', changes: 10, replicas: true, onDemand: true },
   { ...one, name: 'replicas-many', changes: 3, replicas: true, onDemand: true },
   { ...one, name: 'programs', changes: 10, programs: true, onDemand: true },

@@ -5,6 +5,7 @@ import { at, isList, type Json, type JsonObject, textAt } from '../../hooks/mode
 import { createSync } from '../../hooks/sync.ts';
 import { must } from '../support/client.ts';
 import { engineNamespace } from '../support/install.ts';
+import { manifests } from '../support/manifests.ts';
 import { account, comparable } from '../support/stage.ts';
 import { surface } from '../support/surface.ts';
 import { allTargets, type Objects, type Target } from './evidence.ts';
@@ -134,6 +135,7 @@ export function startEngine(world: World, board: Board, timing = usual(world)): 
   return createSync({
     cluster: faultyCluster({ cluster, board, life: { engine: board.engines, gone: false }, writeTimeout: timing.writeTimeout }),
     sealer,
+    manifests,
     clock: { monotonic: () => timeOf(board), sleep: (milliseconds) => advance(cluster, board, milliseconds) },
     timing,
     engineNamespace,

@@ -8,6 +8,7 @@ import { attempt } from '../faults/attempt.ts';
 import { requestRollback } from '../faults/stories.ts';
 import type { World } from '../faults/world.ts';
 import { engineNamespace } from '../support/install.ts';
+import { manifests } from '../support/manifests.ts';
 import { surface } from '../support/surface.ts';
 
 setFlagsFromString('--expose_gc');
@@ -18,6 +19,7 @@ export async function runSteadily(world: World, count: number, tell: (line: stri
   const engine = createSync({
     cluster: world.cluster,
     sealer: world.sealer,
+    manifests,
     clock,
     timing: { stepDeadline: 20_000, writeTimeout: 10_000 },
     engineNamespace,

@@ -11,6 +11,7 @@ import { createSealer } from '../../server/kubernetes/sealer.ts';
 import { ensureSealingKeys } from '../../server/kubernetes/sealing-key.ts';
 import { type Teardown, waitFor } from './client.ts';
 import { engineNamespace } from './install.ts';
+import { manifests } from './manifests.ts';
 import type { Stage } from './stage.ts';
 import { surface } from './surface.ts';
 
@@ -41,6 +42,7 @@ export async function openEngines(t: Teardown, stage: Stage, connection: Partial
       const hook = createSync({
         cluster: wrap(cluster),
         sealer,
+        manifests,
         clock,
         timing: { ...timing, ...connection, ...options.timing },
         engineNamespace,

@@ -19,6 +19,7 @@ import { type Client, connect, freeNamespace, must, type Patience, testKubeconfi
 import { engineKubeconfig } from './engine-identity.ts';
 import { byToken, callHeaders, hookToken } from './hook-token.ts';
 import { engineNamespace, installManifests } from './install.ts';
+import { manifests } from './manifests.ts';
 import { type Loop, type LoopOptions, startLoop } from './metacontroller/loop.ts';
 import { surface } from './surface.ts';
 
@@ -137,6 +138,7 @@ async function startHook(t: Test, kubeconfig: string, options: StageOptions, rep
       createSync({
         cluster,
         sealer: createSealer(() => keys),
+        manifests,
         clock,
         expressions,
         timing: limits,

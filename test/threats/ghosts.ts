@@ -12,6 +12,7 @@ import { kubeconfigConnection } from '../../server/kubernetes/kubeconfig.ts';
 import { createSealer } from '../../server/kubernetes/sealer.ts';
 import type { Teardown } from '../support/client.ts';
 import { engineNamespace } from '../support/install.ts';
+import { manifests } from '../support/manifests.ts';
 import { conditionOf, type Stage } from '../support/stage.ts';
 import { surface } from '../support/surface.ts';
 
@@ -39,6 +40,7 @@ export function openGhosts(t: Teardown, { engineKubeconfig, namespace }: Stage):
   const hook = createSync({
     cluster: haunted(cluster, ghosts, writes),
     sealer: createSealer(() => keys),
+    manifests,
     clock,
     timing: { stepDeadline: 20_000, writeTimeout: 10_000 },
     engineNamespace,

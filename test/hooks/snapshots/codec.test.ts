@@ -81,11 +81,18 @@ t.test('what readers of the namespace must not learn is sealed', async (t) => {
     t.ok(text(kind, namespace).startsWith('sealed:'));
     t.notOk(text(kind, namespace).includes('canary'), `${kind} in ${namespace}`);
   }
-  t.ok(isSealed({ apiVersion: 'v1', kind: 'ClusterThing', name: 'x' }, 'shop'), 'cluster-scoped too');
-  t.notOk(
-    isSealed({ apiVersion: 'example.org/v1', kind: 'Secret', namespace: 'shop', name: 'x' }, 'shop'),
-    'a kind that is only named so',
-  );
+  const thing = { apiVersion: 'v1', kind: 'ClusterThing', name: 'x' };
+  const named = { apiVersion: 'example.org/v1', kind: 'Secret', namespace: 'shop', name: 'x' };
+  const { changes } = transactionOf({
+    changes: [
+      change('Patch', 'a'),
+      change('Patch', 'b', { content: null, contentFrom: { secretKeyRef: { name: 'b', key: 'c' } } }),
+    ],
+  });
+  const spec = { namespace: 'shop', changes };
+  t.ok(isSealed({ index: 0, target: thing }, spec), 'cluster-scoped too');
+  t.notOk(isSealed({ index: 0, target: named }, spec), 'a kind that is only named so');
+  t.ok(isSealed({ index: 1, target: named }, spec), 'what comes from a Secret');
 });
 
 t.test('an entry is read only where it belongs, and only by its key', async (t) => {

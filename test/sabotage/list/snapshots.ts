@@ -38,8 +38,8 @@ export const storage: readonly Sabotage[] = [
     edits: [
       {
         file: 'hooks/model/entry.ts',
-        find: "return (target.apiVersion === 'v1' && target.kind === 'Secret') || target",
-        replace: 'return target',
+        find: "if ((target.apiVersion === 'v1' && target.kind === 'Secret') || target",
+        replace: 'if (target',
       },
     ],
     caughtBy: model,
@@ -50,8 +50,8 @@ export const storage: readonly Sabotage[] = [
     edits: [
       {
         file: 'hooks/model/entry.ts',
-        find: ' || target.namespace !== transactionNamespace;',
-        replace: " || transactionNamespace === '';",
+        find: ' || target.namespace !== namespace) return true;',
+        replace: " || namespace === '') return true;",
       },
     ],
     caughtBy: model,

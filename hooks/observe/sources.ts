@@ -1,0 +1,149 @@
+// Reads the contents that lie in ConfigMaps and Secrets, as the ServiceAccount, before anything is written. What is read here is checked,
+// tried, stored with the snapshot and sent: no source is read again. Nothing is parsed that has not the digest which the spec requires.
+import { createHash } from 'node:crypto';
+import type { Fault } from '../checks/fault.ts';
+import { mismatchFault, missingKeyFault, type Sourced, tooManyBytesFault, unfitFault, unreadFault } from '../checks/sources.ts';
+import { sourcedFaults } from '../checks/validity.ts';
+import type { Manifests, Reader } from '../cluster.ts';
+import type { Change } from '../model/change.ts';
+import type { Failure } from '../model/failure.ts';
+import { type JsonObject, textAt } from '../model/json.ts';
+import { mostSourceBytes, mostSourcesBytes, type Source, sourceOf } from '../model/source.ts';
+import type { Transaction } from '../model/transaction.ts';
+import { configMaps, secrets, serviceAccountOf } from '../writes/resources.ts';
+import { inTurn } from './listing.ts';
+
+/** A Transaction whose changes have the content of their sources. */
+export interface Filled {
+  readonly transaction: Transaction;
+  readonly faults: readonly Fault[];
+  readonly trouble?: Failure;
+}
+
+/** Made for one call. */
+export interface Sources {
+  /** The Transaction with the content that its sources hold; with `isWanted`, only for some changes. */
+  fill(reader: Reader, transaction: Transaction, isWanted?: (change: Change) => boolean): Promise<Filled>;
+  /** Forgets what was read. */
+  drop(): void;
+}
+
+type Content =
+  | { readonly kind: 'content'; readonly object: JsonObject }
+  | { readonly kind: 'fault'; readonly fault: Fault }
+  | { readonly kind: 'trouble'; readonly failure: Failure };
+
+/** Objects that are in memory at once while they are read. */
+const mostAtOnce = 4;
+
+export function createSources(manifests: Manifests): Sources {
+  const known = new Map<number, Content>();
+  let spec = '';
+  return {
+    async fill(reader, transaction, isWanted = () => true) {
+      if (transaction.specDigest !== spec) known.clear();
+      spec = transaction.specDigest;
+      const wanted = sourcedOf(transaction).filter(({ change }) => isWanted(change));
+      const unread = wanted.filter(({ index }) => known.get(index)?.kind !== 'content');
+      const read = await readAll({ manifests, reader, transaction }, unread);
+      for (const [index, content] of read) known.set(index, content);
+      return filled(transaction, new Map(wanted.flatMap(({ index }) => entryIn(known, index))));
+    },
+    drop: () => known.clear(),
+  };
+}
+
+interface SourcedChange extends Sourced {
+  readonly change: Change;
+}
+
+function sourcedOf({ changes }: Transaction): readonly SourcedChange[] {
+  return changes.flatMap((change, index) => {
+    const source = sourceOf(change);
+    return source === undefined ? [] : [{ index, change, source }];
+  });
+}
+
+function entryIn<Value>(map: ReadonlyMap<number, Value>, index: number): readonly (readonly [number, Value])[] {
+  const value = map.get(index);
+  return value === undefined ? [] : [[index, value]];
+}
+
+function filled(transaction: Transaction, contents: ReadonlyMap<number, Content>): Filled {
+  if (contents.size === 0) return { transaction, faults: [] };
+  const found = [...contents.values()];
+  const trouble = found.find((one) => one.kind === 'trouble');
+  const changes = transaction.changes.map((change, index): Change => {
+    const content = contents.get(index);
+    return content?.kind === 'content' ? { ...change, content: content.object } : change;
+  });
+  const unreadable = found.flatMap((one) => (one.kind === 'fault' ? [one.fault] : []));
+  const whole = { ...transaction, changes };
+  return {
+    transaction: whole,
+    faults: [...unreadable, ...sourcedFaults(whole)],
+    ...(trouble === undefined ? {} : { trouble: trouble.failure }),
+  };
+}
+
+interface Reading {
+  readonly manifests: Manifests;
+  readonly reader: Reader;
+  readonly transaction: Transaction;
+}
+
+type Contents = readonly (readonly [index: number, content: Content])[];
+
+/** Each object is read once, however many of its keys are sources. */
+async function readAll(reading: Reading, sourced: readonly Sourced[]): Promise<Contents> {
+  const objects = Map.groupBy(sourced, ({ source: { kind, name } }) => `${kind}/${name}`);
+  const room = { left: mostSourcesBytes };
+  const read = await inTurn([...objects.values()], (one) => readObject({ ...reading, room }, one), mostAtOnce);
+  return read.flat().toSorted(([left], [right]) => left - right);
+}
+
+type InRoom = Reading & { readonly room: { left: number } };
+
+async function readObject(reading: InRoom, sourced: readonly Sourced[]): Promise<Contents> {
+  const { reader, transaction } = reading;
+  const [{ source } = { source: { kind: 'ConfigMap', name: '' } }] = sourced;
+  const resource = source.kind === 'Secret' ? secrets : configMaps;
+  const location = { resource, namespace: transaction.namespace, name: source.name };
+  const answer = await reader.get(location, serviceAccountOf(transaction));
+  const contents: [number, Content][] = [];
+  for (const one of sourced) {
+    const content =
+      answer.kind === 'ok' ? await contentIn(answer.object, one, reading) : unread(one, answer.failure, transaction);
+    contents.push([one.index, content]);
+  }
+  return contents;
+}
+
+function unread(one: Sourced, failure: Failure, transaction: Transaction): Content {
+  if (failure.kind === 'transient') return { kind: 'trouble', failure };
+  return { kind: 'fault', fault: unreadFault(one, failure, transaction) };
+}
+
+// The digest is that of the unpacked bytes: nothing is parsed that is not what the spec names.
+async function contentIn(object: JsonObject, one: Sourced, { manifests, transaction, room }: InRoom): Promise<Content> {
+  const packed = bytesIn(object, one.source);
+  if (packed === undefined) return { kind: 'fault', fault: missingKeyFault(one, transaction) };
+  const unpacked = manifests.unpack(packed, mostSourceBytes);
+  if (unpacked.kind === 'unreadable') return { kind: 'fault', fault: unfitFault(one, unpacked.why, transaction) };
+  room.left -= unpacked.bytes.length;
+  if (room.left < 0) return { kind: 'fault', fault: tooManyBytesFault(one) };
+  const digest = `sha256:${createHash('sha256').update(unpacked.bytes).digest('hex')}`;
+  if (one.source.digest !== undefined && one.source.digest !== digest)
+    return { kind: 'fault', fault: mismatchFault(one, digest, transaction) };
+  const read = await manifests.parse(unpacked.bytes);
+  return read.kind === 'object'
+    ? { kind: 'content', object: read.object }
+    : { kind: 'fault', fault: unfitFault(one, read.why, transaction) };
+}
+
+function bytesIn(object: JsonObject, { kind, key }: Source): Uint8Array | undefined {
+  const [data, binary] = [textAt(object, 'data', key), textAt(object, 'binaryData', key)];
+  if (kind === 'ConfigMap' && data !== undefined) return Buffer.from(data);
+  const base64 = kind === 'Secret' ? data : binary;
+  return base64 === undefined ? undefined : Buffer.from(base64, 'base64');
+}
