@@ -169,12 +169,13 @@ interface Unreadable {
 
 export type Unpacked = { readonly kind: 'bytes'; readonly bytes: Uint8Array } | Unreadable;
 
-export type Manifest = { readonly kind: 'object'; readonly object: JsonObject } | Unreadable;
+/** `values`: maps, lists and scalars in it. */
+export type Manifest = { readonly kind: 'object'; readonly object: JsonObject; readonly values: number } | Unreadable;
 
 /** One object in JSON or YAML, gzip or not, as people store manifests. Neither throws on what was read; memory and time have bounds, whatever it is. */
 export interface Manifests {
   /** The bytes, unpacked if they are gzip. Unreadable if there are more than `most`. */
-  unpack(bytes: Uint8Array, most: number): Unpacked;
+  unpack(bytes: Uint8Array, most: number): Promise<Unpacked>;
   /** The one object in unpacked bytes. */
   parse(bytes: Uint8Array): Promise<Manifest>;
 }

@@ -31,8 +31,8 @@ export interface Turn {
 }
 
 const mostRemembered = 10_000;
-/** Characters of all cached snapshots; in memory, as objects, they take several times that in bytes. */
-const mostSnapshots = 8_000_000;
+/** Characters of all cached snapshots: the largest one that can be stored fits. In memory, as objects, they may take several times that in bytes. */
+const mostSnapshots = 34_000_000;
 
 /** How a call ended. */
 export interface Ended {

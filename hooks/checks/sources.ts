@@ -1,7 +1,7 @@
 // What is wrong with the source of a content, in words. Nothing of what it holds is repeated, nor what the API server says of it.
 import type { Failure } from '../model/failure.ts';
 import type { Source } from '../model/source.ts';
-import { mostSourcesBytes } from '../model/source.ts';
+import { mostSourcesBytes, mostSourcesValues } from '../model/source.ts';
 import type { Transaction } from '../model/transaction.ts';
 import { clean } from '../model/words.ts';
 import { type Fault, fault } from './fault.ts';
@@ -40,8 +40,10 @@ export function mismatchFault({ index, source }: Sourced, found: string, transac
   return fault('ContentMismatch', `spec.changes[${index}].contentFrom: ${message}`, index);
 }
 
-export function tooManyBytesFault({ index }: Sourced): Fault {
-  const message = `spec.changes[${index}].contentFrom: the sources hold more than ${mostSourcesBytes} bytes together, the maximum: split the Transaction`;
+/** All sources together. */
+export function tooMuchFault({ index }: Sourced, what: 'bytes' | 'values'): Fault {
+  const most = what === 'bytes' ? mostSourcesBytes : mostSourcesValues;
+  const message = `spec.changes[${index}].contentFrom: the sources hold more than ${most} ${what} together, the maximum: split the Transaction`;
   return fault('TransactionTooLarge', message, index);
 }
 

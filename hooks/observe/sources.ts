@@ -2,13 +2,13 @@
 // tried, stored with the snapshot and sent: no source is read again. Nothing is parsed that has not the digest which the spec requires.
 import { createHash } from 'node:crypto';
 import type { Fault } from '../checks/fault.ts';
-import { mismatchFault, missingKeyFault, type Sourced, tooManyBytesFault, unfitFault, unreadFault } from '../checks/sources.ts';
+import { mismatchFault, missingKeyFault, type Sourced, tooMuchFault, unfitFault, unreadFault } from '../checks/sources.ts';
 import { sourcedFaults } from '../checks/validity.ts';
 import type { Manifests, Reader } from '../cluster.ts';
 import type { Change } from '../model/change.ts';
 import type { Failure } from '../model/failure.ts';
 import { type JsonObject, textAt } from '../model/json.ts';
-import { mostSourceBytes, mostSourcesBytes, type Source, sourceOf } from '../model/source.ts';
+import { mostSourceBytes, mostSourcesBytes, mostSourcesValues, type Source, sourceOf } from '../model/source.ts';
 import type { Transaction } from '../model/transaction.ts';
 import { configMaps, secrets, serviceAccountOf } from '../writes/resources.ts';
 import { inTurn } from './listing.ts';
@@ -97,12 +97,12 @@ type Contents = readonly (readonly [index: number, content: Content])[];
 /** Each object is read once, however many of its keys are sources. */
 async function readAll(reading: Reading, sourced: readonly Sourced[]): Promise<Contents> {
   const objects = Map.groupBy(sourced, ({ source: { kind, name } }) => `${kind}/${name}`);
-  const room = { left: mostSourcesBytes };
+  const room = { bytes: mostSourcesBytes, values: mostSourcesValues };
   const read = await inTurn([...objects.values()], (one) => readObject({ ...reading, room }, one), mostAtOnce);
   return read.flat().toSorted(([left], [right]) => left - right);
 }
 
-type InRoom = Reading & { readonly room: { left: number } };
+type InRoom = Reading & { readonly room: { bytes: number; values: number } };
 
 async function readObject(reading: InRoom, sourced: readonly Sourced[]): Promise<Contents> {
   const { reader, transaction } = reading;
@@ -121,24 +121,32 @@ async function readObject(reading: InRoom, sourced: readonly Sourced[]): Promise
 
 function unread(one: Sourced, failure: Failure, transaction: Transaction): Content {
   if (failure.kind === 'transient') return { kind: 'trouble', failure };
-  return { kind: 'fault', fault: unreadFault(one, failure, transaction) };
+  return refused(unreadFault(one, failure, transaction));
+}
+
+async function contentIn(object: JsonObject, one: Sourced, reading: InRoom): Promise<Content> {
+  const { manifests, transaction, room } = reading;
+  const packed = bytesIn(object, one.source);
+  if (packed === undefined) return refused(missingKeyFault(one, transaction));
+  if (room.bytes < 0) return refused(tooMuchFault(one, 'bytes'));
+  const unpacked = await manifests.unpack(packed, mostSourceBytes);
+  if (unpacked.kind === 'unreadable') return refused(unfitFault(one, unpacked.why, transaction));
+  room.bytes -= unpacked.bytes.length;
+  return room.bytes < 0 ? refused(tooMuchFault(one, 'bytes')) : objectIn(unpacked.bytes, one, reading);
 }
 
 // The digest is that of the unpacked bytes: nothing is parsed that is not what the spec names.
-async function contentIn(object: JsonObject, one: Sourced, { manifests, transaction, room }: InRoom): Promise<Content> {
-  const packed = bytesIn(object, one.source);
-  if (packed === undefined) return { kind: 'fault', fault: missingKeyFault(one, transaction) };
-  const unpacked = manifests.unpack(packed, mostSourceBytes);
-  if (unpacked.kind === 'unreadable') return { kind: 'fault', fault: unfitFault(one, unpacked.why, transaction) };
-  room.left -= unpacked.bytes.length;
-  if (room.left < 0) return { kind: 'fault', fault: tooManyBytesFault(one) };
-  const digest = `sha256:${createHash('sha256').update(unpacked.bytes).digest('hex')}`;
-  if (one.source.digest !== undefined && one.source.digest !== digest)
-    return { kind: 'fault', fault: mismatchFault(one, digest, transaction) };
-  const read = await manifests.parse(unpacked.bytes);
-  return read.kind === 'object'
-    ? { kind: 'content', object: read.object }
-    : { kind: 'fault', fault: unfitFault(one, read.why, transaction) };
+async function objectIn(bytes: Uint8Array, one: Sourced, { manifests, transaction, room }: InRoom): Promise<Content> {
+  const digest = `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
+  if (one.source.digest !== undefined && one.source.digest !== digest) return refused(mismatchFault(one, digest, transaction));
+  const read = await manifests.parse(bytes);
+  if (read.kind === 'unreadable') return refused(unfitFault(one, read.why, transaction));
+  room.values -= read.values;
+  return room.values < 0 ? refused(tooMuchFault(one, 'values')) : { kind: 'content', object: read.object };
+}
+
+function refused(fault: Fault): Content {
+  return { kind: 'fault', fault };
 }
 
 function bytesIn(object: JsonObject, { kind, key }: Source): Uint8Array | undefined {

@@ -70,6 +70,8 @@ const rows: readonly Row[] = [
   // The same 5 MB, in as few Transactions as can hold them, and in one from a hundred sources.
   { ...one, name: 'inline', changes: 25, transactions: 4, bytes: 50_000, onDemand: true },
   { ...one, name: 'sources', changes: 100, bytes: 50_000, sources: true, onDemand: true },
+  // As much as all sources may hold.
+  { ...one, name: 'sources-10', changes: 12, transactions: 2, bytes: 870_000, sources: true, undo: true, onDemand: true },
   { ...one, name: 'replicas', changes: 10, replicas: true, onDemand: true },
   { ...one, name: 'replicas-many', changes: 3, replicas: true, onDemand: true },
   { ...one, name: 'programs', changes: 10, programs: true, onDemand: true },

@@ -1,6 +1,7 @@
 // Manifests as people store them. JSON is parsed here, which takes memory and time in proportion to the text; YAML in a thread of its
 // own, since its parser takes a hundred bytes for each character of a hostile text, and seconds.
-import { gunzipSync } from 'node:zlib';
+import { promisify } from 'node:util';
+import { gunzip } from 'node:zlib';
 import type { Manifest, Manifests, Unpacked } from '../../hooks/cluster.ts';
 import { isDeeperThan, isList, isObject, type Json, parseJson } from '../../hooks/model/json.ts';
 import { startOnDemand } from '../threads/on-demand.ts';
@@ -48,11 +49,11 @@ function ended(because: 'time' | 'memory', limit: number): Read {
   return unreadable(because === 'time' ? `takes longer than ${limit} ms to read` : 'takes too much memory to read');
 }
 
-function unpack(bytes: Uint8Array, most: number): Unpacked {
+async function unpack(bytes: Uint8Array, most: number): Promise<Unpacked> {
   const tooLong = (what: string) => unreadable(`${what} more than ${most} bytes, the maximum`);
   if (bytes[0] !== 0x1f || bytes[1] !== 0x8b) return bytes.length > most ? tooLong('holds') : { kind: 'bytes', bytes };
   try {
-    return { kind: 'bytes', bytes: gunzipSync(bytes, { maxOutputLength: most }) };
+    return { kind: 'bytes', bytes: await promisify(gunzip)(bytes, { maxOutputLength: most }) };
   } catch (error) {
     const isTooLong = (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE';
     return isTooLong ? tooLong('unpacks to') : unreadable('is no gzip, or is cut');
@@ -80,9 +81,10 @@ function fromJson(text: string): Manifest | undefined {
 function objectIn(value: Json): Manifest {
   if (isDeeperThan(value, bounds.levels)) return unreadable(`holds a document of more than ${bounds.levels} levels`);
   if (!isObject(value)) return unreadable('holds no object');
-  return countOf(value) > bounds.values
+  const values = countOf(value);
+  return values > bounds.values
     ? unreadable(`holds a document of more than ${bounds.values} values`)
-    : { kind: 'object', object: value };
+    : { kind: 'object', object: value, values };
 }
 
 function countOf(value: Json): number {

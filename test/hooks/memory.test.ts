@@ -148,7 +148,7 @@ t.test('without a span it is asked for each time', async (t) => {
 
 t.test('of the snapshots those that were used last are kept, up to a size in all', async (t) => {
   const { snapshots } = memoryOf(0);
-  const half = { digest: '', versions: [], entries: [], size: 4_000_000 };
+  const half = { digest: '', versions: [], entries: [], size: 17_000_000 };
   const kept = () => ['a', 'b', 'c', 'large'].filter((uid) => snapshots.get(uid) !== undefined).join(' ');
   snapshots.set('a', half);
   snapshots.set('b', half);
@@ -157,8 +157,8 @@ t.test('of the snapshots those that were used last are kept, up to a size in all
   snapshots.set('c', half);
   t.equal(kept(), 'a c', 'b was not used for the longest time');
   snapshots.set('c', { ...half, size: 1 });
-  snapshots.set('b', { ...half, size: 3_999_999 });
+  snapshots.set('b', { ...half, size: 16_999_999 });
   t.equal(kept(), 'a b c', 'what takes the place of another counts once');
-  snapshots.set('large', { ...half, size: 8_000_001 });
+  snapshots.set('large', { ...half, size: 34_000_001 });
   t.equal(kept(), 'a b c', 'one that is too large is not kept, and costs the others nothing');
 });

@@ -21,7 +21,7 @@ export function asJson(object: JsonObject): Buffer {
 }
 
 export function asYaml(object: JsonObject): Buffer {
-  return Buffer.from(stringify(object, { aliasDuplicateObjects: false }));
+  return Buffer.from(stringify(object, { aliasDuplicateObjects: false, lineWidth: 0 }));
 }
 
 function digestOf(bytes: Uint8Array): string {

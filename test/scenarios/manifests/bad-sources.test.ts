@@ -156,6 +156,16 @@ t.test('more than 10 MiB together', async (t) => {
   t.match(await stage.finished('large'), { phase: 'Failed', message: /hold more than 10485760 bytes together/ });
 });
 
+t.test('more than 500 000 values together', async (t) => {
+  const stage = await startStage(t);
+  const bytes = Buffer.from(`{"data":{"x":[${'[],'.repeat(200_000)}[]]}}`);
+  const one: Manifest = { kind: 'ConfigMap', name: 'wide', key: 'x', bytes, gzip: true };
+  must(await stage.client.create(stage.path('configmaps'), holderOf(one)));
+  const changes = [0, 1, 2].map((index) => ({ ...change('Create', `x-${index}`), contentFrom: contentFrom(one) }));
+  await stage.transaction('wide', changes);
+  t.match(await stage.finished('wide'), { phase: 'Failed', message: /hold more than 500000 values together/ });
+});
+
 t.test('sources are read with the rights of the ServiceAccount', async (t) => {
   const rules = [{ apiGroups: [''], resources: ['configmaps'], verbs: ['*'] }];
   const stage = await startStage(t, { rules });

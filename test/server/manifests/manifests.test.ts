@@ -1,7 +1,6 @@
 // One object out of bytes that somebody stored: what it is read as, what it is refused for, in how much memory and time.
 import { gzipSync } from 'node:zlib';
 import t, { type Test } from 'tap';
-import { isObject, type Json } from '../../../hooks/model/json.ts';
 import { createManifests, type OpenManifests } from '../../../server/manifests/manifests.ts';
 
 const mebibyte = 1024 * 1024;
@@ -74,16 +73,16 @@ t.test('gzip is unpacked, within bounds', async (t) => {
   const { unpack } = open(t);
   const bytes = Buffer.from('a: 1');
   const broken = { kind: 'unreadable', why: 'is no gzip, or is cut' };
-  t.same(unpack(bytes, most), { kind: 'bytes', bytes });
-  t.same(unpack(gzipSync(bytes), most), { kind: 'bytes', bytes });
-  t.same(unpack(gzipSync(Buffer.alloc(most)), most), { kind: 'bytes', bytes: Buffer.alloc(most) });
-  t.same(unpack(gzipSync(Buffer.alloc(64 * mebibyte)), most), {
+  t.same(await unpack(bytes, most), { kind: 'bytes', bytes });
+  t.same(await unpack(gzipSync(bytes), most), { kind: 'bytes', bytes });
+  t.same(await unpack(gzipSync(Buffer.alloc(most)), most), { kind: 'bytes', bytes: Buffer.alloc(most) });
+  t.same(await unpack(gzipSync(Buffer.alloc(64 * mebibyte)), most), {
     kind: 'unreadable',
     why: 'unpacks to more than 2097152 bytes, the maximum',
   });
-  t.same(unpack(Buffer.alloc(most + 1), most), { kind: 'unreadable', why: 'holds more than 2097152 bytes, the maximum' });
-  t.same(unpack(gzipSync(bytes).subarray(0, 10), most), broken);
-  t.same(unpack(Buffer.from([0x1f, 0x8b, 1, 2, 3]), most), broken);
+  t.same(await unpack(Buffer.alloc(most + 1), most), { kind: 'unreadable', why: 'holds more than 2097152 bytes, the maximum' });
+  t.same(await unpack(gzipSync(bytes).subarray(0, 10), most), broken);
+  t.same(await unpack(Buffer.from([0x1f, 0x8b, 1, 2, 3]), most), broken);
 });
 
 const filled = (text: string): string => text.repeat(Math.floor(most / text.length) - 10);
@@ -119,6 +118,5 @@ t.test('2 MiB of an ordinary manifest are no bomb', async (t) => {
   const text = `spec:\n  schema:\n    properties:\n${Array.from({ length: 16_000 }, (_, index) => property(index)).join('')}`;
   t.ok(text.length > 1.9 * mebibyte && text.length < most, `${text.length} characters`);
   const read = await manifests.parse(Buffer.from(text));
-  const object: Json = read.kind === 'object' ? read.object : read.why;
-  t.ok(isObject(object), JSON.stringify(object).slice(0, 100));
+  t.match(read, { kind: 'object', values: 64_004 });
 });
