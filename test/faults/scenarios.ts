@@ -20,6 +20,7 @@ import { matrixCases } from './matrix.ts';
 import { oneWayCases } from './one-way.ts';
 import { overlapCases, overlaps } from './overlaps.ts';
 import { recreateCommit, recreateRollback, recreations } from './recreations.ts';
+import { sourceStories } from './sources.ts';
 import {
   cancelMidCommit,
   commit2,
@@ -42,7 +43,7 @@ const counted: readonly CountedScenario[] = [
   {
     id: 'S02',
     what: 'crash before, after and between all calls',
-    stories: [...most, ...gateStories, ...manifestStories, ...recreations],
+    stories: [...most, ...gateStories, ...manifestStories, ...recreations, ...sourceStories],
     casesOf: (story, calm) => crashes('S02', story, calm),
   },
   { id: 'S03', what: 'two faults in one run', stories: [commit2, rollback2], casesOf: pairs },
@@ -112,7 +113,7 @@ export const scenarios: readonly Scenario[] = [
   { id: 'S18', what: 'snapshots and statuses of released versions (none is released yet)', cases: [] },
   {
     id: 'S21',
-    what: 'an adversary with all rights on ConfigMaps and Events, and no others',
+    what: 'an adversary with all rights on ConfigMaps, sources included, and Events, and no others',
     stories: adversaryStories,
     casesOf: adversaryCases,
   },

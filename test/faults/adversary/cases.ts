@@ -5,10 +5,11 @@ import type { Calm, Case, Outcome } from '../case.ts';
 import type { Evidence } from '../evidence.ts';
 import type { Fault, PortCall } from '../port.ts';
 import type { Run, RunOptions } from '../run.ts';
+import { fromSources } from '../sources.ts';
 import type { Story } from '../story.ts';
 import type { World } from '../world.ts';
 import { type Attempted, type Deed, deeds, markedTarget } from './deeds.ts';
-import { asWithoutHim, brokenOrNot } from './evaluate.ts';
+import { asWithoutHim, brokenOrNot, refusedOrNot } from './evaluate.ts';
 import { cleanUp, disturbed, type Scene, sceneOf } from './scene.ts';
 
 /** When the adversary begins: at that request of the story or of its deletion, at the first request, or that many after a crash. */
@@ -35,6 +36,7 @@ export function adversaryCases(story: Story, { calls }: Calm): readonly Case[] {
 /** A story with something that others lack is there for that. */
 function needOf(story: Story): Deed['needs'] {
   if (story.id === 'two-parts') return 'two parts';
+  if (story === fromSources) return 'sources';
   return Object.keys(story.transactions(anyNames)).length > 1 ? 'two transactions' : undefined;
 }
 
@@ -77,10 +79,7 @@ function sides({ number, method }: PortCall): readonly Moment[] {
 }
 
 function caseOf(story: Story, deed: Deed, moment: Moment, calls: number): Case {
-  const evaluate = (evidence: Evidence): readonly string[] =>
-    deed.breaks
-      ? brokenOrNot(evidence, deed.isOvertaken === true)
-      : asWithoutHim(evidence, moment.always === true ? calls * 2 : calls);
+  const evaluate = evaluationOf(deed, moment, calls);
   const act = async (world: World): Promise<Outcome> => {
     let scene: Scene | undefined;
     const theScene = (run: () => Run): Scene => (scene ??= sceneOf(run()));
@@ -90,6 +89,12 @@ function caseOf(story: Story, deed: Deed, moment: Moment, calls: number): Case {
     return isIdle ? { ...outcome, violations: [...outcome.violations, 'he could never do it'] } : outcome;
   };
   return { id: ['S21', story.id, deed.id, moment.id].join(':'), attempt: act };
+}
+
+function evaluationOf(deed: Deed, moment: Moment, calls: number): (evidence: Evidence) => readonly string[] {
+  if (deed.needs === 'sources') return refusedOrNot;
+  if (deed.breaks) return (evidence) => brokenOrNot(evidence, deed.isOvertaken === true);
+  return (evidence) => asWithoutHim(evidence, moment.always === true ? calls * 2 : calls);
 }
 
 function optionsOf(deed: Deed, moment: Moment, scene: () => Scene): RunOptions {

@@ -6,6 +6,7 @@ import { edits } from './edits.ts';
 import { forge, forgeries } from './forgeries.ts';
 import { events, others } from './others.ts';
 import { dataOf, edit, marksIn, post, remove, type Scene, storedParts, transactionIn, uidLabel } from './scene.ts';
+import { sources } from './sources.ts';
 import { earlierTries } from './tries.ts';
 
 /** Returns whether the deed succeeded; if not, the adversary tries again at the next request. */
@@ -21,7 +22,7 @@ export interface Deed {
   /** A user also changes a target meanwhile. The result depends on when; what the status says of it must be true. */
   readonly isOvertaken?: true;
   /** What a story needs for this deed. */
-  readonly needs?: 'two transactions' | 'two parts';
+  readonly needs?: 'two transactions' | 'two parts' | 'sources';
   /** The deed begins after a crash: the process dies once the snapshot is stored and before the status names it. */
   readonly afterCrash?: true;
 }
@@ -125,5 +126,6 @@ export const deeds: readonly Deed[] = [
   ...earlierTries,
   ...edits,
   ...others,
+  ...sources,
   events,
 ];

@@ -24,6 +24,19 @@ export function brokenOrNot(evidence: Evidence, isOvertaken = false): readonly s
   return [...rest, ...ends];
 }
 
+/** Who spoils a source before it is read costs the Transaction all its changes, and decides nothing else. */
+export function refusedOrNot(evidence: Evidence): readonly string[] {
+  const all = violations(evidence);
+  const rest = all.filter((text) => !aboutTheEnd.test(text));
+  if (rest.length === all.length) return all;
+  const ends = [...evidence.ends].flatMap(([key, status]) => {
+    const message = textAt(status, 'message') ?? '';
+    const isRefused = phaseOf(status) === 'Failed' && /^nothing was applied: .*contentFrom: /.test(message);
+    return isRefused ? itemsAreTrue(evidence, key, status) : [`${key} ends as ${phaseOf(status)}: ${message}`];
+  });
+  return [...rest, ...ends];
+}
+
 function phaseOf(status: JsonObject | undefined): string {
   return textAt(status, 'phase') ?? 'gone';
 }

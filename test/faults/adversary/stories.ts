@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import type { JsonObject } from '../../../hooks/model/json.ts';
 import { change } from '../../support/targets.ts';
 import { canaryOf, type Names } from '../names.ts';
+import { fromSources } from '../sources.ts';
 import { askedBack, blue, commit4, contention, deleteMidCommit, failAt3, green, requestRollback, single } from '../stories.ts';
 import { base64, type Given, type Story } from '../story.ts';
 
@@ -93,6 +94,7 @@ export const adversaryStories: readonly Story[] = [
   outOfSight,
   contention,
   large,
+  fromSources,
 ];
 
 /** The content of a target once its change is applied. */
