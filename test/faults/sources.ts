@@ -19,13 +19,18 @@ interface Held {
   readonly patched: Manifest;
 }
 
+const objects = {
+  created: { data: { made: 'yes' } },
+  updated: { metadata: { labels: { team: 'shop' } }, data: green },
+  patched: { data: green },
+} as const;
+
 function heldIn(names: Pick<Names, 'run'>): Held {
   const name = sourceOf(names);
-  const updated = { metadata: { labels: { team: 'shop' } }, data: green };
   return {
-    created: { kind: 'ConfigMap', name, key: 'created.yaml.gz', bytes: asYaml({ data: { made: 'yes' } }), gzip: true },
-    updated: { kind: 'ConfigMap', name, key: 'updated.json', bytes: asJson(updated) },
-    patched: { kind: 'Secret', name, key: 'patched', bytes: asYaml({ data: green }) },
+    created: { kind: 'ConfigMap', name, key: 'created.yaml.gz', bytes: asYaml(objects.created), gzip: true },
+    updated: { kind: 'ConfigMap', name, key: 'updated.json', bytes: asJson(objects.updated) },
+    patched: { kind: 'Secret', name, key: 'patched', bytes: asYaml(objects.patched) },
   };
 }
 
@@ -46,7 +51,18 @@ function changes(names: Names): readonly JsonObject[] {
 }
 
 /** As `commit4`, in every object. */
-export const fromSources: Story = { ...commit4, id: 'from-sources', given, transactions: single(changes) };
+export const fromSources: Story = {
+  ...commit4,
+  id: 'from-sources',
+  given,
+  transactions: single(changes),
+  sourced: ({ a, b, c }) =>
+    new Map<string, JsonObject>([
+      [a, objects.created],
+      [b, objects.updated],
+      [c, objects.patched],
+    ]),
+};
 
 async function removeSources({ stranger }: World, names: Names): Promise<void> {
   for (const plural of ['configmaps', 'secrets'])

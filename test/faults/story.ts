@@ -35,6 +35,8 @@ export interface Story {
   readonly end: EndPhase;
   /** For Transactions with another end than the story's. */
   readonly ends?: (names: Names) => Readonly<Record<string, EndPhase>>;
+  /** What the sources of contents hold as people stored them, by the name of the target. */
+  readonly sourced?: (names: Names) => ReadonlyMap<string, JsonObject>;
   /** The content of targets at the end, by name; undefined for an object that does not exist; absent: as before. */
   readonly content?: (names: Names) => ReadonlyMap<string, JsonObject | undefined>;
   /** Its Transactions patch shared objects: each object must hold what the committed ones have set. */

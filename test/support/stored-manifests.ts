@@ -21,7 +21,7 @@ export function asJson(object: JsonObject): Buffer {
 }
 
 export function asYaml(object: JsonObject): Buffer {
-  return Buffer.from(stringify(object, { aliasDuplicateObjects: false, lineWidth: 0 }));
+  return Buffer.from(stringify(object, { aliasDuplicateObjects: false, lineWidth: 0, version: '1.1' }));
 }
 
 function digestOf(bytes: Uint8Array): string {
