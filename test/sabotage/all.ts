@@ -11,6 +11,7 @@ import { packages } from './list/packages.ts';
 import { recreations } from './list/recreations.ts';
 import { releases } from './list/releases.ts';
 import { storage } from './list/snapshots.ts';
+import { sources } from './list/sources.ts';
 import { undo } from './list/undo.ts';
 import { inWindows } from './list/windows.ts';
 import { words } from './list/words.ts';
@@ -37,4 +38,5 @@ export const sabotages: readonly Sabotage[] = [
   ...gateDiagnosis,
   ...expressions,
   ...manifests,
+  ...sources,
 ];

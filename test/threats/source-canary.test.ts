@@ -65,6 +65,7 @@ async function refusals(world: World): Promise<void> {
     ['r-version', 'Update', 'fed', { metadata: { resourceVersion: fresh() }, ...data() }],
     ['r-label', 'Create', 'new', { metadata: { labels: { value: `${fresh()}!` } }, ...data() }],
     ['r-label-key', 'Create', 'new', { metadata: { labels: { [`${fresh()}!`]: 'x' } }, ...data() }],
+    ['r-data-key', 'Create', 'new', { data: { [`${fresh()}!`]: 'x' } }],
     ['r-field', 'Create', 'new', { [fresh()]: fresh() }],
     ['r-patched-field', 'Patch', 'fed', { [fresh()]: fresh() }],
     ['r-applied-field', 'Apply', 'new', { [fresh()]: fresh() }],
