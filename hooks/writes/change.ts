@@ -1,6 +1,6 @@
 // The write that makes a change, one for each type.
 //
-// I17. The engine writes only where the spec says so, and only values of the spec, of the API server with its webhooks, and of the
+// I17. The engine writes only where the spec says so, and only values of the spec, of the sources that it names, of the API server with its webhooks, and of the
 //     state before; its own marks aside.
 import type { Location, Precondition, Write } from '../cluster.ts';
 import { withoutKeys } from '../content/content.ts';
