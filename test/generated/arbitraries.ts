@@ -19,6 +19,8 @@ export interface Target {
   readonly origin: JsonObject;
   readonly history: readonly Write[];
   readonly content: JsonObject;
+  /** Where the content lies. */
+  readonly lies: 'in spec' | 'ConfigMap' | 'Secret';
 }
 
 /** Between two calls of the hook. */
@@ -150,6 +152,7 @@ const target: fc.Arbitrary<Target> = fc.tuple(kind, type).chain(([kind, type]) =
     origin: contentsOf(type).bodies[kind],
     history: fc.array(writeTo(type, kind), { maxLength: 2 }),
     content: contentsOf(type).bodies[kind],
+    lies: fc.constantFrom('in spec' as const, 'in spec' as const, 'ConfigMap' as const, 'Secret' as const),
   }),
 );
 

@@ -6,6 +6,7 @@ import type { Engines } from '../support/engine.ts';
 import { snapshotParts } from '../support/snapshots.ts';
 import { conditionOf, type Stage, statusOf } from '../support/stage.ts';
 import { adopt, storeStatus } from '../support/stepping.ts';
+import { asYaml, contentFrom, holderOf, type Manifest, pluralOf } from '../support/stored-manifests.ts';
 import { type Ending, type Foreign, owners, type Plan, type Target } from './arbitraries.ts';
 import { complaintsOfExact, complaintsOfKept, complaintsOfShared, type Leaves, leavesOf, type Seen } from './oracle.ts';
 import { apiVersionOf, collectionOf, type Named, pathOf, writeAs } from './world.ts';
@@ -42,10 +43,7 @@ export async function runPlan(engines: Engines, stage: Stage, drawn: Plan, name:
   };
   await Promise.all(plan.targets.map((target, index) => makeObject(running, target, index)));
   const before = await readAll(running);
-  await stage.transaction(
-    name,
-    plan.targets.map((target, index) => changeOf(target, named[index])),
-  );
+  await stage.transaction(name, await Promise.all(plan.targets.map((target, index) => changeOf(stage, target, named[index]))));
   try {
     const status = await drive(running, before);
     complain([...judge(running, before, await readAll(running), status), ...(await leftovers(running))]);
@@ -103,9 +101,15 @@ async function makeObject({ stage, named }: Running, { type, kind, origin, histo
   for (const [number, write] of history.entries()) await writeAs(stage.client, one, write, `author-${number}`);
 }
 
-function changeOf({ type, kind, content }: Target, one: Named | undefined): JsonObject {
-  const target = { apiVersion: apiVersionOf(kind), kind, name: one?.name ?? '' };
-  return type === 'Delete' ? { type, target } : { type, target, content };
+async function changeOf({ client, path }: Stage, drawn: Target, one: Named | undefined): Promise<JsonObject> {
+  const { type, kind, content, lies } = drawn;
+  const name = one?.name ?? '';
+  const target = { apiVersion: apiVersionOf(kind), kind, name };
+  if (type === 'Delete') return { type, target };
+  if (lies === 'in spec') return { type, target, content };
+  const source: Manifest = { kind: lies, name: `source-${name}`, key: 'x', bytes: asYaml(content), gzip: lies === 'Secret' };
+  must(await client.create(path(pluralOf(source)), holderOf(source)));
+  return { type, target, contentFrom: contentFrom(source) };
 }
 
 function readAll({ stage, named }: Running): Promise<Objects> {
