@@ -18,11 +18,7 @@ const choices: Readonly<Record<'fieldConflicts' | 'whenImmutable', Choice>> = {
 
 /** What is wrong with them, in words; each begins with the name of the member. */
 export function changeFieldMessages(change: Change): readonly string[] {
-  return [
-    ...choiceMessages(change, 'fieldConflicts'),
-    ...choiceMessages(change, 'whenImmutable'),
-    ...sourceMessages(change),
-  ];
+  return [...choiceMessages(change, 'fieldConflicts'), ...choiceMessages(change, 'whenImmutable'), ...sourceMessages(change)];
 }
 
 function choiceMessages(change: Change, name: 'fieldConflicts' | 'whenImmutable'): readonly string[] {

@@ -75,8 +75,8 @@ function mayPass({ all }: Context, refused: Refused, failure: Failure): boolean 
 const mostFields = 3;
 const longestField = 100;
 
-function noteOf({ target }: Refused, { code, fields }: Failure, { namespace }: Transaction): string {
+function noteOf(refused: Refused, { code, fields }: Failure, transaction: Transaction): string {
   const shown = fields.slice(0, mostFields).map((field) => foreign(field, longestField));
-  const where = isSealed(target, namespace) ? '' : ` at ${shown.join(', ')}${fields.length > mostFields ? ', …' : ''}`;
+  const where = isSealed(refused, transaction) ? '' : ` at ${shown.join(', ')}${fields.length > mostFields ? ', …' : ''}`;
   return `the API server does not change it in place (${code}${where}): it is deleted and created again`;
 }
