@@ -72,6 +72,12 @@ export function appliedAgain(evidence: Evidence, paths: readonly Path[], reason:
   return { kind: 'conflict', reason, message: `${name} was applied again by others under the same field manager: ${where}` };
 }
 
+/** The same for the undo of a change that is known to have been made. */
+export function appliedOver(evidence: Evidence & { readonly recorded: boolean }, { ours }: Attributed): Conflict | undefined {
+  const paths = ours.filter(({ state }) => state !== 'untouched').map(({ path }) => path);
+  return evidence.recorded ? appliedAgain(evidence, paths, 'RollbackConflict') : undefined;
+}
+
 const longestName = 320;
 
 /** `namespace/name` of a holder; undefined where the text is none. */

@@ -48,3 +48,9 @@ export function completion({ entry: { prior } }: Evidence, live: JsonObject): Co
   const old = prior !== undefined && isToken(prior) ? tokenAccount(prior).uid : '';
   return old === '' || old === tokenAccount(live).uid ? { kind: 'complete', live } : { kind: 'complete', live, note: newToken };
 }
+
+/** The deleted object itself, or its successor: either one will be gone, so neither stands for the restored object. */
+export function awaitGone({ target }: Evidence['entry']): { readonly kind: 'wait'; readonly message: string } {
+  const message = `${describe(target)} is being deleted and has finalizers; waiting until it is gone to recreate it`;
+  return { kind: 'wait', message };
+}

@@ -5,6 +5,7 @@ import { managersOf } from '../content/fields.ts';
 import { bearsOurWrite } from '../content/marks.ts';
 import { hasManager, hasRestored, isTerminating } from '../content/ownership.ts';
 import { mayMake } from '../model/change.ts';
+import type { StoredObjects } from '../model/crds.ts';
 import { isDeletingHalf } from '../model/halves.ts';
 import { isObject, type JsonObject } from '../model/json.ts';
 import type { OtherChange, Wanted } from '../model/others.ts';
@@ -12,7 +13,7 @@ import type { Reason } from '../model/reason.ts';
 import { describe } from '../model/reference.ts';
 import { longestManager } from '../model/transaction.ts';
 import { foreign } from '../model/words.ts';
-import { appliedAgain, unlikeOurs } from './applied-by.ts';
+import { appliedAgain, appliedOver, unlikeOurs } from './applied-by.ts';
 import { isOurCreation } from './apply.ts';
 import { type Attributed, attribute, describeForeign, type Evidence, takenOver, uidOf } from './attribute.ts';
 import { foreignContent } from './foreign-content.ts';
@@ -30,7 +31,8 @@ import {
   sharedFields,
 } from './others.ts';
 import { recreatedContent } from './recreated.ts';
-import { type Completion, completion, type Recreation, recreation, type TokenEvidence } from './recreation.ts';
+import { awaitGone, type Completion, completion, type Recreation, recreation, type TokenEvidence } from './recreation.ts';
+import { type Bridging, evaluateStorage } from './stored-versions.ts';
 
 export type UndoVerdict =
   /** Nothing of ours is left. `note` is for the user. */
@@ -44,8 +46,11 @@ export type UndoVerdict =
       readonly live: JsonObject;
       readonly restored: JsonObject;
       readonly attributed: Attributed;
+      /** What status.storedVersions must say before. */
+      readonly storedVersions?: readonly string[];
       readonly note?: string;
     }
+  | Bridging
   /** Nothing is to be restored, but a write of ours may still be in flight: a new version of `live` makes that write miss. */
   | { readonly kind: 'fence'; readonly live: JsonObject; readonly end: Ended }
   | { readonly kind: 'wait'; readonly message: string }
@@ -58,6 +63,7 @@ export type Ended = Extract<UndoVerdict, { kind: 'restored' | 'conflict' }>;
 
 export interface UndoEvidence extends OthersEvidence, Hanging, LostOwners, TokenEvidence {
   readonly uid: string;
+  readonly stored?: StoredObjects | undefined;
 }
 
 export function evaluateUndo(evidence: UndoEvidence): UndoVerdict {
@@ -138,15 +144,16 @@ function evaluateContent(evidence: UndoEvidence, live: JsonObject): UndoVerdict 
       'RollbackConflict',
       `${name} was changed by others in fields that this Transaction changed: ${describeForeign(foreign, evidence)}`,
     );
-  const restored = withKeptFinalizers(attributed.merge.restored, live);
-  return isObject(restored)
-    ? { kind: 'content', live, restored, attributed, ...ownersNote(lostBy(restored, evidence), evidence) }
-    : { kind: 'restored' };
+  return restoring(evidence, live, attributed);
 }
 
-function appliedOver(evidence: UndoEvidence, { ours }: Attributed): UndoVerdict | undefined {
-  const paths = ours.filter(({ state }) => state !== 'untouched').map(({ path }) => path);
-  return evidence.recorded ? appliedAgain(evidence, paths, 'RollbackConflict') : undefined;
+function restoring(evidence: UndoEvidence, live: JsonObject, attributed: Attributed): UndoVerdict {
+  const restored = withKeptFinalizers(attributed.merge.restored, live);
+  if (!isObject(restored)) return { kind: 'restored' };
+  const storage = evaluateStorage(evidence, live, restored);
+  if (storage !== undefined && storage.kind !== 'trim') return storage;
+  const note = ownersNote(lostBy(restored, evidence), evidence);
+  return { kind: 'content', live, restored, attributed, ...note, ...(storage && { storedVersions: storage.storedVersions }) };
 }
 
 // The change was announced, and nothing of it is in the object: other values there are the work of others. A Patch always leaves our entry.
@@ -186,12 +193,6 @@ function deletedAgain(evidence: UndoEvidence): UndoVerdict | undefined {
 }
 
 const isCreation = ({ type, recreates }: OtherChange): boolean => mayMake(type) || recreates;
-
-// The deleted object itself, or its successor: either one will be gone, so neither stands for the restored object.
-function awaitGone({ target }: Evidence['entry']): UndoVerdict {
-  const message = `${describe(target)} is being deleted and has finalizers; waiting until it is gone to recreate it`;
-  return { kind: 'wait', message };
-}
 
 function conflict(reason: Reason, message: string): UndoVerdict {
   return { kind: 'conflict', reason, message };

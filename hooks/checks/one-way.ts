@@ -38,20 +38,32 @@ export function unlistedNote(denied: readonly string[], failing: readonly string
     .join('; ');
 }
 
-/** Why the step from prior to expected is irreversible, in words; undefined if it is not. */
-export function whyIrreversible(prior: JsonObject | undefined, expected: JsonObject | undefined): string | undefined {
+/** Why the step from prior to expected is irreversible, in words; undefined if it is not. `movesBack`: of a CRD, that its storage version can. */
+export function whyIrreversible(
+  prior: JsonObject | undefined,
+  expected: JsonObject | undefined,
+  movesBack = false,
+): string | undefined {
   if (prior === undefined || expected === undefined) return undefined;
   if (at(expected, 'immutable') === true && at(prior, 'immutable') !== true) return 'it becomes immutable';
   if (grows(prior, expected)) return 'a claim can grow but not shrink';
-  return storedOtherwise(prior, expected) ?? resumedOtherwise(prior, expected) ?? notSetBack(prior, expected);
+  return (
+    (movesBack ? undefined : storedOtherwise(prior, expected)) ?? resumedOtherwise(prior, expected) ?? notSetBack(prior, expected)
+  );
 }
 
-// status.storedVersions keeps every version in which objects were ever stored. Source: apiextensions-apiserver,
-// pkg/registry/customresourcedefinition.
+// The undo takes the new version out of status.storedVersions (attribution/stored-versions.ts): not if objects may be stored in it.
 function storedOtherwise(prior: JsonObject, expected: JsonObject): string | undefined {
-  if (kindOfObject(expected) !== 'apiextensions.k8s.io/CustomResourceDefinition') return undefined;
-  const [before, after] = [storageOf(prior), storageOf(expected)];
-  return before === after ? undefined : `its objects would be stored as ${after} and no longer as ${before}`;
+  if (!isStorageMoved(prior, expected)) return undefined;
+  const after = storageOf(expected);
+  const would = `its objects would be stored as ${after} and no longer as ${storageOf(prior)}`;
+  return `${would}; that is undone only for a kind without objects, by who may update customresourcedefinitions/status`;
+}
+
+/** Whether new objects of a CRD would be stored in another version. */
+export function isStorageMoved(prior: JsonObject | undefined, expected: JsonObject | undefined): boolean {
+  if (prior === undefined || expected === undefined) return false;
+  return kindOfObject(expected) === 'apiextensions.k8s.io/CustomResourceDefinition' && storageOf(prior) !== storageOf(expected);
 }
 
 function storageOf(definition: JsonObject): string | undefined {

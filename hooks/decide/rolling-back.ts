@@ -115,7 +115,7 @@ function unseenFor({ kind }: UndoVerdict, observation: Observation, view: ItemVi
   return givesOwners ? unseenOwner(observation, view, evidence.entry) : undefined;
 }
 
-function evidenceOf({ status, transaction }: Observation, view: ItemView, { entry, drift }: Clear): UndoEvidence {
+function evidenceOf({ status, transaction, now }: Observation, view: ItemView, { entry, drift }: Clear): UndoEvidence {
   const { item } = view;
   return {
     entry: withDrift(entry, drift),
@@ -135,6 +135,7 @@ function evidenceOf({ status, transaction }: Observation, view: ItemView, { entr
     goneOwners: view.goneOwners,
     ...(view.hiddenOwners === undefined ? {} : { hiddenOwners: view.hiddenOwners }),
     tokenOf: view.tokenOf,
+    ...(view.stored === undefined ? {} : { stored: { ...view.stored, now } }),
     others: view.others,
     version: item.resourceVersion,
     isRequested: Object.keys(status.handledAnnotations).length > 0,

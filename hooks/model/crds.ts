@@ -1,8 +1,8 @@
 // CustomResourceDefinitions that a Transaction itself changes, and what of it needs them.
-
 import type { Change } from './change.ts';
-import { at, isList, type Json, textAt } from './json.ts';
-import { groupOf, versionOf } from './reference.ts';
+import { at, isList, type Json, type JsonObject, textAt } from './json.ts';
+import { groupOf, kindOf, versionOf } from './reference.ts';
+import { parseTime, storedResolution } from './timeouts.ts';
 
 /**
  * Whether the change, as it is written, makes the API server serve that kind in that version. The name of a CRD must be its plural and
@@ -37,4 +37,41 @@ export function isCrd({ target }: Pick<Change, 'target'>): boolean {
 export function versionIn(crd: Json | undefined, version: string): Json | undefined {
   const versions = at(crd, 'spec', 'versions');
   return isList(versions) ? versions.find((candidate) => textAt(candidate, 'name') === version) : undefined;
+}
+
+/** What is known of the objects of a CRD whose storage version moved. */
+export interface StoredObjects {
+  /** ms by the API server's clock. */
+  readonly now: number;
+  /** Objects that were written since the change, in words. They are known once the pause is over. */
+  readonly others: readonly string[];
+  /** Those that are targets of the same Transaction whose undo comes first. */
+  readonly awaited: readonly string[];
+}
+
+/** Ms. For so long an API server waits for the others when a CRD is established. Source: apiextensions-apiserver, pkg/apiserver/customresource_handler.go. */
+const untilAllHaveHeard = 5_000;
+
+export function isDefinition(resource: { readonly group: string; readonly kind: string }): boolean {
+  return kindOf(resource) === 'apiextensions.k8s.io/CustomResourceDefinition';
+}
+
+/** The versions in which objects may be stored since the change, and may not have been before. */
+export function newStoredVersions(live: Json | undefined, prior: Json | undefined): readonly string[] {
+  const before = storedVersionsOf(prior);
+  return storedVersionsOf(live).filter((name) => !before.includes(name));
+}
+
+export function storedVersionsOf(definition: Json | undefined): readonly string[] {
+  const found = at(definition, 'status', 'storedVersions');
+  return isList(found) ? found.filter((name) => typeof name === 'string') : [];
+}
+
+/** From when on (ms by the API server's clock) every API server knows the spec of this object: by the times in managedFields. */
+export function settledAt(live: JsonObject): number {
+  const entries = at(live, 'metadata', 'managedFields');
+  const times = (isList(entries) ? entries : []).map((entry) =>
+    textAt(entry, 'subresource') === 'status' ? 0 : (parseTime(textAt(entry, 'time')) ?? 0),
+  );
+  return Math.max(0, ...times) + storedResolution + untilAllHaveHeard;
 }

@@ -29,6 +29,7 @@ const ownReasons = [
   'LockLost',
   'LockRefused',
   'NotEmpty',
+  'StoredVersions',
   'NotFound',
   'Recreated',
   'Refused',

@@ -84,7 +84,12 @@ export async function lookInto(standing: Standing, live: JsonObject): Promise<Fo
   return inside.kind === 'unseen' ? { ...all, unseenInside: inside.unseen } : all;
 }
 
-function sorted(standing: Standing, doomed: Doomed, found: readonly Neighbour[]): Pick<Contents, 'contents' | 'ownContents'> {
+/** The words for what was found, by whether its undo comes first. */
+export function sorted(
+  standing: Standing,
+  doomed: Doomed,
+  found: readonly Neighbour[],
+): Pick<Contents, 'contents' | 'ownContents'> {
   const sorted = found.map((one) => ({ whose: whoseIs(standing, one), words: inWords(one.reference, doomed) }));
   const wordsOf = (whose: Whose): readonly string[] => [
     ...new Set(sorted.filter((one) => one.whose === whose).map(({ words }) => words)),

@@ -53,7 +53,8 @@ async function listNamespace(looker: Looker, namespace: string): Promise<Inside>
   return withoutGarbage(looker, listed, (one) => isRootCertificate(one) || isSubordinate(one, found));
 }
 
-function instancesOf(definition: JsonObject): Resource {
+/** The objects of a CRD, in a version that is served. */
+export function instancesOf(definition: JsonObject): Resource {
   const versions = at(definition, 'spec', 'versions');
   const served = isList(versions) ? versions.find((version) => at(version, 'served') === true) : undefined;
   return {

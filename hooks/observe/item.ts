@@ -19,11 +19,13 @@ import type { ItemView, Presence } from './observation.ts';
 import { findOthers } from './others.ts';
 import { type Listed, lookForAccount, read, readLive } from './read.ts';
 import { readSnapshot, type SnapshotSource } from './snapshot.ts';
+import { readStored } from './stored.ts';
 
 interface ItemContext {
   readonly source: SnapshotSource;
   readonly transaction: Transaction;
   readonly status: Status;
+  readonly now: number;
   readonly engineNamespace: string;
   readonly ownLeases: () => Promise<Listed>;
   readonly index: number;
@@ -132,6 +134,7 @@ type More = Partial<
     | 'hiddenOwners'
     | 'unseenOwner'
     | 'tokenOf'
+    | 'stored'
     | 'contentsTrouble'
     | 'tried'
     | 'others'
@@ -172,9 +175,10 @@ async function readOthers(
   return others.kind === 'trouble' ? { othersTrouble: others.failure } : { others: others.found };
 }
 
-async function readBackward(standing: Standing, live: Presence): Promise<More> {
+async function readBackward({ now, ...standing }: Standing & Pick<ItemContext, 'now'>, live: Presence): Promise<More> {
   if (standing.entry.type === 'Create') return readContents(standing, live, lookInto, 'Create');
-  return readComingBack(standing, live);
+  const [own, stored] = await Promise.all([readComingBack(standing, live), readStored(standing, live, now)]);
+  return { ...own, ...stored };
 }
 
 /** What others would lose, where the change, or its undo, deletes what is there. */

@@ -7,6 +7,7 @@ import type { Due } from '../due.ts';
 import type { OwnWrites } from '../in-flight/own-writes.ts';
 import type { Lock } from '../locks/lease.ts';
 import type { Change, Way } from '../model/change.ts';
+import type { StoredObjects } from '../model/crds.ts';
 import type { Failure, Unseen } from '../model/failure.ts';
 import type { Item } from '../model/item.ts';
 import type { JsonObject } from '../model/json.ts';
@@ -45,6 +46,8 @@ export interface Prepared {
   readonly note?: string;
   /** Kinds that cannot be listed for now: what would go with it is not known. */
   readonly failing?: readonly Unseen[];
+  /** A CRD whose storage version moves, and can be moved back. */
+  readonly movesBack?: boolean;
   /** Its dry run waits for its turn. */
   readonly deferred?: true;
   /** The API server does not change it in place: it is deleted and created again. */
@@ -119,6 +122,8 @@ export interface ItemView {
   readonly unseenOwner?: Unseen;
   /** Of a ServiceAccount's token that comes back: whose it will be, the same one's as before or another's of its name. */
   readonly tokenOf?: 'same' | 'other' | 'nobody';
+  /** Of a CRD whose storage version moved: its objects that were written since. */
+  readonly stored?: Omit<StoredObjects, 'now'>;
   /** Other Transactions over the same object, once they were looked for. */
   readonly others?: Others;
   readonly othersTrouble?: Failure;

@@ -13,6 +13,7 @@ import { isCreatingHalf } from '../model/halves.ts';
 import { textAt } from '../model/json.ts';
 import { reasonOfFailure } from '../model/reason.ts';
 import { describe } from '../model/reference.ts';
+import type { Wait } from '../model/wait.ts';
 import { answer, answerWith, type Done, type Result } from './answer.ts';
 import { triedAgain, undoneAfter } from './lagging.ts';
 import { placesTaken } from './places.ts';
@@ -23,11 +24,9 @@ export function afterCompensation(step: Extract<Step, { kind: 'compensate' }>, d
   const last = outcome.at(-1)?.answer;
   if (last?.kind === 'failed') return afterUndoFailure(step, done, last.failure);
   if (step.verdict.kind === 'fence') return afterFence(step, step.verdict.end, done);
+  const unfinished = unfinishedAfter(step, last);
+  if (unfinished !== undefined) return answerWith(undoLater(observation.status, step.index, ...unfinished));
   const note = 'note' in step.verdict ? step.verdict.note : undefined;
-  if (step.verdict.kind === 'delete' && last !== undefined && !isGone(last)) {
-    const message = `${describe(step.entry.target)} is being deleted; waiting until it is gone`;
-    return answerWith(undoLater(observation.status, step.index, message, { seconds: 0.2 }));
-  }
   if (isCreatingHalf(step.entry)) return formerNext(step, done, note);
   return afterLast(step, done, { last, note });
 }
@@ -50,6 +49,16 @@ function afterLast(step: Extract<Step, { kind: 'compensate' }>, { observation }:
   const isNew = step.verdict.kind === 'recreate' || step.verdict.kind === 'complete';
   const uid = isNew && last?.kind === 'ok' ? uidOf(last.object) : undefined;
   return answer(restored(observation.status, step.index, observation.now, { note, uid }));
+}
+
+/** What is still waited for, and how long until the next look. */
+function unfinishedAfter(
+  { verdict, entry }: Extract<Step, { kind: 'compensate' }>,
+  last: Answer | undefined,
+): readonly [message: string, wait?: Wait] | undefined {
+  if (verdict.kind === 'bridge') return [verdict.message];
+  if (verdict.kind !== 'delete' || last === undefined || isGone(last)) return undefined;
+  return [`${describe(entry.target)} is being deleted; waiting until it is gone`, { seconds: 0.2 }];
 }
 
 function afterFence({ index }: Extract<Step, { kind: 'compensate' }>, end: Ended, { observation }: Done): Result {

@@ -36,7 +36,9 @@ export function compensation(undo: UndoContext, verdict: UndoVerdict): Mutation 
     case 'complete':
       return completeStatus(undo, verdict.live);
     case 'content':
-      return restoreContent(undo, verdict);
+      return verdict.storedVersions === undefined ? restoreContent(undo, verdict) : trimStorage(undo, verdict);
+    case 'bridge':
+      return bridge(undo, verdict);
     case 'fence':
       return fence(undo, verdict.live);
     case 'restored':
@@ -54,6 +56,26 @@ function base({ transaction, entry }: UndoContext): Pick<Write, 'identity' | 'lo
 function withPrecondition(object: JsonObject, make: (precondition: Precondition) => Mutation | undefined): Mutation | undefined {
   const precondition = preconditionOf(object);
   return precondition === undefined ? undefined : make(precondition);
+}
+
+// The two writes before the content of a CRD (attribution/stored-versions.ts). Our manager of the change makes them: our other one says
+// that the content is restored.
+function bridge(undo: UndoContext, { live, content }: Extract<UndoVerdict, { kind: 'bridge' }>): Mutation | undefined {
+  const object = withContent(live, content, undo.entry.resource);
+  const fieldManager = fieldManagers(undo.transaction).forward;
+  return withPrecondition(live, (precondition) => ({
+    write: { ...base(undo), verb: 'update', object, precondition, fieldManager },
+  }));
+}
+
+function trimStorage(undo: UndoContext, verdict: Extract<UndoVerdict, { kind: 'content' }>): Mutation | undefined {
+  const { live, storedVersions = [] } = verdict;
+  const object = withPath(live, ['status', 'storedVersions'], storedVersions);
+  const fieldManager = fieldManagers(undo.transaction).forward;
+  return withPrecondition(live, (precondition) => ({
+    write: { ...base(undo), verb: 'update', subresource: 'status', object, precondition, fieldManager },
+    next: (answer) => restoreContent(undo, { ...verdict, live: answer }),
+  }));
 }
 
 function restoreContent(undo: UndoContext, verdict: Extract<UndoVerdict, { kind: 'content' }>): Mutation | undefined {

@@ -16,6 +16,7 @@ export const conflictReasons: ReadonlySet<string> = new Set<Reason>([
   'RollbackConflict',
   'ForeignContent',
   'NotEmpty',
+  'StoredVersions',
   'Recreated',
   'LaterTransaction',
 ]);

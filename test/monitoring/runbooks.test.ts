@@ -69,6 +69,7 @@ t.test('the runbooks name only sections and reasons that there are', async (t) =
     'RollbackConflict',
     'ForeignContent',
     'NotEmpty',
+    'StoredVersions',
     'Recreated',
     'LaterTransaction',
     'RollbackTimeout',

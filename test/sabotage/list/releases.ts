@@ -76,4 +76,28 @@ export const releases: readonly Sabotage[] = [
     ],
     caughtBy: ['test/hooks/content/content.test.ts', 'test/scenarios/releases/corpus.test.ts'],
   },
+  {
+    name: 'stored-objects-overlooked',
+    fault: 'a version is taken out of the stored ones although objects may be stored in it',
+    edits: [
+      {
+        file: 'hooks/attribution/stored-versions.ts',
+        find: 'if (stored.others.length > 0) return conflict(name, added, stored.others);',
+        replace: 'if (stored.others.length < 0) return conflict(name, added, stored.others);',
+      },
+    ],
+    caughtBy: ['test/scenarios/undo/storage-versions.test.ts'],
+  },
+  {
+    name: 'storage-moved-without-pause',
+    fault: 'after the storage version of a CRD is moved back nobody waits until all API servers know it',
+    edits: [
+      {
+        file: 'hooks/attribution/stored-versions.ts',
+        find: 'if (stored.now <= until)',
+        replace: 'if (stored.now <= Math.min(until, 0))',
+      },
+    ],
+    caughtBy: ['test/scenarios/undo/storage-versions.test.ts'],
+  },
 ];

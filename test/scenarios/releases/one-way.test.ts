@@ -28,21 +28,6 @@ const jobOf = (suspend: boolean, zone: string): JsonObject => ({
 t.test('changes that go one way', async (t) => {
   const stage = await startStage(t, { withoutLoop: true });
   const { client, path, namespace } = stage;
-  const version = (name: string, storage: boolean): JsonObject => ({
-    name,
-    served: true,
-    storage,
-    schema: { openAPIV3Schema: { type: 'object' } },
-  });
-  const group = `${namespace}.example.org`;
-  const crd = (stored: string): JsonObject => ({
-    spec: {
-      group,
-      scope: 'Namespaced',
-      names: { kind: 'Moved', plural: 'moveds' },
-      versions: ['v1', 'v2'].map((name) => version(name, name === stored)),
-    },
-  });
   const pod = { apiVersion: 'v1', kind: 'Pod', where: path('pods'), object: { spec: { containers } } };
   const persistent = { apiVersion: 'v1', kind: 'PersistentVolume', where: '/api/v1/persistentvolumes', object: { spec: volume } };
   const node = { apiVersion: 'v1', kind: 'Node', where: '/api/v1/nodes', object: {} };
@@ -75,15 +60,6 @@ t.test('changes that go one way', async (t) => {
     },
     { ...node, what: 'the provider of a Node', name: `${namespace}-b`, patch: { spec: { providerID: 'example://1' } } },
     {
-      what: 'the storage version of a CRD',
-      apiVersion: 'apiextensions.k8s.io/v1',
-      kind: 'CustomResourceDefinition',
-      where: '/apis/apiextensions.k8s.io/v1/customresourcedefinitions',
-      name: `moveds.${group}`,
-      object: crd('v1'),
-      patch: crd('v2'),
-    },
-    {
       what: 'a Job that is resumed with another template',
       apiVersion: 'batch/v1',
       kind: 'Job',
@@ -109,7 +85,6 @@ t.test('changes that go one way', async (t) => {
         message: /^nothing was applied: spec\.changes\[1\].*cannot be undone: .*allow-irreversible/,
       });
       t.equal((await client.get(path(`configmaps/${id}-first`))).code, 404);
-      if (kind === 'CustomResourceDefinition') return;
       await commit(stage, `${id}-yes`, [changed], allowIrreversible);
       t.match(textAt(await undo(stage, `${id}-yes`), 'phase'), 'Failed', 'the API server does not take it back');
     });
