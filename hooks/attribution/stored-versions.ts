@@ -27,7 +27,7 @@ export interface Bridging {
   readonly message: string;
 }
 
-export type StorageVerdict =
+type StorageVerdict =
   | Bridging
   /** The second write, which the others follow. */
   | { readonly kind: 'trim'; readonly storedVersions: readonly string[] }

@@ -174,8 +174,8 @@ export const undo: readonly Sabotage[] = [
     edits: [
       {
         file: result,
-        find: "if (step.verdict.kind === 'delete' && last !== undefined && !isGone(last)) {",
-        replace: "if (step.verdict.kind === 'delete' && last === undefined) {",
+        find: "if (verdict.kind !== 'delete' || last === undefined || isGone(last)) return undefined;",
+        replace: "if (verdict.kind !== 'delete' || last === undefined || isGone(last) || last.kind === 'ok') return undefined;",
       },
     ],
     caughtBy: [
