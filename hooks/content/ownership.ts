@@ -2,7 +2,7 @@
 // has changed the value since. Entries of others stay, and no entry of ours remains.
 //
 // The API server accepts a PUT that changes only managedFields.
-import { at, equalJson, isList, isObject, type Json, type JsonObject, textAt, withPath } from '../model/json.ts';
+import { equalJson, type Json, type JsonObject, textAt } from '../model/json.ts';
 import { formatTime, parseTime } from '../model/timeouts.ts';
 import { entryOf, type FieldSet, type Manager, managerKey, managersOf, noFields } from './fields.ts';
 import { type ListKinds, partsOf, valueAt } from './lists.ts';
@@ -187,16 +187,4 @@ function withTime(manager: Manager, owned: Owned, key: string): Manager {
 /** Whether the object exists and is being deleted. */
 export function isTerminating(object: Json | undefined): boolean {
   return textAt(object, 'metadata', 'deletionTimestamp') !== undefined;
-}
-
-/**
- * The API server accepts no new finalizer on an object that is being deleted: everything else is restored. Source: apimachinery,
- * ValidateObjectMetaAccessorUpdate.
- */
-export function withKeptFinalizers(restored: Json | undefined, live: JsonObject): Json | undefined {
-  const wanted = at(restored, 'metadata', 'finalizers');
-  if (!isObject(restored) || !isTerminating(live) || !isList(wanted)) return restored;
-  const there = at(live, 'metadata', 'finalizers');
-  const kept = wanted.filter((one) => isList(there) && there.includes(one));
-  return withPath(restored, ['metadata', 'finalizers'], kept);
 }

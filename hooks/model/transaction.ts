@@ -121,7 +121,7 @@ export function holderOf(transaction: Pick<Transaction, 'namespace' | 'name' | '
   return `${transaction.namespace}/${transaction.name}/${transaction.uid}`;
 }
 
-/** Of a field manager. Source: apimachinery, pkg/apis/meta/v1/validation, FieldManagerMaxLength. */
+/** Characters of a field manager. Source: apimachinery, pkg/apis/meta/v1/validation, FieldManagerMaxLength. */
 export const longestManager = 128;
 const uidLength = 8;
 

@@ -19,6 +19,7 @@ import { wrongOwner } from './new-owners.ts';
 import type { Prepared, Presence } from './observation.ts';
 import { read } from './read.ts';
 import { tryToRecreate } from './recreate.ts';
+import { canMoveBack } from './stored.ts';
 
 type Evaluated =
   | { readonly kind: 'prepared'; readonly prepared: Prepared }
@@ -111,7 +112,8 @@ async function tryChange(context: TrialContext, resolved: Resolved, prior: JsonO
   if (answer.kind === 'failed') return afterRefusal(context, { ...resolved, prior }, way, answer.failure);
   const expected = write.verb === 'delete' ? undefined : answer.object;
   if (isTooDeep(expected)) return { kind: 'fault', fault: tooDeep(resolved) };
-  return { kind: 'prepared', prepared: { resolved, way, prior, expected, approximate: false } };
+  const movesBack = await canMoveBack(context, prior, expected);
+  return { kind: 'prepared', prepared: { resolved, way, prior, expected, approximate: false, movesBack } };
 }
 
 type Tried = Resolved & { readonly prior: JsonObject | undefined };

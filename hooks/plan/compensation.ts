@@ -5,26 +5,15 @@
 // I15. After an undo the object bears no trace of the Transaction: neither its values nor its entries in managedFields.
 
 import type { UndoVerdict } from '../attribution/undo.ts';
-import type { Precondition, Write } from '../cluster.ts';
 import { asNew, contentOf, withContent, withManagedFields } from '../content/content.ts';
 import { entryOf, managersOf } from '../content/fields.ts';
 import { withoutGenerated, withoutToken } from '../content/generated.ts';
 import { type ListKinds, listKindsOf } from '../content/lists.ts';
 import { fenceOf, hasManager, hasRestored, restoredManagers, restoredOf } from '../content/ownership.ts';
-import type { SnapshotEntry } from '../model/entry.ts';
 import { at, equalJson, isList, type Json, type JsonObject, textAt, withKey, withPath } from '../model/json.ts';
-import { fieldManagers, managersOfChange, type Transaction } from '../model/transaction.ts';
-import { locationOf } from '../writes/change.ts';
+import { fieldManagers, managersOfChange } from '../model/transaction.ts';
 import type { Mutation } from '../writes/mutation.ts';
-import { preconditionOf, serviceAccountOf } from '../writes/resources.ts';
-
-interface UndoContext {
-  readonly transaction: Transaction;
-  readonly entry: SnapshotEntry;
-  readonly goneOwners: readonly string[];
-  /** Field managers that get no fields back. */
-  readonly goneManagers: readonly string[];
-}
+import { base, nobodysManagers, restoreOwners, type UndoContext, withPrecondition } from './owners.ts';
 
 /** The compensation that a verdict requires; undefined when it requires no write. */
 export function compensation(undo: UndoContext, verdict: UndoVerdict): Mutation | undefined {
@@ -47,15 +36,6 @@ export function compensation(undo: UndoContext, verdict: UndoVerdict): Mutation 
     case 'conflict':
       return undefined;
   }
-}
-
-function base({ transaction, entry }: UndoContext): Pick<Write, 'identity' | 'location'> {
-  return { identity: serviceAccountOf(transaction), location: locationOf(entry.target, entry.resource) };
-}
-
-function withPrecondition(object: JsonObject, make: (precondition: Precondition) => Mutation | undefined): Mutation | undefined {
-  const precondition = preconditionOf(object);
-  return precondition === undefined ? undefined : make(precondition);
 }
 
 // The two writes before the content of a CRD (attribution/stored-versions.ts). Our manager of the change makes them: our other one says
@@ -136,37 +116,6 @@ function fence(undo: UndoContext, live: JsonObject): Mutation | undefined {
 function keepOwners(before: JsonObject, restored: JsonObject): JsonObject {
   const entries = at(before, 'metadata', 'managedFields');
   return isList(entries) ? withPath(restored, ['metadata', 'managedFields'], entries) : restored;
-}
-
-// A manager that others write under, too, gets its former fields back, like that of anybody else.
-function ourManagers({ transaction, entry }: UndoContext): readonly string[] {
-  const { forward, restore, holder } = managersOfChange(transaction, transaction.changes[entry.index]);
-  return holder === undefined ? [forward, restore] : [restore];
-}
-
-// Managers that must own nothing after the undo.
-function nobodysManagers(undo: UndoContext): readonly string[] {
-  return [...ourManagers(undo), ...undo.goneManagers];
-}
-
-function restoreOwners(undo: UndoContext, object: JsonObject, owners: readonly JsonObject[]): Mutation | undefined {
-  const owned = withManagedFields(object, owners);
-  // The API server writes no managedFields for an object without any field to track. Then our own write left no entry, and the
-  // other managers still lack theirs.
-  if (!hasManager(object, ourManagers(undo)) && (isTracked(object) || !isTracked(owned))) return undefined;
-  return withPrecondition(object, (precondition) => ({
-    write: {
-      ...base(undo),
-      verb: 'update',
-      object: owned,
-      precondition,
-      fieldManager: fieldManagers(undo.transaction).restore,
-    },
-  }));
-}
-
-function isTracked(object: JsonObject): boolean {
-  return managersOf(object).some(({ name }) => name !== '');
 }
 
 function recreate(undo: UndoContext, verdict: Extract<UndoVerdict, { kind: 'recreate' }>): Mutation | undefined {

@@ -46,7 +46,7 @@ export const manifests: readonly Sabotage[] = [
     fault: 'the undo takes the entry of a shared manager away in place of restoring it',
     edits: [
       {
-        file: 'hooks/plan/compensation.ts',
+        file: 'hooks/plan/owners.ts',
         find: 'return holder === undefined ? [forward, restore] : [restore];',
         replace: 'return holder === null ? [restore] : [forward, restore];',
       },

@@ -269,7 +269,7 @@ export const undo: readonly Sabotage[] = [
     fault: 'an undo gives fields back to Transactions that are undone',
     edits: [
       {
-        file: 'hooks/plan/compensation.ts',
+        file: 'hooks/plan/owners.ts',
         find: 'return [...ourManagers(undo), ...undo.goneManagers];',
         replace: 'return ourManagers(undo);',
       },
