@@ -2,10 +2,28 @@
 import { stringify } from 'yaml';
 import { admissionPolicy, admissionPolicyBinding } from '../schemas/admission-policy.ts';
 import { customResourceDefinition } from '../schemas/custom-resource-definition.ts';
+import { packageAdmissionPolicy, packageAdmissionPolicyBinding } from '../schemas/packages/admission-policy.ts';
+import { kindDefinitions } from '../schemas/packages/kinds.ts';
+import { packageTransactionDefinition } from '../schemas/packages/package-transaction.ts';
 
 export const generatedManifests: Readonly<Record<string, string>> = {
   'crds/transactions.tx.janus.io.yaml': written('schemas/transaction.ts', customResourceDefinition),
   'admission-spec.yaml': written('schemas/creation-rules.ts', admissionPolicy, admissionPolicyBinding),
+  'packages/transactions.pkg.crossplane.io.yaml': written(
+    'schemas/packages/package-transaction.ts',
+    packageTransactionDefinition,
+  ),
+  'packages/admission-spec.yaml': written(
+    'schemas/packages/admission-policy.ts',
+    packageAdmissionPolicy,
+    packageAdmissionPolicyBinding,
+  ),
+  ...Object.fromEntries(
+    Object.entries(kindDefinitions).map(([name, definition]) => [
+      `packages/kinds/${name}.yaml`,
+      written('schemas/packages/kinds.ts', definition),
+    ]),
+  ),
 };
 
 function written(source: string, ...objects: readonly object[]): string {

@@ -2,12 +2,14 @@
 import { Server as TlsServer } from 'node:tls';
 import { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest, fastify, LogController } from 'fastify';
 import type { Hook, StepReport } from '../hooks/call.ts';
+import type { PackageReport } from '../hooks/packages/call.ts';
 import { type Access, guardCalls } from './access/guard.ts';
 import type { TlsMaterial } from './access/tls.ts';
 import { acceptJson } from './body.ts';
-import type { LogLevel } from './config.ts';
+import type { LogLevel } from './config-rules.ts';
 import { limitConnections } from './connections.ts';
 import { addHookRoutes } from './routes/hooks.ts';
+import { addPackageRoutes, type PackageRoutes } from './routes/packages.ts';
 import { addProbeRoutes, type Readiness } from './routes/probes.ts';
 import type { Metrics } from './telemetry/metrics.ts';
 import { createRecord, errorFields, type RecordEvent } from './telemetry/record.ts';
@@ -17,6 +19,8 @@ export interface AppParts {
   /** Makes the engine; `record` takes its reports. */
   readonly connectHook: (record: (report: StepReport) => void) => Hook;
   readonly recordEvent: RecordEvent;
+  /** Absent: package transactions are not served. */
+  readonly packages?: ConnectPackages;
   readonly readiness: Readiness;
   readonly access: Access;
   readonly metrics: Metrics;
@@ -25,6 +29,9 @@ export interface AppParts {
   /** Where the log goes, one JSON object a line; standard output by default. */
   readonly logTo?: { readonly write: (line: string) => void };
 }
+
+/** Makes the coordinator of packages; `record` takes its reports. */
+export type ConnectPackages = (record: (report: PackageReport) => void) => Omit<PackageRoutes, 'work'>;
 
 export interface App {
   readonly server: FastifyInstance;
@@ -52,6 +59,8 @@ export function buildApp(parts: AppParts): App {
     countCalls(scope, metrics);
     await guardCalls(scope, parts.access, admitted);
     addHookRoutes(scope, { hook, work, replyLost: metrics.replyLost });
+    const packages = parts.packages?.((report) => server.log.info(report, 'package transaction'));
+    if (packages !== undefined) addPackageRoutes(scope, { ...packages, work });
   });
   addProbeRoutes(server, { readiness: parts.readiness, metrics, work });
   return {

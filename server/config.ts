@@ -1,10 +1,8 @@
 // From the environment and the flags to a frozen Config. Pure: all faults are reported at once.
-import { parseDuration } from '../hooks/model/timeouts.ts';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { choice, duration, integer, type LogLevel, level, matching, namespace, namespaces, type Rule } from './config-rules.ts';
 import type { ApiServerAccess } from './kubernetes/connect.ts';
-
-const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
-
-export type LogLevel = (typeof logLevels)[number];
 
 export interface Config {
   /** 0 takes any free port. */
@@ -28,6 +26,17 @@ export interface Config {
   readonly tokenDirectory?: string;
   /** Absent: plain HTTP. */
   readonly tls?: TlsPaths;
+  /** Absent: package transactions are not served. */
+  readonly packages?: PackagesConfig;
+}
+
+export interface PackagesConfig {
+  /** Of stages, their contents, and pull secrets. */
+  readonly namespace: string;
+  /** A directory of its own, which may be emptied at any time. */
+  readonly cacheDirectory: string;
+  /** The version of Crossplane; empty: no package's `spec.crossplane.version` is checked. */
+  readonly crossplane: string;
 }
 
 /** Paths of PEM files. */
@@ -44,18 +53,10 @@ type ConfigResult =
   | { readonly kind: 'ok'; readonly config: Config }
   | { readonly kind: 'faults'; readonly faults: readonly string[] };
 
-/** What a variable must be, and how its text is parsed; `parse` returns undefined if it is not valid. */
-interface Rule<Value> {
-  readonly fallback: Value;
-  readonly expected: string;
-  readonly parse: (text: string) => Value | undefined;
-}
-
 const mebibyte = 1024 * 1024;
 
 const pathPattern = /^\P{Cc}+$/u;
 const path = matching('', 'a path', pathPattern);
-const namespace = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 
 const rules = {
   PORT: integer(8080, 0, 65_535),
@@ -71,6 +72,10 @@ const rules = {
   JANUS_TLS_CERTIFICATE: path,
   JANUS_TLS_KEY: path,
   JANUS_TLS_CLIENT_AUTHORITY: path,
+  JANUS_PACKAGES: choice(false, { true: true, false: false }),
+  JANUS_PACKAGES_NAMESPACE: matching('janus-packages', 'a namespace name', namespace),
+  JANUS_PACKAGES_CACHE: matching(join(tmpdir(), 'janus-packages'), 'a path', pathPattern),
+  JANUS_CROSSPLANE_VERSION: matching('', 'a version such as v1.20.0', /^v?\d+\.\d+\.\d+(?:[-+][0-9A-Za-z.+-]+)?$/),
 } satisfies Record<string, Rule<unknown>>;
 
 type Read = <Value>(name: string, rule: Rule<Value>) => Value;
@@ -94,6 +99,7 @@ export function readConfig(environment: Environment, flags: readonly string[] = 
     lookAge: read('JANUS_LOOK_AGE', rules.JANUS_LOOK_AGE),
     ...present({ tokenDirectory: read('JANUS_TOKEN_DIRECTORY', rules.JANUS_TOKEN_DIRECTORY) }),
     ...tlsOf(read),
+    ...packagesOf(read),
   };
   read('JANUS_SERVICE_ACCOUNT_DIRECTORY', rules.JANUS_SERVICE_ACCOUNT_DIRECTORY);
   faults.push(...clusterFaults(environment), ...callerFaults(environment, flags), ...tlsFaults(environment));
@@ -129,6 +135,15 @@ function callerFaults({ JANUS_TOKEN_DIRECTORY = '' }: Environment, flags: readon
   return unknown;
 }
 
+function packagesOf(read: Read): Pick<Config, 'packages'> {
+  const packages = {
+    namespace: read('JANUS_PACKAGES_NAMESPACE', rules.JANUS_PACKAGES_NAMESPACE),
+    cacheDirectory: read('JANUS_PACKAGES_CACHE', rules.JANUS_PACKAGES_CACHE),
+    crossplane: read('JANUS_CROSSPLANE_VERSION', rules.JANUS_CROSSPLANE_VERSION),
+  };
+  return read('JANUS_PACKAGES', rules.JANUS_PACKAGES) ? { packages } : {};
+}
+
 function tlsOf(read: Read): Pick<Config, 'tls'> {
   const certificate = read('JANUS_TLS_CERTIFICATE', rules.JANUS_TLS_CERTIFICATE);
   const key = read('JANUS_TLS_KEY', rules.JANUS_TLS_KEY);
@@ -146,48 +161,4 @@ function tlsFaults(environment: Environment): readonly string[] {
 /** Without the empty values. */
 function present<Values extends Readonly<Record<string, string>>>(values: Values): Partial<Values> {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== '')) as Partial<Values>;
-}
-
-function integer(fallback: number, least: number, most: number): Rule<number> {
-  return {
-    fallback,
-    expected: `an integer from ${least} to ${most}`,
-    parse: (text) => (/^\d{1,15}$/.test(text) && Number(text) >= least && Number(text) <= most ? Number(text) : undefined),
-  };
-}
-
-/** A Go duration from 0 to `most`, in ms. */
-function duration(fallback: string, most: string): Rule<number> {
-  const longest = parseDuration(most) ?? 0;
-  return {
-    fallback: parseDuration(fallback) ?? 0,
-    expected: `a duration from 0s to ${most}`,
-    parse: (text) => {
-      const parsed = text === '0' ? 0 : parseDuration(text);
-      return parsed !== undefined && parsed <= longest ? parsed : undefined;
-    },
-  };
-}
-
-function matching(fallback: string, expected: string, pattern: RegExp): Rule<string> {
-  return { fallback, expected, parse: (text) => (pattern.test(text) ? text : undefined) };
-}
-
-function namespaces(): Rule<readonly string[]> {
-  return {
-    fallback: [],
-    expected: 'a comma-separated list of namespaces',
-    parse: (text) => {
-      const names = text.split(',').map((name) => name.trim());
-      return names.every((name) => namespace.test(name)) ? [...new Set(names)] : undefined;
-    },
-  };
-}
-
-function level(fallback: LogLevel): Rule<LogLevel> {
-  return {
-    fallback,
-    expected: `one of ${logLevels.join(', ')}`,
-    parse: (text) => logLevels.find((candidate) => candidate === text),
-  };
 }

@@ -20,6 +20,7 @@ import { connectTimeout } from './kubernetes/pools.ts';
 import { createSealer } from './kubernetes/sealer.ts';
 import type { Transport } from './kubernetes/transport.ts';
 import { createManifests } from './manifests/manifests.ts';
+import { connectPackages } from './packages.ts';
 import { cachedReadiness } from './routes/probes.ts';
 import { countRequests } from './telemetry/api-requests.ts';
 import { defineMetrics } from './telemetry/definitions.ts';
@@ -59,6 +60,7 @@ async function main(): Promise<void> {
     metrics: createMetrics({ definitions, inventory, monotonic: clock.monotonic }),
     bodyLimit: config.bodyLimit,
     logLevel: config.logLevel,
+    ...(config.packages === undefined ? {} : { packages: connectPackages(config.packages, cluster) }),
   });
   await listen(app, config);
   if (opened.access.acceptsToken === undefined)

@@ -2,6 +2,8 @@
 import { Ajv, type ErrorObject } from 'ajv';
 import type { Call } from '../hooks/call.ts';
 import { at, isDeeperThan, isObject, type Json, type JsonObject, mostLevels, textAt } from '../hooks/model/json.ts';
+import type { PackageCall } from '../hooks/packages/call.ts';
+import { packageSyncRequest } from '../schemas/packages/sync-request.ts';
 import { dialect } from '../schemas/schema.ts';
 import { syncRequest } from '../schemas/sync-request.ts';
 
@@ -11,17 +13,31 @@ interface Fault {
   readonly rule: string;
 }
 
-type Validated = { readonly kind: 'ok'; readonly call: Call } | { readonly kind: 'faults'; readonly faults: readonly Fault[] };
+type Validated<Valid> =
+  | { readonly kind: 'ok'; readonly call: Valid }
+  | { readonly kind: 'faults'; readonly faults: readonly Fault[] };
 
 const conforms = new Ajv({ ...dialect, allErrors: true }).compile(syncRequest);
+const isPackageRequest = new Ajv({ ...dialect, allErrors: true }).compile(packageSyncRequest);
 const mostFaults = 10;
 
-export function validateSyncRequest(body: Json | undefined): Validated {
+export function validateSyncRequest(body: Json | undefined): Validated<Call> {
   if (conforms(body)) {
     const deep = depthFaults(body as Json);
     return deep.length > 0 ? { kind: 'faults', faults: deep } : { kind: 'ok', call: callOf(body as Json) };
   }
   return { kind: 'faults', faults: (conforms.errors ?? []).slice(0, mostFaults).map(faultOf) };
+}
+
+type PackageCallParts = Pick<PackageCall, 'name' | 'uid' | 'status'>;
+
+export function validatePackageRequest(body: Json | undefined): Validated<PackageCallParts> {
+  if (!isPackageRequest(body))
+    return { kind: 'faults', faults: (isPackageRequest.errors ?? []).slice(0, mostFaults).map(faultOf) };
+  const deep = depthFaults(body as Json);
+  if (deep.length > 0) return { kind: 'faults', faults: deep };
+  const { name, uid, status } = callOf(body as Json);
+  return { kind: 'ok', call: { name, uid, status } };
 }
 
 // A reply is serialized by recursion. No valid status or object is that deep.

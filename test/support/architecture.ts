@@ -1,6 +1,9 @@
 // The rules of who may import whom, and of what is pure, as functions from sources to findings. No finding means no violation.
+
+import { packages } from './package-stages.ts';
 import { codeOf, importsOf, type Source } from './sources.ts';
-import { folder, packages, unitOf } from './stages.ts';
+import { unitOf } from './stages.ts';
+import { folder } from './unit.ts';
 
 export type Rule = (sources: readonly Source[]) => readonly string[];
 
@@ -50,10 +53,10 @@ export const onlyLeftward: Rule = (sources) =>
 
 const kubernetes = folder('server/kubernetes');
 const registry = folder('server/registry');
-const seam = ['hooks/cluster.ts', 'hooks/call.ts'];
+const seam = ['hooks/cluster.ts', 'hooks/call.ts', 'hooks/packages/call.ts'];
 const registryPort = 'hooks/packages/registry.ts';
 /** The entry points for the server. */
-const entrances = ['hooks/sync.ts', 'hooks/sweep.ts'];
+const entrances = ['hooks/sync.ts', 'hooks/sweep.ts', 'hooks/packages/sync.ts', 'hooks/packages/customize.ts'];
 /** What both adapters need. */
 const beside = ['server/slots.ts', 'server/yaml.ts'];
 const isModel = folder('hooks/model');
@@ -77,7 +80,7 @@ export const registrySeesItsPortOnly: Rule = (sources) =>
 export const serverSeesTheSeamOnly: Rule = (sources) =>
   refuse(
     sources.filter(({ path }) => path.startsWith('server/') && !registry(path)),
-    ({ to }) => inHooks(to) && !entrances.includes(to) && !seam.includes(to) && !isModel(to),
+    ({ to }) => inHooks(to) && ![...entrances, ...seam].includes(to) && !isModel(to) && !isPackageModel(to),
     `server/ starts the engine through ${entrances.join(' and ')} and sees none of its stages`,
   );
 

@@ -3,7 +3,7 @@ import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { at, type JsonObject, parseJson, textAt } from '../../hooks/model/json.ts';
 import { makeCertificate } from './certificate.ts';
-import { must, type Teardown, waitFor } from './client.ts';
+import { type Answer, type Client, must, type Teardown, waitFor } from './client.ts';
 import { account, type Stage } from './stage.ts';
 
 /** A request to the webhook. */
@@ -23,6 +23,37 @@ export interface DenyingAdmission {
 const path = '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations';
 
 export async function startDenyingAdmission(stage: Stage, t: Teardown): Promise<DenyingAdmission> {
+  const { client, namespace } = stage;
+  const user = `system:serviceaccount:${namespace}:${account}`;
+  const rule = { apiGroups: [''], apiVersions: ['v1'], resources: ['configmaps', 'secrets'] };
+  const selector = { namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': namespace } } };
+  const probe = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'probe' } };
+  const who = client.asServiceAccount(namespace, account);
+  return startAdmission(
+    {
+      client,
+      name: `denying-${namespace}`,
+      user,
+      rule,
+      selector,
+      probe: () => who.create(stage.path('configmaps'), probe, { dryRun: 'All' }),
+    },
+    t,
+  );
+}
+
+export interface AdmissionOptions {
+  readonly client: Client;
+  readonly name: string;
+  /** Only requests of this user are asked about. */
+  readonly user: string;
+  readonly rule: JsonObject;
+  readonly selector?: JsonObject;
+  /** Asks the API server to create an object named `probe`, as that user, by a dry run. */
+  readonly probe: () => Promise<Answer>;
+}
+
+export async function startAdmission(options: AdmissionOptions, t: Teardown): Promise<DenyingAdmission> {
   let verdict: (review: Review) => JsonObject | undefined = () => undefined;
   const { certificate, key } = makeCertificate();
   const server = createServer({ cert: certificate, key }, async (request, answer) => {
@@ -35,13 +66,13 @@ export async function startDenyingAdmission(stage: Stage, t: Teardown): Promise<
     server.close();
   });
   const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}/`;
-  await configure(stage, { url, caBundle: Buffer.from(certificate).toString('base64') }, t);
+  await configure(options, { url, caBundle: Buffer.from(certificate).toString('base64') }, t);
   const admission: DenyingAdmission = {
     decide(next) {
       verdict = next;
     },
   };
-  await waitUntilAsked(stage, admission);
+  await waitUntilAsked(options, admission);
   return admission;
 }
 
@@ -60,22 +91,14 @@ function answered(uid: string, status: JsonObject | undefined): JsonObject {
   return { apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', response };
 }
 
-async function configure({ client, namespace }: Stage, clientConfig: JsonObject, t: Teardown): Promise<void> {
-  const name = `denying-${namespace}`;
+async function configure({ client, name, user, rule, selector = {} }: AdmissionOptions, clientConfig: JsonObject, t: Teardown) {
   t.teardown(() => client.delete(`${path}/${name}`));
-  const expression = `request.userInfo.username == 'system:serviceaccount:${namespace}:${account}'`;
-  const rule = {
-    apiGroups: [''],
-    apiVersions: ['v1'],
-    resources: ['configmaps', 'secrets'],
-    operations: ['CREATE', 'UPDATE', 'DELETE'],
-  };
   const webhook = {
     name: 'denying.test.janus.io',
     clientConfig,
-    rules: [rule],
-    namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': namespace } },
-    matchConditions: [{ name: 'of-the-transactions', expression }],
+    rules: [{ ...rule, operations: ['CREATE', 'UPDATE', 'DELETE'] }],
+    ...selector,
+    matchConditions: [{ name: 'of-the-transactions', expression: `request.userInfo.username == '${user}'` }],
     sideEffects: 'None',
     admissionReviewVersions: ['v1'],
   };
@@ -83,12 +106,8 @@ async function configure({ client, namespace }: Stage, clientConfig: JsonObject,
 }
 
 /** The API server uses a webhook only some time after it is configured. */
-async function waitUntilAsked({ client, namespace, path }: Stage, admission: DenyingAdmission): Promise<void> {
-  admission.decide(({ name }) => (name === 'probe' ? { code: 403, message: 'asked' } : undefined));
-  const probe = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'probe' } };
-  await waitFor(async () => {
-    const answer = await client.asServiceAccount(namespace, account).create(path('configmaps'), probe, { dryRun: 'All' });
-    return answer.text.includes('asked');
-  }, 'the API server to ask the webhook');
+async function waitUntilAsked({ probe }: AdmissionOptions, admission: DenyingAdmission): Promise<void> {
+  admission.decide(({ name }) => (name.startsWith('probe') ? { code: 403, message: 'asked' } : undefined));
+  await waitFor(async () => (await probe()).text.includes('asked'), 'the API server to ask the webhook');
   admission.decide(() => undefined);
 }

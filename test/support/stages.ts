@@ -1,35 +1,12 @@
 // The stages of the engine, from left to right, and what each may import.
-
-interface Unit {
-  readonly name: string;
-  /** What it holds, for docs/architecture.md. */
-  readonly what: string;
-  readonly holds: (path: string) => boolean;
-  /** Units to its left that it may import. It may always import itself. */
-  readonly sees: readonly string[];
-  /** `pure`: a function of its arguments. `types`: only declarations. `effects`: may use the port. */
-  readonly nature: 'pure' | 'types' | 'effects';
-}
-
-export function folder(name: string): (path: string) => boolean {
-  return (path) => path.startsWith(`${name}/`);
-}
-
-function file(name: string): (path: string) => boolean {
-  return (path) => path === name;
-}
+import { packageUnits } from './package-stages.ts';
+import { file, folder, type Unit, values } from './unit.ts';
 
 const observation = (path: string): boolean => /^hooks\/observe\/(observation|awaited|carry)\.ts$/.test(path);
-const values = ['model', 'cluster'];
 const checked = [...values, 'content', 'writes', 'snapshots', 'gates', 'checks', 'due', 'locks'];
 const observed = [...checked, 'in-flight', 'observation'];
 const decided = [...observed, 'attribution', 'decide'];
 const planned = [...decided, 'plan'];
-
-/** Units for packages may import the engine's model, content and port; the engine imports nothing of them. */
-export const packages = (name: string): string => `hooks/packages/${name}`;
-const packageValues = ['model', 'content', 'packages/model'];
-const packageReads = [...packageValues, 'packages/registry', 'packages/resolve', 'packages/compare', 'packages/checks'];
 
 /** From left to right; no unit imports one to its right. A file belongs to the first unit that contains it. */
 export const units: readonly Unit[] = [
@@ -187,48 +164,7 @@ export const units: readonly Unit[] = [
     sees: [...planned, 'call', 'observe', 'memory', 'perform', 'outcome', 'report'],
     nature: 'effects',
   },
-  {
-    name: 'packages/model',
-    what: 'values of packages: references, versions, constraints, contents, the lock',
-    holds: folder(packages('model')),
-    sees: ['model'],
-    nature: 'pure',
-  },
-  {
-    name: 'packages/registry',
-    what: 'the port to a registry',
-    holds: file(packages('registry.ts')),
-    sees: ['model', 'packages/model'],
-    nature: 'types',
-  },
-  {
-    name: 'packages/resolve',
-    what: 'which versions are chosen, or why none can be',
-    holds: folder(packages('resolve')),
-    sees: packageValues,
-    nature: 'pure',
-  },
-  {
-    name: 'packages/compare',
-    what: 'whether a new schema accepts what the old one accepted',
-    holds: folder(packages('compare')),
-    sees: packageValues,
-    nature: 'pure',
-  },
-  {
-    name: 'packages/checks',
-    what: 'what a package may hold, and who else owns it',
-    holds: folder(packages('checks')),
-    sees: [...packageValues, 'packages/compare'],
-    nature: 'pure',
-  },
-  {
-    name: 'packages/observe',
-    what: 'reads the tree of a package from a registry',
-    holds: folder(packages('observe')),
-    sees: ['cluster', ...packageReads],
-    nature: 'effects',
-  },
+  ...packageUnits,
 ];
 
 export function unitOf(path: string): Unit | undefined {

@@ -3,7 +3,7 @@ import { type JsonObject, textAt } from '../../model/json.ts';
 import { replacementFaults, sharedMembers } from '../checks/conflicts.ts';
 import { type Contents, inspect, installable } from '../checks/contents.ts';
 import { crossplaneFaults } from '../checks/crossplane.ts';
-import { type PackageFault, packageFault } from '../model/fault.ts';
+import { finalFault, type PackageFault, packageFault } from '../model/fault.ts';
 import type { Installed } from '../model/lock.ts';
 import { type PackageReference, writeReference } from '../model/reference.ts';
 import type { Version } from '../model/version.ts';
@@ -48,7 +48,7 @@ export async function readTree(asked: Asked, registry: Registry): Promise<Tree> 
   if ('kind' in root) return root;
   if (root.meta.kind !== asked.kind)
     return refused(
-      packageFault('InvalidPackage', `${writeReference(asked.reference)} is a ${root.meta.kind}, expected a ${asked.kind}`),
+      finalFault('InvalidPackage', `${writeReference(asked.reference)} is a ${root.meta.kind}, expected a ${asked.kind}`),
     );
   return resolved(asked, root, registry);
 }

@@ -8,6 +8,8 @@ interface ControllerParts {
   readonly resource: ParentResource;
   readonly hookUrl: string;
   readonly matchLabels: Readonly<Record<string, string>>;
+  /** Whether the hook names related objects. */
+  readonly customize?: boolean;
 }
 
 /** The settings of a webhook other than its URL: its timeout, its credentials. */
@@ -21,7 +23,11 @@ export function controllerSpec(parts: ControllerParts, webhook: WebhookSettings 
   const selector = Object.keys(parts.matchLabels).length === 0 ? {} : { labelSelector: { matchLabels: parts.matchLabels } };
   return {
     parentResource: { ...parts.resource, ...selector },
-    hooks: { sync: hook('sync'), finalize: hook('finalize') },
+    hooks: {
+      sync: hook('sync'),
+      finalize: hook('finalize'),
+      ...(parts.customize === true ? { customize: hook('customize') } : {}),
+    },
     generateSelector: true,
   };
 }

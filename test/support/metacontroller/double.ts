@@ -7,17 +7,20 @@
 // 5. After a 429 it stores nothing and calls again after Retry-After. After any other answer that is no valid 200 it writes an
 //    Event and backs off.
 // 6. It does not write a status that is already stored, and wakes nobody.
-// 7. Its requests to the API server may be limited; by default they are not. It leaves out children, related objects, customize
-//    hooks and etags, which the project does not use.
+// 7. Its requests to the API server may be limited; by default they are not. It leaves out children and etags, which the project does
+//    not use.
+// 8. With a customize hook, calls hold the related objects, and a change of one enqueues its parents (related.ts).
 import { setMaxListeners } from 'node:events';
+import type { JsonObject } from '../../../hooks/model/json.ts';
 import { type Api, connectAsMetacontroller, hasCode, wait } from './connection.ts';
 import { controllerObject } from './controller-object.ts';
 import { createEventRecorder } from './events.ts';
-import { createHookClient, type FetchHook, httpTransport, type RecordedCall } from './hook-call.ts';
+import { createCustomize, createHookClient, type FetchHook, httpTransport, type RecordedCall } from './hook-call.ts';
 import { createInformer } from './informer.ts';
 import { tokenBucket } from './limits.ts';
 import { keyOf, type ParentResource, parentsOf } from './parents.ts';
 import { createQueue } from './queue.ts';
+import { createRelated } from './related.ts';
 import { concerns, process, type SyncParts } from './sync.ts';
 
 export interface MetacontrollerOptions {
@@ -28,6 +31,8 @@ export interface MetacontrollerOptions {
   /** The name of the CompositeController, which is part of the finalizer; default `janus`. */
   readonly name?: string;
   readonly parentResource?: ParentResource;
+  /** Whether the hook has `/customize`, which names related objects. */
+  readonly customize?: boolean;
   /**
    * It handles only parents with these labels; all parents if absent. Loops that share a cluster need different labels and names: a
    * loop also takes parents with its finalizer, and finalizes them if they lack its labels.
@@ -70,7 +75,7 @@ export async function startMetacontroller(options: MetacontrollerOptions): Promi
 
   const stop = async (): Promise<void> => {
     ending.abort(new Error('the loop was stopped'));
-    await Promise.all([parts.queue.close(), following, events.settled()]);
+    await Promise.all([parts.queue.close(), following, parts.related.settled(), events.settled()]);
     await Promise.all([api.close(), transport.close()]);
   };
 
@@ -97,23 +102,35 @@ interface Surroundings {
   readonly calls: RecordedCall[];
 }
 
-function assemble(options: MetacontrollerOptions, { api, signal, events, transport, calls }: Surroundings) {
-  const resource = options.parentResource ?? transactions;
-  const callHook = createHookClient({
+function clientOf(
+  options: MetacontrollerOptions,
+  { signal, transport, calls }: Pick<Surroundings, 'signal' | 'transport' | 'calls'>,
+) {
+  return {
     hookUrl: options.hookUrl,
     ...(options.token === undefined ? {} : { token: options.token }),
     timeoutMilliseconds: options.timeoutMilliseconds ?? 30_000,
     fetchHook: options.fetchHook ?? transport,
     signal,
-    record: (call) => calls.push(call),
-  });
+    record: (call: RecordedCall) => calls.push(call),
+  };
+}
+
+function assemble(options: MetacontrollerOptions, { api, signal, events, transport, calls }: Surroundings) {
+  const resource = options.parentResource ?? transactions;
+  const client = clientOf(options, { signal, transport, calls });
   const name = options.name ?? 'janus';
   const matchLabels = options.matchLabels ?? {};
+  const customize = options.customize === true;
+  const controller = controllerObject({ name, resource, hookUrl: options.hookUrl, matchLabels, customize });
+  const related = createRelated({ api, signal, enqueue: (key) => queue.add(key) });
+  const ask = createCustomize(client);
   const sync: SyncParts = {
-    controller: controllerObject({ name, resource, hookUrl: options.hookUrl, matchLabels }),
+    controller,
     matchLabels,
     parents: parentsOf(api, resource, signal),
-    callHook,
+    callHook: createHookClient(client),
+    ...(customize ? { related: (parent: JsonObject) => related.of(parent, () => ask({ controller, parent }, parent)) } : {}),
     events,
     signal,
     cached: (key) => informer.get(key),
@@ -130,7 +147,7 @@ function assemble(options: MetacontrollerOptions, { api, signal, events, transpo
       if (concerns(sync, object)) queue.add(keyOf(object));
     },
   });
-  return { queue, informer };
+  return { queue, informer, related };
 }
 
 /** A kind is served some time after it is defined; the real one finds it at its next discovery. */

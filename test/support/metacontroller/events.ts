@@ -64,7 +64,11 @@ function eventOf(parent: JsonObject, message: string, time: string): JsonObject 
   return {
     apiVersion: 'v1',
     kind: 'Event',
-    metadata: { namespace: field('namespace'), name: `${field('name')}.${Date.now().toString(16)}${process.pid}${numbered}` },
+    // Events about cluster-scoped objects are in the namespace default.
+    metadata: {
+      namespace: field('namespace') || 'default',
+      name: `${field('name')}.${Date.now().toString(16)}${process.pid}${numbered}`,
+    },
     involvedObject: {
       apiVersion: textAt(parent, 'apiVersion') ?? '',
       kind: textAt(parent, 'kind') ?? '',

@@ -1,6 +1,6 @@
 // One call of the hook: the request, how an answer is evaluated (rule 5 of the loop), and what is recorded of it.
 import { Agent } from 'undici';
-import { type JsonObject, textAt } from '../../../hooks/model/json.ts';
+import { isObject, type JsonObject, parseJson, textAt } from '../../../hooks/model/json.ts';
 import { decodeAnswer, type HookAnswer } from './answer.ts';
 
 interface HookRequest {
@@ -19,7 +19,7 @@ interface HookResponse {
 
 export type FetchHook = (request: HookRequest) => Promise<HookResponse>;
 
-type HookPath = '/sync' | '/finalize';
+type HookPath = '/sync' | '/finalize' | '/customize';
 
 export interface RecordedCall {
   readonly path: HookPath;
@@ -50,10 +50,32 @@ interface HookClientOptions {
 
 export type CallHook = (path: HookPath, request: JsonObject, parent: JsonObject) => Promise<HookResult>;
 
+/** The answer of the customize hook. Throws if there is none. */
+export type Customize = (request: JsonObject, parent: JsonObject) => Promise<JsonObject>;
+
+export function createCustomize(options: HookClientOptions): Customize {
+  return async (request, parent) => {
+    const [startedAt, path] = [performance.now(), '/customize'] as const;
+    const url = options.hookUrl.replace(/\/$/, '') + path;
+    const { response, error } = await fetchWithin(options, { url, headers: headersOf(options), body: JSON.stringify(request) });
+    const code = response === undefined ? {} : { code: response.code };
+    options.record({ path, parent: identityOf(parent), startedAt, milliseconds: performance.now() - startedAt, ...code });
+    if (response?.code !== 200)
+      throw new Error(`customize hook failed: ${error ?? `unsupported status code: ${response?.code}`}`);
+    const answer = parseJson(response.body);
+    if (!isObject(answer)) throw new Error('customize hook failed: expected an object');
+    return answer;
+  };
+}
+
+function headersOf({ token }: HookClientOptions): Readonly<Record<string, string>> {
+  const authorization = token === undefined ? {} : { authorization: `Bearer ${token}` };
+  return { 'content-type': 'application/json', 'user-agent': 'Go-http-client/1.1', ...authorization };
+}
+
 export function createHookClient(options: HookClientOptions): CallHook {
   const base = options.hookUrl.replace(/\/$/, '');
-  const authorization = options.token === undefined ? {} : { authorization: `Bearer ${options.token}` };
-  const headers = { 'content-type': 'application/json', 'user-agent': 'Go-http-client/1.1', ...authorization };
+  const headers = headersOf(options);
   return async (path, request, parent) => {
     const startedAt = performance.now();
     const body = JSON.stringify(request);

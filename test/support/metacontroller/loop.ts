@@ -85,7 +85,7 @@ async function createController(client: Client, options: RealOptions, { loop, un
     apiVersion: 'metacontroller.k8s.io/v1alpha1',
     kind: 'CompositeController',
     metadata: { name, labels: { [loopLabel]: loop } },
-    spec: controllerSpec({ name, resource, hookUrl: options.hookUrl, matchLabels: options.matchLabels ?? {} }, webhook),
+    spec: controllerSpec({ ...options, name, resource, matchLabels: options.matchLabels ?? {} }, webhook),
   };
   must(await client.create(controllers, object));
   undo.push(() => client.delete(`${controllers}/${name}`));

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { at, equalJson, isList, type Json, type JsonObject, textAt, withKey, withPath } from '../../../hooks/model/json.ts';
 import { type Api, ApiError, hasCode } from './connection.ts';
 
-/** Namespaced, with a status subresource: Metacontroller ignores parents without one. */
+/** Namespaced or cluster-scoped, with a status subresource: Metacontroller ignores parents without one. */
 export interface ParentResource {
   /** `group/version` */
   readonly apiVersion: string;
@@ -12,7 +12,8 @@ export interface ParentResource {
 }
 
 export function keyOf(object: JsonObject): string {
-  return `${textAt(object, 'metadata', 'namespace')}/${textAt(object, 'metadata', 'name')}`;
+  const [namespace, name] = [textAt(object, 'metadata', 'namespace'), textAt(object, 'metadata', 'name')];
+  return namespace === undefined ? `${name}` : `${namespace}/${name}`;
 }
 
 export function listPath({ apiVersion, resource }: ParentResource): string {
@@ -20,9 +21,10 @@ export function listPath({ apiVersion, resource }: ParentResource): string {
 }
 
 export function objectPath({ apiVersion, resource }: ParentResource, object: JsonObject): string {
-  const namespace = encodeURIComponent(textAt(object, 'metadata', 'namespace') ?? '');
+  const namespace = textAt(object, 'metadata', 'namespace');
   const name = encodeURIComponent(textAt(object, 'metadata', 'name') ?? '');
-  return `/apis/${apiVersion}/namespaces/${namespace}/${resource}/${name}`;
+  const place = namespace === undefined ? '' : `/namespaces/${encodeURIComponent(namespace)}`;
+  return `/apis/${apiVersion}${place}/${resource}/${name}`;
 }
 
 export function finalizersOf(object: JsonObject): readonly Json[] {

@@ -15,6 +15,8 @@ export interface SyncParts {
   readonly callHook: CallHook;
   readonly events: EventRecorder;
   readonly signal: AbortSignal;
+  /** The related objects of a parent; absent without a customize hook. */
+  readonly related?: (parent: JsonObject) => Promise<JsonObject>;
   readonly cached: (key: string) => JsonObject | undefined;
   readonly enqueueAfter: (key: string, seconds: number) => void;
 }
@@ -42,7 +44,8 @@ async function turn(parts: SyncParts, cached: JsonObject): Promise<Verdict> {
   const parent = await explained(withFinalizer(parts, cached), `can't sync finalizer for ${named(cached)}`);
   const finalizing = isDeleted(parent) || !matches(parts, parent);
   const hook = finalizing ? 'finalize' : 'sync';
-  const request = { controller: parts.controller, parent, children: {}, related: {}, finalizing };
+  const related = (await parts.related?.(parent)) ?? {};
+  const request = { controller: parts.controller, parent, children: {}, related, finalizing };
   const result = await parts.callHook(`/${hook}`, request, parent);
   if (result.kind === 'tooManyRequests') return { kind: 'after', seconds: result.seconds };
   if (result.kind === 'error')

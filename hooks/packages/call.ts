@@ -1,0 +1,52 @@
+// The interface between the web server and the coordinator of packages: a call of Metacontroller goes in, an answer comes out.
+import type { Clock, Cluster } from '../cluster.ts';
+import type { JsonObject } from '../model/json.ts';
+import type { Version } from './model/version.ts';
+import type { Registry } from './registry.ts';
+
+/** A call is a doorbell: only name and uid of its object count, everything else is read live. */
+export interface PackageCall {
+  readonly name: string;
+  readonly uid: string;
+  /** The status in the request; answered unchanged once the object is gone, or where nothing is left to do. */
+  readonly status: JsonObject;
+  readonly finalizing: boolean;
+}
+
+export interface PackageReply {
+  readonly status: JsonObject;
+  /** In seconds; 0 requests no further call. */
+  readonly resyncAfterSeconds: number;
+  readonly finalized: boolean;
+}
+
+/** What a call did, for the log. */
+export interface PackageReport {
+  readonly name: string;
+  readonly uid: string;
+  readonly fromPhase: string;
+  readonly toPhase: string;
+  /** Why, in words. */
+  readonly because: string;
+  /** Writes that took effect. */
+  readonly writes: number;
+  /** The failure of a write or a read, if there was one; contains no secret. */
+  readonly trouble?: string;
+}
+
+export interface PackageParts {
+  readonly cluster: Cluster;
+  readonly clock: Clock;
+  /** Registries with these pull secrets (`.dockerconfigjson`), until so many ms have passed. */
+  readonly openRegistry: (pullSecrets: readonly string[], deadline: number) => Registry;
+  /** The namespace of stages, their contents and pull secrets; it holds a ServiceAccount of this name, which does all of it. */
+  readonly namespace: string;
+  /** The version of Crossplane; without it no package's `spec.crossplane.version` is checked. */
+  readonly crossplane?: Version;
+  /** ms for which a call reads from registries and the cluster. */
+  readonly deadline: number;
+  readonly record: (report: PackageReport) => void;
+}
+
+/** Serves one call. Rejects only on a bug. */
+export type PackageHook = (call: PackageCall) => Promise<PackageReply>;

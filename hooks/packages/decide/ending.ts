@@ -1,0 +1,80 @@
+// After a try: the Lock is released, what is not needed any more is deleted, and what is left is rest or another try.
+import type { Resource } from '../../cluster.ts';
+import { type JsonObject, textAt } from '../../model/json.ts';
+import type { PackageTransaction } from '../model/package-transaction.ts';
+import { advanced, millisecondsOf, timeOf } from '../model/status.ts';
+import { releaseLock } from '../plan/lock.ts';
+import { accountIn, preconditionOf } from '../plan/resources.ts';
+import { pauseAfter } from './ends.ts';
+import { type Deed, type Move, staying } from './move.ts';
+import { holds, retryTimeOf } from './validating.ts';
+
+export interface Releasing {
+  readonly ptx: PackageTransaction;
+  readonly now: number;
+  readonly namespace: string;
+  readonly lock: JsonObject | undefined;
+}
+
+export function release({ ptx, now, namespace, lock }: Releasing): Move {
+  const { status } = ptx;
+  const deeds = holds(ptx, lock) ? [{ write: releaseLock(lock, namespace) }] : [];
+  if (!isTriedAgain(ptx))
+    return { because: 'the Lock is released', deeds, status: advanced(status, { phase: 'Cleaning' }), wait: 1 };
+  const pause = Math.max(pauseAfter(status.failures), status.outcome?.retryAfterSeconds ?? 0);
+  const next = advanced(status, { phase: 'Waiting', retryTime: retryTimeOf(now, pause), settledTime: undefined });
+  return { because: 'the Lock is released until the next try', deeds, status: next, wait: pause };
+}
+
+function isTriedAgain({ status, retryLimit, isDeleting }: PackageTransaction): boolean {
+  const { outcome, failures } = status;
+  return outcome?.kind === 'Failed' && outcome.isFinal !== true && failures < retryLimit && !isDeleting;
+}
+
+/** An object that may go. */
+export interface Leftover {
+  readonly resource: Resource;
+  readonly namespace?: string;
+  readonly object: JsonObject;
+}
+
+export interface Cleaning {
+  readonly ptx: PackageTransaction;
+  readonly now: number;
+  readonly namespace: string;
+  /** Stages and contents of all its tries; none where they must stay. */
+  readonly leftovers: readonly Leftover[];
+  /** Finished package transactions beyond the limit of the history. */
+  readonly history: readonly Leftover[];
+}
+
+const mostDeletes = 100;
+
+export function clean({ ptx, now, namespace, leftovers, history }: Cleaning): Move {
+  const { status } = ptx;
+  const settled = millisecondsOf(status.settledTime);
+  if (settled > now) return staying(status, 'a request of this try may be late', (settled - now) / 1000);
+  const gone = [...leftovers, ...history].slice(0, mostDeletes);
+  const deeds = gone.map((one) => deletion(one, namespace));
+  if (leftovers.length > mostDeletes) return { because: 'stages and contents are deleted', deeds, status, wait: 0.2 };
+  const isDone = status.outcome?.kind === 'Succeeded';
+  const end = advanced(status, { phase: isDone ? 'Succeeded' : 'Failed', completionTime: timeOf(now), settledTime: undefined });
+  const finalized = ptx.isDeleting ? { finalized: true } : {};
+  return { because: 'nothing is left to do', deeds, status: end, wait: 0, ...finalized };
+}
+
+function deletion({ resource, namespace: place, object }: Leftover, namespace: string): Deed {
+  const location = {
+    resource,
+    name: textAt(object, 'metadata', 'name') ?? '',
+    ...(place === undefined ? {} : { namespace: place }),
+  };
+  const write = { verb: 'delete', identity: accountIn(namespace), location, precondition: preconditionOf(object) } as const;
+  return { write, settledBy: 'absent' };
+}
+
+/** At rest: being deleted, it may go. */
+export function rest(ptx: PackageTransaction): Move {
+  const move = staying(ptx.status, 'nothing is left to do', 0);
+  return ptx.isDeleting ? { ...move, finalized: true } : move;
+}

@@ -1,0 +1,62 @@
+// The contents of all stages are stored before the first stage is made: from here on no registry is needed.
+import type { JsonObject } from '../../model/json.ts';
+import { faultOf } from '../due.ts';
+import { packagesDigest } from '../model/holder.ts';
+import type { PackageTransaction } from '../model/package-transaction.ts';
+import { advanced, timeOf } from '../model/status.ts';
+import { contentsWrite, type Prepared } from '../plan/stages.ts';
+import type { RegistryFailure } from '../registry.ts';
+import { abandoned, ended, lostLock, mostLate } from './ends.ts';
+import { going, type Move, staying } from './move.ts';
+import { holds } from './validating.ts';
+
+export type Preparation =
+  | { readonly kind: 'ready'; readonly prepared: readonly Prepared[]; readonly existing: ReadonlySet<string> }
+  | { readonly kind: 'failed'; readonly failure: RegistryFailure }
+  | { readonly kind: 'unfinished' };
+
+export interface Preparing {
+  readonly ptx: PackageTransaction;
+  readonly now: number;
+  readonly namespace: string;
+  readonly lock: JsonObject | undefined;
+  readonly preparation: Preparation | undefined;
+}
+
+const mostStages = 512;
+
+/** Whether the Lock is held, and its packages are those that were resolved against. */
+export function isAsResolved(ptx: PackageTransaction, lock: JsonObject | undefined): lock is JsonObject {
+  return holds(ptx, lock) && packagesDigest(lock) === ptx.status.lockDigest;
+}
+
+export function prepare(scene: Preparing): Move {
+  const { ptx, now, lock, preparation, namespace } = scene;
+  const { status } = ptx;
+  if (ptx.isDeleting) return going(abandoned(status, now), 'it is being deleted');
+  if (!isAsResolved(ptx, lock)) return going(lostLock(status, now), 'the Lock is not as it was');
+  const fault = faultOf(ptx);
+  if (fault !== undefined) return failed(scene, 'InvalidPackage', fault, true);
+  if (preparation === undefined || preparation.kind === 'unfinished') return staying(status, 'the time of the call is over', 0.2);
+  if (preparation.kind === 'failed') return failed(scene, 'Unavailable', preparation.failure.message);
+  const { prepared, existing } = preparation;
+  if (prepared.length > mostStages)
+    return failed(scene, 'InvalidPackage', `it would take ${prepared.length} stages, at most ${mostStages} are possible`);
+  const missing = prepared.filter(({ stage }) => !existing.has(stage.name));
+  const late = existing.size > 0 ? { settledTime: timeOf(now + mostLate) } : {};
+  return {
+    because: 'the contents of the stages are stored',
+    deeds: missing.map((one) => ({
+      write: contentsWrite(ptx, one, prepared.indexOf(one), namespace),
+      settledBy: 'exists' as const,
+    })),
+    status: advanced(status, { phase: 'Installing', stages: prepared.map(({ stage }) => stage), made: 0, committed: 0, ...late }),
+    wait: 1,
+    refused: ({ message }) => failed(scene, 'InstallationFailed', message).status,
+  };
+}
+
+function failed({ ptx, now }: Preparing, reason: string, message: string, isFinal = false): Move {
+  const step = reason === 'InstallationFailed' ? 'Installation' : 'Validation';
+  return going(ended(ptx.status, { kind: 'Failed', step, reason, message, ...(isFinal ? { isFinal } : {}) }, now), message);
+}

@@ -1,0 +1,34 @@
+// A try that failed after something was made: its stages are rolled back, the last one first.
+import { type JsonObject, textAt } from '../../model/json.ts';
+import type { PackageTransaction } from '../model/package-transaction.ts';
+import { advanced, millisecondsOf } from '../model/status.ts';
+import { going, type Move, staying } from './move.ts';
+import { undoLast } from './undo.ts';
+
+export interface RollingBack {
+  readonly ptx: PackageTransaction;
+  readonly now: number;
+  readonly namespace: string;
+  /** The stages of this try that exist, the last one first. */
+  readonly found: readonly JsonObject[];
+}
+
+export function rollBack(scene: RollingBack): Move {
+  const { ptx, now, found } = scene;
+  const { status } = ptx;
+  const undone = undoLast(scene, found);
+  if (undone.kind === 'move') return undone.move;
+  if (undone.kind === 'failed') return going(left(ptx, undone.stage), 'a stage could not be undone');
+  const settled = millisecondsOf(status.settledTime);
+  if (settled > now) return staying(status, 'a request that made a stage may be late', (settled - now) / 1000);
+  return going(advanced(status, { phase: 'Releasing' }), 'everything is rolled back');
+}
+
+/** An undo that left something is final, and its stages stay, so that their rollback can be tried again. */
+function left({ status }: PackageTransaction, stage: JsonObject) {
+  const name = textAt(stage, 'metadata', 'name') ?? '';
+  const why = status.outcome?.message ?? '';
+  const message = `${why}; the rollback is incomplete: the status of Transaction ${name} says what is left; mend it, then annotate that Transaction with tx.janus.io/retry-rollback`;
+  const outcome = { kind: 'Failed', step: 'Rollback', reason: 'RollbackIncomplete', message, isFinal: true } as const;
+  return advanced(status, { phase: 'Releasing', outcome });
+}

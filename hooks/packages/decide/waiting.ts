@@ -1,0 +1,123 @@
+// Before the Lock: it is free, ours already, held by another one, or by one that is gone.
+import { type JsonObject, textAt } from '../../model/json.ts';
+import { faultOf } from '../due.ts';
+import { type Holder, holderOf, nextNumberOf } from '../model/holder.ts';
+import type { PackageTransaction } from '../model/package-transaction.ts';
+import { advanced, millisecondsOf, timeOf } from '../model/status.ts';
+import { createLock, releaseLock, takeLock } from '../plan/lock.ts';
+import { mostLate } from './ends.ts';
+import { type Move, safetyWait, staying } from './move.ts';
+import { undoLast } from './undo.ts';
+
+export interface Waiting {
+  readonly ptx: PackageTransaction;
+  readonly now: number;
+  readonly namespace: string;
+  /** Undefined: there is none yet. */
+  readonly lock: JsonObject | undefined;
+  /** Whether the package transaction that holds the Lock exists. */
+  readonly isHolderThere: boolean;
+  /** Stages of a holder that is gone, the last one first. */
+  readonly leftStages: readonly JsonObject[];
+}
+
+/** The spec is no valid one: final, without the Lock. */
+export function refuse(ptx: PackageTransaction, now: number): Move {
+  const outcome = {
+    kind: 'Failed',
+    step: 'Validation',
+    reason: 'InvalidPackage',
+    message: faultOf(ptx) ?? '',
+    isFinal: true,
+  } as const;
+  const failures = ptx.status.failures + 1;
+  const status = advanced(ptx.status, { phase: 'Failed', outcome, failures, completionTime: timeOf(now) });
+  return staying(status, 'the spec is no valid one', 0);
+}
+
+export function wait({ status }: PackageTransaction, now: number): Move {
+  return staying(status, 'the next try has its time', Math.max(1, (millisecondsOf(status.retryTime) - now) / 1000));
+}
+
+export function take(scene: Waiting): Move {
+  const { ptx, lock, namespace } = scene;
+  const holder = lock === undefined ? undefined : holderOf(lock);
+  if (ptx.isDeleting) return leave(scene, holder);
+  if (lock === undefined)
+    return {
+      because: 'there is no Lock yet',
+      deeds: [{ write: createLock(namespace), settledBy: 'exists' }],
+      status: ptx.status,
+      wait: 0.2,
+    };
+  if (holder === undefined) return taking(scene, lock, 'the Lock is free');
+  if (holder.uid === ptx.uid) return begun(scene, lock, holder.number, 'the Lock is held already');
+  return scene.isHolderThere ? behind(scene, holder) : takeOver(scene, lock, holder);
+}
+
+function leave({ ptx, lock, namespace }: Waiting, holder: Holder | undefined): Move {
+  const mine = holder?.uid === ptx.uid && lock !== undefined;
+  const deeds = mine ? [{ write: releaseLock(lock, namespace) }] : [];
+  // Contents of earlier tries go first.
+  const status = advanced(ptx.status, { phase: 'Cleaning', outcome: { kind: 'Abandoned', message: 'it is being deleted' } });
+  return { because: 'it is being deleted before it has begun', deeds, status, wait: 1 };
+}
+
+function taking(scene: Waiting, lock: JsonObject, because: string): Move {
+  const { ptx, namespace } = scene;
+  return { ...begun(scene, lock, nextNumberOf(lock), because), deeds: [{ write: takeLock(lock, ptx, namespace) }] };
+}
+
+function begun({ ptx, now }: Waiting, _lock: JsonObject, number: number, because: string): Move {
+  const { status, specDigest } = ptx;
+  const next = advanced(status, {
+    phase: 'Validating',
+    number: status.number ?? number,
+    startTime: status.startTime ?? timeOf(now),
+    tryTime: timeOf(now),
+    specDigest,
+    retryTime: undefined,
+    outcome: undefined,
+    settledTime: undefined,
+    lockDigest: undefined,
+    proposed: undefined,
+    stages: [],
+    made: 0,
+    committed: 0,
+  });
+  return { because, deeds: [], status: next, wait: 1 };
+}
+
+function behind({ ptx }: Waiting, holder: Holder): Move {
+  return staying(ptx.status, 'another package transaction holds the Lock', safetyWait, {
+    reason: 'WaitingForLock',
+    message: `Waiting for package transaction ${holder.name}, which holds the Lock`,
+  });
+}
+
+// What a holder that is gone had under way is undone first, unless it had written the Lock: then it was done.
+function takeOver(scene: Waiting, lock: JsonObject, holder: Holder): Move {
+  const { ptx, now, leftStages } = scene;
+  const note = {
+    reason: 'WaitingForLock',
+    message: `Package transaction ${holder.name} held the Lock and is gone: what it had not finished is undone first`,
+  } as const;
+  const settled = millisecondsOf(ptx.status.settledTime);
+  if (settled === 0) {
+    const status = advanced(ptx.status, { settledTime: timeOf(now + mostLate) });
+    return staying(status, 'the holder of the Lock is gone', 1, note);
+  }
+  if (!holder.hasWritten) {
+    const undone = undoLast(scene, leftStages);
+    if (undone.kind === 'move') return { ...undone.move, note };
+    if (undone.kind === 'failed')
+      return staying(ptx.status, 'a stage of the former holder cannot be undone', safetyWait, {
+        reason: 'WaitingForLock',
+        message: `Transaction ${textAt(undone.stage, 'metadata', 'name')} of package transaction ${holder.name}, which is gone, could not be undone: mend what its status names and annotate it with tx.janus.io/retry-rollback, or delete it`,
+      });
+  }
+  if (settled > now) return staying(ptx.status, 'a request of the former holder may be late', (settled - now) / 1000, note);
+  const free = taking(scene, lock, 'the former holder of the Lock is gone, and nothing of it is left');
+  const number = ptx.status.number ?? Math.max(nextNumberOf(lock), holder.number + 1);
+  return { ...free, status: { ...free.status, number } };
+}

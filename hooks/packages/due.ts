@@ -1,0 +1,48 @@
+// What is due for a package transaction, from its stored status.
+import type { PackageTransaction } from './model/package-transaction.ts';
+import { millisecondsOf } from './model/status.ts';
+
+export type Due =
+  /** Nothing is left to do. */
+  | 'rest'
+  /** The spec is no valid one, or was changed: final before anything is made. */
+  | 'refuse'
+  /** The time of the next try has not come. */
+  | 'wait'
+  /** Take the Lock; being deleted, leave it. */
+  | 'take'
+  | 'validate'
+  | 'prepare'
+  | 'install'
+  | 'verify'
+  | 'rollBack'
+  | 'release'
+  | 'clean';
+
+const byPhase = {
+  Waiting: 'take',
+  Validating: 'validate',
+  Preparing: 'prepare',
+  Installing: 'install',
+  Verifying: 'verify',
+  RollingBack: 'rollBack',
+  Releasing: 'release',
+  Cleaning: 'clean',
+  Succeeded: 'rest',
+  Failed: 'rest',
+} as const;
+
+/** `now` in ms since the epoch. */
+export function dueOf(ptx: PackageTransaction, now: number): Due {
+  const { status, isDeleting } = ptx;
+  if (status.phase !== 'Waiting' || isDeleting) return byPhase[status.phase];
+  if (faultOf(ptx) !== undefined) return 'refuse';
+  return millisecondsOf(status.retryTime) > now ? 'wait' : 'take';
+}
+
+/** What is wrong with the spec, in words. */
+export function faultOf({ wanted, specDigest, status }: PackageTransaction): string | undefined {
+  if (typeof wanted === 'string') return wanted;
+  const isChanged = status.specDigest !== undefined && status.specDigest !== specDigest;
+  return isChanged ? 'spec was changed after this began: create another package transaction' : undefined;
+}

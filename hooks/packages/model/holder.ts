@@ -1,0 +1,80 @@
+// Who holds the Lock, and the numbers on it: annotations of the Lock, so that its schema stays as Crossplane has it.
+import { at, isList, isObject, type Json, type JsonObject, textAt, withPath } from '../../model/json.ts';
+import { digestOf } from './digest.ts';
+
+export interface Holder {
+  readonly name: string;
+  /** Two package transactions can have one name, one after the other. */
+  readonly uid: string;
+  /** The number that it had when it took the Lock. */
+  readonly number: number;
+  /** Lock.packages is what it proposed: nothing of it may be undone. */
+  readonly hasWritten: boolean;
+}
+
+const annotation = {
+  name: 'pkg.crossplane.io/current-transaction',
+  next: 'pkg.crossplane.io/next-transaction-number',
+  limit: 'pkg.crossplane.io/transaction-history-limit',
+  uid: 'packages.janus.io/holder-uid',
+  number: 'packages.janus.io/holder-number',
+  written: 'packages.janus.io/holder-has-written',
+} as const;
+
+const usualHistory = 10;
+
+function annotationOf(lock: JsonObject, key: keyof typeof annotation): string | undefined {
+  return textAt(lock, 'metadata', 'annotations', annotation[key]);
+}
+
+function withAnnotation(lock: JsonObject, key: keyof typeof annotation, value: string | undefined): JsonObject {
+  return withPath(lock, ['metadata', 'annotations', annotation[key]], value);
+}
+
+function count(text: string | undefined, fallback: number): number {
+  return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : fallback;
+}
+
+export function holderOf(lock: JsonObject): Holder | undefined {
+  const name = annotationOf(lock, 'name');
+  if (name === undefined || name === '') return undefined;
+  const [uid = '', number] = [annotationOf(lock, 'uid'), count(annotationOf(lock, 'number'), 0)];
+  return { name, uid, number, hasWritten: annotationOf(lock, 'written') === 'true' };
+}
+
+export function nextNumberOf(lock: JsonObject): number {
+  return Math.max(1, count(annotationOf(lock, 'next'), 1));
+}
+
+/** How many finished package transactions stay; 0: all. */
+export function historyLimitOf(lock: JsonObject): number {
+  return count(annotationOf(lock, 'limit'), usualHistory);
+}
+
+export function packagesOf(lock: JsonObject): readonly Json[] {
+  const packages = at(lock, 'packages');
+  return isList(packages) ? packages : [];
+}
+
+export function packagesDigest(lock: JsonObject): string {
+  return digestOf(packagesOf(lock).filter(isObject));
+}
+
+export function held(lock: JsonObject, { name, uid, number }: Omit<Holder, 'hasWritten'>): JsonObject {
+  const named = withAnnotation(withAnnotation(lock, 'name', name), 'uid', uid);
+  return withAnnotation(withAnnotation(named, 'number', String(number)), 'written', undefined);
+}
+
+/** The next number is beyond the holder's. */
+export function released(lock: JsonObject): JsonObject {
+  const next = Math.max(nextNumberOf(lock), (holderOf(lock)?.number ?? 0) + 1);
+  const free = (['name', 'uid', 'number', 'written'] as const).reduce<JsonObject>(
+    (object, key) => withAnnotation(object, key, undefined),
+    lock,
+  );
+  return withAnnotation(free, 'next', String(next));
+}
+
+export function withPackages(lock: JsonObject, packages: readonly JsonObject[]): JsonObject {
+  return withAnnotation({ ...lock, packages }, 'written', 'true');
+}

@@ -1,0 +1,86 @@
+// A package transaction, as it is stored.
+import { at, isObject, type JsonObject, textAt } from '../../model/json.ts';
+import { digestOf } from './digest.ts';
+import { kindOf, type PackageKind, packageApiVersion, packageKinds, quoted } from './package.ts';
+import { type PackageReference, readReference } from './reference.ts';
+import { readStatus, type Status } from './status.ts';
+
+/** The package to install. */
+export interface Wanted {
+  readonly kind: PackageKind;
+  readonly name: string;
+  /** The live package object must have it, if given. */
+  readonly uid: string | undefined;
+  readonly labels: JsonObject;
+  readonly spec: JsonObject;
+  readonly reference: PackageReference;
+}
+
+export interface PackageTransaction {
+  readonly name: string;
+  readonly uid: string;
+  readonly generation: number;
+  readonly isDeleting: boolean;
+  readonly annotations: JsonObject;
+  /** What is wrong with the spec, in words, if it is no valid one. */
+  readonly wanted: Wanted | string;
+  readonly specDigest: string;
+  readonly retryLimit: number;
+  readonly status: Status;
+}
+
+const usualRetryLimit = 5;
+/** All that it makes carries its name as a label. */
+const longestName = 63;
+
+export function readPackageTransaction(object: JsonObject): PackageTransaction {
+  const [spec, status, limit] = [at(object, 'spec') ?? {}, at(object, 'status'), at(object, 'spec', 'retryLimit')];
+  const generation = at(object, 'metadata', 'generation');
+  const annotations = at(object, 'metadata', 'annotations');
+  const name = textAt(object, 'metadata', 'name') ?? '';
+  return {
+    name,
+    uid: textAt(object, 'metadata', 'uid') ?? '',
+    generation: typeof generation === 'number' ? generation : 0,
+    isDeleting: at(object, 'metadata', 'deletionTimestamp') !== undefined,
+    annotations: isObject(annotations) ? annotations : {},
+    wanted: readWanted(name, isObject(spec) ? spec : {}),
+    specDigest: digestOf(spec),
+    retryLimit: typeof limit === 'number' ? limit : usualRetryLimit,
+    status: readStatus(isObject(status) ? status : {}),
+  };
+}
+
+const members = ['change', 'install', 'retryLimit'];
+
+function readWanted(name: string, spec: JsonObject): Wanted | string {
+  if (name.length > longestName) return `metadata.name: at most ${longestName} characters, found ${name.length}`;
+  const foreign = Object.keys(spec).find((member) => !members.includes(member));
+  if (foreign !== undefined) return `spec: expected ${members.join(', ')}, found ${quoted(foreign)}`;
+  if (textAt(spec, 'change') !== 'Install') return `spec.change: expected Install, found ${quoted(textAt(spec, 'change'))}`;
+  return readSnapshot(at(spec, 'install', 'package'));
+}
+
+const place = 'spec.install.package';
+
+function readSnapshot(snapshot: ReturnType<typeof at>): Wanted | string {
+  const [kind, name] = [kindOf(textAt(snapshot, 'kind')), textAt(snapshot, 'metadata', 'name') ?? ''];
+  const [spec, labels] = [at(snapshot, 'spec'), at(snapshot, 'metadata', 'labels')];
+  if (kind === undefined || textAt(snapshot, 'apiVersion') !== packageApiVersion)
+    return `${place}: expected ${packageApiVersion} and one of ${packageKinds.join(', ')}, found ${quoted(textAt(snapshot, 'kind'))}`;
+  if (name === '' || name.length > longestName)
+    return `${place}.metadata.name: expected 1 to ${longestName} characters, found ${name.length}`;
+  const reference = readPackage(spec);
+  if (typeof reference === 'string') return reference;
+  const uid = textAt(snapshot, 'metadata', 'uid');
+  return { kind, name, uid, labels: isObject(labels) ? labels : {}, spec: isObject(spec) ? spec : {}, reference };
+}
+
+const longestReference = 512;
+
+function readPackage(spec: ReturnType<typeof at>): PackageReference | string {
+  const text = textAt(spec, 'package') ?? '';
+  const reference = text.length > longestReference ? undefined : readReference(text);
+  if (reference !== undefined) return reference;
+  return `${place}.spec.package: expected registry, repository and tag or digest, such as registry.example.org/acme/name:v1.0.0, found ${quoted(text)}`;
+}

@@ -1,0 +1,152 @@
+// The status of a package transaction, as values.
+import { at, isList, isObject, type JsonObject, textAt } from '../../model/json.ts';
+
+export type Phase =
+  /** For the Lock, or until the next try. */
+  | 'Waiting'
+  | 'Validating'
+  | 'Preparing'
+  | 'Installing'
+  | 'Verifying'
+  | 'RollingBack'
+  | 'Releasing'
+  | 'Cleaning'
+  | 'Succeeded'
+  | 'Failed';
+
+export type Purpose = 'Packages' | 'Revisions' | 'Objects' | 'Activation';
+
+/** A stage: a Transaction of the engine, and the ConfigMap with its contents if it has any. */
+export interface Stage {
+  readonly name: string;
+  readonly purpose: Purpose;
+  /** SHA-256 of its contents; absent if it has none. */
+  readonly digest?: string;
+}
+
+/** Why a try ends. */
+export interface Outcome {
+  readonly kind: 'Succeeded' | 'Failed' | 'Abandoned';
+  readonly step?: 'Validation' | 'Installation' | 'Rollback';
+  readonly reason?: string;
+  readonly message?: string;
+  /** Another try could not help. */
+  readonly isFinal?: boolean;
+  /** The wish of a registry. */
+  readonly retryAfterSeconds?: number;
+}
+
+export interface Status {
+  readonly phase: Phase;
+  /** Grows with every progress; 0 before the first. */
+  readonly version: number;
+  readonly failures: number;
+  readonly number?: number;
+  /** The whole Lock after the change. */
+  readonly proposed?: readonly JsonObject[];
+  readonly startTime?: string;
+  readonly completionTime?: string;
+  readonly specDigest?: string;
+  /** Of Lock.packages when this try was resolved. */
+  readonly lockDigest?: string;
+  readonly tryTime?: string;
+  readonly retryTime?: string;
+  /** Until then a request of a process that died may still take effect. */
+  readonly settledTime?: string;
+  readonly stages: readonly Stage[];
+  /** Stages whose creation was answered. */
+  readonly made: number;
+  readonly committed: number;
+  readonly outcome?: Outcome;
+  readonly conditions: readonly JsonObject[];
+}
+
+const phases: readonly string[] = [
+  'Waiting',
+  'Validating',
+  'Preparing',
+  'Installing',
+  'Verifying',
+  'RollingBack',
+  'Releasing',
+  'Cleaning',
+  'Succeeded',
+  'Failed',
+] satisfies readonly Phase[];
+
+function integerAt(value: JsonObject, key: string): number | undefined {
+  const found = at(value, key);
+  return typeof found === 'number' && Number.isSafeInteger(found) && found >= 0 ? found : undefined;
+}
+
+const textFields = ['startTime', 'completionTime', 'specDigest', 'lockDigest', 'tryTime', 'retryTime', 'settledTime'] as const;
+
+/** The stored status; an empty one begins. */
+export function readStatus(stored: JsonObject): Status {
+  const phase = textAt(stored, 'phase') ?? '';
+  const outcome = at(stored, 'outcome');
+  const texts = textFields.flatMap((key) => (textAt(stored, key) === undefined ? [] : [[key, textAt(stored, key)]]));
+  const count = (key: string): number => integerAt(stored, key) ?? 0;
+  return {
+    phase: phases.includes(phase) ? (phase as Phase) : 'Waiting',
+    version: count('version'),
+    failures: count('failures'),
+    ...lockFields(stored),
+    ...Object.fromEntries(texts),
+    stages: listAt(stored, 'stages').map(readStage),
+    made: count('made'),
+    committed: count('committed'),
+    ...(isObject(outcome) ? { outcome: outcome as unknown as Outcome } : {}),
+    conditions: listAt(stored, 'conditions'),
+  };
+}
+
+function lockFields(stored: JsonObject): Pick<Status, 'number' | 'proposed'> {
+  const [number, proposed] = [integerAt(stored, 'transactionNumber'), at(stored, 'proposedLockPackages')];
+  return {
+    ...(number === undefined ? {} : { number }),
+    ...(isList(proposed) ? { proposed: proposed.filter(isObject) } : {}),
+  };
+}
+
+function listAt(stored: JsonObject, key: string): readonly JsonObject[] {
+  const found = at(stored, key);
+  return isList(found) ? found.filter(isObject) : [];
+}
+
+function readStage(stage: JsonObject): Stage {
+  const digest = textAt(stage, 'digest');
+  const purpose = (textAt(stage, 'purpose') ?? 'Packages') as Purpose;
+  return { name: textAt(stage, 'name') ?? '', purpose, ...(digest === undefined ? {} : { digest }) };
+}
+
+/** As it is stored. */
+export function writeStatus(status: Status, conditions: readonly JsonObject[]): JsonObject {
+  const { number, proposed, stages, outcome, ...rest } = status;
+  const progress = `${status.committed}/${stages.length}`;
+  return {
+    ...rest,
+    conditions,
+    ...(number === undefined ? {} : { transactionNumber: number }),
+    ...(proposed === undefined ? {} : { proposedLockPackages: proposed }),
+    ...(stages.length === 0 ? {} : { stages: stages.map((one) => ({ ...one })), progress }),
+    ...(outcome === undefined ? {} : { outcome: { ...outcome } }),
+  };
+}
+
+/** A step forward. What is set to undefined is dropped. */
+export function advanced(status: Status, changes: { readonly [Key in keyof Status]?: Status[Key] | undefined }): Status {
+  const next = { ...status, ...changes, version: status.version + 1 };
+  return Object.fromEntries(Object.entries(next).filter(([, value]) => value !== undefined)) as unknown as Status;
+}
+
+/** RFC 3339 in whole seconds, of ms since the epoch. */
+export function timeOf(milliseconds: number): string {
+  return new Date(milliseconds).toISOString().replace(/\.\d+Z$/, 'Z');
+}
+
+/** ms since the epoch; 0 where there is none. */
+export function millisecondsOf(time: string | undefined): number {
+  const read = time === undefined ? 0 : Date.parse(time);
+  return Number.isNaN(read) ? 0 : read;
+}

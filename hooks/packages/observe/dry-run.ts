@@ -1,0 +1,63 @@
+// Every object of a package is tried with `dryRun=All`, as the ServiceAccount that will make it.
+import type { Write } from '../../cluster.ts';
+import { type JsonObject, textAt } from '../../model/json.ts';
+import type { CoordinatorFault } from '../decide/validating.ts';
+import { type PackageFault, packageFault } from '../model/fault.ts';
+import { quoted } from '../model/package.ts';
+import { type Member, memberObject } from '../plan/changes.ts';
+import type { Maker } from '../plan/owners.ts';
+import { fieldManager, preconditionOf } from '../plan/resources.ts';
+import { mostObjectBytes } from '../plan/stages.ts';
+import { resourceOf } from './members.ts';
+import { eachOf, find, identityOf, type Looker, Unread } from './reading.ts';
+
+type Fault = PackageFault | CoordinatorFault;
+
+/** Groups of what runs package transactions: a package must not replace it. */
+const ownGroups = ['tx.janus.io', 'pkg.crossplane.io', 'meta.pkg.crossplane.io', 'metacontroller.k8s.io'];
+
+export async function tryMembers(looker: Looker, members: readonly Member[], maker: Maker): Promise<readonly Fault[]> {
+  const faults = await eachOf(members, (member) => tryMember(looker, member, maker));
+  return faults.flat();
+}
+
+async function tryMember(looker: Looker, member: Member, maker: Maker): Promise<readonly Fault[]> {
+  const { object } = member;
+  const what = `${textAt(object, 'kind')} ${quoted(textAt(object, 'metadata', 'name'))}`;
+  if (ownGroups.includes(textAt(object, 'spec', 'group') ?? ''))
+    return [packageFault('CRDConflict', `${what} belongs to a group of what installs packages`)];
+  const size = Buffer.byteLength(JSON.stringify(object));
+  if (size > mostObjectBytes)
+    return [packageFault('InvalidPackage', `${what} has ${size} bytes, at most ${mostObjectBytes} are possible`)];
+  const resource = await resourceOf(looker, object);
+  if (resource === undefined)
+    return [packageFault('InvalidPackage', `${what}: the cluster does not serve ${quoted(textAt(object, 'apiVersion'))}`)];
+  return dryRun(looker, member, maker, { resource, name: textAt(object, 'metadata', 'name') ?? '' });
+}
+
+const mostAttempts = 3;
+
+async function dryRun(looker: Looker, member: Member, maker: Maker, location: Write['location']): Promise<readonly Fault[]> {
+  for (let attempt = 1; ; attempt += 1) {
+    const live = await find(looker, location);
+    const answer = await looker.reader.dryRun(writeOf(looker, { member, maker, location, live }));
+    if (answer.kind === 'ok') return [];
+    const { kind, message } = answer.failure;
+    if (kind === 'refused') return [{ reason: 'DryRunFailed', message: `${location.name}: ${message}` }];
+    // Somebody writes it at the same time, such as the API server the status of a CRD.
+    if (kind === 'transient' || attempt === mostAttempts) throw new Unread(answer.failure);
+  }
+}
+
+interface Trial {
+  readonly member: Member;
+  readonly maker: Maker;
+  readonly location: Write['location'];
+  readonly live: JsonObject | undefined;
+}
+
+function writeOf(looker: Looker, { member, maker, location, live }: Trial): Write {
+  const object = memberObject(member, live, maker, undefined);
+  const base = { identity: identityOf(looker), location, object, fieldManager };
+  return live === undefined ? { ...base, verb: 'create' } : { ...base, verb: 'update', precondition: preconditionOf(live) };
+}

@@ -1,0 +1,92 @@
+// The changes of the next stage, against the cluster as it is now: the stages before it are Committed, so every owner has its uid.
+import { type JsonObject, textAt } from '../../model/json.ts';
+import type { NextChanges } from '../decide/installing.ts';
+import type { PackageTransaction, Wanted } from '../model/package-transaction.ts';
+import type { Purpose, Stage } from '../model/status.ts';
+import {
+  activationChanges,
+  type ChangedPackage,
+  type Member,
+  memberChange,
+  packageChange,
+  revisionChange,
+} from '../plan/changes.ts';
+import { configMaps, packageLabel, packagesOfKind, revisionsOfKind } from '../plan/resources.ts';
+import { readContents } from '../plan/stages.ts';
+import { resourceOf } from './members.ts';
+import { eachOf, find, findMetadata, type Looker, list } from './reading.ts';
+
+interface Scene {
+  readonly looker: Looker;
+  readonly ptx: PackageTransaction;
+  readonly wanted: Wanted;
+}
+
+export async function readNextChanges(scene: Scene, stage: Stage): Promise<NextChanges> {
+  const { looker } = scene;
+  const { name, purpose } = stage;
+  const contents = await find(looker, { resource: configMaps, namespace: looker.namespace, name });
+  const items = contents === undefined ? undefined : readContents(contents, stage);
+  if (items === undefined) {
+    const found = contents === undefined ? 'none' : 'other contents';
+    return {
+      kind: 'lost',
+      message: `ConfigMap ${looker.namespace}/${name}: expected the contents that were stored, found ${found}`,
+    };
+  }
+  const changes = await eachOf(items, (item) => byPurpose[purpose](scene, item));
+  const lost = changes.find((one) => typeof one === 'string');
+  return lost === undefined
+    ? { kind: 'changes', changes: changes.filter((one) => typeof one !== 'string').flat() }
+    : { kind: 'lost', message: lost };
+}
+
+/** The changes of one item, or what is missing for them, in words. */
+type Establish = (scene: Scene, item: JsonObject) => Promise<readonly JsonObject[] | string>;
+
+const establishPackage: Establish = async ({ looker, ptx, wanted }, item) => {
+  const one = item as unknown as ChangedPackage;
+  const live = await find(looker, { resource: packagesOfKind(one.kind), name: one.name });
+  return [packageChange(one, wanted, live, ptx)];
+};
+
+const establishRevision: Establish = async ({ looker, ptx }, item) => {
+  const one = item as unknown as ChangedPackage;
+  const resource = revisionsOfKind(one.kind);
+  const owner = await find(looker, { resource: packagesOfKind(one.kind), name: one.name });
+  if (owner === undefined) return `${one.kind} ${one.name} is gone`;
+  const [live, revisions] = await Promise.all([
+    find(looker, { resource, name: one.revision }),
+    list(looker, resource, undefined, { labelSelector: `${packageLabel}=${one.name}`, whole: true }),
+  ]);
+  return [revisionChange(one, { owner, live, revisions }, ptx)];
+};
+
+const establishMember: Establish = async ({ looker, ptx }, item) => {
+  const member = item as unknown as Member;
+  const { kind, revision, object } = member;
+  const [owner, resource] = await Promise.all([
+    findMetadata(looker, { resource: revisionsOfKind(kind), name: revision }),
+    resourceOf(looker, object),
+  ]);
+  const uid = textAt(owner, 'metadata', 'uid');
+  if (uid === undefined) return `${kind}Revision ${revision} is gone`;
+  if (resource === undefined) return `${textAt(object, 'kind')} is not served any more`;
+  const live = await findMetadata(looker, { resource, name: textAt(object, 'metadata', 'name') ?? '' });
+  return [memberChange(member, live, ptx, uid)];
+};
+
+const establishActivation: Establish = async ({ looker }, item) => {
+  const one = item as unknown as ChangedPackage;
+  const { leaves } = one;
+  const leaving =
+    leaves === undefined ? undefined : await findMetadata(looker, { resource: revisionsOfKind(one.kind), name: leaves });
+  return activationChanges(one, leaving !== undefined);
+};
+
+const byPurpose: Readonly<Record<Purpose, Establish>> = {
+  Packages: establishPackage,
+  Revisions: establishRevision,
+  Objects: establishMember,
+  Activation: establishActivation,
+};

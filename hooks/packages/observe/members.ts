@@ -1,0 +1,28 @@
+// The objects of a package, as its registry holds them, and as they are in the cluster.
+
+import type { Resource } from '../../cluster.ts';
+import { type JsonObject, textAt } from '../../model/json.ts';
+import { isMeta } from '../model/package.ts';
+import { definitions } from '../plan/resources.ts';
+import type { Registry, RegistryFailed } from '../registry.ts';
+import { type Looker, served } from './reading.ts';
+
+/** Without the meta; CustomResourceDefinitions first, since others may need them. */
+export async function membersOf(
+  source: string,
+  digest: string,
+  registry: Registry,
+): Promise<{ readonly meta: JsonObject | undefined; readonly members: readonly JsonObject[] } | RegistryFailed> {
+  const objects: JsonObject[] = [];
+  const answer = await registry.read(source, digest, (object) => objects.push(object));
+  if (answer.kind === 'failed') return answer;
+  const all = objects.filter((object) => !isMeta(object));
+  const isFirst = (object: JsonObject): boolean => textAt(object, 'kind') === definitions.kind;
+  return { meta: objects.find(isMeta), members: [...all.filter(isFirst), ...all.filter((object) => !isFirst(object))] };
+}
+
+/** How the kind of an object is served; undefined if it is not. */
+export async function resourceOf(looker: Looker, object: JsonObject): Promise<Resource | undefined> {
+  const [apiVersion = '', kind = ''] = [textAt(object, 'apiVersion'), textAt(object, 'kind')];
+  return apiVersion === 'apiextensions.k8s.io/v1' && kind === definitions.kind ? definitions : served(looker, apiVersion, kind);
+}

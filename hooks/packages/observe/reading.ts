@@ -1,0 +1,88 @@
+// Reads for the coordinator. A failure that is no absence is thrown as Unread: nothing is decided on half a look.
+import type { Answer, Identity, ListAnswer, ListOptions, Location, Reader, Resource } from '../../cluster.ts';
+import type { Failure } from '../../model/failure.ts';
+import type { JsonObject } from '../../model/json.ts';
+import { accountIn } from '../plan/resources.ts';
+
+export class Unread extends Error {
+  readonly failure: Failure;
+
+  constructor(failure: Failure) {
+    super(failure.message);
+    this.failure = failure;
+  }
+}
+
+/** Reads as the ServiceAccount of packages. */
+export interface Looker {
+  readonly reader: Reader;
+  readonly namespace: string;
+}
+
+export function identityOf({ namespace }: Looker): Identity {
+  return accountIn(namespace);
+}
+
+function present(answer: Answer): JsonObject | undefined {
+  if (answer.kind === 'ok') return answer.object;
+  if (answer.failure.kind === 'absent') return undefined;
+  throw new Unread(answer.failure);
+}
+
+/** Undefined if it does not exist, or its kind is not served. */
+export async function find(looker: Looker, location: Location): Promise<JsonObject | undefined> {
+  return present(await looker.reader.get(location, identityOf(looker)));
+}
+
+export async function findMetadata(looker: Looker, location: Location): Promise<JsonObject | undefined> {
+  return present(await looker.reader.getMetadata(location, identityOf(looker)));
+}
+
+interface Listing {
+  readonly labelSelector?: string;
+  /** Whole objects. */
+  readonly whole?: boolean;
+}
+
+export async function list(
+  looker: Looker,
+  resource: Resource,
+  namespace: string | undefined,
+  { labelSelector, whole }: Listing,
+): Promise<readonly JsonObject[]> {
+  const items: JsonObject[] = [];
+  const options = { limit: 500, whole: whole === true, ...(labelSelector === undefined ? {} : { labelSelector }) };
+  let page: ListOptions | undefined = options;
+  while (page !== undefined) {
+    const { found, next } = pageOf(await looker.reader.listMetadata(resource, namespace, identityOf(looker), page));
+    items.push(...found);
+    page = next === '' ? undefined : { ...options, from: next };
+  }
+  return items;
+}
+
+function pageOf(answer: ListAnswer): { readonly found: readonly JsonObject[]; readonly next: string } {
+  if (answer.kind === 'ok') return { found: answer.items, next: answer.next };
+  if (answer.failure.kind === 'absent') return { found: [], next: '' };
+  throw new Unread(answer.failure);
+}
+
+/** The kind as it is served; undefined if it is not. */
+export async function served(looker: Looker, apiVersion: string, kind: string): Promise<Resource | undefined> {
+  const answer = await looker.reader.resource(apiVersion, kind);
+  if (answer.kind === 'ok') return answer.resource;
+  if (answer.failure.kind === 'absent') return undefined;
+  throw new Unread(answer.failure);
+}
+
+/** Works through all, at most so many at once, in order. */
+export async function eachOf<Item, Result>(
+  items: readonly Item[],
+  work: (item: Item) => Promise<Result>,
+  atOnce = 8,
+): Promise<readonly Result[]> {
+  const results: Result[] = [];
+  for (let start = 0; start < items.length; start += atOnce)
+    results.push(...(await Promise.all(items.slice(start, start + atOnce).map(work))));
+  return results;
+}

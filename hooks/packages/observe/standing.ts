@@ -1,0 +1,50 @@
+// What a decision needs of the Lock, of its holder, and of stages.
+import type { JsonObject } from '../../model/json.ts';
+import { at, textAt } from '../../model/json.ts';
+import { holderOf } from '../model/holder.ts';
+import type { PackageTransaction } from '../model/package-transaction.ts';
+import { packageTransactions, stageLabel, stages, theLock, uidLabel } from '../plan/resources.ts';
+import { find, type Looker, list } from './reading.ts';
+
+export function readTheLock(looker: Looker): Promise<JsonObject | undefined> {
+  return find(looker, theLock);
+}
+
+/** Stages of a package transaction that exist, the last one first. */
+export async function stagesMadeBy(looker: Looker, uid: string): Promise<readonly JsonObject[]> {
+  const found = await list(looker, stages, looker.namespace, { labelSelector: `${uidLabel}=${uid}`, whole: true });
+  const indexOf = (stage: JsonObject): number => Number(textAt(stage, 'metadata', 'labels', stageLabel) ?? 0);
+  return found.toSorted((left, right) => indexOf(right) - indexOf(left));
+}
+
+/** Those of its stages that belong to the try under way, the last one first. */
+export async function stagesOfTry(looker: Looker, { status }: PackageTransaction): Promise<readonly JsonObject[]> {
+  const found: JsonObject[] = [];
+  for (const { name } of status.stages.slice(0, status.made + 1).reverse()) {
+    const stage = await find(looker, { resource: stages, namespace: looker.namespace, name });
+    if (stage !== undefined) found.push(stage);
+  }
+  return found;
+}
+
+interface HolderLook {
+  readonly isHolderThere: boolean;
+  readonly leftStages: readonly JsonObject[];
+}
+
+const uidForm = /^[-A-Za-z0-9]{1,63}$/;
+
+/** Whether another holder of the Lock exists, and what it left if not. */
+export async function lookAtHolder(looker: Looker, ptx: PackageTransaction, lock: JsonObject | undefined): Promise<HolderLook> {
+  const holder = lock === undefined ? undefined : holderOf(lock);
+  if (holder === undefined || holder.uid === ptx.uid) return { isHolderThere: false, leftStages: [] };
+  const found = await find(looker, { resource: packageTransactions, name: holder.name });
+  // A holder without a uid was written by somebody else: its name decides.
+  const isSame = holder.uid === '' || textAt(found, 'metadata', 'uid') === holder.uid;
+  if (found !== undefined && isSame) return { isHolderThere: true, leftStages: [] };
+  return { isHolderThere: false, leftStages: uidForm.test(holder.uid) ? await stagesMadeBy(looker, holder.uid) : [] };
+}
+
+export function isUnderDeletion(object: JsonObject): boolean {
+  return at(object, 'metadata', 'deletionTimestamp') !== undefined;
+}

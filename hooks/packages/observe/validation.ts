@@ -1,0 +1,111 @@
+// Reads the tree from registries, compares it with the cluster, and tries every write by a dry run.
+import { type JsonObject, textAt } from '../../model/json.ts';
+import type { Validation } from '../decide/validating.ts';
+import { finalFault, type PackageFault, packageFault } from '../model/fault.ts';
+import { readLock } from '../model/lock.ts';
+import type { Wanted } from '../model/package-transaction.ts';
+import type { Version } from '../model/version.ts';
+import { changedPackages } from '../plan/changed.ts';
+import type { Maker } from '../plan/owners.ts';
+import { packagesOfKind } from '../plan/resources.ts';
+import type { Registry, RegistryFailed } from '../registry.ts';
+import { tryMembers } from './dry-run.ts';
+import { membersOf, resourceOf } from './members.ts';
+import { find, type Looker } from './reading.ts';
+import { compareWithLive, type Held, type Live, readTree } from './tree.ts';
+
+export interface ValidationScene {
+  readonly looker: Looker;
+  readonly registry: Registry;
+  readonly wanted: Wanted;
+  readonly maker: Maker;
+  readonly lock: JsonObject;
+  readonly crossplane: Version | undefined;
+  /** Whether the time of the call is over. */
+  readonly isOver: () => boolean;
+}
+
+export async function readValidation(scene: ValidationScene): Promise<Validation> {
+  const installed = readLock(scene.lock);
+  if (typeof installed === 'string') return refused(packageFault('InvalidPackage', `${installed}: repair the Lock`));
+  const other = await otherPackage(scene);
+  if (other !== undefined) return refused(other);
+  const { wanted, registry, crossplane } = scene;
+  const isSet = (field: string): boolean => wanted.spec[field] === true;
+  const tree = await readTree(
+    {
+      name: wanted.name,
+      kind: wanted.kind,
+      reference: wanted.reference,
+      installed,
+      skipsDependencies: isSet('skipDependencyResolution'),
+      crossplane,
+      ignoresCrossplane: isSet('ignoreCrossplaneConstraints'),
+    },
+    registry,
+  );
+  if (tree.kind === 'failed') return unread(scene, tree);
+  if (tree.kind === 'refused') return tree;
+  const faults = await compareWithLive(tree.packages, registry, liveOf(scene.looker));
+  if ('kind' in faults) return unread(scene, faults);
+  if (faults.length > 0) return { kind: 'refused', faults };
+  return tried(scene, tree.packages, tree.lock);
+}
+
+function refused(fault: PackageFault): Validation {
+  return { kind: 'refused', faults: [fault] };
+}
+
+/** A registry that does not answer before the time of the call is over is asked again in the next call. */
+function unread({ isOver }: ValidationScene, failed: RegistryFailed): Validation {
+  return isOver() ? { kind: 'unfinished' } : failed;
+}
+
+async function otherPackage({ looker, wanted }: ValidationScene): Promise<PackageFault | undefined> {
+  const { kind, name, uid } = wanted;
+  const live = uid === undefined ? undefined : await find(looker, { resource: packagesOfKind(kind), name });
+  const found = textAt(live, 'metadata', 'uid');
+  if (uid === undefined || found === uid) return undefined;
+  return finalFault('InvalidPackage', `${kind} ${name}: expected uid ${uid}, found ${found ?? 'no such object'}`);
+}
+
+const definitionKinds: Readonly<Record<string, string>> = {
+  CustomResourceDefinition: 'apiextensions.k8s.io/v1',
+  CompositeResourceDefinition: 'apiextensions.crossplane.io/v1',
+  ManagedResourceDefinition: 'apiextensions.crossplane.io/v1alpha1',
+};
+
+function liveOf(looker: Looker): Live {
+  return async (kind, name) => {
+    const apiVersion = definitionKinds[kind];
+    const resource = apiVersion === undefined ? undefined : await resourceOf(looker, { apiVersion, kind });
+    return resource === undefined ? undefined : find(looker, { resource, name });
+  };
+}
+
+async function tried(scene: ValidationScene, packages: readonly Held[], lock: readonly JsonObject[]): Promise<Validation> {
+  const sources = new Set(changedPackages(scene.wanted, packagesIn(scene.lock), lock).map(({ source }) => source));
+  for (const held of packages.filter(({ source }) => sources.has(source))) {
+    const found = await triedPackage(scene, held);
+    if (found !== undefined) return found;
+    if (scene.isOver()) return { kind: 'unfinished' };
+  }
+  return { kind: 'valid', lock };
+}
+
+/** Undefined if each of its objects can be made. */
+async function triedPackage(scene: ValidationScene, held: Held): Promise<Validation | undefined> {
+  const { looker, registry, maker } = scene;
+  const { source, digest, revision, contents } = held;
+  if (contents === undefined || contents.members.length === 0 || digest === undefined) return undefined;
+  const read = await membersOf(source, digest, registry);
+  if ('kind' in read) return unread(scene, read);
+  const members = read.members.map((object) => ({ kind: contents.meta.kind, revision, object }));
+  const faults = await tryMembers(looker, members, maker);
+  return faults.length > 0 ? { kind: 'refused', faults } : undefined;
+}
+
+function packagesIn(lock: JsonObject): readonly JsonObject[] {
+  const installed = readLock(lock);
+  return typeof installed === 'string' ? [] : installed.map(({ entry }) => entry);
+}

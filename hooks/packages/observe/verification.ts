@@ -1,0 +1,59 @@
+// A last look before the Lock is written: revisions Active, objects controlled by them, CRDs Established with their names accepted.
+import { at, isList, type Json, type JsonObject, textAt } from '../../model/json.ts';
+import type { PackageTransaction } from '../model/package-transaction.ts';
+import type { Stage } from '../model/status.ts';
+import { type ChangedPackage, controllerUid, type Member } from '../plan/changes.ts';
+import { configMaps, revisionsOfKind } from '../plan/resources.ts';
+import { readContents } from '../plan/stages.ts';
+import { resourceOf } from './members.ts';
+import { eachOf, find, type Looker } from './reading.ts';
+
+/** What is not as it was made, in words. */
+export async function readVerification(looker: Looker, { status }: PackageTransaction): Promise<readonly string[]> {
+  const faults: string[] = [];
+  for (const stage of status.stages) {
+    if (stage.purpose !== 'Objects' && stage.purpose !== 'Activation') continue;
+    const items = await itemsOf(looker, stage);
+    if (items === undefined) faults.push(`the contents of ${stage.name} are not those that were stored`);
+    else
+      faults.push(
+        ...(
+          await eachOf(items, (item) => (stage.purpose === 'Objects' ? ofMember(looker, item) : ofRevision(looker, item)))
+        ).flat(),
+      );
+  }
+  return faults;
+}
+
+async function itemsOf(looker: Looker, stage: Stage): Promise<readonly JsonObject[] | undefined> {
+  const contents = await find(looker, { resource: configMaps, namespace: looker.namespace, name: stage.name });
+  return contents === undefined ? undefined : readContents(contents, stage);
+}
+
+async function ofRevision(looker: Looker, item: JsonObject): Promise<readonly string[]> {
+  const { kind, revision } = item as unknown as ChangedPackage;
+  const live = await find(looker, { resource: revisionsOfKind(kind), name: revision });
+  const found = live === undefined ? 'nothing' : (textAt(live, 'spec', 'desiredState') ?? 'no state');
+  return found === 'Active' ? [] : [`${kind}Revision ${revision}: expected it to be Active, found ${found}`];
+}
+
+async function ofMember(looker: Looker, item: JsonObject): Promise<readonly string[]> {
+  const { kind, revision, object } = item as unknown as Member;
+  const name = textAt(object, 'metadata', 'name') ?? '';
+  const resource = await resourceOf(looker, object);
+  const live = resource === undefined ? undefined : await find(looker, { resource, name });
+  const what = `${textAt(object, 'kind')} ${name}`;
+  if (live === undefined) return [`${what} is gone`];
+  const owner = await find(looker, { resource: revisionsOfKind(kind), name: revision });
+  const controlled = controllerUid(live) === textAt(owner, 'metadata', 'uid') ? [] : [`${what}: not controlled by ${revision}`];
+  const isReady = textAt(object, 'kind') !== 'CustomResourceDefinition' || isEstablished(live);
+  return isReady ? controlled : [...controlled, `${what}: not Established, or its names are not accepted`];
+}
+
+function isEstablished(live: JsonObject): boolean {
+  const conditions = at(live, 'status', 'conditions');
+  const all: readonly Json[] = isList(conditions) ? conditions : [];
+  return ['Established', 'NamesAccepted'].every((type) =>
+    all.some((one) => textAt(one, 'type') === type && textAt(one, 'status') === 'True'),
+  );
+}

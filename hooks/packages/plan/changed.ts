@@ -1,0 +1,66 @@
+// The packages that change, from the Lock as it is and as it will be.
+import { at, equalJson, type JsonObject, textAt } from '../../model/json.ts';
+import { type Installed, readLock } from '../model/lock.ts';
+import { packageName } from '../model/names.ts';
+import { kindOf, type PackageKind } from '../model/package.ts';
+import type { Wanted } from '../model/package-transaction.ts';
+import { writeReference } from '../model/reference.ts';
+import { dependenciesFirst } from '../resolve/cycles.ts';
+
+/** A package that is installed or upgraded. */
+export interface Changed {
+  readonly kind: PackageKind;
+  /** The name of the package object. */
+  readonly name: string;
+  readonly source: string;
+  /** The reference for `spec.package`. */
+  readonly package: string;
+  readonly digest: string;
+  readonly revision: string;
+  /** The revision that it replaces. */
+  readonly leaves?: string;
+  readonly isRoot: boolean;
+}
+
+/** Dependencies first. The wanted package is always among them. Throws if the Lock was not read before. */
+export function changedPackages(
+  wanted: Wanted,
+  packages: readonly JsonObject[],
+  proposed: readonly JsonObject[],
+): readonly Changed[] {
+  const before = new Map(entriesOf(packages).map((entry) => [entry.source, entry]));
+  const after = new Map(entriesOf(proposed).map((entry) => [entry.source, entry]));
+  const { source } = wanted.reference;
+  const order = dependenciesFirst(source, new Map([...after].map(([one, { dependencies }]) => [one, dependencies])));
+  return order.flatMap((one) => {
+    const [old, next] = [before.get(one), after.get(one)];
+    if (next === undefined || (one !== source && old !== undefined && equalJson(old.entry, next.entry))) return [];
+    return [changedOf(next, old, wanted)];
+  });
+}
+
+function entriesOf(packages: readonly JsonObject[]): readonly Installed[] {
+  const read = readLock({ packages });
+  if (typeof read === 'string') throw new Error(read);
+  return read;
+}
+
+function changedOf(next: Installed, old: Installed | undefined, wanted: Wanted): Changed {
+  const isRoot = next.source === wanted.reference.source;
+  const kind = kindOf(textAt(next.entry, 'kind')) ?? wanted.kind;
+  const { source, digest = '' } = next;
+  const version = next.tag ?? digest;
+  const leaves = old === undefined || old.name === next.name ? {} : { leaves: old.name };
+  const dependency = old === undefined ? packageName(source) : old.name.replace(/-[0-9a-f]{12}$/, '');
+  const given = String(at(wanted.spec, 'package'));
+  return {
+    kind,
+    name: isRoot ? wanted.name : dependency,
+    source,
+    package: isRoot ? given : writeReference({ source, version }),
+    digest,
+    revision: next.name,
+    ...leaves,
+    isRoot,
+  };
+}

@@ -1,0 +1,143 @@
+// The changes of a stage, as the engine takes them.
+import { at, isList, isObject, type Json, type JsonObject, textAt } from '../../model/json.ts';
+import { installable } from '../checks/contents.ts';
+import { type PackageKind, packageApiVersion } from '../model/package.ts';
+import type { Wanted } from '../model/package-transaction.ts';
+import type { Changed } from './changed.ts';
+import { annotationsOf, labelsOf, type Maker, ownersOf } from './owners.ts';
+import { familyLabel, packageLabel } from './resources.ts';
+
+/** A package with what its meta says of its revision. */
+export interface ChangedPackage extends Changed {
+  readonly family?: string;
+}
+
+/** An object of a package. */
+export interface Member {
+  readonly kind: PackageKind;
+  readonly revision: string;
+  readonly object: JsonObject;
+}
+
+function change(object: JsonObject, live: JsonObject | undefined): JsonObject {
+  const target = {
+    apiVersion: textAt(object, 'apiVersion') ?? '',
+    kind: textAt(object, 'kind') ?? '',
+    name: textAt(object, 'metadata', 'name') ?? '',
+  };
+  return { target, type: live === undefined ? 'Create' : 'Update', content: object };
+}
+
+/** The package object. One that is required keeps the spec that it has, but for its version. */
+export function packageChange(one: Changed, wanted: Wanted, live: JsonObject | undefined, maker: Maker): JsonObject {
+  const spec = one.isRoot ? wanted.spec : { ...objectOf(at(live, 'spec')), package: one.package };
+  const labels = labelsOf(live, one.isRoot ? wanted.labels : {}, maker);
+  const metadata = { name: one.name, labels, ...annotations(live, {}) };
+  return change({ apiVersion: packageApiVersion, kind: one.kind, metadata, spec }, live);
+}
+
+function annotations(live: JsonObject | undefined, wanted: Json | undefined): JsonObject {
+  const all = annotationsOf(live, wanted);
+  return Object.keys(all).length > 0 ? { annotations: all } : {};
+}
+
+function objectOf(value: Json | undefined): JsonObject {
+  return isObject(value) ? value : {};
+}
+
+const copied = [
+  'packagePullPolicy',
+  'packagePullSecrets',
+  'ignoreCrossplaneConstraints',
+  'skipDependencyResolution',
+  'commonLabels',
+  'commonAnnotations',
+];
+
+/** What a revision is made from. */
+export interface RevisionGround {
+  /** The package object. */
+  readonly owner: JsonObject;
+  /** The live revision of that name. */
+  readonly live: JsonObject | undefined;
+  /** All revisions of the package. */
+  readonly revisions: readonly JsonObject[];
+}
+
+/** The revision, Inactive; one that is Active already stays so. */
+export function revisionChange(one: ChangedPackage, ground: RevisionGround, maker: Maker): JsonObject {
+  const { owner, live, revisions } = ground;
+  const numbers = revisions.map((revision) => at(revision, 'spec', 'revision'));
+  const highest = Math.max(0, ...numbers.filter((number) => typeof number === 'number'));
+  const own = at(live, 'spec', 'revision');
+  const isActive = textAt(live, 'spec', 'desiredState') === 'Active';
+  const settings = [...copied, ...(one.kind === 'Configuration' ? [] : ['runtimeConfigRef'])].flatMap((key) => {
+    const value = at(owner, 'spec', key);
+    return value === undefined ? [] : [[key, value] as const];
+  });
+  const family = one.family === undefined ? {} : { [familyLabel]: one.family };
+  const reference = {
+    apiVersion: packageApiVersion,
+    kind: one.kind,
+    name: one.name,
+    uid: textAt(owner, 'metadata', 'uid') ?? '',
+  };
+  const metadata = {
+    name: one.revision,
+    labels: labelsOf(live, { [packageLabel]: one.name, ...family }, maker),
+    ...annotations(live, {}),
+    ownerReferences: ownersOf(live, maker, { reference, controls: false }),
+  };
+  const spec = {
+    ...objectOf(at(live, 'spec')),
+    ...Object.fromEntries(settings),
+    desiredState: isActive ? 'Active' : 'Inactive',
+    image: `${one.source}@${one.digest}`,
+    revision: isActive && typeof own === 'number' ? own : highest + 1,
+  };
+  return change({ apiVersion: packageApiVersion, kind: `${one.kind}Revision`, metadata, spec }, live);
+}
+
+/** The object as it is made: without an owner before the revision is there, for the dry run. */
+export function memberObject(
+  { kind, revision, object }: Member,
+  live: JsonObject | undefined,
+  maker: Maker,
+  revisionUid: string | undefined,
+): JsonObject {
+  const given = objectOf(at(object, 'metadata'));
+  const reference = { apiVersion: packageApiVersion, kind: `${kind}Revision`, name: revision, uid: revisionUid ?? '' };
+  const owners = revisionUid === undefined ? {} : { ownerReferences: ownersOf(live, maker, { reference, controls: true }) };
+  const metadata = {
+    name: textAt(given, 'name') ?? '',
+    labels: labelsOf(live, at(given, 'labels'), maker),
+    ...annotations(live, at(given, 'annotations')),
+    ...owners,
+  };
+  return { ...installable(object), metadata };
+}
+
+export function memberChange(member: Member, live: JsonObject | undefined, maker: Maker, revisionUid: string): JsonObject {
+  const made = change(memberObject(member, live, maker, revisionUid), live);
+  // Instances of a kind can be made once it is established; all are waited for at once.
+  return textAt(member.object, 'kind') === 'CustomResourceDefinition' ? { ...made, gate: { at: 'AtEnd' } } : made;
+}
+
+/** The new revision is activated before the old one is deactivated, since the new one controls the objects already. */
+export function activationChanges({ kind, revision, leaves }: Changed, isLeaving: boolean): readonly JsonObject[] {
+  const patch = (name: string, desiredState: string): JsonObject => ({
+    target: { apiVersion: packageApiVersion, kind: `${kind}Revision`, name },
+    type: 'Patch',
+    content: { spec: { desiredState } },
+  });
+  return [patch(revision, 'Active'), ...(leaves !== undefined && isLeaving ? [patch(leaves, 'Inactive')] : [])];
+}
+
+/** The uid of the owner in control; undefined if nobody is. */
+export function controllerUid(object: JsonObject): string | undefined {
+  const owners = at(object, 'metadata', 'ownerReferences');
+  return textAt(
+    (isList(owners) ? owners : []).find((owner) => at(owner, 'controller') === true),
+    'uid',
+  );
+}

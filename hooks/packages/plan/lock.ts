@@ -1,0 +1,30 @@
+// Writes of the Lock: each names the version that it replaces.
+import type { Write } from '../../cluster.ts';
+import type { JsonObject } from '../../model/json.ts';
+import { held, nextNumberOf, released, withPackages } from '../model/holder.ts';
+import type { PackageTransaction } from '../model/package-transaction.ts';
+import { accountIn, fieldManager, preconditionOf, theLock } from './resources.ts';
+
+export function createLock(namespace: string): Write {
+  const object = { apiVersion: 'pkg.crossplane.io/v1beta1', kind: 'Lock', metadata: { name: theLock.name }, packages: [] };
+  return { verb: 'create', identity: accountIn(namespace), location: theLock, object, fieldManager };
+}
+
+function replaced(lock: JsonObject, object: JsonObject, namespace: string): Write {
+  const identity = accountIn(namespace);
+  return { verb: 'update', identity, location: theLock, object, precondition: preconditionOf(lock), fieldManager };
+}
+
+/** Takes the Lock; also from a holder that is gone, whose number is then used up. */
+export function takeLock(lock: JsonObject, { name, uid, status }: PackageTransaction, namespace: string): Write {
+  const free = released(lock);
+  return replaced(lock, held(free, { name, uid, number: status.number ?? nextNumberOf(free) }), namespace);
+}
+
+export function releaseLock(lock: JsonObject, namespace: string): Write {
+  return replaced(lock, released(lock), namespace);
+}
+
+export function writePackages(lock: JsonObject, packages: readonly JsonObject[], namespace: string): Write {
+  return replaced(lock, withPackages(lock, packages), namespace);
+}

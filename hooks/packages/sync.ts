@@ -1,0 +1,157 @@
+// The program of package transactions: what is due, look, decide, perform, answer. A call does one act; the stored status announces
+// the next one. Everything is read live, so any process may die anywhere, and any number of them may serve calls.
+import type { PackageCall, PackageHook, PackageParts, PackageReply } from './call.ts';
+import { clean, release, rest } from './decide/ending.ts';
+import { install } from './decide/installing.ts';
+import { type Move, staying } from './decide/move.ts';
+import { prepare } from './decide/preparing.ts';
+import { rollBack } from './decide/rolling-back.ts';
+import { holds, validate } from './decide/validating.ts';
+import { verify } from './decide/verifying.ts';
+import { refuse, take, wait } from './decide/waiting.ts';
+import { type Due, dueOf, faultOf } from './due.ts';
+import { finalFault } from './model/fault.ts';
+import { type PackageTransaction, readPackageTransaction, type Wanted } from './model/package-transaction.ts';
+import { readNextChanges } from './observe/establishing.ts';
+import { historyBeyond, leftoversOf } from './observe/leftovers.ts';
+import { readPreparation } from './observe/preparation.ts';
+import { find, type Looker, Unread } from './observe/reading.ts';
+import { pullSecretsOf } from './observe/secrets.ts';
+import { lookAtHolder, readTheLock, stagesOfTry } from './observe/standing.ts';
+import { readValidation } from './observe/validation.ts';
+import { readVerification } from './observe/verification.ts';
+import { answerOf, troubled } from './outcome/answer.ts';
+import { perform } from './perform/perform.ts';
+import { engine, packageTransactions, stages } from './plan/resources.ts';
+
+export function createPackageSync(parts: PackageParts): PackageHook {
+  // At rest, and nobody deletes it: a change of the Lock wakes it, and must cost nothing.
+  return async (call) => (!call.finalizing && isAtRest(call) ? echo(call, 0) : serve(parts, call));
+}
+
+async function serve(parts: PackageParts, call: PackageCall): Promise<PackageReply> {
+  const answer = await parts.cluster.get({ resource: packageTransactions, name: call.name }, engine);
+  if (answer.kind === 'failed') return answer.failure.kind === 'absent' ? gone(call) : echo(call, secondsUntilRead);
+  const ptx = readPackageTransaction(answer.object);
+  return ptx.uid === call.uid ? act(parts, ptx, answer.serverTime) : gone(call);
+}
+
+const secondsUntilRead = 5;
+
+function isAtRest({ status }: PackageCall): boolean {
+  return status.phase === 'Succeeded' || status.phase === 'Failed';
+}
+
+function echo({ status }: PackageCall, resyncAfterSeconds: number): PackageReply {
+  return { status, resyncAfterSeconds, finalized: false };
+}
+
+function gone({ status }: PackageCall): PackageReply {
+  return { status, resyncAfterSeconds: 0, finalized: true };
+}
+
+async function act(parts: PackageParts, ptx: PackageTransaction, now: number): Promise<PackageReply> {
+  try {
+    const move = await moveOf(parts, ptx, now);
+    const { writes, failure } = await perform(move.deeds, parts.cluster);
+    const reply = answerOf(ptx, move, failure, now);
+    report(parts, ptx, reply, { because: move.because, writes, ...(failure === undefined ? {} : { trouble: failure.message }) });
+    return reply;
+  } catch (error) {
+    if (!(error instanceof Unread)) throw error;
+    const reply = troubled(ptx, error.failure, now);
+    report(parts, ptx, reply, { because: 'a read failed', writes: 0, trouble: error.message });
+    return reply;
+  }
+}
+
+interface Did {
+  readonly because: string;
+  readonly writes: number;
+  readonly trouble?: string;
+}
+
+function report({ record }: PackageParts, { name, uid, status }: PackageTransaction, reply: PackageReply, did: Did): void {
+  record({ name, uid, fromPhase: status.phase, toPhase: String(reply.status.phase), ...did });
+}
+
+interface Scene {
+  readonly parts: PackageParts;
+  readonly looker: Looker;
+  readonly ptx: PackageTransaction;
+  readonly now: number;
+  readonly namespace: string;
+}
+
+function moveOf(parts: PackageParts, ptx: PackageTransaction, now: number): Promise<Move> {
+  const { namespace, cluster } = parts;
+  const scene = { parts, looker: { reader: cluster, namespace }, ptx, now, namespace };
+  return acts[dueOf(ptx, now)](scene);
+}
+
+const acts: Readonly<Record<Due, (scene: Scene) => Promise<Move>>> = {
+  rest: async ({ ptx }) => rest(ptx),
+  refuse: async ({ ptx, now }) => refuse(ptx, now),
+  wait: async ({ ptx, now }) => wait(ptx, now),
+  async take(scene) {
+    const lock = await readTheLock(scene.looker);
+    return take({ ...scene, lock, ...(await lookAtHolder(scene.looker, scene.ptx, lock)) });
+  },
+  async validate(scene) {
+    const lock = await readTheLock(scene.looker);
+    const { ptx, looker, parts } = scene;
+    const { wanted } = ptx;
+    if (typeof wanted === 'string' || faultOf(ptx) !== undefined || ptx.isDeleting || !holds(ptx, lock))
+      return validate({ ...scene, lock, validation: invalid(ptx) });
+    const reading = await openReading(scene, wanted);
+    if ('reason' in reading) return validate({ ...scene, lock, validation: { kind: 'refused', faults: [reading] } });
+    const validation = await readValidation({ looker, wanted, maker: ptx, lock, crossplane: parts.crossplane, ...reading });
+    return validate({ ...scene, lock, validation });
+  },
+  async prepare(scene) {
+    const lock = await readTheLock(scene.looker);
+    const { ptx } = scene;
+    const { wanted } = ptx;
+    if (typeof wanted === 'string' || lock === undefined || ptx.isDeleting)
+      return prepare({ ...scene, lock, preparation: undefined });
+    const reading = await openReading(scene, wanted);
+    if ('reason' in reading) return staying(ptx.status, reading.message, 5);
+    return prepare({ ...scene, lock, preparation: await readPreparation({ ...scene, wanted, lock, ...reading }) });
+  },
+  async install(scene) {
+    const { looker, ptx, namespace } = scene;
+    const { wanted, status } = ptx;
+    const planned = status.stages[status.committed];
+    const [lock, stage] = await Promise.all([
+      readTheLock(looker),
+      planned === undefined ? undefined : find(looker, { resource: stages, namespace, name: planned.name }),
+    ]);
+    const isNext = planned !== undefined && stage === undefined && typeof wanted !== 'string';
+    const next = isNext ? await readNextChanges({ looker, ptx, wanted }, planned) : undefined;
+    return install({ ...scene, lock, stage, next });
+  },
+  async verify(scene) {
+    const [lock, faults] = await Promise.all([readTheLock(scene.looker), readVerification(scene.looker, scene.ptx)]);
+    return verify({ ...scene, lock, faults });
+  },
+  rollBack: async (scene) => rollBack({ ...scene, found: await stagesOfTry(scene.looker, scene.ptx) }),
+  release: async (scene) => release({ ...scene, lock: await readTheLock(scene.looker) }),
+  async clean(scene) {
+    const { looker, ptx } = scene;
+    const [leftovers, history] = await Promise.all([leftoversOf(looker, ptx), historyBeyond(looker, ptx)]);
+    return clean({ ...scene, leftovers, history });
+  },
+};
+
+function invalid(ptx: PackageTransaction) {
+  const message = faultOf(ptx);
+  if (message === undefined) return undefined;
+  return { kind: 'refused', faults: [finalFault('InvalidPackage', message)] } as const;
+}
+
+async function openReading({ parts, looker }: Scene, wanted: Wanted) {
+  const until = parts.clock.monotonic() + parts.deadline;
+  const pullSecrets = await pullSecretsOf(looker, wanted);
+  if ('reason' in pullSecrets) return pullSecrets;
+  return { registry: parts.openRegistry(pullSecrets, parts.deadline), isOver: () => parts.clock.monotonic() >= until };
+}

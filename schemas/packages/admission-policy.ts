@@ -1,0 +1,54 @@
+// The ValidatingAdmissionPolicy of package transactions: what is created is well-formed, and what is stored does not change. The hook
+// says the same of what was created without it.
+import { packagesGroup } from './package-transaction.ts';
+
+const name = `spec.transactions.${packagesGroup}`;
+const metadata = { name, labels: { 'app.kubernetes.io/name': 'janus' } };
+const reference = 'object.spec.install.package.spec.?package.orValue("")';
+
+const created = [
+  {
+    expression: 'object.metadata.name.size() <= 63',
+    message: 'metadata.name: at most 63 characters, since all that it makes carries the name as a label',
+  },
+  {
+    expression: "object.spec.all(member, member in ['change', 'install', 'retryLimit'])",
+    message: 'spec: expected change, install and retryLimit, and no other member',
+  },
+  {
+    expression: `${reference}.size() <= 512 && ${reference}.matches('^[A-Za-z0-9.:-]*[.][A-Za-z0-9.:-]*/[a-z0-9]+([._/-]+[a-z0-9]+)*(:[A-Za-z0-9_][A-Za-z0-9._-]{0,127})?(@sha256:[0-9a-f]{64})?$')`,
+    message:
+      'spec.install.package.spec.package: expected registry, repository and tag or digest, such as registry.example.org/acme/name:v1.0.0',
+  },
+];
+
+export const packageAdmissionPolicy = {
+  apiVersion: 'admissionregistration.k8s.io/v1',
+  kind: 'ValidatingAdmissionPolicy',
+  metadata,
+  spec: {
+    failurePolicy: 'Fail',
+    matchConstraints: {
+      resourceRules: [
+        { apiGroups: [packagesGroup], apiVersions: ['*'], operations: ['CREATE', 'UPDATE'], resources: ['transactions'] },
+      ],
+    },
+    validations: [
+      {
+        expression: "request.operation != 'UPDATE' || object.spec == oldObject.spec",
+        message: 'spec cannot be changed: create another one with another name',
+      },
+      ...created.map(({ expression, message }) => ({
+        expression: `request.operation == 'UPDATE' || (${expression})`,
+        message,
+      })),
+    ],
+  },
+} as const;
+
+export const packageAdmissionPolicyBinding = {
+  apiVersion: 'admissionregistration.k8s.io/v1',
+  kind: 'ValidatingAdmissionPolicyBinding',
+  metadata,
+  spec: { policyName: name, validationActions: ['Deny'] },
+} as const;

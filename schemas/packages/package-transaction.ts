@@ -1,0 +1,147 @@
+// A package transaction (`transactions.pkg.crossplane.io`, short name ptx): spec, status, and the rule that keeps a late or duplicate
+// status from undoing progress, as for a Transaction (schemas/transaction.ts).
+import type { Rule, Schema } from '../schema.ts';
+import { string } from '../transaction-item.ts';
+import { packageStatus as status } from './package-status.ts';
+
+export const packagesGroup = 'pkg.crossplane.io';
+export const packageVersion = 'v1alpha1';
+export const packageKinds = ['Provider', 'Configuration', 'Function'] as const;
+
+const snapshot: Schema = {
+  type: 'object',
+  description: 'The package to install, as one would apply it.',
+  required: ['apiVersion', 'kind', 'metadata', 'spec'],
+  properties: {
+    apiVersion: { type: 'string', description: 'Always pkg.crossplane.io/v1.', enum: [`${packagesGroup}/v1`] },
+    kind: { type: 'string', description: 'Provider, Configuration or Function.', enum: packageKinds },
+    metadata: {
+      type: 'object',
+      description: 'Of the package object.',
+      required: ['name'],
+      properties: {
+        name: { ...string('Name of the package object.', 253), minLength: 1 },
+        uid: string('If given, the live package object must have it.', 128),
+        labels: { type: 'object', description: 'Labels to set.', additionalProperties: string('Value.', 63) },
+      },
+    },
+    spec: {
+      type: 'object',
+      description: 'The whole spec of the package object, kept as it is.',
+      'x-kubernetes-preserve-unknown-fields': true,
+    },
+  },
+};
+
+// Unknown members are kept, so that the policy of creation refuses them by name and does not lose them silently.
+const spec: Schema = {
+  type: 'object',
+  description: 'What to install. Cannot be changed.',
+  required: ['change', 'install'],
+  'x-kubernetes-preserve-unknown-fields': true,
+  properties: {
+    change: { type: 'string', description: 'Install.', enum: ['Install'] },
+    install: {
+      type: 'object',
+      description: 'Installs a package, or updates it where its source is installed already.',
+      required: ['package'],
+      properties: { package: snapshot },
+    },
+    retryLimit: { type: 'integer', description: 'How often it may fail.', default: 5, minimum: 1, maximum: 1_000 },
+  },
+};
+
+const isStored = 'has(oldSelf.status) && has(oldSelf.status.version)';
+const isPresent = 'has(self.status) && has(self.status.version)';
+const guarded = ['phase', 'failures', 'transactionNumber', 'made', 'committed', 'specDigest', 'lockDigest', 'completionTime'];
+
+const rules: readonly Rule[] = [
+  {
+    rule: `!(${isStored}) || (${isPresent} && self.status.version >= oldSelf.status.version)`,
+    message: 'status.version must not fall or vanish: this status is older than the stored one; read the object again',
+  },
+  {
+    rule: `!(${isStored} && ${isPresent} && self.status.version == oldSelf.status.version) || (${guarded.map(isSame).join(' && ')})`,
+    message: `a change of ${guarded.join(', ')} needs a higher status.version: read the object again`,
+  },
+];
+
+function isSame(field: string): string {
+  const [now, before] = [`self.status.${field}`, `oldSelf.status.${field}`];
+  return `(has(${now}) ? has(${before}) && ${now} == ${before} : !has(${before}))`;
+}
+
+const packageTransaction: Schema = {
+  type: 'object',
+  description:
+    'Installs a Crossplane package and all that it requires, or nothing of it: resolved and compared before the first write, made as a chain of Transactions, one package transaction at a time.',
+  required: ['apiVersion', 'kind', 'metadata', 'spec'],
+  properties: {
+    apiVersion: { type: 'string', description: `Always ${packagesGroup}/${packageVersion}.` },
+    kind: { type: 'string', description: 'Always Transaction.' },
+    metadata: { type: 'object' },
+    spec,
+    status,
+  },
+  'x-kubernetes-validations': rules,
+};
+
+const conditionColumn = (name: string, field: 'status' | 'reason' | 'message', priority = 0) => ({
+  name: field === 'status' ? name : field.charAt(0).toUpperCase() + field.slice(1),
+  type: 'string',
+  description: `Of the condition ${name}.`,
+  jsonPath: `.status.conditions[?(@.type=="${name}")].${field}`,
+  priority,
+});
+
+export const packageTransactionDefinition = {
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: { name: `transactions.${packagesGroup}`, labels: { 'app.kubernetes.io/name': 'janus' } },
+  spec: {
+    group: packagesGroup,
+    scope: 'Cluster',
+    names: {
+      kind: 'Transaction',
+      listKind: 'TransactionList',
+      plural: 'transactions',
+      singular: 'transaction',
+      shortNames: ['ptx'],
+      categories: ['janus'],
+    },
+    versions: [
+      {
+        name: packageVersion,
+        served: true,
+        storage: true,
+        schema: { openAPIV3Schema: packageTransaction },
+        subresources: { status: {} },
+        additionalPrinterColumns: [
+          { name: 'No', type: 'integer', description: 'Its number.', jsonPath: '.status.transactionNumber' },
+          { name: 'Change', type: 'string', description: 'What it does.', jsonPath: '.spec.change' },
+          { name: 'Package', type: 'string', description: 'The package.', jsonPath: '.spec.install.package.spec.package' },
+          { name: 'Phase', type: 'string', description: 'What is under way.', jsonPath: '.status.phase' },
+          { name: 'Done', type: 'string', description: 'Stages done of all.', jsonPath: '.status.progress' },
+          conditionColumn('Ready', 'status'),
+          conditionColumn('Ready', 'reason'),
+          { name: 'Age', type: 'date', description: 'Time since creation.', jsonPath: '.metadata.creationTimestamp' },
+          { name: 'Failures', type: 'integer', description: 'Failed tries.', jsonPath: '.status.failures', priority: 1 },
+          {
+            name: 'Validated',
+            type: 'string',
+            description: 'Why not, or that it is.',
+            jsonPath: '.status.conditions[?(@.type=="Validated")].message',
+            priority: 1,
+          },
+          {
+            name: 'Installed',
+            type: 'string',
+            description: 'Why not, or that it is.',
+            jsonPath: '.status.conditions[?(@.type=="Installed")].message',
+            priority: 1,
+          },
+        ],
+      },
+    ],
+  },
+};

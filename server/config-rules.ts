@@ -1,0 +1,63 @@
+// What a variable of the environment must be, and how its text is parsed.
+import { parseDuration } from '../hooks/model/timeouts.ts';
+
+const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+
+export type LogLevel = (typeof logLevels)[number];
+
+/** What a variable must be, and how its text is parsed; `parse` returns undefined if it is not valid. */
+export interface Rule<Value> {
+  readonly fallback: Value;
+  readonly expected: string;
+  readonly parse: (text: string) => Value | undefined;
+}
+
+export const namespace = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
+
+export function integer(fallback: number, least: number, most: number): Rule<number> {
+  return {
+    fallback,
+    expected: `an integer from ${least} to ${most}`,
+    parse: (text) => (/^\d{1,15}$/.test(text) && Number(text) >= least && Number(text) <= most ? Number(text) : undefined),
+  };
+}
+
+/** A Go duration from 0 to `most`, in ms. */
+export function duration(fallback: string, most: string): Rule<number> {
+  const longest = parseDuration(most) ?? 0;
+  return {
+    fallback: parseDuration(fallback) ?? 0,
+    expected: `a duration from 0s to ${most}`,
+    parse: (text) => {
+      const parsed = text === '0' ? 0 : parseDuration(text);
+      return parsed !== undefined && parsed <= longest ? parsed : undefined;
+    },
+  };
+}
+
+export function choice<Value>(fallback: Value, values: Readonly<Record<string, Value>>): Rule<Value> {
+  return { fallback, expected: `one of ${Object.keys(values).join(', ')}`, parse: (text) => values[text] };
+}
+
+export function matching(fallback: string, expected: string, pattern: RegExp): Rule<string> {
+  return { fallback, expected, parse: (text) => (pattern.test(text) ? text : undefined) };
+}
+
+export function namespaces(): Rule<readonly string[]> {
+  return {
+    fallback: [],
+    expected: 'a comma-separated list of namespaces',
+    parse: (text) => {
+      const names = text.split(',').map((name) => name.trim());
+      return names.every((name) => namespace.test(name)) ? [...new Set(names)] : undefined;
+    },
+  };
+}
+
+export function level(fallback: LogLevel): Rule<LogLevel> {
+  return {
+    fallback,
+    expected: `one of ${logLevels.join(', ')}`,
+    parse: (text) => logLevels.find((candidate) => candidate === text),
+  };
+}

@@ -1,0 +1,29 @@
+// Connects the coordinator of packages to the cluster and to registries.
+import type { Cluster } from '../hooks/cluster.ts';
+import { readCompleteVersion } from '../hooks/packages/model/version.ts';
+import { createPackageSync } from '../hooks/packages/sync.ts';
+import type { ConnectPackages } from './app.ts';
+import { clock } from './clock.ts';
+import type { PackagesConfig } from './config.ts';
+import { createRegistryClient } from './registry/client.ts';
+
+/** Of the 30 s for which Metacontroller waits. */
+const readingTime = 18_000;
+const cacheBytes = 2 ** 30;
+
+export function connectPackages({ namespace, cacheDirectory, crossplane }: PackagesConfig, cluster: Cluster): ConnectPackages {
+  const client = createRegistryClient({ cacheDirectory, cacheBytes });
+  const version = readCompleteVersion(crossplane);
+  return (record) => ({
+    namespace,
+    hook: createPackageSync({
+      cluster,
+      clock,
+      openRegistry: (pullSecrets, deadline) => client.open({ pullSecrets, deadline }),
+      namespace,
+      deadline: readingTime,
+      record,
+      ...(version === undefined ? {} : { crossplane: version }),
+    }),
+  });
+}

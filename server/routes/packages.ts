@@ -1,0 +1,47 @@
+// POST /packages/sync, /packages/finalize and /packages/customize, where package transactions are served; 404 otherwise. The same rules
+// as for /sync (routes/hooks.ts): replies are decoded strictly, and an expected condition is never an error code.
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { Json, JsonObject } from '../../hooks/model/json.ts';
+import type { PackageCall, PackageHook } from '../../hooks/packages/call.ts';
+import { relatedResources } from '../../hooks/packages/customize.ts';
+import { validatePackageRequest } from '../validation.ts';
+import type { Work } from '../work.ts';
+
+export interface PackageRoutes {
+  readonly hook: PackageHook;
+  readonly work: Work;
+  /** The namespace of stages. */
+  readonly namespace: string;
+}
+
+type Serve = (call: Omit<PackageCall, 'finalizing'>) => Promise<JsonObject>;
+
+export function addPackageRoutes(server: FastifyInstance, { hook, work, namespace }: PackageRoutes): void {
+  const serving = (finalizing: boolean): Serve => {
+    return async (call) => {
+      const { status, resyncAfterSeconds, finalized } = await work.run(() => hook({ ...call, finalizing }));
+      return { status, children: [], resyncAfterSeconds, ...(finalizing ? { finalized } : {}) };
+    };
+  };
+  const routes: Readonly<Record<string, Serve>> = {
+    '/packages/sync': serving(false),
+    '/packages/finalize': serving(true),
+    '/packages/customize': async ({ uid }) => ({ relatedResources: relatedResources(uid, namespace) }),
+  };
+  for (const [path, serve] of Object.entries(routes)) {
+    server.post(path, async (request, reply) => {
+      const validated = validatePackageRequest(request.body as Json | undefined);
+      if (validated.kind === 'faults') return refuse(reply, validated.faults);
+      if (work.draining) return later(reply);
+      return reply.type('application/json').send(JSON.stringify(await serve(validated.call)));
+    });
+  }
+}
+
+function later(reply: FastifyReply): FastifyReply {
+  return reply.header('connection', 'close').code(429).header('retry-after', '1').send({ error: 'try again later' });
+}
+
+function refuse(reply: FastifyReply, faults: readonly object[]): FastifyReply {
+  return reply.code(400).send({ error: 'not a valid Metacontroller request for a package transaction', faults });
+}

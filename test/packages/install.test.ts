@@ -1,0 +1,284 @@
+// Package transactions on the real API server, with a real registry and the engine: a first install, an update, what is refused before
+// a write, and what fails in the middle.
+import t, { type Test } from 'tap';
+import { at, isList, type JsonObject, textAt } from '../../hooks/model/json.ts';
+import { must, waitFor } from '../support/client.ts';
+import { startAdmission } from '../support/denying-admission.ts';
+import {
+  conditionIn,
+  definitionPath,
+  kinds,
+  lockPath,
+  packagePath,
+  ptxPath,
+  stagesPath,
+  startPackageWorld,
+  storyOf,
+} from '../support/package-world.ts';
+import { definitionOf } from '../support/registry/builder.ts';
+import { comparable } from '../support/stage.ts';
+
+const world = await startPackageWorld(t);
+const { client, source } = world;
+const group = 's3.example.org';
+const schema = (...names: readonly string[]): object => ({
+  type: 'object',
+  properties: Object.fromEntries(names.map((name) => [name, { type: 'string' }])),
+});
+const buckets = (...fields: readonly string[]): object => definitionOf('buckets', group, schema(...fields));
+const needsFamily = { family: '>=v1.1.0' };
+const family = await world.publish({ name: 'family', tag: 'v1.1.0', objects: [definitionOf('configs', group)] });
+const policies = definitionOf('policies', group);
+const digests = {
+  'v1.0.0': await world.publish({ name: 's3', tag: 'v1.0.0', requires: needsFamily, objects: [buckets('region'), policies] }),
+  'v1.1.0': await world.publish({
+    name: 's3',
+    tag: 'v1.1.0',
+    requires: needsFamily,
+    objects: [buckets('region', 'acl'), policies],
+  }),
+};
+await world.publish({ name: 's3', tag: 'v2.0.0', requires: needsFamily, objects: [buckets('acl'), policies] });
+await world.publish({ name: 'lonely', tag: 'v1.0.0', requires: { family: '>=v9.0.0' } });
+await world.publish({
+  name: 'late',
+  tag: 'v1.0.0',
+  requires: { 'late-one': '>=v1.0.0' },
+  objects: [definitionOf('ones', 'late.example.org'), definitionOf('twos', 'late.example.org')],
+});
+await world.publish({ name: 'late-one', tag: 'v1.0.0', objects: [definitionOf('threes', 'late.example.org')] });
+await world.publish({
+  name: 's3',
+  tag: 'v1.2.0',
+  requires: needsFamily,
+  objects: [buckets('region', 'acl', 'owner'), policies, definitionOf('queues', group)],
+});
+
+const admission = await startAdmission(
+  {
+    client,
+    name: 'packages',
+    user: 'system:serviceaccount:janus-packages:janus-packages',
+    rule: { apiGroups: ['apiextensions.k8s.io', 'pkg.crossplane.io'], apiVersions: ['*'], resources: ['*'] },
+    probe: () =>
+      client
+        .asServiceAccount('janus-packages', 'janus-packages')
+        .create(definitionPath(), { ...(definitionOf('probes', 'probe.org') as JsonObject) }, { dryRun: 'All' }),
+  },
+  t,
+);
+
+const lock = async (): Promise<JsonObject> => must(await client.get(lockPath));
+
+async function labelled(path: string, name: string): Promise<readonly string[]> {
+  const { items } = await client.list(path, { labelSelector: `pkg.crossplane.io/transaction=${name}` });
+  return items.map((item) => textAt(item, 'metadata', 'name') ?? '').sort();
+}
+
+const revisionOf = (name: string, digest: string): string => `${name}-${digest.slice('sha256:'.length, 'sha256:'.length + 12)}`;
+const root = (tag: keyof typeof digests): string => revisionOf('root', digests[tag]);
+
+async function revision(name: string): Promise<JsonObject> {
+  return must(await client.get(packagePath('providerrevisions', name)));
+}
+
+function owners(object: JsonObject): readonly string[] {
+  const found = at(object, 'metadata', 'ownerReferences');
+  return (isList(found) ? found : []).map(
+    (one) => `${textAt(one, 'kind')} ${textAt(one, 'name')}${at(one, 'controller') === true ? ' controls' : ''}`,
+  );
+}
+
+/** Everything that a package transaction could have touched, as content. */
+async function everything(): Promise<readonly string[]> {
+  const paths = [definitionPath(), ...kinds.map((plural) => packagePath(plural)), `/apis/${group}/v1beta1/buckets`];
+  const lists = await Promise.all(paths.map(async (path) => (await client.list(path)).items));
+  return lists.flat().map((object) => JSON.stringify(comparable(object)));
+}
+
+async function nothingIsLeft(t: Test, name: string): Promise<void> {
+  t.same(await labelled(stagesPath, name), [], 'no stage');
+  t.same(await labelled('/api/v1/namespaces/janus-packages/configmaps', name), [], 'no contents');
+}
+
+t.test('8, 9, 24, 26, 28, 30, 31, 35, 36, 37, 38, 55: a tree is installed whole', async (t) => {
+  const other = { name: 'gcp-1', source: 'registry.example.org/acme/gcp', version: 'v0.9.0', dependencies: [] };
+  const made = { apiVersion: 'pkg.crossplane.io/v1beta1', kind: 'Lock', metadata: { name: 'lock' }, packages: [other] };
+  must(await client.create('/apis/pkg.crossplane.io/v1beta1/locks', made));
+  await world.install('first', `${source('s3')}:v1.0.0`);
+  const status = await world.finished('first');
+  t.same(storyOf(status), [
+    'Validated True/AllValidationsPassed',
+    'Installed True/InstallationComplete',
+    'Ready True/TransactionComplete',
+    'Synced True/ReconcileSuccess',
+    'Finished True/TransactionComplete',
+  ]);
+  t.equal(at(status, 'transactionNumber'), 1);
+  t.ok((textAt(status, 'startTime') ?? '') <= (textAt(status, 'completionTime') ?? ''));
+  const live = await lock();
+  t.strictSame(at(live, 'packages'), at(status, 'proposedLockPackages'));
+  const packages = at(live, 'packages') as readonly JsonObject[];
+  const familyName = `acme-family`;
+  t.same(
+    packages.map((one) => [one.name, one.version]),
+    [
+      ['gcp-1', 'v0.9.0'],
+      [revisionOf(familyName, family), `v1.1.0@${family}`],
+      [root('v1.0.0'), `v1.0.0@${digests['v1.0.0']}`],
+    ],
+  );
+  t.equal(textAt(live, 'metadata', 'annotations', 'pkg.crossplane.io/next-transaction-number'), '2');
+  t.equal(textAt(live, 'metadata', 'annotations', 'pkg.crossplane.io/current-transaction'), undefined, 'released');
+  t.equal(at(live, 'status'), undefined);
+  t.same(await labelled(definitionPath(), 'first'), [`buckets.${group}`, `configs.${group}`, `policies.${group}`]);
+  t.same(await labelled(packagePath('providerrevisions'), 'first'), [revisionOf(familyName, family), root('v1.0.0')].sort());
+  const dependency = must(await client.get(packagePath('providers', familyName)));
+  t.equal(textAt(dependency, 'spec', 'package'), `${source('family')}:v1.1.0`);
+  t.same(owners(dependency), [], 'a package has no owner');
+  const installed = await revision(root('v1.0.0'));
+  t.match(installed, { spec: { desiredState: 'Active', revision: 1, image: `${source('s3')}@${digests['v1.0.0']}` } });
+  t.same(owners(installed), ['Provider root', 'Transaction first']);
+  const crd = must(await client.get(definitionPath(`buckets.${group}`)));
+  t.same(owners(crd), [`ProviderRevision ${root('v1.0.0')} controls`, 'Transaction first']);
+  await nothingIsLeft(t, 'first');
+  t.match((await client.get(ptxPath('first'))).text, /"novel":9007199254740993/, '3: the snapshot keeps its digits');
+});
+
+t.test('33: an update makes a second revision, which controls the CRDs; instances stay', async (t) => {
+  const object = { apiVersion: `${group}/v1beta1`, kind: 'Bucket', metadata: { name: 'mine' }, spec: { region: 'eu' } };
+  const before = must(await client.create(`/apis/${group}/v1beta1/buckets`, object));
+  await world.install('second', `${source('s3')}:v1.1.0`);
+  const status = await world.finished('second');
+  t.equal(conditionIn(status, 'Ready')?.status, 'True', JSON.stringify(status));
+  t.equal(at(status, 'transactionNumber'), 2);
+  t.strictSame(at(await lock(), 'packages'), at(status, 'proposedLockPackages'));
+  t.match(await revision(root('v1.0.0')), { spec: { desiredState: 'Inactive', revision: 1 } });
+  t.match(await revision(root('v1.1.0')), { spec: { desiredState: 'Active', revision: 2 } });
+  t.equal((await client.list(packagePath('providers'))).items.length, 2, 'one Provider for each source');
+  const crd = must(await client.get(definitionPath(`buckets.${group}`)));
+  t.same(owners(crd), [
+    `ProviderRevision ${root('v1.0.0')}`,
+    `ProviderRevision ${root('v1.1.0')} controls`,
+    'Transaction second',
+  ]);
+  t.same(await labelled(definitionPath(), 'second'), [`buckets.${group}`, `policies.${group}`], 'the family stays as it was');
+  t.strictSame(must(await client.get(`/apis/${group}/v1beta1/buckets/mine`)), before);
+  await nothingIsLeft(t, 'second');
+});
+
+t.test('6, 11, 15, 26: what cannot be installed is refused before a write', async (t) => {
+  const before = await everything();
+  const packages = at(await lock(), 'packages');
+  await world.install('removed', `${source('s3')}:v2.0.0`, { retryLimit: 1 });
+  const removed = await world.finished('removed');
+  t.equal(conditionIn(removed, 'Validated')?.reason, 'SchemaIncompatible');
+  t.match(conditionIn(removed, 'Validated')?.message, /buckets\.s3\.example\.org.*region/);
+  t.same(storyOf(removed).slice(1, 3), ['Installed Unknown/InstallationPending', 'Ready False/ValidationFailed']);
+  await world.install('lonely', `${source('lonely')}:v1.0.0`, { retryLimit: 1, packageName: 'lonely' });
+  const lonely = await world.finished('lonely');
+  t.equal(conditionIn(lonely, 'Validated')?.reason, 'MissingDependency');
+  await world.install('stranger', `${source('s3')}:v1.1.0`, { uid: 'another' });
+  const stranger = await world.finished('stranger');
+  t.equal(conditionIn(stranger, 'Validated')?.reason, 'InvalidPackage');
+  t.equal(at(stranger, 'failures'), 1, 'final at once');
+  t.same(await everything(), before);
+  t.strictSame(at(await lock(), 'packages'), packages);
+});
+
+t.test('6: a registry that does not answer: two tries, then none', async (t) => {
+  const asked = (): number => world.proxy.seen.filter(({ path }) => path.includes('/acme/nowhere/')).length;
+  await world.install('nowhere', `${source('nowhere')}:v1.0.0`, { retryLimit: 2 });
+  const status = await world.finished('nowhere');
+  t.equal(at(status, 'failures'), 2);
+  t.equal(asked(), 2);
+  t.equal(conditionIn(status, 'Synced')?.reason, 'ReconcileError');
+  t.match(conditionIn(status, 'Synced')?.message, /acme\/nowhere/);
+});
+
+t.test('17, b: a policy that refuses the write of one object, and not its dry run', async (t) => {
+  const before = await everything();
+  const packages = at(await lock(), 'packages');
+  admission.decide(({ name, dryRun, operation }) =>
+    name === 'twos.late.example.org' && !dryRun && operation === 'CREATE' ? { code: 403, message: 'no twos today' } : undefined,
+  );
+  await world.install('late', `${source('late')}:v1.0.0`, { packageName: 'late', retryLimit: 5 });
+  const failed = await world.condition('late', 'Installed', 'False');
+  t.equal(conditionIn(failed, 'Installed')?.reason, 'CRDInstallationFailed');
+  t.match(conditionIn(failed, 'Installed')?.message, /^Failed to install CRD twos\.late\.example\.org: .*no twos today/);
+  t.equal(conditionIn(failed, 'Validated')?.status, 'True');
+  t.same(await everything(), before, 'everything is as it was');
+  t.strictSame(at(await lock(), 'packages'), packages);
+  admission.decide(() => undefined);
+  const status = await world.finished('late');
+  t.equal(conditionIn(status, 'Ready')?.status, 'True', 'the next try succeeds');
+  t.ok(Number(at(status, 'failures')) >= 1);
+  t.same(
+    await labelled(definitionPath(), 'late'),
+    ['ones', 'threes', 'twos'].map((one) => `${one}.late.example.org`),
+  );
+  await nothingIsLeft(t, 'late');
+});
+
+t.test('b: an update that fails at each of its writes leaves everything as it was, then succeeds', async (t) => {
+  const before = await everything();
+  const packages = at(await lock(), 'packages');
+  const next = 'root-';
+  const refused: readonly ((name: string, operation: string) => boolean)[] = [
+    (name) => name === 'root',
+    (name, operation) => name.startsWith(next) && operation === 'CREATE',
+    (name) => name === `buckets.${group}`,
+    (name) => name === `queues.${group}`,
+    (name, operation) => name === root('v1.1.0') && operation === 'UPDATE',
+  ];
+  for (const [index, isRefused] of refused.entries()) {
+    const name = `update-${index}`;
+    let hits = 0;
+    admission.decide(({ name: object, dryRun, operation, manager }) => {
+      const isUndo = manager.includes('undo') || manager.includes('rollback');
+      if (dryRun || isUndo || hits > 0 || !isRefused(object, operation)) return undefined;
+      hits += 1;
+      return { code: 403, message: 'not today' };
+    });
+    await world.install(name, `${source('s3')}:v1.2.0`, { retryLimit: 1 });
+    const status = await world.finished(name);
+    t.equal(hits, 1, `${name}: the write was refused`);
+    t.equal(conditionIn(status, 'Ready')?.reason, 'InstallationFailed', JSON.stringify(conditionIn(status, 'Installed')));
+    t.same(await everything(), before, `${name}: everything is as it was`);
+    t.strictSame(at(await lock(), 'packages'), packages);
+    t.same(await labelled(packagePath('providerrevisions'), name), []);
+    await nothingIsLeft(t, name);
+  }
+  admission.decide(() => undefined);
+  await world.install('update', `${source('s3')}:v1.2.0`);
+  t.equal(conditionIn(await world.finished('update'), 'Ready')?.status, 'True');
+});
+
+t.test('7, 20, 24: several at once take turns; numbers have no gap', async (t) => {
+  const from = Number(textAt(await lock(), 'metadata', 'annotations', 'pkg.crossplane.io/next-transaction-number'));
+  const names = Array.from({ length: 4 }, (_, index) => `turn-${index}`);
+  for (const name of names) await world.publish({ name, tag: 'v1.0.0', objects: [definitionOf('ones', `${name}.example.org`)] });
+  await Promise.all(names.map((name) => world.install(name, `${source(name)}:v1.0.0`, { packageName: name })));
+  const all = await Promise.all(names.map((name) => world.finished(name)));
+  t.same(
+    all.map((status) => at(status, 'transactionNumber')).toSorted((left, right) => Number(left) - Number(right)),
+    names.map((_, index) => from + index),
+  );
+  t.same(
+    all.map((status) => conditionIn(status, 'Ready')?.status),
+    names.map(() => 'True'),
+  );
+  const sources = (at(await lock(), 'packages') as readonly JsonObject[]).map((one) => one.source);
+  for (const name of names) t.ok(sources.includes(source(name)), name);
+});
+
+t.test('25: the history keeps the newest', async (t) => {
+  must(await client.patch(lockPath, { metadata: { annotations: { 'pkg.crossplane.io/transaction-history-limit': '3' } } }));
+  await world.publish({ name: 'newest', tag: 'v1.0.0' });
+  await world.install('newest', `${source('newest')}:v1.0.0`, { packageName: 'newest' });
+  await world.finished('newest');
+  await waitFor(async () => (await client.list(ptxPath())).items.length === 3, 'the older ones to be gone');
+  t.ok((await client.list(ptxPath())).items.some((one) => textAt(one, 'metadata', 'name') === 'newest'));
+  t.equal((await client.get(definitionPath(`buckets.${group}`))).code, 200, 'nothing else is deleted');
+  t.equal((await client.get(packagePath('providers', 'root'))).code, 200);
+});

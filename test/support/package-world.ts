@@ -1,0 +1,190 @@
+// A control plane of its own with the engine, package transactions, a registry and Metacontroller's loops: there is one Lock in a
+// cluster, so tests of packages share none.
+import { join } from 'node:path';
+import { at, isList, isObject, type JsonObject, textAt } from '../../hooks/model/json.ts';
+import { type ControlPlane, startControlPlane } from '../controlplane/start.ts';
+import { type Client, connect, must, type Teardown, waitFor } from './client.ts';
+import { engineKubeconfig } from './engine-identity.ts';
+import { freeFolder, hookEnvironment, ready, startHookProcess } from './hook-process.ts';
+import { hookToken } from './hook-token.ts';
+import { applyObject, installManifests, isEstablished, readManifest } from './install.ts';
+import { type Loop, type LoopKind, startLoop } from './metacontroller/loop.ts';
+import { packageOf, providerYaml, push } from './registry/builder.ts';
+import { startRegistry } from './registry/process.ts';
+import { startProxy } from './registry/proxy.ts';
+
+export const kinds = ['provider', 'configuration', 'function'].flatMap((kind) => [`${kind}s`, `${kind}revisions`]);
+
+const root = '/apis/pkg.crossplane.io';
+const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+export const ptxPath = (name = ''): string => `${root}/v1alpha1/transactions${name === '' ? '' : `/${name}`}`;
+export const lockPath = `${root}/v1beta1/locks/lock`;
+export const packagePath = (plural: string, name = ''): string => `${root}/v1/${plural}${name === '' ? '' : `/${name}`}`;
+export const definitionPath = (name = ''): string => `${definitions}${name === '' ? '' : `/${name}`}`;
+export const stagesPath = '/apis/tx.janus.io/v1alpha1/namespaces/janus-packages/transactions';
+
+export interface PackageWorld {
+  readonly client: Client;
+  readonly plane: ControlPlane;
+  /** The proxy before the registry. */
+  readonly proxy: Awaited<ReturnType<typeof startProxy>>;
+  /** `127.0.0.1:PORT/acme/NAME`. */
+  source(name: string): string;
+  /** Publishes a Provider; returns its digest. */
+  publish(release: Release): Promise<string>;
+  /** Creates a package transaction for a Provider. */
+  install(name: string, package_: string, more?: InstallOptions): Promise<JsonObject>;
+  read(name: string): Promise<JsonObject>;
+  /** The status once the condition has this status. */
+  condition(name: string, type: string, status: string): Promise<JsonObject>;
+  finished(name: string): Promise<JsonObject>;
+  /** Another hook; the loops call the one that started last. */
+  startHook(): Promise<RunningHook>;
+  startLoops(hookUrl: string): Promise<Loop>;
+}
+
+export interface Release {
+  readonly name: string;
+  readonly tag: string;
+  readonly requires?: Readonly<Record<string, string>>;
+  readonly objects?: readonly object[];
+}
+
+export interface InstallOptions {
+  readonly retryLimit?: number;
+  readonly uid?: string;
+  readonly kind?: string;
+  readonly packageName?: string;
+}
+
+interface RunningHook {
+  readonly url: string;
+  kill(): Promise<void>;
+}
+
+export interface WorldOptions {
+  /** Without hook and loops: the test starts them. */
+  readonly isBare?: boolean;
+  readonly loop?: LoopKind;
+}
+
+export async function startPackageWorld(t: Teardown, options: WorldOptions = {}): Promise<PackageWorld> {
+  const plane = await startControlPlane({ report: () => undefined });
+  t.teardown(() => plane.stop());
+  const client = connect(plane.kubeconfig);
+  t.teardown(() => client.close());
+  await installManifests(client);
+  await installPackages(client);
+  const registry = await startRegistry(t);
+  const proxy = await startProxy(t, registry.origin);
+  const engine = await engineKubeconfig(t, client, plane.kubeconfig);
+  const startHook = async (): Promise<RunningHook> => {
+    const environment = { ...hookEnvironment(t, engine, 'janus-system'), JANUS_PACKAGES: 'true' };
+    const hook = startHookProcess(t, { ...environment, JANUS_PACKAGES_CACHE: join(freeFolder(t), 'cache') });
+    const url = await ready(await hook.address());
+    return {
+      url,
+      kill: async () => {
+        hook.process.kill('SIGKILL');
+        await hook.ended;
+      },
+    };
+  };
+  const startLoops = async (hookUrl: string): Promise<Loop> => {
+    const common = {
+      kubeconfig: plane.kubeconfig,
+      token: hookToken,
+      matchLabels: {},
+      ...(options.loop && { kind: options.loop }),
+    };
+    const engineLoop = await startLoop({ ...common, hookUrl, name: 'janus' });
+    const parentResource = { apiVersion: 'pkg.crossplane.io/v1alpha1', resource: 'transactions' };
+    const url = `${hookUrl}/packages`;
+    const loop = await startLoop({ ...common, hookUrl: url, name: 'janus-packages', parentResource, customize: true });
+    const stop = async (): Promise<void> => void (await Promise.all([loop.stop(), engineLoop.stop()]));
+    t.teardown(stop);
+    return { kind: loop.kind, stop };
+  };
+  if (options.isBare !== true) await startLoops((await startHook()).url);
+  return worldOf({ plane, client, proxy, origin: registry.origin, startHook, startLoops });
+}
+
+type Parts = Pick<PackageWorld, 'plane' | 'client' | 'proxy' | 'startHook' | 'startLoops'> & { readonly origin: string };
+
+function worldOf({ origin, ...parts }: Parts): PackageWorld {
+  const { client, proxy } = parts;
+  const source = (name: string): string => `${proxy.host}/acme/${name}`;
+  const read = async (name: string): Promise<JsonObject> => must(await client.get(ptxPath(name)));
+  const condition: PackageWorld['condition'] = (name, type, status) =>
+    waitFor(
+      async () => {
+        const found = statusOf(await read(name));
+        if (conditionIn(found, type)?.status === status) return found;
+        throw new Error(JSON.stringify(found));
+      },
+      `package transaction ${name} to be ${type} ${status}`,
+      { timeoutMs: 240_000 },
+    );
+  return {
+    ...parts,
+    source,
+    read,
+    condition,
+    finished: (name) => condition(name, 'Finished', 'True'),
+    async publish({ name, tag, requires = {}, objects = [] }) {
+      const needed = Object.fromEntries(Object.entries(requires).map(([one, range]) => [source(one), range]));
+      return push({ origin, repository: `acme/${name}`, tag }, await packageOf(providerYaml(name, needed, objects)));
+    },
+    async install(name, package_, { retryLimit = 5, uid, kind = 'Provider', packageName = 'root' } = {}) {
+      const metadata = { name: packageName, ...(uid === undefined ? {} : { uid }) };
+      const snapshot = {
+        apiVersion: 'pkg.crossplane.io/v1',
+        kind,
+        metadata,
+        spec: { package: package_, novel: JSON.rawJSON('9007199254740993') },
+      };
+      const spec = { change: 'Install', install: { package: snapshot }, retryLimit };
+      const object = { apiVersion: 'pkg.crossplane.io/v1alpha1', kind: 'Transaction', metadata: { name }, spec };
+      return must(await client.create(ptxPath(), object));
+    },
+  };
+}
+
+async function installPackages(client: Client): Promise<void> {
+  const names = [...kinds, 'locks'].map((plural) => `${plural}.pkg.crossplane.io`);
+  const files = ['transactions.pkg.crossplane.io.yaml', ...names.map((name) => `kinds/${name}.yaml`)];
+  for (const file of files) for (const object of await readManifest(`packages/${file}`)) must(await applyObject(client, object));
+  for (const name of [...names, 'transactions.pkg.crossplane.io'])
+    await waitFor(async () => isEstablished(must(await client.get(definitionPath(name)))), `${name} to be established`);
+  for (const file of ['admission-spec.yaml', 'namespace.yaml', 'rbac.yaml', 'roles.yaml'])
+    for (const object of await readManifest(`packages/${file}`)) must(await applyObject(client, object));
+  const packages = client.asServiceAccount('janus-packages', 'janus-packages');
+  await waitFor(async () => (await packages.get(stagesPath, { limit: 1 })).code === 200, 'the rights in janus-packages');
+  await waitFor(async () => (await packages.get(packagePath('providers'), { limit: 1 })).code === 200, 'providers to be served');
+}
+
+export function statusOf(object: JsonObject): JsonObject {
+  const status = at(object, 'status');
+  return isObject(status) ? status : {};
+}
+
+interface Condition {
+  readonly status: string | undefined;
+  readonly reason: string | undefined;
+  readonly message: string | undefined;
+}
+
+export function conditionIn(status: JsonObject, type: string): Condition | undefined {
+  const conditions = at(status, 'conditions');
+  const found = isList(conditions) ? conditions.find((one) => textAt(one, 'type') === type) : undefined;
+  if (found === undefined) return undefined;
+  return { status: textAt(found, 'status'), reason: textAt(found, 'reason'), message: textAt(found, 'message') };
+}
+
+/** `Type status/reason` of all conditions. */
+export function storyOf(status: JsonObject): readonly string[] {
+  return ['Validated', 'Installed', 'Ready', 'Synced', 'Finished'].map((type) => {
+    const found = conditionIn(status, type);
+    return `${type} ${found?.status}/${found?.reason}`;
+  });
+}
