@@ -9,6 +9,8 @@ import { createRegistryClient } from './registry/client.ts';
 
 /** Of the 30 s for which Metacontroller waits. */
 const readingTime = 18_000;
+/** The deadline of a call, and the lifetime of a write (server/main.ts), with a margin. */
+const lateness = 40_000;
 const cacheBytes = 2 ** 30;
 
 export function connectPackages({ namespace, cacheDirectory, crossplane }: PackagesConfig, cluster: Cluster): ConnectPackages {
@@ -22,6 +24,7 @@ export function connectPackages({ namespace, cacheDirectory, crossplane }: Packa
       openRegistry: (pullSecrets, deadline) => client.open({ pullSecrets, deadline }),
       namespace,
       deadline: readingTime,
+      lateness,
       record,
       ...(version === undefined ? {} : { crossplane: version }),
     }),

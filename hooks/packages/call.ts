@@ -45,6 +45,8 @@ export interface PackageParts {
   readonly crossplane?: Version;
   /** ms for which a call reads from registries and the cluster. */
   readonly deadline: number;
+  /** ms after which no request of a process that died can take effect. */
+  readonly lateness: number;
   readonly record: (report: PackageReport) => void;
 }
 

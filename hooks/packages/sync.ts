@@ -80,12 +80,13 @@ interface Scene {
   readonly looker: Looker;
   readonly ptx: PackageTransaction;
   readonly now: number;
+  readonly late: number;
   readonly namespace: string;
 }
 
 function moveOf(parts: PackageParts, ptx: PackageTransaction, now: number): Promise<Move> {
   const { namespace, cluster } = parts;
-  const scene = { parts, looker: { reader: cluster, namespace }, ptx, now, namespace };
+  const scene = { parts, looker: { reader: cluster, namespace }, ptx, now, late: parts.lateness, namespace };
   return acts[dueOf(ptx, now)](scene);
 }
 

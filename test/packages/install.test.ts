@@ -18,6 +18,8 @@ import {
 import { definitionOf } from '../support/registry/builder.ts';
 import { comparable } from '../support/stage.ts';
 
+t.setTimeout(1_200_000);
+
 const world = await startPackageWorld(t);
 const { client, source } = world;
 const group = 's3.example.org';
@@ -39,7 +41,8 @@ const digests = {
   }),
 };
 await world.publish({ name: 's3', tag: 'v2.0.0', requires: needsFamily, objects: [buckets('acl'), policies] });
-await world.publish({ name: 'lonely', tag: 'v1.0.0', requires: { family: '>=v9.0.0' } });
+await world.publish({ name: 'old-family', tag: 'v1.0.0' });
+await world.publish({ name: 'lonely', tag: 'v1.0.0', requires: { 'old-family': '>=v1.1.0' } });
 await world.publish({
   name: 'late',
   tag: 'v1.0.0',
@@ -90,10 +93,22 @@ function owners(object: JsonObject): readonly string[] {
 }
 
 /** Everything that a package transaction could have touched, as content. */
-async function everything(): Promise<readonly string[]> {
+async function everything(): Promise<ReadonlyMap<string, string>> {
   const paths = [definitionPath(), ...kinds.map((plural) => packagePath(plural)), `/apis/${group}/v1beta1/buckets`];
-  const lists = await Promise.all(paths.map(async (path) => (await client.list(path)).items));
-  return lists.flat().map((object) => JSON.stringify(comparable(object)));
+  const lists = await Promise.all(
+    paths.map(async (path) => (await client.list(path)).items.map((item) => [path, item] as const)),
+  );
+  return new Map(
+    lists.flat().map(([path, object]) => [`${path}/${textAt(object, 'metadata', 'name')}`, JSON.stringify(comparable(object))]),
+  );
+}
+
+/** No object was added, changed or removed since. */
+async function nothingChanged(t: Test, before: ReadonlyMap<string, string>, what: string): Promise<void> {
+  const now = await everything();
+  const changed = [...new Set([...before.keys(), ...now.keys()])].filter((name) => before.get(name) !== now.get(name));
+  t.same(changed, [], what);
+  for (const name of changed) t.equal(now.get(name), before.get(name), name);
 }
 
 async function nothingIsLeft(t: Test, name: string): Promise<void> {
@@ -103,7 +118,13 @@ async function nothingIsLeft(t: Test, name: string): Promise<void> {
 
 t.test('8, 9, 24, 26, 28, 30, 31, 35, 36, 37, 38, 55: a tree is installed whole', async (t) => {
   const other = { name: 'gcp-1', source: 'registry.example.org/acme/gcp', version: 'v0.9.0', dependencies: [] };
-  const made = { apiVersion: 'pkg.crossplane.io/v1beta1', kind: 'Lock', metadata: { name: 'lock' }, packages: [other] };
+  const annotations = { 'pkg.crossplane.io/transaction-history-limit': '0' };
+  const made = {
+    apiVersion: 'pkg.crossplane.io/v1beta1',
+    kind: 'Lock',
+    metadata: { name: 'lock', annotations },
+    packages: [other],
+  };
   must(await client.create('/apis/pkg.crossplane.io/v1beta1/locks', made));
   await world.install('first', `${source('s3')}:v1.0.0`);
   const status = await world.finished('first');
@@ -178,11 +199,12 @@ t.test('6, 11, 15, 26: what cannot be installed is refused before a write', asyn
   await world.install('lonely', `${source('lonely')}:v1.0.0`, { retryLimit: 1, packageName: 'lonely' });
   const lonely = await world.finished('lonely');
   t.equal(conditionIn(lonely, 'Validated')?.reason, 'MissingDependency');
+  t.match(conditionIn(lonely, 'Validated')?.message, /requires old-family >=v1\.1\.0/);
   await world.install('stranger', `${source('s3')}:v1.1.0`, { uid: 'another' });
   const stranger = await world.finished('stranger');
   t.equal(conditionIn(stranger, 'Validated')?.reason, 'InvalidPackage');
   t.equal(at(stranger, 'failures'), 1, 'final at once');
-  t.same(await everything(), before);
+  await nothingChanged(t, before, 'nothing was written');
   t.strictSame(at(await lock(), 'packages'), packages);
 });
 
@@ -205,9 +227,9 @@ t.test('17, b: a policy that refuses the write of one object, and not its dry ru
   await world.install('late', `${source('late')}:v1.0.0`, { packageName: 'late', retryLimit: 5 });
   const failed = await world.condition('late', 'Installed', 'False');
   t.equal(conditionIn(failed, 'Installed')?.reason, 'CRDInstallationFailed');
-  t.match(conditionIn(failed, 'Installed')?.message, /^Failed to install CRD twos\.late\.example\.org: .*no twos today/);
+  t.match(conditionIn(failed, 'Installed')?.message, /^Failed to install CRD twos\.late\.example\.org: .*was refused/);
   t.equal(conditionIn(failed, 'Validated')?.status, 'True');
-  t.same(await everything(), before, 'everything is as it was');
+  await nothingChanged(t, before, 'everything is as it was');
   t.strictSame(at(await lock(), 'packages'), packages);
   admission.decide(() => undefined);
   const status = await world.finished('late');
@@ -234,17 +256,16 @@ t.test('b: an update that fails at each of its writes leaves everything as it wa
   for (const [index, isRefused] of refused.entries()) {
     const name = `update-${index}`;
     let hits = 0;
-    admission.decide(({ name: object, dryRun, operation, manager }) => {
-      const isUndo = manager.includes('undo') || manager.includes('rollback');
-      if (dryRun || isUndo || hits > 0 || !isRefused(object, operation)) return undefined;
+    admission.decide(({ name: object, dryRun, operation }) => {
+      if (dryRun || !isRefused(object, operation)) return undefined;
       hits += 1;
       return { code: 403, message: 'not today' };
     });
     await world.install(name, `${source('s3')}:v1.2.0`, { retryLimit: 1 });
     const status = await world.finished(name);
-    t.equal(hits, 1, `${name}: the write was refused`);
+    t.ok(hits > 0, `${name}: the write was refused`);
     t.equal(conditionIn(status, 'Ready')?.reason, 'InstallationFailed', JSON.stringify(conditionIn(status, 'Installed')));
-    t.same(await everything(), before, `${name}: everything is as it was`);
+    await nothingChanged(t, before, `${name}: everything is as it was`);
     t.strictSame(at(await lock(), 'packages'), packages);
     t.same(await labelled(packagePath('providerrevisions'), name), []);
     await nothingIsLeft(t, name);

@@ -38,9 +38,11 @@ export interface PackageWorld {
   /** The status once the condition has this status. */
   condition(name: string, type: string, status: string): Promise<JsonObject>;
   finished(name: string): Promise<JsonObject>;
-  /** Another hook; the loops call the one that started last. */
+  /** Another hook. */
   startHook(): Promise<RunningHook>;
-  startLoops(hookUrl: string): Promise<Loop>;
+  startPackageLoop(hookUrl: string): Promise<Loop>;
+  /** With the identity and the rights of the engine. */
+  readonly engineKubeconfig: string;
 }
 
 export interface Release {
@@ -63,8 +65,8 @@ interface RunningHook {
 }
 
 export interface WorldOptions {
-  /** Without hook and loops: the test starts them. */
-  readonly isBare?: boolean;
+  /** Nobody calls for package transactions: the test does. */
+  readonly isByHand?: boolean;
   readonly loop?: LoopKind;
 }
 
@@ -90,26 +92,27 @@ export async function startPackageWorld(t: Teardown, options: WorldOptions = {})
       },
     };
   };
-  const startLoops = async (hookUrl: string): Promise<Loop> => {
-    const common = {
-      kubeconfig: plane.kubeconfig,
-      token: hookToken,
-      matchLabels: {},
-      ...(options.loop && { kind: options.loop }),
-    };
-    const engineLoop = await startLoop({ ...common, hookUrl, name: 'janus' });
-    const parentResource = { apiVersion: 'pkg.crossplane.io/v1alpha1', resource: 'transactions' };
-    const url = `${hookUrl}/packages`;
-    const loop = await startLoop({ ...common, hookUrl: url, name: 'janus-packages', parentResource, customize: true });
-    const stop = async (): Promise<void> => void (await Promise.all([loop.stop(), engineLoop.stop()]));
-    t.teardown(stop);
-    return { kind: loop.kind, stop };
+  const common = { kubeconfig: plane.kubeconfig, token: hookToken, matchLabels: {}, ...(options.loop && { kind: options.loop }) };
+  const started = async (loop: Promise<Loop>): Promise<Loop> => {
+    const running = await loop;
+    t.teardown(() => running.stop());
+    return running;
   };
-  if (options.isBare !== true) await startLoops((await startHook()).url);
-  return worldOf({ plane, client, proxy, origin: registry.origin, startHook, startLoops });
+  const startEngineLoop = (hookUrl: string): Promise<Loop> => started(startLoop({ ...common, hookUrl, name: 'janus' }));
+  const startPackageLoop = (hookUrl: string): Promise<Loop> => {
+    const parentResource = { apiVersion: 'pkg.crossplane.io/v1alpha1', resource: 'transactions' };
+    const hook = { hookUrl: `${hookUrl}/packages`, name: 'janus-packages', parentResource, customize: true };
+    return started(startLoop({ ...common, ...hook }));
+  };
+  const { url } = await startHook();
+  await startEngineLoop(url);
+  if (options.isByHand !== true) await startPackageLoop(url);
+  return worldOf({ plane, client, proxy, origin: registry.origin, startHook, startPackageLoop, engineKubeconfig: engine });
 }
 
-type Parts = Pick<PackageWorld, 'plane' | 'client' | 'proxy' | 'startHook' | 'startLoops'> & { readonly origin: string };
+type Parts = Pick<PackageWorld, 'plane' | 'client' | 'proxy' | 'startHook' | 'startPackageLoop' | 'engineKubeconfig'> & {
+  readonly origin: string;
+};
 
 function worldOf({ origin, ...parts }: Parts): PackageWorld {
   const { client, proxy } = parts;

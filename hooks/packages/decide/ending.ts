@@ -1,17 +1,16 @@
 // After a try: the Lock is released, what is not needed any more is deleted, and what is left is rest or another try.
 import type { Resource } from '../../cluster.ts';
-import { type JsonObject, textAt } from '../../model/json.ts';
+import { at, type JsonObject, textAt } from '../../model/json.ts';
 import type { PackageTransaction } from '../model/package-transaction.ts';
 import { advanced, millisecondsOf, timeOf } from '../model/status.ts';
 import { releaseLock } from '../plan/lock.ts';
 import { accountIn, preconditionOf } from '../plan/resources.ts';
-import { pauseAfter } from './ends.ts';
+import { type Moment, pauseAfter } from './ends.ts';
 import { type Deed, type Move, staying } from './move.ts';
 import { holds, retryTimeOf } from './validating.ts';
 
-export interface Releasing {
+export interface Releasing extends Moment {
   readonly ptx: PackageTransaction;
-  readonly now: number;
   readonly namespace: string;
   readonly lock: JsonObject | undefined;
 }
@@ -38,9 +37,8 @@ export interface Leftover {
   readonly object: JsonObject;
 }
 
-export interface Cleaning {
+export interface Cleaning extends Moment {
   readonly ptx: PackageTransaction;
-  readonly now: number;
   readonly namespace: string;
   /** Stages and contents of all its tries; none where they must stay. */
   readonly leftovers: readonly Leftover[];
@@ -54,13 +52,18 @@ export function clean({ ptx, now, namespace, leftovers, history }: Cleaning): Mo
   const { status } = ptx;
   const settled = millisecondsOf(status.settledTime);
   if (settled > now) return staying(status, 'a request of this try may be late', (settled - now) / 1000);
-  const gone = [...leftovers, ...history].slice(0, mostDeletes);
-  const deeds = gone.map((one) => deletion(one, namespace));
-  if (leftovers.length > mostDeletes) return { because: 'stages and contents are deleted', deeds, status, wait: 0.2 };
+  const going = [...leftovers, ...history].filter(({ object }) => !isUnderDeletion(object)).slice(0, mostDeletes);
+  const deeds = going.map((one) => deletion(one, namespace));
+  // A stage goes once its finalizer is removed, and that wakes us.
+  if (leftovers.length > 0) return { because: 'stages and contents are deleted', deeds, status, wait: 1 };
   const isDone = status.outcome?.kind === 'Succeeded';
   const end = advanced(status, { phase: isDone ? 'Succeeded' : 'Failed', completionTime: timeOf(now), settledTime: undefined });
   const finalized = ptx.isDeleting ? { finalized: true } : {};
   return { because: 'nothing is left to do', deeds, status: end, wait: 0, ...finalized };
+}
+
+function isUnderDeletion(object: JsonObject): boolean {
+  return at(object, 'metadata', 'deletionTimestamp') !== undefined;
 }
 
 function deletion({ resource, namespace: place, object }: Leftover, namespace: string): Deed {

@@ -5,7 +5,7 @@ import { faultOf } from '../due.ts';
 import type { PackageTransaction } from '../model/package-transaction.ts';
 import { advanced, type Outcome, timeOf } from '../model/status.ts';
 import { stageWrite } from '../plan/stages.ts';
-import { abandoned, ended, lostLock, mostLate } from './ends.ts';
+import { abandoned, ended, lostLock, type Moment } from './ends.ts';
 import { going, type Move, safetyWait, staying } from './move.ts';
 import { isAsResolved } from './preparing.ts';
 import { phaseOf } from './undo.ts';
@@ -15,9 +15,8 @@ export type NextChanges =
   | { readonly kind: 'changes'; readonly changes: readonly JsonObject[] }
   | { readonly kind: 'lost'; readonly message: string };
 
-export interface Installing {
+export interface Installing extends Moment {
   readonly ptx: PackageTransaction;
-  readonly now: number;
   readonly namespace: string;
   readonly lock: JsonObject | undefined;
   /** The stage that is made last, as it is; undefined if it does not exist. */
@@ -27,12 +26,12 @@ export interface Installing {
 }
 
 export function install(scene: Installing): Move {
-  const { ptx, now, lock, stage } = scene;
+  const { ptx, lock, stage } = scene;
   const { status } = ptx;
   const fault = faultOf(ptx);
-  if (ptx.isDeleting) return going(abandoned(status, now), 'it is being deleted');
-  if (fault !== undefined) return going(ended(status, failure(fault, true), now), fault);
-  if (!isAsResolved(ptx, lock)) return going(lostLock(status, now), 'the Lock is not as it was');
+  if (ptx.isDeleting) return going(abandoned(status, scene), 'it is being deleted');
+  if (fault !== undefined) return going(ended(status, failure(fault, true), scene), fault);
+  if (!isAsResolved(ptx, lock)) return going(lostLock(status, scene), 'the Lock is not as it was');
   if (status.committed >= status.stages.length)
     return going(advanced(status, { phase: 'Verifying' }), 'all stages are Committed');
   return stage === undefined ? making(scene) : watching(scene, stage);
@@ -43,32 +42,34 @@ function failure(message: string, isFinal = false): Outcome {
   return { kind: 'Failed', step: 'Installation', reason: 'InstallationFailed', message, ...final };
 }
 
-function making({ ptx, now, namespace, next }: Installing): Move {
+function making(scene: Installing): Move {
+  const { ptx, namespace, next } = scene;
   const { status } = ptx;
   const index = status.committed;
   if (status.made > index)
-    return going(ended(status, failure('a stage was deleted while it was under way'), now), 'a stage is gone');
+    return going(ended(status, failure('a stage was deleted while it was under way'), scene), 'a stage is gone');
   if (next === undefined) return staying(status, 'nothing was read', 1);
-  if (next.kind === 'lost') return going(ended(status, failure(next.message), now), next.message);
+  if (next.kind === 'lost') return going(ended(status, failure(next.message), scene), next.message);
   return {
     because: `stage ${index + 1} of ${status.stages.length} is made`,
     deeds: [{ write: stageWrite(ptx, index, next.changes, namespace) }],
     status: advanced(status, { made: index + 1 }),
     wait: safetyWait,
-    refused: ({ message }) => ended(status, failure(message), now),
+    refused: ({ message }) => ended(status, failure(message), scene),
   };
 }
 
-function watching({ ptx, now }: Installing, stage: JsonObject): Move {
+function watching(scene: Installing, stage: JsonObject): Move {
+  const { ptx, now } = scene;
   const { status } = ptx;
   const [index, phase] = [status.committed, phaseOf(stage)];
   // The answer to its creation was lost: another one of that request may be on its way.
-  const late = status.made > index ? {} : { settledTime: timeOf(now + mostLate) };
-  const changed = { made: index + 1, ...late };
+  const settled = status.made > index ? {} : { settledTime: timeOf(now + scene.late) };
+  const changed = { made: index + 1, ...settled };
   if (phase === 'Committed')
     return going(advanced(status, { ...changed, committed: index + 1 }), `stage ${index + 1} is Committed`);
   if (phase === 'RolledBack' || phase === 'Failed')
-    return going(ended(advanced(status, changed), failedBy(stage), now, true), `stage ${index + 1} failed`);
+    return going(ended(advanced(status, changed), failedBy(stage), scene, true), `stage ${index + 1} failed`);
   const next = status.made > index ? status : advanced(status, changed);
   return staying(next, `stage ${index + 1} is ${phase}`, safetyWait);
 }
@@ -77,17 +78,14 @@ const longestWords = 2_000;
 
 /** Why a stage failed, from its status: the change that it names, and the words of the engine. */
 function failedBy(stage: JsonObject): Outcome {
-  const message = foreign(textAt(stage, 'status', 'message') ?? 'no message', longestWords);
   const items = at(stage, 'status', 'items');
   const index = isList(items) ? items.findIndex((item) => at(item, 'error') !== undefined) : -1;
+  const words = textAt(isList(items) ? items[index] : undefined, 'error', 'message') ?? textAt(stage, 'status', 'message');
+  const message = foreign(words ?? 'no message', longestWords);
   const changes = at(stage, 'spec', 'changes');
   const target = isList(changes) ? at(changes[index], 'target') : undefined;
-  const name = textAt(target, 'name') ?? '';
-  if (textAt(target, 'kind') !== 'CustomResourceDefinition') return failure(message);
-  return {
-    kind: 'Failed',
-    step: 'Installation',
-    reason: 'CRDInstallationFailed',
-    message: `Failed to install CRD ${name}: ${message}`,
-  };
+  const [kind, name] = [textAt(target, 'kind') ?? 'an object', textAt(target, 'name') ?? ''];
+  if (kind !== 'CustomResourceDefinition') return failure(`Failed to install ${kind} ${name}: ${message}`);
+  const reason = 'CRDInstallationFailed';
+  return { kind: 'Failed', step: 'Installation', reason, message: `Failed to install CRD ${name}: ${message}` };
 }

@@ -6,7 +6,7 @@ import type { PackageTransaction } from '../model/package-transaction.ts';
 import { advanced, timeOf } from '../model/status.ts';
 import { contentsWrite, type Prepared } from '../plan/stages.ts';
 import type { RegistryFailure } from '../registry.ts';
-import { abandoned, ended, lostLock, mostLate } from './ends.ts';
+import { abandoned, ended, lostLock, type Moment } from './ends.ts';
 import { going, type Move, staying } from './move.ts';
 import { holds } from './validating.ts';
 
@@ -15,9 +15,8 @@ export type Preparation =
   | { readonly kind: 'failed'; readonly failure: RegistryFailure }
   | { readonly kind: 'unfinished' };
 
-export interface Preparing {
+export interface Preparing extends Moment {
   readonly ptx: PackageTransaction;
-  readonly now: number;
   readonly namespace: string;
   readonly lock: JsonObject | undefined;
   readonly preparation: Preparation | undefined;
@@ -33,8 +32,8 @@ export function isAsResolved(ptx: PackageTransaction, lock: JsonObject | undefin
 export function prepare(scene: Preparing): Move {
   const { ptx, now, lock, preparation, namespace } = scene;
   const { status } = ptx;
-  if (ptx.isDeleting) return going(abandoned(status, now), 'it is being deleted');
-  if (!isAsResolved(ptx, lock)) return going(lostLock(status, now), 'the Lock is not as it was');
+  if (ptx.isDeleting) return going(abandoned(status, scene), 'it is being deleted');
+  if (!isAsResolved(ptx, lock)) return going(lostLock(status, scene), 'the Lock is not as it was');
   const fault = faultOf(ptx);
   if (fault !== undefined) return failed(scene, 'InvalidPackage', fault, true);
   if (preparation === undefined || preparation.kind === 'unfinished') return staying(status, 'the time of the call is over', 0.2);
@@ -43,20 +42,29 @@ export function prepare(scene: Preparing): Move {
   if (prepared.length > mostStages)
     return failed(scene, 'InvalidPackage', `it would take ${prepared.length} stages, at most ${mostStages} are possible`);
   const missing = prepared.filter(({ stage }) => !existing.has(stage.name));
-  const late = existing.size > 0 ? { settledTime: timeOf(now + mostLate) } : {};
+  const settled = existing.size > 0 ? { settledTime: timeOf(now + scene.late) } : {};
   return {
     because: 'the contents of the stages are stored',
     deeds: missing.map((one) => ({
       write: contentsWrite(ptx, one, prepared.indexOf(one), namespace),
       settledBy: 'exists' as const,
     })),
-    status: advanced(status, { phase: 'Installing', stages: prepared.map(({ stage }) => stage), made: 0, committed: 0, ...late }),
+    status: advanced(status, {
+      phase: 'Installing',
+      stages: prepared.map(({ stage }) => stage),
+      made: 0,
+      committed: 0,
+      ...settled,
+    }),
     wait: 1,
     refused: ({ message }) => failed(scene, 'InstallationFailed', message).status,
   };
 }
 
-function failed({ ptx, now }: Preparing, reason: string, message: string, isFinal = false): Move {
+function failed(scene: Preparing, reason: string, message: string, isFinal = false): Move {
   const step = reason === 'InstallationFailed' ? 'Installation' : 'Validation';
-  return going(ended(ptx.status, { kind: 'Failed', step, reason, message, ...(isFinal ? { isFinal } : {}) }, now), message);
+  return going(
+    ended(scene.ptx.status, { kind: 'Failed', step, reason, message, ...(isFinal ? { isFinal } : {}) }, scene),
+    message,
+  );
 }

@@ -2,12 +2,12 @@
 import { type JsonObject, textAt } from '../../model/json.ts';
 import type { PackageTransaction } from '../model/package-transaction.ts';
 import { advanced, millisecondsOf } from '../model/status.ts';
+import type { Moment } from './ends.ts';
 import { going, type Move, staying } from './move.ts';
 import { undoLast } from './undo.ts';
 
-export interface RollingBack {
+export interface RollingBack extends Moment {
   readonly ptx: PackageTransaction;
-  readonly now: number;
   readonly namespace: string;
   /** The stages of this try that exist, the last one first. */
   readonly found: readonly JsonObject[];

@@ -6,7 +6,7 @@ import { holderOf, packagesDigest } from '../model/holder.ts';
 import type { PackageTransaction } from '../model/package-transaction.ts';
 import { advanced, millisecondsOf, type Outcome, timeOf } from '../model/status.ts';
 import type { RegistryFailure } from '../registry.ts';
-import { abandoned, ended } from './ends.ts';
+import { abandoned, ended, type Moment } from './ends.ts';
 import { going, type Move, staying } from './move.ts';
 
 /** What the reads of a validation came to. */
@@ -24,9 +24,8 @@ export interface CoordinatorFault {
   readonly message: string;
 }
 
-export interface Validating {
+export interface Validating extends Moment {
   readonly ptx: PackageTransaction;
-  readonly now: number;
   readonly lock: JsonObject | undefined;
   readonly validation: Validation | undefined;
 }
@@ -41,24 +40,25 @@ export function holds(ptx: PackageTransaction, lock: JsonObject | undefined): lo
 }
 
 export function validate(scene: Validating): Move {
-  const { ptx, now, lock, validation } = scene;
+  const { ptx, lock, validation } = scene;
   const { status } = ptx;
-  if (ptx.isDeleting) return going(abandoned(status, now), 'it is being deleted');
+  if (ptx.isDeleting) return going(abandoned(status, scene), 'it is being deleted');
   if (!holds(ptx, lock)) return going(advanced(status, { phase: 'Waiting' }), 'the Lock is not held any more');
   if (validation === undefined) return staying(status, 'nothing was read', 1);
   if (validation.kind === 'unfinished') return reading(scene);
-  if (validation.kind === 'failed') return going(ended(status, unread(validation.failure), now), validation.failure.message);
-  if (validation.kind === 'refused') return going(ended(status, refusedBy(validation.faults), now), 'it is refused');
+  if (validation.kind === 'failed') return going(ended(status, unread(validation.failure), scene), validation.failure.message);
+  if (validation.kind === 'refused') return going(ended(status, refusedBy(validation.faults), scene), 'it is refused');
   const lockDigest = packagesDigest(lock);
   return going(advanced(status, { phase: 'Preparing', proposed: validation.lock, lockDigest }), 'everything is resolved');
 }
 
-function reading({ ptx, now }: Validating): Move {
+function reading(scene: Validating): Move {
+  const { ptx, now } = scene;
   const note = { reason: 'Resolving', message: 'Reading packages' } as const;
   if (now < millisecondsOf(ptx.status.tryTime) + longestReading)
     return staying(ptx.status, 'the time of the call is over', 0.2, note);
   const message = `the packages could not be read within ${longestReading / 60_000} minutes`;
-  return going(ended(ptx.status, { kind: 'Failed', step: 'Validation', reason: 'Unavailable', message }, now), message);
+  return going(ended(ptx.status, { kind: 'Failed', step: 'Validation', reason: 'Unavailable', message }, scene), message);
 }
 
 function unread({ kind, message, retryAfterSeconds }: RegistryFailure): Outcome {

@@ -4,32 +4,32 @@ import { holderOf } from '../model/holder.ts';
 import type { PackageTransaction } from '../model/package-transaction.ts';
 import { advanced } from '../model/status.ts';
 import { writePackages } from '../plan/lock.ts';
-import { abandoned, ended, lostLock } from './ends.ts';
+import { abandoned, ended, lostLock, type Moment } from './ends.ts';
 import { going, type Move } from './move.ts';
 import { isAsResolved } from './preparing.ts';
 import { holds } from './validating.ts';
 
-export interface Verifying {
+export interface Verifying extends Moment {
   readonly ptx: PackageTransaction;
-  readonly now: number;
   readonly namespace: string;
   readonly lock: JsonObject | undefined;
   /** What is not as it was made, in words. */
   readonly faults: readonly string[];
 }
 
-export function verify({ ptx, now, namespace, lock, faults }: Verifying): Move {
+export function verify(scene: Verifying): Move {
+  const { ptx, namespace, lock, faults } = scene;
   const { status } = ptx;
   const proposed = status.proposed ?? [];
   const done = advanced(status, { phase: 'Releasing', outcome: { kind: 'Succeeded' } });
   // The Lock was written and the answer was lost: from then on it is done, also where it is being deleted.
   if (holds(ptx, lock) && holderOf(lock)?.hasWritten === true) return going(done, 'the Lock is written');
-  if (ptx.isDeleting) return going(abandoned(status, now), 'it is being deleted');
-  if (!isAsResolved(ptx, lock)) return going(lostLock(status, now), 'the Lock is not as it was');
+  if (ptx.isDeleting) return going(abandoned(status, scene), 'it is being deleted');
+  if (!isAsResolved(ptx, lock)) return going(lostLock(status, scene), 'the Lock is not as it was');
   if (faults.length > 0) {
     const message = faults.slice(0, 10).join('; ');
     const outcome = { kind: 'Failed', step: 'Installation', reason: 'InstallationFailed', message } as const;
-    return going(ended(status, outcome, now), message);
+    return going(ended(status, outcome, scene), message);
   }
   return { because: 'everything is there', deeds: [{ write: writePackages(lock, proposed, namespace) }], status: done, wait: 1 };
 }

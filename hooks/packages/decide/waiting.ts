@@ -5,13 +5,13 @@ import { type Holder, holderOf, nextNumberOf } from '../model/holder.ts';
 import type { PackageTransaction } from '../model/package-transaction.ts';
 import { advanced, millisecondsOf, timeOf } from '../model/status.ts';
 import { createLock, releaseLock, takeLock } from '../plan/lock.ts';
-import { mostLate } from './ends.ts';
+
+import type { Moment } from './ends.ts';
 import { type Move, safetyWait, staying } from './move.ts';
 import { undoLast } from './undo.ts';
 
-export interface Waiting {
+export interface Waiting extends Moment {
   readonly ptx: PackageTransaction;
-  readonly now: number;
   readonly namespace: string;
   /** Undefined: there is none yet. */
   readonly lock: JsonObject | undefined;
@@ -97,14 +97,14 @@ function behind({ ptx }: Waiting, holder: Holder): Move {
 
 // What a holder that is gone had under way is undone first, unless it had written the Lock: then it was done.
 function takeOver(scene: Waiting, lock: JsonObject, holder: Holder): Move {
-  const { ptx, now, leftStages } = scene;
+  const { ptx, now, late, leftStages } = scene;
   const note = {
     reason: 'WaitingForLock',
     message: `Package transaction ${holder.name} held the Lock and is gone: what it had not finished is undone first`,
   } as const;
   const settled = millisecondsOf(ptx.status.settledTime);
   if (settled === 0) {
-    const status = advanced(ptx.status, { settledTime: timeOf(now + mostLate) });
+    const status = advanced(ptx.status, { settledTime: timeOf(now + late) });
     return staying(status, 'the holder of the Lock is gone', 1, note);
   }
   if (!holder.hasWritten) {

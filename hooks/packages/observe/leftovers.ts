@@ -6,7 +6,7 @@ import { type PackageTransaction, readPackageTransaction } from '../model/packag
 import { millisecondsOf } from '../model/status.ts';
 import { configMaps, packageTransactions, stages, uidLabel } from '../plan/resources.ts';
 import { type Looker, list } from './reading.ts';
-import { isUnderDeletion, readTheLock } from './standing.ts';
+import { readTheLock } from './standing.ts';
 
 /** Where an undo left something its stages stay, so that it can be tried again. */
 export async function leftoversOf(looker: Looker, { uid, status }: PackageTransaction): Promise<readonly Leftover[]> {
@@ -16,7 +16,7 @@ export async function leftoversOf(looker: Looker, { uid, status }: PackageTransa
   const found = await Promise.all(
     [stages, configMaps].map(async (resource) => {
       const objects = await list(looker, resource, namespace, { labelSelector });
-      return objects.filter((object) => !isUnderDeletion(object)).map((object) => ({ resource, namespace, object }));
+      return objects.map((object) => ({ resource, namespace, object }));
     }),
   );
   return found.flat();
@@ -32,7 +32,6 @@ export async function historyBeyond(looker: Looker, { uid }: PackageTransaction)
   const oldestFirst = others.toSorted((left, right) => endOf(left) - endOf(right));
   return oldestFirst
     .slice(0, Math.max(0, others.length + 1 - limit))
-    .filter((object) => !isUnderDeletion(object))
     .map((object) => ({ resource: packageTransactions, object }));
 }
 

@@ -1,6 +1,6 @@
 // What a decision needs of the Lock, of its holder, and of stages.
 import type { JsonObject } from '../../model/json.ts';
-import { at, textAt } from '../../model/json.ts';
+import { textAt } from '../../model/json.ts';
 import { holderOf } from '../model/holder.ts';
 import type { PackageTransaction } from '../model/package-transaction.ts';
 import { packageTransactions, stageLabel, stages, theLock, uidLabel } from '../plan/resources.ts';
@@ -43,8 +43,4 @@ export async function lookAtHolder(looker: Looker, ptx: PackageTransaction, lock
   const isSame = holder.uid === '' || textAt(found, 'metadata', 'uid') === holder.uid;
   if (found !== undefined && isSame) return { isHolderThere: true, leftStages: [] };
   return { isHolderThere: false, leftStages: uidForm.test(holder.uid) ? await stagesMadeBy(looker, holder.uid) : [] };
-}
-
-export function isUnderDeletion(object: JsonObject): boolean {
-  return at(object, 'metadata', 'deletionTimestamp') !== undefined;
 }
