@@ -5,8 +5,8 @@ import { string } from '../transaction-item.ts';
 import { packageStatus as status } from './package-status.ts';
 
 export const packagesGroup = 'pkg.crossplane.io';
-export const packageVersion = 'v1alpha1';
-export const packageKinds = ['Provider', 'Configuration', 'Function'] as const;
+const packageVersion = 'v1alpha1';
+const packageKinds = ['Provider', 'Configuration', 'Function'] as const;
 
 const snapshot: Schema = {
   type: 'object',

@@ -42,7 +42,7 @@ export async function startDenyingAdmission(stage: Stage, t: Teardown): Promise<
   );
 }
 
-export interface AdmissionOptions {
+interface AdmissionOptions {
   readonly client: Client;
   readonly name: string;
   /** Only requests of this user are asked about. */

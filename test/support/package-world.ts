@@ -45,14 +45,14 @@ export interface PackageWorld {
   readonly engineKubeconfig: string;
 }
 
-export interface Release {
+interface Release {
   readonly name: string;
   readonly tag: string;
   readonly requires?: Readonly<Record<string, string>>;
   readonly objects?: readonly object[];
 }
 
-export interface InstallOptions {
+interface InstallOptions {
   readonly retryLimit?: number;
   readonly uid?: string;
   readonly kind?: string;
@@ -64,7 +64,7 @@ interface RunningHook {
   kill(): Promise<void>;
 }
 
-export interface WorldOptions {
+interface WorldOptions {
   /** Nobody calls for package transactions: the test does. */
   readonly isByHand?: boolean;
   readonly loop?: LoopKind;

@@ -9,7 +9,7 @@ import { type Moment, pauseAfter } from './ends.ts';
 import { type Deed, type Move, staying } from './move.ts';
 import { holds, retryTimeOf } from './validating.ts';
 
-export interface Releasing extends Moment {
+interface Releasing extends Moment {
   readonly ptx: PackageTransaction;
   readonly namespace: string;
   readonly lock: JsonObject | undefined;
@@ -37,7 +37,7 @@ export interface Leftover {
   readonly object: JsonObject;
 }
 
-export interface Cleaning extends Moment {
+interface Cleaning extends Moment {
   readonly ptx: PackageTransaction;
   readonly namespace: string;
   /** Stages and contents of all its tries; none where they must stay. */

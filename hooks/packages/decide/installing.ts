@@ -15,7 +15,7 @@ export type NextChanges =
   | { readonly kind: 'changes'; readonly changes: readonly JsonObject[] }
   | { readonly kind: 'lost'; readonly message: string };
 
-export interface Installing extends Moment {
+interface Installing extends Moment {
   readonly ptx: PackageTransaction;
   readonly namespace: string;
   readonly lock: JsonObject | undefined;

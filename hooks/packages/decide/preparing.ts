@@ -15,7 +15,7 @@ export type Preparation =
   | { readonly kind: 'failed'; readonly failure: RegistryFailure }
   | { readonly kind: 'unfinished' };
 
-export interface Preparing extends Moment {
+interface Preparing extends Moment {
   readonly ptx: PackageTransaction;
   readonly namespace: string;
   readonly lock: JsonObject | undefined;

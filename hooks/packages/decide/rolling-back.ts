@@ -6,7 +6,7 @@ import type { Moment } from './ends.ts';
 import { going, type Move, staying } from './move.ts';
 import { undoLast } from './undo.ts';
 
-export interface RollingBack extends Moment {
+interface RollingBack extends Moment {
   readonly ptx: PackageTransaction;
   readonly namespace: string;
   /** The stages of this try that exist, the last one first. */

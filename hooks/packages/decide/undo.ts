@@ -6,7 +6,7 @@ import { type Move, safetyWait } from './move.ts';
 
 const requestRollback = 'tx.janus.io/request-rollback';
 
-export type Undone =
+type Undone =
   | { readonly kind: 'all' }
   | { readonly kind: 'move'; readonly move: Move }
   /** A stage that the engine could not undo. */

@@ -24,7 +24,7 @@ export interface CoordinatorFault {
   readonly message: string;
 }
 
-export interface Validating extends Moment {
+interface Validating extends Moment {
   readonly ptx: PackageTransaction;
   readonly lock: JsonObject | undefined;
   readonly validation: Validation | undefined;

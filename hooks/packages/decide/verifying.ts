@@ -9,7 +9,7 @@ import { going, type Move } from './move.ts';
 import { isAsResolved } from './preparing.ts';
 import { holds } from './validating.ts';
 
-export interface Verifying extends Moment {
+interface Verifying extends Moment {
   readonly ptx: PackageTransaction;
   readonly namespace: string;
   readonly lock: JsonObject | undefined;

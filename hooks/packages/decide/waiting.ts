@@ -10,7 +10,7 @@ import type { Moment } from './ends.ts';
 import { type Move, safetyWait, staying } from './move.ts';
 import { undoLast } from './undo.ts';
 
-export interface Waiting extends Moment {
+interface Waiting extends Moment {
   readonly ptx: PackageTransaction;
   readonly namespace: string;
   /** Undefined: there is none yet. */

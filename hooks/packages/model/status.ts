@@ -1,7 +1,7 @@
 // The status of a package transaction, as values.
 import { at, isList, isObject, type JsonObject, textAt } from '../../model/json.ts';
 
-export type Phase =
+type Phase =
   /** For the Lock, or until the next try. */
   | 'Waiting'
   | 'Validating'

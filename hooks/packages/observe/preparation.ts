@@ -11,7 +11,7 @@ import type { Registry, RegistryFailed } from '../registry.ts';
 import { membersOf } from './members.ts';
 import { type Looker, list } from './reading.ts';
 
-export interface PreparationScene {
+interface PreparationScene {
   readonly looker: Looker;
   readonly registry: Registry;
   readonly ptx: PackageTransaction;

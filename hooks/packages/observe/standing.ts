@@ -11,7 +11,7 @@ export function readTheLock(looker: Looker): Promise<JsonObject | undefined> {
 }
 
 /** Stages of a package transaction that exist, the last one first. */
-export async function stagesMadeBy(looker: Looker, uid: string): Promise<readonly JsonObject[]> {
+async function stagesMadeBy(looker: Looker, uid: string): Promise<readonly JsonObject[]> {
   const found = await list(looker, stages, looker.namespace, { labelSelector: `${uidLabel}=${uid}`, whole: true });
   const indexOf = (stage: JsonObject): number => Number(textAt(stage, 'metadata', 'labels', stageLabel) ?? 0);
   return found.toSorted((left, right) => indexOf(right) - indexOf(left));

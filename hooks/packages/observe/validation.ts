@@ -14,7 +14,7 @@ import { membersOf, resourceOf } from './members.ts';
 import { find, type Looker } from './reading.ts';
 import { compareWithLive, type Held, type Live, readTree } from './tree.ts';
 
-export interface ValidationScene {
+interface ValidationScene {
   readonly looker: Looker;
   readonly registry: Registry;
   readonly wanted: Wanted;

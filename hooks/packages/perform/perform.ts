@@ -3,7 +3,7 @@ import type { Writer } from '../../cluster.ts';
 import type { Failure } from '../../model/failure.ts';
 import type { Deed } from '../decide/move.ts';
 
-export interface Performed {
+interface Performed {
   readonly writes: number;
   readonly failure?: Failure;
 }

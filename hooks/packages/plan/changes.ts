@@ -55,7 +55,7 @@ const copied = [
 ];
 
 /** What a revision is made from. */
-export interface RevisionGround {
+interface RevisionGround {
   /** The package object. */
   readonly owner: JsonObject;
   /** The live revision of that name. */

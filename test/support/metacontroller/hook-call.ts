@@ -51,7 +51,7 @@ interface HookClientOptions {
 export type CallHook = (path: HookPath, request: JsonObject, parent: JsonObject) => Promise<HookResult>;
 
 /** The answer of the customize hook. Throws if there is none. */
-export type Customize = (request: JsonObject, parent: JsonObject) => Promise<JsonObject>;
+type Customize = (request: JsonObject, parent: JsonObject) => Promise<JsonObject>;
 
 export function createCustomize(options: HookClientOptions): Customize {
   return async (request, parent) => {

@@ -18,7 +18,7 @@ interface Followed {
   readonly objects: Map<string, JsonObject>;
 }
 
-export interface Related {
+interface Related {
   /** The related objects of a parent. `ask` calls the customize hook. */
   of(parent: JsonObject, ask: () => Promise<JsonObject>): Promise<JsonObject>;
   /** Resolves once nothing is followed; the signal must be aborted. */

@@ -1,0 +1,232 @@
+// The decisions of the coordinator, without a cluster.
+import t from 'tap';
+import { at, type JsonObject, textAt, withPath } from '../../hooks/model/json.ts';
+import { release } from '../../hooks/packages/decide/ending.ts';
+import { ended, pauseAfter } from '../../hooks/packages/decide/ends.ts';
+import { install } from '../../hooks/packages/decide/installing.ts';
+import { prepare } from '../../hooks/packages/decide/preparing.ts';
+import { undoLast } from '../../hooks/packages/decide/undo.ts';
+import { verify } from '../../hooks/packages/decide/verifying.ts';
+import { take } from '../../hooks/packages/decide/waiting.ts';
+import { dueOf } from '../../hooks/packages/due.ts';
+import { held, holderOf, packagesDigest, released } from '../../hooks/packages/model/holder.ts';
+import { type PackageTransaction, readPackageTransaction } from '../../hooks/packages/model/package-transaction.ts';
+import { advanced, type Status, timeOf } from '../../hooks/packages/model/status.ts';
+import { changedPackages } from '../../hooks/packages/plan/changed.ts';
+import { memberObject, revisionChange } from '../../hooks/packages/plan/changes.ts';
+import { readContents, stagesOf } from '../../hooks/packages/plan/stages.ts';
+
+const namespace = 'janus-packages';
+const now = Date.parse('2026-01-01T00:00:00Z');
+const moment = { now, late: 40_000 };
+
+function ptxOf(changes: Partial<Status> = {}, spec: JsonObject = {}): PackageTransaction {
+  const package_ = {
+    apiVersion: 'pkg.crossplane.io/v1',
+    kind: 'Provider',
+    metadata: { name: 'root' },
+    spec: { package: 'registry.example.org/acme/root:v1.0.0' },
+  };
+  const object = {
+    metadata: { name: 'mine', uid: 'uid-1', generation: 1 },
+    spec: { change: 'Install', install: { package: package_ }, ...spec },
+  };
+  const ptx = readPackageTransaction(object);
+  return { ...ptx, status: { ...ptx.status, ...changes } };
+}
+
+const entry = (name: string, ...needs: readonly string[]): JsonObject => ({
+  name: `${name}-000000000000`,
+  apiVersion: 'pkg.crossplane.io/v1',
+  kind: 'Provider',
+  source: `registry.example.org/acme/${name}`,
+  version: `v1.0.0@sha256:${'0'.repeat(64)}`,
+  dependencies: needs.map((one) => ({ package: `registry.example.org/acme/${one}`, kind: 'Provider', constraints: '>=v1.0.0' })),
+});
+
+const freeLock: JsonObject = { metadata: { name: 'lock', uid: 'l', resourceVersion: '7' }, packages: [entry('other')] };
+const mine = held(freeLock, { name: 'mine', uid: 'uid-1', number: 1 });
+const theirs = held(freeLock, { name: 'theirs', uid: 'uid-2', number: 4 });
+
+t.test('19, 20, 22: the Lock is taken where it is free, and waited for where it is not', async (t) => {
+  const scene = { ptx: ptxOf(), ...moment, namespace, isHolderThere: true, leftStages: [] };
+  const free = take({ ...scene, lock: freeLock });
+  t.equal(free.deeds.length, 1);
+  const [deed] = free.deeds;
+  t.match(deed?.write, { verb: 'update', precondition: { uid: 'l', resourceVersion: '7' } }, 'compare and swap');
+  t.match(free.status, { phase: 'Validating', number: 1 });
+  const behind = take({ ...scene, lock: theirs });
+  t.same(behind.deeds, []);
+  t.match(behind.note, { reason: 'WaitingForLock', message: /theirs/ });
+  const again = take({ ...scene, lock: mine });
+  t.same(again.deeds, [], 'taken already');
+  t.match(again.status, { phase: 'Validating', number: 1 });
+  t.match(take({ ...scene, lock: undefined }).deeds, [{ write: { verb: 'create' }, settledBy: 'exists' }]);
+});
+
+t.test('21: from a holder that is gone it is taken once its requests are over and its stages undone', async (t) => {
+  const stage = { metadata: { name: 's' }, status: { phase: 'Committed' } };
+  const scene = { ...moment, namespace, lock: theirs, isHolderThere: false };
+  const first = take({ ...scene, ptx: ptxOf(), leftStages: [stage] });
+  t.same(first.deeds, [], 'a request of it may be late');
+  t.equal(first.status.settledTime, timeOf(now + moment.late));
+  const seen = ptxOf({ settledTime: timeOf(now - 1_000) });
+  t.match(take({ ...scene, ptx: seen, leftStages: [stage] }).deeds, [{ write: { verb: 'update', location: { name: 's' } } }]);
+  const failed = { ...stage, status: { phase: 'Failed' } };
+  t.match(take({ ...scene, ptx: seen, leftStages: [failed] }), { deeds: [], note: { message: /could not be undone/ } });
+  const over = take({ ...scene, ptx: seen, leftStages: [] });
+  t.equal(over.deeds.length, 1);
+  t.match(over.status, { phase: 'Validating', number: 5 }, 'the number of the former one is used up');
+});
+
+t.test('23: only the holder releases; the next number is beyond its own', async (t) => {
+  const ptx = ptxOf({ phase: 'Releasing', outcome: { kind: 'Succeeded' } });
+  t.equal(release({ ptx, ...moment, namespace, lock: mine }).deeds.length, 1);
+  t.same(release({ ptx, ...moment, namespace, lock: theirs }).deeds, []);
+  const after = released(theirs);
+  t.equal(holderOf(after), undefined);
+  t.equal(textAt(after, 'metadata', 'annotations', 'pkg.crossplane.io/next-transaction-number'), '5');
+  t.strictSame(at(after, 'packages'), freeLock.packages);
+});
+
+t.test('6: tries are counted, with growing pauses, and end at the limit', async (t) => {
+  const outcome = { kind: 'Failed', step: 'Validation', reason: 'VersionConflict', message: 'no' } as const;
+  const first = ended(ptxOf({ phase: 'Validating' }).status, outcome, moment);
+  t.match(first, { phase: 'Releasing', failures: 1 });
+  const waiting = release({ ptx: { ...ptxOf(), status: first }, ...moment, namespace, lock: mine });
+  t.match(waiting.status, { phase: 'Waiting', retryTime: timeOf(now + 2_000) });
+  const last = { ...ptxOf({ ...first, failures: 5 }) };
+  t.equal(release({ ptx: last, ...moment, namespace, lock: mine }).status.phase, 'Cleaning');
+  t.same([1, 2, 8, 9, 50].map(pauseAfter), [2, 4, 256, 300, 300]);
+  t.equal(dueOf({ ...ptxOf(), status: waiting.status }, now), 'wait');
+  t.equal(dueOf({ ...ptxOf(), status: waiting.status }, now + 2_000), 'take');
+});
+
+t.test('a spec that can never be right is refused without the Lock', async (t) => {
+  for (const spec of [{ change: 'Delete' }, { other: 1 }, { install: {} }]) t.equal(dueOf(ptxOf({}, spec), now), 'refuse');
+  t.equal(dueOf(ptxOf({ specDigest: 'another' }), now), 'refuse', 'it was changed');
+});
+
+t.test('d: a Lock that is not as it was ends the try; nothing is written', async (t) => {
+  const status = { phase: 'Installing', lockDigest: packagesDigest(mine), stages: [{ name: 's', purpose: 'Packages' }] } as const;
+  const edited = { ...mine, packages: [] };
+  const scene = { ...moment, namespace, stage: undefined, next: undefined };
+  t.match(install({ ...scene, ptx: ptxOf(status), lock: edited }), { deeds: [], status: { phase: 'RollingBack' } });
+  t.match(install({ ...scene, ptx: ptxOf(status), lock: theirs }), { deeds: [], status: { phase: 'RollingBack' } });
+  const verifying = ptxOf({ ...status, phase: 'Verifying', proposed: [entry('root')] });
+  t.match(verify({ ...moment, namespace, ptx: verifying, lock: edited, faults: [] }), {
+    deeds: [],
+    status: { phase: 'RollingBack' },
+  });
+  t.match(verify({ ...moment, namespace, ptx: verifying, lock: mine, faults: [] }).deeds, [
+    { write: { object: { packages: [{ source: 'registry.example.org/acme/root' }] } } },
+  ]);
+  const written = withPath(edited, ['metadata', 'annotations', 'packages.janus.io/holder-has-written'], 'true');
+  t.match(verify({ ...moment, namespace, ptx: verifying, lock: written, faults: [] }), {
+    deeds: [],
+    status: { outcome: { kind: 'Succeeded' } },
+  });
+  t.match(
+    prepare({ ...moment, namespace, ptx: ptxOf({ ...status, phase: 'Preparing' }), lock: edited, preparation: undefined }),
+    {
+      status: { phase: 'Releasing' },
+    },
+  );
+});
+
+t.test('stages are rolled back one after the other, the last one first', async (t) => {
+  const stage = (name: string, phase: string): JsonObject => ({ metadata: { name }, status: { phase } });
+  const scene = { ptx: ptxOf(), namespace };
+  const undo = (...found: readonly JsonObject[]) => undoLast(scene, found);
+  t.match(undo(stage('b', 'Committed'), stage('a', 'Committed')), {
+    kind: 'move',
+    move: { deeds: [{ write: { location: { name: 'b' } } }] },
+  });
+  t.match(undo(stage('b', 'RolledBack'), stage('a', 'Committed')), {
+    kind: 'move',
+    move: { deeds: [{ write: { location: { name: 'a' } } }] },
+  });
+  const asked = withPath(stage('b', 'Committed'), ['metadata', 'annotations', 'tx.janus.io/request-rollback'], '1');
+  t.match(undo(asked, stage('a', 'Committed')), { kind: 'move', move: { deeds: [] } }, 'asked once');
+  t.match(undo(stage('b', 'Failed'), stage('a', 'Committed')), { kind: 'failed' });
+  t.same(undo(stage('b', 'RolledBack')), { kind: 'all' });
+});
+
+t.test('35: what changes, dependencies first; the wanted package is always among it', async (t) => {
+  const { wanted } = ptxOf();
+  if (typeof wanted === 'string') return t.fail(wanted);
+  const before = [entry('other')];
+  const after = [entry('other'), entry('root', 'family', 'other'), entry('family')];
+  t.same(
+    changedPackages(wanted, before, after).map(({ name, isRoot }) => [name, isRoot]),
+    [
+      ['acme-family', false],
+      ['root', true],
+    ],
+  );
+  t.same(
+    changedPackages(wanted, after, after).map(({ name }) => name),
+    ['root'],
+  );
+});
+
+t.test('33, 38: the new revision controls; of package transactions only the last one is an owner', async (t) => {
+  const owner = (kind: string, name: string, more: JsonObject = {}): JsonObject => ({
+    apiVersion: kind === 'Transaction' ? 'pkg.crossplane.io/v1alpha1' : 'pkg.crossplane.io/v1',
+    kind,
+    name,
+    uid: name,
+    ...more,
+  });
+  const ownerReferences = [owner('ProviderRevision', 'old', { controller: true }), owner('Transaction', 'former')];
+  const object = { apiVersion: 'v1', kind: 'CustomResourceDefinition', metadata: { name: 'x' }, status: { conditions: null } };
+  const live = { metadata: { name: 'x', labels: { theirs: '1' }, ownerReferences } };
+  const made = memberObject({ kind: 'Provider', revision: 'new', object }, live, ptxOf(), 'new-uid');
+  t.equal(made.status, undefined);
+  t.same(at(made, 'metadata', 'labels'), { theirs: '1', 'pkg.crossplane.io/transaction': 'mine' });
+  t.same(at(made, 'metadata', 'ownerReferences'), [
+    owner('ProviderRevision', 'old', { controller: false }),
+    { ...owner('ProviderRevision', 'new'), uid: 'new-uid', controller: true, blockOwnerDeletion: true },
+    { ...owner('Transaction', 'mine'), uid: 'uid-1' },
+  ]);
+  const { wanted } = ptxOf();
+  if (typeof wanted === 'string') return t.fail(wanted);
+  const [changed] = changedPackages(wanted, [], [entry('root')]);
+  if (changed === undefined) return t.fail('nothing changes');
+  const ground = {
+    owner: { metadata: { uid: 'p' } },
+    live: undefined,
+    revisions: [{ spec: { revision: 3 } }, { spec: { revision: 2 } }],
+  };
+  t.match(revisionChange(changed, ground, ptxOf()), {
+    type: 'Create',
+    content: {
+      spec: { desiredState: 'Inactive', revision: 4, image: /@sha256:0+$/ },
+      metadata: {
+        ownerReferences: [
+          { kind: 'Provider', uid: 'p' },
+          { kind: 'Transaction', uid: 'uid-1' },
+        ],
+      },
+    },
+  });
+});
+
+t.test('stages: the same for everybody, of bounded size, and their contents are recognised', async (t) => {
+  const items = Array.from({ length: 150 }, (_, index) => ({ name: `${index}` }));
+  const parts = [{ purpose: 'Objects', items, changesPerItem: 1 }] as const;
+  const stages = stagesOf(ptxOf(), parts);
+  t.same(
+    stages.map(({ contents }) => (JSON.parse(contents) as unknown[]).length),
+    [64, 64, 22],
+  );
+  t.same(stagesOf(ptxOf(), parts), stages);
+  t.notSame(stagesOf(ptxOf({ failures: 1 }), parts)[0]?.stage.name, stages[0]?.stage.name, 'each try has its own');
+  const large = [{ text: 'x'.repeat(600_000) }, { text: 'y'.repeat(600_000) }];
+  t.equal(stagesOf(ptxOf(), [{ ...parts[0], items: large }]).length, 2);
+  const [first] = stages;
+  if (first === undefined) return t.fail('no stage');
+  t.equal(readContents({ data: { items: first.contents } }, first.stage)?.length, 64);
+  t.equal(readContents({ data: { items: first.contents.replace('"0"', '"1"') } }, first.stage), undefined, 'tampered with');
+  t.equal(advanced(ptxOf().status, {}).version, 1);
+});
