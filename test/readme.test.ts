@@ -125,6 +125,10 @@ t.test('the variables of the hook and their defaults', async (t) => {
       ['JANUS_TLS_CERTIFICATE', ''],
       ['JANUS_TLS_KEY', ''],
       ['JANUS_TLS_CLIENT_AUTHORITY', ''],
+      ['JANUS_PACKAGES', 'false'],
+      ['JANUS_PACKAGES_NAMESPACE', 'janus-packages'],
+      ['JANUS_PACKAGES_CACHE', ''],
+      ['JANUS_CROSSPLANE_VERSION', ''],
     ],
   );
   const broken = Object.fromEntries(rowsOf('Environment').map(([name]) => [named(name)[0], '\n']));

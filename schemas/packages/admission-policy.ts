@@ -6,6 +6,11 @@ const name = `spec.transactions.${packagesGroup}`;
 const metadata = { name, labels: { 'app.kubernetes.io/name': 'janus' } };
 const reference = 'object.spec.install.package.spec.?package.orValue("")';
 
+// As hooks/packages/model/reference.ts reads it.
+const segment = '[a-z0-9]+(([.]|_|__|-+)[a-z0-9]+)*';
+const host = '[A-Za-z0-9.-]*[.][A-Za-z0-9.-]*(:[0-9]{1,5})?';
+const form = `^${host}(/${segment})+(:[A-Za-z0-9_][A-Za-z0-9._-]{0,127})?(@sha256:[0-9a-f]{64})?$`;
+
 const created = [
   {
     expression: 'object.metadata.name.size() <= 63',
@@ -16,7 +21,7 @@ const created = [
     message: 'spec: expected change, install and retryLimit, and no other member',
   },
   {
-    expression: `${reference}.size() <= 512 && ${reference}.matches('^[A-Za-z0-9.:-]*[.][A-Za-z0-9.:-]*/[a-z0-9]+([._/-]+[a-z0-9]+)*(:[A-Za-z0-9_][A-Za-z0-9._-]{0,127})?(@sha256:[0-9a-f]{64})?$')`,
+    expression: `${reference}.size() <= 512 && ${reference}.matches('${form}')`,
     message:
       'spec.install.package.spec.package: expected registry, repository and tag or digest, such as registry.example.org/acme/name:v1.0.0',
   },

@@ -13,7 +13,12 @@ const contents = 'test/packages/contents.test.ts';
 const command = 'test/packages/command.test.ts';
 const client = 'test/packages/registry/client.test.ts';
 
-/** The part of a point that is known before the first write. */
+const install = 'test/packages/install.test.ts';
+const recovery = 'test/packages/recovery.test.ts';
+const decide = 'test/packages/decide.test.ts';
+const kinds = 'test/packages/kinds.test.ts';
+const tree = [install, 'a tree is installed whole'] as const;
+
 const shown: Readonly<Record<number, Shown>> = {
   4: [[contents, '4: a source with a tag']],
   8: [[resolve, '8, 28: the whole Lock, unchanged entries as they were']],
@@ -32,6 +37,34 @@ const shown: Readonly<Record<number, Shown>> = {
   29: [[client, '29: a tag that moves leaves the digest as it is']],
   30: [[contents, '30: names']],
   35: [[command, '35: the example, its tags as digests, dependencies first']],
+  1: [[kinds, '1, 5']],
+  2: [[kinds, '2, 4']],
+  3: [[install, '3: the snapshot keeps its digits']],
+  5: [[kinds, '1, 5']],
+  6: [[install, '6: a registry that does not answer']],
+  7: [[install, '7, 20, 24: several at once']],
+  9: [tree],
+  24: [tree],
+  26: [tree],
+  31: [tree],
+  36: [tree],
+  37: [tree],
+  38: [tree],
+  55: [tree],
+  16: [[kinds, '16: while stages run']],
+  // Without the words of the policy, which the engine withholds for cluster-scoped objects.
+  17: [[install, '17, b: a policy that refuses']],
+  18: [tree],
+  10: [[kinds, '10: the story']],
+  19: [[decide, '19, 20, 22']],
+  20: [[decide, '19, 20, 22']],
+  22: [[decide, '19, 20, 22']],
+  21: [[recovery, '21: a holder that is removed']],
+  23: [[decide, '23: only the holder releases']],
+  25: [[install, '25: the history keeps the newest']],
+  33: [[install, '33: an update makes a second revision']],
+  27: [tree],
+  54: [[kinds, '54: off']],
 };
 
 const last = 58;

@@ -154,7 +154,7 @@ t.test('stages are rolled back one after the other, the last one first', async (
 
 t.test('35: what changes, dependencies first; the wanted package is always among it', async (t) => {
   const { wanted } = ptxOf();
-  if (typeof wanted === 'string') return t.fail(wanted);
+  if (typeof wanted === 'string') throw new Error(String(wanted));
   const before = [entry('other')];
   const after = [entry('other'), entry('root', 'family', 'other'), entry('family')];
   t.same(
@@ -190,9 +190,9 @@ t.test('33, 38: the new revision controls; of package transactions only the last
     { ...owner('Transaction', 'mine'), uid: 'uid-1' },
   ]);
   const { wanted } = ptxOf();
-  if (typeof wanted === 'string') return t.fail(wanted);
+  if (typeof wanted === 'string') throw new Error(String(wanted));
   const [changed] = changedPackages(wanted, [], [entry('root')]);
-  if (changed === undefined) return t.fail('nothing changes');
+  if (changed === undefined) throw new Error(String('nothing changes'));
   const ground = {
     owner: { metadata: { uid: 'p' } },
     live: undefined,
@@ -225,7 +225,7 @@ t.test('stages: the same for everybody, of bounded size, and their contents are 
   const large = [{ text: 'x'.repeat(600_000) }, { text: 'y'.repeat(600_000) }];
   t.equal(stagesOf(ptxOf(), [{ ...parts[0], items: large }]).length, 2);
   const [first] = stages;
-  if (first === undefined) return t.fail('no stage');
+  if (first === undefined) throw new Error(String('no stage'));
   t.equal(readContents({ data: { items: first.contents } }, first.stage)?.length, 64);
   t.equal(readContents({ data: { items: first.contents.replace('"0"', '"1"') } }, first.stage), undefined, 'tampered with');
   t.equal(advanced(ptxOf().status, {}).version, 1);

@@ -9,10 +9,29 @@ const root = join(import.meta.dirname, '..', '..');
 const read = (...path: readonly string[]): string => readFileSync(join(root, ...path), 'utf8');
 const page = read('docs', 'packages.md');
 
+/** Beside those of packages: reasons of conditions that need a person's attention, or name a wait. */
+const ofCoordinator = [
+  'DryRunFailed',
+  'FetchDenied',
+  'WaitingForLock',
+  'CRDInstallationFailed',
+  'InstallationFailed',
+  'RollingBack',
+  'RollbackIncomplete',
+];
+
 t.test('each reason once, and no other', async (t) => {
   const [, declared = ''] = /type PackageReason =([^;]*);/.exec(read('hooks', 'packages', 'model', 'fault.ts')) ?? [];
-  const documented = [...page.matchAll(/^\| `([A-Za-z]+)` +\|/gm)].map(([, reason]) => reason);
-  t.same(documented.sort(), [...declared.matchAll(/'(\w+)'/g)].map(([, reason]) => reason).sort());
+  const documented = [...page.slice(page.indexOf('\n## Reasons')).matchAll(/^\| `([A-Za-z]+)` +\|/gm)].map(
+    ([, reason]) => reason,
+  );
+  const faults = [...declared.matchAll(/'(\w+)'/g)].map(([, reason]) => reason);
+  t.same(documented.toSorted(), [...faults, ...ofCoordinator].toSorted());
+  const code = ['validating', 'waiting', 'installing', 'rolling-back'].map((name) =>
+    read('hooks', 'packages', 'decide', `${name}.ts`),
+  );
+  const all = [...code, read('hooks', 'packages', 'outcome', 'conditions.ts')].join('\n');
+  for (const reason of ofCoordinator) t.ok(all.includes(`'${reason}'`), reason);
   t.ok(documented.length > 0);
 });
 
