@@ -7,6 +7,7 @@ import { gateDiagnosis } from './list/gate-diagnosis.ts';
 import { gates } from './list/gates.ts';
 import { locks } from './list/locks.ts';
 import { manifests } from './list/manifests.ts';
+import { packageTransactions } from './list/package-transactions.ts';
 import { packages } from './list/packages.ts';
 import { recreations } from './list/recreations.ts';
 import { releases } from './list/releases.ts';
@@ -34,6 +35,7 @@ export const sabotages: readonly Sabotage[] = [
   ...releases,
   ...recreations,
   ...packages,
+  ...packageTransactions,
   ...gates,
   ...gateDiagnosis,
   ...expressions,

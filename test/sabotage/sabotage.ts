@@ -11,7 +11,7 @@ export interface Sabotage {
   readonly caughtBy: readonly string[];
 }
 
-interface Edit {
+export interface Edit {
   readonly file: string;
   /** Must occur exactly once in the file. */
   readonly find: string;

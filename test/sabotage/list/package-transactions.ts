@@ -1,0 +1,69 @@
+// Package transactions: who holds the Lock, in which order stages come and go, and what is believed on the way.
+import type { Edit, Sabotage } from '../sabotage.ts';
+
+const caughtBy = ['test/packages/decide.test.ts'];
+const entry = (name: string, fault: string, edit: Edit): Sabotage => ({ name, fault, edits: [edit], caughtBy });
+const hook = (file: string): string => `hooks/packages/${file}.ts`;
+
+export const packageTransactions: readonly Sabotage[] = [
+  entry('ptx-lock-shared', 'the Lock is taken from a holder that exists', {
+    file: hook('decide/waiting'),
+    find: 'if (holder === undefined) return taking(',
+    replace: 'if (holder?.uid !== ptx.uid) return taking(',
+  }),
+  entry('ptx-release-by-a-stranger', 'the Lock is released by one that does not hold it', {
+    file: hook('decide/ending'),
+    find: 'const deeds = holds(ptx, lock) ?',
+    replace: 'const deeds = lock !== undefined ?',
+  }),
+  entry('ptx-number-twice', 'the number of a holder is given again', {
+    file: hook('model/holder'),
+    find: '(holderOf(lock)?.number ?? 0) + 1',
+    replace: '(holderOf(lock)?.number ?? 0) + 0',
+  }),
+  entry('ptx-takeover-at-once', 'the Lock of a holder that is gone is taken while its requests may be late', {
+    file: hook('decide/waiting'),
+    find: 'if (settled === 0) {',
+    replace: 'if (settled < 0) {',
+  }),
+  entry('ptx-takeover-with-its-stages', 'stages of a holder that is gone are left as they are', {
+    file: hook('decide/waiting'),
+    find: 'if (!holder.hasWritten) {',
+    replace: 'if (holder.hasWritten) {',
+  }),
+  entry('ptx-undo-first-to-last', 'stages are rolled back in the order in which they were made', {
+    file: hook('decide/undo'),
+    find: 'found.find((one)',
+    replace: 'found.findLast((one)',
+  }),
+  entry('ptx-lock-edit-unseen', 'packages of the Lock that somebody edits are written over', {
+    file: hook('decide/preparing'),
+    find: '&& packagesDigest(lock) === ptx.status.lockDigest',
+    replace: '&& packagesDigest(lock) !== ptx.name',
+  }),
+  entry('ptx-contents-believed', 'contents of a stage are not compared with their digest', {
+    file: hook('plan/stages'),
+    find: 'if (text === undefined || digestOfText(text) !== digest)',
+    replace: 'if (text === undefined || digest === text)',
+  }),
+  entry('ptx-written-lock-undone', 'a try whose Lock is written, but whose answer was lost, is rolled back', {
+    file: hook('decide/verifying'),
+    find: 'holderOf(lock)?.hasWritten === true',
+    replace: 'holderOf(lock)?.name === undefined',
+  }),
+  entry('ptx-owners-pile-up', 'every package transaction stays an owner of what a later one made', {
+    file: hook('plan/owners'),
+    find: '!isPackageTransaction(owner) && ',
+    replace: '',
+  }),
+  entry('ptx-two-controllers', 'the former revision keeps control', {
+    file: hook('plan/owners'),
+    find: "at(owner, 'controller') === true ? { ...owner, controller: false }",
+    replace: "at(owner, 'controller') === 7 ? { ...owner, controller: false }",
+  }),
+  entry('ptx-dependencies-last', 'a package is installed before what it requires', {
+    file: hook('plan/changed'),
+    find: 'return order.flatMap((one)',
+    replace: 'return order.toReversed().flatMap((one)',
+  }),
+];
