@@ -10,7 +10,7 @@ t.teardown(() => client.close());
 await installManifests(client);
 for (const definition of controllerDefinitions)
   await client.create('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', definition);
-for (const name of ['team-a', 'team-b', 'metacontroller']) {
+for (const name of ['team-a', 'team-b', 'metacontroller', 'janus-packages']) {
   await client.create('/api/v1/namespaces', { metadata: { name } });
   t.teardown(() => client.delete(`/api/v1/namespaces/${name}`));
 }
@@ -18,11 +18,22 @@ const render = await openKustomize(t);
 const base = render('manifests').map(inShort);
 const wide = ['ClusterRole janus', 'ClusterRoleBinding janus'];
 const served = ['team-a', 'team-b'].flatMap((name) => [`Role ${name}/janus`, `RoleBinding ${name}/janus`]);
+const kinds = ['provider', 'configuration', 'function'].flatMap((kind) => [`${kind}s`, `${kind}revisions`]);
+const packages = [
+  ...[...kinds, 'locks', 'transactions'].map((plural) => `CustomResourceDefinition ${plural}.pkg.crossplane.io`),
+  ...['', 'Binding'].map((kind) => `ValidatingAdmissionPolicy${kind} spec.transactions.pkg.crossplane.io`),
+  'Namespace janus-packages',
+  'CompositeController janus-packages',
+  ...['ServiceAccount', 'Role', 'RoleBinding'].map((kind) => `${kind} janus-packages/janus-packages`),
+  ...['janus-packages', 'janus-packages-reader'].flatMap((name) => [`ClusterRole ${name}`, `ClusterRoleBinding ${name}`]),
+  ...['install', 'view'].map((name) => `ClusterRole janus-packages-${name}`),
+];
 const metacontroller = render('test/fixtures/metacontroller/install').map(inShort);
 
 for (const [folder, expected] of [
   ['manifests', base],
   ['examples/namespaced', [...base.filter((name) => !wide.includes(name)), ...served]],
+  ['examples/packages', [...base, ...packages]],
   ['examples/install', [...base, ...metacontroller]],
   ['examples/kind', [...base, ...metacontroller]],
 ] as const)
@@ -36,6 +47,14 @@ for (const [folder, expected] of [
   });
 
 const one = (folder: string, name: string): JsonObject => render(folder).find((object) => inShort(object) === name) ?? {};
+
+t.test('package transactions: on, with a folder for what registries send', async (t) => {
+  const pod = at(one('examples/packages', 'Deployment janus-system/janus'), 'spec', 'template', 'spec');
+  t.match(JSON.stringify(pod), '{"name":"JANUS_PACKAGES","value":"true"}');
+  t.match(JSON.stringify(at(pod, 'volumes')), 'emptyDir');
+  const off = at(one('manifests', 'Deployment janus-system/janus'), 'spec', 'template', 'spec');
+  t.notMatch(JSON.stringify(off), 'JANUS_PACKAGES');
+});
 
 t.test('with the tuned flags, and without', async (t) => {
   const flags = (folder: string) =>
