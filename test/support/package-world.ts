@@ -163,6 +163,9 @@ async function installPackages(client: Client): Promise<void> {
     for (const object of await readManifest(`packages/${file}`)) must(await applyObject(client, object));
   const packages = client.asServiceAccount('janus-packages', 'janus-packages');
   await waitFor(async () => (await packages.get(stagesPath, { limit: 1 })).code === 200, 'the rights in janus-packages');
+  // The API server answers 429 to the first lists of a kind, until its storage is there.
+  for (const path of [...kinds.map((plural) => packagePath(plural)), ptxPath(), `${root}/v1beta1/locks`])
+    await waitFor(async () => (await packages.get(path, { labelSelector: 'a=b' })).code !== 429, `${path} to be served`);
   await waitFor(async () => (await packages.get(packagePath('providers'), { limit: 1 })).code === 200, 'providers to be served');
 }
 
@@ -188,6 +191,7 @@ export function conditionIn(status: JsonObject, type: string): Condition | undef
 export function storyOf(status: JsonObject): readonly string[] {
   return ['Validated', 'Installed', 'Ready', 'Synced', 'Finished'].map((type) => {
     const found = conditionIn(status, type);
-    return `${type} ${found?.status}/${found?.reason}`;
+    const why = found?.reason === 'ReconcileError' ? ` (${found.message})` : '';
+    return `${type} ${found?.status}/${found?.reason}${why}`;
   });
 }
