@@ -42,7 +42,8 @@ export function prepare(scene: Preparing): Move {
   if (prepared.length > mostStages)
     return failed(scene, 'InvalidPackage', `it would take ${prepared.length} stages, at most ${mostStages} are possible`);
   const missing = prepared.filter(({ stage }) => !existing.has(stage.name));
-  const settled = existing.size > 0 ? { settledTime: timeOf(now + scene.late) } : {};
+  // Some are there, and their answer was lost: another request of that process may be late.
+  const settled = missing.length < prepared.length ? { settledTime: timeOf(now + scene.late) } : {};
   return {
     because: 'the contents of the stages are stored',
     deeds: missing.map((one) => ({
