@@ -28,11 +28,12 @@ const more: readonly Sort[] = [
   { apiVersion: 'v1', kind: 'ConfigMap', plural: 'configmaps', object: { data: { a: '1' } } },
   { apiVersion: 'v1', kind: 'Secret', plural: 'secrets', object: { stringData: { a: '1' } } },
   { apiVersion: 'v1', kind: 'Pod', plural: 'pods', object: { spec: pod } },
+  // Not of Pods: the kinds are tried side by side in one namespace.
   {
     apiVersion: 'v1',
     kind: 'LimitRange',
     plural: 'limitranges',
-    object: { spec: { limits: [{ type: 'Pod', max: { cpu: '9' } }] } },
+    object: { spec: { limits: [{ type: 'PersistentVolumeClaim', max: { storage: '9Ti' } }] } },
   },
   {
     apiVersion: 'v1',
