@@ -2,12 +2,13 @@
 // shows nothing of whose work the object is: the annotation `applied-by` does, together with the values. Whoever may write the object
 // can write both. So the annotation alone is never enough to take an object for ours, and where it names somebody else, or is gone
 // while the manager still owns values of ours, that manager has written again: its work is left alone.
-import { type ListKinds, listKindsOf, partsOf, valueAt } from '../content/lists.ts';
+
+import { mayBecome } from '../content/defaulted.ts';
+import { listKindsOf, partsOf, valueAt } from '../content/lists.ts';
 import { appliedBy, bearsOurWrite } from '../content/marks.ts';
 import { hasManager, ownedBy } from '../content/ownership.ts';
 import { type Path, pathSet } from '../content/path.ts';
-import { equalJson, type Json } from '../model/json.ts';
-import { parseQuantity } from '../model/quantity.ts';
+import { equalJson } from '../model/json.ts';
 import type { Reason } from '../model/reason.ts';
 import { describe } from '../model/reference.ts';
 import { foreign } from '../model/words.ts';
@@ -33,20 +34,18 @@ export function unlikeOurs(evidence: Evidence): readonly ForeignPath[] {
   if (managers.holder === undefined) return [];
   const kinds = listKindsOf(entry.expected, live);
   const written = writtenState(evidence, kinds);
-  const theirs = ownedBy(live, [managers.forward]).filter((path) => isOther(written, live, path, kinds));
+  const theirs = claimedBy(evidence).filter((path) => {
+    const [ours, found] = [valueAt(written, path, kinds), valueAt(live, path, kinds)];
+    if (found === undefined || partsOf(found, path, kinds) !== undefined) return false;
+    return entry.approximate ? !mayBecome(ours, found) : !equalJson(ours, found);
+  });
   return theirs.map((path) => foreignPath(live, path));
 }
 
-// Without a dry run, a number may stand in other words in what was sent.
-function isOther(written: Json | undefined, live: Json | undefined, path: Path, kinds: ListKinds): boolean {
-  const [ours, found] = [valueAt(written, path, kinds), valueAt(live, path, kinds)];
-  if (found === undefined || partsOf(found, path, kinds) !== undefined) return false;
-  return !equalJson(ours, found) && !isSameAmount(ours, found);
-}
-
-function isSameAmount(one: Json | undefined, other: Json): boolean {
-  const amounts = [one, other].map((value) => (typeof value === 'number' ? value : parseQuantity(String(value))));
-  return amounts[0] === amounts[1];
+// What the shared manager owns of the content. A controller may have the same name, and writes the status.
+function claimedBy({ managers, live, entry }: Evidence): readonly Path[] {
+  const isStatus = (path: Path): boolean => entry.resource.statusSubresource && path[0] === 'f:status';
+  return ownedBy(live, [managers.forward]).filter((path) => !isStatus(path));
 }
 
 /** Whether only our annotation is there, and not all values that our change writes with it: then it did not write any. */
@@ -59,13 +58,13 @@ export function appliedAgain(evidence: Evidence, paths: readonly Path[], reason:
   const { managers, live, entry } = evidence;
   if (managers.holder === undefined || isMarked(evidence)) return undefined;
   const ours = pathSet(paths);
-  const claimed = ownedBy(live, [managers.forward]).filter((path) => ours.covers(path) || ours.leadsTo(path));
+  const claimed = claimedBy(evidence).filter((path) => ours.covers(path) || ours.leadsTo(path));
   const [first] = claimed;
   if (first === undefined) return undefined;
   const name = describe(entry.target);
   const later = nameIn(appliedBy(live));
   if (later !== undefined && later !== nameIn(managers.holder)) {
-    const message = `${name} was later applied by Transaction ${later} (${managers.forward}), on top of this change: roll back that Transaction first`;
+    const message = `${name} was later applied by Transaction ${later}, on top of this change: roll back that Transaction first`;
     return { kind: 'conflict', reason: 'LaterTransaction', message };
   }
   const where = describeForeign([{ path: first, manager: managers.forward }], evidence);

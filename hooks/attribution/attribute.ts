@@ -13,7 +13,7 @@ import { hasRestored, newOwners, ownedBy } from '../content/ownership.ts';
 import { describePath, describeSealedPath, type Path, pathSet, pathText } from '../content/path.ts';
 import type { SnapshotEntry } from '../model/entry.ts';
 import { equalJson, isObject, type Json, type JsonObject, textAt } from '../model/json.ts';
-import { longestManager, type Managers } from '../model/transaction.ts';
+import { longestManager, type Managers, ownManager } from '../model/transaction.ts';
 import { foreign } from '../model/words.ts';
 import type { Drift } from '../snapshots/drift.ts';
 
@@ -107,8 +107,7 @@ export function writtenState({ entry, live, managers, drift }: Evidence, kinds: 
     entry.expected,
   );
   // What others write under the same manager is no work of ours.
-  const own = managers.holder === undefined ? [managers.forward] : [];
-  const ours = ownedBy(live, own).flatMap((path) => {
+  const ours = ownedBy(live, [ownManager(managers)]).flatMap((path) => {
     const value = valueAt(live, path, kinds);
     const isContainer = value === undefined || partsOf(value, path, kinds) !== undefined;
     return isContainer || equalJson(value, valueAt(recorded, path, kinds)) ? [] : [{ path, value }];
@@ -127,8 +126,9 @@ export function takenOver(evidence: Evidence, attributed: Attributed): readonly 
   const applied = attributed.merge.ours
     .filter(({ state, isOrder }) => state === 'applied' && isOrder !== true)
     .map(({ path }) => path);
-  const owned = { prior: evidence.entry.prior, expected: evidence.entry.expected, live: evidence.live };
-  const owners = newOwners(owned, applied, [evidence.managers.forward, evidence.managers.restore]);
+  const { managers, entry } = evidence;
+  const owned = { prior: entry.prior, expected: entry.expected, live: evidence.live };
+  const owners = newOwners(owned, applied, [managers.forward, managers.restore, ownManager(managers)]);
   return owners;
 }
 

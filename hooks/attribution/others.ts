@@ -5,6 +5,7 @@
 // An object that was deleted, and that an undo created again, has another uid but counts as the same object: it has our field
 // manager, or the item of the Transaction that restored it names its new uid.
 import { managersOf } from '../content/fields.ts';
+import { appliedBy } from '../content/marks.ts';
 import type { OurPath } from '../content/merge.ts';
 import { ownersAt } from '../content/owners.ts';
 import { newOwners, ownedBy } from '../content/ownership.ts';
@@ -13,7 +14,7 @@ import type { JsonObject } from '../model/json.ts';
 import { isAfter, type OtherChange, type Others, type Wanted } from '../model/others.ts';
 import type { Reason } from '../model/reason.ts';
 import { describe } from '../model/reference.ts';
-import { isOfTransaction } from '../model/transaction.ts';
+import { isOfTransaction, managerOfHolder, ownManager } from '../model/transaction.ts';
 import { isMarked } from './applied-by.ts';
 import { type Attributed, type Evidence, type ForeignPath, uidOf } from './attribute.ts';
 
@@ -49,10 +50,13 @@ function namesIn(object: JsonObject | undefined): readonly string[] {
   return managersOf(object).map(({ name }) => name);
 }
 
-// Transactions that have written since our change. If we deleted the object, these are the writers of its successor.
+// Transactions that have written since our change: by their managers, or under a shared one by the annotation. If we deleted the object,
+// these are the writers of its successor.
 function newcomers({ entry, live, managers }: Evidence): readonly string[] {
-  const known = new Set([...namesIn(entry.expected), managers.forward, managers.restore]);
-  return namesIn(live).filter((name) => !known.has(name) && isOfTransaction(name));
+  const known = new Set([...namesIn(entry.expected), managers.forward, managers.restore, ownManager(managers)]);
+  const applier = appliedBy(live) === appliedBy(entry.expected) ? undefined : managerOfHolder(appliedBy(live) ?? '');
+  const names = [...namesIn(live), ...(applier === undefined ? [] : [applier])];
+  return names.filter((name) => !known.has(name) && isOfTransaction(name));
 }
 
 // Transactions that lost fields to our change and own none now: our undo would make them owners again.
@@ -144,7 +148,7 @@ function setsOnlyItsFields(type: ChangeType): boolean {
 
 /** The fields of ours that others now own, in a created object whose uid does not prove that it is ours. */
 export function sharedFields({ live, entry, managers }: Evidence): readonly ForeignPath[] {
-  const [ours, names] = [[managers.forward], [managers.forward, managers.restore]];
+  const [ours, names] = [[managers.forward], [managers.forward, managers.restore, ownManager(managers)]];
   const fields = [...ownedBy(entry.expected, ours), ...ownedBy(live, ours)];
   return newOwners({ prior: undefined, expected: entry.expected, live }, fields, names);
 }

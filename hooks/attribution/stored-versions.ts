@@ -11,11 +11,13 @@
 // servers that have not heard of 1 may still store the new version. Source of the rules: apiextensions-apiserver,
 // pkg/registry/customresourcedefinition/strategy.go and pkg/apis/apiextensions/validation.
 import { contentOf } from '../content/content.ts';
+import { appliedBy } from '../content/marks.ts';
 import { isDefinition, newStoredVersions, type StoredObjects, settledAt, storedVersionsOf } from '../model/crds.ts';
 import { at, equalJson, isList, type Json, type JsonObject, textAt, withKey, withPath } from '../model/json.ts';
 import type { Reason } from '../model/reason.ts';
 import { describe } from '../model/reference.ts';
 import { formatTime } from '../model/timeouts.ts';
+import { annotations } from '../model/transaction.ts';
 import type { Evidence } from './attribute.ts';
 
 /** The first of the three writes. */
@@ -35,6 +37,7 @@ type StorageVerdict =
   | { readonly kind: 'conflict'; readonly reason: Reason; readonly message: string };
 
 const mostShown = 5;
+const markPath = ['metadata', 'annotations', annotations.appliedBy];
 
 /** What comes before the content of a CRD can be restored; undefined where nothing does. */
 export function evaluateStorage(
@@ -72,7 +75,7 @@ function shown(names: readonly string[]): string {
   return names.slice(0, mostShown).join(', ') + (rest > 0 ? ` and ${rest} more` : '');
 }
 
-/** The content of before, with the versions of `live` that it lacks and that may be stored. */
+/** The content of before, with the versions of `live` that it lacks and that may be stored, and the mark of an Apply. */
 function bridgeOf(live: JsonObject, restored: JsonObject, added: readonly string[]): JsonObject {
   const [own, there] = [versionsOf(restored), versionsOf(live)];
   const names = own.map((version) => textAt(version, 'name'));
@@ -80,7 +83,8 @@ function bridgeOf(live: JsonObject, restored: JsonObject, added: readonly string
     const name = textAt(version, 'name') ?? '';
     return added.includes(name) && !names.includes(name);
   });
-  return withPath(restored, ['spec', 'versions'], [...own, ...more.map((version) => withKey(version, 'storage', false))]);
+  const marked = appliedBy(live) === undefined ? restored : withPath(restored, markPath, appliedBy(live));
+  return withPath(marked, ['spec', 'versions'], [...own, ...more.map((version) => withKey(version, 'storage', false))]);
 }
 
 function versionsOf(definition: Json): readonly JsonObject[] {

@@ -58,6 +58,11 @@ export function hasRestored(object: Json | undefined, name: string): boolean {
   return ownedBy(object, [name]).some((path) => pathText(path) !== pathText(fencePath));
 }
 
+/** Whether the entry is that of server-side apply to the object itself. A client may write other things under the same name. */
+export function isOfApply({ operation, subresource }: Manager): boolean {
+  return operation === 'Apply' && subresource === '';
+}
+
 /** The paths that one of these managers owns in the object. */
 export function ownedBy(object: Json | undefined, names: readonly string[]): readonly Path[] {
   return managersOf(object)
@@ -105,7 +110,7 @@ export function restoredManagers(owned: Owned, kinds: ListKinds, ourNames: reado
   const others = [...known].filter(([, manager]) => !ourNames.includes(manager.name));
   const moved = others.map(([key, manager]) => {
     const { lost, gained } = movedFields(versions, key, manager.name === ancientChanges ? { to: folded } : { from: folded });
-    const kept = manager.name === owned.halfRestored ? fieldsOf(versions.prior, key) : noFields;
+    const kept = manager.name === owned.halfRestored && isOfApply(manager) ? fieldsOf(versions.prior, key) : noFields;
     const back = new Set([...lost, ...kept].filter((path) => isRestored(owned, pathOf(path), kinds)));
     return { key, manager, gained, back };
   });

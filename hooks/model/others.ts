@@ -3,7 +3,7 @@
 
 import type { ChangeType, Target } from './change.ts';
 import { groupOf, type Reference } from './reference.ts';
-import { fieldManagers, type Transaction } from './transaction.ts';
+import { managersOfChange, type Transaction } from './transaction.ts';
 
 /** A change of another Transaction to the object. */
 export interface OtherChange {
@@ -41,7 +41,7 @@ export function changesTo(target: Reference, other: Transaction): readonly Other
     const isApplied = progress.kind === 'announced' || progress.kind === 'applied' || progress.kind === 'notRestored';
     return {
       transaction: `${other.namespace}/${other.name}`,
-      managers: fieldManagers(other),
+      managers: managersOfChange(other, change),
       type: change.type,
       recreates: item.deleted === true,
       stands: isApplied && !other.isBeingDeleted,

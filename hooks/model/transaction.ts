@@ -121,6 +121,12 @@ export function holderOf(transaction: Pick<Transaction, 'namespace' | 'name' | '
   return `${transaction.namespace}/${transaction.name}/${transaction.uid}`;
 }
 
+/** The manager of the Transaction that a holder names (ownManager); undefined where the text is no holder. */
+export function managerOfHolder(holder: string): string | undefined {
+  const [, name, uid] = /^[^/]+\/([^/]+)\/([^/]+)$/.exec(holder) ?? [];
+  return name === undefined || uid === undefined ? undefined : fieldManagers({ name, uid }).forward;
+}
+
 /** Characters of a field manager. Source: apimachinery, pkg/apis/meta/v1/validation, FieldManagerMaxLength. */
 export const longestManager = 128;
 const uidLength = 8;
@@ -142,6 +148,13 @@ interface OwnManagers {
 export interface Managers extends OwnManagers {
   /** Set where others write under `forward`, too: only the annotation `applied-by` with this value shows our write. */
   readonly holder?: string;
+  /** Set with it: what would be `forward` otherwise. The undo of a CRD writes under it. */
+  readonly own?: string;
+}
+
+/** The manager under which only the changes of the Transaction, or the beginning of their undo, are written. */
+export function ownManager({ forward, own = forward }: Managers): string {
+  return own;
 }
 
 /** The field managers of a change: an Apply writes under `spec.fieldManager`. */
@@ -152,7 +165,7 @@ export function managersOfChange(
   const own = fieldManagers(transaction);
   const { fieldManager } = transaction;
   if (change?.type !== 'Apply' || typeof fieldManager !== 'string') return own;
-  return { forward: fieldManager, restore: own.restore, holder: holderOf(transaction) };
+  return { forward: fieldManager, restore: own.restore, holder: holderOf(transaction), own: own.forward };
 }
 
 /**

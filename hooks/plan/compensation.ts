@@ -9,9 +9,9 @@ import { asNew, contentOf, withContent, withManagedFields } from '../content/con
 import { entryOf, managersOf } from '../content/fields.ts';
 import { withoutGenerated, withoutToken } from '../content/generated.ts';
 import { type ListKinds, listKindsOf } from '../content/lists.ts';
-import { fenceOf, hasManager, hasRestored, restoredManagers, restoredOf } from '../content/ownership.ts';
+import { fenceOf, hasManager, hasRestored, isOfApply, restoredManagers, restoredOf } from '../content/ownership.ts';
 import { at, equalJson, isList, type Json, type JsonObject, textAt, withKey, withPath } from '../model/json.ts';
-import { fieldManagers, managersOfChange } from '../model/transaction.ts';
+import { fieldManagers, managersOfChange, ownManager } from '../model/transaction.ts';
 import type { Mutation } from '../writes/mutation.ts';
 import { base, nobodysManagers, restoreOwners, type UndoContext, withPrecondition } from './owners.ts';
 
@@ -61,8 +61,10 @@ function trimStorage(undo: UndoContext, verdict: Extract<UndoVerdict, { kind: 'c
 function restoreContent(undo: UndoContext, verdict: Extract<UndoVerdict, { kind: 'content' }>): Mutation | undefined {
   const { live, attributed } = verdict;
   const restored = withLiveOwners(verdict.restored, undo.goneOwners);
-  const { forward, restore, holder } = managersOfChange(undo.transaction, undo.transaction.changes[undo.entry.index]);
-  const halfRestored = holder !== undefined && hasRestored(live, restore) ? forward : undefined;
+  const managers = managersOfChange(undo.transaction, undo.transaction.changes[undo.entry.index]);
+  const { forward, restore, holder } = managers;
+  const isBegun = hasRestored(live, restore) || hasManager(live, [ownManager(managers)]);
+  const halfRestored = holder !== undefined && isBegun ? forward : undefined;
   const owned = { prior: undo.entry.prior, expected: withSharedEntry(undo, live), halfRestored };
   // Computed from the entries before our own write: when the API server adds our entry it may fold old entries together.
   const owners = (object: JsonObject): readonly JsonObject[] =>
@@ -91,7 +93,7 @@ function withMark({ transaction, entry }: UndoContext, object: JsonObject): Json
 function withSharedEntry({ transaction, entry }: UndoContext, live: JsonObject): JsonObject | undefined {
   const { forward, holder } = managersOfChange(transaction, transaction.changes[entry.index]);
   if (holder === undefined || entry.expected === undefined || managersOf(entry.expected).length > 0) return entry.expected;
-  const own = managersOf(live).filter(({ name }) => name === forward);
+  const own = managersOf(live).filter((manager) => manager.name === forward && isOfApply(manager));
   return withManagedFields(entry.expected, own.map(entryOf));
 }
 

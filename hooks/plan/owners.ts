@@ -5,7 +5,7 @@ import { managersOf } from '../content/fields.ts';
 import { hasManager } from '../content/ownership.ts';
 import type { SnapshotEntry } from '../model/entry.ts';
 import type { JsonObject } from '../model/json.ts';
-import { fieldManagers, managersOfChange, type Transaction } from '../model/transaction.ts';
+import { fieldManagers, managersOfChange, ownManager, type Transaction } from '../model/transaction.ts';
 import { locationOf } from '../writes/change.ts';
 import type { Mutation } from '../writes/mutation.ts';
 import { preconditionOf, serviceAccountOf } from '../writes/resources.ts';
@@ -32,8 +32,8 @@ export function withPrecondition(
 
 // A manager that others write under, too, gets its former fields back, like that of anybody else.
 function ourManagers({ transaction, entry }: UndoContext): readonly string[] {
-  const { forward, restore, holder } = managersOfChange(transaction, transaction.changes[entry.index]);
-  return holder === undefined ? [forward, restore] : [restore];
+  const managers = managersOfChange(transaction, transaction.changes[entry.index]);
+  return [ownManager(managers), managers.restore];
 }
 
 /** Managers that must own nothing after the undo. */

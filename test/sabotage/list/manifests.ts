@@ -42,13 +42,49 @@ export const manifests: readonly Sabotage[] = [
     caughtBy: strangers,
   },
   {
+    name: 'defaults-of-others',
+    fault: 'what the API server adds to a list of a shared manager, where no dry run was possible, counts as the work of others',
+    edits: [
+      {
+        file: 'hooks/attribution/applied-by.ts',
+        find: 'return entry.approximate ? !mayBecome(ours, found) : !equalJson(ours, found);',
+        replace: 'return entry.approximate ? !equalJson(ours, found) : !mayBecome(ours, found);',
+      },
+    ],
+    caughtBy: ['test/scenarios/manifests/shared-manager.test.ts'],
+  },
+  {
+    name: 'applier-not-read',
+    fault: 'an undo does not look for the Transaction that the annotation applied-by names',
+    edits: [
+      {
+        file: 'hooks/attribution/others.ts',
+        find: '...(applier === undefined ? [] : [applier])',
+        replace: '...(applier === null ? [applier] : [])',
+      },
+    ],
+    caughtBy: ['test/scenarios/manifests/shared-manager.test.ts'],
+  },
+  {
+    name: 'mark-lost-half-way',
+    fault: 'the first write of the undo of a CRD takes the annotation away that shows whose the change is',
+    edits: [
+      {
+        file: 'hooks/attribution/stored-versions.ts',
+        find: 'appliedBy(live) === undefined ? restored',
+        replace: 'appliedBy(live) !== null ? restored',
+      },
+    ],
+    caughtBy: ['test/scenarios/undo/storage-versions.test.ts'],
+  },
+  {
     name: 'former-entry-forgotten',
     fault: 'the undo takes the entry of a shared manager away in place of restoring it',
     edits: [
       {
         file: 'hooks/plan/owners.ts',
-        find: 'return holder === undefined ? [forward, restore] : [restore];',
-        replace: 'return holder === null ? [restore] : [forward, restore];',
+        find: 'return [ownManager(managers), managers.restore];',
+        replace: 'return [managers.forward, ownManager(managers), managers.restore];',
       },
     ],
     caughtBy: releases,

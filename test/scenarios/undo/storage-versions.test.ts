@@ -66,7 +66,9 @@ async function storedVersions({ client }: Stage, kind: Kind): Promise<unknown> {
   return at(must(await client.get(kind.path)), 'status', 'storedVersions');
 }
 
-const moved = (type: 'Patch' | 'Update', kind: Kind): JsonObject => change(type, kind.name, kind.spec('v1', 'v2'), crdKind);
+type Way = 'Patch' | 'Update' | 'Apply';
+
+const moved = (type: Way, kind: Kind): JsonObject => change(type, kind.name, kind.spec('v1', 'v2'), crdKind);
 
 class Death extends Error {}
 
@@ -115,11 +117,18 @@ t.test('a storage version that the CRD did not have', async (t) => {
   t.jobs = 6;
 
   /** A CRD, its state of before, and the Transaction that moved its storage version. */
-  const move = async (t: Test, plural: string, type: 'Patch' | 'Update' = 'Patch', annotations = {}) => {
+  const move = async (t: Test, plural: string, type: Way = 'Patch') => {
     const kind = kindOf(stage, plural);
     await install(t, stage, kind);
+    // An Apply under a field manager that has applied the CRD before.
+    const spec = type === 'Apply' ? { fieldManager: 'app' } : {};
+    if (type === 'Apply') {
+      const object = { ...crdKind, metadata: { name: kind.name }, ...kind.spec('v1') };
+      must(await client.apply(kind.path, object, { fieldManager: 'app' }));
+    }
     const before = await portrait(stage, kind.path);
-    await commit(stage, plural, [moved(type, kind)], annotations);
+    await stage.transaction(plural, [moved(type, kind)], { spec });
+    t.match(await stepToEnd(stage, plural), { phase: 'Committed' });
     t.same(await storedVersions(stage, kind), ['v1', 'v2']);
     return { kind, before };
   };
@@ -131,7 +140,7 @@ t.test('a storage version that the CRD did not have', async (t) => {
     [2, 'after'],
     [3, 'after'],
   ] as const;
-  for (const type of ['Patch', 'Update'] as const)
+  for (const type of ['Patch', 'Update', 'Apply'] as const)
     for (const [write, side] of points)
       t.test(`${type}: the engine dies ${side} write ${write}, and another one ends the undo exactly`, async (t) => {
         const name = `${type}${write}${side}s`.toLowerCase();
