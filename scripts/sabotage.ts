@@ -56,10 +56,11 @@ async function tryAll(chosen: readonly Sabotage[], workshops: readonly Workshop[
 async function judged(sabotage: Sabotage, workshop: Workshop): Promise<{ readonly isCaught: boolean; readonly told: string }> {
   const verdict = await workshop.sabotaged(sabotage);
   if (verdict === undefined) return { isCaught: false, told: `SURVIVED ${sabotage.caughtBy.join(', ')}` };
+  if (verdict.failure === undefined) return { isCaught: false, told: `NO RESULT ${verdict.file} ended, and no test had failed` };
   const plain = await withoutFault(verdict.file, workshop);
   return plain.isPassed
     ? { isCaught: true, told: `caught by ${verdict.failure}` }
-    : { isCaught: false, told: `FAILED without any fault: ${plain.failure}` };
+    : { isCaught: false, told: `FAILED without any fault: ${plain.failure ?? `${plain.file} ended without a result`}` };
 }
 
 /** Runs the test without a fault: a test that fails anyway would seem to catch them all. */

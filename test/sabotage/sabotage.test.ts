@@ -44,3 +44,16 @@ t.test('a few of them', async (t) => {
     t.match(verdict?.failure, `${file} > `, `by ${verdict?.failure}`);
   }
 });
+
+t.test('noticed is what fails a test, by name', async (t) => {
+  const workshop = openWorkshop(undefined, 20_000);
+  t.teardown(() => workshop.close());
+  const [parallel, hanging, crashing] = ['parallel', 'hangs', 'crashes'].map((name) => `test/sabotage/fixtures/${name}.ts`);
+  t.match(await workshop.test(parallel ?? ''), { isPassed: false, failure: `${parallel} > block > fails` });
+  t.match(await workshop.test(hanging ?? ''), { isPassed: false, failure: `${hanging} > hangs` });
+  const crash = await workshop.test(crashing ?? '');
+  t.match(crash, { isPassed: false, failure: undefined }, 'no test of that file has failed');
+  const sabotage = { name: 'none', fault: 'none', edits: [], caughtBy: [crashing ?? '', parallel ?? ''] };
+  t.match(await workshop.sabotaged(sabotage), { file: parallel }, 'and the next file is tried');
+  t.match(await workshop.sabotaged({ ...sabotage, caughtBy: [crashing ?? ''] }), { file: crashing, failure: undefined });
+});

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { closeSync, cpSync, mkdtempSync, openSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { tokens } from '../../scripts/tap-lines.ts';
+import { type Point, tokens } from '../../scripts/tap-lines.ts';
 import { edited, type Sabotage } from './sabotage.ts';
 
 export const root = join(import.meta.dirname, '..', '..');
@@ -13,25 +13,28 @@ const left = ['node_modules', '.git', '.tap'];
 export interface Verdict {
   readonly file: string;
   readonly isPassed: boolean;
-  /** The path to the first test that failed. */
-  readonly failure: string;
+  /** The path to the first test that failed; undefined if none did, also if the file ended otherwise than by a failed test. */
+  readonly failure: string | undefined;
   readonly seconds: number;
 }
 
 export interface Workshop {
-  /** Runs a test file on the current sources; stops at the first failure. */
+  /** Runs a test file on the current sources. */
   test(file: string): Promise<Verdict>;
-  /** Makes the fault in the copy, runs tests until one fails, and restores the copy. Undefined if no test fails. */
+  /**
+   * Makes the fault in the copy, runs files until a test fails, and restores the copy. If none fails: what was found of a file that
+   * ended without a result, otherwise undefined.
+   */
   sabotaged(sabotage: Sabotage): Promise<Verdict | undefined>;
   close(): void;
 }
 
-/** `kubeconfig`: for the control plane that the tests share; tests that need none run without it. */
-export function openWorkshop(kubeconfig: string | undefined): Workshop {
+/** `kubeconfig`: for the control plane that the tests share; tests that need none run without it. `guard`: ms for each file. */
+export function openWorkshop(kubeconfig: string | undefined, guard = hangGuard): Workshop {
   const copy = mkdtempSync(join(tmpdir(), 'janus-sabotage-'));
   cpSync(root, copy, { recursive: true, filter: (source) => !left.includes(basename(source)) });
   symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'));
-  const test = (file: string): Promise<Verdict> => run(copy, file, kubeconfig);
+  const test = (file: string): Promise<Verdict> => run({ copy, kubeconfig, guard }, file);
   return {
     test,
     async sabotaged(sabotage) {
@@ -51,33 +54,45 @@ export function openWorkshop(kubeconfig: string | undefined): Workshop {
 }
 
 async function firstFailure(files: readonly string[], test: (file: string) => Promise<Verdict>): Promise<Verdict | undefined> {
+  let withoutResult: Verdict | undefined;
   for (const file of files) {
     const verdict = await test(file);
-    if (!verdict.isPassed) return verdict;
+    if (verdict.failure !== undefined) return verdict;
+    if (!verdict.isPassed) withoutResult = verdict;
   }
-  return undefined;
+  return withoutResult;
 }
 
-/** A guard against hanging: a fault may make a test wait for ever, which counts as a failure. */
-const hangGuard = 300_000;
+/** A guard against hanging, in ms: a fault may make a test wait for ever. */
+const hangGuard = 500_000;
 
-async function run(copy: string, file: string, kubeconfig: string | undefined): Promise<Verdict> {
+/** The share of it after which tap ends a test that hangs, and names it. */
+const testGuard = 0.5;
+
+interface Run {
+  readonly copy: string;
+  readonly kubeconfig: string | undefined;
+  readonly guard: number;
+}
+
+async function run({ copy, kubeconfig, guard }: Run, file: string): Promise<Verdict> {
   const start = performance.now();
   const env = {
     ...process.env,
-    TAP_BAIL: '1',
-    TAP_TIMEOUT: String(hangGuard / 1_000),
+    // To bail out would name no test of those that run side by side, and leave behind what tests delete when they end.
+    TAP_BAIL: '0',
+    TAP_TIMEOUT: String((guard * testGuard) / 1_000),
     ...(kubeconfig === undefined ? {} : { KUBECONFIG: kubeconfig, JANUS_TEST_KUBECONFIG: kubeconfig }),
   };
   const output = join(copy, 'output.tap');
   // A file instead of a pipe: a process that ends early would lose what is still in the pipe.
   const descriptor = openSync(output, 'w');
   const child = spawn(process.execPath, [file], { cwd: copy, env, detached: true, stdio: ['ignore', descriptor, 'ignore'] });
-  const guard = setTimeout(() => end(child.pid), hangGuard);
+  const timer = setTimeout(() => end(child.pid), guard);
   const code = await new Promise<number | null>((resolve, reject) => child.on('error', reject).on('close', resolve));
-  clearTimeout(guard);
+  clearTimeout(timer);
   closeSync(descriptor);
-  const failure = code === 0 ? '' : firstFailedTest(file, readFileSync(output, 'utf8'));
+  const failure = code === 0 ? undefined : firstFailedTest(file, readFileSync(output, 'utf8'));
   return { file, isPassed: code === 0, failure, seconds: (performance.now() - start) / 1000 };
 }
 
@@ -90,13 +105,19 @@ function end(pid: number | undefined): void {
   }
 }
 
-/** `test/a.test.ts > block > test`, or what failed outside of a block. */
-function firstFailedTest(file: string, output: string): string {
+/** `test/a.test.ts > block > test`. What fails outside of a test (a crash, a program that ends early) is no result. */
+function firstFailedTest(file: string, output: string): string | undefined {
   const way: string[] = [];
   for (const token of tokens(output.split('\n'))) {
+    // A point at the depth of an open block closes it.
+    const path = way.slice(0, token.depth + 1);
     way.length = Math.min(way.length, token.depth);
     if (token.kind === 'subtest') way[token.depth] = token.name;
-    else if (!token.ok) return [file, ...way, ...(way.length > 0 ? [] : [token.name])].join(' > ');
+    else if (isFailure(token) && path.length > 0) return [file, ...path].join(' > ');
   }
-  return `${file} > it ended without a result`;
+  return undefined;
+}
+
+function isFailure({ ok, directive }: Point): boolean {
+  return !ok && !/^(SKIP|TODO)/i.test(directive);
 }
