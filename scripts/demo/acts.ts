@@ -8,6 +8,7 @@ import type { Checks } from './checks.ts';
 import { follow } from './follow.ts';
 import { compareAgain, imageOf, look, picture, type Shop } from './shop.ts';
 import { explain, heading, literal, print, table } from './terminal.ts';
+import { targetIn } from './wording.ts';
 import type { World } from './world.ts';
 
 const deployV2 = 'examples/deploy-v2.yaml';
@@ -18,8 +19,9 @@ export async function commit(world: World, checks: Checks): Promise<void> {
   const { client } = world;
   heading('1. All or nothing: all');
   explain(`Version 2 of a small shop means three changes to three objects. One Transaction lists them
-    (manifests/examples/deploy-v2.yaml); Kubernetes stores it like any other object. The engine locks the three objects,
-    tries every change as a dry run, stores what a rollback would need, and then applies the changes in their order.`);
+    (manifests/examples/deploy-v2.yaml): two ordinary manifests to apply, and one object to delete. Kubernetes stores it like any
+    other object. The engine locks the three objects, tries every change as a dry run, stores what a rollback would need, and then
+    makes the changes in their order. If an object did not exist, its Apply would create it.`);
   print();
   literal(await changesOf(deployV2));
   print();
@@ -73,7 +75,7 @@ export async function undo(world: World, checks: Checks, beginning: Shop): Promi
   const { client } = world;
   heading('3. Second thoughts');
   explain(`A Transaction that is Committed can still be undone, as long as it exists: an annotation requests it. The
-    engine restores the former values and owners of the patched fields, and recreates the deleted Secret.`);
+    engine restores the former values and owners of the applied fields, and recreates the deleted Secret.`);
   print();
   literal('kubectl -n shop annotate tx deploy-v2 tx.janus.io/request-rollback=demo');
   print();
@@ -100,7 +102,7 @@ export async function changesOf(path: string): Promise<string> {
   const [transaction] = await readManifest(path);
   const changes = at(transaction, 'spec', 'changes');
   const lines = (isList(changes) ? changes : []).map((change, index) => {
-    const target = `${textAt(change, 'target', 'kind')} ${textAt(change, 'target', 'name')}`;
+    const target = targetIn(change);
     const gate = at(change, 'gate') === undefined ? '' : `, gate: ${JSON.stringify(at(change, 'gate'))}`;
     return `${index + 1}. ${textAt(change, 'type')?.padEnd(6)} ${target.padEnd(22)} ${contentOf(change)}${gate}`.trimEnd();
   });
@@ -140,7 +142,7 @@ function checkVersion2(checks: Checks, shop: Shop): void {
   const [version = '', greeting = ''] = [textAt(config, 'data', 'version'), textAt(config, 'data', 'greeting')];
   const image = imageOf(shop['Deployment web-server']);
   checks.that('app-config has version 2.0', version === '2.0', version);
-  checks.that('its greeting, which no change names, is untouched', greeting === 'Welcome', greeting);
+  checks.that('its greeting, which no manifest names, is untouched', greeting === 'Welcome', greeting);
   checks.that('web-server has image nginx:1.29', image === 'nginx:1.29', image);
   checks.that('old-api-key is gone', shop['Secret old-api-key'] === undefined, 'it exists');
 }

@@ -43,10 +43,15 @@ function movedItems(transaction: JsonObject, before: JsonObject): readonly strin
   if (then.length === 0 || !isList(changes)) return [];
   return changes.flatMap((change, index) => {
     const move = moveOf(then[index], now[index]);
-    return move === ''
-      ? []
-      : [`${move}: ${textAt(change, 'type')} ${textAt(change, 'target', 'kind')} ${textAt(change, 'target', 'name')}`];
+    return move === '' ? [] : [`${move}: ${textAt(change, 'type')} ${targetIn(change)}`];
   });
+}
+
+/** `ConfigMap app-config`. An Apply without a target changes the object that its content names. */
+export function targetIn(change: Json): string {
+  const target = at(change, 'target');
+  const named = target === undefined ? [at(change, 'content'), at(change, 'content', 'metadata')] : [target, target];
+  return `${textAt(named[0], 'kind')} ${textAt(named[1], 'name')}`;
 }
 
 function itemsOf(status: JsonObject): readonly Json[] {
