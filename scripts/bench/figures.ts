@@ -1,5 +1,6 @@
 // The measurements of a row, as a line of JSON and as a line of the table.
 import type { LoopKind } from '../../test/support/metacontroller/loop.ts';
+import { appliesBeside, type Line, ratio, rounded } from './ratios.ts';
 import type { Requests, sumsOf } from './requests.ts';
 import type { Row } from './rows.ts';
 
@@ -23,7 +24,7 @@ export interface Figures {
   readonly undoOf?: Figures;
 }
 
-export type Line = Readonly<Record<string, unknown>>;
+export type { Line } from './ratios.ts';
 
 export function lineOf(figures: Figures): Line {
   const { row, loop, times, elapsed, limit, requests, sums, calls, cpu, memory, undoOf } = figures;
@@ -61,10 +62,6 @@ export function percentile(values: readonly number[], which: number): number {
   return sorted[Math.max(0, Math.ceil(sorted.length * which) - 1)] ?? Number.NaN;
 }
 
-function rounded(value: number, digits = 1): number {
-  return Number(value.toFixed(digits));
-}
-
 const columns: readonly (readonly [title: string, key: string])[] = [
   ['row', 'row'],
   ['hook', 'hook'],
@@ -90,10 +87,6 @@ export function tableOf(lines: readonly Line[]): string {
   const cells = [columns.map(([title]) => title), ...lines.map((line) => columns.map(([, key]) => String(line[key] ?? '')))];
   const widths = columns.map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0)));
   return cells.map((row) => row.map((cell, column) => cell.padStart(widths[column] ?? 0)).join('  ')).join('\n');
-}
-
-function ratio(one: unknown, other: unknown, what: string): readonly string[] {
-  return typeof one === 'number' && typeof other === 'number' ? [`${what}: ${rounded(one / other, 2)}`] : [];
 }
 
 function perChange(line: Line | undefined): number | undefined {
@@ -134,6 +127,7 @@ export function comparisons(lines: readonly Line[]): readonly string[] {
     ...others.flatMap(againstIt),
     ...ratio(find('gates-100')?.p50Ms, find('gates-none')?.p50Ms, 'time of ten changes beside 100 open gates, to that without'),
     ...openGate(find('gate-5m')),
+    ...appliesBeside(find),
     ...ratio(perChange(find('500')), perChange(find('50')), 'time of each change, row 500, to that of row 50'),
     ...['1', '3', '10', '100'].flatMap((name) => compared(name, 'p50Ms', 'time')),
     ...compared('many', 'transactionsPerSecond', 'Transactions per second'),

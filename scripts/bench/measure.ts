@@ -45,7 +45,8 @@ function undoOf({ name }: Row): string {
 async function createTargets(client: Client, row: Row): Promise<readonly (readonly string[])[]> {
   const numbers = (count: number): readonly number[] => Array.from({ length: count }, (_, index) => index);
   const names = numbers(row.transactions).map((which) => numbers(row.changes).map((index) => `${row.name}-${which}-${index}`));
-  const all = names.flat().flatMap((name) => [name, `limit-${name}`]);
+  const isCreating = row.type === 'Create' || row.type === 'ApplyToCreate';
+  const all = names.flat().flatMap((name) => [...(isCreating ? [] : [name]), `limit-${name}`]);
   await inParallel(all, atOnce, async (name) => {
     must(await client.create(configMaps, { metadata: { name }, data: { version: '1', other: 'stays' } }));
   });
@@ -126,16 +127,22 @@ function nameOf(row: Row, which: number): string {
 }
 
 function transactionOf(row: Row, label: string, which: number, names: readonly string[]): JsonObject {
-  const changes = names.map((name) => ({
-    target: { apiVersion: 'v1', kind: 'ConfigMap', name },
-    ...(row.deletes === undefined ? { type: 'Patch', ...contentOf(row, name) } : { type: 'Delete' }),
-  }));
+  const changes = names.map((name) => changeOf(row, name));
   return {
     apiVersion: 'tx.janus.io/v1alpha1',
     kind: 'Transaction',
     metadata: { name: nameOf(row, which), labels: { [loopLabel]: label }, annotations: { ...row.deletes } },
     spec: { serviceAccountName: account, lockWait: '10m', changes },
   };
+}
+
+function changeOf(row: Row, name: string): JsonObject {
+  const object = { apiVersion: 'v1', kind: 'ConfigMap' };
+  const target = { ...object, name };
+  if (row.deletes !== undefined) return { target, type: 'Delete' };
+  if (row.type === 'ApplyToCreate' || row.type === 'ApplyToChange')
+    return { type: 'Apply', content: { ...object, metadata: { name }, data: dataOf(row) } };
+  return { target, type: row.type ?? 'Patch', ...contentOf(row, name) };
 }
 
 function contentOf(row: Row, name: string): JsonObject {

@@ -32,6 +32,8 @@ export interface Row {
   readonly bytes?: number;
   /** The content of each change lies in a ConfigMap of its own, as gzipped YAML. */
   readonly sources?: boolean;
+  /** Type of the changes, `Patch` unless said otherwise. Of an `Apply`: whether it creates its object or changes one. */
+  readonly type?: 'Create' | 'ApplyToCreate' | 'ApplyToChange';
   /** The changes are Deletes, with that annotation. */
   readonly deletes?: Readonly<Record<string, string>>;
   /** Only if named by `--rows`. */
@@ -49,6 +51,8 @@ function compared(name: string, size: Size, own: Partial<Row> = {}): readonly Ro
 
 const thousand = { ...one, changes: 3, transactions: 1000, concurrency: 1000, onDemand: true } as const;
 
+const ten = { ...one, changes: 10, transactions: 20, undo: true, onDemand: true } as const;
+
 const rows: readonly Row[] = [
   { ...one, name: 'tiny', changes: 2, onDemand: true },
   { ...one, name: 'requests-tiny', hook: 'requests', changes: 2, onDemand: true },
@@ -57,6 +61,11 @@ const rows: readonly Row[] = [
   ...compared('1', { changes: 1, transactions: 20 }).map((row) => ({ ...row, onDemand: true })),
   ...compared('3', { changes: 3, transactions: 20 }),
   ...compared('10', { changes: 10, transactions: 10 }, { undo: true }),
+  // An Apply costs what the Create, or the Patch, of the row before it costs.
+  { ...ten, name: 'create', type: 'Create' },
+  { ...ten, name: 'apply-create', type: 'ApplyToCreate' },
+  { ...ten, name: 'patch' },
+  { ...ten, name: 'apply-patch', type: 'ApplyToChange' },
   { ...one, name: '50', changes: 50, transactions: 2, onDemand: true },
   ...compared('100', { changes: 100, transactions: 2 }, { undo: true }),
   { ...one, name: '200', changes: 200 },

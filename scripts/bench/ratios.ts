@@ -1,0 +1,36 @@
+// Ratios of two rows of the same run, in words.
+
+export type Line = Readonly<Record<string, unknown>>;
+
+export function rounded(value: number, digits = 1): number {
+  return Number(value.toFixed(digits));
+}
+
+export function ratio(one: unknown, other: unknown, what: string): readonly string[] {
+  return typeof one === 'number' && typeof other === 'number' ? [`${what}: ${rounded(one / other, 2)}`] : [];
+}
+
+/** Rows of Applies, each with the row that it is compared with. */
+const applies = [
+  ['apply-create', 'create'],
+  ['rollback-apply-create', 'rollback-create'],
+  ['apply-patch', 'patch'],
+  ['rollback-apply-patch', 'rollback-patch'],
+] as const;
+
+/** All requests but Events. */
+const requestKeys = ['readsPerItem', 'writesPerItem', 'dryRunsPerItem', 'reviewsPerItem'] as const;
+
+/** Time, and requests, of Applies to those of Creates and Patches. */
+export function appliesBeside(find: (name: string) => Line | undefined): readonly string[] {
+  const requests = (line: Line | undefined): number | undefined =>
+    line && requestKeys.reduce((sum, key) => sum + Number(line[key]), 0);
+  return applies.flatMap(([name, other]) => {
+    const [line, beside] = [find(name), find(other)];
+    const what = `row ${name}, to that of row ${other}`;
+    return [
+      ...ratio(line?.p50Ms, beside?.p50Ms, `time, ${what}`),
+      ...ratio(requests(line), requests(beside), `requests, ${what}`),
+    ];
+  });
+}
