@@ -5,6 +5,7 @@ import { type Answer, must } from '../support/client.ts';
 import { type Calm, type Case, caseOf } from './case.ts';
 import { allTargets, contentOf, type Evidence, type Target } from './evidence.ts';
 import { violations } from './invariants.ts';
+import { namesOf } from './names.ts';
 import type { Run } from './run.ts';
 import { base64, type Story } from './story.ts';
 
@@ -92,12 +93,30 @@ export function foreignCases(story: Story, { calls }: Calm): readonly Case[] {
     ({ id, needsStatus }) => !isOfWidgets || needsStatus === true || id === 'same-field' || id === 'no-op',
   );
   return calls.flatMap(({ number }) =>
-    (['b', 'c', 'd'] as const).flatMap((letter) =>
+    lettersOf(story).flatMap((letter) =>
       kinds
         .filter(({ needsStatus }) => isOfWidgets || needsStatus !== true)
         .map((write) => foreignCase(story, { number, letter, write })),
     ),
   );
+}
+
+const letters: readonly Letter[] = ['b', 'c', 'd'];
+
+/** With names that no run has. */
+function planned(story: Story): Pick<Evidence, 'story' | 'names'> {
+  return { story, names: namesOf(0, { namespace: 'some', elsewhere: 'other' }) };
+}
+
+/** What the story changes of the objects that are there. */
+function lettersOf(story: Story): readonly Letter[] {
+  const named = planned(story);
+  return letters.filter((letter) => allTargets(named).some(({ name }) => name === named.names[letter]));
+}
+
+/** It is deleted: for good, or to be created again. */
+function isDeleted({ type, recreates }: Target): boolean {
+  return type === 'Delete' || recreates;
 }
 
 interface Made {
@@ -107,18 +126,22 @@ interface Made {
 }
 
 function foreignCase(story: Story, made: Made): Case {
-  // Whether the write succeeded: an object that does not exist cannot be written.
-  let answer: Answer | undefined;
+  // An object that does not exist cannot be written, nor can what is immutable, nor a version that was replaced meanwhile.
+  let wasWritten = false;
   const act = async (run: Run): Promise<void> => {
-    answer = await made.write.act(run, targetOf(run, made.letter));
-    if (answer.code !== 404) must(answer);
+    const answer = await made.write.act(run, targetOf(run, made.letter));
+    wasWritten = ![404, 409, 422].includes(answer.code);
+    if (wasWritten) must(answer);
   };
+  const named = planned(story);
   return caseOf(
     ['S10', story.id, made.number, made.letter, made.write.id],
     // If somebody's finalizer holds a deleted object, the undo can only wait, until its timeout.
-    made.letter === 'd' && made.write.id === 'finalizer' ? { ...story, spec: { ...story.spec, timeout: '1m' } } : story,
+    made.write.id === 'finalizer' && isDeleted(targetOf(named, made.letter))
+      ? { ...story, spec: { ...story.spec, timeout: '1m' } }
+      : story,
     (run) => ({ faults: new Map([[made.number, { kind: 'gap', act: () => act(run()), inOrder: true }]]) }),
-    (evidence) => evaluate(evidence, made, answer?.code !== 404),
+    (evidence) => evaluate(evidence, made, wasWritten),
   );
 }
 
@@ -133,10 +156,16 @@ function evaluate(evidence: Evidence, made: Made, wasWritten: boolean): readonly
   const target = targetOf(evidence, made.letter);
   const others = violations(evidence).filter((text) => !text.startsWith('I1 ') && !text.startsWith('I4'));
   const untouched = violations(evidence).filter((text) => text.startsWith('I1 ') && made.write.id === 'no-op');
-  return [...others, ...untouched, ...(wasWritten ? lost(evidence, made, target) : []), ...falseConflicts(evidence, made)];
+  return [
+    ...others,
+    ...untouched,
+    ...(wasWritten ? lost(evidence, made, target) : []),
+    ...falseConflicts(evidence, made, target),
+  ];
 }
 
-function lost({ after, portCalls }: Evidence, { number, letter, write }: Made, { key, name }: Target): readonly string[] {
+function lost({ after, portCalls }: Evidence, { number, write }: Made, target: Target): readonly string[] {
+  const { key, name } = target;
   const stored =
     portCalls.find(({ what }) => /^send create ConfigMap .*-rollback/.test(what))?.number ?? Number.POSITIVE_INFINITY;
   // After a conflict in a dry run the engine reads again before it stores the state.
@@ -144,14 +173,14 @@ function lost({ after, portCalls }: Evidence, { number, letter, write }: Made, {
   const lastRead = read?.number ?? Number.POSITIVE_INFINITY;
   // Non-content is lost with a deleted object. Whoever deletes what we delete gets what they want. A finalizer delays the
   // deletion.
-  const isEither = letter === 'd' && (write.isNoContent === true || write.id === 'delete' || write.id === 'finalizer');
+  const isEither = isDeleted(target) && (write.isNoContent === true || write.id === 'delete' || write.id === 'finalizer');
   return number > lastRead && !isEither && !write.isKept(after.get(key))
     ? [`lost: ${write.id} of ${key}, which is ${JSON.stringify(contentOf(after.get(key)))}`]
     : [];
 }
 
-function falseConflicts({ ends, story }: Evidence, { write, letter }: Made): readonly string[] {
-  if (write.isNoContent !== true || (letter === 'd' && write.id === 'annotation')) return [];
+function falseConflicts({ ends, story }: Evidence, { write }: Made, target: Target): readonly string[] {
+  if (write.isNoContent !== true || (isDeleted(target) && write.id === 'annotation')) return [];
   const wrong = [...ends].filter(([, status]) => textAt(status, 'phase') !== story.end);
   return wrong.map(
     ([name, status]) => `false conflict: ${name} ends as ${textAt(status, 'phase')}: ${textAt(status, 'message')}`,

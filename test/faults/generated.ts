@@ -21,21 +21,24 @@ import type { Given, Story, StoryEvent } from './story.ts';
 export const generatedCases: readonly Case[] = Array.from({ length: 10_000 }, (_, seed) => ({
   id: `S17:${seed}`,
   attempt: async (world) => {
-    const [drawn = { targets: [], ending: { kind: 'stopped', afterCall: 0 }, foreign: [] }] = fc.sample<Plan>(plan, {
-      seed,
-      numRuns: 1,
-    });
+    const [drawn = { fieldManager: '', targets: [], ending: { kind: 'stopped', afterCall: 0 }, foreign: [] }] = fc.sample<Plan>(
+      plan,
+      {
+        seed,
+        numRuns: 1,
+      },
+    );
     const one = await withOwners({ client: world.controller, path: (suffix) => pathIn(world.namespace, suffix) }, drawn);
     return attempt(world, storyOf(one, seed), (run) => ({ faults: faultsOf(one, seed, () => run().names) }), evaluate);
   },
 }));
 
-function storyOf({ targets, ending }: Plan, seed: number): Story {
+function storyOf({ targets, ending, fieldManager }: Plan, seed: number): Story {
   return {
     id: `generated-${seed}`,
-    given: (names) =>
-      targets.flatMap((target, index) => (target.type === 'Create' ? [] : [givenOf(target, nameOf(names, index), names)])),
+    given: (names) => targets.flatMap((target, index) => (target.isThere ? [givenOf(target, nameOf(names, index), names)] : [])),
     transactions: single((names) => targets.map((target, index) => changeOf(target, nameOf(names, index)))),
+    ...(fieldManager === '' ? {} : { spec: { fieldManager } }),
     events: [askedBack, ...stopOf(ending)],
     end: 'RolledBack',
   };
@@ -61,8 +64,9 @@ function givenOf({ kind, origin, history }: Target, name: string, { namespace }:
   };
 }
 
-function changeOf({ type, kind, content }: Target, name: string): JsonObject {
-  return change(type, name, type === 'Delete' ? undefined : content, { apiVersion: apiVersionOf(kind), kind });
+function changeOf({ type, kind, content, recreates }: Target, name: string): JsonObject {
+  const made = change(type, name, type === 'Delete' ? undefined : content, { apiVersion: apiVersionOf(kind), kind });
+  return recreates ? { ...made, whenImmutable: 'Recreate' } : made;
 }
 
 /** A rollback is requested after that many calls. */

@@ -55,11 +55,10 @@ export function preconditions(evidence: Evidence): readonly string[] {
     .map(({ verb, key }) => `${verb} of ${key} without uid and resourceVersion`);
 }
 
-// With the version of no object it creates or fails.
-function isCreatingApply(evidence: Evidence, { verb, key, request }: AuditEvent): boolean {
-  const target = allTargets(evidence).find((one) => one.key === key);
-  const isCreation = target?.type === 'Apply' && (target.recreates || evidence.before.get(key) === undefined);
-  return isCreation && verb === 'patch' && textAt(request, 'metadata', 'resourceVersion') === '1';
+// With the version of no object it creates or fails: whether the object was there when the engine read it nobody knows here.
+function isCreatingApply(evidence: Evidence, { verb, key, request, code }: AuditEvent): boolean {
+  const isApply = verb === 'patch' && allTargets(evidence).some((one) => one.key === key && one.type === 'Apply');
+  return isApply && code !== 200 && textAt(request, 'metadata', 'resourceVersion') === '1';
 }
 
 /** I4: at most one forward and one restoring write of an item change its content; two of one that recreates its object. */

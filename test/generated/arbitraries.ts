@@ -4,18 +4,27 @@ import fc from 'fast-check';
 import type { JsonObject } from '../../hooks/model/json.ts';
 
 export type Kind = 'ConfigMap' | 'Secret' | 'Widget' | 'Service';
-export type ChangeType = 'Create' | 'Update' | 'Patch' | 'Delete';
+export type ChangeType = 'Create' | 'Update' | 'Patch' | 'Apply' | 'Delete';
+
+/** The field manager of the releases of one application. */
+export const releases = 'releases';
 
 /** Somebody's write to an object; each has a manager of its own. */
 export interface Write {
   readonly how: 'apply' | 'merge';
   readonly content: JsonObject;
+  /** An earlier release: applied under the manager that all releases share. */
+  readonly isRelease?: boolean;
 }
 
 export interface Target {
   readonly kind: Kind;
   readonly type: ChangeType;
-  /** How the object came to be what it is; unused for a Create. */
+  /** An Apply creates what is not there; other changes need their objects, a Create none. */
+  readonly isThere: boolean;
+  /** It may delete its object and create it again: `whenImmutable: Recreate`. */
+  readonly recreates: boolean;
+  /** How the object came to be what it is; unused where it is not there. */
   readonly origin: JsonObject;
   readonly history: readonly Write[];
   readonly content: JsonObject;
@@ -33,10 +42,12 @@ export type Ending =
   | { readonly kind: 'undone after the commit' }
   /** A rollback is requested after so many calls. */
   | { readonly kind: 'stopped'; readonly afterCall: number }
-  /** The API server refuses the change of that number. */
-  | { readonly kind: 'refused'; readonly change: number };
+  /** The API server refuses the change of that number; where it recreates its object, its Delete or its Create. */
+  | { readonly kind: 'refused'; readonly change: number; readonly half: 'Delete' | 'Create' };
 
 export interface Plan {
+  /** `spec.fieldManager`; empty: each Apply writes under the Transaction's own. */
+  readonly fieldManager: string;
   readonly targets: readonly Target[];
   readonly ending: Ending;
   readonly foreign: readonly Foreign[];
@@ -81,14 +92,16 @@ const parts = byName(
   ({ name }) => name,
 );
 
-const widgetSpec = optional({
+const widgetModel = {
   size: fc.integer({ min: 0, max: 3 }),
   color: value,
   parts,
   tags: fc.uniqueArray(fc.constantFrom('p', 'q', 'r'), { maxLength: 3 }),
   notes: fc.array(value, { maxLength: 3 }),
   free: mapOf(['left', 'right']),
-});
+};
+
+const widgetSpec = optional(widgetModel);
 
 const ports = byName(
   fc.constantFrom(80, 81, 82).map((port): JsonObject => ({ name: `p${port}`, port, protocol: 'TCP' })),
@@ -115,6 +128,24 @@ function mapsWith(metadata: fc.Arbitrary<JsonObject>): ByKind {
   };
 }
 
+/** Objects of which some fields cannot be changed in place: what is immutable meets what is not, and other values. */
+function fixedWith(metadata: fc.Arbitrary<JsonObject>): ByKind {
+  const data = mapOf(['a', 'b'], fc.constantFrom('MQ==', 'Mg=='));
+  const immutable = fc.constantFrom(true, true, false);
+  return {
+    ConfigMap: optional({ metadata, data, immutable }),
+    Secret: fc.oneof(
+      optional({ metadata, data, immutable }),
+      optional({ metadata, data, type: fc.constantFrom('example.org/one', 'example.org/two') }, ['type']),
+    ),
+    Widget: optional({ metadata, spec: optional({ ...widgetModel, fixed: fc.constantFrom('one', 'two') }, ['fixed']) }, ['spec']),
+    Service: optional(
+      { metadata, spec: optional({ ports, selector: mapOf(['app', 'tier']), clusterIP: fc.constant('None') }, ['ports']) },
+      ['spec'],
+    ),
+  };
+}
+
 interface Contents {
   readonly bodies: ByKind;
   readonly maps: ByKind;
@@ -128,30 +159,60 @@ const passing = contentsWith(optional(described));
 export const { bodies } = passing;
 const staying = contentsWith(optional({ ...described, ...lasting }));
 
+export const fixedBodies = fixedWith(optional(described));
+const fixed: Contents = { bodies: fixedBodies, maps: passing.maps };
+
+type Changed = Pick<Target, 'type' | 'recreates' | 'isThere'>;
+
 /** An object with finalizers cannot be deleted and created again within a run: only what is changed in its place has them. */
-function contentsOf(type: ChangeType | undefined): Contents {
-  return type === 'Update' || type === 'Patch' ? staying : passing;
+function contentsOf(changed: Changed | undefined): Contents {
+  if (changed?.recreates === true) return fixed;
+  const isInPlace = changed?.isThere === true && changed.type !== 'Delete';
+  return isInPlace ? staying : passing;
 }
 
-export function writeTo(type: ChangeType | undefined, kind: Kind): fc.Arbitrary<Write> {
-  const contents = contentsOf(type);
+export function writeTo(changed: Changed | undefined, kind: Kind): fc.Arbitrary<Write> {
+  const contents = contentsOf(changed);
   return fc.oneof(
     contents.bodies[kind].map((content): Write => ({ how: 'apply', content })),
     contents.maps[kind].map((content): Write => ({ how: 'merge', content })),
   );
 }
 
+/** What came before, earlier releases of the same manifests among it. */
+function pastOf(changed: Changed, kind: Kind): fc.Arbitrary<Write> {
+  const release = contentsOf(changed).bodies[kind].map((content): Write => ({ how: 'apply', content, isRelease: true }));
+  return changed.type === 'Apply' ? fc.oneof(writeTo(changed, kind), release) : writeTo(changed, kind);
+}
+
 const kind = fc.constantFrom<Kind>('ConfigMap', 'Secret', 'Widget', 'Service');
 
-const type = fc.constantFrom<ChangeType>('Create', 'Update', 'Update', 'Patch', 'Patch', 'Delete');
+const there = { isThere: true, recreates: false };
+const fixedThere = { isThere: true, recreates: true };
 
-const target: fc.Arbitrary<Target> = fc.tuple(kind, type).chain(([kind, type]) =>
+const changed = fc.constantFrom<Changed>(
+  { type: 'Create', isThere: false, recreates: false },
+  { type: 'Update', ...there },
+  { type: 'Update', ...there },
+  { type: 'Patch', ...there },
+  { type: 'Patch', ...there },
+  { type: 'Delete', ...there },
+  { type: 'Apply', isThere: false, recreates: false },
+  { type: 'Apply', ...there },
+  { type: 'Apply', ...there },
+  { type: 'Update', ...fixedThere },
+  { type: 'Apply', ...fixedThere },
+);
+
+const target: fc.Arbitrary<Target> = fc.tuple(kind, changed).chain(([kind, changed]) =>
   fc.record({
     kind: fc.constant(kind),
-    type: fc.constant(type),
-    origin: contentsOf(type).bodies[kind],
-    history: fc.array(writeTo(type, kind), { maxLength: 2 }),
-    content: contentsOf(type).bodies[kind],
+    type: fc.constant(changed.type),
+    isThere: fc.constant(changed.isThere),
+    recreates: fc.constant(changed.recreates),
+    origin: contentsOf(changed).bodies[kind],
+    history: fc.array(pastOf(changed, kind), { maxLength: 2 }),
+    content: contentsOf(changed).bodies[kind],
     lies: fc.constantFrom('in spec' as const, 'in spec' as const, 'ConfigMap' as const, 'Secret' as const),
   }),
 );
@@ -161,7 +222,7 @@ function foreignTo(targets: readonly Target[]): fc.Arbitrary<Foreign> {
   return fc
     .tuple(index, fc.nat({ max: 2 * targets.length + 5 }))
     .chain(([target, afterCall]) =>
-      writeTo(targets[target]?.type, targets[target]?.kind ?? 'ConfigMap').map((write) => ({ ...write, target, afterCall })),
+      writeTo(targets[target], targets[target]?.kind ?? 'ConfigMap').map((write) => ({ ...write, target, afterCall })),
     );
 }
 
@@ -169,13 +230,18 @@ function endingOf(targets: number): fc.Arbitrary<Ending> {
   return fc.oneof(
     fc.constant<Ending>({ kind: 'undone after the commit' }),
     fc.nat({ max: targets + 2 }).map((afterCall): Ending => ({ kind: 'stopped', afterCall })),
-    fc.nat({ max: targets - 1 }).map((change): Ending => ({ kind: 'refused', change })),
+    fc.record({
+      kind: fc.constant('refused' as const),
+      change: fc.nat({ max: targets - 1 }),
+      half: fc.constantFrom('Delete' as const, 'Create' as const),
+    }),
   );
 }
 
 /** Half of the runs have the cluster for themselves: then everything must be as before, to the last managed field. */
 export const plan: fc.Arbitrary<Plan> = fc.array(target, { minLength: 1, maxLength: 4 }).chain((targets) =>
   fc.record({
+    fieldManager: fc.constantFrom(releases, releases, ''),
     targets: fc.constant(targets),
     ending: endingOf(targets.length),
     foreign: fc.oneof(fc.constant([]), fc.array(foreignTo(targets), { minLength: 1, maxLength: 4 })),

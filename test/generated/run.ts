@@ -7,9 +7,10 @@ import { snapshotParts } from '../support/snapshots.ts';
 import { conditionOf, type Stage, statusOf } from '../support/stage.ts';
 import { adopt, storeStatus } from '../support/stepping.ts';
 import { asYaml, contentFrom, holderOf, type Manifest, pluralOf } from '../support/stored-manifests.ts';
-import { type Ending, type Foreign, owners, type Plan, type Target } from './arbitraries.ts';
+import { complaintsOfApplied, makeObject } from './applied.ts';
+import { type Foreign, owners, type Plan, type Target } from './arbitraries.ts';
 import { complaintsOfExact, complaintsOfKept, complaintsOfShared, type Leaves, leavesOf, type Seen } from './oracle.ts';
-import { apiVersionOf, collectionOf, type Named, pathOf, writeAs } from './world.ts';
+import { apiVersionOf, type Named, pathOf, writeAs } from './world.ts';
 
 const request = { 'tx.janus.io/request-rollback': 'yes' };
 
@@ -34,16 +35,17 @@ export async function runPlan(engines: Engines, stage: Stage, drawn: Plan, name:
     return { kind, name: own, path: pathOf(stage, kind, own) };
   });
   const running: Running = {
-    stage: engines.start({ wrap: refusing(plan.ending, named) }),
+    stage: engines.start({ wrap: refusing(plan, named) }),
     plan,
     name,
     named,
     foreign: named.map(() => new Map()),
     calls: 0,
   };
-  await Promise.all(plan.targets.map((target, index) => makeObject(running, target, index)));
+  await Promise.all(plan.targets.map((target, index) => makeObject(stage, target, named[index])));
   const before = await readAll(running);
-  await stage.transaction(name, await Promise.all(plan.targets.map((target, index) => changeOf(stage, target, named[index]))));
+  const changes = await Promise.all(plan.targets.map((target, index) => changeOf(stage, target, named[index])));
+  await stage.transaction(name, changes, { spec: plan.fieldManager === '' ? {} : { fieldManager: plan.fieldManager } });
   try {
     const status = await drive(running, before);
     complain([...judge(running, before, await readAll(running), status), ...(await leftovers(running))]);
@@ -73,43 +75,33 @@ function complain(complaints: readonly string[]): void {
 }
 
 /** The API server refuses one change for good, although its dry run had passed. */
-function refusing(ending: Ending, named: readonly Named[]): (cluster: Cluster) => Cluster {
+function refusing({ ending, targets }: Plan, named: readonly Named[]): (cluster: Cluster) => Cluster {
   const refused = ending.kind === 'refused' ? named[ending.change]?.name : undefined;
+  const passes = ending.kind === 'refused' && ending.half === 'Create' && targets[ending.change]?.recreates === true;
   let isOver = refused === undefined;
   const message = 'refused by the test';
   const failure = { kind: 'refused', code: 422, reason: 'Invalid', message, fields: [], definitive: true } as const;
   return (cluster) => ({
     ...cluster,
     send: async (write) => {
-      if (isOver || write.location.name !== refused || write.identity.kind === 'engine') return cluster.send(write);
+      const isOther = write.location.name !== refused || write.identity.kind === 'engine';
+      if (isOver || isOther || (passes && write.verb === 'delete')) return cluster.send(write);
       isOver = true;
       return { kind: 'failed', failure };
     },
   });
 }
 
-async function makeObject({ stage, named }: Running, { type, kind, origin, history }: Target, index: number): Promise<void> {
-  const one = named[index];
-  if (type === 'Create' || one === undefined) return;
-  const object = {
-    apiVersion: apiVersionOf(kind),
-    kind,
-    ...origin,
-    metadata: { ...(origin.metadata as JsonObject), name: one.name },
-  };
-  must(await stage.client.create(collectionOf(stage, kind), object, { fieldManager: 'creator' }));
-  for (const [number, write] of history.entries()) await writeAs(stage.client, one, write, `author-${number}`);
-}
-
 async function changeOf({ client, path }: Stage, drawn: Target, one: Named | undefined): Promise<JsonObject> {
   const { type, kind, content, lies } = drawn;
   const name = one?.name ?? '';
   const target = { apiVersion: apiVersionOf(kind), kind, name };
-  if (type === 'Delete') return { type, target };
-  if (lies === 'in spec') return { type, target, content };
+  const made = { type, target, ...(drawn.recreates ? { whenImmutable: 'Recreate' } : {}) };
+  if (type === 'Delete') return made;
+  if (lies === 'in spec') return { ...made, content };
   const source: Manifest = { kind: lies, name: `source-${name}`, key: 'x', bytes: asYaml(content), gzip: lies === 'Secret' };
   must(await client.create(path(pluralOf(source)), holderOf(source)));
-  return { type, target, contentFrom: contentFrom(source) };
+  return { ...made, contentFrom: contentFrom(source) };
 }
 
 function readAll({ stage, named }: Running): Promise<Objects> {
@@ -187,7 +179,12 @@ async function interfere({ stage, named, foreign }: Running, write: Foreign, num
 async function uncommitted(running: Running, before: Objects): Promise<readonly string[]> {
   if (running.plan.foreign.length > 0) return [];
   const objects = await readAll(running);
-  return running.plan.targets.flatMap(({ type, content }, index) => {
+  const unlike = await Promise.all(
+    running.plan.targets.map((target, index) =>
+      complaintsOfApplied(running.stage, { ...running, target, index }, objects[index]),
+    ),
+  );
+  const missing = running.plan.targets.flatMap(({ type, content }, index) => {
     const name = running.named[index]?.name ?? '';
     if (type === 'Delete') return objects[index] === undefined ? [] : [`${name} is there still`];
     const leaves = leavesOf(objects[index]);
@@ -195,6 +192,7 @@ async function uncommitted(running: Running, before: Objects): Promise<readonly 
     const lists = type === 'Update' ? complaintsOfKept(name, before[index], objects[index], content) : [];
     return [...missing.map(([path, value]) => `${name}${path} is ${leaves.get(path)}, expected ${value}`), ...lists];
   });
+  return [...missing, ...unlike.flat()];
 }
 
 function judge({ plan, named, foreign }: Running, before: Objects, after: Objects, status: JsonObject): readonly string[] {
@@ -206,7 +204,7 @@ function judge({ plan, named, foreign }: Running, before: Objects, after: Object
       name,
       before: before[index],
       after: after[index],
-      mayBeNew: plan.targets[index]?.type === 'Delete',
+      mayBeNew: plan.targets[index]?.type === 'Delete' || plan.targets[index]?.recreates === true,
       foreign: (foreign[index] ?? new Map()) as Leaves,
       isLeft: left(index),
       content: leavesOf(plan.targets[index]?.content),

@@ -2,7 +2,7 @@
 import type { JsonObject } from '../../hooks/model/json.ts';
 import { type Answer, type Client, must, type Teardown, waitFor } from '../support/client.ts';
 import type { Stage } from '../support/stage.ts';
-import type { Kind, Write } from './arbitraries.ts';
+import { type Kind, releases, type Write } from './arbitraries.ts';
 
 const group = 'generated.test.janus.io';
 const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
@@ -18,6 +18,7 @@ const spec = {
   properties: {
     size: { ...number, default: 1 },
     color: text,
+    fixed: { ...text, 'x-kubernetes-validations': [{ rule: 'self == oldSelf', message: 'it is immutable' }] },
     parts: { type: 'array', items: part, 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['name'] },
     tags: { type: 'array', items: text, 'x-kubernetes-list-type': 'set' },
     notes: { type: 'array', items: text },
@@ -79,7 +80,7 @@ export function writeAs(client: Client, { path, kind, name }: Named, write: Writ
   const object: JsonObject = { apiVersion: apiVersionOf(kind), kind, ...write.content, metadata: { ...metadataOf(write), name } };
   return write.how === 'merge'
     ? client.patch(path, write.content, 'merge', { fieldManager })
-    : client.apply(path, object, { fieldManager });
+    : client.apply(path, object, { fieldManager: write.isRelease === true ? releases : fieldManager });
 }
 
 function metadataOf({ content }: Write): JsonObject {
