@@ -4,6 +4,7 @@
 // I9. Every Transaction ends: each phase has its deadline, and what is terminal causes no further write.
 // I10. What is terminal, or deleted, holds no Lease and keeps no object of others waiting.
 import { type OpenGates, openGates } from './model/gated.ts';
+import { mayBeHalfMade } from './model/halves.ts';
 import { type Item, isNotRestored, nextToUndo } from './model/item.ts';
 import type { Phase } from './model/phase.ts';
 import { newRequest, type Request } from './model/request.ts';
@@ -68,11 +69,13 @@ const byPhase: Readonly<Record<Phase, (stored: Stored) => Due>> = {
   Failed: failed,
 };
 
-// The default is to stop and leave what is applied; what is rolling back always finishes, it holds the only copy.
+// The default is to stop and leave what is applied. What is rolling back always finishes, and what may be half recreated is undone: the
+// Transaction holds the only copy.
 function deletion({ transaction, status }: Stored): Due | undefined {
   const isApplying = status.phase === 'Prepared' || status.phase === 'Committing';
   if (status.phase === 'RollingBack') return undefined;
-  if (isApplying && annotationOf(transaction, annotations.automaticRollback) === 'true') {
+  const isHalfMade = status.items.some((item, index) => mayBeHalfMade(item, transaction.changes[index]));
+  if (isApplying && (isHalfMade || annotationOf(transaction, annotations.automaticRollback) === 'true')) {
     return { kind: 'rollBack', cause: { reason: 'Deleted', message: 'the Transaction was deleted while it was running' } };
   }
   const owned = status.items.findIndex((item, index) => {

@@ -123,6 +123,9 @@ const forbiddenMetadata: Readonly<Record<Exclude<ChangeType, 'Delete'>, readonly
 // Only the engine says whose work an object is.
 function markMessages(metadata: Parameters<typeof at>[0]): readonly Message[] {
   const { appliedBy } = annotations;
+  const written = at(metadata, 'annotations');
+  if (written !== undefined && written !== null && !isObject(written))
+    return [['Invalid', 'content.metadata.annotations is no map of names to texts: write one, or leave it out']];
   if (at(metadata, 'annotations', appliedBy) === undefined) return [];
   return [['Invalid', `content.metadata.annotations["${appliedBy}"] is set by the engine: leave it out`]];
 }

@@ -157,6 +157,16 @@ t.test('our entries are taken off patched objects only, one after the other', as
   t.same([next([]), next([1]), next([1, 2])], ['releaseFields 1', 'releaseFields 2', 'cleanUp']);
 });
 
+t.test('one that is deleted while a change may be half made is undone first: it holds the only copy', async (t) => {
+  const recreating = { ...change('Update', 'b'), whenImmutable: 'Recreate' };
+  const transaction = transactionOf({ changes: [change('Create', 'a'), recreating], isBeingDeleted: true });
+  const next = (phase: Phase, items: string): string =>
+    told(dueOf({ transaction, status: statusOf(phase, items), now: start, lateWindow, waits: 0 }));
+  t.match(next('Committing', 'applied announced'), /^rollBack: Deleted/);
+  t.equal(next('Committing', 'applied applied'), 'cleanUp', 'it is made');
+  t.equal(next('Committed', 'applied applied'), 'cleanUp', 'what is applied stays');
+});
+
 t.test('a finished Transaction is kept for as long as it says', async (t) => {
   const cells = { items: 'applied applied', annotations: '', deleted: '' };
   const ttl = { ttlSecondsAfterFinished: 120 };

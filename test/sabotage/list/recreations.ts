@@ -77,4 +77,16 @@ export const recreations: readonly Sabotage[] = [
     ],
     caughtBy: [kinds],
   },
+  {
+    name: 'half-made-abandoned',
+    fault: 'a Transaction that is deleted between the halves of a recreation takes the only copy of the object with it',
+    edits: [
+      {
+        file: 'hooks/due.ts',
+        find: "if (isApplying && (isHalfMade || annotationOf(transaction, annotations.automaticRollback) === 'true')) {",
+        replace: "if (isApplying && annotationOf(transaction, annotations.automaticRollback) === 'true') {",
+      },
+    ],
+    caughtBy: ['test/hooks/due.test.ts'],
+  },
 ];

@@ -8,7 +8,7 @@ import { type Engines, openEngines } from '../../support/engine.ts';
 import { causeOf, hangOn, isThere } from '../../support/owned.ts';
 import { allowIrreversible, commit, itemsOf, portrait, undo, undoAll } from '../../support/round-trip.ts';
 import { type Stage, startStage } from '../../support/stage.ts';
-import { step, stepTo, stepToEnd, stepUntil } from '../../support/stepping.ts';
+import { step, stepTo, stepToEnd, stepUntil, stepUntilGone } from '../../support/stepping.ts';
 import { change, recreating } from '../../support/targets.ts';
 
 const fixed = { immutable: true, data: { a: '1' } };
@@ -131,6 +131,16 @@ t.test('two halves', async (t) => {
     await stepTo(stage, 'stopped', 'the first half', ({ status }) => at(itemsOf(status)[0], 'deleted') === true);
     await undoAll(stage, 'stopped');
     t.same(await portrait(stage, path('configmaps/stopped'), true), was);
+  });
+
+  await t.test('the Transaction is deleted between the halves: the former object comes back before it goes', async (t) => {
+    await give(stage, 'deleted');
+    await stage.transaction('deleted', [recreating('deleted', next)]);
+    await stepTo(stage, 'deleted', 'the first half', ({ status }) => at(itemsOf(status)[0], 'deleted') === true);
+    t.notOk(await isThere(stage, path('configmaps/deleted')));
+    await client.delete(`/apis/tx.janus.io/v1alpha1/namespaces/${stage.namespace}/transactions/deleted`);
+    await stepUntilGone(stage, 'deleted');
+    t.match(await live(stage, 'deleted'), fixed);
   });
 
   await t.test('annotations that others write before the Delete stay, and come back', async (t) => {

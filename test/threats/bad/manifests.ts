@@ -63,6 +63,11 @@ export const manifests: readonly BadTransaction[] = [
     end: invalid(/applied-by"\] is set by the engine/),
   },
   {
+    name: 'annotations that are no map',
+    spec: applyOf(label.map((name) => object({ name, annotations: 'text' }))),
+    end: invalid(/content\.metadata\.annotations is no map/),
+  },
+  {
     name: 'fieldConflicts where it means nothing',
     spec: changeOf(some('Create', 'Update', 'Delete').map((type) => ({ type, fieldConflicts: 'Fail' }))),
     end: invalid(/fieldConflicts: has no meaning for an? (Create|Update|Delete)/),
