@@ -6,7 +6,7 @@ import { readLock } from '../../hooks/packages/model/lock.ts';
 import { kindOf, packageKinds } from '../../hooks/packages/model/package.ts';
 import { readReference } from '../../hooks/packages/model/reference.ts';
 import { readCompleteVersion, type Version } from '../../hooks/packages/model/version.ts';
-import type { Asked, Live } from '../../hooks/packages/observe/tree.ts';
+import { type Asked, definitionKinds, type Live } from '../../hooks/packages/observe/tree.ts';
 import { createCluster, type KubernetesCluster } from '../../server/kubernetes/cluster.ts';
 import { kubeconfigConnection } from '../../server/kubernetes/kubeconfig.ts';
 import { readDocuments } from '../../server/registry/documents.ts';
@@ -118,15 +118,9 @@ async function liveIn(folder: string | undefined): Promise<Live> {
   return async (kind, name) => known.get(`${kind} ${name}`);
 }
 
-const apiVersions: Readonly<Record<string, string>> = {
-  CustomResourceDefinition: 'apiextensions.k8s.io/v1',
-  CompositeResourceDefinition: 'apiextensions.crossplane.io/v1',
-  ManagedResourceDefinition: 'apiextensions.crossplane.io/v1alpha1',
-};
-
 function liveOf(cluster: KubernetesCluster): Live {
   return async (kind, name) => {
-    const apiVersion = apiVersions[kind];
+    const apiVersion = definitionKinds[kind];
     return apiVersion === undefined ? undefined : find(cluster, apiVersion, kind, { name });
   };
 }

@@ -1,37 +1,12 @@
 // Nothing repeats what a Secret holds from which contents come, even if the target is no Secret and anybody may read it: in the search of
 // test/threats/canary.test.ts it may be found in the Secret and in the target, and nowhere else.
-import t, { type Test } from 'tap';
+import t from 'tap';
 import { type JsonObject, textAt } from '../../hooks/model/json.ts';
 import { must, waitFor } from '../support/client.ts';
-import { type Stage, startStage } from '../support/stage.ts';
 import { step, stepToEnd, stepUntil } from '../support/stepping.ts';
 import { asJson, contentFrom, holderOf, type Manifest } from '../support/stored-manifests.ts';
 import { change } from '../support/targets.ts';
-import { canary, everything, findings } from './canaries.ts';
-
-interface World {
-  readonly stage: Stage;
-  readonly log: string[];
-  readonly answers: string[];
-  readonly values: string[];
-  fresh(): string;
-}
-
-async function openWorld(t: Test): Promise<World> {
-  const [log, answers, values]: [string[], string[], string[]] = [[], [], []];
-  const bare = await startStage(t, { withoutLoop: true, logTo: { write: (line) => void log.push(line) } });
-  const call: Stage['call'] = async (name, path) => {
-    const answer = await bare.call(name, path);
-    answers.push(answer.text);
-    return answer;
-  };
-  const fresh = (): string => {
-    const value = canary();
-    values.push(value);
-    return value;
-  };
-  return { stage: { ...bare, call }, log, answers, values, fresh };
-}
+import { everything, findings, openWorld, type World } from './canaries.ts';
 
 /** A change whose content is in a Secret. */
 async function sourced(

@@ -124,6 +124,13 @@ function contentsOf({ change, source, tag, digest }: Resolved, known: Knowing, r
   return change === 'kept' ? undefined : known.packages.get(keyOf({ source, version: tag ?? digest ?? '' }))?.contents;
 }
 
+/** The kinds whose objects are compared with the live ones, and their apiVersion. */
+export const definitionKinds: Readonly<Record<string, string>> = {
+  CustomResourceDefinition: 'apiextensions.k8s.io/v1',
+  CompositeResourceDefinition: 'apiextensions.crossplane.io/v1',
+  ManagedResourceDefinition: 'apiextensions.crossplane.io/v1alpha1',
+};
+
 /** The live object of that kind and name; undefined if there is none. */
 export type Live = (kind: string, name: string) => Promise<JsonObject | undefined>;
 

@@ -12,7 +12,7 @@ import type { Registry, RegistryFailed } from '../registry.ts';
 import { tryMembers } from './dry-run.ts';
 import { membersOf, resourceOf } from './members.ts';
 import { find, type Looker } from './reading.ts';
-import { compareWithLive, type Held, type Live, readTree } from './tree.ts';
+import { compareWithLive, definitionKinds, type Held, type Live, readTree } from './tree.ts';
 
 interface ValidationScene {
   readonly looker: Looker;
@@ -68,12 +68,6 @@ async function otherPackage({ looker, wanted }: ValidationScene): Promise<Packag
   if (uid === undefined || found === uid) return undefined;
   return finalFault('InvalidPackage', `${kind} ${name}: expected uid ${uid}, found ${found ?? 'no such object'}`);
 }
-
-const definitionKinds: Readonly<Record<string, string>> = {
-  CustomResourceDefinition: 'apiextensions.k8s.io/v1',
-  CompositeResourceDefinition: 'apiextensions.crossplane.io/v1',
-  ManagedResourceDefinition: 'apiextensions.crossplane.io/v1alpha1',
-};
 
 function liveOf(looker: Looker): Live {
   return async (kind, name) => {
