@@ -166,7 +166,7 @@ function isAbsent({ entry, live, managers, recorded }: Evidence, { ours }: Attri
 function evaluateDeleted(evidence: UndoEvidence): UndoVerdict {
   const { live, entry } = evidence;
   if (live === undefined) return deletedAgain(evidence) ?? recreation(evidence);
-  if (isTerminating(live)) return awaitGone(entry);
+  if (isTerminating(live)) return awaitGone(entry, live);
   if (uidOf(live) === uidOf(entry.prior)) return undeleted(evidence, live);
   if (hasManager(live, [evidence.managers.restore])) return completion(evidence, live);
   // Under a shared field manager nothing in the object names the Transaction that has created it.
