@@ -174,7 +174,7 @@ export const attribution: readonly Sabotage[] = [
     edits: [
       {
         file: backward,
-        find: 'if (isTerminating(live)) return awaitGone(entry);',
+        find: 'if (isTerminating(live)) return awaitGone(entry, live);',
         replace: "if (isTerminating(live)) return { kind: 'restored' };",
       },
     ],

@@ -89,4 +89,29 @@ export const recreations: readonly Sabotage[] = [
     ],
     caughtBy: ['test/hooks/due.test.ts'],
   },
+  {
+    name: 'successor-deleted-blindly',
+    fault:
+      'the undo of a recreation deletes the successor before it has looked for others that keep the former object from its return',
+    edits: [
+      {
+        file: 'hooks/attribution/others.ts',
+        find: 'return isCreatingHalf(evidence.entry) && evidence.isRequested ?',
+        replace: 'return isCreatingHalf(evidence.entry) && !evidence.isRequested ?',
+      },
+    ],
+    caughtBy: ['test/scenarios/order/pairs.test.ts'],
+  },
+  {
+    name: 'taken-claims-forgotten',
+    fault: 'a release is undone below an Apply that took a field of it, which makes the shared manager own the field again',
+    edits: [
+      {
+        file: 'hooks/attribution/others.ts',
+        find: 'takers.has(managers.forward) ||',
+        replace: '',
+      },
+    ],
+    caughtBy: ['test/scenarios/order/pairs.test.ts'],
+  },
 ];
