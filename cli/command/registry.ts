@@ -3,6 +3,7 @@
 import { abort } from './abort.ts';
 import { apply } from './apply.ts';
 import type { Command } from './command.ts';
+import { complete, completion } from './completion.ts';
 import { history } from './history.ts';
 import { list } from './list.ts';
 import { locks } from './locks.ts';
@@ -11,4 +12,16 @@ import { status } from './status.ts';
 import { undo } from './undo.ts';
 import { version } from './version.ts';
 
-export const commands: readonly Command[] = [apply, status, list, history, undo, abort, retry, locks, version];
+export const commands: readonly Command[] = [
+  apply,
+  status,
+  list,
+  history,
+  undo,
+  abort,
+  retry,
+  locks,
+  completion,
+  version,
+  complete,
+];
