@@ -27,6 +27,8 @@ interface Use {
   readonly program?: string;
   /** Another Node. */
   readonly node?: string;
+  /** `node` is run with the words alone: it starts the program itself. */
+  readonly bare?: true;
 }
 
 export interface Cli {
@@ -53,14 +55,14 @@ export async function openCli(t: Teardown, kubeconfig?: string): Promise<Cli> {
   await writePackage(folder);
   // As npm links them.
   for (const program of programs) symlinkSync(join(folder, 'bin', `${program}.js`), join(bin, program));
-  const start: Cli['start'] = (words, { env = {}, input, program = 'janus', node = process.execPath } = {}) => {
+  const start: Cli['start'] = (words, { env = {}, input, program = 'janus', node = process.execPath, bare } = {}) => {
     const own = {
       PATH: `${bin}:${dirname(node)}:/usr/bin:/bin`,
       HOME: home,
       LANG: 'C.UTF-8',
       ...(kubeconfig && { KUBECONFIG: kubeconfig }),
     };
-    const child = spawn(node, [join(bin, program), ...words], { cwd: home, env: { ...own, ...env } });
+    const child = spawn(node, bare ? [...words] : [join(bin, program), ...words], { cwd: home, env: { ...own, ...env } });
     const texts = { out: '', err: '' };
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
       texts.out += text;
