@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { writePackage } from '../../scripts/pack-cli/package.ts';
 import type { Teardown } from './client.ts';
 
-export interface Finished {
+interface Finished {
   /** Null if it was killed. */
   readonly code: number | null;
   readonly out: string;
@@ -31,7 +31,7 @@ interface Use {
   readonly bare?: true;
 }
 
-export interface Cli {
+interface Cli {
   /** Of the unpacked package. */
   readonly folder: string;
   /** Where its programs are on the PATH. */
