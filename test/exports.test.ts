@@ -25,7 +25,7 @@ for (const [reason, a, b, unused] of [
     );
   });
 
-const all = readSources('hooks', 'server', 'schemas', 'scripts', 'test');
+const all = readSources('hooks', 'cli', 'server', 'schemas', 'scripts', 'test');
 
 t.test('every export is named by another file', async (t) => {
   t.ok(all.length > 400);

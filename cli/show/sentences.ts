@@ -1,0 +1,29 @@
+// Failures of requests as one sentence: what, where, what next. Only the kind, the reason and the code of a failure decide; what
+// others wrote is shown after them.
+import type { Failure } from '../../hooks/model/failure.ts';
+import { foreign } from '../../hooks/model/words.ts';
+
+interface Attempted {
+  readonly verb: string;
+  /** As RBAC names it: `transactions.tx.janus.io`. */
+  readonly resource: string;
+  readonly namespace?: string | undefined;
+  readonly name?: string;
+  readonly server: string;
+}
+
+const longest = 2_000;
+
+export function sentenceOf(failure: Failure, attempted: Attempted): string {
+  const { verb, resource, namespace, name, server } = attempted;
+  const place = namespace === undefined ? 'in any namespace' : `in namespace ${namespace}`;
+  const said = foreign(failure.message, longest);
+  if (failure.reason === 'CredentialsUnavailable')
+    return `The credentials of this kubeconfig cannot be read: run its exec plugin, or look at its files, by hand.`;
+  if (failure.code === 0) return `${server} gives no answer (${failure.reason}: ${said}): check the cluster and the context.`;
+  if (failure.code === 401) return `${server} does not accept these credentials (Unauthorized): log in again.`;
+  if (failure.reason === 'Forbidden') return `You may not ${verb} ${resource} ${place} (Forbidden): ${said}`;
+  if (failure.kind === 'absent' && failure.subject === undefined && resource.endsWith('.tx.janus.io'))
+    return 'This cluster does not serve tx.janus.io: install the engine, see README.';
+  return `Cannot ${verb} ${resource}${name === undefined ? '' : ` ${name}`} ${place} (${failure.reason}): ${said}`;
+}
