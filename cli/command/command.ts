@@ -87,3 +87,22 @@ export const timeoutOption: Option = {
   flags: '--timeout <duration>',
   description: 'how long to follow, such as 5m; by default without end. The Transaction goes on in any case',
 };
+
+/** What is read. */
+export const inputOptions: readonly Option[] = [
+  { flags: '-f, --filename <path>', description: 'file or folder; - for standard input', repeats: true, completes: 'files' },
+  { flags: '-R, --recursive', description: 'the folders in a folder, too' },
+  {
+    flags: '-k, --kustomize <folder>',
+    description: 'folder with a kustomization, built by kustomize or kubectl',
+    completes: 'files',
+  },
+];
+
+/** For what changes something. */
+export const yesOption: Option = { flags: '-y, --yes', description: 'do not ask' };
+export const waitOption: Option = { flags: '--wait', description: 'follow it until it has ended; the exit code says how' };
+export const engineOption: Option = {
+  flags: '--engine-namespace <name>',
+  description: 'namespace of the engine; by default janus-system',
+};

@@ -1,6 +1,14 @@
-// All commands, in the order of the help.
+// All commands, in the order of the help. A command is added here, in a file of its name beside this one, and in one of the same
+// name in cli/run/.
+import { abort } from './abort.ts';
+import { apply } from './apply.ts';
 import type { Command } from './command.ts';
+import { history } from './history.ts';
+import { list } from './list.ts';
+import { locks } from './locks.ts';
+import { retry } from './retry.ts';
 import { status } from './status.ts';
+import { undo } from './undo.ts';
 import { version } from './version.ts';
 
-export const commands: readonly Command[] = [status, version];
+export const commands: readonly Command[] = [apply, status, list, history, undo, abort, retry, locks, version];

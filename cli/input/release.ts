@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto';
 import { at, canonicalJson, type JsonObject, textAt, withPath } from '../../hooks/model/json.ts';
 import { groupOf, identityOf, type Reference } from '../../hooks/model/reference.ts';
+import { group } from '../../hooks/model/transaction.ts';
 import { storedSize } from '../../hooks/model/words.ts';
 import { mostChanges } from '../../schemas/transaction-spec.ts';
 import { Problem } from '../problem.ts';
@@ -11,6 +12,8 @@ import type { Manifest } from './read.ts';
 
 export interface ReleaseOptions {
   readonly namespace: string;
+  /** Whether the command line names it. */
+  readonly isNamespaceGiven: boolean;
   /** A name, or the beginning of one that the API server completes. */
   readonly name: { readonly name: string } | { readonly generateName: string };
   readonly serviceAccount: string;
@@ -32,8 +35,30 @@ const largestStored = 1_500_000;
 /** Source: kubernetes, pkg/apis/core/types.go, MaxSecretSize. */
 const largestSecret = 1024 * 1024;
 
-/** Throws a Problem for what cannot become one Transaction. */
-export function releaseOf(manifests: readonly Manifest[], options: ReleaseOptions): Release {
+export function isTransaction(object: JsonObject): boolean {
+  return textAt(object, 'kind') === 'Transaction' && groupOf(textAt(object, 'apiVersion') ?? '') === group;
+}
+
+/** The one Transaction among the manifests, as it is written, or else all of them as one. Throws a Problem. */
+export function transactionIn(manifests: readonly Manifest[], options: ReleaseOptions): Release {
+  const [whole, ...more] = manifests.filter(({ object }) => isTransaction(object));
+  if (whole === undefined) return releaseOf(manifests, options);
+  if (more.length > 0) throw new Problem(`These are ${more.length + 1} Transactions: apply them one after the other.`);
+  if (manifests.length > 1)
+    throw new Problem(`${whole.source} holds a Transaction, and there are other objects, too: apply either it or manifests.`);
+  return { transaction: placed(whole, options), contents: {} };
+}
+
+function placed({ source, object }: Manifest, { namespace, isNamespaceGiven }: ReleaseOptions): JsonObject {
+  const own = textAt(object, 'metadata', 'namespace');
+  if (own !== undefined && isNamespaceGiven && own !== namespace)
+    throw new Problem(`The Transaction in ${source} is of namespace ${own}, and -n says ${namespace}: correct one of them.`);
+  if (textAt(object, 'metadata', 'name') === undefined && textAt(object, 'metadata', 'generateName') === undefined)
+    throw new Problem(`The Transaction in ${source} has no metadata.name: give it one, or metadata.generateName.`);
+  return withPath(object, ['metadata', 'namespace'], own ?? namespace);
+}
+
+function releaseOf(manifests: readonly Manifest[], options: ReleaseOptions): Release {
   const targets = manifests.map((manifest) => targetOf(manifest, options));
   refuseTwice(manifests, targets);
   const ordered = inKindOrder([...targets.entries()], ([, { kind }]) => kind);

@@ -2,6 +2,7 @@
 
 import { parseDuration } from '../../hooks/model/timeouts.ts';
 import type { Options } from '../command/command.ts';
+import type { Sources } from '../input/read.ts';
 import { type Io, note } from '../io.ts';
 import { wrongUse } from '../problem.ts';
 import { type Style, styleFor } from '../show/style.ts';
@@ -34,4 +35,9 @@ export async function confirmed(io: Io, options: Options, question: string): Pro
   } finally {
     asking.close();
   }
+}
+
+/** What -f, -R and -k name. */
+export function sourcesOf(options: Options): Sources {
+  return { files: options.list('filename'), recursive: options.flag('recursive'), kustomize: options.text('kustomize') };
 }

@@ -15,15 +15,22 @@ interface Attempted {
 const longest = 2_000;
 
 export function sentenceOf(failure: Failure, attempted: Attempted): string {
-  const { verb, resource, namespace, name, server } = attempted;
+  return withoutAnswer(failure, attempted.server) ?? refusalOf(failure, attempted);
+}
+
+function withoutAnswer({ reason, code }: Failure, server: string): string | undefined {
+  if (reason === 'CredentialsUnavailable')
+    return 'The credentials of this kubeconfig cannot be read: run its exec plugin, or look at its files, by hand.';
+  if (code === 0) return `${server} gives no answer (${reason}): check the cluster and the context.`;
+  return code === 401 ? `${server} does not accept these credentials (Unauthorized): log in again.` : undefined;
+}
+
+function refusalOf(failure: Failure, { verb, resource, namespace, name }: Attempted): string {
   const place = namespace === undefined ? 'in any namespace' : `in namespace ${namespace}`;
-  const said = foreign(failure.message, longest);
-  if (failure.reason === 'CredentialsUnavailable')
-    return `The credentials of this kubeconfig cannot be read: run its exec plugin, or look at its files, by hand.`;
-  if (failure.code === 0) return `${server} gives no answer (${failure.reason}: ${said}): check the cluster and the context.`;
-  if (failure.code === 401) return `${server} does not accept these credentials (Unauthorized): log in again.`;
-  if (failure.reason === 'Forbidden') return `You may not ${verb} ${resource} ${place} (Forbidden): ${said}`;
+  const message = foreign(failure.message, longest);
+  const said = message === '' ? '.' : `: ${message}`;
+  if (failure.reason === 'Forbidden') return `You may not ${verb} ${resource} ${place} (Forbidden)${said}`;
   if (failure.kind === 'absent' && failure.subject === undefined && resource.endsWith('.tx.janus.io'))
     return 'This cluster does not serve tx.janus.io: install the engine, see README.';
-  return `Cannot ${verb} ${resource}${name === undefined ? '' : ` ${name}`} ${place} (${failure.reason}): ${said}`;
+  return `Cannot ${verb} ${resource}${name === undefined ? '' : ` ${name}`} ${place} (${failure.reason})${said}`;
 }
