@@ -6,9 +6,10 @@ import type { Command } from './command.ts';
 import { history } from './history.ts';
 import { list } from './list.ts';
 import { locks } from './locks.ts';
+import { plan } from './plan.ts';
 import { retry } from './retry.ts';
 import { status } from './status.ts';
 import { undo } from './undo.ts';
 import { version } from './version.ts';
 
-export const commands: readonly Command[] = [apply, status, list, history, undo, abort, retry, locks, version];
+export const commands: readonly Command[] = [plan, apply, status, list, history, undo, abort, retry, locks, version];

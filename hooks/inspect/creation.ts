@@ -1,6 +1,7 @@
 // The Transaction itself, tried: whether the API server would take it, and as what.
 import { describeFailure } from '../checks/failures.ts';
 import { type Fault, fault } from '../checks/fault.ts';
+import type { PlanParts } from '../inspection.ts';
 import type { Failure } from '../model/failure.ts';
 import { at, isObject, type Json, type JsonObject, textAt, withPath } from '../model/json.ts';
 import { reasonOfFailure } from '../model/reason.ts';
@@ -22,7 +23,7 @@ export interface Tried {
 }
 
 /** `object` gets a name where it has only a `generateName`, and a uid where no dry run gives one. */
-export async function tryCreation({ reader, miss }: Eyes, given: JsonObject): Promise<Tried> {
+export async function tryCreation({ reader, miss }: Eyes, actAs: PlanParts['actAs'], given: JsonObject): Promise<Tried> {
   const object = named(given);
   const plain = decodeTransaction(withPath(object, ['metadata', 'uid'], crypto.randomUUID()));
   const location = { resource: transactions, namespace: plain.namespace, name: plain.name };
@@ -34,8 +35,14 @@ export async function tryCreation({ reader, miss }: Eyes, given: JsonObject): Pr
     miss('whether the API server takes the Transaction: it does not serve tx.janus.io, install the engine');
     return { transaction: plain, faults: [] };
   }
-  return { transaction: plain, faults: [refusal(failure, plain, object)] };
+  const found = refusal(failure, plain, object);
+  if (actAs === 'serviceAccount' || failure.code !== forbidden) return { transaction: plain, faults: [found] };
+  // Who plans as himself may be somebody else than who will create it.
+  miss(`whether the Transaction can be created, for you may not: ${found.message}`);
+  return { transaction: plain, faults: [] };
 }
+
+const forbidden = 403;
 
 /** What is sent: a Transaction without what only the API server sets. */
 function named(given: JsonObject): JsonObject {

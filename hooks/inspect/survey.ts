@@ -50,7 +50,7 @@ const nothing: LockView = { locks: [], states: new Map(), acquired: new Set() };
 
 export async function survey(parts: PlanParts, object: JsonObject): Promise<Survey> {
   const eyes = eyesOf(parts.reader, parts.actAs);
-  const tried = await tryCreation(eyes, object);
+  const tried = await tryCreation(eyes, parts.actAs, object);
   const hindrance = tried.trouble?.reason ?? (await unableToAct(eyes, parts.actAs, tried.transaction));
   const found =
     hindrance === undefined
