@@ -6,8 +6,9 @@ import { staticFaults } from './checks/validity.ts';
 import type { Resource } from './cluster.ts';
 import { heldLocks, plannedChange, scalesReplicas } from './inspect/changes.ts';
 import { fieldChanges } from './inspect/masks.ts';
+import { statesOf } from './inspect/states.ts';
 import { type Survey, survey } from './inspect/survey.ts';
-import type { Finding, Plan, PlanParts } from './inspection.ts';
+import type { ChangeStates, Finding, Plan, PlanParts, StatesParts } from './inspection.ts';
 import { isObject, type Json, type JsonObject } from './model/json.ts';
 import { decodeTransaction } from './model/transaction.ts';
 import { engine } from './writes/resources.ts';
@@ -16,6 +17,14 @@ import { engine } from './writes/resources.ts';
 export function lint(object: Json): readonly Finding[] {
   if (!isObject(object)) return [finding(fault('Invalid', 'expected a Transaction, found no object'))];
   return staticFaults(decodeTransaction(object)).map(finding);
+}
+
+/**
+ * The changes of a Transaction that is there: before, as expected, and now. Without the engine's key: what is sealed is said to be,
+ * and that the rest was not modified is shown by the digest in the status alone.
+ */
+export function states(parts: StatesParts, object: JsonObject): Promise<readonly ChangeStates[]> {
+  return statesOf(parts, object);
 }
 
 /** What the engine would do with the Transaction if it were created now. `object` names its namespace. Writes nothing. */

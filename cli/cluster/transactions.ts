@@ -1,6 +1,6 @@
 // Transactions as the API server has them.
 import type { Failed, ListOptions, Location, Resource } from '../../hooks/cluster.ts';
-import type { JsonObject } from '../../hooks/model/json.ts';
+import { type JsonObject, textAt } from '../../hooks/model/json.ts';
 import { Problem } from '../problem.ts';
 import { sentenceOf } from '../show/sentences.ts';
 import { caller, type Session } from './session.ts';
@@ -73,4 +73,21 @@ interface Attempt {
 /** What a failed request on Transactions means to the user. */
 export function problemOf({ failure }: Failed, { server }: Session, attempt: Attempt): Problem {
   return new Problem(sentenceOf(failure, { ...attempt, resource: 'transactions.tx.janus.io', server }));
+}
+
+const namespaces: Resource = {
+  ...transactions,
+  group: '',
+  version: 'v1',
+  plural: 'namespaces',
+  kind: 'Namespace',
+  namespaced: false,
+};
+
+/** Names, for completions. Throws a Problem. */
+export async function listNames(session: Session, what: 'transactions' | 'namespaces'): Promise<readonly string[]> {
+  const [resource, namespace] = what === 'transactions' ? [transactions, session.namespace] : [namespaces, undefined];
+  const answer = await session.cluster.listMetadata(resource, namespace, caller, { limit: 500 });
+  if (answer.kind === 'failed') throw problemOf(answer, session, { verb: 'list', namespace });
+  return answer.items.map((item) => textAt(item, 'metadata', 'name') ?? '');
 }

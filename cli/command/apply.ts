@@ -12,6 +12,7 @@ A Transaction of that name with an equal spec is followed; one with another spec
     ...inputOptions,
     { flags: '--name <name>', description: 'name of the Transaction' },
     { flags: '--generate-name <prefix>', description: 'without --name: how its name begins; by default "apply-"' },
+    { flags: '--label <key=value>', description: 'label of the Transaction, for list -l', repeats: true },
     { flags: '--new-name', description: 'if --name is taken by another spec: take NAME-2, NAME-3, and so on' },
     { flags: '--service-account <name>', description: 'ServiceAccount that the changes are made as; required for manifests' },
     { flags: '--field-manager <name>', description: 'the same for all releases: what one no longer names is removed' },

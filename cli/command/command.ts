@@ -45,6 +45,8 @@ export interface Call {
   readonly operands: readonly string[];
   /** Values by the camel-cased name of the option. */
   readonly options: Options;
+  /** All that there are, for the completion. */
+  readonly commands: readonly Command[];
   /** The same session at each call. Throws a Problem if there is no usable kubeconfig. */
   connect(): Promise<Session>;
 }
@@ -70,7 +72,7 @@ export function optionsOf(values: Readonly<Record<string, unknown>>): Options {
 }
 
 /** Of every command that speaks to a cluster; they mean what they mean to kubectl. */
-export const connectionOptions: readonly Option[] = [
+const connectionOptions: readonly Option[] = [
   { flags: '-n, --namespace <name>', description: 'namespace; by default that of the context', completes: 'namespaces' },
   { flags: '--context <name>', description: 'context of the kubeconfig', completes: 'contexts' },
   { flags: '--kubeconfig <file>', description: 'kubeconfig file, in place of KUBECONFIG and ~/.kube/config', completes: 'files' },
@@ -106,3 +108,8 @@ export const engineOption: Option = {
   flags: '--engine-namespace <name>',
   description: 'namespace of the engine; by default janus-system',
 };
+
+/** The options of a command, those of its connection last. */
+export function optionsFor(command: Command): readonly Option[] {
+  return [...(command.options ?? []), ...(command.connects ? connectionOptions : [])];
+}

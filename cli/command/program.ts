@@ -3,7 +3,7 @@ import { CommanderError, Command as Parser, Option as ParserOption } from 'comma
 import type { Session } from '../cluster/session.ts';
 import { type Io, note } from '../io.ts';
 import { exits, Problem } from '../problem.ts';
-import { type Call, type Command, connectionOptions, type Option, type Options, optionsOf } from './command.ts';
+import { type Call, type Command, type Option, type Options, optionsFor, optionsOf } from './command.ts';
 import { commands } from './registry.ts';
 
 /** Runs one command line and resolves with its exit code. Never rejects for what a user can cause. */
@@ -63,11 +63,6 @@ function textOf({ summary, description }: Command): string {
   return description === undefined ? first : `${first}\n\n${description}`;
 }
 
-/** The options of a command, those of its connection last. */
-export function optionsFor(command: Command): readonly Option[] {
-  return [...(command.options ?? []), ...(command.connects ? connectionOptions : [])];
-}
-
 function parserOption({ flags, description, repeats, choices }: Option): ParserOption {
   const option = new ParserOption(flags, description);
   if (choices !== undefined) option.choices([...choices]);
@@ -81,6 +76,7 @@ function callOf(io: Io, operands: readonly string[], options: Options): Call {
     io,
     operands,
     options,
+    commands,
     connect: () => {
       session ??= import('../cluster/session.ts').then(({ openSession }) => openSession(placeOf(options), io.env));
       return session;

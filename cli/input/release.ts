@@ -16,6 +16,7 @@ export interface ReleaseOptions {
   readonly isNamespaceGiven: boolean;
   /** A name, or the beginning of one that the API server completes. */
   readonly name: { readonly name: string } | { readonly generateName: string };
+  readonly labels: Readonly<Record<string, string>>;
   readonly serviceAccount: string;
   readonly fieldManager: string | undefined;
   /** Gates of all objects at the end: their timeout, empty for the default. Undefined for none. */
@@ -129,11 +130,11 @@ function changeOf(source: JsonObject, { recreateImmutable }: ReleaseOptions): Js
 }
 
 function transactionOf(changes: readonly JsonObject[], options: ReleaseOptions): JsonObject {
-  const { namespace, name, serviceAccount, fieldManager, gate } = options;
+  const { namespace, name, labels, serviceAccount, fieldManager, gate } = options;
   return {
     apiVersion: 'tx.janus.io/v1alpha1',
     kind: 'Transaction',
-    metadata: { ...name, namespace },
+    metadata: { ...name, namespace, ...(Object.keys(labels).length === 0 ? {} : { labels }) },
     spec: {
       serviceAccountName: serviceAccount,
       ...(fieldManager === undefined ? {} : { fieldManager }),

@@ -26,7 +26,7 @@ interface Wanted {
   readonly engineNamespace: string;
 }
 
-export function planOf(session: Session, { transaction, contents }: Release, wanted: Wanted): Promise<Plan> {
+function planOf(session: Session, { transaction, contents }: Release, wanted: Wanted): Promise<Plan> {
   if (Object.keys(contents).length === 0) return plan(partsFor(session, wanted), transaction);
   const name = contentsName(transaction);
   const namespace = textAt(transaction, 'metadata', 'namespace') ?? '';

@@ -4,7 +4,16 @@ import type { Manifest } from '../input/read.ts';
 import { isTransaction, type ReleaseOptions } from '../input/release.ts';
 import { wrongUse } from '../problem.ts';
 
-const forManifests = ['name', 'generateName', 'serviceAccount', 'fieldManager', 'gate', 'recreateImmutable', 'plainSecrets'];
+const forManifests = [
+  'name',
+  'generateName',
+  'label',
+  'serviceAccount',
+  'fieldManager',
+  'gate',
+  'recreateImmutable',
+  'plainSecrets',
+];
 
 /** Throws a Problem for options that contradict each other, or what was read. */
 export function releaseOptionsOf({ options }: Call, namespace: string, manifests: readonly Manifest[]): ReleaseOptions {
@@ -14,6 +23,7 @@ export function releaseOptionsOf({ options }: Call, namespace: string, manifests
     namespace,
     isNamespaceGiven: options.text('namespace') !== undefined,
     name: name === undefined ? { generateName: options.text('generateName') ?? 'apply-' } : { name },
+    labels: Object.fromEntries(options.list('label').map(labelIn)),
     serviceAccount: options.text('serviceAccount') ?? '',
     fieldManager: options.text('fieldManager'),
     gate: options.flag('gate') ? '' : options.text('gate'),
@@ -23,7 +33,7 @@ export function releaseOptionsOf({ options }: Call, namespace: string, manifests
 }
 
 function refuseContradictions(options: Options, manifests: readonly Manifest[]): void {
-  const isGiven = (one: string): boolean => options.flag(one) || options.text(one) !== undefined;
+  const isGiven = (one: string): boolean => options.flag(one) || options.text(one) !== undefined || options.list(one).length > 0;
   if (manifests.some(({ object }) => isTransaction(object))) {
     const given = forManifests.filter(isGiven);
     if (given.length === 0) return;
@@ -32,6 +42,12 @@ function refuseContradictions(options: Options, manifests: readonly Manifest[]):
   if (!isGiven('serviceAccount'))
     throw wrongUse('Manifests need --service-account NAME: the ServiceAccount that the changes are made as.');
   if (isGiven('newName') && !isGiven('name')) throw wrongUse('--new-name needs --name: NAME-2 is taken then.');
+}
+
+function labelIn(text: string): readonly [string, string] {
+  const [, key, value] = /^([^=]+)=(.*)$/.exec(text) ?? [];
+  if (key === undefined || value === undefined) throw wrongUse(`--label takes KEY=VALUE; found "${text}".`);
+  return [key, value];
 }
 
 function flagOf(name: string): string {

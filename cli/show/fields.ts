@@ -5,7 +5,7 @@ import { clean } from '../../hooks/model/words.ts';
 import { paint, type Style } from './style.ts';
 
 /** A value on one line: what cannot be seen is written as `\u{...}`. */
-export function shownText(shown: Shown | undefined): string {
+function shownText(shown: Shown | undefined): string {
   if (shown === undefined) return '(none)';
   return shown.kind === 'hidden' ? '(hidden)' : clean(JSON.stringify(shown.value));
 }

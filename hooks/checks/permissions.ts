@@ -27,7 +27,7 @@ const undo: Readonly<Record<ChangeType, readonly string[]>> = {
 const recreating: readonly string[] = ['delete', 'create', 'update'];
 
 /** `undo`: only the undo needs it. */
-export type Purpose = 'change' | 'undo';
+type Purpose = 'change' | 'undo';
 
 /** One permission, and the changes that need it. */
 export interface Need {

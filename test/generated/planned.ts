@@ -7,10 +7,10 @@ import { type Plan, plan, type Target } from './arbitraries.ts';
  * What is there of a target. `turned`: what should be there is not, or the other way round. `terminating`: it is being deleted.
  * `unfit`: the API server refuses its content.
  */
-export type State = 'as drawn' | 'turned' | 'terminating' | 'unfit';
+type State = 'as drawn' | 'turned' | 'terminating' | 'unfit';
 
 /** What the Transaction makes on the way, and what lies in it. */
-export type Way = 'Namespace' | 'CRD';
+type Way = 'Namespace' | 'CRD';
 
 /** The ServiceAccounts, and the rules that each lacks. */
 export const accounts = {
@@ -21,7 +21,7 @@ export const accounts = {
   'no-get': ['get'],
 } as const;
 
-export type Account = keyof typeof accounts | 'missing';
+type Account = keyof typeof accounts | 'missing';
 
 export interface Drawn {
   readonly targets: readonly Target[];

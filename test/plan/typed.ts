@@ -8,13 +8,13 @@ import { type JsonObject, textAt } from '../../hooks/model/json.ts';
 import { must, type Teardown, waitFor } from '../support/client.ts';
 import type { Stage } from '../support/stage.ts';
 
-export interface Typed {
+interface Typed {
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-export interface Terminal {
+interface Terminal {
   /** Writes a file, and returns its path. */
   file(name: string, content: string | JsonObject): string;
   type(words: readonly string[], as?: string, env?: Readonly<Record<string, string>>): Promise<Typed>;
