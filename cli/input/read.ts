@@ -77,7 +77,8 @@ function attempt<T>(path: string, action: () => T): T {
   }
 }
 
-function manifestsIn({ name, text }: Source): readonly Manifest[] {
+/** The objects in one text, Lists unrolled. Throws a Problem. */
+export function manifestsIn({ name, text }: Source): readonly Manifest[] {
   const documents = parsed(name, text).filter((document) => document !== null);
   return documents.flatMap((document) => {
     if (!isObject(document)) throw new Problem(`${name} holds a document that is no object: each must have apiVersion and kind.`);

@@ -88,6 +88,8 @@ const cli = folder('cli');
 const isSchema = folder('schemas');
 /** The entrances to the engine for the command line. */
 const inspections = ['hooks/cluster.ts', 'hooks/call.ts', 'hooks/inspect.ts', 'hooks/inspection.ts'];
+/** What reads texts of users without a thread. */
+const readers = ['server/yaml.ts', 'server/manifests/yaml-text.ts', 'server/expressions/program.ts'];
 const manifestOfPackage = 'package.json';
 
 export const cliSeesTheSeamOnly: Rule = (sources) =>
@@ -96,11 +98,11 @@ export const cliSeesTheSeamOnly: Rule = (sources) =>
     ({ to, isPackage }) =>
       !isPackage &&
       !cli(to) &&
-      ![...inspections, 'server/yaml.ts', manifestOfPackage].includes(to) &&
+      ![...inspections, ...readers, manifestOfPackage].includes(to) &&
       !isModel(to) &&
       !kubernetes(to) &&
       !isSchema(to),
-    `cli/ sees only ${inspections.join(', ')}, hooks/model, server/kubernetes, server/yaml.ts and schemas`,
+    `cli/ sees only ${inspections.join(', ')}, hooks/model, server/kubernetes, ${readers.join(', ')} and schemas`,
   );
 
 export const nothingNeedsTheCli: Rule = (sources) =>
