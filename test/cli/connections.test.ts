@@ -198,7 +198,7 @@ const control = '\u001b';
 
 /** In a terminal of 24 rows and 80 columns, which `script` (util-linux) opens. */
 function inTerminal(words: readonly string[], env: Readonly<Record<string, string>> = {}) {
-  const line = `stty rows 24 cols 80; ${process.execPath} ${join(cli.programs, 'janus')} ${words.join(' ')}`;
+  const line = `stty rows 24 cols 80; ${process.env.JANUS_CLI_NODE ?? process.execPath} ${join(cli.programs, 'janus')} ${words.join(' ')}`;
   return cli.run(['-qec', line, '/dev/null'], { node: 'script', env: { TERM: 'xterm', ...env }, bare: true });
 }
 

@@ -25,7 +25,7 @@ interface Use {
   readonly input?: string;
   /** Another of its programs. */
   readonly program?: string;
-  /** Another Node. */
+  /** Another Node than that of JANUS_CLI_NODE, or of the tests. */
   readonly node?: string;
   /** `node` is run with the words alone: it starts the program itself. */
   readonly bare?: true;
@@ -55,7 +55,7 @@ export async function openCli(t: Teardown, kubeconfig?: string): Promise<Cli> {
   await writePackage(folder);
   // As npm links them.
   for (const program of programs) symlinkSync(join(folder, 'bin', `${program}.js`), join(bin, program));
-  const start: Cli['start'] = (words, { env = {}, input, program = 'janus', node = process.execPath, bare } = {}) => {
+  const start: Cli['start'] = (words, { env = {}, input, program = 'janus', node = process.env.JANUS_CLI_NODE ?? process.execPath, bare } = {}) => {
     const own = {
       PATH: `${bin}:${dirname(node)}:/usr/bin:/bin`,
       HOME: home,
