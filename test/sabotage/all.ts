@@ -1,6 +1,7 @@
 import { authority } from './list/adversary.ts';
 import { attribution } from './list/attribution.ts';
 import { calls } from './list/calls.ts';
+import { commandLine } from './list/command-line.ts';
 import { others } from './list/company.ts';
 import { expressions } from './list/expressions.ts';
 import { gateDiagnosis } from './list/gate-diagnosis.ts';
@@ -41,4 +42,5 @@ export const sabotages: readonly Sabotage[] = [
   ...expressions,
   ...manifests,
   ...sources,
+  ...commandLine,
 ];
