@@ -6,6 +6,7 @@ import { delimiter, join } from 'node:path';
 // The file itself: the package's own entrance loads the models of every kind, and takes twice as long.
 import { KubeConfig } from '@kubernetes/client-node/dist/config.js';
 import { Problem } from '../problem.ts';
+import { prepareOidc } from './oidc.ts';
 
 export interface Place {
   readonly kubeconfig?: string;
@@ -20,7 +21,13 @@ export function loadKubeConfig(place: Place, env: Environment): KubeConfig {
   const config = paths.length === 0 ? inCluster(env) : merged(paths.map(loadFile));
   if (place.context !== undefined) config.setCurrentContext(place.context);
   refuseUnusable(config, paths);
+  prepareOidc(config, paths[0]);
   return config;
+}
+
+/** Names of all contexts. Throws a Problem. */
+export function contextsIn(place: Place, env: Environment): readonly string[] {
+  return merged(pathsOf(place, env).map(loadFile)).contexts.map(({ name }) => name);
 }
 
 function pathsOf({ kubeconfig }: Place, env: Environment): readonly string[] {

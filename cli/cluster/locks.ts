@@ -25,7 +25,7 @@ export interface LockView {
   readonly expires: number | undefined;
 }
 
-export interface Locks {
+interface Locks {
   readonly kind: 'ok';
   readonly locks: readonly LockView[];
   /** The API server's time. */

@@ -4,12 +4,12 @@ import type { KubeConfig } from '@kubernetes/client-node/dist/config.js';
 import { Watch } from '@kubernetes/client-node/dist/watch.js';
 import { at, type JsonObject } from '../../hooks/model/json.ts';
 
-export interface WatchEvent {
+interface WatchEvent {
   readonly type: string;
   readonly object: JsonObject;
 }
 
-export interface WatchQuery {
+interface WatchQuery {
   /** Of the API server, such as `/api/v1/pods`. */
   readonly path: string;
   readonly query: Readonly<Record<string, string>>;

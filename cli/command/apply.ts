@@ -1,4 +1,5 @@
-import { type Command, colorOption, inputOptions, timeoutOption, waitOption, yesOption } from './command.ts';
+import { type Command, colorOption, engineOption, inputOptions, timeoutOption, waitOption, yesOption } from './command.ts';
+import { manifestOptions } from './plan.ts';
 
 export const apply: Command = {
   name: 'apply',
@@ -10,18 +11,13 @@ A Transaction of that name with an equal spec is followed; one with another spec
   connects: true,
   options: [
     ...inputOptions,
-    { flags: '--name <name>', description: 'name of the Transaction' },
-    { flags: '--generate-name <prefix>', description: 'without --name: how its name begins; by default "apply-"' },
+    ...manifestOptions,
     { flags: '--label <key=value>', description: 'label of the Transaction, for list -l', repeats: true },
     { flags: '--new-name', description: 'if --name is taken by another spec: take NAME-2, NAME-3, and so on' },
-    { flags: '--service-account <name>', description: 'ServiceAccount that the changes are made as; required for manifests' },
-    { flags: '--field-manager <name>', description: 'the same for all releases: what one no longer names is removed' },
-    { flags: '--gate [timeout]', description: 'all objects must be ready at the end, or everything is undone' },
-    { flags: '--recreate-immutable', description: 'recreate an object whose field cannot be changed in place' },
-    { flags: '--plain-secrets', description: 'Secrets stand in the Transaction itself, for everybody who may read it' },
     waitOption,
     timeoutOption,
-    { flags: '--confirm', description: 'show what it is, and ask' },
+    { flags: '--confirm', description: 'show the plan, and ask; what would be refused is not created' },
+    engineOption,
     yesOption,
     colorOption,
   ],

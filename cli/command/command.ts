@@ -81,7 +81,7 @@ const connectionOptions: readonly Option[] = [
 
 export const colorOption: Option = {
   flags: '--color <when>',
-  description: 'colours: auto for a terminal without NO_COLOR, always, never',
+  description: 'colours; auto: at a terminal, without NO_COLOR',
   choices: ['auto', 'always', 'never'],
 };
 

@@ -29,7 +29,7 @@ function codeOfError(error: unknown, io: Io): number {
 }
 
 /** All commands. `done` receives the exit code of the one that ran. */
-export function parserFor(io: Io, done: (code: number) => void): Parser {
+function parserFor(io: Io, done: (code: number) => void): Parser {
   const parser = new Parser(io.program);
   parser
     .description('Apply several changes to a Kubernetes cluster as one Transaction: follow it, undo it.')

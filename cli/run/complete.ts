@@ -1,6 +1,6 @@
 // What may follow the words of a command line: commands, options, values of options, names from the cluster. Where the cluster gives no
 // answer there are no names, and no message: it would stand in the middle of a line.
-import { loadKubeConfig } from '../cluster/kubeconfig.ts';
+import { contextsIn } from '../cluster/kubeconfig.ts';
 import { openSession } from '../cluster/session.ts';
 import { listNames } from '../cluster/transactions.ts';
 import { type Call, type Completes, type Option, optionsFor } from '../command/command.ts';
@@ -58,7 +58,7 @@ async function fromCluster(io: Io, completes: Completes | undefined, before: rea
   if (completes === 'files') return { words: [], files: true };
   const place = placeIn(before);
   try {
-    if (completes === 'contexts') return { words: loadKubeConfig(place, io.env).contexts.map(({ name }) => name) };
+    if (completes === 'contexts') return { words: contextsIn(place, io.env) };
     return { words: await listNames(openSession({ ...place, requestTimeout: patience }, io.env), completes) };
   } catch {
     return { words: [] };

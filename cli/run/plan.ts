@@ -28,7 +28,8 @@ export async function run(call: Call): Promise<number> {
   return code;
 }
 
-function codeOf(plan: Plan, isStrict: boolean): number {
+/** The exit code of a plan. */
+export function codeOf(plan: Plan, isStrict: boolean): number {
   if (plan.verdict === 'refused') return codes.refused;
   if (plan.verdict === 'unknown') return codes.unknown;
   if (isStrict && plan.changes.some(({ owners }) => owners.length > 0)) return codes.refused;

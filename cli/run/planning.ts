@@ -26,7 +26,8 @@ interface Wanted {
   readonly engineNamespace: string;
 }
 
-function planOf(session: Session, { transaction, contents }: Release, wanted: Wanted): Promise<Plan> {
+/** Of a release that is read already. */
+export function planOf(session: Session, { transaction, contents }: Release, wanted: Wanted): Promise<Plan> {
   if (Object.keys(contents).length === 0) return plan(partsFor(session, wanted), transaction);
   const name = contentsName(transaction);
   const namespace = textAt(transaction, 'metadata', 'namespace') ?? '';

@@ -12,7 +12,7 @@ import type { Style } from '../show/style.ts';
 import { treeOf } from '../show/tree.ts';
 import { type TransactionView, viewOf } from '../show/view.ts';
 
-export interface Watched {
+interface Watched {
   readonly io: Io;
   readonly session: Session;
   readonly wanted: TransactionName;

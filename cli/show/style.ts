@@ -14,7 +14,7 @@ export function paint(style: Style, format: Format, text: string): string {
   return style.colors ? styleText(format, text, { validateStream: false }) : text;
 }
 
-export interface Surroundings {
+interface Surroundings {
   /** Whether the lines go to a terminal. */
   readonly isTerminal: boolean;
   readonly env: Readonly<Record<string, string | undefined>>;

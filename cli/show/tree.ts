@@ -4,13 +4,13 @@ import { clockOf } from './age.ts';
 import { cutTo, paint, phaseFormats, type Style } from './style.ts';
 import type { ChangeView, TransactionView } from './view.ts';
 
-export interface Screen {
+interface Screen {
   readonly columns: number;
   /** Lines that may be used; undefined for as many as there are. */
   readonly rows?: number;
 }
 
-export interface Drawn {
+interface Drawn {
   readonly view: TransactionView;
   /** ms since it began, or since it is followed. */
   readonly elapsed: number;

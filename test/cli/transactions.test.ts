@@ -123,6 +123,22 @@ t.test('undo, what it leaves, and retry', async (t) => {
   t.match(await janus('retry', 'undone', ...where, '--yes'), { code: 1, err: /it is rolled back/ });
 });
 
+t.test('--confirm shows the plan; what would be refused is not created', async (t) => {
+  await createConfigMaps(stage, ['confirmed']);
+  const good = fileOf('confirmed', [change('Update', 'confirmed', configMap('confirmed'))]);
+  const shown = await janus('apply', '-f', good, '--confirm', '--yes', '--wait');
+  t.match(shown, { code: 0, out: /^Plan of .*\/confirmed, as ServiceAccount [\s\S]*"blue" -> "red"[\s\S]*confirmed created\n/ });
+  const silent = fileOf('unanswered', [change('Delete', 'confirmed')]);
+  t.match(await janus('apply', '-f', silent, '--confirm'), { code: 64, err: /nobody can answer: give --yes/ });
+  const bad = fileOf('unwanted', [change('Create', 'confirmed', configMap('confirmed'))]);
+  t.match(await janus('apply', '-f', bad, '--confirm', '--yes'), {
+    code: 1,
+    err: /The engine would refuse this Transaction: it is not created/,
+  });
+  const all = await names(transactionsPath);
+  t.notOk(all.includes('unanswered') || all.includes('unwanted'));
+});
+
 t.test('a command line that is killed changes nothing of the outcome', async (t) => {
   for (const [index, when] of ['created', 'Applied'].entries()) {
     const name = `killed-${index}`;

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { writePackage } from '../../scripts/pack-cli/package.ts';
 import type { Teardown } from './client.ts';
 
-export interface Finished {
+interface Finished {
   /** Null if it was killed. */
   readonly code: number | null;
   readonly out: string;
@@ -27,9 +27,11 @@ interface Use {
   readonly program?: string;
   /** Another Node. */
   readonly node?: string;
+  /** `node` is run with the words alone: it starts the program itself. */
+  readonly bare?: true;
 }
 
-export interface Cli {
+interface Cli {
   /** Of the unpacked package. */
   readonly folder: string;
   /** Where its programs are on the PATH. */
@@ -53,14 +55,14 @@ export async function openCli(t: Teardown, kubeconfig?: string): Promise<Cli> {
   await writePackage(folder);
   // As npm links them.
   for (const program of programs) symlinkSync(join(folder, 'bin', `${program}.js`), join(bin, program));
-  const start: Cli['start'] = (words, { env = {}, input, program = 'janus', node = process.execPath } = {}) => {
+  const start: Cli['start'] = (words, { env = {}, input, program = 'janus', node = process.execPath, bare } = {}) => {
     const own = {
       PATH: `${bin}:${dirname(node)}:/usr/bin:/bin`,
       HOME: home,
       LANG: 'C.UTF-8',
       ...(kubeconfig && { KUBECONFIG: kubeconfig }),
     };
-    const child = spawn(node, [join(bin, program), ...words], { cwd: home, env: { ...own, ...env } });
+    const child = spawn(node, bare ? [...words] : [join(bin, program), ...words], { cwd: home, env: { ...own, ...env } });
     const texts = { out: '', err: '' };
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
       texts.out += text;
