@@ -4,7 +4,7 @@ import type { JsonObject } from '../../hooks/model/json.ts';
 import { manifestsIn, type Source } from './read.ts';
 import { isTransaction } from './release.ts';
 
-export interface Placed {
+interface Placed {
   readonly object: JsonObject;
   /** The place of the change of that index; without one, of the object. */
   placeOf(index: number | undefined): string;

@@ -4,19 +4,15 @@
 //
 // `JANUS_PLANS=1000 npm test -- test/generated/plans.test.ts` makes a thousand. A failure prints its seed; JANUS_TEST_SEED=<seed of the
 // run> makes the same again, and looks for the smallest case that fails.
-import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import t, { type Test } from 'tap';
-import type { PlanParts } from '../../hooks/inspection.ts';
 import { createLooks } from '../../hooks/observe/looks.ts';
 import { clock } from '../../server/clock.ts';
 import { createCluster } from '../../server/kubernetes/cluster.ts';
 import { kubeconfigConnection } from '../../server/kubernetes/kubeconfig.ts';
-import { createSealer } from '../../server/kubernetes/sealer.ts';
 import { must } from '../support/client.ts';
 import { openEngines, sealerOf } from '../support/engine.ts';
-import { engineNamespace } from '../support/install.ts';
-import { manifests } from '../support/manifests.ts';
+import { planParts } from '../support/planning.ts';
 import { type Stage, startStage } from '../support/stage.ts';
 import { owners } from './arbitraries.ts';
 import { type Bench, type Came, planAndCommit } from './plan-run.ts';
@@ -56,17 +52,10 @@ async function openBench(t: Test): Promise<Bench> {
   await createAccounts(stage, t);
   await Promise.all(Object.keys(owners).map((name) => stage.client.create(stage.path('configmaps'), { metadata: { name } })));
   const engines = await openEngines(t, stage, { stepDeadline: 20_000, writeTimeout: 2_000, callBudget: 5_000, lookAge: 1_000 });
-  const reader = createCluster(kubeconfigConnection(stage.kubeconfig), { writeTimeout: 10_000 });
   const own = createCluster(kubeconfigConnection(stage.engineKubeconfig), { writeTimeout: 10_000 });
-  t.teardown(() => Promise.all([reader.close(), own.close()]));
-  const ring = { current: 'plan', keys: new Map([['plan', randomBytes(32)]]) };
-  const parts: PlanParts = {
-    ...{ reader, engineNamespace, clock, manifests },
-    actAs: 'serviceAccount',
-    sealer: createSealer(() => ring),
-  };
+  t.teardown(() => own.close());
   const looks = createLooks({ now: clock.monotonic, until: Number.POSITIVE_INFINITY, lists: new Map() });
-  return { stage: engines.start(), parts, source: { reader: own, packer: await sealerOf(own), looks } };
+  return { stage: engines.start(), parts: planParts(t, stage), source: { reader: own, packer: await sealerOf(own), looks } };
 }
 
 t.test('plans', async (t) => {

@@ -5,6 +5,7 @@ import { type JsonObject, parseJson, textAt } from '../../hooks/model/json.ts';
 import { must, waitFor } from '../support/client.ts';
 import { startStage } from '../support/stage.ts';
 import { step, stepToEnd, stepUntil } from '../support/stepping.ts';
+import { asJson, contentFrom, holderOf, type Manifest } from '../support/stored-manifests.ts';
 import { change, createConfigMaps } from '../support/targets.ts';
 import { canary, findings } from '../threats/canaries.ts';
 import { openTerminal } from './typed.ts';
@@ -86,12 +87,9 @@ const rbac = '/apis/rbac.authorization.k8s.io/v1';
 t.test('rbac: what it prints is enough, and all of it is needed', async (t) => {
   await createConfigMaps(stage, ['kept', 'gone']);
   must(await client.create(path('serviceaccounts'), { metadata: { name: 'narrow' } }));
-  must(
-    await client.create(path('configmaps'), {
-      metadata: { name: 'source' },
-      data: { x: JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'sourced' }, data: { a: '1' } }) },
-    }),
-  );
+  const content = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'sourced' }, data: { a: '1' } };
+  const source: Manifest = { kind: 'ConfigMap', name: 'source', key: 'x', bytes: asJson(content) };
+  must(await client.create(path('configmaps'), holderOf(source)));
   const transaction = release('narrow', [
     change('Patch', 'kept', { data: { color: 'green' } }),
     change('Delete', 'gone'),
@@ -100,7 +98,7 @@ t.test('rbac: what it prints is enough, and all of it is needed', async (t) => {
     {
       type: 'Apply',
       target: { apiVersion: 'v1', kind: 'ConfigMap', name: 'sourced' },
-      contentFrom: { configMapKeyRef: { name: 'source', key: 'x' } },
+      contentFrom: contentFrom(source),
     },
   ]);
   const file = terminal.file('narrow.json', transaction);
@@ -118,7 +116,12 @@ t.test('rbac: what it prints is enough, and all of it is needed', async (t) => {
   must(await client.create(roles, role));
   const plan = async (): Promise<JsonObject> =>
     parseJson((await terminal.type(['plan', '-f', file, '-o', 'json'])).stdout) as JsonObject;
-  await waitFor(async () => (await plan()).verdict === 'accepted', 'the Role to be in force', { everyMs: 200 });
+  const isAccepted = async (): Promise<boolean> => {
+    const { verdict, refusal, also, gaps } = await plan();
+    if (verdict !== 'accepted') throw new Error(JSON.stringify({ refusal, also, gaps }));
+    return true;
+  };
+  await waitFor(isAccepted, 'the Role to be in force', { everyMs: 200 });
   // Without any one verb of any one rule the plan names the gap.
   const missing = rules.flatMap((rule, at) =>
     (rule.verbs as readonly string[]).map((verb) => ({ at, verb, resource: (rule.resources as readonly string[])[0] })),
@@ -146,7 +149,7 @@ t.test('rbac: what it prints is enough, and all of it is needed', async (t) => {
     );
   }
   must(await client.update(`${roles}/${textAt(role, 'metadata', 'name')}`, role));
-  await waitFor(async () => (await plan()).verdict === 'accepted', 'the Role to be in force again', { everyMs: 200 });
+  await waitFor(isAccepted, 'the Role to be in force again', { everyMs: 200 });
   must(await client.create(`/apis/tx.janus.io/v1alpha1/namespaces/${namespace}/transactions`, transaction));
   await stepToEnd(stage, 'by-narrow');
   t.equal(textAt(await stage.read('by-narrow'), 'status', 'phase'), 'Committed', 'and the Transaction passes');

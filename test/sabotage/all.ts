@@ -10,6 +10,7 @@ import { locks } from './list/locks.ts';
 import { manifests } from './list/manifests.ts';
 import { packageTransactions } from './list/package-transactions.ts';
 import { packages } from './list/packages.ts';
+import { plans } from './list/plans.ts';
 import { recreations } from './list/recreations.ts';
 import { releases } from './list/releases.ts';
 import { storage } from './list/snapshots.ts';
@@ -37,6 +38,7 @@ export const sabotages: readonly Sabotage[] = [
   ...recreations,
   ...packages,
   ...packageTransactions,
+  ...plans,
   ...gates,
   ...gateDiagnosis,
   ...expressions,
