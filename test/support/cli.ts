@@ -55,7 +55,10 @@ export async function openCli(t: Teardown, kubeconfig?: string): Promise<Cli> {
   await writePackage(folder);
   // As npm links them.
   for (const program of programs) symlinkSync(join(folder, 'bin', `${program}.js`), join(bin, program));
-  const start: Cli['start'] = (words, { env = {}, input, program = 'janus', node = process.env.JANUS_CLI_NODE ?? process.execPath, bare } = {}) => {
+  const start: Cli['start'] = (
+    words,
+    { env = {}, input, program = 'janus', node = process.env.JANUS_CLI_NODE ?? process.execPath, bare } = {},
+  ) => {
     const own = {
       PATH: `${bin}:${dirname(node)}:/usr/bin:/bin`,
       HOME: home,
