@@ -11,6 +11,7 @@ import { type Path, pathSet } from '../content/path.ts';
 import { equalJson } from '../model/json.ts';
 import type { Reason } from '../model/reason.ts';
 import { describe } from '../model/reference.ts';
+import { annotations } from '../model/transaction.ts';
 import { foreign } from '../model/words.ts';
 import { type Attributed, describeForeign, type Evidence, type ForeignPath, foreignPath, writtenState } from './attribute.ts';
 
@@ -68,7 +69,8 @@ export function appliedAgain(evidence: Evidence, paths: readonly Path[], reason:
     return { kind: 'conflict', reason: 'LaterTransaction', message };
   }
   const where = describeForeign([{ path: first, manager: managers.forward }], evidence);
-  return { kind: 'conflict', reason, message: `${name} was applied again by others under the same field manager: ${where}` };
+  const what = appliedBy(live) === undefined ? `lost its annotation ${annotations.appliedBy}, or was` : 'was';
+  return { kind: 'conflict', reason, message: `${name} ${what} applied again by others under the same field manager: ${where}` };
 }
 
 /** The same for the undo of a change that is known to have been made. */

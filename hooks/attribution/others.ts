@@ -9,13 +9,15 @@ import { appliedBy } from '../content/marks.ts';
 import type { OurPath } from '../content/merge.ts';
 import { ownersAt } from '../content/owners.ts';
 import { newOwners, ownedBy } from '../content/ownership.ts';
+import { pathText } from '../content/path.ts';
 import type { ChangeType } from '../model/change.ts';
+import { isCreatingHalf } from '../model/halves.ts';
 import type { JsonObject } from '../model/json.ts';
 import { isAfter, type OtherChange, type Others, type Wanted } from '../model/others.ts';
 import type { Reason } from '../model/reason.ts';
 import { describe } from '../model/reference.ts';
 import { isOfTransaction, managerOfHolder, ownManager } from '../model/transaction.ts';
-import { isMarked } from './applied-by.ts';
+import { appliedOver, isMarked } from './applied-by.ts';
 import { type Attributed, type Evidence, type ForeignPath, uidOf } from './attribute.ts';
 
 /** What stops an undo because of other Transactions: a conflict, or the need to read them first. */
@@ -44,6 +46,12 @@ export function lookFirst(evidence: OthersEvidence): Hindrance | undefined {
 /** Undefined once every Transaction that changes the object is known. */
 export function lookAtAll({ others }: OthersEvidence): Hindrance | undefined {
   return others?.areAll === true ? undefined : { kind: 'readMore', others: 'all' };
+}
+
+// Who is in the way of the return of a recreated object must be known before its successor is deleted, also one whose write changed
+// nothing.
+export function lookBeforeReturn(evidence: OthersEvidence): Hindrance | undefined {
+  return isCreatingHalf(evidence.entry) && evidence.isRequested ? lookAtAll(evidence) : undefined;
 }
 
 function namesIn(object: JsonObject | undefined): readonly string[] {
@@ -120,10 +128,18 @@ export function deletedByOthers(evidence: OthersEvidence): Hindrance | undefined
   return lookAtAll(evidence) ?? laterThan(evidence, isDeletion);
 }
 
+/** What stands on our change, of other Transactions or under the manager that releases share. A Transaction is named where one is known. */
+export function laterWork(evidence: OthersEvidence, attributed: Attributed): Hindrance | undefined {
+  const again = appliedOver(evidence, attributed);
+  return again?.reason === 'LaterTransaction' ? again : (builtUpon(evidence, attributed) ?? again);
+}
+
 // A later Update set every field, and a later Patch may own fields of ours. If a part of our change is gone and managedFields do not show
 // who took it, all Transactions are read: one of them may have taken it, and its undo returns it.
-export function builtUpon(evidence: OthersEvidence, { ours }: Attributed): Hindrance | undefined {
-  if (!evidence.recorded || ours.length === 0) return undefined;
+function builtUpon(evidence: OthersEvidence, { ours }: Attributed): Hindrance | undefined {
+  if (!evidence.recorded) return undefined;
+  const takers = takersOfClaims(evidence);
+  if (ours.length === 0 && takers.size === 0) return undefined;
   const values = ours.filter(({ isOrder }) => isOrder !== true);
   const owners = new Set(values.flatMap(({ path }) => ownersAt(evidence.live, path).map(({ name }) => name)));
   const isTaken = ours.some(({ state }) => state !== 'applied');
@@ -133,12 +149,26 @@ export function builtUpon(evidence: OthersEvidence, { ours }: Attributed): Hindr
       !setsOnlyItsFields(type) ||
       recreates ||
       owners.has(managers.forward) ||
+      takers.has(managers.forward) ||
       (isTaken && tookFieldsFrom.includes(evidence.managers.forward)),
   );
   if (upon !== undefined) return upon;
   const isSilent = ({ path, state }: OurPath): boolean =>
     state === 'untouched' || (state === 'foreign' && ownersAt(evidence.live, path).length === 0);
   return ours.some(isSilent) ? lookAtAll(evidence) : undefined;
+}
+
+// Who owns now what our change has made the shared manager own, values that were there before among it. The undo of such a
+// Transaction makes that manager own it again, and could not know then that our change is undone. An own manager names us: goneManagers.
+function takersOfClaims({ managers, entry, live }: Evidence): ReadonlySet<string> {
+  if (managers.holder === undefined) return new Set();
+  const textsIn = (object: JsonObject | undefined): ReadonlySet<string> =>
+    new Set(ownedBy(object, [managers.forward]).map(pathText));
+  const [before, now] = [textsIn(entry.prior), textsIn(live)];
+  const lost = ownedBy(entry.expected, [managers.forward]).filter(
+    (path) => !before.has(pathText(path)) && !now.has(pathText(path)),
+  );
+  return new Set(lost.flatMap((path) => ownersAt(live, path).map(({ name }) => name)));
 }
 
 /** Whether server-side apply makes such a change to an object that is there. */

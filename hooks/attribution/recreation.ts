@@ -1,7 +1,7 @@
 // Recreating a deleted object, or completing one that an undo has already recreated. The token of a ServiceAccount needs its
 // ServiceAccount: Kubernetes deletes the token if the ServiceAccount is gone, or has another uid than the token names.
 import { isToken, tokenAccount } from '../content/generated.ts';
-import type { JsonObject } from '../model/json.ts';
+import { at, type JsonObject } from '../model/json.ts';
 import { describe } from '../model/reference.ts';
 import type { Evidence } from './attribute.ts';
 import { type LostOwners, ownersNote } from './gone-owners.ts';
@@ -50,7 +50,8 @@ export function completion({ entry: { prior } }: Evidence, live: JsonObject): Co
 }
 
 /** The deleted object itself, or its successor: either one will be gone, so neither stands for the restored object. */
-export function awaitGone({ target }: Evidence['entry']): { readonly kind: 'wait'; readonly message: string } {
-  const message = `${describe(target)} is being deleted and has finalizers; waiting until it is gone to recreate it`;
+export function awaitGone({ target }: Evidence['entry'], live: JsonObject): { readonly kind: 'wait'; readonly message: string } {
+  const why = at(live, 'metadata', 'finalizers') === undefined ? '' : ' and has finalizers';
+  const message = `${describe(target)} is being deleted${why}; waiting until it is gone to recreate it`;
   return { kind: 'wait', message };
 }

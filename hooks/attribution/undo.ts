@@ -13,7 +13,7 @@ import type { Reason } from '../model/reason.ts';
 import { describe } from '../model/reference.ts';
 import { longestManager } from '../model/transaction.ts';
 import { foreign } from '../model/words.ts';
-import { appliedAgain, appliedOver, unlikeOurs } from './applied-by.ts';
+import { appliedAgain, unlikeOurs } from './applied-by.ts';
 import { isOurCreation } from './apply.ts';
 import { type Attributed, attribute, describeForeign, type Evidence, takenOver, uidOf } from './attribute.ts';
 import { foreignContent } from './foreign-content.ts';
@@ -21,11 +21,12 @@ import { type LostOwners, lostBy, ownersNote } from './gone-owners.ts';
 import { type Hanging, keptFor, unlistedPart } from './kept.ts';
 import { withKeptFinalizers } from './kept-finalizers.ts';
 import {
-  builtUpon,
   deletedByOthers,
   isBroughtBack,
   laterThan,
+  laterWork,
   lookAtAll,
+  lookBeforeReturn,
   lookFirst,
   type OthersEvidence,
   sharedFields,
@@ -94,7 +95,7 @@ function evaluateCreated(evidence: UndoEvidence): UndoVerdict {
 function evaluateCreation(evidence: UndoEvidence, live: JsonObject, isSame: boolean): UndoVerdict {
   const name = describe(evidence.entry.target);
   if (isTerminating(live)) return { kind: 'wait', message: `${name} is being deleted; waiting until it is gone` };
-  const upon = laterThan(evidence) ?? appliedAgain(evidence, wholeObject, 'ForeignContent');
+  const upon = lookBeforeReturn(evidence) ?? laterThan(evidence) ?? appliedAgain(evidence, wholeObject, 'ForeignContent');
   if (upon !== undefined) return upon;
   // The uid does not prove that the object is ours: fields that others own beside us may be their work.
   const foreign = [...foreignContent(evidence), ...unlikeOurs(evidence), ...(isSame ? [] : sharedFields(evidence))];
@@ -134,7 +135,7 @@ function evaluateContent(evidence: UndoEvidence, live: JsonObject): UndoVerdict 
   if (hasRestored(live, managers.restore))
     return { kind: 'content', live, restored: contentOf(live, entry.resource), attributed };
   if (isAbsent(evidence, attributed)) return { kind: 'restored' };
-  const upon = appliedOver(evidence, attributed) ?? builtUpon(evidence, attributed);
+  const upon = laterWork(evidence, attributed);
   if (upon !== undefined) return upon;
   if (attributed.kind === 'untouched') return { kind: 'restored' };
   const foreign = attributed.kind === 'foreign' ? attributed.foreign : takenOver(evidence, attributed);
@@ -165,7 +166,7 @@ function isAbsent({ entry, live, managers, recorded }: Evidence, { ours }: Attri
 function evaluateDeleted(evidence: UndoEvidence): UndoVerdict {
   const { live, entry } = evidence;
   if (live === undefined) return deletedAgain(evidence) ?? recreation(evidence);
-  if (isTerminating(live)) return awaitGone(entry);
+  if (isTerminating(live)) return awaitGone(entry, live);
   if (uidOf(live) === uidOf(entry.prior)) return undeleted(evidence, live);
   if (hasManager(live, [evidence.managers.restore])) return completion(evidence, live);
   // Under a shared field manager nothing in the object names the Transaction that has created it.

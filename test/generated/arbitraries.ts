@@ -159,7 +159,7 @@ const passing = contentsWith(optional(described));
 export const { bodies } = passing;
 const staying = contentsWith(optional({ ...described, ...lasting }));
 
-const fixedBodies = fixedWith(optional(described));
+export const fixedBodies = fixedWith(optional(described));
 const fixed: Contents = { bodies: fixedBodies, maps: passing.maps };
 
 type Changed = Pick<Target, 'type' | 'recreates' | 'isThere'>;

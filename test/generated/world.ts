@@ -4,7 +4,8 @@ import { type Answer, type Client, must, type Teardown, waitFor } from '../suppo
 import type { Stage } from '../support/stage.ts';
 import { type Kind, releases, type Write } from './arbitraries.ts';
 
-const group = 'generated.test.janus.io';
+/** Its own in each process: test files that share a control plane do not meet. */
+const group = `generated-${process.pid}.test.janus.io`;
 const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 
 const text = { type: 'string' };

@@ -48,6 +48,11 @@ function role(name: string): JsonObject {
 
 const node = { type: 'NodePort', selector: labels };
 
+// From what the API server keeps for those that name an address, and another in each process: copies of this test share a cluster.
+const address = 2 + 2 * (process.pid % 7);
+const [first, second] = [`10.0.0.${address}`, `10.0.0.${address + 1}`];
+const nodePort = 30_000 + (process.pid % 2_000);
+
 const cases: Readonly<Record<string, Case>> = {
   job: {
     ...{ at: 'batch/v1/jobs', apiVersion: 'batch/v1', kind: 'Job', given: job('example.org/one:1') },
@@ -60,9 +65,9 @@ const cases: Readonly<Record<string, Case>> = {
   },
   // Its node port is free only once it is gone.
   'node-port': {
-    ...{ at: 'services', apiVersion: 'v1', kind: 'Service', shows: [['spec', 'clusterIP'], '10.0.0.142'] },
-    given: { spec: { ...node, clusterIP: '10.0.0.141', ports: [{ port: 80, nodePort: 31841 }] } },
-    content: { spec: { ...node, clusterIP: '10.0.0.142', ports: [{ port: 80, nodePort: 31841 }] } },
+    ...{ at: 'services', apiVersion: 'v1', kind: 'Service', shows: [['spec', 'clusterIP'], second] },
+    given: { spec: { ...node, clusterIP: first, ports: [{ port: 80, nodePort }] } },
+    content: { spec: { ...node, clusterIP: second, ports: [{ port: 80, nodePort }] } },
   },
   set: {
     ...{ at: 'apps/v1/statefulsets', apiVersion: 'apps/v1', kind: 'StatefulSet', given: set('one'), content: set('two') },

@@ -26,9 +26,10 @@ export async function makeObject({ client, ...stage }: Stage, { kind, origin, hi
   for (const [number, write] of history.entries()) await writeAs(client, named, write, `author-${number}`);
 }
 
-export function changeOf({ type, content }: PlannedChange, { kind, name }: Named): JsonObject {
+export function changeOf({ type, content, recreates = false }: PlannedChange, { kind, name }: Named): JsonObject {
   const target = { apiVersion: apiVersionOf(kind), kind, name };
-  return type === 'Delete' ? { type, target } : { type, target, content };
+  if (type === 'Delete') return { type, target };
+  return { type, target, content, ...(recreates ? { whenImmutable: 'Recreate' } : {}) };
 }
 
 export async function read({ client }: Stage, { path }: Named): Promise<JsonObject | undefined> {
@@ -36,7 +37,16 @@ export async function read({ client }: Stage, { path }: Named): Promise<JsonObje
   return answer.code === 404 ? undefined : must(answer);
 }
 
-export const allowed = { annotations: { 'tx.janus.io/allow-irreversible': 'true' } };
+const annotations = { 'tx.janus.io/allow-irreversible': 'true' };
+
+/** What Transaction `number` has beside its changes. */
+export function extrasOf(
+  { fieldManagers }: Orders,
+  number: number,
+): { readonly annotations: typeof annotations; readonly spec: JsonObject } {
+  const fieldManager = fieldManagers[number];
+  return { annotations, spec: fieldManager === undefined ? {} : { fieldManager } };
+}
 
 // What is kept is looked at by the undos of others.
 export async function remove(stage: Stage, known: readonly Known[]): Promise<void> {
@@ -78,7 +88,8 @@ async function replay(stage: Stage, { orders, index, standing, name }: Replay): 
   for (const number of [...standing].sort()) {
     const planned = subject.changes[number];
     if (planned === undefined) continue;
-    known.push(knownOf(await stage.transaction(`${name}-t${number}`, [changeOf(planned, named)], allowed), number));
+    const extras = extrasOf(orders, number);
+    known.push(knownOf(await stage.transaction(`${name}-t${number}`, [changeOf(planned, named)], extras), number));
     if ((await stepToEnd(stage, `${name}-t${number}`)).phase !== 'Committed') return remove(stage, known).then(() => undefined);
   }
   const portrait = portraitOf(await read(stage, named), known);

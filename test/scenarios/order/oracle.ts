@@ -1,5 +1,7 @@
 // What an object is to be once some of its Transactions are undone: as if these had never been. The rest is made again, on an
 // object of its own that came to be in the same way; content and the owner of each field are compared.
+
+import { hasManager } from '../../../hooks/content/ownership.ts';
 import { at, canonicalJson, type Json, type JsonObject, textAt, withKey } from '../../../hooks/model/json.ts';
 import { fieldManagers } from '../../../hooks/model/transaction.ts';
 import { comparable } from '../../support/stage.ts';
@@ -11,8 +13,14 @@ export interface Known {
   readonly uid: string;
 }
 
-export function managerOf(known: Known): string {
+function managerOf(known: Known): string {
   return fieldManagers(known).forward;
+}
+
+/** Whether the object shows a write of it: an entry of its own or, under the manager that releases share, its mark. */
+export function shows(object: JsonObject | undefined, known: Known): boolean {
+  const appliedBy = textAt(object, 'metadata', 'annotations', 'tx.janus.io/applied-by') ?? '';
+  return hasManager(object, [managerOf(known)]) || appliedBy.endsWith(`/${known.uid}`);
 }
 
 /** What an object looks like, with the names of this run taken out of it; `gone` where there is none. */
@@ -27,14 +35,20 @@ export function portraitOf(object: JsonObject | undefined, known: readonly Known
 
 function anonymous(text: string, known: readonly Known[]): string {
   return known.reduce(
-    (state, one) => state.replaceAll(managerOf(one), `transaction-${one.number}`).replaceAll(one.uid, `uid-${one.number}`),
+    (state, one) =>
+      state
+        .replaceAll(managerOf(one), `transaction-${one.number}`)
+        .replaceAll(`${one.name}/${one.uid}`, `name-${one.number}/${one.uid}`)
+        .replaceAll(one.uid, `uid-${one.number}`),
     text,
   );
 }
 
-/** Which Transactions a sentence names, by their field managers. */
+/** Which Transactions a sentence names, by their field managers or, under the manager that releases share, by their names. */
 export function namedIn(text: string, known: readonly Known[]): readonly number[] {
-  return known.filter((one) => text.includes(managerOf(one))).map(({ number }) => number);
+  return known
+    .filter((one) => text.includes(managerOf(one)) || new RegExp(`/${one.name}(?![\\w-])`).test(text))
+    .map(({ number }) => number);
 }
 
 export function knownOf(transaction: JsonObject, number: number): Known {

@@ -2,15 +2,19 @@
 // the ways that differ most; `JANUS_ORDERS=all npm test -- test/scenarios/order/pairs.test.ts` tries all.
 import t from 'tap';
 import type { JsonObject } from '../../../hooks/model/json.ts';
-import type { ChangeType } from '../../generated/arbitraries.ts';
+import { type ChangeType, releases } from '../../generated/arbitraries.ts';
+import { installWidgets } from '../../generated/world.ts';
 import { openEngines } from '../../support/engine.ts';
 import { startStage } from '../../support/stage.ts';
 import { runOrders } from './run.ts';
-import type { Orders, PlannedChange } from './story.ts';
+import type { Orders, Subject } from './story.ts';
 
 const origin: JsonObject = { data: { a: '0', b: '0', c: '0' } };
 
-const pairs: readonly (readonly [ChangeType, ChangeType])[] = [
+/** Beside the types: an Apply under the manager that both releases share, and changes that recreate their object. */
+type Way = ChangeType | 'Apply under a shared manager' | 'Update that recreates' | 'Apply that recreates';
+
+const pairs: readonly (readonly [Way, Way])[] = [
   ['Update', 'Update'],
   ['Update', 'Patch'],
   ['Update', 'Delete'],
@@ -21,6 +25,28 @@ const pairs: readonly (readonly [ChangeType, ChangeType])[] = [
   ['Create', 'Update'],
   ['Create', 'Patch'],
   ['Create', 'Delete'],
+  ['Apply', 'Apply'],
+  ['Apply', 'Update'],
+  ['Apply', 'Patch'],
+  ['Apply', 'Delete'],
+  ['Update', 'Apply'],
+  ['Patch', 'Apply'],
+  ['Create', 'Apply'],
+  ['Delete', 'Apply'],
+  ['Apply under a shared manager', 'Apply under a shared manager'],
+  ['Apply under a shared manager', 'Apply'],
+  ['Apply', 'Apply under a shared manager'],
+  ['Patch', 'Apply under a shared manager'],
+  ['Apply under a shared manager', 'Patch'],
+  ['Delete', 'Apply under a shared manager'],
+  ['Update that recreates', 'Patch'],
+  ['Patch', 'Update that recreates'],
+  ['Update that recreates', 'Update that recreates'],
+  ['Update that recreates', 'Delete'],
+  ['Apply', 'Update that recreates'],
+  ['Apply that recreates', 'Update'],
+  ['Apply that recreates', 'Apply that recreates'],
+  ['Apply under a shared manager', 'Apply that recreates'],
 ];
 
 const data = (values: JsonObject): JsonObject => ({ data: values });
@@ -40,10 +66,18 @@ const meetings: Readonly<Record<string, readonly [JsonObject, JsonObject]>> = {
   'a field removed': [data({ a: '0', b: '0' }), data({ a: '0', b: '0', c: '0' })],
 };
 
-const inTheSuite = ['the value from before', 'an unchanged field overwritten'];
-const tried = Object.entries(meetings).filter(
-  ([meeting]) => process.env.JANUS_ORDERS !== undefined || inTheSuite.includes(meeting),
-);
+/** Those that the suite tries: the ones that have found most. */
+function inTheSuite(ways: readonly Way[]): readonly string[] {
+  if (ways.some((way) => way.includes('recreates'))) return ['the same value'];
+  const first = ways.some((way) => way.includes('Apply')) ? [] : ['the value from before'];
+  return [...first, 'an unchanged field overwritten'];
+}
+
+function tried(ways: readonly Way[]): readonly (readonly [string, readonly [JsonObject, JsonObject]])[] {
+  return Object.entries(meetings).filter(
+    ([meeting]) => process.env.JANUS_ORDERS !== undefined || inTheSuite(ways).includes(meeting),
+  );
+}
 
 interface Row {
   readonly title: string;
@@ -51,7 +85,7 @@ interface Row {
 }
 
 const rows: readonly Row[] = pairs.flatMap(([first, second]) =>
-  tried
+  tried([first, second])
     .filter((_, number) => number === 0 || second !== 'Delete' || first === 'Update')
     .flatMap(([meeting, [one, two]]) =>
       [
@@ -61,25 +95,35 @@ const rows: readonly Row[] = pairs.flatMap(([first, second]) =>
         title: `${first}, ${second}, ${meeting}, undone ${undos.map((number) => number + 1)}`,
         orders: {
           undos,
-          subjects: [
-            {
-              kind: 'ConfigMap',
-              origin: first === 'Create' ? undefined : origin,
-              history: [{ how: 'apply', content: { data: { b: '0' } } }],
-              changes: [planned(first, one), planned(second, two)],
-            },
-          ],
-        } as const,
+          fieldManagers: [first, second].map((way) => (way.includes('shared') ? releases : undefined)),
+          subjects: [subjectOf([first, second], [one, two])],
+        },
       })),
     ),
 );
 
-function planned(type: ChangeType, content: JsonObject): PlannedChange {
-  return { type, content };
+/** ConfigMaps, or where one of them recreates, Widgets with the same values and a field that cannot be changed in place. */
+function subjectOf(ways: readonly [Way, Way], contents: readonly [JsonObject, JsonObject]): Subject {
+  const isWidget = ways.some((way) => way.includes('recreates'));
+  const as = ({ data, ...rest }: JsonObject, fixed?: string): JsonObject =>
+    isWidget
+      ? { ...rest, spec: { free: data ?? {}, ...(fixed === undefined ? {} : { fixed }) } }
+      : { ...rest, ...(data && { data }) };
+  return {
+    kind: isWidget ? 'Widget' : 'ConfigMap',
+    origin: ways[0] === 'Create' ? undefined : as(origin, 'at first'),
+    history: [{ how: 'apply', content: as({ data: { b: '0' } }) }],
+    changes: ways.map((way, number) => {
+      const recreates = way.includes('recreates');
+      const content = as(contents[number] ?? {}, recreates ? `by ${number}` : undefined);
+      return { type: way.split(' ')[0] as ChangeType, content, recreates };
+    }),
+  };
 }
 
 t.test('two Transactions over one object', async (t) => {
   const stage = await startStage(t, { withoutLoop: true });
+  await installWidgets(stage, t);
   const engines = await openEngines(t, stage, { stepDeadline: 3_000, writeTimeout: 3_000 });
   const served = engines.start();
   t.jobs = 6;

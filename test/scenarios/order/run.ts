@@ -1,14 +1,13 @@
 // One run on the real API server: several Transactions are committed, one after the other, and undone in a given order. After
 // each request every object is as if the undone ones had never been, or nothing of it was written and the one in the way is named.
 // Then what is left is tried again, as a person would: in the end nothing of any of them is left.
-import { hasManager } from '../../../hooks/content/ownership.ts';
 import { type Json, textAt } from '../../../hooks/model/json.ts';
 import type { Named } from '../../generated/world.ts';
 import { itemsOf } from '../../support/round-trip.ts';
 import { conditionOf, type Stage, statusOf } from '../../support/stage.ts';
 import { type Stepped, stepTo, stepToEnd } from '../../support/stepping.ts';
-import { allowed, changeOf, type Expectation, expectation, makeObject, namedObject, read, remove } from './expectation.ts';
-import { isUndone, type Known, knownOf, managerOf, namedIn, portraitOf } from './oracle.ts';
+import { changeOf, type Expectation, expectation, extrasOf, makeObject, namedObject, read, remove } from './expectation.ts';
+import { isUndone, type Known, knownOf, namedIn, portraitOf, shows } from './oracle.ts';
 import { type Orders, transactionsOf } from './story.ts';
 
 interface Running {
@@ -79,7 +78,7 @@ async function commitOne(running: Running, number: number): Promise<void> {
     return planned === undefined || named === undefined ? [] : [changeOf(planned, named)];
   });
   if (changes.length === 0) return;
-  known.push(knownOf(await stage.transaction(`${name}-t${number}`, changes, allowed), number));
+  known.push(knownOf(await stage.transaction(`${name}-t${number}`, changes, extrasOf(orders, number)), number));
   const { status, phase } = await stepToEnd(stage, `${name}-t${number}`);
   if (phase !== 'Committed') throw new Error(`Transaction ${number} is ${phase}: ${textAt(status, 'message')}`);
   for (const index of subjects) standing[index]?.add(number);
@@ -93,7 +92,7 @@ async function noteCommitted(running: Running, number: number, subjects: readonl
     const object = named === undefined ? undefined : await read(stage, named);
     expected.seen(index, standing[index] ?? new Set(), portraitOf(object, known));
     if (orders.subjects[index]?.changes[number]?.type === 'Delete') continue;
-    const isSeen = known.some((one) => one.number === number && hasManager(object, [managerOf(one)]));
+    const isSeen = known.some((one) => one.number === number && shows(object, one));
     if (!isSeen) unseen[index]?.add(number);
   }
 }

@@ -4,6 +4,8 @@ import type { ChangeType, Kind, Write } from '../../generated/arbitraries.ts';
 
 export interface PlannedChange {
   readonly type: ChangeType;
+  /** It deletes its object and creates it again, if the content is not possible in place. */
+  readonly recreates?: boolean;
   /** Unused for a Delete. */
   readonly content: JsonObject;
 }
@@ -18,6 +20,8 @@ export interface Subject {
 }
 
 export interface Orders {
+  /** `spec.fieldManager` of each Transaction; undefined where each Apply writes under the Transaction's own. */
+  readonly fieldManagers: readonly (string | undefined)[];
   readonly subjects: readonly Subject[];
   /** Which Transaction is undone first, second, ...; each once. */
   readonly undos: readonly number[];
