@@ -99,7 +99,7 @@ export const storage: readonly Sabotage[] = [
       {
         file: 'hooks/snapshots/codec.ts',
         find: "if (form === '' || !packer.isTagged(stored, tag, contextOf(form, place))) return undefined;",
-        replace: "if (whole === '' || contextOf(form, place) === tag) return undefined;",
+        replace: "if (form === '' || contextOf(form, place) === tag) return undefined;",
       },
     ],
     caughtBy: [...model, 'test/threats/tampering.test.ts'],
