@@ -22,7 +22,15 @@ const stage = await startStage(t, { withoutLoop: true, rules: [{ apiGroups: ['*'
 const { client, namespace, path } = stage;
 const terminal = openTerminal(t, stage);
 const validate = new Ajv({ strict: false }).compile(schema);
-const secrets = { stored: canary(), noted: canary(), created: canary(), sourced: canary(), annotated: canary() };
+const secrets = {
+  stored: canary(),
+  noted: canary(),
+  created: canary(),
+  sourced: canary(),
+  annotated: canary(),
+  refused: canary(),
+  label: canary(),
+};
 const secret = { kind: 'Secret' };
 
 const anything = [{ apiGroups: ['*'], resources: ['*'], verbs: ['*'] }];
@@ -180,6 +188,15 @@ t.test('exit codes', async (t) => {
   t.equal((await terminal.type(['plan'], planner)).code, 64);
   const nowhere = readFileSync(planner, 'utf8').replace(/server: .*/, 'server: https://127.0.0.1:1');
   t.equal((await planOf(same, terminal.file('nowhere.kubeconfig', nowhere))).code, 3, 'it cannot be told');
+});
+
+t.test('refusals quote no value of a Secret', async (t) => {
+  const content = { metadata: { labels: { value: `${secrets.label}!` } }, stringData: { key: secrets.refused } };
+  const odd = await planOf(transactionOf('odd', [change('Create', 'odd', content, secret)]));
+  t.match(odd.plan, { verdict: 'refused', refusal: [{ index: 0, reason: 'Invalid' }] });
+  const shapeless = { ...change('Create', 'odd', content, secret), gate: secrets.refused };
+  const refused = await planOf(transactionOf('shapeless', [shapeless], { timeout: secrets.label }));
+  t.match(refused.plan, { verdict: 'refused', refusal: [{ reason: 'Invalid' }] });
 });
 
 t.test('the faults of later stages', async (t) => {
