@@ -10,6 +10,25 @@ FROM node:24.21.0-alpine AS runtime
 RUN rm -rf /usr/local/lib/node_modules /usr/local/include /usr/local/share /opt/yarn-* \
   /usr/local/bin/npm /usr/local/bin/npx /usr/local/bin/corepack /usr/local/bin/yarn /usr/local/bin/yarnpkg
 
+# The command line, by `docker build --target cli`; the hook's image, which is the last one, has nothing of it.
+FROM node:24.21.0-alpine AS packed
+WORKDIR /app
+COPY package.json package-lock.json .npmrc LICENSE ./
+RUN npm ci --ignore-scripts --no-audit --no-fund && npm cache clean --force
+COPY schemas schemas
+COPY hooks hooks
+COPY server server
+COPY cli cli
+COPY scripts/pack-cli.ts scripts/pack-cli.ts
+COPY scripts/pack-cli scripts/pack-cli
+COPY docs/cli.md docs/cli.md
+RUN node scripts/pack-cli.ts /packed && tar -xzf /packed/*.tgz -C /
+
+FROM node:24.21.0-alpine AS cli
+COPY --from=packed /package /package
+USER 1000:1000
+ENTRYPOINT ["node", "/package/bin/janus.js"]
+
 # One layer, in which what was taken out is not hidden but gone.
 FROM scratch
 COPY --from=runtime / /

@@ -3,6 +3,9 @@
 import t from 'tap';
 import {
   adapterSeesThePortOnly,
+  argumentsAreReadOnce,
+  cliSeesTheSeamOnly,
+  cliWritesInOnePlace,
   engineStandsAlone,
   everyFileHasAUnit,
   filesAreShort,
@@ -12,11 +15,14 @@ import {
   noDefaultExports,
   noJunkDrawers,
   nothingImportsTests,
+  nothingNeedsTheCli,
   onlyLeftward,
   pureIsPure,
   type Rule,
   registrySeesItsPortOnly,
   serverSeesTheSeamOnly,
+  showIsPure,
+  showSeesValuesOnly,
   theSeamIsTypesOnly,
 } from './support/architecture.ts';
 import { codeOf, importsOf, readSources, type Source } from './support/sources.ts';
@@ -125,6 +131,71 @@ const rows: readonly Row[] = [
     accepted: [['server/main.ts', "import { createSync } from '../hooks/sync.ts';"]],
   },
   {
+    reason: 'the command line sees no stage of the engine',
+    rule: cliSeesTheSeamOnly,
+    refused: [
+      ['cli/command/a.ts', "import { decide } from '../../hooks/decide/decide.ts';"],
+      ['cli/cluster/a.ts', "import { createSync } from '../../hooks/sync.ts';"],
+      ['cli/show/a.ts', "import type { Config } from '../../server/config.ts';"],
+    ],
+    accepted: [
+      [
+        'cli/cluster/a.ts',
+        "import { Watch } from '@kubernetes/client-node/dist/watch.js';\nimport type { Reader } from '../../hooks/cluster.ts';\nimport type { Plan } from '../../hooks/inspection.ts';\nimport { createCluster } from '../../server/kubernetes/cluster.ts';\nimport { at } from '../../hooks/model/json.ts';\nimport { mostChanges } from '../../schemas/transaction-spec.ts';",
+      ],
+    ],
+  },
+  {
+    reason: 'nothing else needs the command line',
+    rule: nothingNeedsTheCli,
+    refused: [
+      ['hooks/inspect.ts', "import { treeOf } from '../cli/show/tree.ts';"],
+      ['server/kubernetes/a.ts', "import type { Session } from '../../cli/cluster/session.ts';"],
+    ],
+    accepted: [['cli/main.ts', "import { runProgram } from './command/program.ts';"]],
+  },
+  {
+    reason: 'cli/show sees values',
+    rule: showSeesValuesOnly,
+    refused: [
+      ['cli/show/a.ts', "import { readFileSync } from 'node:fs';"],
+      ['cli/show/a.ts', "import type { Session } from '../cluster/session.ts';"],
+    ],
+    accepted: [
+      [
+        'cli/show/a.ts',
+        "import { styleText } from 'node:util';\nimport type { Plan } from '../../hooks/inspection.ts';\nimport { b } from './b.ts';",
+      ],
+    ],
+  },
+  {
+    reason: 'cli/show has no time, no chance, no waiting and no environment',
+    rule: showIsPure,
+    refused: [
+      ['cli/show/a.ts', 'const now = Date.now();'],
+      ['cli/show/b.ts', 'const width = process.stdout.columns;'],
+    ],
+    accepted: [['cli/show/a.ts', 'export const lines = (now: number): string => String(now);']],
+  },
+  {
+    reason: 'the command line writes in one place',
+    rule: cliWritesInOnePlace,
+    refused: [
+      ['cli/command/a.ts', "await transport.request({ method: 'PATCH', path }, caller);"],
+      ['cli/cluster/b.ts', 'await session.cluster.send(write);'],
+    ],
+    accepted: [
+      ['cli/cluster/writes.ts', "await transport.request({ method: 'PATCH', path }, caller);"],
+      ['cli/cluster/a.ts', "await transport.request({ method: 'GET', path }, caller);"],
+    ],
+  },
+  {
+    reason: 'cli/main.ts alone sees the process',
+    rule: argumentsAreReadOnce,
+    refused: [['cli/command/a.ts', 'const words = process.argv.slice(2);']],
+    accepted: [['cli/main.ts', 'const words = process.argv.slice(2);']],
+  },
+  {
     reason: 'nothing imports test/',
     rule: nothingImportsTests,
     refused: [['server/app.ts', "import { real } from '../test/server/kubernetes/real.ts';"]],
@@ -220,7 +291,7 @@ function triedOn(row: Row): readonly (readonly Source[])[] {
   return row.rule === noCycles ? [all] : all.map((source) => [source]);
 }
 
-const sources = readSources('hooks', 'server', 'schemas');
+const sources = readSources('hooks', 'cli', 'server', 'schemas');
 
 for (const row of rows) {
   t.test(row.reason, async (t) => {
@@ -250,7 +321,7 @@ t.test('the sources are found, and so are their imports', async (t) => {
   t.ok(sources.some(({ path }) => path === 'hooks/sync.ts'));
   t.ok(sources.some(({ path }) => path === 'server/kubernetes/cluster.ts'));
   for (const source of sources) {
-    const stated = codeOf(source).match(/^(import|\} from)\b|\bawait import\(/gm) ?? [];
+    const stated = codeOf(source).match(/^(import|\} from)\b|\bimport\(/gm) ?? [];
     const opened = codeOf(source).match(/^import (type )?\{$/gm) ?? [];
     t.equal(importsOf(source).length, stated.length - opened.length, `imports of ${source.path}`);
   }

@@ -14,6 +14,7 @@ for (const [reason, a, b, unused] of [
   ['under another name', 'export const used = 1;', "import { used as mine } from '../a.ts';", []],
   ['from another file of that name', 'export const used = 1;', "import { used } from './a.ts';", ['used']],
   ['when needed', 'export class Used {}', "const { Used } = await import('../a.ts');", []],
+  ['when needed, by its name', 'export const used = 1;', "(await import('../a.ts')).used();", []],
   ['all of it', 'export const used = 1;', "import * as a from '../a.ts';", []],
   ['a list', 'const one = 1;\nconst two = 2;\nexport { one, two as three };', "import { three } from '../a.ts';", ['one']],
   ['prose is no export', '// export const used\nconst text = `\nexport const used = 1;\n`;', '', []],
@@ -25,7 +26,7 @@ for (const [reason, a, b, unused] of [
     );
   });
 
-const all = readSources('hooks', 'server', 'schemas', 'scripts', 'test');
+const all = readSources('hooks', 'cli', 'server', 'schemas', 'scripts', 'test');
 
 t.test('every export is named by another file', async (t) => {
   t.ok(all.length > 400);

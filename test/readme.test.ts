@@ -48,12 +48,14 @@ for (const [file, text, base] of [
   ['examples/hook/README.md', hookReadme, join(root, 'examples', 'hook')],
 ] as const) {
   t.test(`${file}: the scripts that it names exist`, async (t) => {
-    const scripts = codeOf(text).flatMap((code) => [...code.matchAll(/npm (?:run )?([a-z]+)/g)].map(([, script = '']) => script));
+    const scripts = codeOf(text).flatMap((code) =>
+      [...code.matchAll(/npm (?:run )?([a-z]+(?::[a-z]+)?)/g)].map(([, script = '']) => script),
+    );
     for (const script of new Set(scripts)) t.type(manifest.scripts[script], 'string', script);
   });
 
   t.test(`${file}: the paths that it names exist`, async (t) => {
-    const top = /(?<![\w./-])(?:examples|docs|hooks|manifests|schemas|scripts|server|test)\/[\w./-]*/g;
+    const top = /(?<![\w./-])(?:cli|examples|docs|hooks|manifests|schemas|scripts|server|test)\/[\w./-]*/g;
     const paths = codeOf(text).flatMap((code) => code.match(top) ?? []);
     for (const path of new Set(paths)) t.ok(existsSync(join(root, path.replace(/\.$/, ''))), path);
     const links = [...text.matchAll(/\]\((?!https?:|#)([^)]+)\)/g)].map(([, link = '']) => link);

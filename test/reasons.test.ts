@@ -15,7 +15,7 @@ const states = 'Waiting Applying Applied Restoring Restored NotRestored Skipped'
 /** Places of gates, and operators of selectors. */
 const places = 'AfterChange AtEnd Never In NotIn Exists DoesNotExist';
 /** Codes of errors in Node, causes of the API server. */
-const foreign = 'TimeoutError FieldManagerConflict';
+const foreign = 'TimeoutError FieldManagerConflict HorizontalPodAutoscaler Flux Helm Controller Kustomization HelmRelease';
 
 const noReasons = new Set([kinds, values, states, places, foreign].flatMap((words) => words.split(' ')));
 

@@ -1,6 +1,6 @@
 // What an item records about the effect of a change: the uid of a created object, the managers that a Patch took fields from, and the
 // resourceVersion, which orders all changes to the object.
-import { losers } from '../content/ownership.ts';
+import { losers } from '../content/losers.ts';
 import type { Way } from '../model/change.ts';
 import type { Applied } from '../model/item.ts';
 import { type Json, textAt } from '../model/json.ts';

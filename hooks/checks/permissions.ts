@@ -1,6 +1,8 @@
 // The permissions that the ServiceAccount needs, for the changes and for their undo. They are reviewed before the first lock.
 import type { AccessQuestion, Resource } from '../cluster.ts';
 import type { ChangeType, Way } from '../model/change.ts';
+import { sourceOf } from '../model/source.ts';
+import type { Transaction } from '../model/transaction.ts';
 import { type Fault, fault } from './fault.ts';
 import type { Resolved } from './targets.ts';
 
@@ -24,11 +26,17 @@ const undo: Readonly<Record<ChangeType, readonly string[]>> = {
 // Forward and back.
 const recreating: readonly string[] = ['delete', 'create', 'update'];
 
+/** `undo`: only the undo needs it. */
+type Purpose = 'change' | 'undo';
+
 /** One permission, and the changes that need it. */
 export interface Need {
   readonly question: AccessQuestion;
   readonly by: readonly Resolved[];
+  readonly purpose: Purpose;
 }
+
+type Asked = Pick<Need, 'question' | 'purpose'>;
 
 /** One review for each verb, resource and namespace: 500 changes must not cost 2 000 reviews. */
 export function needsOf(resolved: readonly Resolved[]): readonly Need[] {
@@ -49,26 +57,31 @@ export function needsOfWays(all: readonly Decided[]): readonly Need[] {
   const decided = new Map(all.map((one) => [one.resolved, one]));
   return grouped([...decided.keys()], (resolved) => {
     const one = decided.get(resolved);
-    if (one?.recreates === true) return recreating.map((verb) => questionOf(resolved, verb));
+    if (one?.recreates === true) return asked(resolved, recreating, 'change');
     return one === undefined || resolved.change.type !== 'Apply' ? [] : questionsOfWay(one);
   });
 }
 
-function questionsOfWay({ resolved, way, approximate }: Decided): readonly AccessQuestion[] {
+function questionsOfWay({ resolved, way, approximate }: Decided): readonly Asked[] {
   const creating = approximate && way === 'Create' ? ['create'] : [];
-  const own = [...creating, ...undo[way]].map((verb) => questionOf(resolved, verb));
+  const own = [...asked(resolved, creating, 'change'), ...asked(resolved, undo[way], 'undo')];
   return [...own, ...containerQuestions(way, resolved.resource, resolved.target.name)];
 }
 
-function grouped(resolved: readonly Resolved[], ask: (one: Resolved) => readonly AccessQuestion[]): readonly Need[] {
+function grouped(resolved: readonly Resolved[], ask: (one: Resolved) => readonly Asked[]): readonly Need[] {
   const needs = new Map<string, Need>();
   for (const one of resolved) {
-    for (const question of ask(one)) {
+    for (const { question, purpose } of ask(one)) {
       const key = JSON.stringify(question);
-      needs.set(key, { question, by: [...(needs.get(key)?.by ?? []), one] });
+      const known = needs.get(key);
+      needs.set(key, { question, by: [...(known?.by ?? []), one], purpose: known?.purpose === 'change' ? 'change' : purpose });
     }
   }
   return [...needs.values()];
+}
+
+function asked(resolved: Resolved, verbs: readonly string[], purpose: Purpose): readonly Asked[] {
+  return verbs.map((verb) => ({ question: questionOf(resolved, verb), purpose }));
 }
 
 function questionOf({ resource, target: { namespace } }: Resolved, verb: string): AccessQuestion {
@@ -76,22 +89,35 @@ function questionOf({ resource, target: { namespace } }: Resolved, verb: string)
   return { verb, group: resource.group, resource: resource.plural, ...place };
 }
 
-function questionsOf(resolved: Resolved): readonly AccessQuestion[] {
+function questionsOf(resolved: Resolved): readonly Asked[] {
   const { change, resource, target } = resolved;
-  const verbs = [...new Set([...forward[change.type], ...undo[change.type]])];
-  const own = verbs.map((verb) => questionOf(resolved, verb));
+  const back = undo[change.type].filter((verb) => !forward[change.type].includes(verb));
+  const own = [...asked(resolved, forward[change.type], 'change'), ...asked(resolved, back, 'undo')];
   return [...own, ...containerQuestions(change.type, resource, target.name)];
 }
 
 // The undo deletes a created Namespace or CustomResourceDefinition only if it holds no objects of others: the ServiceAccount must
 // be able to see that.
-function containerQuestions(type: ChangeType, resource: Resource, name: string): readonly AccessQuestion[] {
+function containerQuestions(type: ChangeType, resource: Resource, name: string): readonly Asked[] {
   if (type !== 'Create') return [];
+  const purpose = 'undo';
   if (resource.group === '' && resource.kind === 'Namespace')
-    return [{ verb: 'list', group: '*', resource: '*', namespace: name }];
+    return [{ question: { verb: 'list', group: '*', resource: '*', namespace: name }, purpose }];
   if (resource.group !== 'apiextensions.k8s.io' || resource.kind !== 'CustomResourceDefinition') return [];
   const [plural, ...group] = name.split('.');
-  return [{ verb: 'list', group: group.join('.'), resource: plural ?? '' }];
+  return [{ question: { verb: 'list', group: group.join('.'), resource: plural ?? '' }, purpose }];
+}
+
+/** What must be readable so that the contents can be read (contentFrom). */
+export function needsOfSources({ changes, namespace }: Pick<Transaction, 'changes' | 'namespace'>): readonly AccessQuestion[] {
+  const questions = changes.flatMap((change): readonly AccessQuestion[] => {
+    const source = sourceOf(change);
+    if (source === undefined) return [];
+    return [
+      { verb: 'get', group: '', resource: source.kind === 'Secret' ? 'secrets' : 'configmaps', namespace, name: source.name },
+    ];
+  });
+  return [...new Map(questions.map((question) => [JSON.stringify(question), question])).values()];
 }
 
 /** The same review for one object name, for the case that the general one is denied. A create has no name to review. */

@@ -88,13 +88,6 @@ export function newOwners(
     });
 }
 
-/** The managers, other than ours, that lost a field between the two versions. */
-export function losers(before: Json | undefined, after: Json | undefined): readonly string[] {
-  const left = fieldsByManager(after);
-  const lost = managersOf(before).filter((manager) => !manager.fields.isSubsetOf(left.get(managerKey(manager)) ?? noFields));
-  return [...new Set(lost.map((manager) => manager.name))].sort();
-}
-
 /**
  * The managedFields for the live object once its content is restored. For no entries the result is `[{}]`, as the API server
  * requires: it would ignore an empty list and keep the old entries.

@@ -64,7 +64,7 @@ async function check(context: LockContext): Promise<Targets> {
 }
 
 // No source is read as a ServiceAccount that does not exist.
-async function fillContents(context: LockContext, isWanted?: (change: Change) => boolean): Promise<Filled> {
+export async function fillContents(context: LockContext, isWanted?: (change: Change) => boolean): Promise<Filled> {
   const { reader, sources, transaction } = context;
   const isSourced = transaction.changes.some((change) => sourceOf(change) !== undefined);
   const account: Checks = isSourced ? await checkAccount(context) : { faults: [] };
@@ -73,7 +73,7 @@ async function fillContents(context: LockContext, isWanted?: (change: Change) =>
 }
 
 /** What is wrong with the Transaction on its own. */
-async function ownFaults({ transaction, expressions, carry, isWaiting }: LockContext): Promise<readonly Fault[]> {
+export async function ownFaults({ transaction, expressions, carry, isWaiting }: LockContext): Promise<readonly Fault[]> {
   const faults = staticFaults(transaction);
   return carry.checked || isWaiting ? faults : [...faults, ...(await expressionFaults(expressions, transaction))];
 }
@@ -123,11 +123,15 @@ function resolvedOf(
 async function checkTargets(context: LockContext, { resolved, faults }: Targets): Promise<Checks> {
   const { transaction, engineNamespace } = context;
   const known = [...faults, ...targetFaults(resolved, transaction, engineNamespace)];
-  if (known.length > 0) return { faults: known };
+  return known.length > 0 ? { faults: known } : checkRights(context, resolved);
+}
+
+/** Whether the ServiceAccount exists, and has the rights for these changes and their undo. */
+export async function checkRights(context: LockContext, resolved: readonly Resolved[]): Promise<Checks> {
   const [account, access] = await Promise.all([checkAccount(context), reviewAccess(context, needsOf(resolved))]);
   if (account.faults.length > 0 || account.trouble !== undefined) return account;
   if (access.kind === 'trouble') return { faults: [], trouble: access.failure };
-  return { faults: gapFaults(access.gaps, accountOf(transaction)) };
+  return { faults: gapFaults(access.gaps, accountOf(context.transaction)) };
 }
 
 async function checkAccount(context: LockContext): Promise<Checks> {

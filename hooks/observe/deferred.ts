@@ -51,7 +51,8 @@ export function deferred(
 ): Prepared | undefined {
   const remover = earlierRemover(failure, later, all);
   if (remover === undefined) return undefined;
-  return { ...untried(later, later.prior, transaction), deferred: true, note: deferredNote(failure, remover) };
+  const plain = untried(later, later.prior, transaction);
+  return { ...plain, deferred: true, after: remover.index, note: deferredNote(failure, remover) };
 }
 
 /** The earlier change that may remove the reason of the refusal; undefined if there is none. */
@@ -71,7 +72,7 @@ export function dependent(
   by: number,
   { prior, transaction }: { readonly prior: JsonObject | undefined; readonly transaction: Transaction },
 ): Prepared {
-  const plain = untried(resolved, prior, transaction);
+  const plain = { ...untried(resolved, prior, transaction), after: by };
   const maker = transaction.changes[by];
   if (maker === undefined || mayMake(maker.type)) return plain;
   return { ...plain, deferred: true, note: unservedNote(by, resolved) };

@@ -73,7 +73,7 @@ function decodeOld(text: string, index: number, { transaction, base, packer, lef
 
 // The spec decides which object an entry belongs to, never the ConfigMap. The kind may be namespaced or cluster-scoped: both are
 // tried.
-function placesOf({ apiVersion, kind, name, namespace }: Reference, transaction: Transaction): readonly Reference[] {
+export function placesOf({ apiVersion, kind, name, namespace }: Reference, transaction: Transaction): readonly Reference[] {
   return [
     { apiVersion, kind, name, namespace: namespace ?? transaction.namespace },
     { apiVersion, kind, name },

@@ -50,6 +50,8 @@ export interface Prepared {
   readonly movesBack?: boolean;
   /** Its dry run waits for its turn. */
   readonly deferred?: true;
+  /** The earlier change that it cannot be tried before. */
+  readonly after?: number;
   /** The API server does not change it in place: it is deleted and created again. */
   readonly recreates?: true;
 }

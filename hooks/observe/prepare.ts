@@ -56,7 +56,8 @@ async function prepareTargets(context: LockContext): Promise<PrepareView> {
   return wrong.length > 0 ? ended({ faults: wrong }) : tryTargets({ ...context, transaction }, targets.resolved);
 }
 
-async function tryTargets(context: LockContext, resolved: readonly Resolved[]): Promise<PrepareView> {
+/** The targets with their dry runs, and what is wrong with them; each on its own, whatever is wrong with others. */
+export async function tryTargets(context: LockContext, resolved: readonly Resolved[]): Promise<PrepareView> {
   const { reader, transaction } = context;
   const trial = { reader, transaction, all: resolved, firstRead: readOnce(context) };
   const [verdict, arounds] = await Promise.all([

@@ -75,11 +75,16 @@ export function decodeEntry(text: string, place: Place, packer: Packer, most: nu
 function unpack(text: string, place: Place, packer: Packer, most: number): string | undefined {
   if (isSealed(place, place.transaction))
     return text.startsWith('sealed:') ? packer.open(text.slice('sealed:'.length), contextOf('sealed', place), most) : undefined;
-  const [whole = '', form = '', tag = ''] = /^(plain|compressed):([^:]{1,400}):/.exec(text) ?? [];
-  const stored = text.slice(whole.length);
-  if (whole === '' || !packer.isTagged(stored, tag, contextOf(form, place))) return undefined;
+  const { form, tag, stored } = openForm(text);
+  if (form === '' || !packer.isTagged(stored, tag, contextOf(form, place))) return undefined;
   if (form === 'compressed') return packer.expand(stored, most);
   return Buffer.byteLength(stored) <= most ? stored : undefined;
+}
+
+/** A text that is not sealed: how it is stored, its tag, and what is stored. The form is empty if it is none. */
+export function openForm(text: string): { readonly form: string; readonly tag: string; readonly stored: string } {
+  const [whole = '', form = '', tag = ''] = /^(plain|compressed):([^:]{1,400}):/.exec(text) ?? [];
+  return { form, tag, stored: text.slice(whole.length) };
 }
 
 /** The entry in an authentic text; undefined if it contradicts the spec. */

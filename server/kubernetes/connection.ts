@@ -18,6 +18,8 @@ export interface Credentials {
 export interface Connection {
   /** Base address; a path in it (a gateway's) stands before every path of the API. */
   readonly server: URL;
+  /** An HTTP proxy that all requests go through. */
+  readonly proxy?: string;
   /** The credentials to use now. Rejects if they cannot be read (an exec plugin failed, a file does not exist). */
   credentials(): Promise<Credentials>;
   /** The same, if they are in memory. */
@@ -29,6 +31,7 @@ export interface Connection {
 /** A kubeconfig, or the files of a Pod, once loaded. */
 export interface CredentialSource {
   readonly server: URL;
+  readonly proxy?: string;
   read(): Promise<Credentials>;
 }
 
@@ -52,6 +55,7 @@ export function createConnection(load: () => CredentialSource): Connection {
   };
   return {
     server: source.server,
+    ...(source.proxy === undefined ? {} : { proxy: source.proxy }),
     credentials() {
       if (current !== undefined && performance.now() < current.until) return current.credentials;
       const reading: Current = { until: performance.now() + longestUse, credentials: read(), known: undefined };

@@ -1,6 +1,6 @@
 // One HTTP exchange on undici's own events: its streams and promises would take a quarter more time per request.
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Dispatcher, Pool } from 'undici';
+import type { Dispatcher } from 'undici';
 
 interface HttpReply {
   readonly code: number;
@@ -20,7 +20,7 @@ class TooLarge extends Error {
 }
 
 /** The answer to one request. Rejects with a `TimeoutError` after `patience` ms, or with the error of the connection. */
-export function exchange(pool: Pool, limits: Limits, request: Dispatcher.DispatchOptions): Promise<HttpReply> {
+export function exchange(pool: Dispatcher, limits: Limits, request: Dispatcher.DispatchOptions): Promise<HttpReply> {
   const { patience, mostBytes = Number.POSITIVE_INFINITY } = limits;
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];

@@ -1,7 +1,7 @@
 // Connections to the API server: kept, limited in number, and replaced when their certificates change.
 import { isDeepStrictEqual } from 'node:util';
-import { Pool } from 'undici';
-import type { TlsSettings } from './connection.ts';
+import { type Dispatcher, Pool, ProxyAgent } from 'undici';
+import type { Connection, TlsSettings } from './connection.ts';
 
 export interface PoolOptions {
   /** Parallel connections to the API server, at most. */
@@ -18,19 +18,19 @@ export const connectTimeout = 3_000;
 const idleConnectionTimeout = 60_000; // the API server closes idle connections after 90 s; be first, or a request meets the close
 
 interface Pools {
-  poolFor(tls: TlsSettings): Pool;
+  poolFor(tls: TlsSettings): Dispatcher;
   close(): Promise<void>;
 }
 
 // A connection keeps the certificates it was made with. Once these rotate, new requests use a new pool and the old one drains.
-export function createPools(server: URL, options: PoolOptions): Pools {
-  let current: { readonly tls: TlsSettings; readonly pool: Pool } | undefined;
+export function createPools(to: Pick<Connection, 'server' | 'proxy'>, options: PoolOptions): Pools {
+  let current: { readonly tls: TlsSettings; readonly pool: Dispatcher } | undefined;
   return {
     poolFor(tls) {
       if (current?.tls === tls) return current.pool;
       const isSame = current !== undefined && isDeepStrictEqual(current.tls, tls);
       if (!isSame) current?.pool.close().catch(() => undefined);
-      current = { tls, pool: isSame && current !== undefined ? current.pool : createPool(server, tls, options) };
+      current = { tls, pool: isSame && current !== undefined ? current.pool : createPool(to, tls, options) };
       return current.pool;
     },
     async close() {
@@ -39,9 +39,16 @@ export function createPools(server: URL, options: PoolOptions): Pools {
   };
 }
 
-function createPool(server: URL, tls: TlsSettings, options: PoolOptions): Pool {
-  return new Pool(server.origin, {
-    connect: { ...tls, timeout: connectTimeout, keepAlive: true, keepAliveInitialDelay: 30_000 },
+function createPool({ server, proxy }: Pick<Connection, 'server' | 'proxy'>, tls: TlsSettings, options: PoolOptions): Dispatcher {
+  const connecting = { timeout: connectTimeout, keepAlive: true, keepAliveInitialDelay: 30_000 };
+  const limits = limitsOf(options);
+  // The certificates are those of the API server, behind the proxy.
+  if (proxy !== undefined) return new ProxyAgent({ uri: proxy, requestTls: { ...tls, ...connecting }, ...limits });
+  return new Pool(server.origin, { connect: { ...tls, ...connecting }, ...limits });
+}
+
+function limitsOf(options: PoolOptions): Pool.Options {
+  return {
     connections: options.connections,
     allowH2: false, // with it, undici 8 ends the process when the API server says GOAWAY
     pipelining: 1,
@@ -50,5 +57,5 @@ function createPool(server: URL, tls: TlsSettings, options: PoolOptions): Pool {
     maxResponseSize: options.longestAnswer,
     headersTimeout: options.requestTimeout,
     bodyTimeout: options.requestTimeout,
-  });
+  };
 }

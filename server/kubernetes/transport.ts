@@ -1,13 +1,13 @@
 // One request to the API server, one answer. Every trouble is a Failure; nothing is thrown, and nothing is retried.
 //
-// 1. One fixed host, no redirects, no proxies: the content of a request never decides where it goes.
+// 1. One fixed host, no redirects, no proxy but that of the connection: the content of a request never decides where it goes.
 // 2. A request ends within its time limit, and has no effect after its lifetime. Both count from the call of `request`: waiting for
 //    a free connection counts. Only a new connection may add to them (`connectTimeout`).
 // 3. The rest of a write is sent only if the write is not late once its head is sent. The API server counts the lifetime from the
 //    head, so a request that a frozen process sends after it wakes up has no effect, wherever it was frozen.
 // 4. Bodies are raw JSON in both directions and always have a content-length: the API server would treat a DELETE without it as one
 //    without a body, and ignore its preconditions.
-import type { Dispatcher, Pool } from 'undici';
+import type { Dispatcher } from 'undici';
 import type { Failed, Identity } from '../../hooks/cluster.ts';
 import type { Failure } from '../../hooks/model/failure.ts';
 import { isObject, type Json, type JsonObject, parseJson } from '../../hooks/model/json.ts';
@@ -44,7 +44,7 @@ interface Asked {
 }
 
 export function createTransport(connection: Connection, options: PoolOptions): Transport {
-  const pools = createPools(connection.server, options);
+  const pools = createPools(connection, options);
   const slots = createSlots(options.connections);
 
   const send = async ({ request, identity, isLate }: Asked, askedAt: number) => {
@@ -58,9 +58,10 @@ export function createTransport(connection: Connection, options: PoolOptions): T
       pools.poolFor(credentials.tls),
       { patience: options.requestTimeout - waited, mostBytes: request.mostBytes },
       {
+        origin: connection.server.origin,
         method: request.method,
         path: pathOf(connection.server, request, waited),
-        ...framed(request, isLate, { ...headersOf(request), ...impersonationHeaders(identity), ...credentials.headers }),
+        ...framed(request, isLate, { ...headersOf(request), ...credentials.headers, ...impersonationHeaders(identity) }),
         // After a DELETE with a body, undici closes the connection by default, since a server might read the body as the next
         // request. The API server does not.
         reset: false,
@@ -99,7 +100,7 @@ function framed({ body }: ApiRequest, isLate: IsLate | undefined, headers: Reado
   return { headers: { ...headers, 'content-length': String(bytes.length) }, body: headFirst(bytes, isLate) };
 }
 
-async function exchanged(pool: Pool, limits: Limits, request: Dispatcher.DispatchOptions): Promise<Received | Failed> {
+async function exchanged(pool: Dispatcher, limits: Limits, request: Dispatcher.DispatchOptions): Promise<Received | Failed> {
   try {
     const { code, headers, text } = await exchange(pool, limits, request);
     return received(code, headers, text);

@@ -1,14 +1,9 @@
 // Manifests as people store them. JSON is parsed here, which takes memory and time in proportion to the text; YAML in a thread of its
 // own, since its parser takes a hundred bytes for each character of a hostile text, and seconds.
-import { promisify } from 'node:util';
-import { gunzip } from 'node:zlib';
-import type { Manifest, Manifests, Unpacked } from '../../hooks/cluster.ts';
-import { isDeeperThan, isList, isObject, type Json, parseJson } from '../../hooks/model/json.ts';
+import type { Manifests } from '../../hooks/cluster.ts';
+import { parseJson } from '../../hooks/model/json.ts';
 import { startOnDemand } from '../threads/on-demand.ts';
-import { bounds } from './bounds.ts';
-
-/** What the thread answers: JSON text, since a copy of the value would lose long integers. */
-export type Read = { readonly kind: 'json'; readonly text: string } | Extract<Manifest, { kind: 'unreadable' }>;
+import { decoded, fromJson, objectIn, type Read, unpack, unreadable } from './reading.ts';
 
 interface Limits {
   /** Ms of processor time that reading one YAML text may take. */
@@ -41,53 +36,6 @@ export function createManifests(limits: Limits = defaults): OpenManifests {
   };
 }
 
-function unreadable(why: string): Extract<Manifest, { kind: 'unreadable' }> {
-  return { kind: 'unreadable', why };
-}
-
 function ended(because: 'time' | 'memory', limit: number): Read {
   return unreadable(because === 'time' ? `takes longer than ${limit} ms to read` : 'takes too much memory to read');
-}
-
-async function unpack(bytes: Uint8Array, most: number): Promise<Unpacked> {
-  const tooLong = (what: string) => unreadable(`${what} more than ${most} bytes, the maximum`);
-  if (bytes[0] !== 0x1f || bytes[1] !== 0x8b) return bytes.length > most ? tooLong('holds') : { kind: 'bytes', bytes };
-  try {
-    return { kind: 'bytes', bytes: await promisify(gunzip)(bytes, { maxOutputLength: most }) };
-  } catch (error) {
-    const isTooLong = (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE';
-    return isTooLong ? tooLong('unpacks to') : unreadable('is no gzip, or is cut');
-  }
-}
-
-function decoded(bytes: Uint8Array): string | undefined {
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch {
-    return undefined;
-  }
-}
-
-/** Undefined if the text is no JSON object: YAML may begin with a brace, too. */
-function fromJson(text: string): Manifest | undefined {
-  if (!/^\s*\{/.test(text)) return undefined;
-  try {
-    return objectIn(parseJson(text));
-  } catch {
-    return undefined;
-  }
-}
-
-function objectIn(value: Json): Manifest {
-  if (isDeeperThan(value, bounds.levels)) return unreadable(`holds a document of more than ${bounds.levels} levels`);
-  if (!isObject(value)) return unreadable('holds no object');
-  const values = countOf(value);
-  return values > bounds.values
-    ? unreadable(`holds a document of more than ${bounds.values} values`)
-    : { kind: 'object', object: value, values };
-}
-
-function countOf(value: Json): number {
-  const parts = isList(value) ? value : isObject(value) ? Object.values(value) : [];
-  return parts.reduce<number>((sum, one) => sum + countOf(one), 1);
 }

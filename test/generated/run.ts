@@ -92,7 +92,8 @@ function refusing({ ending, targets }: Plan, named: readonly Named[]): (cluster:
   });
 }
 
-async function changeOf({ client, path }: Stage, drawn: Target, one: Named | undefined): Promise<JsonObject> {
+/** The change that a target draws; what it takes its content from is created. */
+export async function changeOf({ client, path }: Stage, drawn: Target, one: Named | undefined): Promise<JsonObject> {
   const { type, kind, content, lies } = drawn;
   const name = one?.name ?? '';
   const target = { apiVersion: apiVersionOf(kind), kind, name };

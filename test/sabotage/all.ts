@@ -1,6 +1,7 @@
 import { authority } from './list/adversary.ts';
 import { attribution } from './list/attribution.ts';
 import { calls } from './list/calls.ts';
+import { commandLine } from './list/command-line.ts';
 import { others } from './list/company.ts';
 import { expressions } from './list/expressions.ts';
 import { gateDiagnosis } from './list/gate-diagnosis.ts';
@@ -9,6 +10,7 @@ import { locks } from './list/locks.ts';
 import { manifests } from './list/manifests.ts';
 import { packageTransactions } from './list/package-transactions.ts';
 import { packages } from './list/packages.ts';
+import { plans } from './list/plans.ts';
 import { recreations } from './list/recreations.ts';
 import { releases } from './list/releases.ts';
 import { storage } from './list/snapshots.ts';
@@ -36,9 +38,11 @@ export const sabotages: readonly Sabotage[] = [
   ...recreations,
   ...packages,
   ...packageTransactions,
+  ...plans,
   ...gates,
   ...gateDiagnosis,
   ...expressions,
   ...manifests,
   ...sources,
+  ...commandLine,
 ];

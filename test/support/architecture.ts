@@ -84,6 +84,44 @@ export const serverSeesTheSeamOnly: Rule = (sources) =>
     `server/ starts the engine through ${entrances.join(' and ')} and sees none of its stages`,
   );
 
+const cli = folder('cli');
+const isSchema = folder('schemas');
+/** The entrances to the engine for the command line. */
+const inspections = ['hooks/cluster.ts', 'hooks/call.ts', 'hooks/inspect.ts', 'hooks/inspection.ts'];
+/** What reads texts of users without a thread. */
+const readers = ['server/yaml.ts', 'server/manifests/yaml-text.ts', 'server/expressions/program.ts'];
+const manifestOfPackage = 'package.json';
+
+export const cliSeesTheSeamOnly: Rule = (sources) =>
+  refuse(
+    sources.filter(({ path }) => cli(path)),
+    ({ to, isPackage }) =>
+      !isPackage &&
+      !cli(to) &&
+      ![...inspections, ...readers, manifestOfPackage].includes(to) &&
+      !isModel(to) &&
+      !kubernetes(to) &&
+      !isSchema(to),
+    `cli/ sees only ${inspections.join(', ')}, hooks/model, server/kubernetes, ${readers.join(', ')} and schemas`,
+  );
+
+export const nothingNeedsTheCli: Rule = (sources) =>
+  refuse(
+    sources.filter(({ path }) => !cli(path)),
+    ({ to, isPackage }) => !isPackage && cli(to),
+    'the engine, its server and its schemas run without the command line',
+  );
+
+const show = folder('cli/show');
+
+export const showSeesValuesOnly: Rule = (sources) =>
+  refuse(
+    sources.filter(({ path }) => show(path)),
+    ({ to, isPackage }) =>
+      isPackage ? !['node:util', 'js-yaml', 'diff'].includes(to) : !show(to) && to !== 'hooks/inspection.ts' && !isModel(to),
+    'cli/show turns values into lines, and sees cli/show, hooks/inspection.ts and hooks/model',
+  );
+
 export const nothingImportsTests: Rule = (sources) =>
   refuse(sources, ({ to, isPackage }) => !isPackage && to.startsWith('test/'), 'nothing that runs needs test/');
 
@@ -117,6 +155,28 @@ export const pureIsPure: Rule = (sources) =>
     sources.filter(({ path }) => unitOf(path)?.nature === 'pure'),
     impure,
     'a pure stage has no time, no chance, no waiting and no environment',
+  );
+
+export const showIsPure: Rule = (sources) =>
+  refuseCode(
+    sources.filter(({ path }) => show(path)),
+    impure,
+    'what is shown follows from values alone',
+  );
+
+// Methods are strings, which codeOf leaves out; the text has comments too, which is stricter.
+const writing = /'(POST|PUT|PATCH|DELETE)'|\bcluster\.send\b|\bcreateTransport\b/;
+
+export const cliWritesInOnePlace: Rule = (sources) =>
+  sources
+    .filter(({ path, text }) => cli(path) && path !== 'cli/cluster/writes.ts' && writing.test(text))
+    .map(({ path }) => `${path} writes to a cluster: cli/cluster/writes.ts alone does`);
+
+export const argumentsAreReadOnce: Rule = (sources) =>
+  refuseCode(
+    sources.filter(({ path }) => cli(path) && path !== 'cli/main.ts'),
+    /\bprocess\b/,
+    'cli/main.ts alone sees the process, and hands on what a command needs',
   );
 
 export const theSeamIsTypesOnly: Rule = (sources) =>

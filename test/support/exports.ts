@@ -11,8 +11,8 @@ const declared = /^export (?:declare )?(?:async )?(?:function\*?|const|let|class
 const listed = /^export (?:type )?\{([^}]*)\};?$/gm;
 /** `import { a, type B as C } from './x.ts'`, and `const { a } = await import('./x.ts')`. */
 const named = /(?:import\s+(?:type\s+)?|const\s+)\{([^}]*)\}\s*(?:from\s*|=\s*await import\()'(\.[^']*)'/g;
-/** `import * as x from './x.ts'`, `import('./x.ts').Name`: any export may be used. */
-const whole = /\*\s+as\s+\w+\s+from\s+'(\.[^']*)'|(?<!await )\bimport\('(\.[^']*)'\)/g;
+/** `import * as x from './x.ts'`, `import('./x.ts').Name`, `(await import('./x.ts')).name`: any export may be used. */
+const whole = /\*\s+as\s+\w+\s+from\s+'(\.[^']*)'|(?:(?<!await )\b|\(await )import\('(\.[^']*)'\)/g;
 
 /** Exports of `sources` that no other file among `users` names. Paths of both start at the root of the repository. */
 export function unusedExports(sources: readonly Source[], users: readonly Source[]): readonly Unused[] {

@@ -164,6 +164,20 @@ export const units: readonly Unit[] = [
     sees: [...planned, 'call', 'observe', 'memory', 'perform', 'outcome', 'report'],
     nature: 'effects',
   },
+  {
+    name: 'inspection',
+    what: 'the seam to the command line: a plan, findings and states, masked',
+    holds: file('hooks/inspection.ts'),
+    sees: values,
+    nature: 'types',
+  },
+  {
+    name: 'inspect',
+    what: 'a plan by the stages of the engine, reads only; what is left of a change; masks',
+    holds: (path) => path === 'hooks/inspect.ts' || path.startsWith('hooks/inspect/'),
+    sees: [...planned, 'observe', 'inspection'],
+    nature: 'effects',
+  },
   ...packageUnits,
 ];
 

@@ -2,7 +2,8 @@
 import t from 'tap';
 import { managersOf } from '../../../hooks/content/fields.ts';
 import { listKindsOf } from '../../../hooks/content/lists.ts';
-import { hasManager, isTerminating, losers, newOwners, ownedBy, restoredManagers } from '../../../hooks/content/ownership.ts';
+import { losers } from '../../../hooks/content/losers.ts';
+import { hasManager, isTerminating, newOwners, ownedBy, restoredManagers } from '../../../hooks/content/ownership.ts';
 import { describePath, pathOf } from '../../../hooks/content/path.ts';
 import type { JsonObject } from '../../../hooks/model/json.ts';
 import { entry, managed } from '../../support/managed-fields.ts';

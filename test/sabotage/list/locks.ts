@@ -150,8 +150,8 @@ export const locks: readonly Sabotage[] = [
     edits: [
       {
         file: 'hooks/checks/permissions.ts',
-        find: '[...forward[change.type], ...undo[change.type]]',
-        replace: 'forward[change.type]',
+        find: "...asked(resolved, back, 'undo')]",
+        replace: ']',
       },
     ],
     caughtBy: [

@@ -98,8 +98,8 @@ export const storage: readonly Sabotage[] = [
     edits: [
       {
         file: 'hooks/snapshots/codec.ts',
-        find: "if (whole === '' || !packer.isTagged(stored, tag, contextOf(form, place))) return undefined;",
-        replace: "if (whole === '' || contextOf(form, place) === tag) return undefined;",
+        find: "if (form === '' || !packer.isTagged(stored, tag, contextOf(form, place))) return undefined;",
+        replace: "if (form === '' || contextOf(form, place) === tag) return undefined;",
       },
     ],
     caughtBy: [...model, 'test/threats/tampering.test.ts'],

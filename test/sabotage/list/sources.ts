@@ -41,7 +41,7 @@ export const sources: readonly Sabotage[] = [
   {
     name: 'source-unbounded',
     fault: 'a gzip bomb is unpacked, however large it becomes',
-    edits: [{ file: 'server/manifests/manifests.ts', find: '{ maxOutputLength: most }', replace: '{}' }],
+    edits: [{ file: 'server/manifests/reading.ts', find: '{ maxOutputLength: most }', replace: '{}' }],
     caughtBy: ['test/server/manifests/manifests.test.ts'],
   },
 ];

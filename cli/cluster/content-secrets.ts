@@ -1,0 +1,47 @@
+// The Secrets in which the command line puts the contents of Secrets. One without an owner is left of an apply that was ended
+// between its two writes.
+import type { Failed, Resource } from '../../hooks/cluster.ts';
+import { at, isList, type JsonObject, textAt } from '../../hooks/model/json.ts';
+import { caller, type Session } from './session.ts';
+import type { TransactionName } from './transactions.ts';
+
+export const contentSecrets: Resource = {
+  group: '',
+  version: 'v1',
+  plural: 'secrets',
+  kind: 'Secret',
+  namespaced: true,
+  verbs: [],
+  statusSubresource: false,
+};
+
+const label = 'tx.janus.io/contents';
+
+/** It can be deleted, and not changed: what its digest in the Transaction promises stays. */
+export function contentSecretOf(name: JsonObject, contents: Readonly<Record<string, string>>): JsonObject {
+  const data = Object.entries(contents).map(([key, text]) => [key, Buffer.from(text).toString('base64')]);
+  return {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { ...name, labels: { [label]: 'true' } },
+    type: 'tx.janus.io/contents',
+    immutable: true,
+    data: Object.fromEntries(data),
+  };
+}
+
+/** Names of those without an owner; a failure where the user may not list Secrets. Their contents are not read. */
+export async function orphans(session: Session, namespace: string | undefined): Promise<readonly TransactionName[] | Failed> {
+  const options = { labelSelector: `${label}=true` };
+  const answer = await session.cluster.listMetadata(contentSecrets, namespace, caller, options);
+  if (answer.kind === 'failed') return answer;
+  return answer.items.filter(hasNoOwner).map((item) => ({
+    namespace: textAt(item, 'metadata', 'namespace') ?? '',
+    name: textAt(item, 'metadata', 'name') ?? '',
+  }));
+}
+
+export function hasNoOwner(secret: JsonObject): boolean {
+  const owners = at(secret, 'metadata', 'ownerReferences');
+  return !isList(owners) || owners.length === 0;
+}

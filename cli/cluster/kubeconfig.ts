@@ -1,0 +1,98 @@
+// Which cluster, as kubectl finds it: --kubeconfig, else the files of KUBECONFIG merged, else ~/.kube/config, else the files of a
+// Pod. client-node reads each file and knows the ways to authenticate; it merges otherwise than kubectl, so that is done here.
+import { existsSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { delimiter, join } from 'node:path';
+// The file itself: the package's own entrance loads the models of every kind, and takes twice as long.
+import { KubeConfig } from '@kubernetes/client-node/dist/config.js';
+import { Problem } from '../problem.ts';
+import { prepareOidc } from './oidc.ts';
+
+export interface Place {
+  readonly kubeconfig?: string;
+  readonly context?: string;
+}
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Throws a Problem: no file, a file that cannot be used, or no such context. */
+export function loadKubeConfig(place: Place, env: Environment): KubeConfig {
+  const paths = pathsOf(place, env);
+  const config = paths.length === 0 ? inCluster(env) : merged(paths.map(loadFile));
+  if (place.context !== undefined) config.setCurrentContext(place.context);
+  refuseUnusable(config, paths);
+  prepareOidc(config, paths[0]);
+  return config;
+}
+
+/** Names of all contexts. Throws a Problem. */
+export function contextsIn(place: Place, env: Environment): readonly string[] {
+  return merged(pathsOf(place, env).map(loadFile)).contexts.map(({ name }) => name);
+}
+
+function pathsOf({ kubeconfig }: Place, env: Environment): readonly string[] {
+  if (kubeconfig !== undefined) return [kubeconfig];
+  const named = (env.KUBECONFIG ?? '').split(delimiter).filter((path) => path !== '');
+  if (named.length > 0) return found(named);
+  return [join(env.HOME ?? homedir(), '.kube', 'config')].filter((path) => existsSync(path));
+}
+
+// kubectl passes over a file that does not exist, so that KUBECONFIG may name one that a tool will write.
+function found(paths: readonly string[]): readonly string[] {
+  const existing = paths.filter((path) => existsSync(path));
+  if (existing.length > 0) return existing;
+  throw new Problem(`KUBECONFIG names ${paths.join(' and ')}, found no such file: correct it, or give --kubeconfig FILE.`);
+}
+
+// A parser's own message quotes the file, and the file holds tokens.
+function loadFile(path: string): KubeConfig {
+  const config = new KubeConfig();
+  try {
+    config.loadFromFile(path);
+    return config;
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'it is no kubeconfig';
+    throw new Problem(`The kubeconfig ${path} cannot be used (${code}): correct it, or name another by --kubeconfig.`);
+  }
+}
+
+/** The first file that names a context, cluster or user wins, and so does the first current context. */
+function merged(configs: readonly KubeConfig[]): KubeConfig {
+  const config = new KubeConfig();
+  config.loadFromOptions({
+    clusters: firstOfEach(configs.flatMap(({ clusters }) => clusters)),
+    users: firstOfEach(configs.flatMap(({ users }) => users)),
+    contexts: firstOfEach(configs.flatMap(({ contexts }) => contexts)),
+    currentContext: configs.map(({ currentContext }) => currentContext).find((name) => name !== undefined && name !== ''),
+  });
+  return config;
+}
+
+function firstOfEach<T extends { readonly name: string }>(entries: readonly T[]): readonly T[] {
+  return entries.filter(({ name }, index) => entries.findIndex((other) => other.name === name) === index);
+}
+
+function inCluster(env: Environment): KubeConfig {
+  const config = new KubeConfig();
+  if (env.KUBERNETES_SERVICE_HOST === undefined || env.KUBERNETES_SERVICE_HOST === '')
+    throw new Problem('There is no kubeconfig: set KUBECONFIG, give --kubeconfig FILE, or write ~/.kube/config.');
+  config.loadFromCluster();
+  return config;
+}
+
+function refuseUnusable(config: KubeConfig, paths: readonly string[]): void {
+  const place = paths.join(' and ');
+  const name = config.getCurrentContext() ?? '';
+  if (config.getContextObject(name) === null) throw noContext(config, place, name);
+  const cluster = config.getCurrentCluster();
+  if (cluster === null) throw new Problem(`Context "${name}" of ${place} names a cluster that is not there: correct it.`);
+  if (!URL.canParse(cluster.server)) throw new Problem(`Cluster "${cluster.name}" of ${place} has no usable server: correct it.`);
+  if (cluster.proxyUrl !== undefined && !/^https?:\/\//.test(cluster.proxyUrl))
+    throw new Problem(`Cluster "${cluster.name}" of ${place} has a proxy-url that is neither http nor https: use one that is.`);
+}
+
+function noContext(config: KubeConfig, place: string, name: string): Problem {
+  const known = config.contexts.map((context) => context.name).join(', ');
+  const found = name === '' ? 'no current context' : `no context "${name}"`;
+  return new Problem(`The kubeconfig ${place} has ${found}: name one of its contexts by --context (${known || 'it has none'}).`);
+}

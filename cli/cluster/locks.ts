@@ -1,0 +1,64 @@
+// Locks as the engine's Leases show them, or, without the right to read these, as the Transactions do.
+import type { Failed, Resource } from '../../hooks/cluster.ts';
+import { at, type JsonObject, textAt } from '../../hooks/model/json.ts';
+import { parseTime } from '../../hooks/model/timeouts.ts';
+import { foreign } from '../../hooks/model/words.ts';
+import { caller, type Session } from './session.ts';
+
+const leases: Resource = {
+  group: 'coordination.k8s.io',
+  version: 'v1',
+  plural: 'leases',
+  kind: 'Lease',
+  namespaced: true,
+  verbs: [],
+  statusSubresource: false,
+};
+
+export interface LockView {
+  readonly target: string;
+  /** `namespace/name` of the Transaction. */
+  readonly holder: string;
+  readonly holderUid: string;
+  /** ms since the epoch, like the next. */
+  readonly since: number | undefined;
+  readonly expires: number | undefined;
+}
+
+interface Locks {
+  readonly kind: 'ok';
+  readonly locks: readonly LockView[];
+  /** The API server's time. */
+  readonly now: number;
+}
+
+export async function readLocks(session: Session, engineNamespace: string): Promise<Locks | Failed> {
+  const found: LockView[] = [];
+  let next = '';
+  for (;;) {
+    const labelSelector = 'app.kubernetes.io/managed-by=janus';
+    const options = { whole: true, limit: 500, labelSelector, ...(next === '' ? {} : { from: next }) };
+    const answer = await session.cluster.listMetadata(leases, engineNamespace, caller, options);
+    if (answer.kind === 'failed') return answer;
+    found.push(...answer.items.filter((item) => textAt(item, 'metadata', 'annotations', transaction) !== undefined).map(lockIn));
+    next = answer.next;
+    if (next === '') return { kind: 'ok', locks: found, now: answer.serverTime };
+  }
+}
+
+const transaction = 'tx.janus.io/transaction';
+const longest = 600;
+
+function lockIn(lease: JsonObject): LockView {
+  const said = (name: string): string => foreign(textAt(lease, 'metadata', 'annotations', name) ?? '', longest);
+  const renewed = parseTime(textAt(lease, 'spec', 'renewTime'));
+  const seconds = at(lease, 'spec', 'leaseDurationSeconds');
+  return {
+    target: said('tx.janus.io/target') || foreign(textAt(lease, 'metadata', 'name') ?? '', longest),
+    holder: said(transaction),
+    // namespace/name/uid
+    holderUid: (textAt(lease, 'spec', 'holderIdentity') ?? '').split('/')[2] ?? '',
+    since: parseTime(textAt(lease, 'spec', 'acquireTime')),
+    expires: renewed === undefined || typeof seconds !== 'number' ? undefined : renewed + seconds * 1_000,
+  };
+}

@@ -1,0 +1,53 @@
+// One connection to one cluster, for the length of a command.
+import type { Identity } from '../../hooks/cluster.ts';
+import { parseDuration } from '../../hooks/model/timeouts.ts';
+import { createCluster, type KubernetesCluster } from '../../server/kubernetes/cluster.ts';
+import { connectionOf } from '../../server/kubernetes/kubeconfig-connection.ts';
+import { wrongUse } from '../problem.ts';
+import { type Environment, loadKubeConfig, type Place } from './kubeconfig.ts';
+import { createWatcher, type Watcher } from './watch.ts';
+
+export interface SessionPlace extends Place {
+  readonly namespace?: string;
+  readonly requestTimeout?: string;
+}
+
+export interface Session {
+  /** For reading. Only writes.ts writes through it. */
+  readonly cluster: KubernetesCluster;
+  /** That of the command line, else of the context, else `default`. */
+  readonly namespace: string;
+  readonly context: string;
+  readonly server: string;
+  readonly watcher: Watcher;
+}
+
+/** Requests of the session as its own user. */
+export const caller: Identity = { kind: 'engine' };
+
+const defaultTimeout = 30_000;
+const noTimeout = 24 * 3_600_000;
+
+/** Throws a Problem. Nothing is sent yet. */
+export function openSession(place: SessionPlace, env: Environment): Session {
+  const writeTimeout = timeoutOf(place.requestTimeout);
+  const load = () => loadKubeConfig(place, env);
+  const config = load();
+  const context = config.getCurrentContext();
+  return {
+    cluster: createCluster(connectionOf(load), { writeTimeout }),
+    namespace: place.namespace ?? config.getContextObject(context)?.namespace ?? 'default',
+    context,
+    server: config.getCurrentCluster()?.server ?? '',
+    watcher: createWatcher(config),
+  };
+}
+
+function timeoutOf(text: string | undefined): number {
+  if (text === undefined) return defaultTimeout;
+  if (text === '0' || text === '0s') return noTimeout;
+  const wished = parseDuration(/^\d+$/.test(text) ? `${text}s` : text);
+  if (wished === undefined || wished < 1_000)
+    throw wrongUse(`--request-timeout must be a duration of at least 1s such as 10s, or 0; found "${text}".`);
+  return wished;
+}

@@ -1,0 +1,94 @@
+// Lists and watches in the columns that the API server prints.
+import type { Failed } from '../../hooks/cluster.ts';
+import { at, isList, isObject, type Json, type JsonObject, textAt } from '../../hooks/model/json.ts';
+import { foreign } from '../../hooks/model/words.ts';
+import { collectionPath } from '../../server/kubernetes/paths.ts';
+import { caller, type Session } from './session.ts';
+import { transactions } from './transactions.ts';
+import { versionIn } from './watch.ts';
+
+export interface Column {
+  readonly name: string;
+  /** 0: always shown; more: with -o wide. */
+  readonly priority: number;
+}
+
+export interface TableRow {
+  readonly cells: readonly string[];
+  readonly namespace: string;
+  readonly name: string;
+}
+
+export interface Table {
+  readonly kind: 'ok';
+  readonly columns: readonly Column[];
+  readonly rows: readonly TableRow[];
+  /** To watch from. */
+  readonly version: string;
+}
+
+export interface Selection {
+  /** Undefined for all. */
+  readonly namespace: string | undefined;
+  readonly labelSelector: string | undefined;
+}
+
+const accept = 'application/json;as=Table;g=meta.k8s.io;v=v1';
+const pageSize = '500';
+
+/** Of all pages. */
+export async function readTable(session: Session, { namespace, labelSelector }: Selection): Promise<Table | Failed> {
+  const rows: TableRow[] = [];
+  let next = '';
+  for (;;) {
+    const query = { limit: pageSize, ...present({ labelSelector, continue: next === '' ? undefined : next }) };
+    const request = { method: 'GET', path: collectionPath(transactions, namespace), query, accept } as const;
+    const answer = await session.cluster.transport.request(request, caller);
+    if (answer.kind === 'failed') return answer;
+    rows.push(...rowsIn(answer.body));
+    next = textAt(answer.body, 'metadata', 'continue') ?? '';
+    if (next === '') return { kind: 'ok', columns: columnsIn(answer.body), rows, version: versionIn(answer.body) };
+  }
+}
+
+/** Each row that changes, until the watch ends. */
+export async function* watchTable(
+  session: Session,
+  { namespace, labelSelector }: Selection,
+  from: string,
+  signal: AbortSignal,
+): AsyncGenerator<TableRow> {
+  const query = { resourceVersion: from, ...present({ labelSelector }) };
+  const path = collectionPath(transactions, namespace) ?? '';
+  for await (const { type, object } of session.watcher.events({ path, query, accept }, signal)) {
+    if (type === 'ERROR') return;
+    if (type !== 'DELETED') yield* rowsIn(object);
+  }
+}
+
+function present(values: Readonly<Record<string, string | undefined>>): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(values).flatMap(([key, value]) => (value === undefined ? [] : [[key, value]])));
+}
+
+function columnsIn(table: JsonObject): readonly Column[] {
+  return listAt(at(table, 'columnDefinitions')).map((column) => ({
+    name: textAt(column, 'name') ?? '',
+    priority: Number(at(column, 'priority') ?? 0),
+  }));
+}
+
+const longestCell = 1_000;
+
+function rowsIn(table: JsonObject): readonly TableRow[] {
+  return listAt(at(table, 'rows'))
+    .filter(isObject)
+    .map((row) => ({
+      cells: listAt(at(row, 'cells')).map((cell) => foreign(cell === null ? '' : String(cell), longestCell)),
+      namespace: textAt(row, 'object', 'metadata', 'namespace') ?? '',
+      name: textAt(row, 'object', 'metadata', 'name') ?? '',
+    }));
+}
+
+function listAt(value: Json | undefined): readonly Json[] {
+  return isList(value) ? value : [];
+}

@@ -1,0 +1,93 @@
+// Transactions as the API server has them.
+import type { Failed, ListOptions, Location, Resource } from '../../hooks/cluster.ts';
+import { type JsonObject, textAt } from '../../hooks/model/json.ts';
+import { Problem } from '../problem.ts';
+import { sentenceOf } from '../show/sentences.ts';
+import { caller, type Session } from './session.ts';
+
+export const transactions: Resource = {
+  group: 'tx.janus.io',
+  version: 'v1alpha1',
+  plural: 'transactions',
+  kind: 'Transaction',
+  namespaced: true,
+  verbs: [],
+  statusSubresource: true,
+};
+
+export interface TransactionName {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+export function locationOf({ namespace, name }: TransactionName): Location {
+  return { resource: transactions, namespace, name };
+}
+
+/** Undefined if it does not exist. Throws a Problem for anything else. */
+export async function findTransaction(session: Session, wanted: TransactionName): Promise<JsonObject | undefined> {
+  const answer = await session.cluster.get(locationOf(wanted), caller);
+  if (answer.kind === 'ok') return answer.object;
+  // The API server names the object that it does not have; it names none where it does not serve the kind.
+  if (answer.failure.kind === 'absent' && answer.failure.subject === wanted.name) return undefined;
+  throw problemOf(answer, session, { verb: 'get', namespace: wanted.namespace, name: wanted.name });
+}
+
+/** Throws a Problem if it does not exist. */
+export async function getTransaction(session: Session, wanted: TransactionName): Promise<JsonObject> {
+  const found = await findTransaction(session, wanted);
+  if (found !== undefined) return found;
+  throw noSuch(wanted);
+}
+
+export function noSuch({ namespace, name }: TransactionName): Problem {
+  return new Problem(
+    `There is no Transaction ${name} in namespace ${namespace}: janus list -n ${namespace} shows which there are.`,
+  );
+}
+
+/** All of a namespace, or of the cluster. Throws a Problem. */
+export async function listTransactions(
+  session: Session,
+  namespace: string | undefined,
+  selection: Pick<ListOptions, 'labelSelector'> = {},
+): Promise<readonly JsonObject[]> {
+  const found: JsonObject[] = [];
+  let next = '';
+  do {
+    const options = { ...selection, whole: true, limit: 200, ...(next === '' ? {} : { from: next }) };
+    const answer = await session.cluster.listMetadata(transactions, namespace, caller, options);
+    if (answer.kind === 'failed') throw problemOf(answer, session, { verb: 'list', namespace });
+    found.push(...answer.items);
+    next = answer.next;
+  } while (next !== '');
+  return found;
+}
+
+interface Attempt {
+  readonly verb: string;
+  readonly namespace?: string | undefined;
+  readonly name?: string;
+}
+
+/** What a failed request on Transactions means to the user. */
+export function problemOf({ failure }: Failed, { server }: Session, attempt: Attempt): Problem {
+  return new Problem(sentenceOf(failure, { ...attempt, resource: 'transactions.tx.janus.io', server }));
+}
+
+const namespaces: Resource = {
+  ...transactions,
+  group: '',
+  version: 'v1',
+  plural: 'namespaces',
+  kind: 'Namespace',
+  namespaced: false,
+};
+
+/** Names, for completions. Throws a Problem. */
+export async function listNames(session: Session, what: 'transactions' | 'namespaces'): Promise<readonly string[]> {
+  const [resource, namespace] = what === 'transactions' ? [transactions, session.namespace] : [namespaces, undefined];
+  const answer = await session.cluster.listMetadata(resource, namespace, caller, { limit: 500 });
+  if (answer.kind === 'failed') throw problemOf(answer, session, { verb: 'list', namespace });
+  return answer.items.map((item) => textAt(item, 'metadata', 'name') ?? '');
+}

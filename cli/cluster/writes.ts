@@ -1,0 +1,54 @@
+// All that the command line writes: a Transaction, the Secret with its contents, the owner of that Secret, and one annotation of a
+// Transaction. Nothing else in cli/ writes (test/architecture.test.ts).
+import type { Failed } from '../../hooks/cluster.ts';
+import { type JsonObject, textAt } from '../../hooks/model/json.ts';
+import { collectionPath, objectPath } from '../../server/kubernetes/paths.ts';
+import type { Received } from '../../server/kubernetes/transport.ts';
+import { contentSecrets } from './content-secrets.ts';
+import { caller, type Session } from './session.ts';
+import { locationOf, type TransactionName, transactions } from './transactions.ts';
+
+type Written = Received | Failed;
+
+const json = 'application/json';
+const merge = 'application/merge-patch+json';
+/** As kubectl sends: an unknown field is refused, not dropped. */
+const strict = { fieldManager: 'janus-cli', fieldValidation: 'Strict' } as const;
+
+/** With `dryRun`, everything but the storing. */
+export function createTransaction(session: Session, transaction: JsonObject, dryRun = false): Promise<Written> {
+  const path = collectionPath(transactions, textAt(transaction, 'metadata', 'namespace'));
+  const query = { ...strict, ...(dryRun ? { dryRun: 'All' } : {}) };
+  return session.cluster.transport.request({ method: 'POST', path, query, contentType: json, body: transaction }, caller);
+}
+
+export function createContentSecret(session: Session, namespace: string, secret: JsonObject): Promise<Written> {
+  const path = collectionPath(contentSecrets, namespace);
+  return session.cluster.transport.request({ method: 'POST', path, query: strict, contentType: json, body: secret }, caller);
+}
+
+/** The Secret is deleted with the Transaction from then on. */
+export function ownContentSecret(session: Session, { namespace, name }: TransactionName, owner: JsonObject): Promise<Written> {
+  const reference = {
+    apiVersion: textAt(owner, 'apiVersion') ?? '',
+    kind: textAt(owner, 'kind') ?? '',
+    name: textAt(owner, 'metadata', 'name') ?? '',
+    uid: textAt(owner, 'metadata', 'uid') ?? '',
+  };
+  const path = objectPath({ resource: contentSecrets, namespace, name });
+  const body = { metadata: { ownerReferences: [reference] } };
+  return session.cluster.transport.request({ method: 'PATCH', path, query: strict, contentType: merge, body }, caller);
+}
+
+/** Sets one annotation of a Transaction, if that is still the version that was looked at. */
+export function annotate(
+  session: Session,
+  wanted: TransactionName,
+  seen: JsonObject,
+  annotation: { readonly name: string; readonly value: string },
+): Promise<Written> {
+  const resourceVersion = textAt(seen, 'metadata', 'resourceVersion') ?? '';
+  const body = { metadata: { resourceVersion, annotations: { [annotation.name]: annotation.value } } };
+  const path = objectPath(locationOf(wanted));
+  return session.cluster.transport.request({ method: 'PATCH', path, query: strict, contentType: merge, body }, caller);
+}

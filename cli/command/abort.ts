@@ -1,0 +1,13 @@
+import { type Command, colorOption, timeoutOption, waitOption, yesOption } from './command.ts';
+
+export const abort: Command = {
+  name: 'abort',
+  summary: 'stop a Transaction that is running, and roll it back',
+  description: 'What is applied already is undone.',
+  operands: ['<name>'],
+  completes: 'transactions',
+  connects: true,
+  options: [yesOption, waitOption, timeoutOption, colorOption],
+  examples: ['abort deploy-v2 --wait'],
+  run: async (call) => (await import('../run/request.ts')).run(call, 'abort'),
+};

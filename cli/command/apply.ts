@@ -1,0 +1,30 @@
+import { type Command, colorOption, engineOption, inputOptions, timeoutOption, waitOption, yesOption } from './command.ts';
+import { manifestOptions } from './plan.ts';
+
+export const apply: Command = {
+  name: 'apply',
+  summary: 'create a Transaction: from a file that holds one, or from manifests',
+  description: `Manifests become one Transaction: each object is a change of type Apply, in the order of kinds that Helm uses. Values of Secrets
+do not go into the Transaction: they go into a Secret that is deleted with it.
+
+A Transaction of that name with an equal spec is followed; one with another spec is never changed.`,
+  connects: true,
+  options: [
+    ...inputOptions,
+    ...manifestOptions,
+    { flags: '--label <key=value>', description: 'label of the Transaction, for list -l', repeats: true },
+    { flags: '--new-name', description: 'if --name is taken by another spec: take NAME-2, NAME-3, and so on' },
+    waitOption,
+    timeoutOption,
+    { flags: '--confirm', description: 'show the plan, and ask; what would be refused is not created' },
+    engineOption,
+    yesOption,
+    colorOption,
+  ],
+  examples: [
+    'apply -f deploy-v2.yaml --wait',
+    'apply -f manifests/ -R --name release-7 --service-account deploy-sa --field-manager shop --gate --wait',
+    'apply -k overlays/production --service-account deploy-sa',
+  ],
+  run: async (call) => (await import('../run/apply.ts')).run(call),
+};

@@ -1,0 +1,15 @@
+import { type Command, colorOption } from './command.ts';
+
+export const diff: Command = {
+  name: 'diff',
+  summary: 'show what a Transaction has changed: before, as expected, and now',
+  description: `What the engine has sealed (Secrets, and objects outside the namespace of the Transaction) is said to be, and not shown.
+
+Exit code: 0 every object is as the Transaction left it, 1 one differs, 3 it cannot be told.`,
+  operands: ['<name>'],
+  completes: 'transactions',
+  connects: true,
+  options: [colorOption],
+  examples: ['diff deploy-v2'],
+  run: async (call) => (await import('../run/diff.ts')).run(call),
+};

@@ -1,0 +1,95 @@
+// The command line as commander reads it, made from the registry. Wrong use ends with 64.
+import { CommanderError, Command as Parser, Option as ParserOption } from 'commander';
+import type { Session } from '../cluster/session.ts';
+import { type Io, note } from '../io.ts';
+import { exits, Problem } from '../problem.ts';
+import { type Call, type Command, type Option, type Options, optionsFor, optionsOf } from './command.ts';
+import { commands } from './registry.ts';
+
+/** Runs one command line and resolves with its exit code. Never rejects for what a user can cause. */
+export async function runProgram(words: readonly string[], io: Io): Promise<number> {
+  let code: number = exits.done;
+  const parser = parserFor(io, (one) => {
+    code = one;
+  });
+  try {
+    await parser.parseAsync([...words], { from: 'user' });
+    return code;
+  } catch (error) {
+    return codeOfError(error, io);
+  }
+}
+
+function codeOfError(error: unknown, io: Io): number {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? exits.done : exits.wrongUse;
+  if (io.interrupted.aborted) return exits.interrupted;
+  if (!(error instanceof Problem)) throw error;
+  note(io, `${io.program}: ${error.message}`);
+  return error.code;
+}
+
+/** All commands. `done` receives the exit code of the one that ran. */
+function parserFor(io: Io, done: (code: number) => void): Parser {
+  const parser = new Parser(io.program);
+  parser
+    .description('Apply several changes to a Kubernetes cluster as one Transaction: follow it, undo it.')
+    .exitOverride()
+    .configureOutput({ writeOut: (text) => io.stdout.write(text), writeErr: (text) => io.stderr.write(text) })
+    .helpCommand('help [command]', 'help for a command')
+    .showHelpAfterError(`(${io.program} --help shows how)`)
+    .enablePositionalOptions();
+  for (const command of commands) add(parser, command, { io, done });
+  return parser;
+}
+
+interface Use {
+  readonly io: Io;
+  readonly done: (code: number) => void;
+}
+
+function add(parser: Parser, command: Command, { io, done }: Use): void {
+  const own = parser.command(command.name, { hidden: command.hidden === true });
+  own.summary(command.summary).description(textOf(command));
+  for (const operand of command.operands ?? []) own.argument(operand);
+  for (const option of optionsFor(command)) own.addOption(parserOption(option));
+  if (command.verbatim) own.allowUnknownOption().passThroughOptions().helpOption(false);
+  if (command.examples !== undefined)
+    own.addHelpText('after', ['', 'Examples:', ...command.examples.map((line) => `  ${io.program} ${line}`)].join('\n'));
+  own.action(async () => done(await command.run(callOf(io, own.args, optionsOf(own.opts())))));
+}
+
+function textOf({ summary, description }: Command): string {
+  const first = `${summary[0]?.toUpperCase()}${summary.slice(1)}.`;
+  return description === undefined ? first : `${first}\n\n${description}`;
+}
+
+function parserOption({ flags, description, repeats, choices }: Option): ParserOption {
+  const option = new ParserOption(flags, description);
+  if (choices !== undefined) option.choices([...choices]);
+  if (repeats) option.argParser((value: string, before: readonly string[] | undefined) => [...(before ?? []), value]);
+  return option;
+}
+
+function callOf(io: Io, operands: readonly string[], options: Options): Call {
+  let session: Promise<Session> | undefined;
+  return {
+    io,
+    operands,
+    options,
+    commands,
+    connect: () => {
+      session ??= import('../cluster/session.ts').then(({ openSession }) => openSession(placeOf(options), io.env));
+      return session;
+    },
+  };
+}
+
+function placeOf(options: Options) {
+  const names = ['namespace', 'context', 'kubeconfig', 'requestTimeout'] as const;
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const value = options.text(name);
+      return value === undefined ? [] : [[name, value]];
+    }),
+  );
+}

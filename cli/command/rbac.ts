@@ -1,0 +1,13 @@
+import { type Command, engineOption, inputOptions } from './command.ts';
+import { manifestOptions } from './plan.ts';
+
+export const rbac: Command = {
+  name: 'rbac',
+  summary: 'print the Roles that the ServiceAccount of a Transaction needs',
+  description: `They are what the engine requires for the changes and for their undo, and no more. Your own rights read the cluster.
+Rights that Roles of the Transaction grant to others, and finalizers of owners, are not among them.`,
+  connects: true,
+  options: [...inputOptions, ...manifestOptions, engineOption],
+  examples: ['rbac -f deploy-v2.yaml | kubectl apply -f -'],
+  run: async (call) => (await import('../run/rbac.ts')).run(call),
+};

@@ -1,0 +1,123 @@
+// The manifests of a command line: files, folders, standard input, or what kustomize makes of a folder.
+import { spawn } from 'node:child_process';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { text as textOfStream } from 'node:stream/consumers';
+import { isObject, type JsonObject } from '../../hooks/model/json.ts';
+import { readYaml, Unfit } from '../../server/yaml.ts';
+import type { Io } from '../io.ts';
+import { Problem, wrongUse } from '../problem.ts';
+import { unrolled } from './lists.ts';
+
+export interface Sources {
+  /** Files and folders; `-` is standard input. */
+  readonly files: readonly string[];
+  /** Also the folders in a folder. */
+  readonly recursive: boolean;
+  /** A folder with a kustomization. */
+  readonly kustomize: string | undefined;
+}
+
+export interface Source {
+  /** For messages: a path, or `standard input`. */
+  readonly name: string;
+  readonly text: string;
+}
+
+export interface Manifest {
+  readonly source: string;
+  readonly object: JsonObject;
+}
+
+const bounds = { levels: 200, values: 2_000_000, characters: 64 * 1024 * 1024 };
+
+/** All objects, Lists unrolled, in the order in which they stand. At least one. Throws a Problem. */
+export async function readManifests(sources: Sources, io: Io): Promise<readonly Manifest[]> {
+  const found = (await readSources(sources, io)).flatMap(manifestsIn);
+  if (found.length > 0) return found;
+  throw new Problem('There are no manifests in what was given: name files that hold objects of Kubernetes.');
+}
+
+/** The texts, as they are. Throws a Problem. */
+export async function readSources(sources: Sources, io: Io): Promise<readonly Source[]> {
+  if (sources.kustomize !== undefined && sources.files.length > 0)
+    throw wrongUse('Give either -f or -k, not both: kustomize reads its files itself.');
+  if (sources.kustomize !== undefined) return [await kustomized(sources.kustomize, io)];
+  if (sources.files.length === 0)
+    throw wrongUse('Name the manifests: -f FILE, -f FOLDER, -f - for standard input, or -k FOLDER.');
+  const paths = sources.files.flatMap((file) => (file === '-' ? ['-'] : filesAt(resolve(io.folder, file), sources.recursive)));
+  return Promise.all(paths.map((path) => read(path, io)));
+}
+
+async function read(path: string, io: Io): Promise<Source> {
+  if (path === '-') return { name: 'standard input', text: await textOfStream(io.stdin) };
+  return { name: path, text: attempt(path, () => readFileSync(path, 'utf8')) };
+}
+
+/** As kubectl takes them. */
+const extensions = ['.yaml', '.yml', '.json'];
+
+function filesAt(path: string, recursive: boolean): readonly string[] {
+  if (!attempt(path, () => statSync(path)).isDirectory()) return [path];
+  return attempt(path, () => readdirSync(path, { withFileTypes: true }))
+    .toSorted((left, right) => (left.name < right.name ? -1 : 1))
+    .flatMap((entry) => {
+      const inside = join(path, entry.name);
+      if (entry.isDirectory()) return recursive ? filesAt(inside, true) : [];
+      return extensions.some((extension) => entry.name.endsWith(extension)) ? [inside] : [];
+    });
+}
+
+function attempt<T>(path: string, action: () => T): T {
+  try {
+    return action();
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unreadable';
+    throw new Problem(`${path} cannot be read (${code}): correct the path after -f.`);
+  }
+}
+
+/** The objects in one text, Lists unrolled. Throws a Problem. */
+export function manifestsIn({ name, text }: Source): readonly Manifest[] {
+  const documents = parsed(name, text).filter((document) => document !== null);
+  return documents.flatMap((document) => {
+    if (!isObject(document)) throw new Problem(`${name} holds a document that is no object: each must have apiVersion and kind.`);
+    return unrolled(document).map((object) => ({ source: name, object }));
+  });
+}
+
+function parsed(name: string, text: string) {
+  try {
+    return readYaml(text, bounds);
+  } catch (error) {
+    if (error instanceof Unfit) throw new Problem(`${name} ${error.message}: correct it.`);
+    throw error;
+  }
+}
+
+const builders = [
+  ['kustomize', 'build'],
+  ['kubectl', 'kustomize'],
+] as const;
+
+async function kustomized(folder: string, io: Io): Promise<Source> {
+  const path = resolve(io.folder, folder);
+  for (const [program, ...args] of builders) {
+    const text = await outputOf(program, [...args, path], io);
+    if (text !== undefined) return { name: `kustomization ${folder}`, text };
+  }
+  throw new Problem('-k needs kustomize or kubectl on the PATH: install one, or give its output to -f -.');
+}
+
+/** Undefined if there is no such program. */
+function outputOf(program: string, args: readonly string[], io: Io): Promise<string | undefined> {
+  return new Promise((done, fail) => {
+    const child = spawn(program, [...args], { env: { ...io.env }, cwd: io.folder, stdio: ['ignore', 'pipe', 'inherit'] });
+    const text = textOfStream(child.stdout);
+    child.on('error', () => done(undefined));
+    child.on('close', (code) => {
+      if (code === 0) text.then(done, fail);
+      else fail(new Problem(`${program} ${args.join(' ')} ended with ${code}: correct the kustomization.`));
+    });
+  });
+}

@@ -1,0 +1,169 @@
+// Manifests as one Transaction of Applies. The contents of Secrets do not go into it, since whoever may read a Transaction reads all
+// of it: they go into one Secret, which the Transaction names. Pure.
+import { createHash } from 'node:crypto';
+import { at, canonicalJson, type JsonObject, textAt, withPath } from '../../hooks/model/json.ts';
+import { groupOf, identityOf, type Reference } from '../../hooks/model/reference.ts';
+import { group } from '../../hooks/model/transaction.ts';
+import { storedSize } from '../../hooks/model/words.ts';
+import { mostChanges } from '../../schemas/transaction-spec.ts';
+import { Problem } from '../problem.ts';
+import { inKindOrder } from './kind-order.ts';
+import type { Manifest } from './read.ts';
+
+export interface ReleaseOptions {
+  readonly namespace: string;
+  /** Whether the command line names it. */
+  readonly isNamespaceGiven: boolean;
+  /** A name, or the beginning of one that the API server completes. */
+  readonly name: { readonly name: string } | { readonly generateName: string };
+  readonly labels: Readonly<Record<string, string>>;
+  readonly serviceAccount: string;
+  readonly fieldManager: string | undefined;
+  /** Gates of all objects at the end: their timeout, empty for the default. Undefined for none. */
+  readonly gate: string | undefined;
+  readonly recreateImmutable: boolean;
+  readonly plainSecrets: boolean;
+}
+
+export interface Release {
+  readonly transaction: JsonObject;
+  /** Contents of Secrets by the key that the Transaction names. The name of their Secret is not yet in the Transaction. */
+  readonly contents: Readonly<Record<string, string>>;
+}
+
+/** etcd takes no larger request, and the status needs its part. In bytes. */
+const largestStored = 1_500_000;
+/** Source: kubernetes, pkg/apis/core/types.go, MaxSecretSize. */
+const largestSecret = 1024 * 1024;
+
+export function isTransaction(object: JsonObject): boolean {
+  return textAt(object, 'kind') === 'Transaction' && groupOf(textAt(object, 'apiVersion') ?? '') === group;
+}
+
+/** The one Transaction among the manifests, as it is written, or else all of them as one. Throws a Problem. */
+export function transactionIn(manifests: readonly Manifest[], options: ReleaseOptions): Release {
+  const [whole, ...more] = manifests.filter(({ object }) => isTransaction(object));
+  if (whole === undefined) return releaseOf(manifests, options);
+  if (more.length > 0) throw new Problem(`These are ${more.length + 1} Transactions: apply them one after the other.`);
+  if (manifests.length > 1)
+    throw new Problem(`${whole.source} holds a Transaction, and there are other objects, too: apply either it or manifests.`);
+  return { transaction: placed(whole, options), contents: {} };
+}
+
+function placed({ source, object }: Manifest, { namespace, isNamespaceGiven }: ReleaseOptions): JsonObject {
+  const own = textAt(object, 'metadata', 'namespace');
+  if (own !== undefined && isNamespaceGiven && own !== namespace)
+    throw new Problem(`The Transaction in ${source} is of namespace ${own}, and -n says ${namespace}: correct one of them.`);
+  if (textAt(object, 'metadata', 'name') === undefined && textAt(object, 'metadata', 'generateName') === undefined)
+    throw new Problem(`The Transaction in ${source} has no metadata.name: give it one, or metadata.generateName.`);
+  return withPath(object, ['metadata', 'namespace'], own ?? namespace);
+}
+
+function releaseOf(manifests: readonly Manifest[], options: ReleaseOptions): Release {
+  const targets = manifests.map((manifest) => targetOf(manifest, options));
+  refuseTwice(manifests, targets);
+  const ordered = inKindOrder([...targets.entries()], ([, { kind }]) => kind);
+  if (ordered.length > mostChanges)
+    throw new Problem(
+      `These are ${ordered.length} objects, and a Transaction takes at most ${mostChanges}: apply them in parts.`,
+    );
+  const contents: Record<string, string> = {};
+  const changes = ordered.map(([index, target]): JsonObject => {
+    const object = manifests[index]?.object ?? {};
+    if (!isSecret(target) || options.plainSecrets) return changeOf({ content: object }, options);
+    const text = canonicalJson(object);
+    const key = `${Object.keys(contents).length}.json`;
+    contents[key] = text;
+    const digest = `sha256:${createHash('sha256').update(text).digest('hex')}`;
+    const contentFrom = { secretKeyRef: { name: '', key }, digest };
+    return changeOf({ target: wireOf(target, options.namespace), contentFrom }, options);
+  });
+  const transaction = transactionOf(changes, options);
+  refuseTooLarge(transaction, contents);
+  return { transaction, contents };
+}
+
+function isSecret({ apiVersion, kind }: Reference): boolean {
+  return kind === 'Secret' && groupOf(apiVersion) === '';
+}
+
+function targetOf({ source, object }: Manifest, { namespace }: ReleaseOptions): Reference {
+  const [apiVersion, kind] = [textAt(object, 'apiVersion'), textAt(object, 'kind')];
+  const [name, own] = [textAt(object, 'metadata', 'name'), textAt(object, 'metadata', 'namespace')];
+  if (apiVersion === undefined || kind === undefined)
+    throw new Problem(`${source} holds an object without apiVersion and kind: each manifest must have both.`);
+  if (name === undefined || name === '') throw new Problem(namelessSentence(source, kind, object));
+  if (kind === 'Namespace' && groupOf(apiVersion) === '' && name === namespace)
+    throw new Problem(
+      `${source} holds Namespace ${name}, in which the Transaction itself is: create it before, and leave it out here.`,
+    );
+  // Whether the kind has a namespace is not known here; two objects that differ by it alone differ in any case.
+  return { apiVersion, kind, name, namespace: own ?? namespace };
+}
+
+function namelessSentence(source: string, kind: string, object: JsonObject): string {
+  return at(object, 'metadata', 'generateName') === undefined
+    ? `${source} holds a ${kind} without metadata.name: name it.`
+    : `${source} holds a ${kind} with generateName: a Transaction needs the name of each object, so give it metadata.name.`;
+}
+
+function refuseTwice(manifests: readonly Manifest[], targets: readonly Reference[]): void {
+  const first = new Map<string, number>();
+  for (const [index, target] of targets.entries()) {
+    const earlier = first.get(identityOf(target));
+    if (earlier !== undefined) {
+      const places = [...new Set([manifests[earlier]?.source, manifests[index]?.source])].join(' and ');
+      throw new Problem(
+        `${target.kind} ${target.namespace}/${target.name} is there twice (${places}): a Transaction changes it once.`,
+      );
+    }
+    first.set(identityOf(target), index);
+  }
+}
+
+function wireOf({ apiVersion, kind, name, namespace }: Reference, own: string): JsonObject {
+  return { apiVersion, kind, name, ...(namespace === undefined || namespace === own ? {} : { namespace }) };
+}
+
+function changeOf(source: JsonObject, { recreateImmutable }: ReleaseOptions): JsonObject {
+  return { type: 'Apply', ...source, ...(recreateImmutable ? { whenImmutable: 'Recreate' } : {}) };
+}
+
+function transactionOf(changes: readonly JsonObject[], options: ReleaseOptions): JsonObject {
+  const { namespace, name, labels, serviceAccount, fieldManager, gate } = options;
+  return {
+    apiVersion: 'tx.janus.io/v1alpha1',
+    kind: 'Transaction',
+    metadata: { ...name, namespace, ...(Object.keys(labels).length === 0 ? {} : { labels }) },
+    spec: {
+      serviceAccountName: serviceAccount,
+      ...(fieldManager === undefined ? {} : { fieldManager }),
+      ...(gate === undefined ? {} : { gate: gate === '' ? {} : { timeout: gate } }),
+      changes,
+    },
+  };
+}
+
+function refuseTooLarge(transaction: JsonObject, contents: Readonly<Record<string, string>>): void {
+  const size = storedSize(transaction);
+  if (size > largestStored)
+    throw new Problem(
+      `The Transaction would take ${megabytes(size)}, and etcd stores at most 1.5 MB: put large contents into ConfigMaps (contentFrom), or apply in parts.`,
+    );
+  const secret = Object.values(contents).reduce((sum, text) => sum + Buffer.byteLength(text), 0);
+  if (secret > largestSecret)
+    throw new Problem(`The Secrets take ${megabytes(secret)} in all, and one Secret holds at most 1 MiB: apply them in parts.`);
+}
+
+function megabytes(bytes: number): string {
+  return `${(bytes / 1_000_000).toFixed(1)} MB`;
+}
+
+/** The Transaction, with the name of the Secret that holds its contents. */
+export function withContents(transaction: JsonObject, secret: string): JsonObject {
+  const changes = at(transaction, 'spec', 'changes') as readonly JsonObject[];
+  const named = changes.map((change) =>
+    at(change, 'contentFrom') === undefined ? change : withPath(change, ['contentFrom', 'secretKeyRef', 'name'], secret),
+  );
+  return withPath(transaction, ['spec', 'changes'], named);
+}

@@ -1,0 +1,25 @@
+// What a command has of the process: streams, environment, folder, and the moment at which the user has had enough.
+import type { ReadStream, WriteStream } from 'node:tty';
+
+export interface Io {
+  readonly stdin: ReadStream | NodeJS.ReadStream;
+  readonly stdout: WriteStream | NodeJS.WriteStream;
+  readonly stderr: WriteStream | NodeJS.WriteStream;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Relative names of files are relative to it. */
+  readonly folder: string;
+  /** `janus`, or `kubectl janus` when kubectl runs it. */
+  readonly program: string;
+  /** Aborted by Ctrl-C. */
+  readonly interrupted: AbortSignal;
+}
+
+/** Writes lines to standard output. */
+export function say(io: Io, ...lines: readonly string[]): void {
+  if (lines.length > 0) io.stdout.write(`${lines.join('\n')}\n`);
+}
+
+/** Writes a line that is no result: a warning, or what goes on meanwhile. */
+export function note(io: Io, line: string): void {
+  io.stderr.write(`${line}\n`);
+}

@@ -1,0 +1,26 @@
+#!/usr/bin/env node
+// The command line: words in, exit code out. The only file that sees the arguments of the process.
+import { basename } from 'node:path';
+import { runProgram } from './command/program.ts';
+
+const [, script = '', ...words] = process.argv;
+const called = basename(script).replace(/\.(js|mjs|ts|cmd)$/, '');
+const interruption = new AbortController();
+process.on('SIGINT', () => interruption.abort());
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  // The reader of a pipe has gone: nothing is left to be said.
+  if (error.code === 'EPIPE') process.exit(0);
+  throw error;
+});
+
+const code = await runProgram(called === 'kubectl_complete-janus' ? ['__complete', ...words] : words, {
+  stdin: process.stdin,
+  stdout: process.stdout,
+  stderr: process.stderr,
+  env: process.env,
+  folder: process.cwd(),
+  program: called.startsWith('kubectl') ? 'kubectl janus' : 'janus',
+  interrupted: interruption.signal,
+});
+// Idle connections would keep the process for a minute.
+process.stdout.write('', () => process.stderr.write('', () => process.exit(code)));

@@ -1,0 +1,19 @@
+// What ends a command early: one line that says what, where, and what to do next.
+
+/** Exit codes. Those of a followed Transaction are in `codeOfEnd` (show/end.ts). */
+export const exits = { done: 0, notDone: 1, wrongUse: 64, interrupted: 130 } as const;
+
+export class Problem extends Error {
+  readonly code: number;
+
+  /** `sentence`: for people, on one line. */
+  constructor(sentence: string, code: number = exits.notDone) {
+    super(sentence);
+    this.code = code;
+  }
+}
+
+/** The command line itself is wrong. */
+export function wrongUse(sentence: string): Problem {
+  return new Problem(sentence, exits.wrongUse);
+}

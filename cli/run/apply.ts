@@ -1,0 +1,47 @@
+// Creates a Transaction, or follows the one that is already there.
+import { engineVersion, usualEngineNamespace } from '../cluster/engine.ts';
+import type { Session } from '../cluster/session.ts';
+import type { Call } from '../command/command.ts';
+import { readManifests } from '../input/read.ts';
+import { type Release, transactionIn } from '../input/release.ts';
+import { say } from '../io.ts';
+import { exits, Problem } from '../problem.ts';
+import { planLines } from '../show/plan.ts';
+import { type Created, create } from './creating.ts';
+import { confirmed, outputStyle, sourcesOf, timeoutOf } from './given.ts';
+import { codeOf } from './plan.ts';
+import { planOf } from './planning.ts';
+import { releaseOptionsOf } from './release-options.ts';
+import { watch } from './watching.ts';
+
+export async function run(call: Call): Promise<number> {
+  const { io, options } = call;
+  const manifests = await readManifests(sourcesOf(options), io);
+  const timeout = timeoutOf(options);
+  const session = await call.connect();
+  const release = transactionIn(manifests, releaseOptionsOf(call, session.namespace, manifests));
+  if (options.flag('confirm') && !(await isWanted(call, session, release))) return exits.notDone;
+  const created = await create({ session, io, isNewNameWanted: options.flag('newName') }, release);
+  say(io, `transaction.tx.janus.io/${created.wanted.name} ${created.found ? 'unchanged' : 'created'}`);
+  return options.flag('wait') ? await follow(call, session, { created, timeout }) : exits.done;
+}
+
+/** Shows the plan, and asks. */
+async function isWanted({ io, options }: Call, session: Session, release: Release): Promise<boolean> {
+  const engineNamespace = options.text('engineNamespace') ?? usualEngineNamespace;
+  const plan = await planOf(session, release, { actAs: 'serviceAccount', engineNamespace });
+  const engine = await engineVersion(session, engineNamespace);
+  const style = outputStyle(io, options);
+  say(io, ...planLines(plan, { style, engine, program: io.program, code: codeOf(plan, false), isBrief: false }));
+  if (plan.verdict === 'refused') throw new Problem('The engine would refuse this Transaction: it is not created.');
+  return confirmed(io, options, `Create this Transaction of ${plan.changes.length} changes in namespace ${plan.namespace}?`);
+}
+
+interface Following {
+  readonly created: Created;
+  readonly timeout: number | undefined;
+}
+
+function follow({ io, options }: Call, session: Session, { created, timeout }: Following): Promise<number> {
+  return watch({ io, session, wanted: created.wanted, end: 'Committed', style: outputStyle(io, options), timeout });
+}

@@ -1,0 +1,73 @@
+// What may follow the words of a command line: commands, options, values of options, names from the cluster. Where the cluster gives no
+// answer there are no names, and no message: it would stand in the middle of a line.
+import { contextsIn } from '../cluster/kubeconfig.ts';
+import { openSession } from '../cluster/session.ts';
+import { listNames } from '../cluster/transactions.ts';
+import { type Call, type Completes, type Option, optionsFor } from '../command/command.ts';
+import { type Io, say } from '../io.ts';
+import { exits } from '../problem.ts';
+
+interface Found {
+  readonly words: readonly string[];
+  readonly files?: true;
+}
+
+export async function run(call: Call): Promise<number> {
+  const { io, operands } = call;
+  const before = operands.slice(0, -1);
+  const begun = operands.at(-1) ?? '';
+  const { words, files } = await candidates(call, before, begun);
+  const fitting = words.filter((word) => word.startsWith(begun));
+  say(io, ...fitting, files === undefined ? ':4' : ':0');
+  return exits.done;
+}
+
+async function candidates({ io, commands }: Call, before: readonly string[], begun: string): Promise<Found> {
+  const command = commands.find(({ name }) => name === before[0]);
+  if (before.length === 0)
+    return { words: commands.filter(({ hidden }) => !hidden).map(({ name, summary }) => `${name}\t${summary}`) };
+  if (command === undefined) return { words: [] };
+  const open = optionsFor(command).find((option) => namesOf(option).includes(before.at(-1) ?? '') && takesValue(option));
+  if (open !== undefined) return valuesOf(io, open, before);
+  if (begun.startsWith('-')) return { words: optionsFor(command).map(describe) };
+  return fromCluster(io, command.completes, before);
+}
+
+/** `-n, --namespace <name>`: both names. */
+function namesOf({ flags }: Option): readonly string[] {
+  return flags.match(/(?<![\w-])--?[A-Za-z][\w-]*/g) ?? [];
+}
+
+function takesValue({ flags }: Option): boolean {
+  return flags.includes('<');
+}
+
+function describe(option: Option): string {
+  return `${namesOf(option).at(-1)}\t${option.description}`;
+}
+
+function valuesOf(io: Io, { choices, completes }: Option, before: readonly string[]): Promise<Found> | Found {
+  return choices === undefined ? fromCluster(io, completes, before) : { words: choices };
+}
+
+/** A completion that takes longer is in the way. */
+const patience = '3s';
+
+async function fromCluster(io: Io, completes: Completes | undefined, before: readonly string[]): Promise<Found> {
+  if (completes === undefined) return { words: [] };
+  if (completes === 'files') return { words: [], files: true };
+  const place = placeIn(before);
+  try {
+    if (completes === 'contexts') return { words: contextsIn(place, io.env) };
+    return { words: await listNames(openSession({ ...place, requestTimeout: patience }, io.env), completes) };
+  } catch {
+    return { words: [] };
+  }
+}
+
+function placeIn(before: readonly string[]) {
+  const after = (...names: readonly string[]): string | undefined =>
+    before.flatMap((word, index) => (names.includes(word) ? [before[index + 1] ?? ''] : [])).at(-1);
+  const place = { namespace: after('-n', '--namespace'), context: after('--context'), kubeconfig: after('--kubeconfig') };
+  return Object.fromEntries(Object.entries(place).filter((entry): entry is [string, string] => entry[1] !== undefined));
+}

@@ -1,0 +1,168 @@
+// The writes of apply, in their order: a dry run of the Transaction, its content Secret, the Transaction, the owner of the Secret. Killed
+// anywhere, it leaves at most a Secret without an owner, which the next apply and `janus locks` name.
+import { at, equalJson, type JsonObject, textAt, withPath } from '../../hooks/model/json.ts';
+import { foreign } from '../../hooks/model/words.ts';
+import { contentSecretOf, contentSecrets, hasNoOwner, orphans } from '../cluster/content-secrets.ts';
+import { caller, type Session } from '../cluster/session.ts';
+import { findTransaction, problemOf, type TransactionName } from '../cluster/transactions.ts';
+import { createContentSecret, createTransaction, ownContentSecret } from '../cluster/writes.ts';
+import { type Release, withContents } from '../input/release.ts';
+import { type Io, note } from '../io.ts';
+import { Problem } from '../problem.ts';
+import { sentenceOf } from '../show/sentences.ts';
+
+interface Creating {
+  readonly session: Session;
+  readonly io: Io;
+  /** Whether another name may be taken if that of the Transaction is taken by another spec. */
+  readonly isNewNameWanted: boolean;
+}
+
+export interface Created {
+  readonly wanted: TransactionName;
+  /** Whether it was there already, with an equal spec. */
+  readonly found: boolean;
+}
+
+/** Throws a Problem; nothing is created then, unless it says so. */
+export async function create(creating: Creating, release: Release): Promise<Created> {
+  const namespace = textAt(release.transaction, 'metadata', 'namespace') ?? '';
+  if (hasContents(release)) await nameOrphans(creating, namespace);
+  const first = textAt(release.transaction, 'metadata', 'name');
+  return first === undefined
+    ? createAs(creating, release, { namespace })
+    : createNamed(creating, release, { namespace, name: first });
+}
+
+async function createNamed(creating: Creating, release: Release, { namespace, name: first }: TransactionName): Promise<Created> {
+  for (let number = 1; ; number += 1) {
+    const wanted = { namespace, name: number === 1 ? first : `${first}-${number}` };
+    const created = await createUnlessTaken(creating, release, wanted);
+    if (created !== undefined) return created;
+    if (!creating.isNewNameWanted) throw taken(wanted);
+  }
+}
+
+/** Undefined if another spec has that name. */
+async function createUnlessTaken(creating: Creating, release: Release, wanted: TransactionName): Promise<Created | undefined> {
+  const found = await findTransaction(creating.session, wanted);
+  if (found === undefined) return createAs(creating, release, wanted);
+  return (await isEqual(creating, release, found)) ? adopted(creating, release, found) : undefined;
+}
+
+function hasContents({ contents }: Release): boolean {
+  return Object.keys(contents).length > 0;
+}
+
+function taken({ namespace, name }: TransactionName): Problem {
+  return new Problem(
+    `Transaction ${name} exists in namespace ${namespace} with another spec, which cannot be changed: give another --name, or --new-name.`,
+  );
+}
+
+/** Of a Transaction of that name: its Secret cannot have another name, so the next apply finds it. */
+function secretNameOf(transaction: string): string {
+  return `${transaction}-contents`;
+}
+
+async function createAs(creating: Creating, release: Release, wanted: Partial<TransactionName>): Promise<Created> {
+  const { session } = creating;
+  const named = withName(release.transaction, wanted.name);
+  const namespace = wanted.namespace ?? '';
+  // What admission refuses is refused here, before anything is stored.
+  mustBeWritten(await createTransaction(session, withContents(named, 'dry-run'), true), session, namespace);
+  const secret = hasContents(release) ? await secretFor(creating, release, wanted) : undefined;
+  const answer = await createTransaction(session, secret === undefined ? named : withContents(named, secret));
+  const created = mustBeWritten(answer, session, namespace, secret);
+  const name = textAt(created, 'metadata', 'name') ?? '';
+  if (secret !== undefined) await own(creating, { namespace, name: secret }, created);
+  return { wanted: { namespace, name }, found: false };
+}
+
+function withName(transaction: JsonObject, name: string | undefined): JsonObject {
+  return name === undefined ? transaction : withPath(transaction, ['metadata', 'name'], name);
+}
+
+function mustBeWritten(
+  answer: Awaited<ReturnType<typeof createTransaction>>,
+  session: Session,
+  namespace: string,
+  secret?: string,
+): JsonObject {
+  if (answer.kind === 'ok') return answer.body;
+  const { message } = problemOf(answer, session, { verb: 'create', namespace });
+  throw new Problem(secret === undefined ? message : `${message} Secret ${secret} with its contents is left: delete it.`);
+}
+
+/** Creates it, or takes one that an earlier apply of the same contents has left. Returns its name. */
+async function secretFor(
+  creating: Creating,
+  { transaction, contents }: Release,
+  wanted: Partial<TransactionName>,
+): Promise<string> {
+  const { session } = creating;
+  const namespace = wanted.namespace ?? '';
+  const prefix = textAt(transaction, 'metadata', 'generateName') ?? '';
+  const metadata = wanted.name === undefined ? { generateName: `${prefix}contents-` } : { name: secretNameOf(wanted.name) };
+  const secret = contentSecretOf(metadata, contents);
+  const answer = await createContentSecret(session, namespace, secret);
+  if (answer.kind === 'ok') return textAt(answer.body, 'metadata', 'name') ?? '';
+  if (answer.failure.kind === 'exists' && wanted.name !== undefined)
+    return again(creating, { namespace, name: secretNameOf(wanted.name) }, secret);
+  // What the API server says may quote the Secret.
+  const sentence = sentenceOf(
+    { ...answer.failure, message: '' },
+    { verb: 'create', resource: 'secrets', namespace, server: session.server },
+  );
+  throw new Problem(
+    `${sentence.trim()} The values of Secrets go into a Secret of their own; --plain-secrets puts them into the Transaction.`,
+  );
+}
+
+async function again({ session, io }: Creating, place: TransactionName, secret: JsonObject): Promise<string> {
+  const found = await session.cluster.get({ resource: contentSecrets, ...place }, caller);
+  const isSame = found.kind === 'ok' && hasNoOwner(found.object) && equalJson(at(found.object, 'data'), at(secret, 'data'));
+  if (!isSame)
+    throw new Problem(
+      `Secret ${place.namespace}/${place.name} exists with other contents, perhaps left of an earlier apply: delete it, or give another --name.`,
+    );
+  note(io, `Secret ${place.namespace}/${place.name} was left of an apply that was ended early, and is used now.`);
+  return place.name;
+}
+
+async function own({ session, io }: Creating, place: TransactionName, owner: JsonObject): Promise<void> {
+  const answer = await ownContentSecret(session, place, owner);
+  if (answer.kind === 'failed')
+    note(io, `Secret ${place.namespace}/${place.name} has no owner (${answer.failure.reason}): delete it with the Transaction.`);
+}
+
+/** The existing one. Its Secret gets its owner if an earlier apply was ended before that. */
+async function adopted(creating: Creating, release: Release, found: JsonObject): Promise<Created> {
+  const { session } = creating;
+  const [namespace = '', name = ''] = [textAt(found, 'metadata', 'namespace'), textAt(found, 'metadata', 'name')];
+  if (hasContents(release)) {
+    const place = { namespace, name: secretNameOf(name) };
+    const secret = await session.cluster.getMetadata({ resource: contentSecrets, ...place }, caller);
+    if (secret.kind === 'ok' && hasNoOwner(secret.object)) await own(creating, place, found);
+  }
+  return { wanted: { namespace, name }, found: true };
+}
+
+/** Compares with what the API server would store: defaults set, order of keys aside. */
+async function isEqual({ session }: Creating, release: Release, found: JsonObject): Promise<boolean> {
+  const name = textAt(found, 'metadata', 'name') ?? '';
+  const whole = hasContents(release) ? withContents(release.transaction, secretNameOf(name)) : release.transaction;
+  const metadata = { namespace: textAt(found, 'metadata', 'namespace') ?? '', generateName: 'compare-' };
+  const tried = await createTransaction(session, { ...whole, metadata }, true);
+  return tried.kind === 'ok' && equalJson(at(tried.body, 'spec'), at(found, 'spec'));
+}
+
+async function nameOrphans({ session, io }: Creating, namespace: string): Promise<void> {
+  const found = await orphans(session, namespace);
+  if ('kind' in found) return;
+  for (const orphan of found)
+    note(
+      io,
+      `Secret ${orphan.namespace}/${foreign(orphan.name, 253)} is left of an apply that was ended early: if no Transaction names it, delete it.`,
+    );
+}

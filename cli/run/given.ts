@@ -1,0 +1,43 @@
+// What options mean, for all commands that have them.
+
+import { parseDuration } from '../../hooks/model/timeouts.ts';
+import type { Options } from '../command/command.ts';
+import type { Sources } from '../input/read.ts';
+import { type Io, note } from '../io.ts';
+import { wrongUse } from '../problem.ts';
+import { type Style, styleFor } from '../show/style.ts';
+
+/** In ms; undefined for no end. Throws a Problem. */
+export function timeoutOf(options: Options): number | undefined {
+  const text = options.text('timeout');
+  if (text === undefined) return undefined;
+  const wished = parseDuration(text);
+  if (wished === undefined || wished <= 0) throw wrongUse(`--timeout must be a duration such as 5m; found "${text}".`);
+  return wished;
+}
+
+/** How lines on standard output look. */
+export function outputStyle(io: Io, options: Options): Style {
+  return styleFor({ isTerminal: io.stdout.isTTY === true, env: io.env, color: options.text('color') });
+}
+
+/** Asks at a terminal; elsewhere only `--yes` is an answer. Throws a Problem there. */
+export async function confirmed(io: Io, options: Options, question: string): Promise<boolean> {
+  if (options.flag('yes')) return true;
+  if (io.stdin.isTTY !== true || io.stderr.isTTY !== true) throw wrongUse(`${question} Here nobody can answer: give --yes.`);
+  const { createInterface } = await import('node:readline/promises');
+  const asking = createInterface({ input: io.stdin, output: io.stderr });
+  try {
+    const answer = await asking.question(`${question} [y/N] `, { signal: io.interrupted });
+    const isYes = /^y(es)?$/i.test(answer.trim());
+    if (!isYes) note(io, 'Nothing was changed.');
+    return isYes;
+  } finally {
+    asking.close();
+  }
+}
+
+/** What -f, -R and -k name. */
+export function sourcesOf(options: Options): Sources {
+  return { files: options.list('filename'), recursive: options.flag('recursive'), kustomize: options.text('kustomize') };
+}

@@ -1,0 +1,100 @@
+import { orphans } from '../cluster/content-secrets.ts';
+import { usualEngineNamespace } from '../cluster/engine.ts';
+import { type LockView, readLocks } from '../cluster/locks.ts';
+import type { Session } from '../cluster/session.ts';
+import { listTransactions } from '../cluster/transactions.ts';
+import type { Call } from '../command/command.ts';
+import { type Io, note, say } from '../io.ts';
+import { exits, Problem } from '../problem.ts';
+import { clockOf } from '../show/age.ts';
+import { isOver } from '../show/end.ts';
+import { sentenceOf } from '../show/sentences.ts';
+import { tableOf } from '../show/table.ts';
+import { viewOf } from '../show/view.ts';
+
+export async function run({ io, options, connect }: Call): Promise<number> {
+  const session = await connect();
+  const engineNamespace = options.text('engineNamespace') ?? usualEngineNamespace;
+  const found = await readLocks(session, engineNamespace);
+  const known = await transactionsSeen(session);
+  if (found.kind === 'ok') showLocks(io, found, known);
+  else {
+    const { failure } = found;
+    const attempted = {
+      verb: 'list',
+      resource: 'leases.coordination.k8s.io',
+      namespace: engineNamespace,
+      server: session.server,
+    };
+    if (failure.reason !== 'Forbidden') throw new Problem(sentenceOf(failure, attempted));
+    note(io, `You may not list leases in namespace ${engineNamespace} (Forbidden): this is what Transactions say.`);
+    showHolders(io, known);
+  }
+  await showOrphans(io, session, known);
+  return exits.done;
+}
+
+interface Seen {
+  /** Undefined for all namespaces. */
+  readonly namespace: string | undefined;
+  readonly views: readonly ReturnType<typeof viewOf>[];
+}
+
+/** Those of the cluster; of the namespace, where the user may not list all. */
+async function transactionsSeen(session: Session): Promise<Seen> {
+  try {
+    return { namespace: undefined, views: (await listTransactions(session, undefined)).map(viewOf) };
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    return { namespace: session.namespace, views: (await listTransactions(session, session.namespace)).map(viewOf) };
+  }
+}
+
+function showLocks(io: Io, { locks, now }: { readonly locks: readonly LockView[]; readonly now: number }, known: Seen): void {
+  if (locks.length === 0) {
+    note(io, 'No object is locked.');
+    return;
+  }
+  const rows = locks.map((lock) => [
+    lock.target,
+    lock.holder,
+    lock.since === undefined ? '' : clockOf(now - lock.since),
+    lock.expires === undefined ? '' : clockOf(lock.expires - now),
+    stateOf(lock, now, known),
+  ]);
+  say(io, ...tableOf(['TARGET', 'HELD BY', 'SINCE', 'EXPIRES', 'STATE'], rows));
+}
+
+function stateOf({ holder, holderUid, expires }: LockView, now: number, { namespace, views }: Seen): string {
+  const isExpired = expires !== undefined && expires < now;
+  const isVisible = namespace === undefined || holder.startsWith(`${namespace}/`);
+  const isGone = isVisible && !views.some(({ uid }) => uid === holderUid);
+  return [isExpired ? 'expired' : 'held', ...(isGone ? ['its Transaction is gone'] : [])].join(', ');
+}
+
+/** A Transaction that is not over holds all of its targets, once it is past its checks. */
+function showHolders(io: Io, { views }: Seen): void {
+  const holding = views.filter((view) => !isOver(view));
+  if (holding.length === 0) {
+    note(io, 'No Transaction is under way.');
+    return;
+  }
+  const rows = holding.flatMap((view) =>
+    view.changes.map(({ kind, name }) => [
+      `${kind} ${name.includes('/') ? name : `${view.namespace}/${name}`}`,
+      `${view.namespace}/${view.name}`,
+      view.phase,
+    ]),
+  );
+  say(io, ...tableOf(['TARGET', 'WANTED BY', 'PHASE'], rows));
+}
+
+async function showOrphans(io: Io, session: Session, { namespace }: Seen): Promise<void> {
+  const found = await orphans(session, namespace);
+  if ('kind' in found) return;
+  for (const orphan of found)
+    say(
+      io,
+      `Secret ${orphan.namespace}/${orphan.name} holds contents of an apply that was ended early: delete it, if no Transaction names it.`,
+    );
+}

@@ -1,0 +1,37 @@
+import type { Plan } from '../../hooks/inspection.ts';
+import { engineVersion } from '../cluster/engine.ts';
+import type { Call } from '../command/command.ts';
+import { note, say } from '../io.ts';
+import { formatted } from '../show/formats.ts';
+import { planDocument, planLines } from '../show/plan.ts';
+import { clientVersion } from './client-version.ts';
+import { showOutside } from './external-diff.ts';
+import { outputStyle } from './given.ts';
+import { planOfGiven } from './planning.ts';
+
+/** Exit codes of a plan. */
+const codes = { nothing: 0, changes: 1, refused: 2, unknown: 3 } as const;
+
+export async function run(call: Call): Promise<number> {
+  const { io, options } = call;
+  const plan = await planOfGiven(call, options.flag('asMe') ? 'caller' : 'serviceAccount');
+  const engine = await engineVersion(await call.connect(), options.text('engineNamespace'));
+  if (/^\d/.test(engine) && engine !== clientVersion)
+    note(io, `This program is version ${clientVersion}, the engine ${engine}: they may come to other verdicts.`);
+  const code = codeOf(plan, options.flag('strict'));
+  const format = options.text('output');
+  const external = io.env.KUBECTL_EXTERNAL_DIFF ?? '';
+  if (format !== undefined) say(io, formatted([planDocument(plan)], format));
+  else if (external !== '') await showOutside(io, external, plan.changes);
+  if (format === undefined)
+    say(io, ...planLines(plan, { style: outputStyle(io, options), engine, program: io.program, code, isBrief: external !== '' }));
+  return code;
+}
+
+/** The exit code of a plan. */
+export function codeOf(plan: Plan, isStrict: boolean): number {
+  if (plan.verdict === 'refused') return codes.refused;
+  if (plan.verdict === 'unknown') return codes.unknown;
+  if (isStrict && plan.changes.some(({ owners }) => owners.length > 0)) return codes.refused;
+  return plan.changes.some(({ operation }) => operation !== 'none') ? codes.changes : codes.nothing;
+}

@@ -1,0 +1,55 @@
+// What the options of apply (and of plan) say about the Transaction that manifests become.
+import type { Call, Options } from '../command/command.ts';
+import type { Manifest } from '../input/read.ts';
+import { isTransaction, type ReleaseOptions } from '../input/release.ts';
+import { wrongUse } from '../problem.ts';
+
+const forManifests = [
+  'name',
+  'generateName',
+  'label',
+  'serviceAccount',
+  'fieldManager',
+  'gate',
+  'recreateImmutable',
+  'plainSecrets',
+];
+
+/** Throws a Problem for options that contradict each other, or what was read. */
+export function releaseOptionsOf({ options }: Call, namespace: string, manifests: readonly Manifest[]): ReleaseOptions {
+  refuseContradictions(options, manifests);
+  const name = options.text('name');
+  return {
+    namespace,
+    isNamespaceGiven: options.text('namespace') !== undefined,
+    name: name === undefined ? { generateName: options.text('generateName') ?? 'apply-' } : { name },
+    labels: Object.fromEntries(options.list('label').map(labelIn)),
+    serviceAccount: options.text('serviceAccount') ?? '',
+    fieldManager: options.text('fieldManager'),
+    gate: options.flag('gate') ? '' : options.text('gate'),
+    recreateImmutable: options.flag('recreateImmutable'),
+    plainSecrets: options.flag('plainSecrets'),
+  };
+}
+
+function refuseContradictions(options: Options, manifests: readonly Manifest[]): void {
+  const isGiven = (one: string): boolean => options.flag(one) || options.text(one) !== undefined || options.list(one).length > 0;
+  if (manifests.some(({ object }) => isTransaction(object))) {
+    const given = forManifests.filter(isGiven);
+    if (given.length === 0) return;
+    throw wrongUse(`${given.map(flagOf).join(', ')} cannot change a Transaction that is read from a file: leave it out.`);
+  }
+  if (!isGiven('serviceAccount'))
+    throw wrongUse('Manifests need --service-account NAME: the ServiceAccount that the changes are made as.');
+  if (isGiven('newName') && !isGiven('name')) throw wrongUse('--new-name needs --name: NAME-2 is taken then.');
+}
+
+function labelIn(text: string): readonly [string, string] {
+  const [, key, value] = /^([^=]+)=(.*)$/.exec(text) ?? [];
+  if (key === undefined || value === undefined) throw wrongUse(`--label takes KEY=VALUE; found "${text}".`);
+  return [key, value];
+}
+
+function flagOf(name: string): string {
+  return `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+}

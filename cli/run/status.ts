@@ -1,0 +1,37 @@
+import type { Session } from '../cluster/session.ts';
+import { getTransaction, listTransactions, type TransactionName } from '../cluster/transactions.ts';
+import type { Call } from '../command/command.ts';
+import { say } from '../io.ts';
+import { exits, Problem } from '../problem.ts';
+import { formatted } from '../show/formats.ts';
+import { treeOf } from '../show/tree.ts';
+import { viewOf } from '../show/view.ts';
+import { outputStyle, timeoutOf } from './given.ts';
+import { watch } from './watching.ts';
+
+export async function run(call: Call): Promise<number> {
+  const { io, options } = call;
+  const session = await call.connect();
+  const wanted = { namespace: session.namespace, name: call.operands[0] ?? (await newest(session)) };
+  if (!options.flag('watch')) return show(call, session, wanted);
+  return watch({ io, session, wanted, end: 'Committed', style: outputStyle(io, options), timeout: timeoutOf(options) });
+}
+
+async function show({ io, options }: Call, session: Session, wanted: TransactionName): Promise<number> {
+  const object = await getTransaction(session, wanted);
+  const format = options.text('output');
+  if (format === undefined) {
+    const view = viewOf(object);
+    const elapsed = (view.endedAt ?? Date.now()) - (view.startedAt ?? Date.now());
+    const columns = io.stdout.isTTY === true ? io.stdout.columns : Number.POSITIVE_INFINITY;
+    say(io, ...treeOf({ view, elapsed }, { columns }, outputStyle(io, options)));
+  } else say(io, formatted([object], format));
+  return exits.done;
+}
+
+async function newest(session: Session): Promise<string> {
+  const all = (await listTransactions(session, session.namespace)).map(viewOf);
+  const last = all.toSorted((left, right) => (right.createdAt ?? 0) - (left.createdAt ?? 0))[0];
+  if (last === undefined) throw new Problem(`No Transactions in namespace ${session.namespace}.`);
+  return last.name;
+}

@@ -1,0 +1,149 @@
+// Follows a Transaction for a person, or for a log: a tree that is drawn again at a terminal, a line for each news elsewhere.
+import { createLogUpdate } from 'log-update';
+import { type Followed, follow } from '../cluster/follow.ts';
+import type { Session } from '../cluster/session.ts';
+import type { TransactionName } from '../cluster/transactions.ts';
+import { type Io, note, say } from '../io.ts';
+import { exits, Problem } from '../problem.ts';
+import { clockOf } from '../show/age.ts';
+import { codeOfEnd, conclusionOf, isOver, stillGoing, type Wanted } from '../show/end.ts';
+import { newsOf } from '../show/news.ts';
+import type { Style } from '../show/style.ts';
+import { treeOf } from '../show/tree.ts';
+import { type TransactionView, viewOf } from '../show/view.ts';
+
+interface Watched {
+  readonly io: Io;
+  readonly session: Session;
+  readonly wanted: TransactionName;
+  /** What it should become. */
+  readonly end: Wanted;
+  readonly style: Style;
+  /** In ms. */
+  readonly timeout: number | undefined;
+  /** A request that must have taken effect before an end counts. */
+  readonly request?: { readonly name: string; readonly value: string };
+}
+
+/** Resolves with the exit code, once it is over or the time has passed. Throws a Problem. */
+export async function watch(watched: Watched): Promise<number> {
+  const { io, session, wanted, timeout } = watched;
+  const ending = new AbortController();
+  const stop = (): void => ending.abort();
+  io.interrupted.addEventListener('abort', stop, { once: true });
+  const timer = timeout === undefined ? undefined : setTimeout(stop, timeout);
+  const screen = screenFor(watched);
+  try {
+    const last = await lastOf(follow(session, wanted, ending.signal), screen, watched);
+    return conclude(watched, last, screen);
+  } finally {
+    clearTimeout(timer);
+    ending.abort();
+    screen.close();
+  }
+}
+
+/** Shows each state; returns the one with which it has ended, or the last one that was seen. */
+async function lastOf(states: AsyncIterable<Followed>, screen: Screen, watched: Watched): Promise<TransactionView | undefined> {
+  let last: TransactionView | undefined;
+  for await (const { object, trouble } of states) {
+    if (object === undefined) screen.trouble(trouble ?? '');
+    else {
+      last = viewOf(object);
+      screen.show(last);
+      if (hasEnded(last, watched)) return last;
+    }
+  }
+  return last;
+}
+
+function hasEnded(view: TransactionView, { request }: Watched): boolean {
+  return isOver(view) && (request === undefined || view.handled[request.name] === request.value);
+}
+
+function conclude(watched: Watched, last: TransactionView | undefined, screen: Screen): number {
+  const { io, end } = watched;
+  const elapsed = screen.elapsed();
+  screen.close();
+  if (last === undefined) throw new Problem('Nothing was seen of the Transaction in that time.', stillGoing);
+  const isEnd = hasEnded(last, watched);
+  say(io, conclusionOf(last, clockOf(isEnd ? spanOf(last, elapsed) : elapsed), { program: io.program, isEnd }));
+  if (isEnd) return codeOfEnd(last, end);
+  return io.interrupted.aborted ? exits.interrupted : stillGoing;
+}
+
+/** As the status says; else for how long it was followed. */
+function spanOf({ startedAt, endedAt }: TransactionView, elapsed: number): number {
+  return startedAt === undefined || endedAt === undefined ? elapsed : endedAt - startedAt;
+}
+
+interface Screen {
+  show(view: TransactionView): void;
+  trouble(sentence: string): void;
+  /** ms since the begin. */
+  elapsed(): number;
+  close(): void;
+}
+
+function screenFor({ io, style }: Watched): Screen {
+  return io.stdout.isTTY === true ? terminal(io, style) : log(io);
+}
+
+/** How often the clock of the tree moves, in ms. */
+const tick = 1_000;
+
+function terminal(io: Io, style: Style): Screen {
+  const draw = createLogUpdate(io.stdout as NodeJS.WriteStream, { showCursor: true });
+  const started = performance.now();
+  const elapsed = (): number => performance.now() - started;
+  const reached = new Map<number, number>();
+  let view: TransactionView | undefined;
+  let trouble = '';
+  const redraw = (): void => {
+    if (view === undefined) return;
+    const { columns = 80, rows = 24 } = io.stdout as NodeJS.WriteStream;
+    // One row stays for the prompt, one for the trouble.
+    const lines = treeOf({ view, elapsed: elapsed(), reached }, { columns, rows: rows - 2 }, style);
+    draw([...lines, ...(trouble === '' ? [] : [trouble.slice(0, columns)])].join('\n'));
+  };
+  const timer = setInterval(redraw, tick);
+  return {
+    show(next) {
+      for (const [index, { state }] of next.changes.entries())
+        if (view !== undefined && state !== view.changes[index]?.state) reached.set(index, elapsed());
+      [view, trouble] = [next, ''];
+      redraw();
+    },
+    trouble(sentence) {
+      trouble = sentence;
+      redraw();
+    },
+    elapsed,
+    close() {
+      clearInterval(timer);
+      redraw();
+      draw.done();
+    },
+  };
+}
+
+function log(io: Io): Screen {
+  const started = performance.now();
+  const elapsed = (): number => performance.now() - started;
+  let view: TransactionView | undefined;
+  let told = '';
+  return {
+    show(next) {
+      const time = `${(elapsed() / 1000).toFixed(2)}s`;
+      say(io, ...newsOf(next, view).map((line) => `${time} ${line}`));
+      view = next;
+      told = '';
+    },
+    trouble(sentence) {
+      if (sentence !== told) note(io, sentence);
+      told = sentence;
+    },
+    elapsed,
+    close: () => undefined,
+  };
+}

@@ -1,0 +1,46 @@
+// How a Transaction has ended, as a sentence and as an exit code.
+import { isPhase, isTerminal } from '../../hooks/model/phase.ts';
+import type { TransactionView } from './view.ts';
+
+/** What the user of a command wants it to become. */
+export type Wanted = 'Committed' | 'RolledBack';
+
+/** Whether nothing more happens by itself: terminal, its locks released. */
+export function isOver({ phase, finished }: TransactionView): boolean {
+  return isPhase(phase) && isTerminal(phase) && finished;
+}
+
+/** Exit codes of a Transaction that is over. */
+const codes = { wanted: 0, nothingApplied: 2, rolledBack: 3, somethingLeft: 4 } as const;
+/** The time of --timeout has passed; the Transaction goes on. */
+export const stillGoing = 5;
+
+export function codeOfEnd(view: TransactionView, wanted: Wanted): number {
+  if (view.phase === wanted) return codes.wanted;
+  if (view.phase === 'Failed') return view.left > 0 ? codes.somethingLeft : codes.nothingApplied;
+  // An undo that ended as Committed was never begun.
+  return view.phase === 'RolledBack' ? codes.rolledBack : 1;
+}
+
+interface Conclusion {
+  readonly program: string;
+  /** Whether it is over. */
+  readonly isEnd: boolean;
+}
+
+/** One line that says what is there now, and what to do next. */
+export function conclusionOf(view: TransactionView, after: string, { program, isEnd }: Conclusion): string {
+  const { name, namespace } = view;
+  switch (isEnd ? view.phase : 'going') {
+    case 'Committed':
+      return `Committed after ${after}: all ${view.changes.length} changes are applied.`;
+    case 'RolledBack':
+      return `RolledBack after ${after}: nothing is left of it.   ${program} diff ${name} -n ${namespace}`;
+    case 'Failed':
+      return view.left > 0
+        ? `Failed after ${after}: ${view.left} objects are not restored.   ${program} retry ${name} -n ${namespace}`
+        : `Failed after ${after}: nothing was applied.`;
+    default:
+      return `${view.phase} after ${after}: it goes on.   ${program} status ${name} -n ${namespace} --watch`;
+  }
+}

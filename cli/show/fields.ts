@@ -1,0 +1,71 @@
+// Fields that differ, as lines. Pure.
+import type { FieldChange, PlannedChange, Shown } from '../../hooks/inspection.ts';
+import { describe, type Reference } from '../../hooks/model/reference.ts';
+import { clean } from '../../hooks/model/words.ts';
+import { paint, type Style } from './style.ts';
+
+/** A value on one line: what cannot be seen is written as `\u{...}`. */
+function shownText(shown: Shown | undefined): string {
+  if (shown === undefined) return '(none)';
+  return shown.kind === 'hidden' ? '(hidden)' : clean(JSON.stringify(shown.value));
+}
+
+const longestColumn = 60;
+
+/** `path   before -> after`, the paths in one column; with `now` as a third value where it is told. */
+export function fieldLines(fields: readonly FieldChange[], style: Style, withNow = false): readonly string[] {
+  const width = Math.min(longestColumn, Math.max(0, ...fields.map(({ path }) => clean(path).length)));
+  return fields.flatMap((field) => {
+    const path = clean(field.path).padEnd(width);
+    const now = withNow ? `, now ${shownText(field.now)}` : '';
+    const lines = linesOfText(field);
+    const head = `    ${path}   `;
+    if (lines === undefined)
+      return [`${head}${shownText(field.before)} -> ${paint(style, 'bold', shownText(field.after))}${now}`];
+    return [
+      head.trimEnd(),
+      ...lines.map((line) => `      ${paint(style, line.startsWith('+') ? 'green' : 'red', line)}`),
+      ...(withNow ? [`      now ${shownText(field.now)}`] : []),
+    ];
+  });
+}
+
+/** Texts of several lines, by the lines that one side alone has. */
+function linesOfText({ before, after }: FieldChange): readonly string[] | undefined {
+  const [old, made] = [textIn(before), textIn(after)];
+  if (old === undefined || made === undefined || !(old.includes('\n') || made.includes('\n'))) return undefined;
+  const [left, right] = [old.split('\n'), made.split('\n')];
+  const [first, last] = [same(left, right), same(left.toReversed(), right.toReversed())];
+  const end = Math.min(last, Math.min(left.length, right.length) - first);
+  return [
+    ...left.slice(first, left.length - end).map((line) => `- ${clean(line)}`),
+    ...right.slice(first, right.length - end).map((line) => `+ ${clean(line)}`),
+  ];
+}
+
+function textIn(shown: Shown | undefined): string | undefined {
+  return shown?.kind === 'value' && typeof shown.value === 'string' ? shown.value : undefined;
+}
+
+/** How many lines are the same from the start. */
+function same(left: readonly string[], right: readonly string[]): number {
+  const differing = left.findIndex((line, index) => line !== right[index]);
+  return differing < 0 ? left.length : differing;
+}
+
+/** A file with one field a line. A hidden value that changes differs, without being told. */
+export function fieldFile(
+  { target, fields }: PlannedChange,
+  side: 'before' | 'after',
+): { readonly name: string; readonly text: string } {
+  const lines = fields.map((field) => {
+    const shown = field[side];
+    const told = shown?.kind === 'hidden' ? `(hidden, ${side})` : shownText(shown);
+    return `${clean(field.path)}: ${told}\n`;
+  });
+  return { name: `${fileName(target)}.yaml`, text: fields.some((field) => field[side] !== undefined) ? lines.join('') : '' };
+}
+
+function fileName(target: Reference): string {
+  return describe(target).replaceAll(/[^\w.-]+/g, '.');
+}

@@ -1,0 +1,140 @@
+// A plan as a table, the fields of each change, and what stands against it. Pure.
+import type { Finding, Plan, PlannedChange } from '../../hooks/inspection.ts';
+import type { JsonObject } from '../../hooks/model/json.ts';
+import { describe } from '../../hooks/model/reference.ts';
+import { clean } from '../../hooks/model/words.ts';
+import { fieldLines } from './fields.ts';
+import { paint, type Style } from './style.ts';
+import { tableOf } from './table.ts';
+
+interface Setting {
+  readonly style: Style;
+  /** The version of the engine, or why it is unknown. */
+  readonly engine: string;
+  readonly program: string;
+  /** The exit code. */
+  readonly code: number;
+  /** Without the fields: another program has shown them. */
+  readonly isBrief: boolean;
+}
+
+/** What `-o json` and `-o yaml` print: schemas/plan.schema.json. */
+export function planDocument(plan: Plan): JsonObject {
+  return JSON.parse(JSON.stringify({ apiVersion: 'cli.janus.io/v1', kind: 'Plan', ...plan })) as JsonObject;
+}
+
+const signs = { create: '+', update: '~', delete: '-', none: ' ' } as const;
+const colors = { create: 'green', update: 'yellow', delete: 'red', none: 'dim' } as const;
+
+export function planLines(plan: Plan, setting: Setting): readonly string[] {
+  const details = setting.isBrief
+    ? []
+    : plan.changes.filter(({ operation }) => operation !== 'none').flatMap((one) => detail(one, setting.style));
+  return [
+    ...heading(plan, setting),
+    '',
+    ...(plan.changes.length === 0 ? [] : [...table(plan.changes, setting.style), '']),
+    ...(details.length === 0 ? [] : [...details, '']),
+    ...verdict(plan, setting),
+    ...plan.changes.flatMap(ownerLines),
+    ...plan.locks.map(
+      ({ target, holder, expires }) =>
+        `Locked       ${describe(target)}: Transaction ${holder} holds it until ${expires}; this one waits.`,
+    ),
+    ...plan.unseen.map((what) => `Not seen     ${clean(what)}`),
+    `${counts(plan.changes)} Nothing was written.   exit ${setting.code}`,
+  ];
+}
+
+function heading({ namespace, name, serviceAccountName, exact }: Plan, { engine }: Setting): readonly string[] {
+  const who = exact ? `as ServiceAccount ${namespace}/${serviceAccountName}` : 'as yourself, so it is not exact';
+  const version = /^\d/.test(engine) ? ` (engine ${engine})` : '';
+  return [clean(`Plan of ${namespace}/${name}, ${who}${version}`)];
+}
+
+function table(changes: readonly PlannedChange[], style: Style): readonly string[] {
+  const rows = changes.map((change) => {
+    const { operation, target, fields } = change;
+    const shown = operation === 'none' ? '' : String(fields.length);
+    return [operation, target.kind, target.namespace ?? '', target.name, shown, notes(change).join('; ')].map(clean);
+  });
+  const [header = '', ...lines] = tableOf(['OP', 'KIND', 'NAMESPACE', 'NAME', 'FIELDS', 'NOTE'], rows);
+  return [
+    `  ${header}`,
+    ...lines.map((line, index) => {
+      const operation = changes[index]?.operation ?? 'none';
+      return paint(style, colors[operation], `${signs[operation]} ${line}`);
+    }),
+  ];
+}
+
+function notes(change: PlannedChange): readonly string[] {
+  const { losers, owners, fields, contentFrom } = change;
+  const isHidden = fields.some(({ before, after }) => before?.kind === 'hidden' || after?.kind === 'hidden');
+  return [
+    ...wayNotes(change),
+    ...losers.map(({ manager, paths }) => `takes ${count(paths.length, 'field')} from ${manager}`),
+    ...owners.map(({ code, name }) => `${code} ${name}`),
+    ...(contentFrom === undefined ? [] : [`from ${contentFrom}`]),
+    ...(isHidden ? ['hidden'] : []),
+  ];
+}
+
+function wayNotes({ deferred, dependsOn, recreates, gate }: PlannedChange): readonly string[] {
+  const needed = dependsOn === undefined ? '' : `, needs spec.changes[${dependsOn}]`;
+  return [
+    ...(recreates ? ['deleted and created again'] : []),
+    ...(deferred ? [`not tried yet${needed}`] : []),
+    ...(gate === undefined ? [] : [gate === 'AtEnd' ? 'must be ready at the end' : 'must be ready before the next']),
+  ];
+}
+
+function detail(change: PlannedChange, style: Style): readonly string[] {
+  const { operation, target, fields, losers, note } = change;
+  return [
+    paint(style, colors[operation], `${signs[operation]} ${describe(target)}`),
+    ...fieldLines(fields, style),
+    ...losers.map(({ manager, paths }) => `    takes from ${clean(manager)}: ${clean(paths.join(', '))}`),
+    ...(note === undefined ? [] : [`    ${clean(note)}`]),
+  ];
+}
+
+function verdict(plan: Plan, { style, program }: Setting): readonly string[] {
+  const { refusal, also, trouble, verdict: found, gaps } = plan;
+  const forUndo = gaps.filter((gap) => gap.for === 'undo').length;
+  const hint =
+    gaps.length === 0
+      ? []
+      : [
+          `             ${program} rbac with the same files prints the Role.${forUndo === 0 ? '' : ` (${count(forUndo, 'permission')} for the undo alone)`}`,
+        ];
+  if (found === 'unknown')
+    return [paint(style, 'red', 'It cannot be told whether it would be refused:'), `  ${clean(trouble ?? '')}`, ...hint];
+  if (found === 'accepted') return hint;
+  return [
+    paint(style, 'red', `Would be refused: ${count(refusal.length, 'finding')}`),
+    ...refusal.map(findingLine),
+    ...(trouble === undefined ? [] : [`Nothing more can be told: ${clean(trouble)}`]),
+    ...(also.length === 0 ? [] : ['Also, once that is corrected:', ...also.map(findingLine)]),
+    ...hint,
+  ];
+}
+
+function findingLine({ reason, message }: Finding): string {
+  return `  ${reason.padEnd(9)}  ${clean(message)}`;
+}
+
+function ownerLines({ target, owners }: PlannedChange): readonly string[] {
+  return owners.map(({ code, sentence }) => `${code.padEnd(10)}   ${clean(`${describe(target)}: ${sentence}`)}.`);
+}
+
+function counts(changes: readonly PlannedChange[]): string {
+  const words = (['create', 'update', 'delete', 'none'] as const).map(
+    (operation) => `${changes.filter((one) => one.operation === operation).length} ${operation}`,
+  );
+  return `${[...words, `${changes.filter(({ deferred }) => deferred).length} deferred`].join(', ')}.`;
+}
+
+function count(number: number, what: string): string {
+  return `${number} ${what}${number === 1 ? '' : 's'}`;
+}

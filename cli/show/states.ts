@@ -1,0 +1,16 @@
+// What has become of the changes of a Transaction. Pure.
+import type { ChangeStates } from '../../hooks/inspection.ts';
+import { describe } from '../../hooks/model/reference.ts';
+import { clean } from '../../hooks/model/words.ts';
+import { fieldLines } from './fields.ts';
+import { paint, type Style } from './style.ts';
+
+export function statesLines(states: readonly ChangeStates[], style: Style): readonly string[] {
+  return states.flatMap((one) => {
+    const { target, kind, isAsLeft, fields, why } = one;
+    const name = describe(target);
+    if (kind !== 'shown') return [`? ${name}: ${clean(why ?? '')}`];
+    const head = isAsLeft === true ? `  ${name}: as it was left` : paint(style, 'yellow', `! ${name}: changed since`);
+    return [head, ...fieldLines(fields, style, true)];
+  });
+}

@@ -1,0 +1,118 @@
+// What is shown of a Transaction: read once from the object, whatever version of the engine wrote it.
+import { at, isList, type Json, type JsonObject, textAt } from '../../hooks/model/json.ts';
+import { parseTime } from '../../hooks/model/timeouts.ts';
+import { foreign } from '../../hooks/model/words.ts';
+
+export interface ChangeView {
+  readonly type: string;
+  readonly kind: string;
+  /** With its namespace where that is not the one of the Transaction. */
+  readonly name: string;
+  /** One of docs/reference.md, "Changes". */
+  readonly state: string;
+  /** Why it could not be applied, or undone. */
+  readonly error?: { readonly reason: string; readonly message: string };
+  /** What else is known: what its gate waits for, a note. */
+  readonly note?: string;
+}
+
+export interface TransactionView {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly phase: string;
+  /** `3/5`. */
+  readonly done: string;
+  readonly message: string;
+  /** Whether it is terminal and its locks are released. */
+  readonly finished: boolean;
+  /** Changes that could not be undone. */
+  readonly left: number;
+  /** Of the condition Succeeded. */
+  readonly reason: string;
+  /** ms since the epoch. */
+  readonly createdAt: number | undefined;
+  readonly startedAt: number | undefined;
+  readonly endedAt: number | undefined;
+  readonly changes: readonly ChangeView[];
+  /** Values of request annotations that have taken effect. */
+  readonly handled: Readonly<Record<string, string>>;
+  readonly deleting: boolean;
+}
+
+const longestText = 2_000;
+
+export function viewOf(object: JsonObject): TransactionView {
+  const status = at(object, 'status');
+  const text = (...path: readonly string[]): string => foreign(textAt(status, ...path) ?? '', longestText);
+  const namespace = textAt(object, 'metadata', 'namespace') ?? '';
+  const items = listAt(at(status, 'items'));
+  return {
+    namespace,
+    name: textAt(object, 'metadata', 'name') ?? '',
+    uid: textAt(object, 'metadata', 'uid') ?? '',
+    phase: text('phase') || 'Pending',
+    done: text('progress'),
+    message: text('message') || 'created, waiting for the engine',
+    finished: conditionIn(status, 'Finished', 'status') === 'True',
+    left: items.filter((item) => at(item, 'left') === true).length,
+    reason: conditionIn(status, 'Succeeded', 'reason') ?? '',
+    createdAt: parseTime(textAt(object, 'metadata', 'creationTimestamp')),
+    startedAt: parseTime(textAt(status, 'startTime')),
+    endedAt: parseTime(textAt(status, 'completionTime')),
+    changes: listAt(at(object, 'spec', 'changes')).map((change, index) => changeOf(change, items[index], namespace)),
+    handled: textsIn(at(status, 'handledAnnotations')),
+    deleting: textAt(object, 'metadata', 'deletionTimestamp') !== undefined,
+  };
+}
+
+function changeOf(change: Json, item: Json | undefined, own: string): ChangeView {
+  const named = targetIn(change);
+  const short = (text: string | undefined): string => foreign(text ?? '', longestText);
+  const reason = textAt(item, 'error', 'reason');
+  const note = at(item, 'gate', 'passed') === true ? undefined : textAt(item, 'gate', 'found');
+  const elsewhere = named.namespace !== undefined && named.namespace !== own;
+  return {
+    type: short(textAt(change, 'type')),
+    kind: short(named.kind),
+    name: short(elsewhere ? `${named.namespace}/${named.name}` : named.name),
+    state: short(textAt(item, 'state')) || 'Waiting',
+    ...(reason === undefined ? {} : { error: { reason: short(reason), message: short(textAt(item, 'error', 'message')) } }),
+    ...(note === undefined ? {} : { note: short(note) }),
+  };
+}
+
+export interface Target {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly name: string;
+  readonly namespace: string | undefined;
+}
+
+/** An Apply without a target changes the object that its content names. */
+export function targetIn(change: Json): Target {
+  const target = at(change, 'target');
+  const [type, name] = target === undefined ? [at(change, 'content'), at(change, 'content', 'metadata')] : [target, target];
+  return {
+    apiVersion: textAt(type, 'apiVersion') ?? '',
+    kind: textAt(type, 'kind') ?? '',
+    name: textAt(name, 'name') ?? '',
+    namespace: textAt(name, 'namespace'),
+  };
+}
+
+function conditionIn(status: Json | undefined, type: string, key: string): string | undefined {
+  return textAt(
+    listAt(at(status, 'conditions')).find((condition) => textAt(condition, 'type') === type),
+    key,
+  );
+}
+
+function textsIn(value: Json | undefined): Readonly<Record<string, string>> {
+  const entries = typeof value === 'object' && value !== null ? Object.entries(value) : [];
+  return Object.fromEntries(entries.flatMap(([key, one]) => (typeof one === 'string' ? [[key, one]] : [])));
+}
+
+function listAt(value: Json | undefined): readonly Json[] {
+  return isList(value) ? value : [];
+}

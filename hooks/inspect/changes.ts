@@ -1,0 +1,97 @@
+// The changes of a plan, as they may be shown: what a survey has found, masked.
+
+import type { Resolved } from '../checks/targets.ts';
+import { listKindsOf } from '../content/lists.ts';
+import { lostFields } from '../content/losers.ts';
+import { pathOf } from '../content/path.ts';
+import type { FieldChange, HeldLock, Operation, PlannedChange } from '../inspection.ts';
+import { lockOf } from '../locks/lease.ts';
+import { leaseState } from '../locks/state.ts';
+import { gateOf } from '../model/gated.ts';
+import { at, type JsonObject, textAt } from '../model/json.ts';
+import { sourceOf } from '../model/source.ts';
+import { formatTime, parseTime } from '../model/timeouts.ts';
+import { holderOf, managersOfChange, type Transaction } from '../model/transaction.ts';
+import { foreign } from '../model/words.ts';
+import type { LockView, Prepared } from '../observe/observation.ts';
+import { fieldChanges, type Hiding, hidingOf, shownPath } from './masks.ts';
+import { ownersOf, scalersOf } from './owners.ts';
+
+/** `autoscalers`: all that may scale a target. */
+export function plannedChange(prepared: Prepared, transaction: Transaction, autoscalers: readonly JsonObject[]): PlannedChange {
+  const { resolved, prior, expected, approximate, recreates, after, note } = prepared;
+  const { index, target, change, resource } = resolved;
+  const hiding = hidingOf(target, change);
+  const fields = fieldChanges({ before: prior, after: expected }, { resource, hiding, withNow: false });
+  const operation = operationOf(prepared, fields);
+  const scalers = scalesReplicas(fields, operation) ? scalersOf(target, autoscalers) : [];
+  return {
+    ...{ index, target, type: change.type, operation, recreates: recreates === true, fields },
+    deferred: approximate && recreates !== true,
+    ...(after === undefined ? {} : { dependsOn: after }),
+    losers: operation === 'delete' ? [] : losersOf(prepared, transaction, hiding),
+    owners: prior === undefined || operation === 'none' ? [] : ownersOf(prior, scalers),
+    ...saidOf(resolved, transaction),
+    ...(note === undefined ? {} : { note }),
+  };
+}
+
+/** What the spec says of it beside its content. */
+function saidOf({ index, change }: Resolved, transaction: Transaction): Pick<PlannedChange, 'gate' | 'contentFrom'> {
+  const source = sourceOf(change);
+  const gate = gateOf(transaction, index)?.at;
+  return {
+    ...(gate === undefined || gate === 'Never' ? {} : { gate }),
+    ...(source === undefined ? {} : { contentFrom: `${source.kind} ${source.name} key ${source.key}` }),
+  };
+}
+
+function operationOf({ way, recreates }: Prepared, fields: readonly FieldChange[]): Operation {
+  if (way === 'Create') return 'create';
+  if (way === 'Delete') return 'delete';
+  return fields.length === 0 && recreates !== true ? 'none' : 'update';
+}
+
+/** Whether an autoscaler has something to say about it. */
+export function scalesReplicas(fields: readonly FieldChange[], operation: Operation): boolean {
+  return operation === 'update' && fields.some(({ path }) => path === 'spec.replicas');
+}
+
+// An Apply under a shared manager drops fields of that manager by what it no longer names: nobody loses them to another. Where no dry run
+// was possible it is not known who loses what.
+function losersOf({ resolved, prior, expected, approximate }: Prepared, transaction: Transaction, hiding: Hiding) {
+  if (approximate) return [];
+  const { forward } = managersOfChange(transaction, resolved.change);
+  const kinds = listKindsOf(prior, expected);
+  return [...lostFields(prior, expected)]
+    .filter(([manager]) => manager !== forward)
+    .map(([manager, lost]) => ({
+      manager: foreign(manager, longestName),
+      paths: [...new Set([...lost].map((text) => shownPath(pathOf(text), { hiding, before: prior, kinds })))].sort(),
+    }));
+}
+
+const longestName = 128;
+
+/** The locks that other Transactions hold. */
+export function heldLocks(
+  { states }: LockView,
+  prepared: readonly Pick<Prepared, 'resolved'>[],
+  transaction: Transaction,
+  now: number,
+): readonly HeldLock[] {
+  return prepared.flatMap(({ resolved: { index, target } }) => {
+    const state = states.get(lockOf(target).name);
+    if (state?.kind !== 'present' || leaseState(state.object, holderOf(transaction), now) !== 'heldByOther') return [];
+    const holder = (textAt(state.object, 'spec', 'holderIdentity') ?? '').split('/').slice(0, 2).join('/');
+    return [{ index, target, holder: foreign(holder, longestHolder), expires: expiryOf(state.object) }];
+  });
+}
+
+const longestHolder = 317;
+
+function expiryOf(lease: JsonObject): string {
+  const seconds = at(lease, 'spec', 'leaseDurationSeconds');
+  const renewed = parseTime(textAt(lease, 'spec', 'renewTime')) ?? 0;
+  return formatTime(renewed + (typeof seconds === 'number' ? seconds * 1_000 : 0));
+}

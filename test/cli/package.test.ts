@@ -1,0 +1,67 @@
+// The package: what is in it, what it starts with, how large it is.
+import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import t from 'tap';
+import { openCli } from '../support/cli.ts';
+
+const cli = await openCli(t);
+const read = (path: string) => readFileSync(join(cli.folder, path), 'utf8');
+
+t.test('it has no dependencies, three programs, the licences, and a Node', async (t) => {
+  const manifest = JSON.parse(read('package.json'));
+  t.equal(manifest.dependencies, undefined);
+  t.same(Object.keys(manifest.bin), ['janus', 'kubectl-janus', 'kubectl_complete-janus']);
+  for (const path of Object.values(manifest.bin) as string[]) t.ok(statSync(join(cli.folder, path)).mode & 0o100, path);
+  t.same(manifest.engines, { node: '>=22.19' });
+  t.match(read('LICENSE'), /Apache License/);
+  for (const name of ['commander', '@kubernetes/client-node', 'js-yaml', 'undici', 'log-update', 'openid-client'])
+    t.match(read('LICENSES.md'), new RegExp(`^## ${name} \\d`, 'm'));
+  t.notMatch(read('LICENSES.md'), /has no file of its licence: undefined/);
+});
+
+t.test('the tarball is smaller than 2 MB', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'janus-pack-'));
+  t.teardown(() => rmSync(folder, { recursive: true }));
+  const [{ size, filename }] = JSON.parse(
+    execFileSync('npm', ['pack', '--json', '--pack-destination', folder], {
+      cwd: cli.folder,
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    }),
+  );
+  t.ok(size < 2_000_000, `${size} bytes`);
+  t.ok(existsSync(join(folder, filename)));
+});
+
+/** Files of the bundle that a command line loads. Node prints them as it reads them. */
+function loadedBy(...words: readonly string[]): readonly string[] {
+  const { stderr } = spawnSync(process.execPath, [join(cli.folder, 'bin/janus.js'), ...words], {
+    cwd: cli.home,
+    encoding: 'utf8',
+    env: { HOME: cli.home, NODE_DEBUG: 'esm' },
+  });
+  return readdirSync(join(cli.folder, 'lib')).filter((file) => stderr.includes(file));
+}
+
+/** What only these packages have in their code. */
+const marks = {
+  'client-node': 'KUBERNETES_SERVICE_HOST',
+  undici: 'UND_ERR_CONNECT_TIMEOUT',
+  'js-yaml': 'tag:yaml.org,2002:float',
+  fastify: 'FST_ERR_',
+};
+
+t.test('help loads neither client-node, undici, fastify nor YAML', async (t) => {
+  const textOf = (files: readonly string[]) => files.map((file) => read(join('lib', file))).join('');
+  const all = textOf(readdirSync(join(cli.folder, 'lib')));
+  for (const name of ['client-node', 'undici', 'js-yaml'] as const) t.ok(all.includes(marks[name]), `${name} is in the package`);
+  t.notOk(all.includes(marks.fastify), 'fastify is not');
+  for (const words of [['--help'], ['apply', '--help'], ['help', 'status']]) {
+    const loaded = loadedBy(...words);
+    t.ok(loaded.includes('main.js'), `${words.join(' ')} loads ${loaded.join(' ')}`);
+    for (const [name, mark] of Object.entries(marks)) t.notOk(textOf(loaded).includes(mark), `${words.join(' ')}: no ${name}`);
+  }
+  t.ok(textOf(loadedBy('list')).includes(marks['client-node']), 'a command that connects does, so the test can fail');
+});

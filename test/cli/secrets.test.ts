@@ -1,0 +1,93 @@
+// Secrets among manifests: their values are in a Secret of their own, never in the Transaction, never in what is printed. An apply that
+// was ended between its two writes leaves a Secret that is named, and used again.
+import t from 'tap';
+import { at, type JsonObject, textAt } from '../../hooks/model/json.ts';
+import { openCli } from '../support/cli.ts';
+import { must } from '../support/client.ts';
+import { account, startStage } from '../support/stage.ts';
+
+const stage = await startStage(t);
+const cli = await openCli(t, stage.kubeconfig);
+const [[key = '', value = '']] = Object.entries(stage.label) as [[string, string]];
+const where = ['-n', stage.namespace];
+const release = [...where, '--service-account', account, '--label', `${key}=${value}`];
+const canary = 'hunter2-canary';
+const spellings = [canary, Buffer.from(canary).toString('base64')];
+const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'password' }, stringData: { password: canary } };
+const others = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'beside' }, data: { color: 'red' } };
+const file = cli.write('secret.json', JSON.stringify({ apiVersion: 'v1', kind: 'List', items: [others, secret] }));
+const list = async () => (await stage.client.list(stage.path('secrets'), { labelSelector: 'tx.janus.io/contents' })).items;
+
+t.test('the value is applied; the Transaction and all that is printed are without it', async (t) => {
+  const { code, out, err } = await cli.run(['apply', '-f', file, ...release, '--name', 'sealed', '--wait']);
+  t.equal(code, 0, out + err);
+  const applied = must(await stage.client.get(stage.path('secrets/password')));
+  t.equal(textAt(applied, 'data', 'password'), spellings[1]);
+  const transaction = await stage.read('sealed');
+  const more = await Promise.all([
+    cli.run(['status', 'sealed', ...where, '-o', 'yaml']),
+    cli.run(['list', ...where, '-o', 'wide']),
+    cli.run(['history', 'Secret/password', ...where]),
+  ]);
+  for (const text of [out, err, JSON.stringify(transaction), ...more.map((one) => one.out + one.err)])
+    for (const spelling of spellings) t.notOk(text.includes(spelling));
+  const [contents, ...rest] = await list();
+  t.same(rest, []);
+  const [change] = at(transaction, 'spec', 'changes') as readonly JsonObject[];
+  t.match(change, {
+    contentFrom: { secretKeyRef: { name: textAt(contents, 'metadata', 'name') }, digest: /^sha256:[0-9a-f]{64}$/ },
+  });
+  t.match(at(contents, 'metadata', 'ownerReferences'), [{ kind: 'Transaction', uid: textAt(transaction, 'metadata', 'uid') }]);
+  t.equal(at(contents, 'immutable'), true);
+});
+
+t.test('an apply that was ended between its writes is named, and goes on', async (t) => {
+  const words = ['apply', '-f', file, ...release, '--name', 'orphaned'];
+  t.equal((await cli.run(words)).code, 0);
+  await stage.finished('orphaned');
+  // As it is left when the process dies after the first write: the Secret without owner, no Transaction.
+  const path = stage.path('secrets/orphaned-contents');
+  must(await stage.client.patch(path, { metadata: { ownerReferences: null } }));
+  must(await stage.client.delete(`/apis/tx.janus.io/v1alpha1/namespaces/${stage.namespace}/transactions/orphaned`));
+  const locks = await cli.run(['locks', ...where]);
+  t.match(
+    locks.out,
+    new RegExp(`^Secret ${stage.namespace}/orphaned-contents holds contents of an apply that was ended early`, 'm'),
+  );
+  const other = cli.write('other.json', JSON.stringify({ ...secret, stringData: { password: 'another' } }));
+  const refused = await cli.run(['apply', '-f', other, ...release, '--name', 'orphaned']);
+  t.match(refused, {
+    code: 1,
+    out: '',
+    err: /Secret .*\/orphaned-contents exists with other contents, perhaps left of an earlier apply/,
+  });
+  t.match(refused.err, /orphaned-contents is left of an apply that was ended early/);
+  const { code, err } = await cli.run([...words, '--wait']);
+  t.equal(code, 0, err);
+  t.match(err, /orphaned-contents was left of an apply that was ended early, and is used now/);
+  t.match(at(must(await stage.client.get(path)), 'metadata', 'ownerReferences'), [{ name: 'orphaned' }]);
+});
+
+t.test('ended before the owner was set: the next apply sets it', async (t) => {
+  const path = stage.path('secrets/sealed-contents');
+  must(await stage.client.patch(path, { metadata: { ownerReferences: null } }));
+  t.match(await cli.run(['apply', '-f', file, ...release, '--name', 'sealed']), { code: 0, out: /sealed unchanged/ });
+  t.match(at(must(await stage.client.get(path)), 'metadata', 'ownerReferences'), [{ name: 'sealed' }]);
+});
+
+t.test('without a name, and in the clear where that is wanted', async (t) => {
+  const before = (await list()).length;
+  const generated = await cli.run(['apply', '-f', file, ...release, '--generate-name', 'nightly-', '--wait']);
+  t.match(generated, { code: 0, out: /^transaction\.tx\.janus\.io\/nightly-\w+ created/ });
+  t.equal((await list()).length, before + 1);
+  t.equal((await cli.run(['apply', '-f', file, ...release, '--name', 'plain', '--plain-secrets', '--wait'])).code, 0);
+  t.equal((await list()).length, before + 1);
+  t.ok(JSON.stringify(at(await stage.read('plain'), 'spec')).includes(canary));
+});
+
+t.test('a refused Transaction leaves no Secret', async (t) => {
+  const before = (await list()).length;
+  const { code, out, err } = await cli.run(['apply', '-f', file, ...release, '--name', 'bad', '--field-manager', 'janus-own']);
+  t.match({ code, out, err }, { code: 1, out: '', err: /^janus: Cannot create transactions\.tx\.janus\.io/m });
+  t.equal((await list()).length, before);
+});

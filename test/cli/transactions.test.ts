@@ -1,0 +1,232 @@
+// The commands on the real API server, through the packed program: what they do, what they print into a pipe, how they exit.
+import t from 'tap';
+import { at, isList, type JsonObject, textAt } from '../../hooks/model/json.ts';
+import { openCli } from '../support/cli.ts';
+import { must, waitFor } from '../support/client.ts';
+import { account, startStage } from '../support/stage.ts';
+import { change, createConfigMaps } from '../support/targets.ts';
+
+const stage = await startStage(t);
+const cli = await openCli(t, stage.kubeconfig);
+const [[key = '', value = '']] = Object.entries(stage.label) as [[string, string]];
+const where = ['-n', stage.namespace];
+/** For manifests: the label is that of the loop. */
+const release = [...where, '--service-account', account, '--label', `${key}=${value}`];
+const janus = (...words: readonly string[]) => cli.run(words);
+const configMap = (name: string, data: JsonObject = { color: 'red' }) =>
+  ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data }) as const;
+const transactionsPath = `/apis/tx.janus.io/v1alpha1/namespaces/${stage.namespace}/transactions`;
+const names = async (path: string) => (await stage.client.list(path)).items.map((item) => textAt(item, 'metadata', 'name') ?? '');
+const never = { ready: { field: { path: '.data.never' } }, timeout: '5m' };
+
+/** A file with a Transaction of the stage. */
+function fileOf(name: string, changes: readonly JsonObject[]): string {
+  const metadata = { name, namespace: stage.namespace, labels: { ...stage.label } };
+  const object = {
+    apiVersion: 'tx.janus.io/v1alpha1',
+    kind: 'Transaction',
+    metadata,
+    spec: { serviceAccountName: account, changes },
+  };
+  return cli.write(`${name}.json`, JSON.stringify(object));
+}
+
+t.test('manifests of a folder become one Transaction, in the order of kinds, followed line by line', async (t) => {
+  cli.write(
+    'app/b.yaml',
+    `${JSON.stringify(configMap('second'))}\n---\n${JSON.stringify({ ...configMap('account'), kind: 'ServiceAccount', data: undefined })}`,
+  );
+  const list = { apiVersion: 'v1', kind: 'List', items: [configMap('first', { big: 1 && 'x' })] };
+  cli.write('app/deep/a.json', JSON.stringify(list));
+  const { code, out, err } = await janus(
+    'apply',
+    '-f',
+    'app',
+    '-R',
+    ...release,
+    '--name',
+    'folder',
+    '--field-manager',
+    'shop',
+    '--wait',
+  );
+  t.equal(code, 0, out + err);
+  t.match(out, /^transaction\.tx\.janus\.io\/folder created\n/);
+  t.match(out, /^\d+\.\d\ds Committed 3\/3 ConfigMap second Applied$/m);
+  t.match(out, /Committed after \d:\d\d: all 3 changes are applied\.\n$/);
+  t.notOk(out.includes('\u001b') || err.includes('\u001b'), 'no escape code');
+  const spec = at(await stage.read('folder'), 'spec');
+  const changes = at(spec, 'changes') as readonly JsonObject[];
+  t.same(
+    changes.map((one) => `${textAt(one, 'type')} ${textAt(one, 'content', 'metadata', 'name')}`),
+    ['Apply account', 'Apply second', 'Apply first'],
+  );
+  t.equal(textAt(spec, 'fieldManager'), 'shop');
+});
+
+t.test('a spec that is there is followed; another one needs another name', async (t) => {
+  const file = cli.write('again.json', JSON.stringify(configMap('again')));
+  const words = ['apply', '-f', file, ...release, '--name', 'again'];
+  t.match((await janus(...words, '--wait')).out, /again created/);
+  const before = textAt(await stage.read('again'), 'metadata', 'resourceVersion');
+  const second = await janus(...words, '--wait');
+  t.match(second, { code: 0, out: /again unchanged\n[\s\S]*Committed after/ });
+  cli.write('again.json', JSON.stringify(configMap('again', { color: 'green' })));
+  t.match(await janus(...words), { code: 1, out: '', err: /^janus: Transaction again exists .* another spec.*--new-name\.\n$/ });
+  t.equal(textAt(await stage.read('again'), 'metadata', 'resourceVersion'), before);
+  t.match(await janus(...words, '--new-name', '--wait'), { code: 0, out: /again-2 created/ });
+  t.match(await janus(...words, '--new-name'), { code: 0, out: /again-2 unchanged/ });
+});
+
+t.test('a refused one is 2, one that rolled back is 3', async (t) => {
+  await createConfigMaps(stage, ['taken']);
+  const refused = fileOf('refused', [change('Create', 'taken', configMap('taken'))]);
+  t.match(await janus('apply', '-f', refused, '--wait'), { code: 2, out: /Failed after .*: nothing was applied\.\n$/ });
+  const late = fileOf('late', [{ ...change('Create', 'late', configMap('late')), gate: { ...never, timeout: '1s' } }]);
+  const { code, out } = await janus('apply', '-f', late, '--wait');
+  t.equal(code, 3, out);
+  t.match(out, /ConfigMap late Restored/);
+  t.match(out, /RolledBack after .*: nothing is left of it\./);
+});
+
+t.test('one that goes on is 5, Ctrl-C is 130, and abort undoes it', async (t) => {
+  const file = fileOf('waits', [{ ...change('Create', 'waits', configMap('waits')), gate: never }]);
+  t.match(await janus('apply', '-f', file, '--wait', '--timeout', '2s'), { code: 5, out: /it goes on\./ });
+  const watching = cli.start(['status', 'waits', ...where, '-w']);
+  await waitFor(() => watching.out().includes('Committing'), 'the watch to show it');
+  watching.process.kill('SIGINT');
+  t.match(await watching.finished, { code: 130, out: /it goes on\./ });
+  t.match(await janus('undo', 'waits', ...where, '-y'), {
+    code: 1,
+    err: /it is still running \(Committing\): janus abort waits/,
+  });
+  t.match(await janus('retry', 'waits', ...where, '-y'), { code: 1, err: /no rollback has left anything/ });
+  t.match(await janus('abort', 'waits', ...where, '-y', '--wait'), { code: 0, out: /abort requested\n[\s\S]*RolledBack after/ });
+});
+
+t.test('undo, what it leaves, and retry', async (t) => {
+  await createConfigMaps(stage, ['kept']);
+  const file = fileOf('undone', [change('Update', 'kept', configMap('kept', { color: 'red' }))]);
+  t.equal((await janus('apply', '-f', file, '--wait')).code, 0);
+  t.match(await janus('undo', 'undone', ...where), { code: 64, err: /nobody can answer: give --yes/ });
+  must(await stage.client.patch(stage.path('configmaps/kept'), { data: { color: 'violet' } }));
+  const { code, out } = await janus('undo', 'undone', ...where, '--yes', '--wait');
+  t.equal(code, 4, out);
+  t.match(out, /Failed after .*: 1 objects are not restored\. {3}janus retry undone/);
+  const before = textAt(await stage.read('undone'), 'metadata', 'resourceVersion');
+  t.match(await janus('undo', 'undone', ...where, '--yes'), { code: 1, err: /janus retry undone tries again/ });
+  t.match(await janus('abort', 'undone', ...where, '--yes'), { code: 1, err: /janus retry undone tries again/ });
+  t.equal(textAt(await stage.read('undone'), 'metadata', 'resourceVersion'), before, 'nothing was written');
+  t.match(await janus('retry', 'undone', ...where, '--yes', '--wait'), { code: 4 }, 'a fresh value, tried again');
+  must(await stage.client.patch(stage.path('configmaps/kept'), { data: { color: 'blue' } }));
+  t.match(await janus('retry', 'undone', ...where, '--yes', '--wait'), { code: 0, out: /RolledBack after/ });
+  t.match(await janus('retry', 'undone', ...where, '--yes'), { code: 1, err: /it is rolled back/ });
+});
+
+t.test('--confirm shows the plan; what would be refused is not created', async (t) => {
+  await createConfigMaps(stage, ['confirmed']);
+  const good = fileOf('confirmed', [change('Update', 'confirmed', configMap('confirmed'))]);
+  const shown = await janus('apply', '-f', good, '--confirm', '--yes', '--wait');
+  t.match(shown, { code: 0, out: /^Plan of .*\/confirmed, as ServiceAccount [\s\S]*"blue" -> "red"[\s\S]*confirmed created\n/ });
+  const silent = fileOf('unanswered', [change('Delete', 'confirmed')]);
+  t.match(await janus('apply', '-f', silent, '--confirm'), { code: 64, err: /nobody can answer: give --yes/ });
+  const bad = fileOf('unwanted', [change('Create', 'confirmed', configMap('confirmed'))]);
+  t.match(await janus('apply', '-f', bad, '--confirm', '--yes'), {
+    code: 1,
+    err: /The engine would refuse this Transaction: it is not created/,
+  });
+  const all = await names(transactionsPath);
+  t.notOk(all.includes('unanswered') || all.includes('unwanted'));
+});
+
+t.test('a command line that is killed changes nothing of the outcome', async (t) => {
+  for (const [index, when] of ['created', 'Applied'].entries()) {
+    const name = `killed-${index}`;
+    const objects = Array.from({ length: 4 }, (_, number) =>
+      change('Create', `${name}-${number}`, configMap(`${name}-${number}`)),
+    );
+    const running = cli.start(['apply', '-f', fileOf(name, objects), '--wait']);
+    await waitFor(() => running.out().includes(when), `it to say ${when}`);
+    running.process.kill('SIGKILL');
+    await running.finished;
+    t.equal(textAt(await stage.finished(name), 'phase'), 'Committed');
+  }
+});
+
+t.test('what cannot become a Transaction is refused by one line, and nothing is created', async (t) => {
+  const before = await names(transactionsPath);
+  const many = { apiVersion: 'v1', kind: 'List', items: Array.from({ length: 501 }, (_, index) => configMap(`many-${index}`)) };
+  const twice = { ...many, items: [configMap('one'), configMap('one')] };
+  const large = { ...many, items: [configMap('large', { text: 'x'.repeat(1_600_000) })] };
+  const generated = { ...configMap(''), metadata: { generateName: 'one-' } };
+  const own = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: stage.namespace } };
+  const rows: readonly (readonly [JsonObject, RegExp])[] = [
+    [many, /^janus: These are 501 objects, and a Transaction takes at most 500/],
+    [twice, /^janus: ConfigMap .*\/one is there twice/],
+    [large, /^janus: The Transaction would take 1\.6 MB/],
+    [generated, /^janus: .* holds a ConfigMap with generateName/],
+    [own, /^janus: .* holds Namespace .*, in which the Transaction itself is/],
+  ];
+  for (const [object, words] of rows) {
+    const { code, out, err } = await cli.run(['apply', '-f', '-', ...release], { input: JSON.stringify(object) });
+    t.same([code, out, err.split('\n').length], [1, '', 2], err);
+    t.match(err, words);
+  }
+  const refusedName = await cli.run(['apply', '-f', '-', ...release, '--name', 'No_Name'], {
+    input: JSON.stringify(configMap('x')),
+  });
+  t.match(refusedName, { code: 1, out: '' });
+  t.same(await names(transactionsPath), before);
+});
+
+t.test('list, history, status, locks and version', async (t) => {
+  const wide = await janus('list', ...where, '-o', 'wide');
+  t.match(wide, { code: 0, out: /^NAME +PHASE +DONE +REASON +AGE +CURRENT/ });
+  t.match(
+    (await janus('list', '-A')).out,
+    new RegExp(`^NAMESPACE +NAME[\\s\\S]*^${stage.namespace} +folder +Committed +3/3`, 'm'),
+  );
+  t.match(await janus('list', ...where, '-l', 'none=such'), { code: 0, out: '', err: /^No Transactions in namespace/ });
+  t.match((await janus('list', ...where, '-o', 'name')).out, /^transaction\.tx\.janus\.io\/folder$/m);
+  const json = JSON.parse((await janus('list', ...where, '-o', 'json')).out);
+  t.ok(isList(json.items) && json.items.length > 5);
+  t.match((await janus('status', 'late', ...where)).out, /^late {2}RolledBack.*\n└─ ↺ ConfigMap late {2}Restored/);
+  t.match((await cli.run(['status', 'late', ...where], { env: { LANG: 'C' } })).out, /^`- ~ ConfigMap late/m);
+  t.match((await janus('history', 'configmap/kept', ...where)).out, /undone +\d+s +RolledBack .* Update +Restored/);
+  t.match(await janus('history', 'configmap/nobody', ...where), {
+    code: 0,
+    err: /No Transactions that change configmap\/nobody/,
+  });
+  t.match(await janus('version'), {
+    code: 0,
+    out: /^client \d+\.\d+\.\d+\nengine unknown: Deployment janus-system\/janus cannot be read \(NotFound\)/,
+  });
+  const file = fileOf('holds', [{ ...change('Create', 'held', configMap('held')), gate: never }]);
+  await janus('apply', '-f', file);
+  await stage.phase('holds', 'Committing');
+  const held = new RegExp(`^ConfigMap ${stage.namespace}/held +${stage.namespace}/holds +0:\\d\\d +4:\\d\\d +held$`, 'm');
+  t.match((await janus('locks')).out, held);
+});
+
+t.test('what is not there, and what is wrong', async (t) => {
+  t.match(await janus('status', 'nobody', ...where), { code: 1, err: /^janus: There is no Transaction nobody in namespace / });
+  t.match(await janus('status', '--bogus'), { code: 64 });
+  t.match(await janus('bogus'), { code: 64 });
+  t.match(await janus('undo'), { code: 64 });
+  t.match(await janus('apply', '-f', 'none.yaml', ...release), { code: 1, err: /none\.yaml cannot be read \(ENOENT\)/ });
+  t.match(await janus('apply', ...release), { code: 64, err: /Name the manifests/ });
+  t.match(await cli.run(['list'], { env: { KUBECONFIG: '' } }), { code: 1, err: /There is no kubeconfig/ });
+  const help = await cli.run(['--help'], { program: 'kubectl-janus' });
+  t.match(help, { code: 0, out: /^Usage: kubectl janus / });
+});
+
+t.test('names are completed, for kubectl too', async (t) => {
+  t.match((await janus('__complete', 'undo', ...where, 'fol')).out, /^folder\n:4\n$/);
+  const program = 'kubectl_complete-janus';
+  t.match((await cli.run(['status', ...where, 'fol'], { program })).out, /^folder\n:4\n$/);
+  t.match((await cli.run(['app'], { program })).out, /^apply\t.*\n:4\n$/);
+  t.match((await janus('__complete', 'apply', '-f', '')).out, /^:0\n$/);
+  for (const shell of ['bash', 'zsh', 'fish', 'powershell'])
+    t.match(await janus('completion', shell), { code: 0, out: /__complete/ });
+  t.match(await janus('completion', 'csh'), { code: 64 });
+});

@@ -1,0 +1,281 @@
+// `janus plan` as typed, on a control plane that audits every request: what it shows, its exit codes, that it writes nothing, and that it
+// repeats no value of a Secret.
+import { readFileSync } from 'node:fs';
+import { Ajv } from 'ajv';
+import t from 'tap';
+import { at, isList, type Json, type JsonObject, parseJson, textAt } from '../../hooks/model/json.ts';
+import schema from '../../schemas/plan.schema.json' with { type: 'json' };
+import { startControlPlane } from '../controlplane/start.ts';
+import { must, waitFor } from '../support/client.ts';
+import { account, type Stage, startStage } from '../support/stage.ts';
+import { stepUntil } from '../support/stepping.ts';
+import { change, createConfigMaps } from '../support/targets.ts';
+import { canary, findings } from '../threats/canaries.ts';
+import { openTerminal } from './typed.ts';
+
+const plane = await startControlPlane({ audit: 'Request' });
+t.teardown(() => plane.stop());
+process.env.JANUS_TEST_KUBECONFIG = plane.kubeconfig;
+
+const verbs = ['get', 'list', 'create', 'update', 'patch', 'delete'];
+const stage = await startStage(t, { withoutLoop: true, rules: [{ apiGroups: ['*'], resources: ['*'], verbs }] });
+const { client, namespace, path } = stage;
+const terminal = openTerminal(t, stage);
+const validate = new Ajv({ strict: false }).compile(schema);
+const secrets = {
+  stored: canary(),
+  noted: canary(),
+  created: canary(),
+  sourced: canary(),
+  annotated: canary(),
+  refused: canary(),
+  label: canary(),
+};
+const secret = { kind: 'Secret' };
+
+const anything = [{ apiGroups: ['*'], resources: ['*'], verbs: ['*'] }];
+const planner = await terminal.user('planner', anything);
+
+function transactionOf(name: string, changes: readonly JsonObject[], more: JsonObject = {}): JsonObject {
+  return {
+    ...{ apiVersion: 'tx.janus.io/v1alpha1', kind: 'Transaction' },
+    metadata: { name, namespace, annotations: { 'kubectl.kubernetes.io/last-applied-configuration': secrets.annotated } },
+    spec: { serviceAccountName: account, changes, ...more },
+  };
+}
+
+async function planOf(
+  object: JsonObject,
+  as = planner,
+  words: readonly string[] = [],
+): Promise<{ readonly code: number | null; readonly plan: Json }> {
+  const file = terminal.file(`${textAt(object, 'metadata', 'name')}.json`, object);
+  const { code, stdout, stderr } = await terminal.type(['plan', '-f', file, '-o', 'json', ...words], as);
+  if (stdout === '') throw new Error(`no plan: ${stderr}`);
+  const plan = parseJson(stdout);
+  if (!validate(JSON.parse(stdout))) throw new Error(JSON.stringify(validate.errors));
+  return { code, plan };
+}
+
+function changesIn(plan: Json): readonly Json[] {
+  const changes = at(plan, 'changes');
+  return isList(changes) ? changes : [];
+}
+
+const deployment = {
+  ...{ apiVersion: 'apps/v1', kind: 'Deployment' },
+  metadata: {
+    name: 'web',
+    labels: { 'kustomize.toolkit.fluxcd.io/name': 'web', 'kustomize.toolkit.fluxcd.io/namespace': 'shop' },
+  },
+  spec: {
+    ...{ replicas: 1, selector: { matchLabels: { app: 'web' } } },
+    template: { metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'web', image: 'nginx:1.27' }] } },
+  },
+};
+
+await createConfigMaps(stage, ['app-config', 'same']);
+must(await client.create(path('apps/v1/deployments'), deployment, { fieldManager: 'kubectl-edit' }));
+must(
+  await client.create(path('secrets'), {
+    metadata: { name: 'old-api-key', annotations: { 'kubectl.kubernetes.io/last-applied-configuration': secrets.noted } },
+    stringData: { key: secrets.stored },
+  }),
+);
+const sourced = {
+  apiVersion: 'v1',
+  kind: 'Secret',
+  metadata: { name: 'sourced' },
+  stringData: { [secrets.sourced]: secrets.sourced },
+};
+must(await client.create(path('secrets'), { metadata: { name: 'contents' }, stringData: { x: JSON.stringify(sourced) } }));
+must(
+  await client.create(path('autoscaling/v2/horizontalpodautoscalers'), {
+    metadata: { name: 'scaler' },
+    spec: { scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' }, minReplicas: 1, maxReplicas: 3 },
+  }),
+);
+
+const web = { apiVersion: 'apps/v1', kind: 'Deployment' };
+const image = { spec: { replicas: 2, template: { spec: { containers: [{ name: 'web', image: 'nginx:1.29' }] } } } };
+const release = transactionOf('release', [
+  change('Patch', 'app-config', { data: { color: 'green' } }),
+  { ...change('Patch', 'web', image, web), gate: { at: 'AtEnd' } },
+  change('Delete', 'old-api-key', undefined, secret),
+  change('Create', 'new-api-key', { stringData: { key: secrets.created } }, secret),
+  {
+    type: 'Apply',
+    target: { apiVersion: 'v1', kind: 'Secret', name: 'sourced' },
+    contentFrom: { secretKeyRef: { name: 'contents', key: 'x' } },
+  },
+  change('Create', `${namespace}-new`, {}, { kind: 'Namespace' }),
+  change('Create', 'inside', { data: { a: '1' } }, { namespace: `${namespace}-new` }),
+  change('Patch', 'same', { data: { color: 'blue' } }),
+]);
+
+t.test('a plan as data', async (t) => {
+  const { code, plan } = await planOf(release);
+  t.match(plan, { verdict: 'accepted', exact: true, refusal: [], also: [], gaps: [], unseen: [], locks: [] });
+  t.equal(code, 1);
+  const changes = changesIn(plan);
+  t.same(
+    changes.map((one) => at(one, 'operation')),
+    ['update', 'update', 'delete', 'create', 'create', 'create', 'create', 'none'],
+  );
+  t.same(at(changes[0], 'fields'), [
+    { path: 'data.color', before: { kind: 'value', value: 'blue' }, after: { kind: 'value', value: 'green' } },
+  ]);
+  t.match(changes[1], {
+    gate: 'AtEnd',
+    losers: [{ manager: 'kubectl-edit' }],
+    owners: [
+      { code: 'Flux', name: 'Kustomization shop/web' },
+      { code: 'HPA', name: `${namespace}/scaler` },
+    ],
+  });
+  t.match(at(changes[1], 'fields'), [
+    { path: 'spec.replicas' },
+    { path: 'spec.template.spec.containers[name=web].image', after: { kind: 'value', value: 'nginx:1.29' } },
+  ]);
+  t.match(at(changes[2], 'fields'), [{}, { path: 'data.key', before: { kind: 'hidden' } }, {}]);
+  t.match(changes[4], { contentFrom: 'Secret contents key x' });
+  t.match(changes[6], { deferred: true, dependsOn: 5 });
+});
+
+t.test('a plan for people', async (t) => {
+  const file = terminal.file('release.json', release);
+  const { code, stdout, stderr } = await terminal.type(['plan', '-f', file], planner);
+  t.equal(code, 1, stderr);
+  for (const line of [
+    /^Plan of .*\/release, as ServiceAccount .*\/deployer/m,
+    /^~ update +ConfigMap .* app-config +1 +takes 1 field from kubectl-create$/m,
+    /data\.color +"blue" -> "green"/,
+    /takes from kubectl-edit: .*image/,
+    /^Flux .*Kustomization shop\/web applies its source again/m,
+    /data\.key +\(hidden\) -> \(none\)/,
+    /4 create, 2 update, 1 delete, 1 none, 1 deferred\. Nothing was written\. {3}exit 1/,
+  ])
+    t.match(stdout, line);
+  t.notMatch(stdout, new RegExp(String.fromCharCode(27)), 'no escape code in a pipe');
+  const outside = await terminal.type(['plan', '-f', file], planner, { KUBECTL_EXTERNAL_DIFF: 'diff -r' });
+  t.match(outside.stdout, /^< data\.color: "blue"\n/m, outside.stderr);
+  t.match(outside.stdout, /^> data\.color: "green"$/m);
+});
+
+t.test('exit codes', async (t) => {
+  const same = transactionOf('same', [change('Patch', 'same', { data: { color: 'blue' } })]);
+  t.equal((await planOf(same)).code, 0, 'it changes nothing');
+  t.equal((await planOf(release, planner, ['--strict'])).code, 2, 'somebody else will act against it');
+  const absent = transactionOf('absent', [
+    change('Patch', 'nowhere', { data: {} }),
+    change('Patch', 'app-config', { metadata: { labels: { a: 'b!' } } }),
+  ]);
+  const { code, plan } = await planOf(absent);
+  t.equal(code, 2);
+  t.match(plan, {
+    verdict: 'refused',
+    refusal: [
+      { index: 0, reason: 'NotFound' },
+      { index: 1, reason: 'Invalid' },
+    ],
+  });
+  const wrong = await planOf(transactionOf('wrong', [change('Patch', 'nowhere', { data: {} })], { lockWait: 'soon' }));
+  t.match(
+    wrong.plan,
+    { refusal: [{ reason: 'Invalid' }], also: [{ reason: 'Invalid' }] },
+    'the Transaction itself is refused, and more is found',
+  );
+  t.equal((await terminal.type(['plan'], planner)).code, 64);
+  const nowhere = readFileSync(planner, 'utf8').replace(/server: .*/, 'server: https://127.0.0.1:1');
+  t.equal((await planOf(same, terminal.file('nowhere.kubeconfig', nowhere))).code, 3, 'it cannot be told');
+});
+
+t.test('refusals quote no value of a Secret', async (t) => {
+  const content = { metadata: { labels: { value: `${secrets.label}!` } }, stringData: { key: secrets.refused } };
+  const odd = await planOf(transactionOf('odd', [change('Create', 'odd', content, secret)]));
+  t.match(odd.plan, { verdict: 'refused', refusal: [{ index: 0, reason: 'Invalid' }] });
+  const shapeless = { ...change('Create', 'odd', content, secret), gate: secrets.refused };
+  const refused = await planOf(transactionOf('shapeless', [shapeless], { timeout: secrets.label }));
+  t.match(refused.plan, { verdict: 'refused', refusal: [{ reason: 'Invalid' }] });
+});
+
+t.test('the faults of later stages', async (t) => {
+  const { plan } = await planOf(
+    transactionOf('both', [
+      change('Patch', 'app-config', { data: { a: '1' } }, { kind: 'Unknown' }),
+      change('Patch', 'nowhere', { data: {} }),
+    ]),
+  );
+  t.match(plan, { refusal: [{ index: 0, reason: 'UnknownKind' }], also: [{ index: 1, reason: 'NotFound' }] });
+});
+
+t.test('a lock that another Transaction holds', async (t) => {
+  await stage.transaction('holder', [change('Patch', 'same', { data: { color: 'red' } })]);
+  await stepUntil(stage, 'holder', 'Prepared');
+  const wanted = [change('Patch', 'same', { data: { color: 'green' } })];
+  const waits = await planOf(transactionOf('waits', wanted));
+  t.match(waits.plan, { verdict: 'accepted', locks: [{ index: 0, holder: `${namespace}/holder` }] });
+  const refused = await planOf(transactionOf('refused', wanted, { lockWait: '0s' }));
+  t.match(refused.plan, { verdict: 'refused', refusal: [{ reason: 'LockHeld' }] });
+});
+
+t.test('users with fewer rights', async (t) => {
+  const reads = { apiGroups: ['*'], resources: ['configmaps'], verbs: ['get', 'list', 'patch', 'update'] };
+  const creates = { apiGroups: ['tx.janus.io'], resources: ['transactions'], verbs: ['create'] };
+  const impersonates = { apiGroups: [''], resources: ['serviceaccounts'], verbs: ['impersonate'] };
+  const small = transactionOf('small', [change('Patch', 'app-config', { data: { color: 'green' } })]);
+  const poor = await terminal.user('poor', [reads, creates]);
+  const hindered = await planOf(small, poor);
+  t.equal(hindered.code, 2, 'who may not impersonate may not create it either');
+  t.match(hindered.plan, {
+    verdict: 'refused',
+    refusal: [{ reason: 'Forbidden' }],
+    trouble: /you may not impersonate ServiceAccount .*--as-me/,
+  });
+  const own = await planOf(small, poor, ['--as-me']);
+  t.match(own.plan, { verdict: 'accepted', exact: false, unseen: [/for you may not/, /ServiceAccount/, /Leases/] });
+  const medium = await terminal.user('medium', [creates, impersonates]);
+  const seen = await planOf(small, medium);
+  t.match(seen.plan, { verdict: 'accepted', exact: true, unseen: [/ServiceAccount/, /Leases/] });
+});
+
+function audited(stage: Stage): readonly Json[] {
+  const user = `system:serviceaccount:${stage.namespace}:`;
+  const lines = readFileSync(plane.auditLog ?? '', 'utf8')
+    .split('\n')
+    .filter((line) => line.includes(user));
+  const events = lines.map(parseJson).filter((event) => textAt(event, 'stage') === 'ResponseComplete');
+  return events.filter((event) => /:(planner|poor|medium)$/.test(textAt(event, 'user', 'username') ?? ''));
+}
+
+t.test('the audit log of all these plans', async (t) => {
+  await waitFor(() => audited(stage).length > 100, 'the audit log to be written');
+  const kinds = new Set(audited(stage).map(kindOfRequest));
+  t.same([...kinds].sort(), [
+    'create dry run',
+    'create selfsubjectaccessreviews',
+    'delete dry run',
+    'get',
+    'list',
+    'patch dry run',
+  ]);
+});
+
+function kindOfRequest(event: Json): string {
+  const [verb = '', resource = '', uri = ''] = [
+    textAt(event, 'verb'),
+    textAt(event, 'objectRef', 'resource'),
+    textAt(event, 'requestURI'),
+  ];
+  if (['get', 'list', 'watch'].includes(verb)) return verb;
+  if (resource === 'selfsubjectaccessreviews') return `${verb} ${resource}`;
+  // DELETE has it in its body.
+  const inBody = at(event, 'requestObject', 'dryRun');
+  const isDry = /[?&]dryRun=All(&|$)/.test(uri) || (isList(inBody) && inBody.length === 1 && inBody[0] === 'All');
+  return isDry ? `${verb} dry run` : `${verb} ${uri}`;
+}
+
+t.test('no value of a Secret is printed', async (t) => {
+  t.ok(terminal.printed.join('').length > 1_000);
+  t.same(findings(new Map([['printed', terminal.printed.join('\n')]]), Object.values(secrets), []), []);
+});

@@ -1,0 +1,47 @@
+// The command line: what it keeps secret, what it writes, and what it must not lose.
+import type { Sabotage } from '../sabotage.ts';
+
+export const commandLine: readonly Sabotage[] = [
+  {
+    name: 'cli-secret-in-the-clear',
+    fault: 'the content of a Secret goes into the Transaction',
+    edits: [{ file: 'cli/input/release.ts', find: '!isSecret(target) || options.plainSecrets', replace: 'true' }],
+    caughtBy: ['test/cli/secrets.test.ts'],
+  },
+  {
+    name: 'cli-no-dry-run',
+    fault: 'the content Secret is created before the API server was asked for the Transaction',
+    edits: [
+      {
+        file: 'cli/run/creating.ts',
+        find: "mustBeWritten(await createTransaction(session, withContents(named, 'dry-run'), true), session, namespace);",
+        replace: '',
+      },
+    ],
+    caughtBy: ['test/cli/secrets.test.ts'],
+  },
+  {
+    name: 'cli-watch-from-now',
+    fault: 'what changed while there was no watch is not shown',
+    edits: [
+      {
+        file: 'cli/cluster/follow.ts',
+        find: 'if (now.object === undefined || isNews(now.object, seen)) yield now;',
+        replace: 'if (now.object === undefined || seen === undefined) yield now;',
+      },
+    ],
+    caughtBy: ['test/cli/connections.test.ts'],
+  },
+  {
+    name: 'cli-ends-before-its-request',
+    fault: 'undo --wait takes the end before the request for the end after it',
+    edits: [
+      {
+        file: 'cli/run/watching.ts',
+        find: 'isOver(view) && (request === undefined || view.handled[request.name] === request.value)',
+        replace: 'isOver(view)',
+      },
+    ],
+    caughtBy: ['test/cli/transactions.test.ts'],
+  },
+];
