@@ -133,7 +133,7 @@ t.test(
       return textAt(status, 'message')?.includes('Forbidden') && status;
     }, 'it to say what it waits for');
     t.equal(textAt(waiting, 'phase'), 'Pending');
-    t.same(statusOf(must(await client.get(pathOf('elsewhere', 'outside')))), {});
+    t.same(statusOf(must(await client.get(pathOf('elsewhere', 'outside')))), { observedGeneration: -1 });
     for (const namespace of ['elsewhere', 'team-a']) t.equal(await versionIn(namespace), '1');
     t.same((await client.list('/apis/coordination.k8s.io/v1/namespaces/janus-system/leases')).items, []);
     await remove('team-a', 'outside');
