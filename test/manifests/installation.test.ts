@@ -29,7 +29,7 @@ t.test('the kustomization holds every manifest', async (t) => {
   const files = readdirSync(manifests, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.yaml'));
   const own = files.filter(
     (file) =>
-      !/^(confined-metacontroller|examples|monitoring|packages|served-namespace)\//.test(file) &&
+      !/^(confined-metacontroller|examples|monitoring|packages|served-namespace|sharded)\//.test(file) &&
       !file.endsWith('kustomization.yaml'),
   );
   t.same([...resources].sort(), own.sort());

@@ -34,7 +34,7 @@ Metacontroller. */ -}}
 {{- if not (or (and $isWide $values.namespaces) $isReplaced) }}
 {{- $_ := set $object.metadata "labels" (merge (default dict $object.metadata.labels) (fromYaml (include "janus.labels" $root))) -}}
 {{- $change := printf "janus.%s" $object.kind -}}
-{{- if has $object.kind (list "CustomResourceDefinition" "Deployment" "Service" "PodDisruptionBudget" "NetworkPolicy" "CompositeController" "ServiceAccount" "Role" "PrometheusRule" "ServiceMonitor") }}
+{{- if has $object.kind (list "CustomResourceDefinition" "Deployment" "Service" "PodDisruptionBudget" "NetworkPolicy" "CompositeController" "ServiceAccount" "Role" "FlowSchema" "PrometheusRule" "ServiceMonitor") }}
 {{- if not (and $theirs (has $object.kind (list "ServiceAccount" "Role"))) }}{{ include $change (dict "root" $root "object" $object) }}{{ end -}}
 {{- end -}}
 {{- if $served }}{{ include "janus.served" (dict "served" $served "object" $object) }}{{ end -}}
@@ -75,6 +75,11 @@ Metacontroller. */ -}}
 {{- $_ := set $port "port" 443 -}}
 {{- $_ := set $port "appProtocol" "https" -}}
 {{- end -}}
+{{- end -}}
+
+{{- define "janus.FlowSchema" -}}
+{{- $metacontroller := last (first .object.spec.rules).subjects -}}
+{{- $_ := set $metacontroller.serviceAccount "namespace" .root.Values.metacontroller.namespace -}}
 {{- end -}}
 
 {{- define "janus.PodDisruptionBudget" -}}
