@@ -10,14 +10,14 @@ import { objectsOf } from './kustomize.ts';
 
 const root = join(import.meta.dirname, '../..');
 
-export interface Rendered {
+interface Rendered {
   readonly status: number | null;
   readonly objects: readonly JsonObject[];
   /** All that Helm printed. */
   readonly text: string;
 }
 
-export interface Helm {
+interface Helm {
   /** The folder of the copy, which a test may spoil. */
   readonly chart: string;
   /** `helm template` of the release `janus`. */

@@ -19,6 +19,8 @@ const needs: readonly Need[] = [
   { tests: 'test/packaging/', build: buildPackaging },
   { tests: 'test/packaging/', build: buildHelm },
   { tests: 'test/gitops/', build: buildLua },
+  { tests: 'test/release/', build: buildHelm },
+  { tests: 'test/release/', build: buildPackaging },
   { tests: 'test/packages/', build: buildPackages },
   { tests: 'test/packages/', build: buildRegistry },
 ];
