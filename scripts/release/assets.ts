@@ -13,7 +13,7 @@ const root = join(import.meta.dirname, '../..');
 /** Contents by the names of files. */
 export type Assets = ReadonlyMap<string, Buffer>;
 
-export interface Sources {
+interface Sources {
   /** Without `v`. */
   readonly version: string;
   readonly changelog: string;
@@ -62,7 +62,7 @@ async function chartOf(paths: readonly string[]): Promise<Buffer> {
 }
 
 /** For `sha256sum --check`. */
-export function checksumsOf(assets: Assets): Buffer {
+function checksumsOf(assets: Assets): Buffer {
   const lines = [...assets].map(([name, bytes]) => `${createHash('sha256').update(bytes).digest('hex')}  ${name}\n`);
   return Buffer.from(lines.sort().join(''));
 }
