@@ -32,6 +32,15 @@ ENTRYPOINT ["node", "/package/bin/janus.js"]
 # One layer, in which what was taken out is not hidden but gone.
 FROM scratch
 COPY --from=runtime / /
+ARG VERSION=0.1.0
+ARG REVISION=unknown
+LABEL org.opencontainers.image.title="Janus on Metacontroller" \
+  org.opencontainers.image.description="Multi-object transactions for Kubernetes" \
+  org.opencontainers.image.source="https://github.com/janus-io/janus-on-metacontroller" \
+  org.opencontainers.image.documentation="https://github.com/janus-io/janus-on-metacontroller#readme" \
+  org.opencontainers.image.licenses="Apache-2.0" \
+  org.opencontainers.image.version="${VERSION}" \
+  org.opencontainers.image.revision="${REVISION}"
 ENV PATH=/usr/local/bin:/usr/bin:/bin NODE_ENV=production
 WORKDIR /app
 COPY --from=dependencies /app/node_modules node_modules
@@ -39,12 +48,13 @@ COPY package.json LICENSE ./
 COPY schemas schemas
 COPY hooks hooks
 COPY server server
-# Types are stripped and code is compiled here, once: a start takes half the CPU and 25 MiB less. Without configuration the
-# program ends after it was loaded, and so do its threads.
+# Types are stripped and code is compiled here, once: a start takes 0.7 s in place of 1.3 s, and half the CPU. Node keeps what it
+# compiled by uid, so the user that runs compiles. Without configuration the program ends after it was loaded, and so do its threads.
 ENV NODE_COMPILE_CACHE=/app/.compiled
-RUN node server/main.ts 2>/dev/null; node server/expressions/worker.ts && node server/manifests/worker.ts && test -d .compiled
+RUN mkdir .compiled && chown 1000:1000 .compiled
 # By number, so that runAsNonRoot can be checked: it is the user `node` of the image.
 USER 1000:1000
+RUN node server/main.ts 2>/dev/null; node server/expressions/worker.ts && node server/manifests/worker.ts && ls -d .compiled/*-1000
 EXPOSE 8080
 # The memory is bound to what the Deployment allows; a small space for new objects keeps it low, as nearly all live for one call.
 CMD ["node", "--max-semi-space-size=4", "--max-old-space-size=320", "--v8-pool-size=1", "server/main.ts"]

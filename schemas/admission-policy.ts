@@ -20,7 +20,7 @@ const name = `spec.transactions.${group}`;
 const metadata = { name, labels: { 'app.kubernetes.io/name': 'janus' } };
 const unchanged: Validation = {
   expression: '!variables.isUpdate || object.spec == oldObject.spec',
-  message: 'spec cannot be changed: delete this Transaction and create one with another name',
+  message: 'spec is immutable: delete this Transaction and create one with another name',
 };
 
 const isUpdate: Variable = { name: 'isUpdate', expression: "request.operation == 'UPDATE'" };

@@ -30,9 +30,14 @@ const condition: Schema = {
   },
 };
 
+/** The status of an object that no controller has looked at yet: of a generation that none has. */
+export const unobserved = { observedGeneration: -1 } as const;
+
 export const transactionStatus: Schema = {
   type: 'object',
   description: 'How far the Transaction is. Written by the engine; never falls behind what is stored (see version).',
+  // kstatus (Flux, Helm, kapp) takes an object without conditions for ready, unless its status is of another generation.
+  default: unobserved,
   properties: {
     phase: {
       type: 'string',
@@ -95,8 +100,8 @@ export const transactionStatus: Schema = {
     },
     observedGeneration: {
       type: 'integer',
-      description: 'Generation that this status is about; set by Metacontroller.',
-      minimum: 0,
+      description: 'Generation that this status is about; set by Metacontroller. -1 before the first call of the engine.',
+      minimum: unobserved.observedGeneration,
     },
   },
   'x-kubernetes-validations': [

@@ -21,7 +21,6 @@ import { createSealer } from './kubernetes/sealer.ts';
 import type { Transport } from './kubernetes/transport.ts';
 import { createManifests } from './manifests/manifests.ts';
 import { connectPackages } from './packages.ts';
-import { cachedReadiness } from './routes/probes.ts';
 import { countRequests } from './telemetry/api-requests.ts';
 import { defineMetrics } from './telemetry/definitions.ts';
 import { createEventRecorder, type EventRecorder } from './telemetry/events.ts';
@@ -34,7 +33,6 @@ const writeLifetime = 10_000;
 // The API server itself accepts the token of a deleted ServiceAccount for up to 10 s more.
 const sighting = 1_000;
 const limits: Timing = { stepDeadline: 16_000, writeTimeout: writeLifetime + connectTimeout, sighting };
-const readinessInterval = 5_000;
 const longestDrain = 35_000;
 const longestFlush = 2_000;
 const secondsUntilKey = 5;
@@ -55,7 +53,9 @@ async function main(): Promise<void> {
   const app = buildApp({
     connectHook: (record) => hookOf({ ...engineOf(config), cluster, keys, sealer, expressions, manifests, record, isEnding }),
     recordEvent: events.record,
-    readiness: readinessOf(cluster, keys),
+    // Not whether the API server answers: without it every replica would leave the Service at once, and Metacontroller's calls would
+    // fail, and be retried ever later, instead of being answered with 429.
+    readiness: () => (keys.latest === undefined ? keyMissing : undefined),
     access: opened.access,
     metrics: createMetrics({ definitions, inventory, monotonic: clock.monotonic }),
     bodyLimit: config.bodyLimit,
@@ -135,12 +135,6 @@ function hookOf({ keys, ...parts }: HookParts): Hook {
   const sync = createSync({ clock, ...parts });
   const keyless: Reply = { kind: 'retry', retryAfterSeconds: secondsUntilKey, because: keyMissing };
   return async (call) => (keys.latest === undefined ? keyless : sync(call));
-}
-
-function readinessOf(cluster: KubernetesCluster, keys: SealingKeys): () => Promise<string | undefined> {
-  const check = async () => ((await cluster.trouble()) === undefined ? undefined : 'the API server does not answer');
-  const apiServer = cachedReadiness(check, readinessInterval, clock.monotonic);
-  return async () => (keys.latest === undefined ? keyMissing : apiServer());
 }
 
 interface Ends {

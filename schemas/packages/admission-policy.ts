@@ -41,7 +41,7 @@ export const packageAdmissionPolicy = {
     validations: [
       {
         expression: "request.operation != 'UPDATE' || object.spec == oldObject.spec",
-        message: 'spec cannot be changed: create another one with another name',
+        message: 'spec is immutable: create another one with another name',
       },
       ...created.map(({ expression, message }) => ({
         expression: `request.operation == 'UPDATE' || (${expression})`,

@@ -1,6 +1,7 @@
 // What is reported in `status` of a package transaction. Texts are bounded; whoever writes one cuts it.
 import type { Schema } from '../schema.ts';
 import { string, time } from '../transaction-item.ts';
+import { unobserved } from '../transaction-status.ts';
 import { lockPackage } from './lock-package.ts';
 
 /** What is under way. `Waiting`: for the Lock, or until the next try. */
@@ -47,6 +48,7 @@ const stage: Schema = {
 export const packageStatus: Schema = {
   type: 'object',
   description: 'How far it is. Never falls behind what is stored (see version).',
+  default: unobserved,
   properties: {
     conditions: {
       type: 'array',
@@ -65,7 +67,11 @@ export const packageStatus: Schema = {
     },
     startTime: time('When it got the Lock first.'),
     completionTime: time('When it succeeded, or failed for good.'),
-    observedGeneration: { type: 'integer', description: 'Generation of this status; set by Metacontroller.', minimum: 0 },
+    observedGeneration: {
+      type: 'integer',
+      description: 'Generation of this status; set by Metacontroller. -1 before the first call of the engine.',
+      minimum: unobserved.observedGeneration,
+    },
     phase: { type: 'string', description: 'What is under way.', enum: packagePhases },
     version: {
       type: 'integer',

@@ -14,7 +14,6 @@ import type {
   Resource,
   Write,
 } from '../../hooks/cluster.ts';
-import type { Failure } from '../../hooks/model/failure.ts';
 import { at, isList, isObject, type JsonObject, textAt } from '../../hooks/model/json.ts';
 import { explained } from './apply-refusals.ts';
 import type { Connection } from './connection.ts';
@@ -35,8 +34,6 @@ export interface ClusterOptions extends Partial<PoolOptions> {
 export interface KubernetesCluster extends Cluster {
   /** The connection without the port's types: for Events and the like. */
   readonly transport: Transport;
-  /** Sends a cheap request to the API server. Undefined if it answers. */
-  trouble(): Promise<Failure | undefined>;
   /** Closes the connections once all requests are answered. */
   close(): Promise<void>;
 }
@@ -75,10 +72,6 @@ export function createCluster(connection: Connection, options: ClusterOptions): 
     },
     dryRun: async (intent) => explained(intent, await tryOut(intent), tryOut),
     send: async (intent, isLate) => explained(intent, await write(intent, false, isLate), tryOut),
-    async trouble() {
-      const answer = await transport.request({ method: 'GET', path: '/version' }, engine);
-      return answer.kind === 'failed' ? answer.failure : undefined;
-    },
     close: () => transport.close(),
   };
 }

@@ -5,7 +5,7 @@ import type { Metrics } from '../telemetry/metrics.ts';
 import type { Work } from '../work.ts';
 
 /** Why the hook cannot serve calls now, for people; undefined if it can. */
-export type Readiness = () => Promise<string | undefined>;
+export type Readiness = () => string | undefined;
 
 interface ProbeRoutes {
   readonly readiness: Readiness;
@@ -16,19 +16,10 @@ interface ProbeRoutes {
 export function addProbeRoutes(server: FastifyInstance, { readiness, metrics, work }: ProbeRoutes): void {
   server.get('/healthz', async () => ({ ok: true }));
   server.get('/readyz', async (_request, reply) => {
-    const obstacle = work.draining ? 'the hook is shutting down' : await readiness();
+    const obstacle = work.draining ? 'the hook is shutting down' : readiness();
     return obstacle === undefined ? { ok: true } : reply.code(503).send({ ok: false, reason: obstacle });
   });
   server.get('/metrics', async (_request, reply) => reply.type(metrics.contentType).send(await metrics.text()));
   // Built per request: it is requested rarely, so nothing is kept.
   server.get('/openapi.json', async () => openApiDocument());
-}
-
-/** Checks at most once per `milliseconds`, however many probes come. */
-export function cachedReadiness(check: Readiness, milliseconds: number, monotonic: () => number): Readiness {
-  let latest: { readonly at: number; readonly obstacle: Promise<string | undefined> } | undefined;
-  return () => {
-    if (latest === undefined || monotonic() - latest.at >= milliseconds) latest = { at: monotonic(), obstacle: check() };
-    return latest.obstacle;
-  };
 }

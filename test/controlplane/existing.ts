@@ -38,5 +38,5 @@ function existingCluster(kubeconfig: string, report: (line: string) => void): Co
   report(`USING THE EXISTING CLUSTER ${url} (context "${config.getCurrentContext()}" of ${kubeconfig}), as asked for.`);
   const notOurs = (): Promise<never> =>
     Promise.reject(new Error(`the cluster ${url} is not ours: its components are left alone`));
-  return { kubeconfig, url, stop: () => Promise.resolve(), restart: notOurs, halt: notOurs };
+  return { kubeconfig, url, stop: () => Promise.resolve(), restart: notOurs, halt: notOurs, freeze: notOurs };
 }

@@ -21,6 +21,8 @@ export interface Keeper {
   endOf(component: string): string | undefined;
   /** Signals a component and waits until it is gone, whereupon it counts as never started. */
   halt(component: string, signal: NodeJS.Signals): Promise<void>;
+  /** Signals a component that goes on: SIGSTOP, SIGCONT. */
+  signal(component: string, signal: NodeJS.Signals): void;
   /** Ends all components, removes the directory, and waits for both. */
   end(): Promise<void>;
 }
@@ -87,6 +89,7 @@ function keeperOf(child: ChildProcess, pid: number, directory: string): Keeper {
       await holding(child, known.gone.promise);
       components.delete(component);
     },
+    signal: (component, signal) => send(child, { kind: 'signal', component, signal }),
     end: async () => {
       if (child.connected) child.disconnect();
       if (child.exitCode === null && child.signalCode === null) await holding(child, gone);

@@ -33,6 +33,8 @@ export interface ControlPlane {
   restart(component: Component, signal?: NodeJS.Signals): Promise<void>;
   /** Ends one component, by SIGKILL unless told otherwise, until `restart`. */
   halt(component: Component, signal?: NodeJS.Signals): Promise<void>;
+  /** Stops one component in the middle of whatever it does, or lets it go on. */
+  freeze(component: Component, isFrozen: boolean): void;
 }
 
 export async function startControlPlane(options: ControlPlaneOptions = {}): Promise<ControlPlane> {
@@ -110,6 +112,7 @@ async function bringUp(run: Run, url: string, tokens: Tokens): Promise<ControlPl
       await keeper.end();
     },
     halt: (component, signal = 'SIGKILL') => keeper.halt(component, signal),
+    freeze: (component, isFrozen) => keeper.signal(component, isFrozen ? 'SIGSTOP' : 'SIGCONT'),
     restart: async (component, signal = 'SIGKILL') => {
       await keeper.halt(component, signal);
       run.start(component);

@@ -1,6 +1,17 @@
 // The image, as far as it can be judged without a container engine: what the Dockerfile copies is all that the hook needs.
 import { spawnSync } from 'node:child_process';
-import { cpSync, existsSync, globSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  cpSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
@@ -51,6 +62,37 @@ t.test('what is copied, with the dependencies, is a program', async (t) => {
     t.match(dockerfile, `node ${thread}`);
     t.equal(run(thread).status, 0, `${thread} is loaded, and ends`);
   }
+});
+
+// Node keeps what it compiled in a folder whose name ends with the uid: what root compiled, nobody else reads.
+t.test('what the user that runs compiled, a start of that user reads, though it may write nowhere', async (t) => {
+  const [before = '', after = ''] = dockerfile.split(/^USER 1000:1000$/m);
+  t.notMatch(before, /^RUN node /m, 'root compiles nothing');
+  t.match(after, /^RUN node server\/main.ts/m);
+  const isRoot = process.getuid?.() === 0;
+  const user = isRoot ? { uid: 1000, gid: 1000 } : {};
+  const directory = mkdtempSync(join(tmpdir(), 'janus-image-'));
+  t.teardown(() => rmSync(directory, { recursive: true, force: true }));
+  for (const path of [...copied, 'node_modules']) cpSync(join(root, path), join(directory, path), { recursive: true });
+  cpSync(process.execPath, join(directory, 'node'));
+  const cache = join(directory, '.compiled');
+  mkdirSync(cache);
+  if (isRoot) chownSync(cache, 1000, 1000);
+  chmodSync(directory, 0o755);
+  const run = (env: Readonly<Record<string, string>> = {}) =>
+    spawnSync(join(directory, 'node'), ['server/main.ts'], {
+      cwd: directory,
+      env: { PORT: 'none', NODE_COMPILE_CACHE: cache, ...env },
+      encoding: 'utf8',
+      ...user,
+      maxBuffer: 1e8,
+    });
+  t.equal(run().status, 1);
+  t.ok(globSync(`*-${user.uid ?? process.getuid?.()}`, { cwd: cache }).length === 1);
+  for (const file of globSync('**', { cwd: cache })) chmodSync(join(cache, file), 0o555);
+  chmodSync(cache, 0o555);
+  const { stdout, stderr } = run({ NODE_DEBUG_NATIVE: 'COMPILE_CACHE' });
+  t.match(stdout + stderr, /retrieving transpile cache for StrippedTypeScript file:\S+server\/main\.ts\.\.\.success/);
 });
 
 t.test('it is started as by npm start', async (t) => {

@@ -217,7 +217,7 @@ function label(transaction: JsonObject): string {
   return JSON.stringify(transaction.spec ?? transaction).slice(0, 300);
 }
 
-t.test('spec cannot be changed', async (t) => {
+t.test('spec is immutable', async (t) => {
   const path = transactionsIn(await freeNamespace(client, 'immutable', t));
   const two = { ...sampleChange, target: { ...sampleTarget, name: 'other', namespace: 'shop' } };
   const created = transactionWith({ ...sampleSpec, changes: [sampleChange, two], ttlSecondsAfterFinished: 60 });
@@ -240,7 +240,7 @@ t.test('spec cannot be changed', async (t) => {
   ];
   for (const [what, edit] of edits) {
     const refusal = refusalIn(await client.patch(`${path}/sample`, [edit], 'json'));
-    t.match(refusal, 'spec cannot be changed: delete this Transaction and create one with another name', what);
+    t.match(refusal, 'spec is immutable: delete this Transaction and create one with another name', what);
   }
   t.match(refusalIn(await client.patch(`${path}/sample`, [{ op: 'remove', path: '/spec' }], 'json')), 'spec: Required value');
   const annotated = await client.patch(`${path}/sample`, { metadata: { annotations: { 'tx.janus.io/request-rollback': '1' } } });

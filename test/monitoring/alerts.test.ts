@@ -181,6 +181,8 @@ t.test('each alert is tried, firing and silent', async (t) => {
   }
 });
 
+const [, repository = ''] = /^git\+(.+)\.git$/.exec(JSON.parse(readShipped('package.json')).repository.url) ?? [];
+
 t.test('each alert says what is wrong, how bad it is, and where to read on', async (t) => {
   const headings = readShipped('docs/runbooks.md').match(/^## .+$/gm) ?? [];
   const anchors = headings.map((heading) => heading.slice(3).toLowerCase().replaceAll(' ', '-'));
@@ -189,7 +191,7 @@ t.test('each alert says what is wrong, how bad it is, and where to read on', asy
     t.match(annotations.description, /^[A-Z].*\.$/, alert);
     t.match(labels.severity, /^(warning|critical)$/, alert);
     const [file, anchor = ''] = annotations.runbook_url.split('#');
-    t.equal(file, 'docs/runbooks.md');
+    t.equal(file, `${repository}/blob/main/docs/runbooks.md`, 'absolute, in the repository of package.json');
     t.equal(anchor, alert.toLowerCase());
     t.ok(anchors.includes(anchor), `${annotations.runbook_url} is a heading`);
   }

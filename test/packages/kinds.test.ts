@@ -34,12 +34,12 @@ const reference = ['spec', 'install', 'package', 'spec', 'package'];
 t.test('1, 5: the example is accepted; retryLimit is 5; a PUT leaves the status as it is', async (t) => {
   const created = must(await client.create(ptxPath(), example));
   t.equal(at(created, 'spec', 'retryLimit'), 5);
-  t.equal(at(created, 'status'), undefined);
+  t.same(at(created, 'status'), { observedGeneration: -1 }, 'the default');
   const put = must(await client.update(ptxPath('example'), { ...created, status: { phase: 'Succeeded', version: 1 } }));
-  t.equal(at(put, 'status'), undefined);
-  const edited = await client.update(ptxPath('example'), withPath(created, reference, 'registry.example.org/acme/other:v1.0.0'));
+  t.same(at(put, 'status'), { observedGeneration: -1 });
+  const edited = await client.update(ptxPath('example'), withPath(put, reference, 'registry.example.org/acme/other:v1.0.0'));
   t.equal(edited.code, 422);
-  t.match(edited.text, /spec cannot be changed/);
+  t.match(edited.text, /spec is immutable/);
 });
 
 t.test('a status never goes back', async (t) => {

@@ -1,14 +1,20 @@
 // Installed for listed namespaces, used, removed in the right order and in a wrong one: on a control plane of its own, since
 // what is removed is removed for the whole cluster. The hook is a process with a token of the shipped ServiceAccount.
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { promisify } from 'node:util';
 import t from 'tap';
+import { parse } from 'yaml';
 import { at, type JsonObject, textAt } from '../../hooks/model/json.ts';
 import { startControlPlane } from '../controlplane/start.ts';
 import { type Answer, type Client, connect, must, waitFor as waitPatiently } from '../support/client.ts';
 import { engineKubeconfig } from '../support/engine-identity.ts';
 import { hookEnvironment, post, ready, startHookProcess } from '../support/hook-process.ts';
 import { hookToken } from '../support/hook-token.ts';
+import { applyObject } from '../support/install.ts';
 import { type Loop, startLoop } from '../support/metacontroller/loop.ts';
 import { conditionOf, statusOf } from '../support/stage.ts';
+import { openHelm } from './helm.ts';
 import { applyAll, deleteAll, openKustomize } from './kustomize.ts';
 
 /** Only a guard: much is started here, on a machine that may be busy. */
@@ -133,7 +139,7 @@ t.test(
       return textAt(status, 'message')?.includes('Forbidden') && status;
     }, 'it to say what it waits for');
     t.equal(textAt(waiting, 'phase'), 'Pending');
-    t.same(statusOf(must(await client.get(pathOf('elsewhere', 'outside')))), {});
+    t.same(statusOf(must(await client.get(pathOf('elsewhere', 'outside')))), { observedGeneration: -1 });
     for (const namespace of ['elsewhere', 'team-a']) t.equal(await versionIn(namespace), '1');
     t.same((await client.list('/apis/coordination.k8s.io/v1/namespaces/janus-system/leases')).items, []);
     await remove('team-a', 'outside');
@@ -175,6 +181,34 @@ t.test('rights in the whole cluster, applied over them, let what waited begin', 
   await applyAll(client, render('manifests'));
   await phase('elsewhere', 'outside', 'Committed');
   t.equal(await versionIn('elsewhere'), '2');
+});
+
+t.test('the program of `helm test` sees a Transaction commit, and leaves nothing', async (t) => {
+  const helm = await openHelm(t);
+  const { objects } = helm.render({ test: { namespace: 'elsewhere' } });
+  const own = objects.filter((object) => textAt(object, 'metadata', 'name') === 'janus-helm-test');
+  for (const object of own.filter(({ kind }) => kind !== 'Pod')) must(await applyObject(client, object));
+  const accounts = '/api/v1/namespaces/elsewhere/serviceaccounts/janus-helm-test/token';
+  const token = textAt(must(await client.create(accounts, { spec: { expirationSeconds: 600 } })), 'status', 'token') ?? '';
+  const [container] = at(own.find(({ kind }) => kind === 'Pod') ?? {}, 'spec', 'containers') as readonly JsonObject[];
+  const [{ cluster } = {}] = parse(readFileSync(plane.kubeconfig, 'utf8')).clusters;
+  const ca = Buffer.from(cluster['certificate-authority-data'] ?? '', 'base64').toString();
+  const directory = t.testdir({ token, 'ca.crt': ca });
+  const { hostname, port } = new URL(cluster.server);
+  const env = {
+    KUBERNETES_SERVICE_HOST: hostname,
+    KUBERNETES_SERVICE_PORT: port,
+    TEST_NAMESPACE: 'elsewhere',
+    TOKEN_FILE: `${directory}/token`,
+    NODE_EXTRA_CA_CERTS: `${directory}/ca.crt`,
+  };
+  const [, ...flags] = at(container, 'command') as readonly string[];
+  const run = promisify(execFile)(process.execPath, [...flags, ...(at(container, 'args') as readonly string[])], { env });
+  t.match((await run).stdout, /^Transaction elsewhere\/janus-helm-test-\w+: Committed\n$/);
+  await waitFor(async () => {
+    const { items } = await client.list('/api/v1/namespaces/elsewhere/configmaps');
+    return !JSON.stringify(items.map((item) => at(item, 'metadata', 'name'))).includes('janus-helm-test');
+  }, 'nothing of it to be left');
 });
 
 async function leftOf(): Promise<readonly string[]> {

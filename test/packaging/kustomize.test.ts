@@ -36,6 +36,14 @@ for (const [folder, expected] of [
   ['examples/packages', [...base, ...packages]],
   ['examples/install', [...base, ...metacontroller]],
   ['examples/kind', [...base, ...metacontroller]],
+  [
+    'examples/confined',
+    [...base, ...metacontroller, 'Role metacontroller/metacontroller', 'RoleBinding metacontroller/metacontroller'],
+  ],
+  [
+    'examples/sharded',
+    [...base, ...metacontroller, 'CompositeController janus-second', 'StatefulSet metacontroller/metacontroller-second'],
+  ],
 ] as const)
   t.test(`kubectl apply -k ${folder}`, async (t) => {
     const objects = render(folder);

@@ -32,7 +32,7 @@ export async function openKustomize(t: Teardown): Promise<Render> {
   };
 }
 
-function objectsOf(yaml: string): readonly JsonObject[] {
+export function objectsOf(yaml: string): readonly JsonObject[] {
   return parseAllDocuments(yaml)
     .map((document) => document.toJS() as Json)
     .filter(isObject);

@@ -206,11 +206,11 @@ t.test('unknown paths and methods', async (t) => {
 });
 
 t.test('alive is not ready', async (t) => {
-  const app = testApp({ readiness: async () => 'the API server does not answer' });
+  const app = testApp({ readiness: () => 'the sealing key is not available yet' });
   t.equal((await app.server.inject('/healthz')).statusCode, 200);
   const ready = await app.server.inject('/readyz');
   t.equal(ready.statusCode, 503);
-  t.same(ready.json(), { ok: false, reason: 'the API server does not answer' });
+  t.same(ready.json(), { ok: false, reason: 'the sealing key is not available yet' });
   t.equal((await testApp().server.inject('/readyz')).statusCode, 200);
 });
 

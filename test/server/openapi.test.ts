@@ -118,7 +118,7 @@ for (const [which, status] of statuses)
 t.test('refusals and probes conform to it', async (t) => {
   const late = testApp({
     hook: async () => ({ kind: 'retry', retryAfterSeconds: 5, because: 'a test' }),
-    readiness: async () => 'the API server does not answer',
+    readiness: () => 'the API server does not answer',
   });
   const tried = [
     ['POST', '/sync', {}],

@@ -37,7 +37,7 @@ export function testApp({ hook = async () => rest, report, ...parts }: TestParts
     },
     recordEvent: (event) => events.push(event),
     metrics: createMetrics(),
-    readiness: async () => undefined,
+    readiness: () => undefined,
     access: anybody,
     bodyLimit: 1024 * 1024,
     logLevel: 'info',

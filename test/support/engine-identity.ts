@@ -17,17 +17,26 @@ const account = `/api/v1/namespaces/${engineNamespace}/serviceaccounts/janus`;
  * Writes a kubeconfig for the engine, for the cluster of an administrator's kubeconfig, and returns its path; removed with the
  * test.
  */
-export async function engineKubeconfig(t: Teardown, client: Client, kubeconfig: string): Promise<string> {
+export function engineKubeconfig(t: Teardown, client: Client, kubeconfig: string): Promise<string> {
+  return accountKubeconfig(t, client, kubeconfig, account);
+}
+
+/** The same for any ServiceAccount, by its path. */
+export async function accountKubeconfig(t: Teardown, client: Client, kubeconfig: string, of: string): Promise<string> {
   const directory = mkdtempSync(join(tmpdir(), 'janus-engine-'));
   t.teardown(() => rmSync(directory, { recursive: true, force: true }));
   const path = join(directory, 'kubeconfig');
-  await writeEngineKubeconfig(client, kubeconfig, path);
+  await writeAccountKubeconfig(client, kubeconfig, path, of);
   return path;
 }
 
-export async function writeEngineKubeconfig(client: Client, kubeconfig: string, path: string): Promise<void> {
+export function writeEngineKubeconfig(client: Client, kubeconfig: string, path: string): Promise<void> {
+  return writeAccountKubeconfig(client, kubeconfig, path, account);
+}
+
+async function writeAccountKubeconfig(client: Client, kubeconfig: string, path: string, of: string): Promise<void> {
   const config = parse(readFileSync(kubeconfig, 'utf8')) as Kubeconfig;
-  const token = await tokenOf(client);
+  const token = await tokenOf(client, of);
   const users = config.users.map(({ name }) => ({ name, user: { token } }));
   writeFileSync(path, stringify({ ...config, users }), { mode: 0o600 });
 }
@@ -54,7 +63,7 @@ interface Kubeconfig {
   readonly users: readonly { readonly name: string; readonly user: { readonly token?: string } }[];
 }
 
-async function tokenOf(client: Client): Promise<string> {
+async function tokenOf(client: Client, of: string): Promise<string> {
   const asked = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: { expirationSeconds: 86_400 } };
-  return textAt(must(await client.create(`${account}/token`, asked)), 'status', 'token') ?? '';
+  return textAt(must(await client.create(`${of}/token`, asked)), 'status', 'token') ?? '';
 }

@@ -151,7 +151,7 @@ async function startHook(t: Test, kubeconfig: string, options: StageOptions, rep
       }),
     recordEvent: events.record,
     metrics: createMetrics(),
-    readiness: async () => undefined,
+    readiness: () => undefined,
     access: byToken,
     bodyLimit: 8 * 1024 * 1024,
     logLevel: options.logTo === undefined ? ((process.env.JANUS_TEST_LOG ?? 'fatal') as 'fatal') : 'trace',

@@ -1,6 +1,8 @@
 // Which tests need tools of their own beside the control plane. They are built before tap starts: a build takes minutes, which
 // a test file has not, and two files that want the same one would build it twice.
 import type { ReportLine } from './build.ts';
+import { buildLua } from './gitops/gitops.ts';
+import { buildHelm } from './helm/helm.ts';
 import { buildPackages } from './packages/packages.ts';
 import { buildPackaging } from './packaging/packaging.ts';
 import { buildPrometheus } from './prometheus/prometheus.ts';
@@ -15,6 +17,10 @@ interface Need {
 const needs: readonly Need[] = [
   { tests: 'test/monitoring/', build: buildPrometheus },
   { tests: 'test/packaging/', build: buildPackaging },
+  { tests: 'test/packaging/', build: buildHelm },
+  { tests: 'test/gitops/', build: buildLua },
+  { tests: 'test/release/', build: buildHelm },
+  { tests: 'test/release/', build: buildPackaging },
   { tests: 'test/packages/', build: buildPackages },
   { tests: 'test/packages/', build: buildRegistry },
 ];

@@ -1,23 +1,53 @@
-{{- /* The objects of one file, with the values worked in. `served` is the namespace that a Role is made for. */ -}}
+{{- /* A file of this chart. Without its files a chart would render next to nothing, and nobody would notice. */ -}}
+{{- define "janus.file" -}}
+{{- $text := .root.Files.Get .path -}}
+{{- if not $text }}{{ fail (printf "the chart holds no %s: use a released chart, or run npm run generate in the repository" .path) }}{{ end -}}
+{{- $text -}}
+{{- end -}}
+
+{{- define "janus.selector" -}}
+app.kubernetes.io/name: janus
+app.kubernetes.io/instance: {{ .Release.Name }}
+{{- end -}}
+
+{{- define "janus.labels" -}}
+{{ include "janus.selector" . }}
+app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+app.kubernetes.io/part-of: janus
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
+{{- end -}}
+
+{{- /* The objects of one file, with the values worked in. `served`: the namespace that a Role is made for; `theirs`: the path of a file of
+Metacontroller. */ -}}
 {{- define "janus.objects" -}}
 {{- $root := .root -}}
 {{- $served := .served -}}
-{{- range splitList "\n---\n" (.text | replace "janus-system" $root.Release.Namespace | replace "janus-hook-token" $root.Values.tokenSecret) }}
+{{- $theirs := .theirs | default "" -}}
+{{- $values := $root.Values -}}
+{{- $text := .text | replace "janus-system" $root.Release.Namespace | replace "janus-hook-token" $values.token.secretName -}}
+{{- range splitList "\n---\n" $text }}
 {{- $object := fromYaml . -}}
-{{- $wide := and (has $object.kind (list "ClusterRole" "ClusterRoleBinding")) (eq $object.metadata.name "janus") -}}
-{{- if not (and $wide $root.Values.namespaces) }}
-{{- if eq $object.kind "CustomResourceDefinition" }}{{ include "janus.definition" $object }}{{ end -}}
-{{- if eq $object.kind "Deployment" }}{{ include "janus.deployment" (dict "root" $root "object" $object) }}{{ end -}}
+{{- if and $object $object.kind }}
+{{- $isWide := and (has $object.kind (list "ClusterRole" "ClusterRoleBinding")) (eq $object.metadata.name "janus") -}}
+{{- $isReplaced := and (eq $theirs "metacontroller/metacontroller-rbac.yaml") (eq $object.kind "ClusterRole") (eq $object.metadata.name "metacontroller") -}}
+{{- if not (or (and $isWide $values.namespaces) $isReplaced) }}
+{{- $_ := set $object.metadata "labels" (merge (default dict $object.metadata.labels) (fromYaml (include "janus.labels" $root))) -}}
+{{- $change := printf "janus.%s" $object.kind -}}
+{{- if has $object.kind (list "CustomResourceDefinition" "Deployment" "Service" "PodDisruptionBudget" "NetworkPolicy" "CompositeController" "ServiceAccount" "Role" "FlowSchema" "PrometheusRule" "ServiceMonitor") }}
+{{- if not (and $theirs (has $object.kind (list "ServiceAccount" "Role"))) }}{{ include $change (dict "root" $root "object" $object) }}{{ end -}}
+{{- end -}}
 {{- if $served }}{{ include "janus.served" (dict "served" $served "object" $object) }}{{ end -}}
+{{- if or $theirs (eq $object.kind "Namespace") }}{{ include "janus.theirs" (dict "root" $root "object" $object) }}{{ end -}}
 ---
 {{ toYaml $object }}
 {{ end }}
 {{- end }}
+{{- end }}
 {{- end -}}
 
-{{- define "janus.definition" -}}
-{{- $annotations := default dict .metadata.annotations -}}
-{{- $_ := set .metadata "annotations" (merge (dict "helm.sh/resource-policy" "keep") $annotations) -}}
+{{- define "janus.CustomResourceDefinition" -}}
+{{- $_ := set .object.metadata "annotations" (merge (dict "helm.sh/resource-policy" "keep") (default dict .object.metadata.annotations)) -}}
 {{- end -}}
 
 {{- define "janus.served" -}}
@@ -25,21 +55,88 @@
 {{- if eq .object.kind "Role" }}{{ $_ := set (first .object.rules) "resourceNames" .served.serviceAccounts }}{{ end -}}
 {{- end -}}
 
-{{- define "janus.deployment" -}}
-{{- $values := .root.Values -}}
+{{- define "janus.ServiceAccount" -}}
+{{- with .root.Values.serviceAccount.annotations }}{{ $_ := set $.object.metadata "annotations" . }}{{ end -}}
+{{- end -}}
+
+{{- /* The right to create Secrets is granted only where the engine makes its key. */ -}}
+{{- define "janus.Role" -}}
+{{- if ne .root.Values.sealingKey.source "engine" -}}
+{{- $rules := list -}}
+{{- range .object.rules }}{{ if not (and (has "secrets" .resources) (has "create" .verbs)) }}{{ $rules = append $rules . }}{{ end }}{{ end -}}
+{{- $_ := set .object "rules" $rules -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "janus.Service" -}}
+{{- $_ := set .object.spec "selector" (fromYaml (include "janus.selector" .root)) -}}
+{{- if .root.Values.tls.secretName }}
+{{- $port := first .object.spec.ports -}}
+{{- $_ := set $port "port" 443 -}}
+{{- $_ := set $port "appProtocol" "https" -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "janus.FlowSchema" -}}
+{{- $metacontroller := last (first .object.spec.rules).subjects -}}
+{{- $_ := set $metacontroller.serviceAccount "namespace" .root.Values.metacontroller.namespace -}}
+{{- end -}}
+
+{{- define "janus.PodDisruptionBudget" -}}
+{{- $_ := set .object.spec.selector "matchLabels" (fromYaml (include "janus.selector" .root)) -}}
+{{- end -}}
+
+{{- define "janus.NetworkPolicy" -}}
+{{- $_ := set .object.spec.podSelector "matchLabels" (fromYaml (include "janus.selector" .root)) -}}
+{{- $from := list -}}
+{{- range list .root.Values.metacontroller.namespace .root.Values.networkPolicy.prometheusNamespace }}
+{{- $from = append $from (dict "namespaceSelector" (dict "matchLabels" (dict "kubernetes.io/metadata.name" .))) -}}
+{{- end -}}
+{{- $_ := set (first .object.spec.ingress) "from" $from -}}
+{{- end -}}
+
+{{- define "janus.CompositeController" -}}
+{{- $tls := .root.Values.tls -}}
+{{- $namespace := .root.Release.Namespace -}}
+{{- if $tls.secretName }}
+{{- $endpoint := first .object.spec.endpointConfigs -}}
+{{- $_ := set $endpoint "caBundle" (dict "secretRef" (dict "name" $tls.secretName "namespace" $namespace "key" "ca.crt")) -}}
+{{- with $tls.clientSecretName }}{{ $_ := set $endpoint "clientTLS" (dict "secretRef" (dict "name" . "namespace" $namespace)) }}{{ end -}}
+{{- range $name, $hook := .object.spec.hooks }}{{ $_ := set $hook.webhook "url" ($hook.webhook.url | replace "http://" "https://") }}{{ end -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "janus.PrometheusRule" -}}
+{{- $values := .root.Values.monitoring -}}
+{{- with $values.labels }}{{ $_ := set $.object.metadata "labels" (merge (dict) . $.object.metadata.labels) }}{{ end -}}
+{{- range .object.spec.groups }}{{ range .rules }}{{ with .annotations }}
+{{- $_ := set . "runbook_url" (printf "%s#%s" $values.runbooks (last (splitList "#" .runbook_url))) -}}
+{{- end }}{{ end }}{{ end -}}
+{{- end -}}
+
+{{- define "janus.ServiceMonitor" -}}
+{{- with .root.Values.monitoring.labels }}{{ $_ := set $.object.metadata "labels" (merge (dict) . $.object.metadata.labels) }}{{ end -}}
+{{- $_ := set .object.spec.selector "matchLabels" (fromYaml (include "janus.selector" .root)) -}}
+{{- if .root.Values.tls.secretName }}
+{{- $endpoint := first .object.spec.endpoints -}}
+{{- $_ := set $endpoint "scheme" "https" -}}
+{{- $_ := set $endpoint "tlsConfig" (dict "serverName" (printf "janus.%s.svc" .root.Release.Namespace) "ca" (dict "secret" (dict "name" .root.Values.tls.secretName "key" "ca.crt"))) -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "janus.theirs" -}}
+{{- $values := .root.Values.metacontroller -}}
+{{- $namespace := $values.namespace -}}
+{{- if eq .object.kind "Namespace" }}{{ $_ := set .object.metadata "name" $namespace }}{{ end -}}
+{{- if .object.metadata.namespace }}{{ $_ := set .object.metadata "namespace" $namespace }}{{ end -}}
+{{- range .object.subjects }}{{ $_ := set . "namespace" $namespace }}{{ end -}}
+{{- if eq .object.kind "StatefulSet" }}
 {{- $_ := set .object.spec "replicas" $values.replicas -}}
-{{- $pod := .object.spec.template.spec -}}
-{{- $container := first $pod.containers -}}
-{{- $_ := set $container "image" (printf "%s:%s" $values.image.repository ($values.image.tag | default .root.Chart.AppVersion)) -}}
-{{- with $values.image.pullPolicy }}{{ $_ := set $container "imagePullPolicy" . }}{{ end -}}
-{{- with $values.image.pullSecrets }}{{ $_ := set $pod "imagePullSecrets" . }}{{ end -}}
+{{- $container := first .object.spec.template.spec.containers -}}
+{{- $_ := set $container "image" $values.image -}}
+{{- $args := concat $container.args $values.flags -}}
+{{- if gt (int $values.replicas) 1 }}{{ $args = concat $args (list "--leader-election=true" (printf "--leader-election-namespace=%s" $namespace)) }}{{ end -}}
+{{- $_ := set $container "args" $args -}}
 {{- with $values.resources }}{{ $_ := set $container "resources" . }}{{ end -}}
-{{- with $values.nodeSelector }}{{ $_ := set $pod "nodeSelector" . }}{{ end -}}
-{{- with $values.tolerations }}{{ $_ := set $pod "tolerations" . }}{{ end -}}
-{{- range $container.env }}{{ if eq .name "LOG_LEVEL" }}{{ $_ := set . "value" $values.logLevel }}{{ end }}{{ end -}}
-{{- with $values.namespaces }}
-{{- $names := list -}}
-{{- range . }}{{ $names = append $names .name }}{{ end -}}
-{{- $_ := set $container "env" (append $container.env (dict "name" "JANUS_NAMESPACES" "value" (join "," $names))) -}}
 {{- end -}}
 {{- end -}}

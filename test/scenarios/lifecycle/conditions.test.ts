@@ -1,10 +1,11 @@
 // The conditions of each phase, as they are stored in the cluster: Transactions are driven through every phase, and every status on
 // the way must be a row of the table.
 import t, { type Test } from 'tap';
-import { at, isList, type JsonObject, textAt } from '../../../hooks/model/json.ts';
+import { at, isList, type JsonObject, textAt, withKey } from '../../../hooks/model/json.ts';
 import { must } from '../../support/client.ts';
-import { type Stage, startStage } from '../../support/stage.ts';
-import { type Stepped, step } from '../../support/stepping.ts';
+import { kstatusOf } from '../../support/kstatus.ts';
+import { type Stage, startStage, statusOf } from '../../support/stage.ts';
+import { adopt, type Stepped, step } from '../../support/stepping.ts';
 import { table } from '../../support/table.ts';
 import { change, createConfigMaps } from '../../support/targets.ts';
 
@@ -34,6 +35,14 @@ const types = ['Finished', 'Succeeded', 'Prepared', 'Committed', 'RolledBack', '
 
 const ends = ['Committed', 'RolledBack', 'Failed'];
 
+/** What waits by kstatus goes on at the ends only, and takes only one of them for success. */
+const kstatusBy: Readonly<Record<string, string>> = {
+  Committed: 'Current',
+  RolledBack: 'Failed',
+  Failed: 'Failed',
+  'Failed early': 'Failed',
+};
+
 function stateOf(status: JsonObject): string {
   const phase = textAt(status, 'phase') ?? '';
   if (!ends.includes(phase)) return phase;
@@ -56,11 +65,13 @@ function conditionsOf(status: JsonObject): Readonly<Record<string, string>> {
 t.test('the conditions of each phase are those of the table', async (t) => {
   const stage = await startStage(t, { withoutLoop: true });
   const seen = new Set<string>();
-  const look = (status: JsonObject): void => {
+  const look = (transaction: JsonObject): void => {
+    const status = statusOf(transaction);
     const state = stateOf(status);
     const row = rows.find((one) => one.state === state);
     seen.add(state);
     const found = conditionsOf(status);
+    t.equal(kstatusOf(transaction), kstatusBy[state] ?? 'InProgress', `kstatus of ${state}`);
     for (const type of types) {
       const wanted = row?.[type] ?? '';
       const isRight = wanted.endsWith('*') ? found[type]?.startsWith(wanted.slice(0, -1)) : found[type] === wanted;
@@ -75,19 +86,30 @@ t.test('the conditions of each phase are those of the table', async (t) => {
   );
 });
 
+t.test('kstatus takes a Transaction that no call has seen for one in progress', async (t) => {
+  const stage = await startStage(t, { withoutLoop: true });
+  await stage.transaction('untouched', [change('Create', 'new', { data: {} })]);
+  const untouched = await stage.read('untouched');
+  t.same(statusOf(untouched), { observedGeneration: -1 });
+  t.equal(kstatusOf(untouched), 'InProgress');
+  t.equal(kstatusOf(withKey(untouched, 'status', undefined)), 'Current', 'and without the default for ready');
+  await adopt(stage, 'untouched');
+  t.equal(kstatusOf(await stage.read('untouched')), 'InProgress', 'nor does a finalizer make it ready');
+});
+
 const most = 50;
 
 /** Steps, and looks at each status, until it is that state. */
-async function until(stage: Stage, name: string, state: string, look: (status: JsonObject) => void): Promise<void> {
+async function until(stage: Stage, name: string, state: string, look: (transaction: JsonObject) => void): Promise<void> {
   for (let count = 0; count < most; count += 1) {
     const { status }: Stepped = await step(stage, name);
-    look(status);
+    look(await stage.read(name));
     if (stateOf(status) === state) return;
   }
   throw new Error(`${name} was never ${state}`);
 }
 
-async function driveThrough(t: Test, stage: Stage, look: (status: JsonObject) => void): Promise<void> {
+async function driveThrough(t: Test, stage: Stage, look: (transaction: JsonObject) => void): Promise<void> {
   const { client } = stage;
   const go = (name: string, state: string): Promise<void> => until(stage, name, state, look);
   const patch = (name: string, color: string): JsonObject => change('Patch', name, { data: { color } });

@@ -182,7 +182,3 @@ async function createRole(): Promise<void> {
     }),
   );
 }
-
-t.test('a cheap question tells whether the API server answers', async (t) => {
-  t.equal(await cluster.trouble(), undefined);
-});

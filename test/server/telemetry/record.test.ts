@@ -1,6 +1,5 @@
 // What a step leaves: one log line, one audit line per target write, Events; and never content.
 import t from 'tap';
-import { cachedReadiness } from '../../../server/routes/probes.ts';
 import { report, request, testApp } from '../parts.ts';
 
 t.test('one line a step, one line a target write, constant messages', async (t) => {
@@ -48,19 +47,4 @@ t.test('an Event that cannot be recorded does not fail the call', async (t) => {
   t.equal(answer.statusCode, 200);
   t.match(app.lines.at(-1), { msg: 'recording a step failed' });
   t.notMatch(JSON.stringify(app.lines), /hunter2/);
-});
-
-t.test('the API server is asked once for many probes', async (t) => {
-  let asked = 0;
-  let now = 0;
-  const readiness = cachedReadiness(
-    async () => String(++asked),
-    5_000,
-    () => now,
-  );
-  t.same(await Promise.all([readiness(), readiness()]), ['1', '1']);
-  now = 4_999;
-  t.equal(await readiness(), '1');
-  now = 5_000;
-  t.equal(await readiness(), '2');
 });

@@ -1,4 +1,4 @@
-// Finds the real Metacontroller and runs it as a child process. It serves the one CompositeController with its label, so that
+// Finds the real Metacontroller and runs it as a child process. It serves the CompositeControllers that its selector names, so that
 // several can run on one cluster.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -39,8 +39,10 @@ function isProgram(path: string): boolean {
 interface BinaryOptions {
   readonly program: string;
   readonly kubeconfig: string;
-  /** The value of the label `tx.janus.io/loop`. */
-  readonly loop: string;
+  /** Which CompositeControllers it serves. */
+  readonly selector: string;
+  /** Where the lock of its leader is; it elects none by default. */
+  readonly leaderNamespace?: string;
   readonly workers: number;
   readonly qps: number;
   readonly burst: number;
@@ -59,8 +61,10 @@ export async function startBinary(options: BinaryOptions): Promise<RunningBinary
     `--client-go-burst=${options.burst}`,
     `--metrics-address=127.0.0.1:${metrics}`,
     `--health-probe-bind-address=127.0.0.1:${health}`,
-    `--target-label-selector=${loopLabel}=${options.loop}`,
-    '--leader-election=false',
+    `--target-label-selector=${options.selector}`,
+    ...(options.leaderNamespace === undefined
+      ? ['--leader-election=false']
+      : ['--leader-election=true', `--leader-election-namespace=${options.leaderNamespace}`]),
     '--discovery-interval=1s',
     '--zap-log-level=error',
   ];

@@ -51,7 +51,7 @@ async function startReal(options: RealOptions): Promise<Loop> {
   try {
     await installDefinitions(client);
     const loop = `loop-${randomBytes(4).toString('hex')}`;
-    const binary = await startBinary({ ...options, program, loop });
+    const binary = await startBinary({ ...options, program, selector: `${loopLabel}=${loop}` });
     undo.push(binary.stop);
     await createController(client, options, { loop, undo });
   } catch (error) {

@@ -1,0 +1,58 @@
+// `npm run release -- vX.Y.Z [folder]`: makes the assets of a release in that folder (build/release), without network. The workflow calls it
+// and publishes what it made. Refuses in one sentence, with exit code 1 and nothing written.
+import { spawnSync } from 'node:child_process';
+import { existsSync, globSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { openKustomize } from '../../test/packaging/kustomize.ts';
+import { type Assets, makeAssets, notesOf } from './assets.ts';
+
+const root = join(import.meta.dirname, '../..');
+const read = (path: string): string => readFileSync(join(root, path), 'utf8');
+const manifest = JSON.parse(read('package.json')) as {
+  readonly version: string;
+  readonly scripts: Readonly<Record<string, string>>;
+};
+
+try {
+  await release(process.argv.slice(2));
+} catch (error) {
+  process.stderr.write(`npm run release: ${error instanceof Error ? error.message : error}\n`);
+  process.exitCode = 1;
+}
+
+async function release([tag = '', given = 'build/release']: readonly string[]): Promise<void> {
+  const folder = resolve(root, given);
+  const { version } = manifest;
+  if (tag !== `v${version}`) throw new Error(`expected the tag v${version}, as in package.json, found "${tag}".`);
+  const changelog = read('CHANGELOG.md');
+  notesOf(changelog, version);
+  if (existsSync(folder)) throw new Error(`${given} exists already: remove it, or name another folder.`);
+  const removals: (() => unknown)[] = [];
+  const render = await openKustomize({ teardown: (removal) => removals.push(removal) });
+  try {
+    publish(
+      await makeAssets({ version, changelog, render, chart: globSync('**/*.*', { cwd: join(root, 'charts/janus') }) }),
+      folder,
+    );
+  } finally {
+    for (const remove of removals) await remove();
+  }
+  if (manifest.scripts['pack:cli'] !== undefined) packCommandLine(folder);
+  process.stdout.write(`${globSync('*', { cwd: folder }).sort().join('\n')}\n`);
+}
+
+/** All of it, or nothing. */
+function publish(assets: Assets, folder: string): void {
+  const unfinished = `${folder}.unfinished`;
+  rmSync(unfinished, { recursive: true, force: true });
+  mkdirSync(unfinished, { recursive: true });
+  for (const [name, bytes] of assets) writeFileSync(join(unfinished, name), bytes);
+  mkdirSync(dirname(folder), { recursive: true });
+  renameSync(unfinished, folder);
+}
+
+/** It makes its own package and checksum. */
+function packCommandLine(folder: string): void {
+  const { status } = spawnSync('npm', ['run', 'pack:cli', '--silent', '--', folder], { cwd: root, stdio: ['ignore', 2, 2] });
+  if (status !== 0) throw new Error('npm run pack:cli failed, see above.');
+}

@@ -1,0 +1,49 @@
+// The chart, rendered by Helm itself from a copy of its folder.
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { JsonObject } from '../../hooks/model/json.ts';
+import type { Teardown } from '../support/client.ts';
+import { buildHelm } from '../tools/helm/helm.ts';
+import { objectsOf } from './kustomize.ts';
+
+const root = join(import.meta.dirname, '../..');
+
+interface Rendered {
+  readonly status: number | null;
+  readonly objects: readonly JsonObject[];
+  /** All that Helm printed. */
+  readonly text: string;
+}
+
+interface Helm {
+  /** The folder of the copy, which a test may spoil. */
+  readonly chart: string;
+  /** `helm template` of the release `janus`. */
+  render(values?: JsonObject, namespace?: string): Rendered;
+  run(...args: readonly string[]): { readonly status: number | null; readonly text: string };
+}
+
+export async function openHelm(t: Teardown): Promise<Helm> {
+  const program = await buildHelm((line) => process.stderr.write(`${line}\n`));
+  const directory = mkdtempSync(join(tmpdir(), 'janus-helm-'));
+  t.teardown(() => rmSync(directory, { recursive: true, force: true }));
+  const chart = join(directory, 'janus');
+  cpSync(join(root, 'charts/janus'), chart, { recursive: true });
+  // Helm keeps nothing of ours in the home of whoever runs the tests.
+  const env = { ...process.env, HELM_CACHE_HOME: directory, HELM_CONFIG_HOME: directory, HELM_DATA_HOME: directory };
+  const run = (...args: readonly string[]) => spawnSync(program, args, { env, encoding: 'utf8', maxBuffer: 1e8 });
+  return {
+    chart,
+    run: (...args) => {
+      const { status, stdout, stderr } = run(...args);
+      return { status, text: `${stdout}${stderr}` };
+    },
+    render: (values = {}, namespace = 'janus-system') => {
+      const set = Object.entries(values).flatMap(([key, value]) => ['--set-json', `${key}=${JSON.stringify(value)}`]);
+      const { status, stdout, stderr } = run('template', 'janus', chart, '--namespace', namespace, ...set);
+      return { status, objects: status === 0 ? objectsOf(stdout) : [], text: `${stdout}${stderr}` };
+    },
+  };
+}
