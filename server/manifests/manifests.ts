@@ -4,11 +4,8 @@ import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import type { Manifest, Manifests, Unpacked } from '../../hooks/cluster.ts';
 import { isDeeperThan, isList, isObject, type Json, parseJson } from '../../hooks/model/json.ts';
-import { startOnDemand } from '../threads/on-demand.ts';
+import { startYaml } from '../yaml-thread.ts';
 import { bounds } from './bounds.ts';
-
-/** What the thread answers: JSON text, since a copy of the value would lose long integers. */
-export type Read = { readonly kind: 'json'; readonly text: string } | Extract<Manifest, { kind: 'unreadable' }>;
 
 interface Limits {
   /** Ms of processor time that reading one YAML text may take. */
@@ -25,8 +22,7 @@ export interface OpenManifests extends Manifests {
 const defaults: Limits = { limit: 2_000, idle: 30_000 };
 
 export function createManifests(limits: Limits = defaults): OpenManifests {
-  const program = new URL('./worker.ts', import.meta.url);
-  const { ask, close } = startOnDemand<string, Read>({ program, name: 'manifests', ended, ...limits });
+  const { ask, close } = startYaml({ name: 'manifests', ...limits });
   return {
     unpack,
     async parse(bytes) {
@@ -34,8 +30,8 @@ export function createManifests(limits: Limits = defaults): OpenManifests {
       if (text === undefined) return unreadable('is not UTF-8');
       const json = fromJson(text);
       if (json !== undefined) return json;
-      const read = await ask(text);
-      return read.kind === 'json' ? objectIn(parseJson(read.text)) : read;
+      const read = await ask({ texts: [text], bounds });
+      return read.kind === 'json' ? onlyOf(parseJson(read.text)) : read;
     },
     close,
   };
@@ -45,8 +41,10 @@ function unreadable(why: string): Extract<Manifest, { kind: 'unreadable' }> {
   return { kind: 'unreadable', why };
 }
 
-function ended(because: 'time' | 'memory', limit: number): Read {
-  return unreadable(because === 'time' ? `takes longer than ${limit} ms to read` : 'takes too much memory to read');
+// Generators separate documents before the first one and after the last.
+function onlyOf(read: Json): Manifest {
+  const [document = null, ...others] = listIn(listIn(read)[0]).filter((one) => one !== null);
+  return others.length > 0 ? unreadable(`holds ${others.length + 1} documents, expected one object`) : objectIn(document);
 }
 
 async function unpack(bytes: Uint8Array, most: number): Promise<Unpacked> {
@@ -76,6 +74,10 @@ function fromJson(text: string): Manifest | undefined {
   } catch {
     return undefined;
   }
+}
+
+function listIn(value: Json | undefined): readonly Json[] {
+  return isList(value) ? value : [];
 }
 
 function objectIn(value: Json): Manifest {
