@@ -54,7 +54,7 @@ ENV NODE_COMPILE_CACHE=/app/.compiled
 RUN mkdir .compiled && chown 1000:1000 .compiled
 # By number, so that runAsNonRoot can be checked: it is the user `node` of the image.
 USER 1000:1000
-RUN node server/main.ts 2>/dev/null; node server/expressions/worker.ts && node server/manifests/worker.ts && ls -d .compiled/*-1000
+RUN node server/main.ts 2>/dev/null; node server/expressions/worker.ts && node server/yaml-worker.ts && ls -d .compiled/*-1000
 EXPOSE 8080
 # The memory is bound to what the Deployment allows; a small space for new objects keeps it low, as nearly all live for one call.
 CMD ["node", "--max-semi-space-size=4", "--max-old-space-size=320", "--v8-pool-size=1", "server/main.ts"]

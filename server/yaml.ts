@@ -56,6 +56,27 @@ export interface Bounds {
 /** Why a text is not what was expected: a predicate without a subject, such as `holds more than 3 values`. */
 export class Unfit extends Error {}
 
+export interface YamlTask {
+  readonly texts: readonly string[];
+  /** For each of the texts. */
+  readonly bounds: Bounds;
+}
+
+/**
+ * For each text its documents, as the text of a JSON list of lists, since a copy of the values would lose long integers; or of the
+ * first text that cannot be read a predicate without a subject, such as `holds more than 3 values`.
+ */
+export type YamlAnswer = { readonly kind: 'json'; readonly text: string } | { readonly kind: 'unreadable'; readonly why: string };
+
+export function answerTo({ texts, bounds }: YamlTask): YamlAnswer {
+  try {
+    return { kind: 'json', text: JSON.stringify(texts.map((text) => readYaml(text, bounds))) };
+  } catch (error) {
+    if (error instanceof Unfit) return { kind: 'unreadable', why: error.message };
+    throw error;
+  }
+}
+
 /** The documents in a text, in order. Throws Unfit. */
 export function readYaml(text: string, bounds: Bounds): readonly Json[] {
   const left = { ...bounds };

@@ -1,4 +1,5 @@
 // Irreversible changes: the API server does not allow their undo, or others have lost something for good.
+import { isStorageMoved, storageOf } from '../model/crds.ts';
 import { at, equalJson, isList, type Json, type JsonObject, textAt } from '../model/json.ts';
 import { parseQuantity } from '../model/quantity.ts';
 import { kindOfReference } from '../model/reference.ts';
@@ -58,22 +59,6 @@ function storedOtherwise(prior: JsonObject, expected: JsonObject): string | unde
   const after = storageOf(expected);
   const would = `its objects would be stored as ${after} and no longer as ${storageOf(prior)}`;
   return `${would}; that is undone only for a kind without objects, by who may update customresourcedefinitions/status`;
-}
-
-/** Whether new objects of a CRD would be stored in another version. */
-export function isStorageMoved(prior: JsonObject | undefined, expected: JsonObject | undefined): boolean {
-  if (prior === undefined || expected === undefined) return false;
-  return kindOfObject(expected) === 'apiextensions.k8s.io/CustomResourceDefinition' && storageOf(prior) !== storageOf(expected);
-}
-
-function storageOf(definition: JsonObject): string | undefined {
-  const versions = at(definition, 'spec', 'versions');
-  return isList(versions)
-    ? textAt(
-        versions.find((one) => at(one, 'storage') === true),
-        'name',
-      )
-    : undefined;
 }
 
 // Source: k8s.io/kubernetes pkg/registry/batch/job/strategy.go: the template may change while the Job is suspended and has not

@@ -75,3 +75,38 @@ export function settledAt(live: JsonObject): number {
   );
   return Math.max(0, ...times) + storedResolution + untilAllHaveHeard;
 }
+
+/** The objects of a CRD, in a version that is served. */
+export function instancesOf(definition: JsonObject) {
+  const versions = at(definition, 'spec', 'versions');
+  const served = isList(versions) ? versions.find((version) => at(version, 'served') === true) : undefined;
+  return {
+    group: textAt(definition, 'spec', 'group') ?? '',
+    version: textAt(served, 'name') ?? '',
+    plural: textAt(definition, 'spec', 'names', 'plural') ?? '',
+    kind: textAt(definition, 'spec', 'names', 'kind') ?? '',
+    namespaced: textAt(definition, 'spec', 'scope') === 'Namespaced',
+    verbs: ['list'],
+    statusSubresource: false,
+  };
+}
+
+/** Whether new objects of a CRD would be stored in another version. */
+export function isStorageMoved(prior: JsonObject | undefined, expected: JsonObject | undefined): boolean {
+  if (prior === undefined || expected === undefined) return false;
+  return isCrdObject(expected) && storageOf(prior) !== storageOf(expected);
+}
+
+export function storageOf(definition: JsonObject): string | undefined {
+  const versions = at(definition, 'spec', 'versions');
+  return isList(versions)
+    ? textAt(
+        versions.find((one) => at(one, 'storage') === true),
+        'name',
+      )
+    : undefined;
+}
+
+function isCrdObject(object: JsonObject): boolean {
+  return isDefinition({ group: groupOf(textAt(object, 'apiVersion') ?? ''), kind: textAt(object, 'kind') ?? '' });
+}

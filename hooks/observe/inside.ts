@@ -3,8 +3,9 @@
 import { areEvents, type Doomed, isLeaving, type Neighbour, neighbourOf } from '../checks/company.ts';
 import type { Resource } from '../cluster.ts';
 import { managersOf } from '../content/fields.ts';
+import { instancesOf } from '../model/crds.ts';
 import type { Failure, Unseen } from '../model/failure.ts';
-import { at, isList, type JsonObject, textAt } from '../model/json.ts';
+import { at, type JsonObject, textAt } from '../model/json.ts';
 import { kindOf } from '../model/reference.ts';
 import { serviceAccounts } from '../writes/resources.ts';
 import { claims } from './claims.ts';
@@ -51,21 +52,6 @@ async function listNamespace(looker: Looker, namespace: string): Promise<Inside>
   const listed = await list(looker, listable, namespace);
   const found = listed.kind === 'known' ? listed.neighbours : [];
   return withoutGarbage(looker, listed, (one) => isRootCertificate(one) || isSubordinate(one, found));
-}
-
-/** The objects of a CRD, in a version that is served. */
-export function instancesOf(definition: JsonObject): Resource {
-  const versions = at(definition, 'spec', 'versions');
-  const served = isList(versions) ? versions.find((version) => at(version, 'served') === true) : undefined;
-  return {
-    group: textAt(definition, 'spec', 'group') ?? '',
-    version: textAt(served, 'name') ?? '',
-    plural: textAt(definition, 'spec', 'names', 'plural') ?? '',
-    kind: textAt(definition, 'spec', 'names', 'kind') ?? '',
-    namespaced: textAt(definition, 'spec', 'scope') === 'Namespaced',
-    verbs: ['list'],
-    statusSubresource: false,
-  };
 }
 
 // A kind that may not be listed may have objects: its contents are unknown.

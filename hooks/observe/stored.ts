@@ -1,14 +1,12 @@
 // The objects of a CRD that may be stored in a version that came with the change of the CRD (attribution/stored-versions.ts).
 import { neighbourOf } from '../checks/company.ts';
-import { isStorageMoved } from '../checks/one-way.ts';
 import type { Reader } from '../cluster.ts';
-import { isDefinition, newStoredVersions, settledAt } from '../model/crds.ts';
+import { instancesOf, isDefinition, isStorageMoved, newStoredVersions, settledAt } from '../model/crds.ts';
 import { type JsonObject, textAt } from '../model/json.ts';
 import { isAfter } from '../model/others.ts';
 import type { Transaction } from '../model/transaction.ts';
 import { serviceAccountOf } from '../writes/resources.ts';
 import { lookerOf, type Standing, sorted } from './contents.ts';
-import { instancesOf } from './inside.ts';
 import { listAll } from './listing.ts';
 import type { ItemView, Presence } from './observation.ts';
 

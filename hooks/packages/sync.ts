@@ -106,7 +106,7 @@ const acts: Readonly<Record<Due, (scene: Scene) => Promise<Move>>> = {
       return validate({ ...scene, lock, validation: invalid(ptx) });
     const reading = await openReading(scene, wanted);
     if ('reason' in reading) return validate({ ...scene, lock, validation: { kind: 'refused', faults: [reading] } });
-    const validation = await readValidation({ looker, wanted, maker: ptx, lock, crossplane: parts.crossplane, ...reading });
+    const validation = await readValidation({ looker, wanted, ptx, lock, crossplane: parts.crossplane, ...reading });
     return validate({ ...scene, lock, validation });
   },
   async prepare(scene) {

@@ -14,6 +14,8 @@ import type { PackageReference } from '../../hooks/packages/model/reference.ts';
 import { type Asked, readTree } from '../../hooks/packages/observe/tree.ts';
 import type { Registry } from '../../hooks/packages/registry.ts';
 import { createRegistryClient } from '../../server/registry/client.ts';
+import { readDocuments } from '../../server/registry/documents.ts';
+import { packageStream } from '../../server/registry/layers.ts';
 import { inParallel } from './measure.ts';
 
 export interface Work {
@@ -21,18 +23,23 @@ export interface Work {
   readonly origin: string;
   readonly reference: PackageReference;
   readonly rounds: number;
-  /** `tree`: rounds of it; `package`: that one alone is read; `nothing`: to see what a process needs without. */
-  readonly mode: 'tree' | 'package' | 'nothing';
+  /** `tree`: rounds of it; `package`: that one alone is read; `thread`: a thread is started and idle; `nothing`: what a process needs without. */
+  readonly mode: 'tree' | 'package' | 'thread' | 'nothing';
 }
 
 export interface Round {
   readonly resolveMs: number;
   readonly bareMs: number;
+  /** The same client, with the lists of tags that resolution cannot do without. */
+  readonly requestsMs: number;
+  /** All that is read, from the cache: unpacked and parsed, in one thread. */
+  readonly parseMs: number;
   readonly againMs: number;
   readonly decideMs: number;
   readonly packages: number;
-  /** How many manifests or layers were fetched. */
+  /** How many manifests and layers were fetched. */
   readonly fetched: number;
+  /** How many layers were fetched although the cache has them. */
   readonly fetchedAgain: number;
   readonly requests: number;
 }
@@ -53,13 +60,26 @@ async function inTurn({ origin, reference }: Work): Promise<Round> {
   try {
     const first = await tree(directory, { ...asked, reference }, (registry) => known.of(registry));
     const bareMs = await fetchOnly(origin, first.fetched);
+    const requestsMs = await fetchOnly(origin, first.paths);
+    const parseMs = await parseOnly(directory, first.layers);
     const again = await tree(directory, { ...asked, reference });
     const from = performance.now();
     await decided(readTree({ ...asked, reference }, known));
     const decideMs = performance.now() - from;
     const { ms: resolveMs, packages, requests, fetched } = first;
-    const fetchedAgain = again.fetched.length;
-    return { resolveMs, bareMs, againMs: again.ms, decideMs, packages, requests, fetched: fetched.length, fetchedAgain };
+    const fetchedAgain = again.layers.length;
+    return {
+      resolveMs,
+      bareMs,
+      requestsMs,
+      parseMs,
+      againMs: again.ms,
+      decideMs,
+      packages,
+      requests,
+      fetched: fetched.length,
+      fetchedAgain,
+    };
   } finally {
     rmSync(directory, { recursive: true, force: true });
   }
@@ -73,8 +93,9 @@ async function tree(cacheDirectory: string, question: Asked, through = (registry
   const packages = await decided(readTree(question, through(client.open({ pullSecrets: [], deadline }))));
   const ms = performance.now() - from;
   await client.close();
-  const fetched = seen.filter(({ method, path }) => method === 'GET' && !path.includes('/tags/list')).map(({ path }) => path);
-  return { ms, packages, fetched, requests: seen.length };
+  const paths = seen.map(({ path }) => path);
+  const fetched = paths.filter((path) => !path.includes('/tags/list'));
+  return { ms, packages, paths, fetched, layers: fetched.filter((path) => path.includes('/blobs/')), requests: seen.length };
 }
 
 async function decided(reading: ReturnType<typeof readTree>): Promise<number> {
@@ -88,18 +109,29 @@ async function fetchOnly(origin: string, paths: readonly string[]): Promise<numb
   const pool = new Pool(origin, { connections: atOnce });
   const from = performance.now();
   await inParallel(paths, atOnce, async (path) => {
-    const { statusCode, body } = await pool.request({
+    const { statusCode, headers, body } = await pool.request({
       method: 'GET',
       path,
       headers: { accept: '*/*, application/vnd.oci.image.manifest.v1+json' },
     });
     const hash = createHash('sha256');
     for await (const chunk of body) hash.update(chunk);
-    if (statusCode !== 200 || !path.endsWith(hash.digest('hex'))) throw new Error(`${path}: ${statusCode}`);
+    const announced = headers['docker-content-digest'] ?? '';
+    if (statusCode !== 200 || (announced !== '' && announced !== `sha256:${hash.digest('hex')}`))
+      throw new Error(`${path}: ${statusCode}`);
   });
   const ms = performance.now() - from;
   await pool.close();
   return ms;
+}
+
+async function parseOnly(directory: string, layers: readonly string[]): Promise<number> {
+  const from = performance.now();
+  await inParallel(layers, atOnce, async (path) => {
+    const file = join(directory, path.slice(path.lastIndexOf('/') + 1).replace(':', '-'));
+    await readDocuments(packageStream([file]), () => undefined);
+  });
+  return performance.now() - from;
 }
 
 /** What registries answered, to answer it again from memory: of a package its meta object. */
@@ -161,4 +193,5 @@ const work = JSON.parse(process.argv[2] ?? '{}') as Work;
 const rounds: Round[] = [];
 if (work.mode === 'tree') for (let round = 0; round < work.rounds; round += 1) rounds.push(await inTurn(work));
 if (work.mode === 'package') await readOne(work);
+if (work.mode === 'thread') await readDocuments([Buffer.from('a: b')], () => undefined);
 process.stdout.write(`${JSON.stringify({ rounds, peakMiB: peakMiB() })}\n`);

@@ -35,12 +35,14 @@ export async function measurePackages(undo: Undo, profile?: string): Promise<rea
   }
   const large = await publishLarge(place);
   const resting = await run(work(place, { mode: 'nothing' }));
+  const thread = await run(work(place, { mode: 'thread' }));
   for (const line of lines) Object.assign(line, { addedMiB: added(Number(line.hookPeakMemoryMiB), resting.peakMiB) });
   const reading = await run(
     work(place, { mode: 'package', reference: { source: `${place.host}/large/root`, version: 'v1.0.0' } }),
   );
   const memory = { hookPeakMemoryMiB: rounded(reading.peakMiB), addedMiB: added(reading.peakMiB, resting.peakMiB) };
-  return [...lines, { row: 'packages-large', items: 1, unpackedMiB: rounded(large / 2 ** 20), ...memory }];
+  const idle = { row: 'packages-idle-thread', items: 0, addedMiB: added(thread.peakMiB, resting.peakMiB) };
+  return [...lines, idle, { row: 'packages-large', items: 1, unpackedMiB: rounded(large / 2 ** 20), ...memory }];
 }
 
 async function treeLine(run: Run, { origin, host }: Place, size: number): Promise<Line> {
@@ -61,6 +63,14 @@ async function treeLine(run: Run, { origin, host }: Place, size: number): Promis
     limitMs: rounded(middle((one) => one.bareMs)),
     ratioToLimit: rounded(
       middle((one) => one.resolveMs / one.bareMs),
+      2,
+    ),
+    requestsToLimit: rounded(
+      middle((one) => one.requestsMs / one.bareMs),
+      2,
+    ),
+    parseToLimit: rounded(
+      middle((one) => one.parseMs / one.bareMs),
       2,
     ),
     decideMs: rounded(middle((one) => one.decideMs)),

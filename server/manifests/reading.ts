@@ -3,12 +3,32 @@ import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import type { Manifest, Unpacked } from '../../hooks/cluster.ts';
 import { isDeeperThan, isList, isObject, type Json, parseJson } from '../../hooks/model/json.ts';
+import type { YamlAnswer } from '../yaml.ts';
 import { bounds } from './bounds.ts';
 
-/** JSON text, since a copy of the value between threads would lose long integers. */
-export type Read = { readonly kind: 'json'; readonly text: string } | Extract<Manifest, { kind: 'unreadable' }>;
+type Unreadable = Extract<Manifest, { kind: 'unreadable' }>;
 
-export function unreadable(why: string): Extract<Manifest, { kind: 'unreadable' }> {
+/** What a text holds; `readYaml` is for those that are no JSON. */
+export async function parsed(bytes: Uint8Array, readYaml: (text: string) => Promise<YamlAnswer>): Promise<Manifest> {
+  const text = decoded(bytes);
+  if (text === undefined) return unreadable('is not UTF-8');
+  const json = fromJson(text);
+  if (json !== undefined) return json;
+  const read = await readYaml(text);
+  return read.kind === 'json' ? onlyOf(parseJson(read.text)) : read;
+}
+
+// Generators separate documents before the first one and after the last.
+function onlyOf(read: Json): Manifest {
+  const [document = null, ...others] = listIn(listIn(read)[0]).filter((one) => one !== null);
+  return others.length > 0 ? unreadable(`holds ${others.length + 1} documents, expected one object`) : objectIn(document);
+}
+
+function listIn(value: Json | undefined): readonly Json[] {
+  return isList(value) ? value : [];
+}
+
+function unreadable(why: string): Unreadable {
   return { kind: 'unreadable', why };
 }
 
@@ -23,7 +43,7 @@ export async function unpack(bytes: Uint8Array, most: number): Promise<Unpacked>
   }
 }
 
-export function decoded(bytes: Uint8Array): string | undefined {
+function decoded(bytes: Uint8Array): string | undefined {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
@@ -32,7 +52,7 @@ export function decoded(bytes: Uint8Array): string | undefined {
 }
 
 /** Undefined if the text is no JSON object: YAML may begin with a brace, too. */
-export function fromJson(text: string): Manifest | undefined {
+function fromJson(text: string): Manifest | undefined {
   if (!/^\s*\{/.test(text)) return undefined;
   try {
     return objectIn(parseJson(text));
@@ -41,7 +61,7 @@ export function fromJson(text: string): Manifest | undefined {
   }
 }
 
-export function objectIn(value: Json): Manifest {
+function objectIn(value: Json): Manifest {
   if (isDeeperThan(value, bounds.levels)) return unreadable(`holds a document of more than ${bounds.levels} levels`);
   if (!isObject(value)) return unreadable('holds no object');
   const values = countOf(value);

@@ -6,10 +6,10 @@ import { mkdir, open, readdir, rename, rm, stat, utimes } from 'node:fs/promises
 import { join } from 'node:path';
 import { invalid, Trouble, unavailable } from './trouble.ts';
 
-export interface Announced {
+interface Announced {
   readonly digest: string;
-  /** In bytes. If it is unknown, only `most` limits the blob. */
-  readonly size: number | undefined;
+  /** In bytes. */
+  readonly size: number;
   readonly most: number;
 }
 
@@ -111,7 +111,7 @@ async function* checked(
   content: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
 ): AsyncGenerator<Uint8Array> {
   const hash = createHash('sha256');
-  const bound = Math.min(size ?? most, most);
+  const bound = Math.min(size, most);
   let length = 0;
   for await (const chunk of content) {
     length += chunk.length;
@@ -119,7 +119,7 @@ async function* checked(
     hash.update(chunk);
     yield chunk;
   }
-  if (length !== (size ?? length)) throw invalid(`${digest} was announced with ${size} bytes, it has ${length}`);
+  if (length !== size) throw invalid(`${digest} was announced with ${size} bytes, it has ${length}`);
   const found = `sha256:${hash.digest('hex')}`;
   if (found !== digest) throw invalid(`expected content of the digest ${digest}, found ${found}`);
 }

@@ -4,12 +4,11 @@
 // 2. It retries nothing.
 // 3. It reads a digest from the cache only if this call has seen that it may read that digest.
 import { createHash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import { isDigest, type PackageReference } from '../../hooks/packages/model/reference.ts';
 import type { Registry, RegistryFailed } from '../../hooks/packages/registry.ts';
 import { createSlots, type Slots } from '../slots.ts';
 import { readKeychain } from './authentication.ts';
-import { type Announced, type Cache, createCache } from './cache.ts';
+import { type Cache, createCache } from './cache.ts';
 import { readDocuments } from './documents.ts';
 import { createExchange } from './exchange.ts';
 import { packageStream } from './layers.ts';
@@ -48,7 +47,8 @@ export function createRegistryClient(options: ClientOptions): RegistryClient {
   const atOnce = options.atOnce ?? requestsAtOnce;
   const timeout = options.requestTimeout ?? requestTimeout;
   const exchange = createExchange(atOnce, timeout);
-  const parts = { slots: createSlots(atOnce), cache: createCache(options.cacheDirectory, options.cacheBytes) };
+  const cache = createCache(options.cacheDirectory, options.cacheBytes);
+  const parts = { slots: createSlots(atOnce), cache, seen: remembering() };
   return {
     open({ pullSecrets, deadline }) {
       const signal = AbortSignal.timeout(deadline);
@@ -63,6 +63,7 @@ interface Parts {
   readonly slots: Slots;
   readonly cache: Cache;
   readonly session: Session;
+  readonly seen: Seen;
   /** What this call may read, as the registry has shown: `SOURCE DIGEST`. */
   readonly allowed: Set<string>;
 }
@@ -101,51 +102,87 @@ function named(error: unknown, name: string): unknown {
   return error instanceof Trouble && error.failure.kind === 'invalid' ? invalid(`${name}: ${error.message}`) : error;
 }
 
-async function digestOf({ source, version }: PackageReference, parts: Parts): Promise<string> {
-  const digest = await inTurn(parts, async () => {
-    const head = await parts.session.ask(source, { method: 'HEAD', path: `manifests/${version}`, accept: accepted });
-    const announced = head.header('docker-content-digest') ?? '';
-    head.discard();
-    if (isDigest(version)) return version;
-    return isDigest(announced) ? announced : hashOf(source, version, parts.session);
-  });
+/** What the client saw, for later calls; a part of it is forgotten at any time. */
+interface Seen {
+  /** The last digest of a tag, or a digest itself: `SOURCE VERSION`. */
+  readonly digests: Map<string, string>;
+  /** By digest. */
+  readonly manifests: Map<string, Manifest>;
+  keep(reference: string, digest: string, manifest: Manifest): void;
+}
+
+/** Manifests, and layers in them. */
+const mostSeen = 20_000;
+
+function remembering(): Seen {
+  const seen = { digests: new Map<string, string>(), manifests: new Map<string, Manifest>() };
+  let count = 0;
+  return {
+    ...seen,
+    keep(reference, digest, manifest) {
+      count += manifest.kind === 'image' ? manifest.layers.length + 1 : 1;
+      if (count > mostSeen) {
+        seen.digests.clear();
+        seen.manifests.clear();
+        count = 0;
+      }
+      seen.digests.set(reference, digest);
+      seen.manifests.set(digest, manifest);
+    },
+  };
+}
+
+async function digestOf(reference: PackageReference, parts: Parts): Promise<string> {
+  const { source, version } = reference;
+  // Registries count manifests: one that was seen before is only asked for its digest.
+  const last = isDigest(version) ? version : parts.seen.digests.get(`${source} ${version}`);
+  const isSeen = last !== undefined && parts.seen.manifests.has(last);
+  const digest = await inTurn(parts, async () =>
+    isSeen ? headOf(reference, parts) : (await fetchManifest(reference, parts)).digest,
+  );
   parts.allowed.add(`${source} ${digest}`);
   return digest;
 }
 
-async function hashOf(source: string, tag: string, session: Session): Promise<string> {
-  const reply = await session.ask(source, { path: `manifests/${tag}`, accept: accepted });
-  const hash = createHash('sha256').update(await reply.text(limits.manifestBytes));
-  return `sha256:${hash.digest('hex')}`;
+async function headOf(reference: PackageReference, parts: Parts): Promise<string> {
+  const { source, version } = reference;
+  const head = await parts.session.ask(source, { method: 'HEAD', path: `manifests/${version}`, accept: accepted });
+  const announced = head.header('docker-content-digest') ?? '';
+  head.discard();
+  if (isDigest(version)) return version;
+  return isDigest(announced) ? announced : (await fetchManifest(reference, parts)).digest;
+}
+
+async function fetchManifest({ source, version }: PackageReference, { session, seen }: Parts) {
+  const reply = await session.ask(source, { path: `manifests/${version}`, accept: accepted });
+  const text = await reply.text(limits.manifestBytes);
+  const digest = `sha256:${createHash('sha256').update(text).digest('hex')}`;
+  if (isDigest(version) && version !== digest) throw invalid(`expected content of the digest ${version}, found ${digest}`);
+  const manifest = readManifest(text);
+  seen.keep(`${source} ${version}`, digest, manifest);
+  return { digest, manifest };
 }
 
 async function layersOf(source: string, digest: string, parts: Parts): Promise<readonly string[]> {
   if (!parts.allowed.has(`${source} ${digest}`)) await digestOf({ source, version: digest }, parts);
-  const manifest = await manifestOf(source, { digest, size: undefined }, parts);
-  const image = manifest.kind === 'image' ? manifest : await manifestOf(source, manifest.image, parts);
+  const manifest = await manifestOf(source, digest, parts);
+  const image = manifest.kind === 'image' ? manifest : await manifestOf(source, manifest.image.digest, parts);
   if (image.kind === 'index') throw invalid('the index leads to another index');
-  return Promise.all(
-    image.layers.map((layer) => blob(source, `blobs/${layer.digest}`, { ...layer, most: limits.layerBytes }, parts)),
+  return Promise.all(image.layers.map((layer) => blob(source, layer, parts)));
+}
+
+async function manifestOf(source: string, digest: string, parts: Parts): Promise<Manifest> {
+  return (
+    parts.seen.manifests.get(digest) ?? (await inTurn(parts, () => fetchManifest({ source, version: digest }, parts))).manifest
   );
 }
 
-type Wanted = Omit<Descriptor, 'size'> & Pick<Announced, 'size'>;
-
-async function manifestOf(source: string, wanted: Wanted, parts: Parts): Promise<Manifest> {
-  const path = await blob(source, `manifests/${wanted.digest}`, { ...wanted, most: limits.manifestBytes }, parts);
-  return readManifest(await readFile(path, 'utf8'));
-}
-
-/** The path of a blob in the cache; downloads it if the cache does not have it. */
-async function blob(source: string, path: string, announced: Announced, parts: Parts): Promise<string> {
-  const found = await parts.cache.find(announced.digest);
+/** The path of a layer in the cache; downloads it if the cache does not have it. */
+async function blob(source: string, layer: Descriptor, parts: Parts): Promise<string> {
+  const found = await parts.cache.find(layer.digest);
   if (found !== undefined) return found;
   return inTurn(parts, async () => {
-    const reply = await parts.session.ask(source, {
-      path,
-      accept: path.startsWith('manifests/') ? accepted : '*/*',
-      isLarge: true,
-    });
-    return parts.cache.store(announced, reply.body);
+    const reply = await parts.session.ask(source, { path: `blobs/${layer.digest}`, isLarge: true });
+    return parts.cache.store({ ...layer, most: limits.layerBytes }, reply.body);
   });
 }

@@ -1,12 +1,17 @@
 // Parses a YAML stream into objects, one document at a time, so that the largest document limits the memory.
-import { isObject, type Json, type JsonObject } from '../../hooks/model/json.ts';
-import { readYaml, Unfit } from '../yaml.ts';
+import { isList, isObject, type Json, type JsonObject, parseJson } from '../../hooks/model/json.ts';
+import { startYaml } from '../yaml-thread.ts';
 import { limits } from './limits.ts';
 import { invalid } from './trouble.ts';
 
 const bounds = { levels: limits.levels, values: limits.values, characters: limits.documentBytes };
 
-const separator = /^---[ \t\r]*(?:#.*)?$/;
+/** From the begin of a line to its end. */
+const separators = /(?<![^\n])---[ \t\r]*(?:#[^\n]*)?(?:\n|$)/g;
+/** A line that is neither empty nor a comment. */
+const filled = /(?<![^\n])[ \t\r]*[^\s#]/;
+
+const yaml = startYaml({ name: 'packages', limit: 5_000, idle: 30_000 });
 
 /** Calls `take` with each object of the stream, in order; skips empty documents. Throws if the text is no stream of objects. */
 export async function readDocuments(
@@ -14,46 +19,61 @@ export async function readDocuments(
   take: (object: JsonObject) => void,
 ): Promise<void> {
   const decoder = new TextDecoder('utf-8', { fatal: true });
-  const collected = collectInto(take);
-  for await (const chunk of stream) collected.add(decoded(decoder, chunk));
-  collected.add(decoded(decoder, undefined));
-  collected.end();
-}
-
-interface Collected {
-  add(text: string): void;
-  end(): void;
-}
-
-/** Collects line by line without promises: a package has millions of lines. */
-function collectInto(take: (object: JsonObject) => void): Collected {
-  let [lines, size, objects, rest]: [string[], number, number, string] = [[], 0, 0, ''];
-  const finish = (): void => {
-    const object = parseObject(lines.join('\n'));
-    [lines, size] = [[], 0];
-    if (object === undefined) return;
-    objects += 1;
-    if (objects > limits.objects) throw invalid(`package.yaml holds more than ${limits.objects} objects`);
-    take(object);
-  };
-  const line = (text: string): void => {
-    if (separator.test(text)) finish();
-    else {
-      lines.push(text);
-      size += text.length + 1;
+  const documents = splitting();
+  let count = 0;
+  // No more of the stream is read before these are taken: what waits is a part of the stream, and one document.
+  const parse = async (texts: readonly string[]): Promise<void> => {
+    for (const object of await parseObjects(texts)) {
+      count += 1;
+      if (count > limits.objects) throw invalid(`package.yaml holds more than ${limits.objects} objects`);
+      take(object);
     }
+  };
+  for await (const chunk of stream) await parse(documents.add(decoded(decoder, chunk)));
+  await parse(documents.add(decoded(decoder, undefined)));
+  await parse([documents.end()]);
+}
+
+interface Splitting {
+  /** The documents that are complete with this text. */
+  add(text: string): readonly string[];
+  /** The last document. */
+  end(): string;
+}
+
+/** Splits at lines, without a text for each line: a package has millions of them. */
+function splitting(): Splitting {
+  let parts: string[] = [];
+  let [size, rest] = [0, ''];
+  const keep = (text: string): void => {
+    parts.push(text);
+    size += text.length;
+  };
+  const finish = (): string => {
+    const document = parts.join('');
+    [parts, size] = [[], 0];
+    return document;
   };
   return {
     add(text) {
-      const parts = `${rest}${text}`.split('\n');
-      rest = parts.pop() ?? '';
-      for (const part of parts) line(part);
+      const all = `${rest}${text}`;
+      const lines = all.lastIndexOf('\n') + 1;
+      rest = all.slice(lines);
+      const complete: string[] = [];
+      let from = 0;
+      for (const { index, 0: line } of all.slice(0, lines).matchAll(separators)) {
+        keep(all.slice(from, index));
+        complete.push(finish());
+        from = index + line.length;
+      }
+      keep(all.slice(from, lines));
       if (size + rest.length > limits.documentBytes)
         throw invalid(`package.yaml holds a document of more than ${limits.documentBytes} bytes`);
+      return complete;
     },
     end() {
-      line(rest);
-      finish();
+      keep(rest.replace(separators, ''));
+      return finish();
     },
   };
 }
@@ -66,20 +86,19 @@ function decoded(decoder: InstanceType<typeof TextDecoder>, chunk: Uint8Array | 
   }
 }
 
-function parseObject(text: string): JsonObject | undefined {
-  if (text.split('\n').every((line) => /^\s*(?:#.*)?$/.test(line))) return undefined;
-  const value = loaded(text);
-  if (value === null) return undefined;
-  if (!isObject(value)) throw invalid('package.yaml holds a document that is no object');
-  return value;
+async function parseObjects(all: readonly string[]): Promise<readonly JsonObject[]> {
+  const texts = all.filter((text) => filled.test(text));
+  if (texts.length === 0) return [];
+  const read = await yaml.ask({ texts, bounds });
+  if (read.kind === 'unreadable') throw invalid(`package.yaml ${read.why}`);
+  const documents = parseJson(read.text);
+  return (isList(documents) ? documents : []).map(objectIn).filter((one) => one !== null);
 }
 
-function loaded(text: string): Json {
-  try {
-    const [document = null, ...others] = readYaml(text, bounds);
-    if (others.length > 0) throw new Unfit('is not the YAML of objects');
-    return document;
-  } catch (error) {
-    throw error instanceof Unfit ? invalid(`package.yaml ${error.message}`) : error;
-  }
+/** Null for a document that is empty. */
+function objectIn(documents: Json): JsonObject | null {
+  const [document = null, ...others] = isList(documents) ? documents : [];
+  if (others.length > 0) throw invalid('package.yaml is not the YAML of objects');
+  if (document !== null && !isObject(document)) throw invalid('package.yaml holds a document that is no object');
+  return document;
 }

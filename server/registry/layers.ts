@@ -8,56 +8,37 @@ const wanted = 'package.yaml';
 const whiteout = '.wh.';
 const opaque = '.wh..wh..opq';
 
-interface Place {
-  readonly file: string;
-  readonly path: string;
-}
-
-/** The stream of `package.yaml` in an image with these layers, the lowest first. Throws a Trouble unless there is exactly one. */
+/** The stream of `package.yaml` in an image with these layers, the lowest first. Throws a Trouble, at the latest at its end, unless there is one. */
 export async function* packageStream(files: readonly string[]): AsyncGenerator<Uint8Array> {
-  const { file, path } = await findPackage(files);
-  for await (const entry of entriesOf(file, counting())) {
-    if (!isWanted(entry.header) || cleaned(entry.header.name) !== path) entry.stream.resume();
-    else {
-      yield* entry.stream;
-      return;
-    }
-  }
+  const search: Search = { room: counting(), hidden: new Set(), found: 0 };
+  // From the top: a layer hides lower files by the same path or by a whiteout.
+  for (const file of files.toReversed()) yield* packageIn(file, search);
+  if (search.found === 0) throw invalid(`the image holds no ${wanted}`);
 }
 
-// From the top: a layer hides lower files by the same path or by a whiteout.
-async function findPackage(files: readonly string[]): Promise<Place> {
-  const room = counting();
-  const places: Place[] = [];
-  const hidden = new Set<string>();
-  for (const file of files.toReversed()) {
-    const paths = await pathsIn(file, room, hidden);
-    places.push(...paths.found.map((path) => ({ file, path })));
-    for (const path of [...paths.found, ...paths.hides]) hidden.add(path);
-  }
-  const [place, ...others] = places;
-  if (place === undefined) throw invalid(`the image holds no ${wanted}`);
-  if (others.length > 0) throw invalid(`the image holds ${places.length} files ${wanted}, expected one`);
-  return place;
+interface Search {
+  readonly room: Room;
+  /** Paths that the layers so far hide in lower ones, with all that lies below them. */
+  readonly hidden: Set<string>;
+  found: number;
 }
 
-interface Paths {
-  readonly found: string[];
-  /** Paths that the layer hides in lower layers, with all that lies below them. */
-  readonly hides: string[];
-}
-
-async function pathsIn(file: string, room: Room, hidden: ReadonlySet<string>): Promise<Paths> {
-  const paths: Paths = { found: [], hides: [] };
-  for await (const { header, stream } of entriesOf(file, room)) {
-    stream.resume();
+async function* packageIn(file: string, search: Search): AsyncGenerator<Uint8Array> {
+  const hides: string[] = [];
+  for await (const { header, stream } of entriesOf(file, search.room)) {
     const path = cleaned(header.name);
-    paths.hides.push(...hiddenBy(path));
-    if (posix.basename(path) !== wanted || isHidden(path, hidden)) continue;
+    hides.push(...hiddenBy(path));
+    if (posix.basename(path) !== wanted || isHidden(path, search.hidden)) {
+      stream.resume();
+      continue;
+    }
     requirePlain(header);
-    paths.found.push(path);
+    search.found += 1;
+    if (search.found > 1) throw invalid(`the image holds ${search.found} files ${wanted}, expected one`);
+    hides.push(path);
+    yield* stream;
   }
-  return paths;
+  for (const path of hides) search.hidden.add(path);
 }
 
 function isHidden(path: string, hidden: ReadonlySet<string>): boolean {

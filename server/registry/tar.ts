@@ -34,6 +34,8 @@ interface Entry {
   readonly stream: AsyncIterable<Uint8Array> & { resume(): unknown };
 }
 
+type Content = Entry['stream'];
+
 /** The entries of a tar file, plain or gzipped. Throws a Trouble if the file is not a tar. */
 export async function* entriesOf(file: string, room: Room): AsyncGenerator<Entry> {
   const tar = extract();
@@ -42,20 +44,37 @@ export async function* entriesOf(file: string, room: Room): AsyncGenerator<Entry
     trouble = troubleOf(error);
     tar.destroy(invalid('its input ended'));
   });
+  const failed = async (error: unknown): Promise<unknown> => {
+    tar.destroy();
+    await feeding;
+    return trouble ?? (error instanceof Trouble ? error : invalid('a layer is no tar, or is cut'));
+  };
   try {
     for await (const stream of tar) {
       room.entry();
-      yield { header: stream.header, stream: stream as unknown as Entry['stream'] };
+      yield { header: stream.header, stream: guarded(stream as unknown as Content, failed) };
     }
   } catch (error) {
-    tar.destroy();
-    await feeding;
-    throw trouble ?? (error instanceof Trouble ? error : invalid('a layer is no tar, or is cut'));
+    throw await failed(error);
   } finally {
     tar.destroy();
     await feeding;
   }
   if (trouble !== undefined) throw trouble;
+}
+
+/** A file whose reader gets the same errors as who reads the list of files. */
+function guarded(content: Content, failed: (error: unknown) => Promise<unknown>): Content {
+  return {
+    resume: () => content.resume(),
+    async *[Symbol.asyncIterator]() {
+      try {
+        yield* content;
+      } catch (error) {
+        throw await failed(error);
+      }
+    },
+  };
 }
 
 function troubleOf(error: unknown): unknown {

@@ -28,7 +28,9 @@ export function createStopwatch(worker: Worker, limit: number): Stopwatch {
 
 /** Ms of processor time; undefined where there is no answer within so many ms. */
 async function usedBy(worker: Worker, patience: number): Promise<number | undefined> {
-  const late = new Promise<undefined>((resolve) => setTimeout(resolve, patience, undefined).unref());
+  const { promise: late, resolve } = Promise.withResolvers<undefined>();
+  const timer = setTimeout(resolve, patience, undefined).unref();
   const usage = await Promise.race([worker.cpuUsage?.().catch(() => undefined), late]);
+  clearTimeout(timer);
   return usage && (usage.user + usage.system) / 1000;
 }

@@ -29,7 +29,7 @@ interface Pending<Answer> {
 }
 
 /** In MiB. */
-const resourceLimits = { maxOldGenerationSizeMb: 96, maxYoungGenerationSizeMb: 16 };
+const resourceLimits = { maxOldGenerationSizeMb: 96, maxYoungGenerationSizeMb: 4 };
 
 /** Where it was this thread that was late, the answer has come before an immediate runs. */
 export function startThread<Task, Answer>({ program, name, limit, ended }: ThreadOptions<Answer>): Thread<Task, Answer> {

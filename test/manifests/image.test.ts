@@ -58,7 +58,7 @@ t.test('what is copied, with the dependencies, is a program', async (t) => {
   t.equal(status, 1);
   t.match(stdout + stderr, /PORT/, 'it runs as far as finding its configuration wrong');
   t.ok(existsSync(join(directory, '.compiled')), 'which is enough for the image to hold it compiled');
-  for (const thread of ['server/expressions/worker.ts', 'server/manifests/worker.ts']) {
+  for (const thread of ['server/expressions/worker.ts', 'server/yaml-worker.ts']) {
     t.match(dockerfile, `node ${thread}`);
     t.equal(run(thread).status, 0, `${thread} is loaded, and ends`);
   }

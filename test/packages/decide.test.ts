@@ -5,6 +5,7 @@ import { release } from '../../hooks/packages/decide/ending.ts';
 import { ended, pauseAfter } from '../../hooks/packages/decide/ends.ts';
 import { install } from '../../hooks/packages/decide/installing.ts';
 import { prepare } from '../../hooks/packages/decide/preparing.ts';
+import { rollBack } from '../../hooks/packages/decide/rolling-back.ts';
 import { undoLast } from '../../hooks/packages/decide/undo.ts';
 import { verify } from '../../hooks/packages/decide/verifying.ts';
 import { take } from '../../hooks/packages/decide/waiting.ts';
@@ -14,7 +15,7 @@ import { type PackageTransaction, readPackageTransaction } from '../../hooks/pac
 import { advanced, type Status, timeOf } from '../../hooks/packages/model/status.ts';
 import { changedPackages } from '../../hooks/packages/plan/changed.ts';
 import { memberObject, revisionChange } from '../../hooks/packages/plan/changes.ts';
-import { readContents, stagesOf } from '../../hooks/packages/plan/stages.ts';
+import { readContents, stagesOf, stageWrite } from '../../hooks/packages/plan/stages.ts';
 
 const namespace = 'janus-packages';
 const now = Date.parse('2026-01-01T00:00:00Z');
@@ -150,6 +151,36 @@ t.test('stages are rolled back one after the other, the last one first', async (
   t.match(undo(asked, stage('a', 'Committed')), { kind: 'move', move: { deeds: [] } }, 'asked once');
   t.match(undo(stage('b', 'Failed'), stage('a', 'Committed')), { kind: 'failed' });
   t.same(undo(stage('b', 'RolledBack')), { kind: 'all' });
+});
+
+t.test('a stage may do what cannot be undone only where the package transaction says so', async (t) => {
+  const status = { stages: [{ name: 's', purpose: 'Objects', digest: '' }] } as const;
+  const annotations = { 'pkg.crossplane.io/allow-irreversible': 'true' };
+  const found = [{}, annotations].map((given) => {
+    const write = stageWrite({ ...ptxOf(status), annotations: given }, 0, [], namespace);
+    return 'object' in write ? at(write.object, 'metadata', 'annotations', 'tx.janus.io/allow-irreversible') : undefined;
+  });
+  t.same(found, [undefined, 'true']);
+});
+
+t.test('an undo that left something names it', async (t) => {
+  const target = (name: string): JsonObject => ({ target: { kind: 'CustomResourceDefinition', name } });
+  const stage = {
+    metadata: { name: 's' },
+    spec: { changes: [target('ones.org'), target('twos.org')] },
+    status: {
+      phase: 'Failed',
+      items: [
+        { prepared: true, announced: true, rolledBack: true },
+        { prepared: true, announced: true, left: true },
+      ],
+    },
+  };
+  const { status } = rollBack({ ...moment, namespace, ptx: ptxOf({ phase: 'RollingBack' }), found: [stage] });
+  t.match(status, {
+    phase: 'Releasing',
+    outcome: { reason: 'RollbackIncomplete', message: /left CustomResourceDefinition twos\.org,/ },
+  });
 });
 
 t.test('35: what changes, dependencies first; the wanted package is always among it', async (t) => {

@@ -1,5 +1,5 @@
 // docs/packages.md against the code: every reason, every bound, every exit code; and the checklist of what packages must do.
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { limits } from '../../server/registry/limits.ts';
@@ -56,4 +56,30 @@ t.test('the checklist', async (t) => {
         t.ok(read(file).includes(words), `${point}: ${file} says "${words}"`);
       }
   }
+});
+
+t.test('two kinds have the plural transactions: no command leaves open which one it means', async (t) => {
+  const files = [
+    '*.md',
+    'docs/**/*.md',
+    'charts/**/*.{txt,yaml,tpl}',
+    'manifests/**/*.yaml',
+    'examples/**/*',
+    '{hooks,server,schemas,scripts}/**/*.ts',
+  ];
+  const paths = files
+    .flatMap((pattern) => globSync(pattern, { cwd: root }))
+    .filter((path) => statSync(join(root, path)).isFile());
+  const bare = (text: string): readonly string[] =>
+    text.match(
+      /kubectl [^\n`]*?(?:get|delete|describe|edit|patch|wait|annotate|label|explain)\b[^\n`|;&#]*?\s(?:[a-z]+,)*transactions?(?:[/, ]|\.spec|$)[^\n`]*/gim,
+    ) ?? [];
+  t.equal(bare('kubectl -n shop delete transaction deploy').length, 1);
+  t.equal(bare('kubectl explain transaction.spec').length, 1);
+  t.equal(bare('kubectl delete transactions.tx.janus.io --all && kubectl get tx,ptx -l tx.janus.io/transaction-uid').length, 0);
+  t.same(
+    paths.flatMap((path) => bare(read(path)).map((command) => `${path}: ${command}`)),
+    [],
+  );
+  t.ok(paths.length > 300, `${paths.length} files`);
 });

@@ -1,7 +1,9 @@
 // Package transactions on the real API server, with a real registry and the engine: a first install, an update, what is refused before
 // a write, and what fails in the middle.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { at, isList, type JsonObject, textAt } from '../../hooks/model/json.ts';
+import { at, isList, type JsonObject, textAt, withPath } from '../../hooks/model/json.ts';
 import { must, waitFor } from '../support/client.ts';
 import { startAdmission } from '../support/denying-admission.ts';
 import {
@@ -275,6 +277,89 @@ t.test('b: an update that fails at each of its writes leaves everything as it wa
   t.equal(conditionIn(await world.finished('update'), 'Ready')?.status, 'True');
 });
 
+/** CRD of the versions, of which the last one is stored. */
+function versioned(group: string, ...versions: readonly string[]): object {
+  const definition = definitionOf('things', group) as JsonObject;
+  const all = versions.map((name, index) => ({
+    name,
+    served: true,
+    storage: index === versions.length - 1,
+    schema: { openAPIV3Schema: { type: 'object', properties: { spec: { type: 'object' } } } },
+  }));
+  return withPath(definition, ['spec', 'versions'], all);
+}
+
+/** Refuses the last write of an install of the package: its revision becomes Active. */
+function refuseActivation(packageName: string): void {
+  admission.decide(({ name, dryRun, operation }) =>
+    name.startsWith(`${packageName}-`) && !dryRun && operation === 'UPDATE' ? { code: 403, message: 'not today' } : undefined,
+  );
+}
+
+const storedVersions = async (group: string): Promise<unknown> =>
+  at(must(await client.get(definitionPath(`things.${group}`))), 'status', 'storedVersions');
+
+t.test('a storage version moves where there are no objects, and moves back where a later stage fails', async (t) => {
+  const moved = 'moved.example.org';
+  for (const [tag, ...versions] of [
+    ['v1.0.0', 'v1'],
+    ['v1.1.0', 'v1', 'v2'],
+  ] as const)
+    await world.publish({ name: 'moved', tag, objects: [versioned(moved, ...versions)] });
+  await world.install('moved-1', `${source('moved')}:v1.0.0`, { packageName: 'moved' });
+  await world.finished('moved-1');
+  const before = await everything();
+  refuseActivation('moved');
+  await world.install('moved-2', `${source('moved')}:v1.1.0`, { packageName: 'moved', retryLimit: 1 });
+  const status = await world.finished('moved-2');
+  t.equal(conditionIn(status, 'Installed')?.reason, 'InstallationFailed', JSON.stringify(status));
+  t.same(await storedVersions(moved), ['v1']);
+  await nothingChanged(t, before, 'everything is as it was');
+  admission.decide(() => undefined);
+  await world.install('moved-3', `${source('moved')}:v1.1.0`, { packageName: 'moved' });
+  t.equal(conditionIn(await world.finished('moved-3'), 'Ready')?.status, 'True');
+  t.same(await storedVersions(moved), ['v1', 'v2']);
+});
+
+t.test('a storage version does not move where there are objects, unless that is allowed', async (t) => {
+  const kept = 'kept.example.org';
+  for (const [tag, ...versions] of [
+    ['v1.0.0', 'v1'],
+    ['v1.1.0', 'v1', 'v2'],
+  ] as const)
+    await world.publish({ name: 'kept', tag, objects: [versioned(kept, ...versions)] });
+  await world.install('kept-1', `${source('kept')}:v1.0.0`, { packageName: 'kept' });
+  await world.finished('kept-1');
+  const object = { apiVersion: `${kept}/v1`, kind: 'Thing', metadata: { name: 'mine' }, spec: {} };
+  must(await client.create(`/apis/${kept}/v1/things`, object));
+  const before = await everything();
+  const update = { packageName: 'kept', retryLimit: 1 };
+  await world.install('kept-2', `${source('kept')}:v1.1.0`, update);
+  const refused = await world.finished('kept-2');
+  t.match(conditionIn(refused, 'Validated'), {
+    reason: 'SchemaIncompatible',
+    message: /things\.kept\.example\.org: .*pkg\.crossplane\.io\/allow-irreversible=true/,
+  });
+  await nothingChanged(t, before, 'nothing was written');
+  const annotations = { 'pkg.crossplane.io/allow-irreversible': 'true' };
+  refuseActivation('kept');
+  await world.install('kept-3', `${source('kept')}:v1.1.0`, { ...update, annotations });
+  await waitFor(async () => JSON.stringify(await storedVersions(kept)) === '["v1","v2"]', 'the storage version to move');
+  // Written since: it is stored in the new version, which the undo cannot take away.
+  const written = must(await client.patch(`/apis/${kept}/v1/things/mine`, { metadata: { labels: { written: 'since' } } }));
+  const left = await world.finished('kept-3');
+  t.equal(conditionIn(left, 'Installed')?.reason, 'RollbackIncomplete', JSON.stringify(left));
+  t.match(
+    conditionIn(left, 'Installed')?.message,
+    /CustomResourceDefinition things\.kept\.example\.org/,
+    'it names what is left',
+  );
+  t.strictSame(must(await client.get(`/apis/${kept}/v1/things/mine`)), written, 'the object is as it was');
+  admission.decide(() => undefined);
+  await world.install('kept-4', `${source('kept')}:v1.1.0`, { ...update, annotations });
+  t.equal(conditionIn(await world.finished('kept-4'), 'Ready')?.status, 'True');
+});
+
 t.test('7, 20, 24: several at once take turns; numbers have no gap', async (t) => {
   const from = Number(textAt(await lock(), 'metadata', 'annotations', 'pkg.crossplane.io/next-transaction-number'));
   const names = Array.from({ length: 4 }, (_, index) => `turn-${index}`);
@@ -298,8 +383,58 @@ t.test('25: the history keeps the newest', async (t) => {
   await world.publish({ name: 'newest', tag: 'v1.0.0' });
   await world.install('newest', `${source('newest')}:v1.0.0`, { packageName: 'newest' });
   await world.finished('newest');
-  await waitFor(async () => (await client.list(ptxPath())).items.length === 3, 'the older ones to be gone');
+  // One whose undo left something stays beside them.
+  const listed = async (): Promise<readonly unknown[]> =>
+    (await client.list(ptxPath())).items.map((one) => textAt(one, 'metadata', 'name')).filter((name) => name !== 'kept-3');
+  await waitFor(async () => (await listed()).length === 3, 'the older ones to be gone');
+  t.equal((await client.get(ptxPath('kept-3'))).code, 200);
   t.ok((await client.list(ptxPath())).items.some((one) => textAt(one, 'metadata', 'name') === 'newest'));
   t.equal((await client.get(definitionPath(`buckets.${group}`))).code, 200, 'nothing else is deleted');
   t.equal((await client.get(packagePath('providers', 'root'))).code, 200);
+});
+
+/** Where the objects are that kubectl knows by this name. Throws unless it is one kind. */
+async function pathOfKind(name: string): Promise<string> {
+  const roots = ['/apis/pkg.crossplane.io/v1alpha1', '/apis/tx.janus.io/v1alpha1'];
+  const found = await Promise.all(
+    roots.map(async (path) => {
+      const resources = at(must(await client.get(path)), 'resources');
+      const named = (isList(resources) ? resources : []).filter((one) => {
+        const shortNames = at(one, 'shortNames');
+        const names = [
+          textAt(one, 'name'),
+          `${textAt(one, 'name')}.${path.split('/')[2]}`,
+          ...(isList(shortNames) ? shortNames : []),
+        ];
+        return names.includes(name);
+      });
+      return named.map((one) => `${path}/${textAt(one, 'name')}`);
+    }),
+  );
+  const [path, ...others] = found.flat();
+  if (path === undefined || others.length > 0) throw new Error(`${name}: expected one kind, found ${found.flat()}`);
+  return path;
+}
+
+t.test('the uninstall section, with both kinds of Transactions: both go, and what they installed stays', async (t) => {
+  const [, section = ''] = readFileSync(join(import.meta.dirname, '../../docs/upgrade.md'), 'utf8').split('## Uninstall\n');
+  const [, commands = ''] = /```sh\n([\s\S]*?)```/.exec(section) ?? [];
+  const kindsOf = [...commands.matchAll(/kubectl delete (\S+) --all\b/g)].map(([, name = '']) => name);
+  t.same(kindsOf, ['ptx', 'transactions.tx.janus.io']);
+  await t.rejects(pathOfKind('transactions'), /expected one kind/);
+  for (const name of kindsOf) {
+    const path = await pathOfKind(name);
+    const { items } = await client.list(path);
+    t.ok(items.length > 0, `there are some: ${name}`);
+    for (const item of items) {
+      const [namespace, own] = [textAt(item, 'metadata', 'namespace'), textAt(item, 'metadata', 'name')];
+      must(
+        await client.delete(`${namespace === undefined ? path : path.replace(/[^/]+$/, `namespaces/${namespace}/$&`)}/${own}`),
+      );
+    }
+    await waitFor(async () => (await client.list(path)).items.length === 0, `${name} to be gone`);
+  }
+  t.equal((await client.get(definitionPath(`buckets.${group}`))).code, 200);
+  t.equal((await client.get(packagePath('providers', 'root'))).code, 200);
+  t.equal((await client.get(`/apis/${group}/v1beta1/buckets/mine`)).code, 200);
 });

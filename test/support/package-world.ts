@@ -57,6 +57,7 @@ interface InstallOptions {
   readonly uid?: string;
   readonly kind?: string;
   readonly packageName?: string;
+  readonly annotations?: JsonObject;
 }
 
 interface RunningHook {
@@ -138,7 +139,7 @@ function worldOf({ origin, ...parts }: Parts): PackageWorld {
       const needed = Object.fromEntries(Object.entries(requires).map(([one, range]) => [source(one), range]));
       return push({ origin, repository: `acme/${name}`, tag }, await packageOf(providerYaml(name, needed, objects)));
     },
-    async install(name, package_, { retryLimit = 5, uid, kind = 'Provider', packageName = 'root' } = {}) {
+    async install(name, package_, { retryLimit = 5, uid, kind = 'Provider', packageName = 'root', annotations = {} } = {}) {
       const metadata = { name: packageName, ...(uid === undefined ? {} : { uid }) };
       const snapshot = {
         apiVersion: 'pkg.crossplane.io/v1',
@@ -147,7 +148,7 @@ function worldOf({ origin, ...parts }: Parts): PackageWorld {
         spec: { package: package_, novel: JSON.rawJSON('9007199254740993') },
       };
       const spec = { change: 'Install', install: { package: snapshot }, retryLimit };
-      const object = { apiVersion: 'pkg.crossplane.io/v1alpha1', kind: 'Transaction', metadata: { name }, spec };
+      const object = { apiVersion: 'pkg.crossplane.io/v1alpha1', kind: 'Transaction', metadata: { name, annotations }, spec };
       return must(await client.create(ptxPath(), object));
     },
   };

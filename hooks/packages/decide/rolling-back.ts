@@ -1,5 +1,6 @@
 // A try that failed after something was made: its stages are rolled back, the last one first.
-import { type JsonObject, textAt } from '../../model/json.ts';
+import { decodeItem, isNotRestored } from '../../model/item.ts';
+import { at, isList, type JsonObject, textAt } from '../../model/json.ts';
 import type { PackageTransaction } from '../model/package-transaction.ts';
 import { advanced, millisecondsOf } from '../model/status.ts';
 import type { Moment } from './ends.ts';
@@ -28,7 +29,22 @@ export function rollBack(scene: RollingBack): Move {
 function left({ status }: PackageTransaction, stage: JsonObject) {
   const name = textAt(stage, 'metadata', 'name') ?? '';
   const why = status.outcome?.message ?? '';
-  const message = `${why}; the rollback is incomplete: the status of Transaction ${name} says what is left; mend it, then annotate that Transaction with tx.janus.io/retry-rollback`;
+  const what = leftIn(stage).join(', ') || 'something';
+  const message = `${why}; the rollback is incomplete: it left ${what}, and the status of Transaction ${name} says why; mend it, then annotate that Transaction with tx.janus.io/retry-rollback`;
   const outcome = { kind: 'Failed', step: 'Rollback', reason: 'RollbackIncomplete', message, isFinal: true } as const;
   return advanced(status, { phase: 'Releasing', outcome });
+}
+
+const mostNamed = 5;
+
+/** Kind and name of the targets that a stage could not restore; the first ones. */
+function leftIn(stage: JsonObject): readonly string[] {
+  const [items, changes] = [at(stage, 'status', 'items'), at(stage, 'spec', 'changes')];
+  const targets = (isList(items) ? items : []).flatMap((item, index) => {
+    const decoded = decodeItem(item);
+    if (decoded === undefined || !isNotRestored(decoded)) return [];
+    const target = isList(changes) ? at(changes[index], 'target') : undefined;
+    return [`${textAt(target, 'kind')} ${textAt(target, 'name')}`];
+  });
+  return [...targets.slice(0, mostNamed), ...(targets.length > mostNamed ? [`${targets.length - mostNamed} more`] : [])];
 }

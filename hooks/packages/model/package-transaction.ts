@@ -29,6 +29,15 @@ export interface PackageTransaction {
   readonly status: Status;
 }
 
+const allowIrreversible = 'pkg.crossplane.io/allow-irreversible';
+
+/** How somebody allows what cannot be undone. */
+export const howToAllow = `annotate the package transaction with ${allowIrreversible}=true to allow it`;
+
+export function mayBreak({ annotations }: Pick<PackageTransaction, 'annotations'>): boolean {
+  return annotations[allowIrreversible] === 'true';
+}
+
 const usualRetryLimit = 5;
 /** All that it makes carries its name as a label. */
 const longestName = 63;

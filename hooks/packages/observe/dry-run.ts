@@ -1,27 +1,29 @@
 // Every object of a package is tried with `dryRun=All`, as the ServiceAccount that will make it.
 import type { Write } from '../../cluster.ts';
+import { instancesOf, isStorageMoved, storageOf } from '../../model/crds.ts';
 import { type JsonObject, textAt } from '../../model/json.ts';
 import type { CoordinatorFault } from '../decide/validating.ts';
 import { type PackageFault, packageFault } from '../model/fault.ts';
 import { quoted } from '../model/package.ts';
+import { howToAllow, mayBreak, type PackageTransaction } from '../model/package-transaction.ts';
 import { type Member, memberObject } from '../plan/changes.ts';
 import type { Maker } from '../plan/owners.ts';
 import { fieldManager, preconditionOf } from '../plan/resources.ts';
 import { mostObjectBytes } from '../plan/stages.ts';
 import { resourceOf } from './members.ts';
-import { eachOf, find, identityOf, type Looker, Unread } from './reading.ts';
+import { eachOf, find, identityOf, type Looker, list, Unread } from './reading.ts';
 
 type Fault = PackageFault | CoordinatorFault;
 
 /** Groups of what runs package transactions: a package must not replace it. */
 const ownGroups = ['tx.janus.io', 'pkg.crossplane.io', 'meta.pkg.crossplane.io', 'metacontroller.k8s.io'];
 
-export async function tryMembers(looker: Looker, members: readonly Member[], maker: Maker): Promise<readonly Fault[]> {
-  const faults = await eachOf(members, (member) => tryMember(looker, member, maker));
+export async function tryMembers(looker: Looker, members: readonly Member[], ptx: PackageTransaction): Promise<readonly Fault[]> {
+  const faults = await eachOf(members, (member) => tryMember(looker, member, ptx));
   return faults.flat();
 }
 
-async function tryMember(looker: Looker, member: Member, maker: Maker): Promise<readonly Fault[]> {
+async function tryMember(looker: Looker, member: Member, ptx: PackageTransaction): Promise<readonly Fault[]> {
   const { object } = member;
   const what = `${textAt(object, 'kind')} ${quoted(textAt(object, 'metadata', 'name'))}`;
   if (ownGroups.includes(textAt(object, 'spec', 'group') ?? ''))
@@ -32,21 +34,41 @@ async function tryMember(looker: Looker, member: Member, maker: Maker): Promise<
   const resource = await resourceOf(looker, object);
   if (resource === undefined)
     return [packageFault('InvalidPackage', `${what}: the cluster does not serve ${quoted(textAt(object, 'apiVersion'))}`)];
-  return dryRun(looker, member, maker, { resource, name: textAt(object, 'metadata', 'name') ?? '' });
+  const tried = await dryRun(looker, {
+    member,
+    maker: ptx,
+    location: { resource, name: textAt(object, 'metadata', 'name') ?? '' },
+  });
+  return tried.faults.length > 0 || mayBreak(ptx) ? tried.faults : storageFaults(looker, tried.live, object);
 }
 
 const mostAttempts = 3;
 
-async function dryRun(looker: Looker, member: Member, maker: Maker, location: Write['location']): Promise<readonly Fault[]> {
+interface Tried {
+  readonly faults: readonly Fault[];
+  readonly live: JsonObject | undefined;
+}
+
+async function dryRun(looker: Looker, trial: Omit<Trial, 'live'>): Promise<Tried> {
+  const { location } = trial;
   for (let attempt = 1; ; attempt += 1) {
     const live = await find(looker, location);
-    const answer = await looker.reader.dryRun(writeOf(looker, { member, maker, location, live }));
-    if (answer.kind === 'ok') return [];
+    const answer = await looker.reader.dryRun(writeOf(looker, { ...trial, live }));
+    if (answer.kind === 'ok') return { faults: [], live };
     const { kind, message } = answer.failure;
-    if (kind === 'refused') return [{ reason: 'DryRunFailed', message: `${location.name}: ${message}` }];
+    if (kind === 'refused') return { faults: [{ reason: 'DryRunFailed', message: `${location.name}: ${message}` }], live };
     // Somebody writes it at the same time, such as the API server the status of a CRD.
     if (kind === 'transient' || attempt === mostAttempts) throw new Unread(answer.failure);
   }
+}
+
+/** A CRD whose storage version moves while there are objects cannot be undone: they may be stored in the new version. */
+async function storageFaults(looker: Looker, live: JsonObject | undefined, next: JsonObject): Promise<readonly Fault[]> {
+  if (live === undefined || !isStorageMoved(live, next)) return [];
+  const found = await list(looker, instancesOf(live), undefined, { limit: 1 });
+  if (found.length === 0) return [];
+  const what = `CRD ${textAt(next, 'metadata', 'name')}: its objects would be stored as ${quoted(storageOf(next))} and no longer as ${quoted(storageOf(live))}`;
+  return [packageFault('SchemaIncompatible', `${what}, which cannot be undone while there are objects; ${howToAllow}`)];
 }
 
 interface Trial {

@@ -42,21 +42,23 @@ interface Listing {
   readonly labelSelector?: string;
   /** Whole objects. */
   readonly whole?: boolean;
+  /** The first ones only. */
+  readonly limit?: number;
 }
 
 export async function list(
   looker: Looker,
   resource: Resource,
   namespace: string | undefined,
-  { labelSelector, whole }: Listing,
+  { labelSelector, whole, limit = 0 }: Listing,
 ): Promise<readonly JsonObject[]> {
   const items: JsonObject[] = [];
-  const options = { limit: 500, whole: whole === true, ...(labelSelector === undefined ? {} : { labelSelector }) };
+  const options = { limit: limit || 500, whole: whole === true, ...(labelSelector === undefined ? {} : { labelSelector }) };
   let page: ListOptions | undefined = options;
   while (page !== undefined) {
     const { found, next } = pageOf(await looker.reader.listMetadata(resource, namespace, identityOf(looker), page));
     items.push(...found);
-    page = next === '' ? undefined : { ...options, from: next };
+    page = next === '' || limit > 0 ? undefined : { ...options, from: next };
   }
   return items;
 }

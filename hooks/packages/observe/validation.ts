@@ -3,10 +3,9 @@ import { type JsonObject, textAt } from '../../model/json.ts';
 import type { Validation } from '../decide/validating.ts';
 import { finalFault, type PackageFault, packageFault } from '../model/fault.ts';
 import { readLock } from '../model/lock.ts';
-import type { Wanted } from '../model/package-transaction.ts';
+import type { PackageTransaction, Wanted } from '../model/package-transaction.ts';
 import type { Version } from '../model/version.ts';
 import { changedPackages } from '../plan/changed.ts';
-import type { Maker } from '../plan/owners.ts';
 import { packagesOfKind } from '../plan/resources.ts';
 import type { Registry, RegistryFailed } from '../registry.ts';
 import { tryMembers } from './dry-run.ts';
@@ -18,7 +17,7 @@ interface ValidationScene {
   readonly looker: Looker;
   readonly registry: Registry;
   readonly wanted: Wanted;
-  readonly maker: Maker;
+  readonly ptx: PackageTransaction;
   readonly lock: JsonObject;
   readonly crossplane: Version | undefined;
   /** Whether the time of the call is over. */
@@ -89,13 +88,13 @@ async function tried(scene: ValidationScene, packages: readonly Held[], lock: re
 
 /** Undefined if each of its objects can be made. */
 async function triedPackage(scene: ValidationScene, held: Held): Promise<Validation | undefined> {
-  const { looker, registry, maker } = scene;
+  const { looker, registry, ptx } = scene;
   const { source, digest, revision, contents } = held;
   if (contents === undefined || contents.members.length === 0 || digest === undefined) return undefined;
   const read = await membersOf(source, digest, registry);
   if ('kind' in read) return unread(scene, read);
   const members = read.members.map((object) => ({ kind: contents.meta.kind, revision, object }));
-  const faults = await tryMembers(looker, members, maker);
+  const faults = await tryMembers(looker, members, ptx);
   return faults.length > 0 ? { kind: 'refused', faults } : undefined;
 }
 

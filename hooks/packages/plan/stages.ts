@@ -2,9 +2,12 @@
 import type { Write } from '../../cluster.ts';
 import { isList, isObject, type JsonObject, parseJson, textAt } from '../../model/json.ts';
 import { digestOfText, hashedName } from '../model/digest.ts';
-import type { PackageTransaction } from '../model/package-transaction.ts';
+import { mayBreak, type PackageTransaction } from '../model/package-transaction.ts';
 import type { Purpose, Stage } from '../model/status.ts';
 import { accountIn, accountName, configMaps, fieldManager, nameLabel, stageLabel, stages, uidLabel } from './resources.ts';
+
+/** Of the engine. */
+const allowIrreversible = 'tx.janus.io/allow-irreversible';
 
 const mostChanges = 64;
 /** Contents lie in a ConfigMap (1 MiB), and in the Transaction that is made of them (1.5 MiB with its status). */
@@ -89,7 +92,7 @@ export function stageWrite(ptx: PackageTransaction, index: number, changes: read
     object: {
       apiVersion: 'tx.janus.io/v1alpha1',
       kind: 'Transaction',
-      metadata: metadataOf(ptx, name, index),
+      metadata: { ...metadataOf(ptx, name, index), ...(mayBreak(ptx) ? { annotations: { [allowIrreversible]: 'true' } } : {}) },
       spec: { serviceAccountName: accountName, changes },
     },
     fieldManager,

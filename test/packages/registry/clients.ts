@@ -10,6 +10,8 @@ import type { Teardown } from '../../support/client.ts';
 interface Opened extends Registry {
   readonly directory: string;
   cached(): readonly string[];
+  /** Another call of the same client. */
+  again(): Registry;
 }
 
 interface Opening extends Partial<ClientOptions> {
@@ -24,7 +26,8 @@ export function openRegistry(t: Teardown, { pullSecrets = [], deadline = 60_000,
     await client.close();
     rmSync(directory, { recursive: true, force: true });
   });
-  return { ...client.open({ pullSecrets, deadline }), directory, cached: () => readdirSync(directory) };
+  const again = (): Registry => client.open({ pullSecrets, deadline });
+  return { ...again(), again, directory, cached: () => readdirSync(directory) };
 }
 
 export function dockerConfig(host: string, username: string, password: string): string {

@@ -66,4 +66,22 @@ export const packageTransactions: readonly Sabotage[] = [
     find: 'return order.flatMap((one)',
     replace: 'return order.toReversed().flatMap((one)',
   }),
+  {
+    name: 'ptx-storage-moved',
+    fault: 'a storage version moves although there are objects, and nobody has allowed it',
+    edits: [
+      {
+        file: 'hooks/packages/observe/dry-run.ts',
+        find: 'if (found.length === 0) return [];',
+        replace: 'if (found.length >= 0) return [];',
+      },
+    ],
+    caughtBy: ['test/packages/install.test.ts'],
+  },
+  {
+    name: 'ptx-irreversible-allowed',
+    fault: 'stages may do what cannot be undone, although nobody has allowed it',
+    edits: [{ file: 'hooks/packages/plan/stages.ts', find: '(mayBreak(ptx) ?', replace: '(!mayBreak(ptx) ?' }],
+    caughtBy,
+  },
 ];
