@@ -35,14 +35,13 @@ t.test('the tarball is smaller than 2 MB', async (t) => {
   t.ok(existsSync(join(folder, filename)));
 });
 
-/** Files of the bundle that a command line loads. Node prints them as it reads them. */
+/** Files of the bundle that a command line loads: those that Node says it has run, in its report of coverage. */
 function loadedBy(...words: readonly string[]): readonly string[] {
-  const { stderr } = spawnSync(process.execPath, [join(cli.folder, 'bin/janus.js'), ...words], {
-    cwd: cli.home,
-    encoding: 'utf8',
-    env: { HOME: cli.home, NODE_DEBUG: 'esm' },
-  });
-  return readdirSync(join(cli.folder, 'lib')).filter((file) => stderr.includes(file));
+  const reports = mkdtempSync(join(cli.home, 'coverage-'));
+  const args = [join(cli.folder, 'bin/janus.js'), ...words];
+  spawnSync(process.execPath, args, { cwd: cli.home, env: { HOME: cli.home, NODE_V8_COVERAGE: reports }, stdio: 'ignore' });
+  const loaded = readdirSync(reports).map((name) => readFileSync(join(reports, name), 'utf8'));
+  return readdirSync(join(cli.folder, 'lib')).filter((file) => loaded.some((report) => report.includes(`/lib/${file}"`)));
 }
 
 /** What only these packages have in their code. */
