@@ -6,6 +6,7 @@ import { delimiter, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import t, { type Test } from 'tap';
+import { openCli } from './support/cli.ts';
 import { type Client, connect, must, waitFor } from './support/client.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -116,7 +117,9 @@ const kubectl = hasKubectl ? {} : { skip: 'needs kubectl' };
 
 async function typeTheReadme(t: Test, kubeconfig: string): Promise<void> {
   const [, commands = ''] = /^## Use\n+```sh\n([\s\S]*?)```/m.exec(readFileSync(join(root, 'README.md'), 'utf8')) ?? [];
-  const env = { PATH: process.env.PATH, HOME: process.env.HOME, KUBECONFIG: kubeconfig };
+  // As if the package that the first command writes were installed.
+  const { programs } = await openCli(t);
+  const env = { PATH: `${programs}${delimiter}${process.env.PATH}`, HOME: process.env.HOME, KUBECONFIG: kubeconfig };
   const type = (command: string) => promisify(execFile)('sh', ['-c', command], { cwd: root, env });
   // The demo has left one of that name, undone.
   await type('kubectl -n shop delete tx deploy-v2');

@@ -208,8 +208,10 @@ async function storeLateAnswers(run: Run, isLast: boolean): Promise<boolean> {
 export async function storyGoesOn(run: Run): Promise<boolean> {
   const parent = await read(run, run.names.run);
   const status = at(parent, 'status');
+  // The API server's default says nothing of a phase.
+  const isStored = textAt(status, 'phase') !== undefined;
   const due = run.story.events.filter(
-    (event, index) => !run.happened.has(index) && isObject(status) && event.when?.(status) === true,
+    (event, index) => !run.happened.has(index) && isStored && isObject(status) && event.when?.(status) === true,
   );
   for (const event of due) {
     run.happened.add(run.story.events.indexOf(event));
