@@ -19,12 +19,14 @@ import t from 'tap';
 const root = join(import.meta.dirname, '../..');
 const read = (file: string): string => readFileSync(join(root, file), 'utf8');
 const dockerfile = read('Dockerfile');
+/** The stage that becomes the hook's image: the last one, which a build makes where no target is named. */
+const hook = dockerfile.split(/^FROM /m).at(-1) ?? '';
 const manifest = JSON.parse(read('package.json'));
 const copied = [...dockerfile.matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(([, paths = '']) => paths.split(' '));
 
 t.test('its Node is the one that the suite runs on', async (t) => {
   const bases = [...dockerfile.matchAll(/^FROM node:(\S+?)-alpine/gm)].map(([, version]) => version);
-  t.same(bases, [manifest.devDependencies.node, manifest.devDependencies.node]);
+  t.same(new Set(bases), new Set([manifest.devDependencies.node]));
 });
 
 t.test('it runs as a user without rights, from dependencies whose scripts were not run', async (t) => {
@@ -33,8 +35,7 @@ t.test('it runs as a user without rights, from dependencies whose scripts were n
 });
 
 t.test('what is installed with Node and not needed to run is not in it', async (t) => {
-  const [, , last = ''] = dockerfile.split(/^FROM /m).slice(1);
-  t.match(last, /^scratch\nCOPY --from=runtime \/ \/\n/);
+  t.match(hook, /^scratch\nCOPY --from=runtime \/ \/\n/);
   for (const path of ['lib/node_modules', 'bin/npm', 'bin/npx', 'bin/corepack', 'bin/yarn'])
     t.match(dockerfile, `/usr/local/${path}`);
 });
@@ -66,7 +67,7 @@ t.test('what is copied, with the dependencies, is a program', async (t) => {
 
 // Node keeps what it compiled in a folder whose name ends with the uid: what root compiled, nobody else reads.
 t.test('what the user that runs compiled, a start of that user reads, though it may write nowhere', async (t) => {
-  const [before = '', after = ''] = dockerfile.split(/^USER 1000:1000$/m);
+  const [before = '', after = ''] = hook.split(/^USER 1000:1000$/m);
   t.notMatch(before, /^RUN node /m, 'root compiles nothing');
   t.match(after, /^RUN node server\/main.ts/m);
   const isRoot = process.getuid?.() === 0;
