@@ -66,6 +66,7 @@ export async function openCli(t: Teardown, kubeconfig?: string): Promise<Cli> {
       ...(kubeconfig && { KUBECONFIG: kubeconfig }),
     };
     const child = spawn(node, bare ? [...words] : [join(bin, program), ...words], { cwd: home, env: { ...own, ...env } });
+    t.teardown(() => child.kill('SIGKILL'));
     const texts = { out: '', err: '' };
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
       texts.out += text;
