@@ -1,12 +1,12 @@
 // The demo as people run it: it ends with 0 when the cluster is as it says, with something else when not, and leaves nothing.
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import t, { type Test } from 'tap';
-import { openCli } from './support/cli.ts';
 import { type Client, connect, must, waitFor } from './support/client.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -117,9 +117,11 @@ const kubectl = hasKubectl ? {} : { skip: 'needs kubectl' };
 
 async function typeTheReadme(t: Test, kubeconfig: string): Promise<void> {
   const [, commands = ''] = /^## Use\n+```sh\n([\s\S]*?)```/m.exec(readFileSync(join(root, 'README.md'), 'utf8')) ?? [];
-  // As if the package that the first command writes were installed.
-  const { programs } = await openCli(t);
-  const env = { PATH: `${programs}${delimiter}${process.env.PATH}`, HOME: process.env.HOME, KUBECONFIG: kubeconfig };
+  // What is installed globally goes into a folder of this test.
+  const prefix = mkdtempSync(join(tmpdir(), 'janus-readme-'));
+  t.teardown(() => rmSync(prefix, { recursive: true }));
+  const PATH = `${join(prefix, 'bin')}${delimiter}${process.env.PATH}`;
+  const env = { PATH, HOME: process.env.HOME, KUBECONFIG: kubeconfig, npm_config_prefix: prefix };
   const type = (command: string) => promisify(execFile)('sh', ['-c', command], { cwd: root, env });
   // The demo has left one of that name, undone.
   await type('kubectl -n shop delete tx deploy-v2');

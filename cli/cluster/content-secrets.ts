@@ -17,6 +17,11 @@ export const contentSecrets: Resource = {
 
 const label = 'tx.janus.io/contents';
 
+/** The one of a Transaction of that name: it cannot have another, so the next apply finds it. */
+export function secretNameOf(transaction: string): string {
+  return `${transaction}-contents`;
+}
+
 /** It can be deleted, and not changed: what its digest in the Transaction promises stays. */
 export function contentSecretOf(name: JsonObject, contents: Readonly<Record<string, string>>): JsonObject {
   const data = Object.entries(contents).map(([key, text]) => [key, Buffer.from(text).toString('base64')]);
@@ -35,13 +40,14 @@ export async function orphans(session: Session, namespace: string | undefined): 
   const options = { labelSelector: `${label}=true` };
   const answer = await session.cluster.listMetadata(contentSecrets, namespace, caller, options);
   if (answer.kind === 'failed') return answer;
-  return answer.items.filter(hasNoOwner).map((item) => ({
+  return answer.items.filter(isOrphan).map((item) => ({
     namespace: textAt(item, 'metadata', 'namespace') ?? '',
     name: textAt(item, 'metadata', 'name') ?? '',
   }));
 }
 
-export function hasNoOwner(secret: JsonObject): boolean {
+/** Whether it is one of ours without an owner: any other Secret of that name is somebody's, and must not go with a Transaction. */
+export function isOrphan(secret: JsonObject): boolean {
   const owners = at(secret, 'metadata', 'ownerReferences');
-  return !isList(owners) || owners.length === 0;
+  return textAt(secret, 'metadata', 'labels', label) === 'true' && (!isList(owners) || owners.length === 0);
 }

@@ -6,7 +6,7 @@ import type { PlanParts } from '../../hooks/inspection.ts';
 import { textAt } from '../../hooks/model/json.ts';
 import { createSealer } from '../../server/kubernetes/sealer.ts';
 import { manifestsInProcess } from '../../server/manifests/yaml-text.ts';
-import { contentSecretOf } from './content-secrets.ts';
+import { contentSecretOf, secretNameOf } from './content-secrets.ts';
 import type { Session } from './session.ts';
 
 interface Inspecting {
@@ -73,5 +73,5 @@ export function expand(text: string): string | undefined {
 /** The name under which the contents of a Transaction without a name are planned. */
 export function contentsName(transaction: Parameters<typeof textAt>[0]): string {
   const name = textAt(transaction, 'metadata', 'name') ?? `${textAt(transaction, 'metadata', 'generateName')}plan`;
-  return `${name}-contents`;
+  return secretNameOf(name);
 }

@@ -2,6 +2,7 @@
 // Transaction. Nothing else in cli/ writes (test/architecture.test.ts).
 import type { Failed } from '../../hooks/cluster.ts';
 import { type JsonObject, textAt } from '../../hooks/model/json.ts';
+import { creatingManager } from '../../hooks/model/transaction.ts';
 import { collectionPath, objectPath } from '../../server/kubernetes/paths.ts';
 import type { Received } from '../../server/kubernetes/transport.ts';
 import { contentSecrets } from './content-secrets.ts';
@@ -13,7 +14,7 @@ type Written = Received | Failed;
 const json = 'application/json';
 const merge = 'application/merge-patch+json';
 /** As kubectl sends: an unknown field is refused, not dropped. */
-const strict = { fieldManager: 'janus-cli', fieldValidation: 'Strict' } as const;
+const strict = { fieldManager: creatingManager, fieldValidation: 'Strict' } as const;
 
 /** With `dryRun`, everything but the storing. */
 export function createTransaction(session: Session, transaction: JsonObject, dryRun = false): Promise<Written> {

@@ -2,7 +2,7 @@
 // anywhere, it leaves at most a Secret without an owner, which the next apply and `janus locks` name.
 import { at, equalJson, type JsonObject, textAt, withPath } from '../../hooks/model/json.ts';
 import { foreign } from '../../hooks/model/words.ts';
-import { contentSecretOf, contentSecrets, hasNoOwner, orphans } from '../cluster/content-secrets.ts';
+import { contentSecretOf, contentSecrets, isOrphan, orphans, secretNameOf } from '../cluster/content-secrets.ts';
 import { caller, type Session } from '../cluster/session.ts';
 import { findTransaction, problemOf, type TransactionName } from '../cluster/transactions.ts';
 import { createContentSecret, createTransaction, ownContentSecret } from '../cluster/writes.ts';
@@ -58,11 +58,6 @@ function taken({ namespace, name }: TransactionName): Problem {
   return new Problem(
     `Transaction ${name} exists in namespace ${namespace} with another spec, which cannot be changed: give another --name, or --new-name.`,
   );
-}
-
-/** Of a Transaction of that name: its Secret cannot have another name, so the next apply finds it. */
-function secretNameOf(transaction: string): string {
-  return `${transaction}-contents`;
 }
 
 async function createAs(creating: Creating, release: Release, wanted: Partial<TransactionName>): Promise<Created> {
@@ -121,7 +116,7 @@ async function secretFor(
 
 async function again({ session, io }: Creating, place: TransactionName, secret: JsonObject): Promise<string> {
   const found = await session.cluster.get({ resource: contentSecrets, ...place }, caller);
-  const isSame = found.kind === 'ok' && hasNoOwner(found.object) && equalJson(at(found.object, 'data'), at(secret, 'data'));
+  const isSame = found.kind === 'ok' && isOrphan(found.object) && equalJson(at(found.object, 'data'), at(secret, 'data'));
   if (!isSame)
     throw new Problem(
       `Secret ${place.namespace}/${place.name} exists with other contents, perhaps left of an earlier apply: delete it, or give another --name.`,
@@ -143,7 +138,7 @@ async function adopted(creating: Creating, release: Release, found: JsonObject):
   if (hasContents(release)) {
     const place = { namespace, name: secretNameOf(name) };
     const secret = await session.cluster.getMetadata({ resource: contentSecrets, ...place }, caller);
-    if (secret.kind === 'ok' && hasNoOwner(secret.object)) await own(creating, place, found);
+    if (secret.kind === 'ok' && isOrphan(secret.object)) await own(creating, place, found);
   }
   return { wanted: { namespace, name }, found: true };
 }

@@ -9,7 +9,7 @@ import { appliedBy } from '../content/marks.ts';
 import type { OurPath } from '../content/merge.ts';
 import { ownersAt } from '../content/owners.ts';
 import { newOwners, ownedBy } from '../content/ownership.ts';
-import { pathText } from '../content/path.ts';
+import { pathOf, pathText } from '../content/path.ts';
 import type { ChangeType } from '../model/change.ts';
 import { isCreatingHalf } from '../model/halves.ts';
 import type { JsonObject } from '../model/json.ts';
@@ -162,13 +162,10 @@ function builtUpon(evidence: OthersEvidence, { ours }: Attributed): Hindrance | 
 // Transaction makes that manager own it again, and could not know then that our change is undone. An own manager names us: goneManagers.
 function takersOfClaims({ managers, entry, live }: Evidence): ReadonlySet<string> {
   if (managers.holder === undefined) return new Set();
-  const textsIn = (object: JsonObject | undefined): ReadonlySet<string> =>
+  const claims = (object: JsonObject | undefined): ReadonlySet<string> =>
     new Set(ownedBy(object, [managers.forward]).map(pathText));
-  const [before, now] = [textsIn(entry.prior), textsIn(live)];
-  const lost = ownedBy(entry.expected, [managers.forward]).filter(
-    (path) => !before.has(pathText(path)) && !now.has(pathText(path)),
-  );
-  return new Set(lost.flatMap((path) => ownersAt(live, path).map(({ name }) => name)));
+  const lost = claims(entry.expected).difference(claims(entry.prior)).difference(claims(live));
+  return new Set([...lost].flatMap((text) => ownersAt(live, pathOf(text)).map(({ name }) => name)));
 }
 
 /** Whether server-side apply makes such a change to an object that is there. */

@@ -3,7 +3,7 @@
 //
 // I6. Two Transactions never take turns at one target: each holds the Leases of all its targets while it changes or restores any.
 import { isWrittenBy, type Lock, otherTarget } from '../locks/lease.ts';
-import { ageOf, type LeaseState, leaseState, lifeLeft } from '../locks/state.ts';
+import { ageOf, type LeaseState, leaseState, lifeLeft, readableHolder } from '../locks/state.ts';
 import { type JsonObject, textAt } from '../model/json.ts';
 import { describe } from '../model/reference.ts';
 import type { Status } from '../model/status.ts';
@@ -65,11 +65,6 @@ function blocked(
   }
   const status = taking.waiting(`waiting: ${message}`);
   return { kind: 'releaseAndWait', leases: acquisition.release, status, because: message, wait: lockPatience };
-}
-
-/** The uid in a holder means nothing to people. */
-function readableHolder(holder: string): string {
-  return holder.split('/').slice(0, 2).join('/');
 }
 
 /** What taking locks comes to. */

@@ -6,11 +6,11 @@ import { lostFields } from '../content/losers.ts';
 import { pathOf } from '../content/path.ts';
 import type { FieldChange, HeldLock, Operation, PlannedChange } from '../inspection.ts';
 import { lockOf } from '../locks/lease.ts';
-import { leaseState } from '../locks/state.ts';
+import { leaseState, lifeLeft, readableHolder } from '../locks/state.ts';
 import { gateOf } from '../model/gated.ts';
-import { at, type JsonObject, textAt } from '../model/json.ts';
+import { type JsonObject, textAt } from '../model/json.ts';
 import { sourceOf } from '../model/source.ts';
-import { formatTime, parseTime } from '../model/timeouts.ts';
+import { formatTime } from '../model/timeouts.ts';
 import { holderOf, managersOfChange, type Transaction } from '../model/transaction.ts';
 import { foreign } from '../model/words.ts';
 import type { LockView, Prepared } from '../observe/observation.ts';
@@ -83,15 +83,9 @@ export function heldLocks(
   return prepared.flatMap(({ resolved: { index, target } }) => {
     const state = states.get(lockOf(target).name);
     if (state?.kind !== 'present' || leaseState(state.object, holderOf(transaction), now) !== 'heldByOther') return [];
-    const holder = (textAt(state.object, 'spec', 'holderIdentity') ?? '').split('/').slice(0, 2).join('/');
-    return [{ index, target, holder: foreign(holder, longestHolder), expires: expiryOf(state.object) }];
+    const holder = readableHolder(textAt(state.object, 'spec', 'holderIdentity') ?? '');
+    return [{ index, target, holder: foreign(holder, longestHolder), expires: formatTime(now + lifeLeft(state.object, now)) }];
   });
 }
 
 const longestHolder = 317;
-
-function expiryOf(lease: JsonObject): string {
-  const seconds = at(lease, 'spec', 'leaseDurationSeconds');
-  const renewed = parseTime(textAt(lease, 'spec', 'renewTime')) ?? 0;
-  return formatTime(renewed + (typeof seconds === 'number' ? seconds * 1_000 : 0));
-}

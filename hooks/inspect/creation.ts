@@ -5,13 +5,10 @@ import type { PlanParts } from '../inspection.ts';
 import type { Failure } from '../model/failure.ts';
 import { at, isObject, type Json, type JsonObject, textAt, withPath } from '../model/json.ts';
 import { reasonOfFailure } from '../model/reason.ts';
-import { decodeTransaction, type Transaction } from '../model/transaction.ts';
+import { creatingManager, decodeTransaction, type Transaction } from '../model/transaction.ts';
 import { engine, transactions } from '../writes/resources.ts';
-import type { Eyes } from './eyes.ts';
+import { type Eyes, isForbidden } from './eyes.ts';
 import { holdsSecrets } from './masks.ts';
-
-/** The field manager under which the command line creates Transactions. */
-const manager = 'janus-cli';
 
 const apiVersion = 'tx.janus.io/v1alpha1';
 
@@ -27,7 +24,7 @@ export async function tryCreation({ reader, miss }: Eyes, actAs: PlanParts['actA
   const object = named(given);
   const plain = decodeTransaction(withPath(object, ['metadata', 'uid'], crypto.randomUUID()));
   const location = { resource: transactions, namespace: plain.namespace, name: plain.name };
-  const answer = await reader.dryRun({ verb: 'create', identity: engine, location, object, fieldManager: manager });
+  const answer = await reader.dryRun({ verb: 'create', identity: engine, location, object, fieldManager: creatingManager });
   if (answer.kind === 'ok') return { transaction: decodeTransaction(answer.object), faults: [] };
   const { failure } = answer;
   if (failure.kind === 'transient') return { transaction: plain, faults: [], trouble: failure };
@@ -36,13 +33,11 @@ export async function tryCreation({ reader, miss }: Eyes, actAs: PlanParts['actA
     return { transaction: plain, faults: [] };
   }
   const found = refusal(failure, plain, object);
-  if (actAs === 'serviceAccount' || failure.code !== forbidden) return { transaction: plain, faults: [found] };
+  if (actAs === 'serviceAccount' || !isForbidden(answer)) return { transaction: plain, faults: [found] };
   // Who plans as himself may be somebody else than who will create it.
   miss(`whether the Transaction can be created, for you may not: ${found.message}`);
   return { transaction: plain, faults: [] };
 }
-
-const forbidden = 403;
 
 /** What is sent: a Transaction without what only the API server sets. */
 function named(given: JsonObject): JsonObject {

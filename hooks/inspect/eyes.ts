@@ -49,7 +49,7 @@ export function eyesOf(plain: Reader, actAs: 'serviceAccount' | 'caller'): Eyes 
   return { reader, miss: (what) => void missed.add(what), unseen: () => [...missed], now: () => time };
 }
 
-function isForbidden(answer: Answer): boolean {
+export function isForbidden(answer: Answer): boolean {
   return answer.kind === 'failed' && answer.failure.code === forbidden;
 }
 

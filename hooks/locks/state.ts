@@ -18,6 +18,11 @@ export function leaseState(lease: JsonObject | undefined, holder: string, now: n
   return heldBy === '' || age > life + serverTimeResolution ? 'expired' : 'heldByOther';
 }
 
+/** `namespace/name`: the uid in a holder means nothing to people. */
+export function readableHolder(holder: string): string {
+  return holder.split('/').slice(0, 2).join('/');
+}
+
 /** ms until the Lease expires for its holder. Other Transactions wait `serverTimeResolution` longer, so this time is on the safe side. */
 export function lifeLeft(lease: JsonObject, now: number): number {
   return lifeOf(lease) - ageOf(lease, now);

@@ -19,6 +19,9 @@ export const annotations = {
   appliedBy: 'tx.janus.io/applied-by',
 } as const;
 
+/** The field manager under which the command line creates Transactions, and a plan tries to. */
+export const creatingManager = 'janus-cli';
+
 export const durationNames = ['lockTimeout', 'lockWait', 'timeout'] as const;
 type DurationName = (typeof durationNames)[number];
 

@@ -75,6 +75,13 @@ t.test('ended before the owner was set: the next apply sets it', async (t) => {
   t.match(at(must(await stage.client.get(path)), 'metadata', 'ownerReferences'), [{ name: 'sealed' }]);
 });
 
+t.test('a Secret of that name that no apply has made is not made to go with the Transaction', async (t) => {
+  const path = stage.path('secrets/sealed-contents');
+  must(await stage.client.patch(path, { metadata: { ownerReferences: null, labels: null } }));
+  t.match(await cli.run(['apply', '-f', file, ...release, '--name', 'sealed']), { code: 0, out: /sealed unchanged/ });
+  t.equal(at(must(await stage.client.get(path)), 'metadata', 'ownerReferences'), undefined);
+});
+
 t.test('without a name, and in the clear where that is wanted', async (t) => {
   const before = (await list()).length;
   const generated = await cli.run(['apply', '-f', file, ...release, '--generate-name', 'nightly-', '--wait']);
