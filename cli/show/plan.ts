@@ -109,12 +109,12 @@ function verdict(plan: Plan, { style, program }: Setting): readonly string[] {
           `             ${program} rbac with the same files prints the Role.${forUndo === 0 ? '' : ` (${count(forUndo, 'permission')} for the undo alone)`}`,
         ];
   if (found === 'unknown')
-    return [paint(style, 'red', 'It cannot be told whether it would be refused:'), `  ${clean(trouble ?? '')}`, ...hint];
+    return [paint(style, 'red', 'Whether the engine would refuse it is unknown:'), `  ${clean(trouble ?? '')}`, ...hint];
   if (found === 'accepted') return hint;
   return [
     paint(style, 'red', `Would be refused: ${count(refusal.length, 'finding')}`),
     ...refusal.map(findingLine),
-    ...(trouble === undefined ? [] : [`Nothing more can be told: ${clean(trouble)}`]),
+    ...(trouble === undefined ? [] : [`Nothing more is known: ${clean(trouble)}`]),
     ...(also.length === 0 ? [] : ['Also, once that is corrected:', ...also.map(findingLine)]),
     ...hint,
   ];
