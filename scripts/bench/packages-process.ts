@@ -5,11 +5,9 @@
 import { createHash } from 'node:crypto';
 import { subscribe } from 'node:diagnostics_channel';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Pool } from 'undici';
-import type { JsonObject } from '../../hooks/model/json.ts';
-import { isMeta } from '../../hooks/packages/model/package.ts';
 import type { PackageReference } from '../../hooks/packages/model/reference.ts';
 import { type Asked, readTree } from '../../hooks/packages/observe/tree.ts';
 import type { Registry } from '../../hooks/packages/registry.ts';
@@ -17,18 +15,23 @@ import { createRegistryClient } from '../../server/registry/client.ts';
 import { readDocuments } from '../../server/registry/documents.ts';
 import { packageStream } from '../../server/registry/layers.ts';
 import { inParallel } from './measure.ts';
+import { Answers } from './packages-answers.ts';
 
 export interface Work {
   /** `http://127.0.0.1:PORT`. */
   readonly origin: string;
   readonly reference: PackageReference;
   readonly rounds: number;
+  /** The process of the registry. */
+  readonly registry?: number | undefined;
   /** `tree`: rounds of it; `package`: that one alone is read; `thread`: a thread is started and idle; `nothing`: what a process needs without. */
   readonly mode: 'tree' | 'package' | 'thread' | 'nothing';
 }
 
 export interface Round {
   readonly resolveMs: number;
+  /** What the first time would take if all cores had done nothing but its work, and the registry's for it, all the time. */
+  readonly busyMs: number;
   readonly bareMs: number;
   /** The same client, with the lists of tags that resolution cannot do without. */
   readonly requestsMs: number;
@@ -54,11 +57,13 @@ subscribe('undici:request:create', (message) => {
   seen.push({ method: request.method, path: request.path });
 });
 
-async function inTurn({ origin, reference }: Work): Promise<Round> {
+async function inTurn({ origin, reference, registry: pid }: Work): Promise<Round> {
   const directory = mkdtempSync(join(tmpdir(), 'janus-bench-packages-'));
   const known = new Answers();
   try {
+    const idle = processorMs(pid);
     const first = await tree(directory, { ...asked, reference }, (registry) => known.of(registry));
+    const busyMs = (processorMs(pid) - idle) / availableParallelism();
     const bareMs = await fetchOnly(origin, first.fetched);
     const requestsMs = await fetchOnly(origin, first.paths);
     const parseMs = await parseOnly(directory, first.layers);
@@ -70,6 +75,7 @@ async function inTurn({ origin, reference }: Work): Promise<Round> {
     const fetchedAgain = again.layers.length;
     return {
       resolveMs,
+      busyMs,
       bareMs,
       requestsMs,
       parseMs,
@@ -83,6 +89,14 @@ async function inTurn({ origin, reference }: Work): Promise<Round> {
   } finally {
     rmSync(directory, { recursive: true, force: true });
   }
+}
+
+/** Of this process and that one, all threads. Linux counts ticks of 10 ms. */
+function processorMs(pid: number | undefined): number {
+  const { user, system } = process.cpuUsage();
+  const fields = pid === undefined ? [] : readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ');
+  const ticks = Number(fields?.[11] ?? 0) + Number(fields?.[12] ?? 0);
+  return (user + system) / 1_000 + ticks * 10;
 }
 
 /** Resolves the tree with that cache. */
@@ -132,44 +146,6 @@ async function parseOnly(directory: string, layers: readonly string[]): Promise<
     await readDocuments(packageStream([file]), () => undefined);
   });
   return performance.now() - from;
-}
-
-/** What registries answered, to answer it again from memory: of a package its meta object. */
-class Answers implements Registry {
-  readonly #kept = new Map<string, unknown>();
-  readonly #metas = new Map<string, JsonObject[]>();
-
-  of(registry: Registry): Registry {
-    const keep = <Answer>(key: string, answer: Answer): Answer => {
-      this.#kept.set(key, answer);
-      return answer;
-    };
-    return {
-      tags: async (source) => keep(source, await registry.tags(source)),
-      digest: async (one) => keep(`${one.source} ${one.version}`, await registry.digest(one)),
-      read: async (source, digest, take) => {
-        const metas: JsonObject[] = [];
-        this.#metas.set(digest, metas);
-        return registry.read(source, digest, (object) => {
-          if (isMeta(object)) metas.push(object);
-          take(object);
-        });
-      },
-    };
-  }
-
-  tags(source: string): ReturnType<Registry['tags']> {
-    return Promise.resolve(this.#kept.get(source)) as ReturnType<Registry['tags']>;
-  }
-
-  digest({ source, version }: PackageReference): ReturnType<Registry['digest']> {
-    return Promise.resolve(this.#kept.get(`${source} ${version}`)) as ReturnType<Registry['digest']>;
-  }
-
-  async read(_source: string, digest: string, take: (object: JsonObject) => void): ReturnType<Registry['read']> {
-    for (const meta of this.#metas.get(digest) ?? []) take(meta);
-    return { kind: 'ok' };
-  }
 }
 
 async function readOne({ reference }: Work): Promise<void> {

@@ -22,6 +22,7 @@ const atOnce = 8;
 interface Place {
   readonly origin: string;
   readonly host: string;
+  readonly pid: number | undefined;
 }
 
 /** `profile`: a folder for CPU profiles of the processes that resolve. */
@@ -45,9 +46,9 @@ export async function measurePackages(undo: Undo, profile?: string): Promise<rea
   return [...lines, idle, { row: 'packages-large', items: 1, unpackedMiB: rounded(large / 2 ** 20), ...memory }];
 }
 
-async function treeLine(run: Run, { origin, host }: Place, size: number): Promise<Line> {
+async function treeLine(run: Run, { origin, host, pid }: Place, size: number): Promise<Line> {
   const reference = { source: `${host}/of${size}/p0`, version: 'v1.9.0' };
-  const { rounds: all, peakMiB } = await run({ origin, reference, rounds, mode: 'tree' });
+  const { rounds: all, peakMiB } = await run({ origin, reference, rounds, mode: 'tree', registry: pid });
   const middle = (of: (round: Round) => number): number => percentile(all.map(of), 0.5);
   const resolveMs = middle((one) => one.resolveMs);
   const [packages, fetched, requests] = [
@@ -71,6 +72,10 @@ async function treeLine(run: Run, { origin, host }: Place, size: number): Promis
     ),
     parseToLimit: rounded(
       middle((one) => one.parseMs / one.bareMs),
+      2,
+    ),
+    busyToLimit: rounded(
+      middle((one) => one.busyMs / one.bareMs),
       2,
     ),
     decideMs: rounded(middle((one) => one.decideMs)),

@@ -11,6 +11,9 @@ const separators = /(?<![^\n])---[ \t\r]*(?:#[^\n]*)?(?:\n|$)/g;
 /** A line that is neither empty nor a comment. */
 const filled = /(?<![^\n])[ \t\r]*[^\s#]/;
 
+/** In characters: each way to the thread and back takes as long as the YAML of a few kB. */
+const batch = 65_536;
+
 const yaml = startYaml({ name: 'packages', limit: 5_000, idle: 30_000 });
 
 /** Calls `take` with each object of the stream, in order; skips empty documents. Throws if the text is no stream of objects. */
@@ -21,17 +24,23 @@ export async function readDocuments(
   const decoder = new TextDecoder('utf-8', { fatal: true });
   const documents = splitting();
   let count = 0;
-  // No more of the stream is read before these are taken: what waits is a part of the stream, and one document.
-  const parse = async (texts: readonly string[]): Promise<void> => {
+  let waiting: readonly string[] = [];
+  // No more of the stream is read before these are taken: what waits is a batch, and one document.
+  const parse = async (): Promise<void> => {
+    const texts = waiting;
+    waiting = [];
     for (const object of await parseObjects(texts)) {
       count += 1;
       if (count > limits.objects) throw invalid(`package.yaml holds more than ${limits.objects} objects`);
       take(object);
     }
   };
-  for await (const chunk of stream) await parse(documents.add(decoded(decoder, chunk)));
-  await parse(documents.add(decoded(decoder, undefined)));
-  await parse([documents.end()]);
+  for await (const chunk of stream) {
+    waiting = [...waiting, ...documents.add(decoded(decoder, chunk))];
+    if (waiting.reduce((sum, { length }) => sum + length, 0) > batch) await parse();
+  }
+  waiting = [...waiting, ...documents.add(decoded(decoder, undefined)), documents.end()];
+  await parse();
 }
 
 interface Splitting {

@@ -10,6 +10,7 @@ import type { Version } from '../model/version.ts';
 import type { Registry, RegistryFailed, RegistryFailure } from '../registry.ts';
 import { type Fetched, type Known, keyOf, type Needs, type Release } from '../resolve/knowledge.ts';
 import { type Question, type Resolution, type Resolved, resolve } from '../resolve/resolution.ts';
+import { listingAhead } from './ahead.ts';
 
 export interface Asked {
   /** The name of the package object. */
@@ -44,6 +45,10 @@ interface Knowing extends Known {
 }
 
 export async function readTree(asked: Asked, registry: Registry): Promise<Tree> {
+  return treeFrom(asked, listingAhead(registry, asked));
+}
+
+async function treeFrom(asked: Asked, registry: Registry): Promise<Tree> {
   const root = await readRelease(asked.reference, registry);
   if ('kind' in root) return root;
   if (root.meta.kind !== asked.kind)

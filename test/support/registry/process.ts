@@ -15,6 +15,7 @@ interface Running {
   readonly origin: string;
   /** `127.0.0.1:PORT`: the prefix of the sources of its packages. */
   readonly host: string;
+  readonly pid: number | undefined;
 }
 
 export type Implementation = 'distribution' | 'go-containerregistry';
@@ -55,7 +56,7 @@ async function run(t: Teardown, program: string, args: readonly string[]): Promi
     if (child.kill('SIGKILL')) await ended;
   });
   const port = await portOf(child.stderr, program);
-  return { origin: `http://127.0.0.1:${port}`, host: `127.0.0.1:${port}` };
+  return { origin: `http://127.0.0.1:${port}`, host: `127.0.0.1:${port}`, pid: child.pid };
 }
 
 /** Both print the address where they listen. Their later output is read and dropped, so that they never wait for a reader. */

@@ -1,0 +1,43 @@
+// A registry that answers from memory what another one has answered.
+import type { JsonObject } from '../../hooks/model/json.ts';
+import { isMeta } from '../../hooks/packages/model/package.ts';
+import type { PackageReference } from '../../hooks/packages/model/reference.ts';
+import type { Registry } from '../../hooks/packages/registry.ts';
+
+/** What registries answered, to answer it again from memory: of a package its meta object. */
+export class Answers implements Registry {
+  readonly #kept = new Map<string, unknown>();
+  readonly #metas = new Map<string, JsonObject[]>();
+
+  of(registry: Registry): Registry {
+    const keep = <Answer>(key: string, answer: Answer): Answer => {
+      this.#kept.set(key, answer);
+      return answer;
+    };
+    return {
+      tags: async (source) => keep(source, await registry.tags(source)),
+      digest: async (one) => keep(`${one.source} ${one.version}`, await registry.digest(one)),
+      read: async (source, digest, take) => {
+        const metas: JsonObject[] = [];
+        this.#metas.set(digest, metas);
+        return registry.read(source, digest, (object) => {
+          if (isMeta(object)) metas.push(object);
+          take(object);
+        });
+      },
+    };
+  }
+
+  tags(source: string): ReturnType<Registry['tags']> {
+    return Promise.resolve(this.#kept.get(source)) as ReturnType<Registry['tags']>;
+  }
+
+  digest({ source, version }: PackageReference): ReturnType<Registry['digest']> {
+    return Promise.resolve(this.#kept.get(`${source} ${version}`)) as ReturnType<Registry['digest']>;
+  }
+
+  async read(_source: string, digest: string, take: (object: JsonObject) => void): ReturnType<Registry['read']> {
+    for (const meta of this.#metas.get(digest) ?? []) take(meta);
+    return { kind: 'ok' };
+  }
+}
