@@ -1,7 +1,7 @@
 // Manifests as one Transaction of Applies. The contents of Secrets do not go into it, since whoever may read a Transaction reads all
 // of it: they go into one Secret, which the Transaction names. Pure.
 import { createHash } from 'node:crypto';
-import { at, canonicalJson, type JsonObject, textAt, withPath } from '../../hooks/model/json.ts';
+import { asYaml, at, canonicalJson, type JsonObject, textAt, withPath } from '../../hooks/model/json.ts';
 import { groupOf, identityOf, type Reference } from '../../hooks/model/reference.ts';
 import { group } from '../../hooks/model/transaction.ts';
 import { storedSize } from '../../hooks/model/words.ts';
@@ -71,7 +71,7 @@ function releaseOf(manifests: readonly Manifest[], options: ReleaseOptions): Rel
   const changes = ordered.map(([index, target]): JsonObject => {
     const object = manifests[index]?.object ?? {};
     if (!isSecret(target) || options.plainSecrets) return changeOf({ content: object }, options);
-    const text = canonicalJson(object);
+    const text = asYaml(canonicalJson(object));
     const key = `${Object.keys(contents).length}.json`;
     contents[key] = text;
     const digest = `sha256:${createHash('sha256').update(text).digest('hex')}`;

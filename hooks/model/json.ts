@@ -124,3 +124,10 @@ export function canonicalJson(value: Json): string {
   const keys = Object.keys(value).sort();
   return `{${keys.map((key) => `${JSON.stringify(key)}:${canonicalJson(value[key] ?? null)}`).join(',')}}`;
 }
+
+/** The same JSON, which a parser of YAML reads as it is, too: to one of YAML 1.1 these characters break a line, or may not stand in a text. */
+export function asYaml(json: string): string {
+  return json.replaceAll(unlikeJson, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
+
+const unlikeJson = /[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]/g;

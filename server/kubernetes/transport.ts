@@ -10,7 +10,7 @@
 import type { Dispatcher } from 'undici';
 import type { Failed, Identity } from '../../hooks/cluster.ts';
 import type { Failure } from '../../hooks/model/failure.ts';
-import { isObject, type Json, type JsonObject, parseJson } from '../../hooks/model/json.ts';
+import { asYaml, isObject, type Json, type JsonObject, parseJson } from '../../hooks/model/json.ts';
 import { createSlots } from '../slots.ts';
 import type { Connection, Credentials } from './connection.ts';
 import { exchange, type Limits } from './exchange.ts';
@@ -95,9 +95,14 @@ function longestWait(request: ApiRequest, options: PoolOptions): number {
 }
 
 function framed({ body }: ApiRequest, isLate: IsLate | undefined, headers: Readonly<Record<string, string>>) {
-  if (body === undefined || isLate === undefined) return { headers, body: body === undefined ? null : JSON.stringify(body) };
-  const bytes = Buffer.from(JSON.stringify(body));
+  if (body === undefined || isLate === undefined) return { headers, body: body === undefined ? null : textOf(body) };
+  const bytes = Buffer.from(textOf(body));
   return { headers: { ...headers, 'content-length': String(bytes.length) }, body: headFirst(bytes, isLate) };
+}
+
+// The API server reads the body of an apply as YAML. Source: k8s.io/apiserver, pkg/endpoints/handlers/patch.go, applyPatcher.
+function textOf(body: JsonObject): string {
+  return asYaml(JSON.stringify(body));
 }
 
 async function exchanged(pool: Dispatcher, limits: Limits, request: Dispatcher.DispatchOptions): Promise<Received | Failed> {

@@ -48,6 +48,12 @@ export const writes: readonly Sabotage[] = [
     caughtBy: requestTests,
   },
   {
+    name: 'apply-as-plain-json',
+    fault: 'the body of an apply is JSON that YAML reads otherwise: breaks of lines in a text are folded',
+    edits: [{ file: 'server/kubernetes/transport.ts', find: 'asYaml(JSON.stringify(body))', replace: 'JSON.stringify(body)' }],
+    caughtBy: ['test/scenarios/changes/json-fidelity.test.ts'],
+  },
+  {
     name: 'delete-without-uid',
     fault: 'a delete names the version, but not the uid',
     edits: [{ file: requests, find: 'preconditions: { uid: precondition.uid, ', replace: 'preconditions: { ' }],
@@ -59,8 +65,8 @@ export const writes: readonly Sabotage[] = [
     edits: [
       {
         file: 'server/kubernetes/transport.ts',
-        find: 'body: body === undefined ? null : JSON.stringify(body)',
-        replace: "body: body === undefined || method === 'DELETE' ? null : JSON.stringify(body)",
+        find: 'body: body === undefined ? null : textOf(body)',
+        replace: "body: body === undefined || method === 'DELETE' ? null : textOf(body)",
       },
     ],
     caughtBy: ['test/server/kubernetes/writes.test.ts'],

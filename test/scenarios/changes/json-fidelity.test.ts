@@ -1,7 +1,7 @@
 // A custom resource with what JSON holds and programs lose: integers above 2^53, keys such as `__proto__`, empty values, the
-// order of lists. All of it survives a change and its undo; compared as text, so that no parser of ours can hide a loss.
+// order of lists, breaks of lines that JSON does not escape. All of it survives a change and its undo; compared as text, so that no parser of ours can hide a loss.
 import t from 'tap';
-import { type JsonObject, parseJson } from '../../../hooks/model/json.ts';
+import { at, type JsonObject, parseJson } from '../../../hooks/model/json.ts';
 import { must, waitFor } from '../../support/client.ts';
 import { type Stage, startStage } from '../../support/stage.ts';
 import { change, portraits } from '../../support/targets.ts';
@@ -17,6 +17,9 @@ const odd = `{
   "empty": {}, "emptyList": [], "emptyText": "", "zero": 0, "false": false,
   "decimal": 0.1
 }`;
+
+/** Breaks of lines to YAML, and what may not stand in it. */
+const signs = 'a\u2028 b \u2029c\u0085 d \u007f\u009b\ufeff\uffff';
 
 interface Kept {
   readonly apiVersion: string;
@@ -88,7 +91,9 @@ for (const statusSubresource of [true, false]) {
       );
 
       const kind = { apiVersion: kept.apiVersion, kind: 'Keep' };
-      const changed = parseJson('{"spec": {"big": 9007199254740999, "__proto__": {"more": 9007199254741001}}}') as JsonObject;
+      const changed = parseJson(
+        `{"spec": {"big": 9007199254740999, "__proto__": {"more": 9007199254741001}, "signs": ${JSON.stringify(signs)}}}`,
+      ) as JsonObject;
       const large = parseJson('{"spec": {"big": 9007199254741003, "__proto__": {"polluted": 1}}}') as JsonObject;
       await stage.transaction('odd', [
         change('Patch', 'patched', changed, kind),
@@ -101,6 +106,7 @@ for (const statusSubresource of [true, false]) {
         await textOf(stage, kept.path('patched')),
         /"__proto__":\{"more":9007199254741001,"polluted":9007199254740997\}.*"big":9007199254740999/,
       );
+      t.equal(at(must(await stage.client.get(kept.path('patched'))), 'spec', 'signs'), signs);
       t.match(await textOf(stage, kept.path('created')), /"__proto__":\{"polluted":1\},"big":9007199254741003/);
       t.equal(
         Object.hasOwn(Object.prototype, 'polluted') || Object.hasOwn(Object.prototype, 'more'),
