@@ -43,6 +43,24 @@ t.test('a quota that has room for each change, and not for all', async (t) => {
   t.same(await portraits(client, ['secrets/one', 'secrets/two'].map(path)), [undefined, undefined]);
 });
 
+t.test('two changes take what only one may have', async (t) => {
+  const spec = { type: 'NodePort', ports: [{ port: 80, nodePort: 30_417 }] };
+  const services = ['one', 'two'].map((name) => change('Create', name, { spec }, { kind: 'Service' }));
+  await rollsBack(t, 'ports', services);
+  t.same(await portraits(client, ['services/one', 'services/two'].map(path)), [undefined, undefined]);
+});
+
+t.test('a change makes the API server refuse a later one', async (t) => {
+  const limit = { type: 'PersistentVolumeClaim', max: { storage: '1Gi' } };
+  const claim = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '5Gi' } } };
+  await rollsBack(t, 'limited', [
+    change('Create', 'limits', { spec: { limits: [limit] } }, { kind: 'LimitRange' }),
+    change('Create', 'claim', { spec: claim }, { kind: 'PersistentVolumeClaim' }),
+  ]);
+  const paths = ['limitranges/limits', 'persistentvolumeclaims/claim'];
+  t.same(await portraits(client, paths.map(path)), [undefined, undefined]);
+});
+
 t.test('a write that is refused only when it is real', async (t) => {
   const name = `real-${namespace}`;
   const rule = { apiGroups: [''], apiVersions: ['v1'], resources: ['configmaps'], operations: ['UPDATE'] };
