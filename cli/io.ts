@@ -1,5 +1,6 @@
 // What a command has of the process: streams, environment, folder, and the moment at which the user has had enough.
 import type { ReadStream, WriteStream } from 'node:tty';
+import { clean } from '../hooks/model/words.ts';
 
 export interface Io {
   readonly stdin: ReadStream | NodeJS.ReadStream;
@@ -19,7 +20,7 @@ export function say(io: Io, ...lines: readonly string[]): void {
   if (lines.length > 0) io.stdout.write(`${lines.join('\n')}\n`);
 }
 
-/** Writes a line that is no result: a warning, or what goes on meanwhile. */
+/** Writes a line that is no result: a warning, or what goes on meanwhile. It may quote files and answers: none of them moves a cursor. */
 export function note(io: Io, line: string): void {
-  io.stderr.write(`${line}\n`);
+  io.stderr.write(`${clean(line)}\n`);
 }

@@ -6,7 +6,8 @@ import { runProgram } from './command/program.ts';
 const [, script = '', ...words] = process.argv;
 const called = basename(script).replace(/\.(js|mjs|ts|cmd)$/, '');
 const interruption = new AbortController();
-process.on('SIGINT', () => interruption.abort());
+// The second one ends the process at once: a request may have no answer yet.
+process.once('SIGINT', () => interruption.abort());
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   // The reader of a pipe has gone: nothing is left to be said.
   if (error.code === 'EPIPE') process.exit(0);

@@ -49,5 +49,5 @@ function timeoutOf(text: string | undefined): number {
   const wished = parseDuration(/^\d+$/.test(text) ? `${text}s` : text);
   if (wished === undefined || wished < 1_000)
     throw wrongUse(`--request-timeout must be a duration of at least 1s such as 10s, or 0; found "${text}".`);
-  return wished;
+  return Math.min(wished, noTimeout);
 }

@@ -15,7 +15,10 @@ export function placedTransactions(source: Source): readonly Placed[] {
   const objects = manifestsIn(source).map(({ object }) => object);
   const counter = new LineCounter();
   const parsed = parseAllDocuments(source.text, { lineCounter: counter, version: '1.1', uniqueKeys: false });
-  const documents = ('empty' in parsed ? [] : parsed).filter((one) => one.contents !== null && one.toJS() !== null);
+  // How much the aliases may come to is bounded where the values are read.
+  const documents = ('empty' in parsed ? [] : parsed).filter(
+    (one) => one.contents !== null && one.toJS({ maxAliasCount: -1 }) !== null,
+  );
   // Lists have more objects than documents: of these the place is that of the document.
   const isEven = documents.length === objects.length;
   return objects.flatMap((object, at) => {

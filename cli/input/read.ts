@@ -40,6 +40,8 @@ export async function readManifests(sources: Sources, io: Io): Promise<readonly 
 
 /** The texts, as they are. Throws a Problem. */
 export async function readSources(sources: Sources, io: Io): Promise<readonly Source[]> {
+  // The folder itself would be read: a variable of a script that is not set.
+  if ([...sources.files, sources.kustomize].includes('')) throw wrongUse('-f and -k need a path; found "".');
   if (sources.kustomize !== undefined && sources.files.length > 0)
     throw wrongUse('Give either -f or -k, not both: kustomize reads its files itself.');
   if (sources.kustomize !== undefined) return [await kustomized(sources.kustomize, io)];

@@ -20,8 +20,10 @@ export async function run(call: Call): Promise<number> {
   const timeout = timeoutOf(options);
   const session = await call.connect();
   const release = transactionIn(manifests, releaseOptionsOf(call, session.namespace, manifests));
-  if (options.flag('confirm') && !(await isWanted(call, session, release))) return exits.notDone;
-  const created = await create({ session, io, isNewNameWanted: options.flag('newName') }, release);
+  const ask = async (named: Release): Promise<void> => {
+    if (options.flag('confirm') && !(await isWanted(call, session, named))) throw new Problem('The Transaction is not created.');
+  };
+  const created = await create({ session, io, isNewNameWanted: options.flag('newName'), ask }, release);
   say(io, `transaction.tx.janus.io/${created.wanted.name} ${created.found ? 'unchanged' : 'created'}`);
   return options.flag('wait') ? await follow(call, session, { created, timeout }) : exits.done;
 }

@@ -1,5 +1,6 @@
 // The writes of apply, in their order: a dry run of the Transaction, its content Secret, the Transaction, the owner of the Secret. Killed
 // anywhere, it leaves at most a Secret without an owner, which the next apply and `janus locks` name.
+import type { Failed } from '../../hooks/cluster.ts';
 import { at, equalJson, type JsonObject, textAt, withPath } from '../../hooks/model/json.ts';
 import { foreign } from '../../hooks/model/words.ts';
 import { contentSecretOf, contentSecrets, isOrphan, orphans, secretNameOf } from '../cluster/content-secrets.ts';
@@ -16,7 +17,12 @@ interface Creating {
   readonly io: Io;
   /** Whether another name may be taken if that of the Transaction is taken by another spec. */
   readonly isNewNameWanted: boolean;
+  /** Asks whether this shall be created, under the name that it has now. Throws a Problem if it shall not. */
+  ask(release: Release): Promise<void>;
 }
+
+/** Somebody, perhaps another apply of the same, has created a Transaction of that name since it was looked for. */
+class MadeMeanwhile extends Problem {}
 
 export interface Created {
   readonly wanted: TransactionName;
@@ -46,8 +52,21 @@ async function createNamed(creating: Creating, release: Release, { namespace, na
 /** Undefined if another spec has that name. */
 async function createUnlessTaken(creating: Creating, release: Release, wanted: TransactionName): Promise<Created | undefined> {
   const found = await findTransaction(creating.session, wanted);
-  if (found === undefined) return createAs(creating, release, wanted);
-  return (await isEqual(creating, release, found)) ? adopted(creating, release, found) : undefined;
+  if (found !== undefined) return adoptedIfEqual(creating, release, found);
+  try {
+    return await createAs(creating, release, wanted);
+  } catch (error) {
+    const made = error instanceof MadeMeanwhile ? await findTransaction(creating.session, wanted) : undefined;
+    if (made === undefined) throw error;
+    return adoptedIfEqual(creating, release, made);
+  }
+}
+
+async function adoptedIfEqual(creating: Creating, release: Release, found: JsonObject): Promise<Created | undefined> {
+  if (!(await isEqual(creating, release, found))) return undefined;
+  if (textAt(found, 'metadata', 'deletionTimestamp') === undefined) return adopted(creating, release, found);
+  const name = textAt(found, 'metadata', 'name') ?? '';
+  throw new Problem(`Transaction ${name} is there, and is being deleted: wait until it is gone, or give another --name.`);
 }
 
 function hasContents({ contents }: Release): boolean {
@@ -64,11 +83,12 @@ async function createAs(creating: Creating, release: Release, wanted: Partial<Tr
   const { session } = creating;
   const named = withName(release.transaction, wanted.name);
   const namespace = wanted.namespace ?? '';
+  await creating.ask({ ...release, transaction: named });
   // What admission refuses is refused here, before anything is stored.
   mustBeWritten(await createTransaction(session, withContents(named, 'dry-run'), true), session, namespace);
   const secret = hasContents(release) ? await secretFor(creating, release, wanted) : undefined;
   const answer = await createTransaction(session, secret === undefined ? named : withContents(named, secret));
-  const created = mustBeWritten(answer, session, namespace, secret);
+  const created = mustBeWritten(answer, session, namespace, { secret });
   const name = textAt(created, 'metadata', 'name') ?? '';
   if (secret !== undefined) await own(creating, { namespace, name: secret }, created);
   return { wanted: { namespace, name }, found: false };
@@ -78,15 +98,23 @@ function withName(transaction: JsonObject, name: string | undefined): JsonObject
   return name === undefined ? transaction : withPath(transaction, ['metadata', 'name'], name);
 }
 
+/** `real`: of no dry run, with the Secret that it made before. */
 function mustBeWritten(
   answer: Awaited<ReturnType<typeof createTransaction>>,
   session: Session,
   namespace: string,
-  secret?: string,
+  real?: { readonly secret: string | undefined },
 ): JsonObject {
   if (answer.kind === 'ok') return answer.body;
   const { message } = problemOf(answer, session, { verb: 'create', namespace });
-  throw new Problem(secret === undefined ? message : `${message} Secret ${secret} with its contents is left: delete it.`);
+  if (answer.failure.kind === 'exists') throw new MadeMeanwhile(message);
+  throw new Problem(`${message}${real === undefined ? '' : afterwards(answer, real.secret)}`);
+}
+
+function afterwards({ failure }: Failed, secret: string | undefined): string {
+  if (failure.kind === 'transient' && !failure.definitive)
+    return ' Whether it was created is not known: repeat the command, which then follows it, or look by janus list.';
+  return secret === undefined ? '' : ` Secret ${secret} with its contents is left: delete it, if no Transaction names it.`;
 }
 
 /** Creates it, or takes one that an earlier apply of the same contents has left. Returns its name. */
@@ -148,8 +176,8 @@ async function isEqual({ session }: Creating, release: Release, found: JsonObjec
   const name = textAt(found, 'metadata', 'name') ?? '';
   const whole = hasContents(release) ? withContents(release.transaction, secretNameOf(name)) : release.transaction;
   const metadata = { namespace: textAt(found, 'metadata', 'namespace') ?? '', generateName: 'compare-' };
-  const tried = await createTransaction(session, { ...whole, metadata }, true);
-  return tried.kind === 'ok' && equalJson(at(tried.body, 'spec'), at(found, 'spec'));
+  const tried = mustBeWritten(await createTransaction(session, { ...whole, metadata }, true), session, metadata.namespace);
+  return equalJson(at(tried, 'spec'), at(found, 'spec'));
 }
 
 async function nameOrphans({ session, io }: Creating, namespace: string): Promise<void> {

@@ -1,11 +1,15 @@
 // What options mean, for all commands that have them.
 
 import { parseDuration } from '../../hooks/model/timeouts.ts';
+import { clean } from '../../hooks/model/words.ts';
 import type { Options } from '../command/command.ts';
 import type { Sources } from '../input/read.ts';
 import { type Io, note } from '../io.ts';
-import { wrongUse } from '../problem.ts';
+import { exits, Problem, wrongUse } from '../problem.ts';
 import { type Style, styleFor } from '../show/style.ts';
+
+/** Timers of Node run for at most 24 days, and end at once if they are given more. In ms. */
+const longest = 2 ** 31 - 1;
 
 /** In ms; undefined for no end. Throws a Problem. */
 export function timeoutOf(options: Options): number | undefined {
@@ -13,7 +17,7 @@ export function timeoutOf(options: Options): number | undefined {
   if (text === undefined) return undefined;
   const wished = parseDuration(text);
   if (wished === undefined || wished <= 0) throw wrongUse(`--timeout must be a duration such as 5m; found "${text}".`);
-  return wished;
+  return Math.min(wished, longest);
 }
 
 /** How lines on standard output look. */
@@ -25,13 +29,23 @@ export function outputStyle(io: Io, options: Options): Style {
 export async function confirmed(io: Io, options: Options, question: string): Promise<boolean> {
   if (options.flag('yes')) return true;
   if (io.stdin.isTTY !== true || io.stderr.isTTY !== true) throw wrongUse(`${question} Here nobody can answer: give --yes.`);
+  const isYes = /^y(es)?$/i.test((await answerTo(io, question)).trim());
+  if (!isYes) note(io, 'Nothing was changed.');
+  return isYes;
+}
+
+/** Throws a Problem for Ctrl-C. */
+async function answerTo(io: Io, question: string): Promise<string> {
   const { createInterface } = await import('node:readline/promises');
   const asking = createInterface({ input: io.stdin, output: io.stderr });
+  // At a terminal Ctrl-C and Ctrl-D are keys: they end the question, and send no signal.
+  const ended = new AbortController();
+  asking.once('close', () => ended.abort());
   try {
-    const answer = await asking.question(`${question} [y/N] `, { signal: io.interrupted });
-    const isYes = /^y(es)?$/i.test(answer.trim());
-    if (!isYes) note(io, 'Nothing was changed.');
-    return isYes;
+    return await asking.question(`${clean(question)} [y/N] `, { signal: AbortSignal.any([io.interrupted, ended.signal]) });
+  } catch (error) {
+    if (!(error instanceof Error && error.name === 'AbortError')) throw error;
+    throw new Problem('Nothing was changed.', exits.interrupted);
   } finally {
     asking.close();
   }

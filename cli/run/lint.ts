@@ -1,4 +1,5 @@
 import { lint } from '../../hooks/inspect.ts';
+import { clean } from '../../hooks/model/words.ts';
 import type { Call } from '../command/command.ts';
 import { placedTransactions } from '../input/places.ts';
 import { readSources } from '../input/read.ts';
@@ -14,7 +15,7 @@ export async function run({ io, options }: Call): Promise<number> {
   if (placed.length === 0)
     throw new Problem('There is no Transaction in these files: name files that hold one.', codes.unreadable);
   const lines = placed.flatMap(({ object, placeOf }) =>
-    lint(object).map(({ index, reason, message }) => `${placeOf(index)}: ${reason}: ${message}`),
+    lint(object).map(({ index, reason, message }) => clean(`${placeOf(index)}: ${reason}: ${message}`)),
   );
   say(io, ...lines);
   return lines.length === 0 ? exits.done : codes.findings;

@@ -57,8 +57,12 @@ async function lastOf(states: AsyncIterable<Followed>, screen: Screen, watched: 
   return last;
 }
 
-function hasEnded(view: TransactionView, { request }: Watched): boolean {
-  return isOver(view) && (request === undefined || view.handled[request.name] === request.value);
+/** Whether it is over, and the request, if there is one, has taken effect. */
+export function hasEnded(view: TransactionView, { request }: Pick<Watched, 'request'>): boolean {
+  if (request === undefined || !isOver(view)) return isOver(view);
+  const handled = view.handled[request.name];
+  // Somebody else's request may have taken the place of this one: then that is the one that takes effect.
+  return handled === request.value || handled === view.requested[request.name];
 }
 
 function conclude(watched: Watched, last: TransactionView | undefined, screen: Screen): number {

@@ -53,9 +53,9 @@ function same(left: readonly string[], right: readonly string[]): number {
   return differing < 0 ? left.length : differing;
 }
 
-/** A file with one field a line. A hidden value that changes differs, without being told. */
+/** A file with one field a line, of a name that no other change has. A hidden value that changes differs, without being told. */
 export function fieldFile(
-  { target, fields }: PlannedChange,
+  { index, target, fields }: PlannedChange,
   side: 'before' | 'after',
 ): { readonly name: string; readonly text: string } {
   const lines = fields.map((field) => {
@@ -63,9 +63,15 @@ export function fieldFile(
     const told = shown?.kind === 'hidden' ? `(hidden, ${side})` : shownText(shown);
     return `${clean(field.path)}: ${told}\n`;
   });
-  return { name: `${fileName(target)}.yaml`, text: fields.some((field) => field[side] !== undefined) ? lines.join('') : '' };
+  return {
+    name: `${index}.${fileName(target)}.yaml`,
+    text: fields.some((field) => field[side] !== undefined) ? lines.join('') : '',
+  };
 }
 
+// File systems take 255 bytes; a name may have 253, and comes with a kind and a namespace.
 function fileName(target: Reference): string {
-  return describe(target).replaceAll(/[^\w.-]+/g, '.');
+  return describe(target)
+    .replaceAll(/[^\w.-]+/g, '.')
+    .slice(0, 200);
 }

@@ -9,7 +9,13 @@ export function formatted(objects: readonly JsonObject[], format: string): strin
   const shown = objects.map((object) => withPath(object, ['metadata', 'managedFields'], undefined));
   const [first] = shown;
   const value: JsonObject = shown.length === 1 && first !== undefined ? first : { apiVersion: 'v1', kind: 'List', items: shown };
-  return format === 'yaml' ? yamlOf(value) : JSON.stringify(value, null, 2);
+  return format === 'yaml' ? yamlOf(value) : visible(JSON.stringify(value, null, 2));
+}
+
+// Controls above U+007F, directions and the like move a terminal as they are; JSON can write them all in ASCII.
+function visible(json: string): string {
+  const unit = (code: string): string => `\\u${code.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  return json.replaceAll(/(?!\n)[\p{C}\p{Default_Ignorable_Code_Point}]/gu, (one) => one.split('').map(unit).join(''));
 }
 
 const exactInteger = defineScalarTag('tag:yaml.org,2002:int', {

@@ -35,6 +35,8 @@ export interface TransactionView {
   readonly startedAt: number | undefined;
   readonly endedAt: number | undefined;
   readonly changes: readonly ChangeView[];
+  /** Annotations, those of requests among them. */
+  readonly requested: Readonly<Record<string, string>>;
   /** Values of request annotations that have taken effect. */
   readonly handled: Readonly<Record<string, string>>;
   readonly deleting: boolean;
@@ -61,6 +63,7 @@ export function viewOf(object: JsonObject): TransactionView {
     startedAt: parseTime(textAt(status, 'startTime')),
     endedAt: parseTime(textAt(status, 'completionTime')),
     changes: listAt(at(object, 'spec', 'changes')).map((change, index) => changeOf(change, items[index], namespace)),
+    requested: textsIn(at(object, 'metadata', 'annotations')),
     handled: textsIn(at(status, 'handledAnnotations')),
     deleting: textAt(object, 'metadata', 'deletionTimestamp') !== undefined,
   };

@@ -1,13 +1,22 @@
 // What is shown and in which order, as pure functions: trees that fit, news, the kinds, words that are wrong.
+import { PassThrough } from 'node:stream';
 import t from 'tap';
+import { optionsOf } from '../../cli/command/command.ts';
 import { inKindOrder } from '../../cli/input/kind-order.ts';
 import { unrolled } from '../../cli/input/lists.ts';
+import { type Io, note } from '../../cli/io.ts';
+import { confirmed, timeoutOf } from '../../cli/run/given.ts';
+import { hasEnded } from '../../cli/run/watching.ts';
 import { codeOfEnd, isOver } from '../../cli/show/end.ts';
+import { fieldFile } from '../../cli/show/fields.ts';
+import { formatted } from '../../cli/show/formats.ts';
 import { newsOf } from '../../cli/show/news.ts';
 import { requests } from '../../cli/show/requests.ts';
 import { styleFor } from '../../cli/show/style.ts';
 import { treeOf } from '../../cli/show/tree.ts';
 import { type TransactionView, viewOf } from '../../cli/show/view.ts';
+import type { PlannedChange } from '../../hooks/inspection.ts';
+import type { Reference } from '../../hooks/model/reference.ts';
 
 const states = (phase: string, items: readonly string[], more: Partial<TransactionView> = {}): TransactionView => ({
   ...viewOf({
@@ -108,4 +117,63 @@ t.test('colours', async (t) => {
   t.notOk(colors({ TERM: 'dumb' }));
   t.ok(colors({ NO_COLOR: '1' }, false, 'always'));
   t.notOk(colors({}, true, 'never'));
+});
+
+t.test('Ctrl-C and Ctrl-D at a question change nothing, and end with 130', async (t) => {
+  for (const key of ['\u0003', '\u0004']) {
+    const stdin = Object.assign(new PassThrough(), { isTTY: true, setRawMode: () => stdin });
+    const stderr = Object.assign(new PassThrough(), { isTTY: true, columns: 80 });
+    const io = { stdin, stderr, interrupted: new AbortController().signal } as unknown as Io;
+    const answer = confirmed(io, optionsOf({}), 'Undo \u001b[2Jit?');
+    stderr.once('readable', () => stdin.write(key));
+    await t.rejects(answer, { message: 'Nothing was changed.', code: 130 });
+    t.notOk(String(stderr.read()).includes('\u001b[2J'), 'what is asked moves no cursor');
+  }
+});
+
+t.test('a timeout that is longer than the timers of Node is waited for as long as they can', async (t) => {
+  t.equal(timeoutOf(optionsOf({ timeout: '1000h' })), 2 ** 31 - 1);
+  t.equal(timeoutOf(optionsOf({ timeout: '5m' })), 300_000);
+});
+
+t.test('what an object holds moves no cursor, and is the same JSON', async (t) => {
+  const object = { metadata: { name: 'a' }, data: { text: 'a\u009b31m\u202eb\u{e0001}\n' } };
+  const text = formatted([object], 'json');
+  t.match(text, /^[\n\x20-\x7e]*$/);
+  t.same(JSON.parse(text), object);
+  const lines: string[] = [];
+  note({ stderr: { write: (line: string) => lines.push(line) } } as unknown as Io, 'a\u001b[2J\nb');
+  t.same(lines, ['a\\u{1b}[2J b\n']);
+});
+
+t.test('a file of each change for the program of the user, however long and alike their names are', async (t) => {
+  const name = 'a'.repeat(253);
+  const change = (index: number, target: Reference): PlannedChange => ({
+    ...{ index, target, type: 'Apply', operation: 'create', deferred: false, recreates: false, losers: [], owners: [] },
+    fields: [{ path: 'a', after: { kind: 'value', value: 1 } }],
+  });
+  const names = [
+    change(0, { apiVersion: 'v1', kind: 'ConfigMap', namespace: 'shop', name }),
+    change(1, { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRole', name: 'a:b' }),
+    change(2, { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRole', name: 'a.b' }),
+  ].map((one) => fieldFile(one, 'after').name);
+  t.equal(new Set(names).size, names.length);
+  for (const one of names) t.ok(one.length <= 255, one);
+});
+
+t.test('a request whose annotation somebody else has replaced ends with that of the other', async (t) => {
+  const view = (handled: string) =>
+    viewOf({
+      metadata: { name: 'one', annotations: { 'tx.janus.io/request-rollback': 'theirs' } },
+      status: {
+        phase: 'RolledBack',
+        conditions: [{ type: 'Finished', status: 'True' }],
+        handledAnnotations: { 'tx.janus.io/request-rollback': handled },
+      },
+    });
+  const request = { name: 'tx.janus.io/request-rollback', value: 'ours' };
+  t.ok(hasEnded(view('ours'), { request }));
+  t.ok(hasEnded(view('theirs'), { request }));
+  t.notOk(hasEnded(view('earlier'), { request }));
+  t.ok(hasEnded(view('earlier'), {}));
 });

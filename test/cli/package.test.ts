@@ -64,3 +64,16 @@ t.test('help loads neither client-node, undici, fastify nor YAML', async (t) => 
   }
   t.ok(textOf(loadedBy('list')).includes(marks['client-node']), 'a command that connects does, so the test can fail');
 });
+
+t.test('without a cluster: names of files move no cursor, no path is no folder, and anchors may be used often', async (t) => {
+  const named = await cli.run(['lint', '-f', '\u001b[31mred.yaml']);
+  t.match(named, { code: 3, out: '', err: /\\u\{1b\}\[31mred\.yaml cannot be read/ });
+  t.notOk(named.err.includes('\u001b'));
+  t.match(await cli.run(['lint', '-f', '']), { code: 64, err: /-f and -k need a path/ });
+  const change = (index: number, labels: string) =>
+    `  - {type: Apply, content: {apiVersion: v1, kind: ConfigMap, metadata: {name: c${index}, labels: ${labels}}}}`;
+  const changes = Array.from({ length: 150 }, (_, index) => change(index, index === 0 ? '&l {app: shop}' : '*l'));
+  const head = 'apiVersion: tx.janus.io/v1alpha1\nkind: Transaction\nmetadata: {name: a, namespace: a}';
+  const file = cli.write('anchors.yaml', `${head}\nspec:\n  serviceAccountName: a\n  changes:\n${changes.join('\n')}\n`);
+  t.match(await cli.run(['lint', '-f', file]), { code: 0, out: '', err: '' });
+});

@@ -1,7 +1,15 @@
 // Secrets among manifests: their values are in a Secret of their own, never in the Transaction, never in what is printed. An apply that
 // was ended between its two writes leaves a Secret that is named, and used again.
+import { readFileSync } from 'node:fs';
 import t from 'tap';
+import { openSession } from '../../cli/cluster/session.ts';
+import { manifestsIn } from '../../cli/input/read.ts';
+import { transactionIn } from '../../cli/input/release.ts';
+import type { Io } from '../../cli/io.ts';
+import { create } from '../../cli/run/creating.ts';
 import { at, type JsonObject, textAt } from '../../hooks/model/json.ts';
+import { notSent } from '../../server/kubernetes/failures.ts';
+import { failed } from '../../server/kubernetes/transport.ts';
 import { openCli } from '../support/cli.ts';
 import { must } from '../support/client.ts';
 import { account, startStage } from '../support/stage.ts';
@@ -97,4 +105,49 @@ t.test('a refused Transaction leaves no Secret', async (t) => {
   const { code, out, err } = await cli.run(['apply', '-f', file, ...release, '--name', 'bad', '--field-manager', 'janus-own']);
   t.match({ code, out, err }, { code: 1, out: '', err: /^janus: Cannot create transactions\.tx\.janus\.io/m });
   t.equal((await list()).length, before);
+});
+
+/** What `apply` creates for the file, in this process: `ask` comes between its look and its writes. */
+async function createHere(name: string, ask: () => Promise<void> = async () => undefined, session = openSession(stage, {})) {
+  const manifests = manifestsIn({ name: file, text: readFileSync(file, 'utf8') });
+  const options = { isNamespaceGiven: true, serviceAccount: account, recreateImmutable: false, plainSecrets: false };
+  const rest = { fieldManager: undefined, gate: undefined, name: { name }, namespace: stage.namespace, labels: stage.label };
+  const io = { stderr: { write: () => true } } as unknown as Io;
+  return create({ session, io, isNewNameWanted: false, ask }, transactionIn(manifests, { ...options, ...rest }));
+}
+
+t.test('of two applies at the same time one creates the Transaction, and the other follows it', async (t) => {
+  const second = await createHere('twice', async () => {
+    t.match(await createHere('twice'), { found: false });
+  });
+  t.match(second, { wanted: { name: 'twice' }, found: true });
+  t.match(await stage.finished('twice'), { phase: 'Committed' });
+});
+
+t.test('an answer that is lost: nothing is said to be left, and the next apply follows what was created', async (t) => {
+  const session = openSession(stage, {});
+  const request: typeof session.cluster.transport.request = async (sent, ...rest) => {
+    const answer = await session.cluster.transport.request(sent, ...rest);
+    const isLost = sent.method === 'POST' && sent.path?.endsWith('/transactions') && sent.query?.dryRun === undefined;
+    return isLost ? failed({ ...notSent('ConnectionFailed', 'lost'), definitive: false }) : answer;
+  };
+  const lossy = { ...session, cluster: { ...session.cluster, transport: { ...session.cluster.transport, request } } };
+  await t.rejects(createHere('lost', undefined, lossy), {
+    message:
+      /gives no answer .* Whether it was created is not known: repeat the command, which then follows it, or look by janus list\.$/,
+  });
+  t.match(await createHere('lost'), { found: true });
+  t.match(await stage.finished('lost'), { phase: 'Committed' });
+});
+
+t.test('what is there is compared only if the API server takes what is given, and it stays', async (t) => {
+  const words = ['apply', '-f', file, ...release, '--name', 'lost'];
+  t.match(await cli.run([...words, '--confirm', '--yes']), { code: 0, out: /^transaction\S+ unchanged\n$/ });
+  t.match(await cli.run([...words, '--gate', '--new-name', '--confirm', '--yes']), { code: 0, out: /lost-2 created\n$/ });
+  t.match(await cli.run([...words, '--field-manager', 'janus-own']), { code: 1, err: /^janus: Cannot create transactions/m });
+  const path = `/apis/tx.janus.io/v1alpha1/namespaces/${stage.namespace}/transactions/lost`;
+  must(await stage.client.patch(path, { metadata: { finalizers: ['example.org/held'] } }));
+  must(await stage.client.delete(path));
+  t.match(await cli.run(words), { code: 1, out: '', err: /Transaction lost is there, and is being deleted: wait/ });
+  must(await stage.client.patch(path, { metadata: { finalizers: null } }));
 });
