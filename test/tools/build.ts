@@ -56,8 +56,8 @@ async function build(tools: Tools, directory: string, report: ReportLine): Promi
   const progress = openProgress(report);
   try {
     progress.begin('downloading modules');
-    const packages = await countPackages(tools, progress);
-    progress.begin('compiling', packages);
+    const packages = await countStale(tools, progress);
+    progress.begin('compiling and linking', packages);
     await compile(tools, unfinished, progress);
     publish(unfinished, directory);
     report(`Built in ${progress.elapsed()}.`);
@@ -68,10 +68,14 @@ async function build(tools: Tools, directory: string, report: ReportLine): Promi
   }
 }
 
-async function countPackages(tools: Tools, progress: Progress): Promise<number> {
-  const listed = await runGo(tools, ['list', '-deps', ...flagsOf(tools), 'tool'], progress.step);
+/** How many packages `go build` will compile: those that Go's own cache has not. */
+async function countStale(tools: Tools, progress: Progress): Promise<number> {
+  const format = '{{if .Stale}}{{.StaleReason}}{{else}}fresh{{end}}';
+  const listed = await runGo(tools, ['list', '-deps', '-f', format, ...flagsOf(tools), 'tool'], progress.step);
   if (listed.code !== 0) throw new Error(`${tools.title}: go could not load the modules:\n${lastLines(listed.stderr)}`);
-  return listed.stdout.trim().split('\n').length;
+  return listed.stdout
+    .split('\n')
+    .filter((reason) => !['', 'fresh', 'not installed but available in build cache'].includes(reason)).length;
 }
 
 async function compile(tools: Tools, into: string, progress: Progress): Promise<void> {
