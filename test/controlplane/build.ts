@@ -1,15 +1,18 @@
 // The binaries of the control plane: etcd, kube-apiserver and kube-controller-manager, from the modules pinned in go.mod, or from those of
 // another minor version, or ready ones from a folder.
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { buildTools, type ReportLine, type Tools } from '../tools/build.ts';
+import { buildTools, isCached, type ReportLine, type Tools } from '../tools/build.ts';
 import type { Binaries } from './components.ts';
 import { prebuiltBinaries } from './prebuilt.ts';
-import { isPinned, moduleOf, patchOf, variable } from './versions.ts';
+import { isPinned, moduleFolder, moduleOf, patchOf, variable } from './versions.ts';
 
 export async function buildBinaries(report: ReportLine, env: NodeJS.ProcessEnv = process.env): Promise<Binaries> {
   const ready = prebuiltBinaries(env);
   if (ready !== undefined) return ready;
-  const directory = await buildTools(await controlPlane(patchOf(env[variable] || undefined)), report);
+  const patch = patchOf(env[variable] || undefined);
+  await moduleOf(patch, env);
+  const directory = await buildTools(controlPlane(patch, env), report, env);
   return {
     // `go build tool` names a binary after its folder, and etcd's is go.etcd.io/etcd/server/v3.
     etcd: join(directory, 'server'),
@@ -18,9 +21,15 @@ export async function buildBinaries(report: ReportLine, env: NodeJS.ProcessEnv =
   };
 }
 
-async function controlPlane(patch: string): Promise<Tools> {
+/** Whether a control plane starts without a build. */
+export function isBuilt(env: NodeJS.ProcessEnv = process.env): boolean {
+  const patch = patchOf(env[variable] || undefined);
+  return Boolean(env.JANUS_CONTROL_PLANE) || (existsSync(moduleFolder(patch, env)) && isCached(controlPlane(patch, env), env));
+}
+
+function controlPlane(patch: string, env: NodeJS.ProcessEnv): Tools {
   return {
-    directory: await moduleOf(patch),
+    directory: moduleFolder(patch, env),
     name: isPinned(patch) ? 'controlplane' : `controlplane-${patch}`,
     title: isPinned(patch) ? 'The control plane for tests' : `The control plane of Kubernetes ${patch}`,
     cost: 'about 6 minutes on 2 cores, plus some 700 MB of module downloads',

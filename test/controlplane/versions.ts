@@ -3,7 +3,7 @@
 // repository, which nobody else has.
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { requiredGo, runGo } from '../tools/go.ts';
 
 /** By minor version. 1.30 is the first that serves ValidatingAdmissionPolicy as v1, which the manifests use. */
@@ -37,11 +37,9 @@ export function isPinned(patch: string): boolean {
 
 /** The folder of go.mod and go.sum of a patch release, in the user's cache; made once, which takes the network. */
 export async function moduleOf(patch: string, env: NodeJS.ProcessEnv = process.env): Promise<string> {
-  if (isPinned(patch)) return import.meta.dirname;
-  const parent = join(env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'janus');
-  const folder = join(parent, `kubernetes-${patch}`);
+  const folder = moduleFolder(patch, env);
   if (existsSync(folder)) return folder;
-  mkdirSync(parent, { recursive: true });
+  mkdirSync(dirname(folder), { recursive: true });
   const unfinished = mkdtempSync(`${folder}.building-`);
   try {
     await writeModule(patch, unfinished);
@@ -50,6 +48,13 @@ export async function moduleOf(patch: string, env: NodeJS.ProcessEnv = process.e
     rmSync(unfinished, { recursive: true, force: true });
   }
   return folder;
+}
+
+/** Where it is, or will be. */
+export function moduleFolder(patch: string, env: NodeJS.ProcessEnv = process.env): string {
+  return isPinned(patch)
+    ? import.meta.dirname
+    : join(env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'janus', `kubernetes-${patch}`);
 }
 
 async function writeModule(patch: string, directory: string): Promise<void> {

@@ -21,7 +21,7 @@ export type ReportLine = (line: string) => void;
 const commonFlags = ['-trimpath', '-buildvcs=false', '-mod=readonly'];
 
 /** The cache of this version: `$XDG_CACHE_HOME/janus/<name>-<hash>`, by default below `~/.cache`. */
-function cacheDirectory(tools: Tools, env: NodeJS.ProcessEnv = process.env): string {
+function cacheDirectory(tools: Tools, env: NodeJS.ProcessEnv): string {
   const hash = createHash('sha256');
   const sources = globSync('**/*.go', { cwd: tools.directory }).sort();
   for (const file of ['go.mod', 'go.sum', ...sources]) hash.update(readFileSync(join(tools.directory, file))).update('\0');
@@ -34,10 +34,14 @@ function cacheDirectory(tools: Tools, env: NodeJS.ProcessEnv = process.env): str
  * Gives the directory with the binaries, each named after the folder of its package; builds them when they are not in the
  * cache. Two builds at once do the work twice; the first to end is used.
  */
-export async function buildTools(tools: Tools, report: ReportLine): Promise<string> {
-  const directory = cacheDirectory(tools);
+export async function buildTools(tools: Tools, report: ReportLine, env: NodeJS.ProcessEnv = process.env): Promise<string> {
+  const directory = cacheDirectory(tools, env);
   if (!existsSync(directory)) await build(tools, directory, report);
   return directory;
+}
+
+export function isCached(tools: Tools, env: NodeJS.ProcessEnv): boolean {
+  return existsSync(cacheDirectory(tools, env));
 }
 
 function flagsOf({ flags }: Tools): readonly string[] {
