@@ -110,14 +110,12 @@ t.test('in a cluster of the user it asks, and removes all of it, though the firs
   t.match(again.output(), /namespaces\/shop exists already, and the demo removes what it creates: use another cluster\.$/m);
 });
 
-/** Of a ServiceAccount that may do nothing. */
 async function withoutRights(t: Test, client: Client, kubeconfig: string): Promise<string> {
   const of = '/api/v1/namespaces/default/serviceaccounts/default';
   await waitFor(async () => (await client.get(of)).code === 200, 'the ServiceAccount default');
   return accountKubeconfig(t, client, kubeconfig, of);
 }
 
-/** The names of all that a demo could leave in a cluster. */
 async function namesIn(client: Client): Promise<readonly string[]> {
   const admission = 'admissionregistration.k8s.io/v1/validatingadmissionpolic';
   const groups = ['apiextensions.k8s.io/v1/customresourcedefinitions', `${admission}ies`, `${admission}ybindings`];
@@ -169,6 +167,8 @@ async function typeTheReadme(t: Test, kubeconfig: string): Promise<void> {
     t.not(stdout, '', command);
   }
   await type('kubectl -n shop wait --for=condition=RolledBack --timeout=1m tx/deploy-v2');
+  await t.rejects(type('examples/pipeline/wait.sh shop deploy-v2'), { code: 1, stderr: /^RolledBack: /m });
+  await t.rejects(type('examples/pipeline/wait.sh shop deploy-v9 1s'), { code: 2 });
 }
 
 t.test('with --keep it stays until Ctrl-C, for kubectl', async (t) => {
