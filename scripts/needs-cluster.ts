@@ -11,12 +11,22 @@ const asking = /\bprocess\.env\.JANUS_TEST_KUBECONFIG\b/;
 
 /** Paths from the root of the repository, with forward slashes. */
 export function needCluster(files: readonly string[]): boolean {
+  return lead(files, (source) => asking.test(source.text));
+}
+
+/** Whether a test file runs on the cluster of `npm test`, or starts a control plane of its own. */
+export function usesApiServer(file: string): boolean {
+  return lead([file], (source) => asking.test(source.text) || source.path === 'test/controlplane/start.ts');
+}
+
+/** Whether files, or what they import, are what is looked for. */
+function lead(files: readonly string[], isFound: (source: Source) => boolean): boolean {
   const seen = new Set<string>();
   const visit = (path: string): boolean => {
     if (seen.has(path)) return false;
     seen.add(path);
     const source = sourceOf(path);
-    return source !== undefined && (asking.test(source.text) || importsOf(source).some(({ target }) => visit(target)));
+    return source !== undefined && (isFound(source) || importsOf(source).some(({ target }) => visit(target)));
   };
   return files.some(visit);
 }

@@ -1,14 +1,17 @@
 // `npm test`: starts one control plane for all test files, if any of them needs one (see needs-cluster.ts), runs the files with
 // tap, and prints as the last line how many tests (see tap-results.ts) passed and failed. `npm test -- test/hooks` runs some files.
-// Options go to tap (`--bail`, `--jobs=1`), except `--use-existing-cluster`, which uses the cluster of KUBECONFIG instead.
+// Options go to tap (`--bail`, `--jobs=1`), except `--use-existing-cluster`, which uses the cluster of KUBECONFIG instead, `--kubernetes 1.34`,
+// which runs what uses the API server on that version, and `--results FILE`.
 import { type ChildProcess, spawn } from 'node:child_process';
-import { globSync, readFileSync, statSync } from 'node:fs';
+import { globSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join, normalize } from 'node:path';
 import { createInterface } from 'node:readline';
-import { existingClusterFlag, openCluster } from '../test/controlplane/existing.ts';
+import { openCluster } from '../test/controlplane/existing.ts';
+import { variable } from '../test/controlplane/versions.ts';
 import { buildNeeded } from '../test/tools/needed.ts';
-import { needCluster } from './needs-cluster.ts';
+import { needCluster, usesApiServer } from './needs-cluster.ts';
 import { type FileResults, fileByFile, noResults, type Results, sum } from './tap-results.ts';
+import { readTestOptions, type TestOptions } from './test-options.ts';
 
 const root = join(import.meta.dirname, '..');
 const tap = join(root, 'node_modules', 'tap', 'dist', 'esm', 'run.mjs');
@@ -23,23 +26,32 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal
 process.exitCode = await main(process.argv.slice(2));
 
 async function main(args: readonly string[]): Promise<number> {
+  let options: TestOptions;
+  try {
+    options = readTestOptions(args);
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : error);
+    return 1;
+  }
   let results: Results;
   try {
-    results = await runAll(args);
+    results = await runAll(args, options);
   } catch (error) {
     console.error(error instanceof Error ? error.message : error);
     results = { ...noResults, failed: 1 };
   }
+  if (options.results !== undefined) writeFileSync(options.results, JSON.stringify(results));
   return conclude(results);
 }
 
-async function runAll(args: readonly string[]): Promise<Results> {
-  const files = testFiles(args.filter((arg) => !arg.startsWith('-')));
+async function runAll(args: readonly string[], { named, tap: options, kubernetes }: TestOptions): Promise<Results> {
+  const files = kubernetes === undefined ? testFiles(named) : testFiles(named).filter(usesApiServer);
   if (files.length === 0)
     throw new Error('No test files found: name files or folders that hold *.test.ts, or none for all of test/.');
+  // Tests that start a control plane of their own read it.
+  if (kubernetes !== undefined) process.env[variable] = kubernetes;
   await buildTapWithOurPlugins();
   await buildNeeded(files, (line) => console.error(line));
-  const options = args.filter((arg) => arg.startsWith('-') && arg !== existingClusterFlag);
   if (!needCluster(files)) return runTap(options, files, undefined);
   const controlPlane = await openCluster(args);
   try {

@@ -7,7 +7,10 @@ import { delimiter, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import t, { type Test } from 'tap';
+import { textAt } from '../hooks/model/json.ts';
+import { startControlPlane } from './controlplane/start.ts';
 import { type Client, connect, must, waitFor } from './support/client.ts';
+import { accountKubeconfig } from './support/engine-identity.ts';
 
 const root = join(import.meta.dirname, '..');
 
@@ -76,21 +79,55 @@ t.test('npm run demo shows a Transaction that commits, one that is rolled back, 
   await nothingIsLeft(t, kubeconfig, hookUrl);
 });
 
-t.test('a cluster that does not let the first Transaction be undone makes it end with 1', async (t) => {
-  const running = start(t, demo);
-  // Held while the cluster is prepared, which is long before the demo comes to it.
-  const kubeconfig = await running.line(kubeconfigLine, () => running.process.kill('SIGSTOP'));
-  const client = connect(kubeconfig);
+t.test('in a cluster of the user it asks, and removes all of it, though the first Transaction cannot be undone', async (t) => {
+  const plane = await startControlPlane({ report: () => undefined });
+  t.teardown(() => plane.stop());
+  const client = connect(plane.kubeconfig);
+  t.teardown(() => client.close());
   await refuseVersion1(client);
-  await client.close();
-  running.process.kill('SIGCONT');
+  const before = await namesIn(client);
+  const refusals: readonly (readonly [string, RegExp, ...string[]])[] = [
+    [plane.kubeconfig, /The demo failed: expected --yes, as there is no terminal to ask at: nothing was changed\.$/m],
+    [await withoutRights(t, client, plane.kubeconfig), /: expected the rights of an administrator of .* nothing was changed\.$/m],
+    ['/nowhere', /The demo failed: --kubeconfig: expected a file, found none at \/nowhere\.$/m],
+  ];
+  for (const [kubeconfig, said] of refusals) {
+    const refused = start(t, [...demo, '--kubeconfig', kubeconfig]);
+    t.equal(await refused.ended, 1);
+    t.match(refused.output(), said);
+    t.same(await namesIn(client), before, 'nothing was changed');
+  }
+  const running = start(t, [...demo, '--kubeconfig', plane.kubeconfig, '--yes']);
   t.equal(await running.ended, 1, running.output());
   t.match(running.output(), /^ {2}ok {6}deploy-v3 is RolledBack$/m, 'up to there all was well');
   t.match(running.output(), /^ {2}FAILED {2}deploy-v2 is RolledBack$/m);
   t.match(running.output(), /^ {2}FAILED {2}ConfigMap app-config is exactly as before/m);
   t.match(running.output(), /^ +-.*"version": "1\.0"/m, 'and it says what differs');
-  await nothingIsLeft(t, kubeconfig);
+  t.same(await namesIn(client), before, 'nothing is left');
+  must(await client.create('/api/v1/namespaces', { metadata: { name: 'shop' } }));
+  const again = start(t, [...demo, '--kubeconfig', plane.kubeconfig, '--yes']);
+  t.equal(await again.ended, 1);
+  t.match(again.output(), /namespaces\/shop exists already, and the demo removes what it creates: use another cluster\.$/m);
 });
+
+async function withoutRights(t: Test, client: Client, kubeconfig: string): Promise<string> {
+  const of = '/api/v1/namespaces/default/serviceaccounts/default';
+  await waitFor(async () => (await client.get(of)).code === 200, 'the ServiceAccount default');
+  return accountKubeconfig(t, client, kubeconfig, of);
+}
+
+async function namesIn(client: Client): Promise<readonly string[]> {
+  const admission = 'admissionregistration.k8s.io/v1/validatingadmissionpolic';
+  const groups = ['apiextensions.k8s.io/v1/customresourcedefinitions', `${admission}ies`, `${admission}ybindings`];
+  const roles = ['clusterroles', 'clusterrolebindings'].map((name) => `rbac.authorization.k8s.io/v1/${name}`);
+  const paths = [
+    '/api/v1/namespaces',
+    '/api/v1/namespaces/default/configmaps',
+    ...[...groups, ...roles].map((one) => `/apis/${one}`),
+  ];
+  const lists = await Promise.all(paths.map(async (path) => (await client.list(path)).items));
+  return lists.flatMap((items) => items.map((item) => textAt(item, 'metadata', 'name') ?? '')).sort();
+}
 
 /** From now on no ConfigMap of version 2.0 becomes one of version 1.0. */
 async function refuseVersion1(client: Client): Promise<void> {
@@ -130,6 +167,8 @@ async function typeTheReadme(t: Test, kubeconfig: string): Promise<void> {
     t.not(stdout, '', command);
   }
   await type('kubectl -n shop wait --for=condition=RolledBack --timeout=1m tx/deploy-v2');
+  await t.rejects(type('examples/pipeline/wait.sh shop deploy-v2'), { code: 1, stderr: /^RolledBack: /m });
+  await t.rejects(type('examples/pipeline/wait.sh shop deploy-v9 1s'), { code: 2 });
 }
 
 t.test('with --keep it stays until Ctrl-C, for kubectl', async (t) => {
@@ -156,5 +195,5 @@ t.test('Ctrl-C in the middle leaves nothing', async (t) => {
 t.test('what it does not know it refuses', async (t) => {
   const running = start(t, [...demo, '--kep']);
   t.equal(await running.ended, 2);
-  t.match(running.output(), 'expected --keep or nothing, found --kep');
+  t.match(running.output(), 'expected --keep, --kubeconfig FILE and --yes, or nothing, found --kep');
 });

@@ -1,6 +1,6 @@
 // The three acts: one Transaction commits, a second is rolled back, and the first is undone on request.
 import type { JsonObject } from '../../hooks/model/json.ts';
-import { at, isList, isObject, textAt } from '../../hooks/model/json.ts';
+import { at, isList, isObject, textAt, withPath } from '../../hooks/model/json.ts';
 import { type Client, must, waitFor } from '../../test/support/client.ts';
 import { applyObject, engineNamespace, readManifest } from '../../test/support/install.ts';
 import { conditionOf } from '../../test/support/stage.ts';
@@ -13,6 +13,7 @@ import type { World } from './world.ts';
 
 const deployV2 = 'examples/deploy-v2.yaml';
 const deployV3 = '../examples/rollback/deploy-v3.yaml';
+const changeFreeze = '../examples/rollback/change-freeze.yaml';
 const transactions = '/apis/tx.janus.io/v1alpha1/namespaces/shop/transactions';
 
 export async function commit(world: World, checks: Checks): Promise<void> {
@@ -118,10 +119,10 @@ function contentOf(change: Parameters<typeof textAt>[0]): string {
   return isList(containers) ? `image: ${textAt(containers[0], 'image')}` : '';
 }
 
-/** Creates the policy. Resolves once the API server enforces it, which a banner elsewhere shows. */
+/** Creates the policy, for namespaces of the demo only. Resolves once the API server enforces it, which another banner shows. */
 async function freeze(client: Client): Promise<void> {
-  for (const object of await readManifest('../examples/rollback/change-freeze.yaml')) must(await applyObject(client, object));
-  const elsewhere = '/api/v1/namespaces/default/configmaps';
+  for (const object of await readManifest(changeFreeze)) must(await applyObject(client, inNamespacesOfTheDemo(object)));
+  const elsewhere = `/api/v1/namespaces/${engineNamespace}/configmaps`;
   must(await client.create(elsewhere, { metadata: { name: 'banner' } }));
   let tries = 0;
   await waitFor(async () => {
@@ -129,6 +130,13 @@ async function freeze(client: Client): Promise<void> {
     return (await client.patch(`${elsewhere}/banner`, { data: { tries: String(tries) } })).code === 422;
   }, 'the change freeze to be in force');
   await client.delete(`${elsewhere}/banner`);
+}
+
+function inNamespacesOfTheDemo(object: JsonObject): JsonObject {
+  if (object.kind !== 'ValidatingAdmissionPolicy') return object;
+  const values = ['shop', engineNamespace];
+  const matchExpressions = [{ key: 'kubernetes.io/metadata.name', operator: 'In', values }];
+  return withPath(object, ['spec', 'matchConstraints', 'namespaceSelector'], { matchExpressions });
 }
 
 export function showChanges(before: Shop, after: Shop): void {

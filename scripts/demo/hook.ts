@@ -25,6 +25,8 @@ export interface HookOptions {
   readonly program?: string;
   /** Flags of Node. */
   readonly flags?: readonly string[];
+  /** Whether it reaches the API server as in a Pod, by address, token and CA; else by a KUBECONFIG. */
+  readonly asInPod?: boolean;
   /** Variables to add to its environment, or to replace. */
   readonly environment?: Readonly<Record<string, string>>;
 }
@@ -37,12 +39,12 @@ export async function startHook(
   client: Client,
   kubeconfig: string,
   undo: Undo,
-  { program = hookProgram, flags = [], environment = {} }: HookOptions = {},
+  { program = hookProgram, flags = [], environment = {}, asInPod = program === hookProgram }: HookOptions = {},
 ): Promise<RunningHook> {
   const own = join(dirname(kubeconfig), 'hook.kubeconfig');
   if (!existsSync(own)) await writeEngineKubeconfig(client, kubeconfig, own);
   const { PATH = '', HOME = '' } = process.env;
-  const cluster = program === hookProgram ? podOf(own, join(dirname(kubeconfig), 'hook-account')) : { KUBECONFIG: own };
+  const cluster = asInPod ? podOf(own, join(dirname(kubeconfig), 'hook-account')) : { KUBECONFIG: own };
   const settings = {
     PORT: '0',
     HOST: '127.0.0.1',

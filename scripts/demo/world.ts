@@ -4,7 +4,7 @@ import { type Client, connect } from '../../test/support/client.ts';
 import { hookToken } from '../../test/support/hook-token.ts';
 import { installManifests } from '../../test/support/install.ts';
 import { findMetacontroller } from '../../test/support/metacontroller/binary.ts';
-import { type Loop, startLoop } from '../../test/support/metacontroller/loop.ts';
+import { type Loop, type LoopKind, startLoop } from '../../test/support/metacontroller/loop.ts';
 import { type HookOptions, type RunningHook, startHook } from './hook.ts';
 import { explain, heading, literal, progress } from './terminal.ts';
 import type { Undo } from './undo.ts';
@@ -18,16 +18,25 @@ export interface World {
 export async function startWorld(undo: Undo, options: HookOptions = {}): Promise<World> {
   heading('Getting ready');
   explain('A Kubernetes control plane of our own on this machine, nothing else: no cluster of yours is touched.');
-  const controlPlane = await openControlPlane(undo);
-  const { kubeconfig } = controlPlane;
+  const { kubeconfig } = await openControlPlane(undo);
   const client = connect(kubeconfig);
   undo.add(() => client.close());
+  return install({ client, kubeconfig }, undo, options);
+}
+
+/** Installs into a cluster, and starts what serves it on this machine. */
+export async function install(
+  { client, kubeconfig }: Pick<World, 'client' | 'kubeconfig'>,
+  undo: Undo,
+  options: HookOptions & { readonly loop?: LoopKind } = {},
+): Promise<World> {
   await installManifests(client);
   progress('installed from manifests/: the Transaction kind, the namespace janus-system, the rights of the engine');
   const hook = await startHook(client, kubeconfig, undo, options);
   const hookUrl = hook.address;
   progress(`the hook, server/main.ts, listens at ${hookUrl}`);
-  const loop = await startLoop({ kubeconfig, hookUrl, token: hookToken, name: 'janus' });
+  const kind = options.loop === undefined ? {} : { kind: options.loop };
+  const loop = await startLoop({ kubeconfig, hookUrl, token: hookToken, name: 'janus', ...kind });
   undo.add(() => loop.stop());
   progress(describeLoop(loop));
   return { client, kubeconfig, hook };

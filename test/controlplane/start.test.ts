@@ -6,6 +6,7 @@ import t from 'tap';
 import { at } from '../../hooks/model/json.ts';
 import { connect, freeNamespace, must, waitFor } from '../support/client.ts';
 import { startControlPlane } from './start.ts';
+import { patchOf, variable } from './versions.ts';
 
 const controlPlane = await startControlPlane({ audit: 'RequestResponse' });
 t.teardown(() => controlPlane.stop());
@@ -14,7 +15,7 @@ t.teardown(() => client.close());
 
 t.test('it answers with the version that is pinned, over a certificate that the kubeconfig vouches for', async (t) => {
   const version = must(await client.get('/version'));
-  t.equal(version.gitVersion, 'v1.36.3');
+  t.equal(version.gitVersion, `v${patchOf(process.env[variable] || undefined)}`);
   const kubeconfig = readFileSync(controlPlane.kubeconfig, 'utf8');
   t.notMatch(kubeconfig, /insecure/);
   t.match(kubeconfig, /certificate-authority-data/);

@@ -4,8 +4,8 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { type Client, connect } from '../support/client.ts';
-import { type Binaries, buildBinaries } from './build.ts';
-import { type Component, certificateDirectory, flagsOf, type Settings } from './components.ts';
+import { buildBinaries } from './build.ts';
+import { type Binaries, type Component, certificateDirectory, components, flagsOf, type Settings } from './components.ts';
 import { type Tokens, writeCredentials, writeKubeconfigs } from './credentials.ts';
 import { type Keeper, openKeeper } from './keeper.ts';
 
@@ -146,9 +146,7 @@ async function becomesTrue(keeper: Keeper, what: string, condition: () => boolea
       .then(condition)
       .catch(() => false))
   ) {
-    const ended = (['etcd', 'kube-apiserver', 'kube-controller-manager'] as const).find(
-      (name) => keeper.endOf(name) !== undefined,
-    );
+    const ended = components.find((name) => keeper.endOf(name) !== undefined);
     if (ended !== undefined)
       throw new Error(`waited for ${what}, but ${ended} ended (${keeper.endOf(ended)}):\n${lastLines(logOf(keeper, ended))}`);
     if (performance.now() > deadline)

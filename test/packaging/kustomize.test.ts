@@ -1,9 +1,20 @@
 // Every way of installing renders, and the API server accepts each object of it strictly.
+import { execFileSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import t from 'tap';
+import { parse } from 'yaml';
 import { at, isList, type JsonObject, textAt } from '../../hooks/model/json.ts';
+import { must } from '../support/client.ts';
 import { applyObject, connectToCluster, installManifests } from '../support/install.ts';
 import { controllerDefinitions } from '../support/metacontroller/controller-crds.ts';
-import { inShort, openKustomize } from './kustomize.ts';
+import { buildPackaging } from '../tools/packaging/packaging.ts';
+import { inShort, objectsOf, openKustomize } from './kustomize.ts';
+
+const root = join(import.meta.dirname, '../..');
+const read = (path: string): string => readFileSync(join(root, path), 'utf8');
+const { version } = JSON.parse(read('package.json')) as { readonly version: string };
 
 const client = connectToCluster();
 t.teardown(() => client.close());
@@ -98,4 +109,39 @@ t.test('the rights in a listed namespace are those of the cluster-wide install, 
 t.test('a namespace whose ServiceAccounts nobody has named yet lets the engine act as none', async (t) => {
   const [role] = render('manifests/served-namespace').filter(({ kind }) => kind === 'Role');
   t.match(at(role, 'rules'), [{ resourceNames: ['NAME-THEM'], verbs: ['get', 'impersonate'] }]);
+});
+
+// What docs/releasing.md says to write: the address of a release is here a repository on this machine, with the tag.
+t.test('by ?ref=vX.Y.Z the objects are those of manifests, with the image that `images` names', async (t) => {
+  const directory = mkdtempSync(join(tmpdir(), 'janus-ref-'));
+  t.teardown(() => rmSync(directory, { recursive: true, force: true }));
+  const [repository, mine] = [join(directory, 'repository'), join(directory, 'mine')];
+  cpSync(join(root, 'manifests'), join(repository, 'manifests'), { recursive: true });
+  const git = (...args: readonly string[]) =>
+    execFileSync('git', ['-C', repository, '-c', 'user.name=t', '-c', 'user.email=t@example.org', ...args]);
+  git('init', '--quiet');
+  git('add', '.');
+  git('commit', '--quiet', '--message=one');
+  git('tag', `v${version}`);
+  rmSync(join(repository, 'manifests'), { recursive: true });
+  const [, text = ''] = /```yaml\n(apiVersion: kustomize[\s\S]*?)```/.exec(read('docs/releasing.md')) ?? [];
+  const address = 'https://github.com/janus-io/janus-on-metacontroller';
+  t.ok(text.includes(`${address}//manifests?ref=v${version}`), 'of this version');
+  mkdirSync(mine);
+  writeFileSync(join(mine, 'kustomization.yaml'), text.replace(address, `file://${repository}`));
+  const { kustomize } = await buildPackaging((line) => t.comment(line));
+  const objects = objectsOf(execFileSync(kustomize, ['build', mine], { encoding: 'utf8' }));
+  t.same(objects.map(inShort).sort(), [...base].sort());
+  t.match(JSON.stringify(objects.find(({ kind }) => kind === 'Deployment')), 'registry.example.org/janus:');
+});
+
+t.test('a Transaction with generateName as a hook of a sync is another one each time', async (t) => {
+  const parsed = parse(read('examples/argocd/sync-hook.yaml')) as JsonObject;
+  t.equal(textAt(parsed, 'metadata', 'annotations', 'argocd.argoproj.io/hook'), 'Sync');
+  const path = '/apis/tx.janus.io/v1alpha1/namespaces/default/transactions';
+  const create = async () =>
+    textAt(must(await client.create(path, parsed, { dryRun: 'All', fieldValidation: 'Strict' })), 'metadata', 'name');
+  const names = [await create(), await create()];
+  for (const name of names) t.match(name, /^release-\w+$/);
+  t.equal(new Set(names).size, 2);
 });

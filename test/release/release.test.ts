@@ -8,6 +8,7 @@ import t from 'tap';
 import { parse, parseAllDocuments } from 'yaml';
 import { chartFiles } from '../../scripts/chart-files.ts';
 import { makeAssets, notesOf } from '../../scripts/release/assets.ts';
+import { refusalOf } from '../../scripts/release/base.ts';
 import { openHelm } from '../packaging/helm.ts';
 import { openKustomize } from '../packaging/kustomize.ts';
 
@@ -66,6 +67,28 @@ t.test('the version stands in package.json; the others agree', async (t) => {
   for (const path of ['manifests/deployment.yaml', 'scripts/kind.ts', 'README.md'])
     t.ok(read(path).includes(`janus-on-metacontroller:${version}`), path);
   t.ok(read('Dockerfile').includes(`ARG VERSION=${version}\n`));
+});
+
+t.test('the README installs and verifies this version', async (t) => {
+  const [install = '', verify = ''] = read('README.md').match(/^(helm install|cosign verify) .*$/gm) ?? [];
+  t.match(install, ` --version ${version} `);
+  t.match(verify, new RegExp(`:${version} .*@refs/tags/v${version}$`));
+});
+
+t.test('the image is built only on a base that is pinned by digest', async (t) => {
+  const dockerfile = read('Dockerfile');
+  const pinned = dockerfile.replaceAll(/^(FROM \S+:[^\s@]+)\S*/gm, `$1@sha256:${'0a'.repeat(32)}`);
+  t.equal(refusalOf(pinned), undefined);
+  t.match(refusalOf(pinned.replace(/@sha256:\w+/, '')), /expected one base in all FROM lines/);
+  t.match(
+    refusalOf(pinned.replaceAll(/@sha256:\w+/g, '')),
+    /expected a base pinned by digest, node:\S+-alpine@sha256:…, found node:/,
+  );
+  const refusal = refusalOf(dockerfile);
+  const { status, stderr } = spawnSync(process.execPath, ['scripts/release/base.ts'], { cwd: root, encoding: 'utf8' });
+  t.same([status, stderr], refusal === undefined ? [0, ''] : [1, `${refusal}\n`]);
+  const [before = ''] = read('.github/workflows/release.yml').split('run: npm run release');
+  t.match(before, 'run: node scripts/release/base.ts', 'before anything is made or published');
 });
 
 t.test('no link is in the repository', async (t) => {

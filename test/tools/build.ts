@@ -21,7 +21,7 @@ export type ReportLine = (line: string) => void;
 const commonFlags = ['-trimpath', '-buildvcs=false', '-mod=readonly'];
 
 /** The cache of this version: `$XDG_CACHE_HOME/janus/<name>-<hash>`, by default below `~/.cache`. */
-function cacheDirectory(tools: Tools, env: NodeJS.ProcessEnv = process.env): string {
+function cacheDirectory(tools: Tools, env: NodeJS.ProcessEnv): string {
   const hash = createHash('sha256');
   const sources = globSync('**/*.go', { cwd: tools.directory }).sort();
   for (const file of ['go.mod', 'go.sum', ...sources]) hash.update(readFileSync(join(tools.directory, file))).update('\0');
@@ -34,10 +34,14 @@ function cacheDirectory(tools: Tools, env: NodeJS.ProcessEnv = process.env): str
  * Gives the directory with the binaries, each named after the folder of its package; builds them when they are not in the
  * cache. Two builds at once do the work twice; the first to end is used.
  */
-export async function buildTools(tools: Tools, report: ReportLine): Promise<string> {
-  const directory = cacheDirectory(tools);
+export async function buildTools(tools: Tools, report: ReportLine, env: NodeJS.ProcessEnv = process.env): Promise<string> {
+  const directory = cacheDirectory(tools, env);
   if (!existsSync(directory)) await build(tools, directory, report);
   return directory;
+}
+
+export function isCached(tools: Tools, env: NodeJS.ProcessEnv): boolean {
+  return existsSync(cacheDirectory(tools, env));
 }
 
 function flagsOf({ flags }: Tools): readonly string[] {
@@ -56,8 +60,8 @@ async function build(tools: Tools, directory: string, report: ReportLine): Promi
   const progress = openProgress(report);
   try {
     progress.begin('downloading modules');
-    const packages = await countPackages(tools, progress);
-    progress.begin('compiling', packages);
+    const packages = await countStale(tools, progress);
+    progress.begin('compiling and linking', packages);
     await compile(tools, unfinished, progress);
     publish(unfinished, directory);
     report(`Built in ${progress.elapsed()}.`);
@@ -68,10 +72,14 @@ async function build(tools: Tools, directory: string, report: ReportLine): Promi
   }
 }
 
-async function countPackages(tools: Tools, progress: Progress): Promise<number> {
-  const listed = await runGo(tools, ['list', '-deps', ...flagsOf(tools), 'tool'], progress.step);
+/** How many packages `go build` will compile: those that Go's own cache has not. */
+async function countStale(tools: Tools, progress: Progress): Promise<number> {
+  const format = '{{if .Stale}}{{.StaleReason}}{{else}}fresh{{end}}';
+  const listed = await runGo(tools, ['list', '-deps', '-f', format, ...flagsOf(tools), 'tool'], progress.step);
   if (listed.code !== 0) throw new Error(`${tools.title}: go could not load the modules:\n${lastLines(listed.stderr)}`);
-  return listed.stdout.trim().split('\n').length;
+  return listed.stdout
+    .split('\n')
+    .filter((reason) => !['', 'fresh', 'not installed but available in build cache'].includes(reason)).length;
 }
 
 async function compile(tools: Tools, into: string, progress: Progress): Promise<void> {

@@ -2,7 +2,7 @@
 // thing in hand, so that nobody takes it for hung.
 
 export interface Progress {
-  /** Starts a phase; `total` is how many steps it may have at most, where that is known. */
+  /** Starts a phase; `total` is how many packages it has, where that is known. */
   readonly begin: (phase: string, total?: number) => void;
   readonly step: (name: string) => void;
   readonly elapsed: () => string;
@@ -17,12 +17,12 @@ export function openProgress(report: (line: string) => void, everyMs = 10_000): 
   let last = '';
   const elapsed = (): string => inWords(performance.now() - started);
   const say = (): void =>
-    report(`  ${elapsed()}  ${phase}: ${steps}${total === undefined ? '' : ` of at most ${total}`}${last && ` (${last})`}`);
+    report(`  ${elapsed()}  ${phase}: ${steps}${total === undefined ? '' : ` of ${total} packages`}${last && ` (${last})`}`);
   const timer = setInterval(say, everyMs);
   return {
     begin: (name, of) => {
       [phase, total, steps, last] = [name, of, 0, ''];
-      report(`  ${elapsed()}  ${phase}${of === undefined ? '' : ` at most ${of} packages`}`);
+      report(`  ${elapsed()}  ${phase}${of === undefined ? '' : ` ${of} packages`}`);
     },
     step: (name) => {
       steps += 1;

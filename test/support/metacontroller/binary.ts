@@ -2,11 +2,11 @@
 // several can run on one cluster.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { accessSync, constants } from 'node:fs';
 import { createServer } from 'node:net';
 import { delimiter, join } from 'node:path';
 import process from 'node:process';
 import { setTimeout as delay } from 'node:timers/promises';
+import { isProgram } from '../program.ts';
 
 /** A label on the CompositeController; its value is the name of the loop. */
 export const loopLabel = 'tx.janus.io/loop';
@@ -25,15 +25,6 @@ export function findMetacontroller(environment: NodeJS.ProcessEnv = process.env)
   }
   const folders = (environment.PATH ?? '').split(delimiter).filter((folder) => folder !== '');
   return folders.map((folder) => join(folder, 'metacontroller')).find(isProgram);
-}
-
-function isProgram(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 interface BinaryOptions {

@@ -1,0 +1,68 @@
+// The command line of the demo, and what it says first: before anything is loaded that takes longer.
+import { parseArgs } from 'node:util';
+import { isBuilt } from '../../test/controlplane/build.ts';
+import { findEnvtest } from '../../test/controlplane/prebuilt.ts';
+import { explain, heading, progress } from './terminal.ts';
+
+export interface DemoOptions {
+  /** Stays until Ctrl-C. */
+  readonly keep: boolean;
+  /** The user's own cluster, in place of one on this machine. */
+  readonly kubeconfig?: string;
+  /** Installs there without a question. */
+  readonly yes: boolean;
+}
+
+const expected = 'expected --keep, --kubeconfig FILE and --yes, or nothing';
+
+/** Throws a sentence for what it does not know. */
+export function readDemoOptions(args: readonly string[]): DemoOptions {
+  const booleans = { keep: { type: 'boolean' }, yes: { type: 'boolean' } } as const;
+  const options = { ...booleans, kubeconfig: { type: 'string' } } as const;
+  const { values, positionals, tokens } = parseArgs({ args: [...args], options, strict: false, tokens: true });
+  const unknown = tokens.flatMap((token) =>
+    token.kind === 'option' && !Object.hasOwn(options, token.name) ? [token.rawName] : [],
+  );
+  const found = [...unknown, ...positionals];
+  if (found.length > 0) throw new Error(`${expected}, found ${found.join(' ')}: npm run demo, or npm run demo -- --keep`);
+  const { kubeconfig } = values;
+  if (kubeconfig === true || kubeconfig === '') throw new Error(`${expected}, found --kubeconfig without a file.`);
+  return {
+    keep: values.keep === true,
+    yes: values.yes === true,
+    ...(typeof kubeconfig === 'string' ? { kubeconfig } : {}),
+  };
+}
+
+/** Says what comes and how long it takes; names the programs of envtest, where they are, as those of the control plane. */
+export function announce({ kubeconfig }: DemoOptions, env: NodeJS.ProcessEnv): void {
+  heading('Janus on Metacontroller');
+  explain('Several Kubernetes changes as one unit: either all are applied, or those already applied are rolled back.');
+  explain(
+    'Four Transactions, in about half a minute: one commits, one is rolled back, the first is undone, one does not come up.',
+  );
+  if (kubeconfig !== undefined) {
+    explain(`In the cluster of ${kubeconfig}. It asks before it writes anything there.`);
+    return;
+  }
+  useEnvtest(env);
+  if (!isBuilt(env))
+    explain(
+      'First it builds a control plane from source, once: about 6 minutes on 2 cores, and some 700 MB of downloads. ' +
+        'JANUS_CONTROL_PLANE=FOLDER takes ready programs, --kubeconfig FILE a cluster that you have.',
+    );
+}
+
+function useEnvtest(env: NodeJS.ProcessEnv): void {
+  const envtest = env.JANUS_CONTROL_PLANE ? undefined : findEnvtest(env);
+  if (envtest === undefined) return;
+  const { folder, missing } = envtest;
+  if (missing.length === 0) {
+    env.JANUS_CONTROL_PLANE = folder;
+    progress(`the control plane is that of KUBEBUILDER_ASSETS, ${folder}: nothing is built`);
+    return;
+  }
+  progress(
+    `KUBEBUILDER_ASSETS, ${folder}, is not used: it has no ${missing.join(', no ')}; put the one of the same version there`,
+  );
+}

@@ -1,0 +1,89 @@
+// Other versions of Kubernetes: which there are, how they are built, and what a version that is not known gets.
+import { spawnSync } from 'node:child_process';
+import { chmodSync, existsSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { planOf, tableOf } from '../../scripts/matrix/table.ts';
+import { usesApiServer } from '../../scripts/needs-cluster.ts';
+import { readTestOptions } from '../../scripts/test-options.ts';
+import { buildBinaries } from './build.ts';
+import { findEnvtest, prebuiltBinaries } from './prebuilt.ts';
+import { minors, moduleText, patchOf } from './versions.ts';
+
+const root = join(import.meta.dirname, '../..');
+
+t.test('the options of npm test', async (t) => {
+  t.same(readTestOptions(['test/hooks', '--kubernetes', '1.34', '--jobs=1', '--use-existing-cluster', '--results=a']), {
+    named: ['test/hooks'],
+    tap: ['--jobs=1'],
+    kubernetes: '1.34',
+    results: 'a',
+  });
+  t.same(readTestOptions(['--kubernetes=1.30']), { named: [], tap: [], kubernetes: '1.30' });
+});
+
+for (const [script, ...args] of [
+  ['scripts/test.ts', '--kubernetes', '9.99'],
+  ['scripts/test.ts', '--kubernetes=9.99', 'test/hooks'],
+  ['scripts/matrix.ts', '1.34', '9.99'],
+] as const)
+  t.test(`${script} ${args.join(' ')}: one sentence, exit code 1, nothing changed`, async (t) => {
+    const home = t.testdir({});
+    const env = { PATH: process.env.PATH, HOME: home };
+    const { status, stdout, stderr } = spawnSync(process.execPath, [script, ...args], { cwd: root, env, encoding: 'utf8' });
+    t.equal(status, 1);
+    t.equal(stderr, `--kubernetes: expected one of ${minors.join(', ')}, found "9.99".\n`);
+    t.equal(stdout, '');
+    t.notOk(existsSync(join(home, '.cache')));
+  });
+
+t.test('a version of an object of JavaScript is none', async (t) => {
+  for (const version of ['constructor', '', '1.3', '1.36.3']) t.throws(() => patchOf(version), /expected one of/);
+});
+
+t.test('the go.mod of another version names its parts by that version, and the Go that it was made for', async (t) => {
+  const theirs = 'go 1.22.0\n\nrequire k8s.io/api v0.0.0\n\nreplace (\n\tk8s.io/api => ./staging/src/k8s.io/api\n)\n';
+  const text = moduleText('1.30.14', theirs);
+  t.match(text, /^require k8s\.io\/kubernetes v1\.30\.14$/m);
+  t.match(text, /^\tk8s\.io\/api => k8s\.io\/api v0\.30\.14$/m);
+  t.match(text, /^godebug default=go1\.22$/m);
+  t.match(moduleText('1.37.2', `godebug default=go1.26\n${theirs}`), /^godebug default=go1\.26$/m);
+  t.throws(() => moduleText('1.30.14', 'go 1.22.0\n'), /names no Go version, or no parts/);
+});
+
+t.test('on another version runs what uses the API server', async (t) => {
+  t.ok(usesApiServer('test/scenarios/changes/types.test.ts'));
+  t.ok(usesApiServer('test/packaging/installs.test.ts'), 'a control plane of its own');
+  t.notOk(usesApiServer('test/hooks/model/json.test.ts'));
+});
+
+t.test('the matrix: the oldest, the newest, and three below it; or those that are named', async (t) => {
+  t.same(planOf([]).versions, [minors[0], minors[minors.length - 4], minors.at(-1)]);
+  t.same(planOf(['1.34', 'test/scenarios']), { versions: ['1.34'], rest: ['test/scenarios'] });
+  const table = tableOf([
+    { version: '1.30.14', passed: 3, failures: ['a > b\n  why', 'c'] },
+    { version: '1.34.4', passed: 4, failures: ['c'] },
+  ]);
+  t.match(table, '| 1.30.14 | 3 | 2 | a > b |\n| 1.34.4 | 4 | 1 | nothing |\n\nFailed on each: c\n');
+});
+
+t.test('ready programs of a folder that is named, without Go; a folder that lacks one is refused', async (t) => {
+  const folder = t.testdir({
+    etcd: '',
+    'kube-apiserver': '',
+    'kube-controller-manager': '',
+    part: { etcd: '', 'kube-apiserver': '' },
+  });
+  for (const name of ['etcd', 'kube-apiserver', 'kube-controller-manager', 'part/etcd', 'part/kube-apiserver'])
+    chmodSync(join(folder, name), 0o755);
+  const told = (line: string) => t.fail(line);
+  const found = await buildBinaries(told, { PATH: '', HOME: '', JANUS_CONTROL_PLANE: folder });
+  t.equal(found['kube-controller-manager'], join(folder, 'kube-controller-manager'));
+  t.throws(
+    () => prebuiltBinaries({ JANUS_CONTROL_PLANE: join(folder, 'part') }),
+    /found no kube-controller-manager in .*part; add/,
+  );
+  t.same(findEnvtest({ KUBEBUILDER_ASSETS: join(folder, 'part') })?.missing, ['kube-controller-manager']);
+  t.same(findEnvtest({ KUBEBUILDER_ASSETS: folder })?.missing, []);
+  t.equal(findEnvtest({ KUBEBUILDER_ASSETS: join(folder, 'none') }), undefined);
+});
