@@ -13,12 +13,13 @@ import { readSnapshot, type SnapshotSource } from '../../hooks/observe/snapshot.
 import { clock } from '../../server/clock.ts';
 import { must } from '../support/client.ts';
 import type { Stage } from '../support/stage.ts';
-import { step, stepTo } from '../support/stepping.ts';
+import { stepTo } from '../support/stepping.ts';
 import { makeObject } from './applied.ts';
 import { leavesOf } from './oracle.ts';
 import { type Ids, unlike } from './plan-likeness.ts';
-import { type Drawn, madeOnTheWay, there, unfit } from './planned.ts';
-import { changeOf, withOwners } from './run.ts';
+import { metByCommit, metByRefusal, metByRefusedCreation } from './plan-reach.ts';
+import { type Drawn, given, madeOnTheWay, there, unfit } from './planned.ts';
+import { changeOf, remove, withOwners } from './run.ts';
 import { type Named, pathOf } from './world.ts';
 
 /** What plans and what commits. */
@@ -29,11 +30,8 @@ export interface Bench {
   readonly source: Pick<SnapshotSource, 'reader' | 'packer' | 'looks'>;
 }
 
-/** What came of it, so that a suite can show that it has seen all. */
-export type Came = 'malformed' | 'refused' | 'committed';
-
-/** Throws with what does not hold. */
-export async function planAndCommit(bench: Bench, drawn: Drawn, id: string): Promise<Came> {
+/** What it has met, in the words of test/generated/plan-reach.ts. Throws with what does not hold. */
+export async function planAndCommit(bench: Bench, drawn: Drawn, id: string): Promise<readonly string[]> {
   const { stage } = bench;
   const { targets } = await withOwners(stage, { ...drawn, ending: { kind: 'undone after the commit' }, foreign: [] });
   const named = targets.map(({ kind }, index): Named => {
@@ -42,19 +40,19 @@ export async function planAndCommit(bench: Bench, drawn: Drawn, id: string): Pro
   });
   const changes = await Promise.all(
     targets.map(async (target, index) => {
-      const state = drawn.states[index] ?? 'as drawn';
+      const state = drawn.states[index];
       await makeObject(stage, there(target, state), named[index]);
       if (state === 'terminating') await terminate(stage, named[index]);
-      const change = await changeOf(stage, target, named[index]);
+      const change = await changeOf(stage, given(target, state), named[index]);
       return state === 'unfit' ? unfit(change) : change;
     }),
   );
   const all = [...changes, ...drawn.ways.flatMap((way) => madeOnTheWay(way, id))];
   const object = transactionOf(stage, drawn, id, all);
   try {
-    return await compare(bench, object, id);
+    return await compare(bench, { object, account: drawn.account }, id);
   } finally {
-    await Promise.all(named.map((one) => remove(stage, one)));
+    await Promise.all(named.map(({ path }) => remove(stage, path)));
     await Promise.all(drawn.ways.map((way) => removeMade(stage, madeOnTheWay(way, id)[0])));
   }
 }
@@ -77,11 +75,6 @@ async function terminate({ client }: Stage, one: Named | undefined): Promise<voi
   must(await client.delete(one.path));
 }
 
-async function remove({ client }: Stage, { path }: Named): Promise<void> {
-  await client.patch(path, { metadata: { finalizers: null } });
-  await client.delete(path);
-}
-
 async function removeMade({ client }: Stage, { target }: JsonObject): Promise<void> {
   const name = textAt(target, 'name') ?? '';
   const isNamespace = textAt(target, 'kind') === 'Namespace';
@@ -90,7 +83,12 @@ async function removeMade({ client }: Stage, { target }: JsonObject): Promise<vo
   );
 }
 
-async function compare(bench: Bench, object: JsonObject, id: string): Promise<Came> {
+interface Given {
+  readonly object: JsonObject;
+  readonly account: string;
+}
+
+async function compare(bench: Bench, { object, account }: Given, id: string): Promise<readonly string[]> {
   const { stage, parts } = bench;
   const found = await survey(parts, object);
   const path = `/apis/tx.janus.io/v1alpha1/namespaces/${stage.namespace}/transactions`;
@@ -100,14 +98,13 @@ async function compare(bench: Bench, object: JsonObject, id: string): Promise<Ca
     complain(
       text.length > 0 && found.refusal.length > 0 ? [] : [`create was refused (${text}), the plan said ${verdictOf(found)}`],
     );
-    return 'malformed';
+    return metByRefusedCreation();
   }
   const ids = { planned: found.transaction.uid, real: textAt(answer.body, 'metadata', 'uid') ?? '' };
   const { status } = await stepTo(stage, id, `${id} to end`, (now) => at(now.status, 'completedAt') !== undefined);
   const complaints = [...complaintsOfEnd(found, status), ...(await complaintsOfStates(bench, found, ids, id))];
   complain(complaints);
-  await step(stage, id);
-  return textAt(status, 'phase') === 'Committed' ? 'committed' : 'refused';
+  return textAt(status, 'phase') === 'Committed' ? metByCommit(found) : metByRefusal(found.refusal, account);
 }
 
 function complain(complaints: readonly string[]): void {

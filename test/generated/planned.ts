@@ -4,10 +4,10 @@ import type { JsonObject } from '../../hooks/model/json.ts';
 import { type Plan, plan, type Target } from './arbitraries.ts';
 
 /**
- * What is there of a target. `turned`: what should be there is not, or the other way round. `terminating`: it is being deleted.
- * `unfit`: the API server refuses its content.
+ * What is there of a target. `turned`: what should be there is not, or the other way round. `taken`: it is created, and is there.
+ * `terminating`: it is being deleted. `unfit`: the API server refuses its content.
  */
-type State = 'as drawn' | 'turned' | 'terminating' | 'unfit';
+type State = 'as drawn' | 'turned' | 'taken' | 'terminating' | 'unfit';
 
 /** What the Transaction makes on the way, and what lies in it. */
 type Way = 'Namespace' | 'CRD';
@@ -33,8 +33,7 @@ export interface Drawn {
   readonly isMalformed: boolean;
 }
 
-const state = fc.constantFrom<State>(...Array.from({ length: 7 }, () => 'as drawn' as const), 'turned', 'terminating', 'unfit');
-
+const state = fc.constantFrom<State>('as drawn', 'as drawn', 'as drawn', 'turned', 'taken', 'terminating', 'unfit');
 const account = fc.constantFrom<Account>(
   'all',
   'all',
@@ -48,20 +47,37 @@ const account = fc.constantFrom<Account>(
   'missing',
 );
 
+/** A Namespace and a CRD cost the API server as much as many plans. */
+const ways = fc.constantFrom<readonly Way[]>(...Array.from({ length: 10 }, () => []), ['Namespace'], ['CRD']);
+
+type Faults = Pick<Drawn, 'states' | 'account' | 'isMalformed'>;
+
+/** Half of all plans have something against them. */
+function faultsOf(targets: number): fc.Arbitrary<Faults> {
+  const states = (one: fc.Arbitrary<State>): fc.Arbitrary<readonly State[]> =>
+    fc.array(one, { minLength: targets, maxLength: targets });
+  return fc.oneof(
+    fc.record({
+      states: states(fc.constant('as drawn')),
+      account: fc.constant<Account>('all'),
+      isMalformed: fc.constant(false),
+    }),
+    fc.record({ states: states(state), account, isMalformed: fc.integer({ min: 0, max: 9 }).map((number) => number === 0) }),
+  );
+}
+
 export const drawn: fc.Arbitrary<Drawn> = plan.chain(({ targets, fieldManager }: Plan) =>
-  fc.record({
-    targets: fc.constant(targets),
-    fieldManager: fc.constant(fieldManager),
-    states: fc.array(state, { minLength: targets.length, maxLength: targets.length }),
-    account,
-    ways: fc.uniqueArray(fc.constantFrom<Way>('Namespace', 'CRD'), { maxLength: 1 }),
-    isMalformed: fc.integer({ min: 0, max: 19 }).map((number) => number === 0),
-  }),
+  fc.record({ faults: faultsOf(targets.length), ways }).map(({ faults, ways }) => ({ targets, fieldManager, ways, ...faults })),
 );
 
-/** The target as it is there: with what its state turns round. */
-export function there(target: Target, state: State): Target {
-  if (state === 'terminating') return { ...target, isThere: true };
+/** What is changed in that state. */
+export function given(target: Target, state: State | undefined): Target {
+  return state === 'taken' ? { ...target, type: 'Create', recreates: false } : target;
+}
+
+/** The target as it is there. */
+export function there(target: Target, state: State | undefined): Target {
+  if (state === 'terminating' || state === 'taken') return { ...target, isThere: true };
   return state === 'turned' ? { ...target, isThere: !target.isThere } : target;
 }
 

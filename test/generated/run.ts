@@ -55,7 +55,7 @@ export async function runPlan(engines: Engines, stage: Stage, drawn: Plan, name:
   }
 }
 
-async function remove({ client }: Stage, path: string): Promise<void> {
+export async function remove({ client }: Stage, path: string): Promise<void> {
   await client.patch(path, { metadata: { finalizers: null } });
   await client.delete(path);
 }

@@ -1,5 +1,5 @@
 // Plays Metacontroller for a stage without a loop, one call at a time, so that a test can stop a Transaction anywhere.
-import { at, isList, type JsonObject, textAt, withKey } from '../../hooks/model/json.ts';
+import { at, isList, type Json, type JsonObject, textAt, withKey } from '../../hooks/model/json.ts';
 import { type Answer, must } from './client.ts';
 import { conditionOf, type Stage, statusOf } from './stage.ts';
 
@@ -24,7 +24,7 @@ export async function step(stage: Stage, name: string): Promise<Stepped> {
   const found = await stage.client.get(path);
   if (found.code === 404) return goneStep;
   const isDeleted = textAt(must(found), 'metadata', 'deletionTimestamp') !== undefined;
-  if (!isDeleted) await setFinalizer(stage, path, true);
+  if (!isDeleted && !finalizersOf(found).includes(finalizer)) await setFinalizer(stage, path, true);
   const { code, body, text } = await stage.call(name, isDeleted ? '/finalize' : '/sync');
   if (code !== 200 && code !== 429) throw new Error(`the hook answered ${code}: ${text}`);
   if (code === 429) return { code, ...standing(await stage.read(name)), resyncAfterSeconds: 1, gone: false };
@@ -64,12 +64,16 @@ export function adopt(stage: Stage, name: string): Promise<void> {
 }
 
 async function setFinalizer({ client }: Stage, path: string, wanted: boolean): Promise<void> {
-  const found = at((await client.get(path)).body, 'metadata', 'finalizers');
-  const names = isList(found) ? found : [];
+  const names = finalizersOf(await client.get(path));
   if (names.includes(finalizer) === wanted) return;
   const finalizers = wanted ? [...names, finalizer] : names.filter((other) => other !== finalizer);
   const answer = await client.patch(path, { metadata: { finalizers } });
   if (answer.code !== 404) must(answer);
+}
+
+function finalizersOf({ body }: Answer): readonly Json[] {
+  const found = at(body, 'metadata', 'finalizers');
+  return isList(found) ? found : [];
 }
 
 /** Steps until that phase, and no step further. */
