@@ -6,12 +6,15 @@ import { staticFaults } from './checks/validity.ts';
 import type { Resource } from './cluster.ts';
 import { heldLocks, plannedChange, scalesReplicas } from './inspect/changes.ts';
 import { fieldChanges } from './inspect/masks.ts';
+import { mayQuoteSecrets, printed } from './inspect/printed.ts';
 import { statesOf } from './inspect/states.ts';
 import { type Survey, survey } from './inspect/survey.ts';
 import type { ChangeStates, Finding, Plan, PlanParts, StatesParts } from './inspection.ts';
 import { isObject, type Json, type JsonObject } from './model/json.ts';
 import { decodeTransaction } from './model/transaction.ts';
 import { engine } from './writes/resources.ts';
+
+export { mayQuoteSecrets, printed };
 
 /** What the Transaction alone shows: no cluster is needed. Pure. */
 export function lint(object: Json): readonly Finding[] {

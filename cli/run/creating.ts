@@ -1,6 +1,7 @@
 // The writes of apply, in their order: a dry run of the Transaction, its content Secret, the Transaction, the owner of the Secret. Killed
 // anywhere, it leaves at most a Secret without an owner, which the next apply and `janus locks` name.
 import type { Failed } from '../../hooks/cluster.ts';
+import { mayQuoteSecrets } from '../../hooks/inspect.ts';
 import { at, equalJson, type JsonObject, textAt, withPath } from '../../hooks/model/json.ts';
 import { foreign } from '../../hooks/model/words.ts';
 import { contentSecretOf, contentSecrets, isOrphan, orphans, secretNameOf } from '../cluster/content-secrets.ts';
@@ -85,10 +86,10 @@ async function createAs(creating: Creating, release: Release, wanted: Partial<Tr
   const namespace = wanted.namespace ?? '';
   await creating.ask({ ...release, transaction: named });
   // What admission refuses is refused here, before anything is stored.
-  mustBeWritten(await createTransaction(session, withContents(named, 'dry-run'), true), session, namespace);
+  mustBeWritten(await createTransaction(session, withContents(named, 'dry-run'), true), session, named);
   const secret = hasContents(release) ? await secretFor(creating, release, wanted) : undefined;
   const answer = await createTransaction(session, secret === undefined ? named : withContents(named, secret));
-  const created = mustBeWritten(answer, session, namespace, { secret });
+  const created = mustBeWritten(answer, session, named, { secret });
   const name = textAt(created, 'metadata', 'name') ?? '';
   if (secret !== undefined) await own(creating, { namespace, name: secret }, created);
   return { wanted: { namespace, name }, found: false };
@@ -102,13 +103,20 @@ function withName(transaction: JsonObject, name: string | undefined): JsonObject
 function mustBeWritten(
   answer: Awaited<ReturnType<typeof createTransaction>>,
   session: Session,
-  namespace: string,
+  transaction: JsonObject,
   real?: { readonly secret: string | undefined },
 ): JsonObject {
   if (answer.kind === 'ok') return answer.body;
-  const { message } = problemOf(answer, session, { verb: 'create', namespace });
+  const attempt = { verb: 'create', namespace: textAt(transaction, 'metadata', 'namespace') };
+  const isQuoted = mayQuoteSecrets(transaction);
+  const { message } = problemOf(isQuoted ? withoutMessage(answer) : answer, session, attempt);
   if (answer.failure.kind === 'exists') throw new MadeMeanwhile(message);
-  throw new Problem(`${message}${real === undefined ? '' : afterwards(answer, real.secret)}`);
+  const untold = isQuoted ? ' The answer may quote a Secret, and is not shown: janus plan names the fields.' : '';
+  throw new Problem(`${message}${untold}${real === undefined ? '' : afterwards(answer, real.secret)}`);
+}
+
+function withoutMessage(answer: Failed): Failed {
+  return { ...answer, failure: { ...answer.failure, message: '' } };
 }
 
 function afterwards({ failure }: Failed, secret: string | undefined): string {
@@ -133,10 +141,8 @@ async function secretFor(
   if (answer.failure.kind === 'exists' && wanted.name !== undefined)
     return again(creating, { namespace, name: secretNameOf(wanted.name) }, secret);
   // What the API server says may quote the Secret.
-  const sentence = sentenceOf(
-    { ...answer.failure, message: '' },
-    { verb: 'create', resource: 'secrets', namespace, server: session.server },
-  );
+  const attempted = { verb: 'create', resource: 'secrets', namespace, server: session.server };
+  const sentence = sentenceOf(withoutMessage(answer).failure, attempted);
   throw new Problem(
     `${sentence.trim()} The values of Secrets go into a Secret of their own; --plain-secrets puts them into the Transaction.`,
   );

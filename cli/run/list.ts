@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { printed } from '../../hooks/inspect.ts';
 import type { Session } from '../cluster/session.ts';
 import { type Column, readTable, type Selection, type Table, type TableRow, watchTable } from '../cluster/tables.ts';
 import { listTransactions, problemOf } from '../cluster/transactions.ts';
@@ -22,7 +23,8 @@ const formats = ['name', 'json', 'yaml'];
 async function showObjects({ io, options }: Call, session: Session, { namespace, labelSelector }: Selection): Promise<number> {
   const labels = labelSelector === undefined ? {} : { labelSelector };
   const format = options.text('output') ?? '';
-  const text = formatted(await listTransactions(session, namespace, labels), format);
+  const objects = await listTransactions(session, namespace, labels);
+  const text = formatted(objects.map(printed), format);
   if (text !== '') say(io, text);
   return exits.done;
 }

@@ -1,3 +1,4 @@
+import { printed } from '../../hooks/inspect.ts';
 import type { Session } from '../cluster/session.ts';
 import { getTransaction, listTransactions, type TransactionName } from '../cluster/transactions.ts';
 import type { Call } from '../command/command.ts';
@@ -25,7 +26,7 @@ async function show({ io, options }: Call, session: Session, wanted: Transaction
     const elapsed = (view.endedAt ?? Date.now()) - (view.startedAt ?? Date.now());
     const columns = io.stdout.isTTY === true ? io.stdout.columns : Number.POSITIVE_INFINITY;
     say(io, ...treeOf({ view, elapsed }, { columns }, outputStyle(io, options)));
-  } else say(io, formatted([object], format));
+  } else say(io, formatted([printed(object)], format));
   return exits.done;
 }
 

@@ -1,4 +1,5 @@
 // The permissions of a plan as Roles, a ClusterRole, and their bindings. Pure.
+import { isDeepStrictEqual } from 'node:util';
 import type { Plan } from '../../hooks/inspection.ts';
 import type { JsonObject } from '../../hooks/model/json.ts';
 
@@ -37,8 +38,10 @@ function roleAndBinding(
   ];
 }
 
-/** One rule for each resource and name. */
-function rulesOf(questions: readonly Question[]): readonly JsonObject[] {
+/** One rule for each resource and name. What is needed of all objects need not be granted for one of them. */
+function rulesOf(all: readonly Question[]): readonly JsonObject[] {
+  const isOfAll = ({ name: _any, ...wanted }: Question): boolean => all.some((one) => isDeepStrictEqual(one, wanted));
+  const questions = all.filter((one) => one.name === undefined || !isOfAll(one));
   const keyOf = ({ group, resource, subresource, name }: Question): string =>
     JSON.stringify([group, resource, subresource, name]);
   return [...Map.groupBy(questions, keyOf).values()].flatMap((some) => {

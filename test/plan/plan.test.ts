@@ -3,10 +3,12 @@
 import { readFileSync } from 'node:fs';
 import { Ajv } from 'ajv';
 import t from 'tap';
+import { plan as planWithout } from '../../hooks/inspect.ts';
 import { at, isList, type Json, type JsonObject, parseJson, textAt } from '../../hooks/model/json.ts';
 import schema from '../../schemas/plan.schema.json' with { type: 'json' };
 import { startControlPlane } from '../controlplane/start.ts';
-import { must, waitFor } from '../support/client.ts';
+import { connect, must, waitFor } from '../support/client.ts';
+import { planParts } from '../support/planning.ts';
 import { account, type Stage, startStage } from '../support/stage.ts';
 import { stepUntil } from '../support/stepping.ts';
 import { change, createConfigMaps } from '../support/targets.ts';
@@ -16,6 +18,33 @@ import { openTerminal } from './typed.ts';
 const plane = await startControlPlane({ audit: 'Request' });
 t.teardown(() => plane.stop());
 process.env.JANUS_TEST_KUBECONFIG = plane.kubeconfig;
+
+t.test('where the engine is not installed', async (t) => {
+  const client = connect(plane.kubeconfig);
+  t.teardown(() => client.close());
+  const rbac = '/apis/rbac.authorization.k8s.io/v1/clusterrolebindings';
+  must(await client.create('/api/v1/namespaces', { metadata: { name: 'bare' } }));
+  must(await client.create('/api/v1/namespaces/bare/serviceaccounts', { metadata: { name: account } }));
+  must(
+    await client.create(rbac, {
+      metadata: { name: 'bare' },
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'cluster-admin' },
+      subjects: [{ kind: 'ServiceAccount', name: account, namespace: 'bare' }],
+    }),
+  );
+  const object = {
+    metadata: { name: 'early', namespace: 'bare' },
+    spec: { serviceAccountName: account, changes: [change('Create', 'one', { data: { a: '1' } })] },
+  };
+  const parts = planParts(t, plane);
+  const found = await waitFor(async () => {
+    const one = await planWithout(parts, object);
+    return one.verdict === 'accepted' ? one : undefined;
+  }, 'the plan to be accepted');
+  t.match(found, { refusal: [], gaps: [], changes: [{ operation: 'create', fields: [{ path: 'data' }] }] });
+  t.match(found.unseen, [/it does not serve tx\.janus\.io, install the engine/]);
+  t.equal(found.unseen.length, 1);
+});
 
 const verbs = ['get', 'list', 'create', 'update', 'patch', 'delete'];
 const stage = await startStage(t, { withoutLoop: true, rules: [{ apiGroups: ['*'], resources: ['*'], verbs }] });
@@ -207,6 +236,15 @@ t.test('the faults of later stages', async (t) => {
     ]),
   );
   t.match(plan, { refusal: [{ index: 0, reason: 'UnknownKind' }], also: [{ index: 1, reason: 'NotFound' }] });
+});
+
+t.test('an object that others depend on', async (t) => {
+  await createConfigMaps(stage, ['owning']);
+  const uid = textAt(must(await client.get(path('configmaps/owning'))), 'metadata', 'uid') ?? '';
+  const ownerReferences = [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'owning', uid }];
+  must(await client.create(path('configmaps'), { metadata: { name: 'owned', ownerReferences } }));
+  const { plan } = await planOf(transactionOf('depended', [change('Delete', 'owning')]));
+  t.match(plan, { verdict: 'refused', refusal: [{ index: 0, reason: 'Irreversible' }] });
 });
 
 t.test('a lock that another Transaction holds', async (t) => {

@@ -1,8 +1,11 @@
 // `janus diff`, `lint` and `rbac` as typed, on the real API server.
+import { isDeepStrictEqual } from 'node:util';
 import t from 'tap';
 import { parseAllDocuments } from 'yaml';
-import { type JsonObject, parseJson, textAt } from '../../hooks/model/json.ts';
+import { plan } from '../../hooks/inspect.ts';
+import { type JsonObject, textAt } from '../../hooks/model/json.ts';
 import { must, waitFor } from '../support/client.ts';
+import { planParts } from '../support/planning.ts';
 import { startStage } from '../support/stage.ts';
 import { step, stepToEnd, stepUntil } from '../support/stepping.ts';
 import { asJson, contentFrom, holderOf, type Manifest } from '../support/stored-manifests.ts';
@@ -13,6 +16,7 @@ import { openTerminal } from './typed.ts';
 const stage = await startStage(t, { withoutLoop: true });
 const { client, namespace, path } = stage;
 const terminal = openTerminal(t, stage);
+const parts = planParts(t, stage);
 const inStage = ['-n', namespace];
 
 t.test('diff: before, as expected, and now', async (t) => {
@@ -59,7 +63,16 @@ const release = (account: string, changes: readonly JsonObject[]): JsonObject =>
   spec: { serviceAccountName: account, changes },
 });
 
-t.test('lint: file, line and column, and no cluster', async (t) => {
+/** Loaded before the command line: says so when a socket is opened, whoever opens it. */
+const noting = `import { Socket } from 'node:net';
+const connect = Socket.prototype.connect;
+Socket.prototype.connect = function (...to) {
+  process.stderr.write('a socket is opened\\n');
+  return connect.apply(this, to);
+};`;
+const noteSockets = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(noting)}` };
+
+t.test('lint: file, line and column, and no socket', async (t) => {
   const text = `# two documents
 ---
 apiVersion: tx.janus.io/v1alpha1
@@ -73,85 +86,100 @@ spec:
 `;
   const file = terminal.file('bad.yaml', text);
   const nowhere = terminal.file('nowhere', 'no kubeconfig');
-  const found = await terminal.type(['lint', '-f', file], nowhere);
-  t.equal(found.code, 2, found.stderr);
+  const found = await terminal.type(['lint', '-f', file], undefined, noteSockets);
+  t.same([found.code, found.stderr], [2, '']);
   t.match(found.stdout, `${file}:10:7: Invalid: spec.changes[1]: content must be an object`);
+  t.match((await terminal.type(['list', ...inStage], undefined, noteSockets)).stderr, /a socket is opened/, 'it would be seen');
+  const json = terminal.file(
+    'bad.json',
+    release('deployer', [change('Delete', 'a'), { type: 'Delete', target: { kind: 'Pod' } }]),
+  );
+  t.match((await terminal.type(['lint', '-f', json], nowhere)).stdout, /^[^:]+bad\.json:\d+:\d+: Invalid: spec\.changes\[1\]/);
   const good = terminal.file('good.json', release('deployer', [change('Delete', 'a')]));
   t.match(await terminal.type(['lint', '-f', good], nowhere), { code: 0, stdout: '', stderr: '' });
   t.equal((await terminal.type(['lint', '-f', terminal.file('no.yaml', 'a: [')], nowhere)).code, 3);
   t.equal((await terminal.type(['lint', '-f', terminal.file('other.yaml', 'a: 1')], nowhere)).code, 3);
 });
 
-const rbac = '/apis/rbac.authorization.k8s.io/v1';
-
 t.test('rbac: what it prints is enough, and all of it is needed', async (t) => {
+  const made = `${namespace}-made`;
   await createConfigMaps(stage, ['kept', 'gone']);
   must(await client.create(path('serviceaccounts'), { metadata: { name: 'narrow' } }));
   const content = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'sourced' }, data: { a: '1' } };
-  const source: Manifest = { kind: 'ConfigMap', name: 'source', key: 'x', bytes: asJson(content) };
-  must(await client.create(path('configmaps'), holderOf(source)));
+  const source: Manifest = { kind: 'Secret', name: 'source', key: 'x', bytes: asJson(content) };
+  must(await client.create(path('secrets'), holderOf(source)));
   const transaction = release('narrow', [
     change('Patch', 'kept', { data: { color: 'green' } }),
     change('Delete', 'gone'),
     change('Apply', 'made', { data: { a: '1' } }),
-    change('Create', 'secret', { stringData: { a: '1' } }, { kind: 'Secret' }),
-    {
-      type: 'Apply',
-      target: { apiVersion: 'v1', kind: 'ConfigMap', name: 'sourced' },
-      contentFrom: contentFrom(source),
-    },
+    change('Create', 'service', { spec: { clusterIP: 'None' } }, { kind: 'Service' }),
+    change('Create', made, {}, { kind: 'Namespace' }),
+    { type: 'Apply', target: { apiVersion: 'v1', kind: 'ConfigMap', name: 'sourced' }, contentFrom: contentFrom(source) },
   ]);
-  const file = terminal.file('narrow.json', transaction);
-  const printed = await terminal.type(['rbac', '-f', file]);
+  const printed = await terminal.type(['rbac', '-f', terminal.file('narrow.json', transaction)]);
   t.equal(printed.code, 0, printed.stderr);
   const [list] = parseAllDocuments(printed.stdout).map((one) => one.toJS() as { items: JsonObject[] });
-  const [role = {}, binding = {}] = list?.items ?? [];
-  const rules = role.rules as readonly JsonObject[];
+  const objects = list?.items ?? [];
   t.same(
-    list?.items.map(({ kind }) => kind),
-    ['Role', 'RoleBinding'],
+    objects.map(({ kind }) => kind),
+    ['ClusterRole', 'ClusterRoleBinding', 'Role', 'RoleBinding'],
   );
-  must(await client.create(`${rbac}/namespaces/${namespace}/rolebindings`, binding));
-  const roles = `${rbac}/namespaces/${namespace}/roles`;
-  must(await client.create(roles, role));
-  const plan = async (): Promise<JsonObject> =>
-    parseJson((await terminal.type(['plan', '-f', file, '-o', 'json'])).stdout) as JsonObject;
-  const isAccepted = async (): Promise<boolean> => {
-    const { verdict, refusal, also, gaps } = await plan();
-    if (verdict !== 'accepted') throw new Error(JSON.stringify({ refusal, also, gaps }));
-    return true;
-  };
-  await waitFor(isAccepted, 'the Role to be in force', { everyMs: 200 });
-  // Without any one verb of any one rule the plan names the gap.
-  const missing = rules.flatMap((rule, at) =>
-    (rule.verbs as readonly string[]).map((verb) => ({ at, verb, resource: (rule.resources as readonly string[])[0] })),
-  );
-  t.ok(missing.length > 7, `${missing.length} verbs`);
-  const [first, ...others] = [
-    missing.find(({ verb }) => verb === 'delete'),
-    missing.find(({ verb }) => verb === 'patch'),
-    missing.find(({ verb, resource }) => verb === 'create' && resource === 'secrets'),
-  ];
-  for (const one of [first, ...others]) {
-    const fewer = rules.map((rule, at) =>
-      at === one?.at ? { ...rule, verbs: (rule.verbs as readonly string[]).filter((verb) => verb !== one.verb) } : rule,
-    );
-    must(await client.update(`${roles}/${textAt(role, 'metadata', 'name')}`, { ...role, rules: fewer }));
-    await waitFor(
-      async () => {
-        const { verdict, gaps } = await plan();
-        return (
-          verdict === 'refused' && (gaps as readonly JsonObject[]).some((gap) => textAt(gap, 'question', 'verb') === one?.verb)
-        );
-      },
-      `the plan to name ${one?.verb}`,
-      { everyMs: 200 },
-    );
+  t.teardown(async () => {
+    for (const one of objects) await client.delete(rbacPath(one));
+    await client.delete(`/api/v1/namespaces/${made}`);
+  });
+  for (const one of objects) must(await client.create(rbacCollection(one), one));
+  await planUntil(transaction, 'accepted', []);
+  const verbs = objects.flatMap((role) => rulesOf(role).flatMap((rule, at) => verbsOf(rule).map((verb) => ({ role, at, verb }))));
+  t.ok(verbs.length > 12, `${verbs.length} verbs`);
+  for (const { role, at, verb } of verbs) {
+    const rules = rulesOf(role).flatMap((rule, index) => (index === at ? withoutVerb(rule, verb) : [rule]));
+    must(await client.update(rbacPath(role), { ...role, rules }));
+    const { resources, apiGroups } = rulesOf(role)[at] ?? {};
+    await planUntil(transaction, 'refused', [`${verb} ${resources}.${apiGroups}`]);
+    must(await client.update(rbacPath(role), role));
   }
-  must(await client.update(`${roles}/${textAt(role, 'metadata', 'name')}`, role));
-  await waitFor(isAccepted, 'the Role to be in force again', { everyMs: 200 });
+  await planUntil(transaction, 'accepted', []);
   must(await client.create(`/apis/tx.janus.io/v1alpha1/namespaces/${namespace}/transactions`, transaction));
   await stepToEnd(stage, 'by-narrow');
   t.equal(textAt(await stage.read('by-narrow'), 'status', 'phase'), 'Committed', 'and the Transaction passes');
   await step(stage, 'by-narrow');
 });
+
+/** Rights take effect a moment after they are written. */
+async function planUntil(transaction: JsonObject, verdict: string, gaps: readonly string[]): Promise<void> {
+  let seen = '';
+  const isThere = async (): Promise<boolean> => {
+    const found = await plan(parts, transaction);
+    const missing = new Set(found.gaps.map(({ question: { verb, resource, group } }) => `${verb} ${resource}.${group}`));
+    seen = JSON.stringify({ ...found, changes: [], needs: [] });
+    return found.verdict === verdict && isDeepStrictEqual([...missing], gaps);
+  };
+  await waitFor(isThere, `a plan that is ${verdict} and misses ${gaps}`, { everyMs: 50 }).catch((error: Error) => {
+    throw new Error(`${error.message}; the last one was ${seen}`);
+  });
+}
+
+function rulesOf({ rules }: JsonObject): readonly JsonObject[] {
+  return (rules ?? []) as readonly JsonObject[];
+}
+
+/** No rule if it was the last verb. */
+function withoutVerb(rule: JsonObject, verb: string): readonly JsonObject[] {
+  const verbs = verbsOf(rule).filter((one) => one !== verb);
+  return verbs.length === 0 ? [] : [{ ...rule, verbs }];
+}
+
+function verbsOf({ verbs }: JsonObject): readonly string[] {
+  return verbs as readonly string[];
+}
+
+function rbacCollection(object: JsonObject): string {
+  const place = textAt(object, 'metadata', 'namespace');
+  const plural = `${object.kind}s`.toLowerCase();
+  return `/apis/rbac.authorization.k8s.io/v1/${place === undefined ? '' : `namespaces/${place}/`}${plural}`;
+}
+
+function rbacPath(object: JsonObject): string {
+  return `${rbacCollection(object)}/${textAt(object, 'metadata', 'name')}`;
+}

@@ -3,6 +3,30 @@ import type { Sabotage } from '../sabotage.ts';
 
 export const commandLine: readonly Sabotage[] = [
   {
+    name: 'cli-prints-secrets',
+    fault: 'status -o yaml prints the Secrets that a Transaction holds',
+    edits: [
+      {
+        file: 'hooks/inspect/printed.ts',
+        find: '!holdsSecret(change)) return written;',
+        replace: 'holdsSecret(change)) return written;',
+      },
+    ],
+    caughtBy: ['test/cli/canaries.test.ts'],
+  },
+  {
+    name: 'cli-quotes-refusals',
+    fault: 'apply prints what the API server says of a Transaction that holds a Secret',
+    edits: [
+      {
+        file: 'cli/run/creating.ts',
+        find: 'problemOf(isQuoted ? withoutMessage(answer) : answer,',
+        replace: 'problemOf(answer,',
+      },
+    ],
+    caughtBy: ['test/cli/canaries.test.ts'],
+  },
+  {
     name: 'cli-secret-in-the-clear',
     fault: 'the content of a Secret goes into the Transaction',
     edits: [{ file: 'cli/input/release.ts', find: '!isSecret(target) || options.plainSecrets', replace: 'true' }],
@@ -14,7 +38,7 @@ export const commandLine: readonly Sabotage[] = [
     edits: [
       {
         file: 'cli/run/creating.ts',
-        find: "mustBeWritten(await createTransaction(session, withContents(named, 'dry-run'), true), session, namespace);",
+        find: "mustBeWritten(await createTransaction(session, withContents(named, 'dry-run'), true), session, named);",
         replace: '',
       },
     ],

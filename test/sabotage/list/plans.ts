@@ -36,6 +36,38 @@ export const plans: readonly Sabotage[] = [
     caughtBy: exact,
   },
   {
+    name: 'plan-expects-nothing-new',
+    fault: 'a plan takes the state before a change for the one after it',
+    edits: [
+      {
+        file: 'hooks/inspect/changes.ts',
+        find: 'fieldChanges({ before: prior, after: expected }',
+        replace: 'fieldChanges({ before: prior, after: prior }',
+      },
+    ],
+    caughtBy: typed,
+  },
+  {
+    name: 'plan-without-dependents',
+    fault: 'a plan does not look at what depends on a deleted object',
+    edits: [
+      {
+        file: 'hooks/inspect/eyes.ts',
+        find: 'timed(await plain.listMetadata(resource, namespace, as(identity), options))',
+        replace: "timed({ ...(await plain.listMetadata(resource, namespace, as(identity), options)), items: [], next: '' })",
+      },
+    ],
+    caughtBy: typed,
+  },
+  {
+    name: 'plan-deferred-as-tried',
+    fault: 'a plan takes a change that no dry run was possible of for one that was tried',
+    edits: [
+      { file: 'hooks/inspect/changes.ts', find: 'deferred: approximate && recreates !== true', replace: 'deferred: false' },
+    ],
+    caughtBy: typed,
+  },
+  {
     name: 'plan-tells-secrets',
     fault: 'a plan shows the values of Secrets',
     edits: [{ file: 'hooks/inspect/masks.ts', find: "kind === '/Secret' ||", replace: "kind === 'Secret' ||" }],
