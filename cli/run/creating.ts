@@ -182,7 +182,8 @@ async function isEqual({ session }: Creating, release: Release, found: JsonObjec
   const name = textAt(found, 'metadata', 'name') ?? '';
   const whole = hasContents(release) ? withContents(release.transaction, secretNameOf(name)) : release.transaction;
   const metadata = { namespace: textAt(found, 'metadata', 'namespace') ?? '', generateName: 'compare-' };
-  const tried = mustBeWritten(await createTransaction(session, { ...whole, metadata }, true), session, metadata.namespace);
+  const compared = { ...whole, metadata };
+  const tried = mustBeWritten(await createTransaction(session, compared, true), session, compared);
   return equalJson(at(tried, 'spec'), at(found, 'spec'));
 }
 
