@@ -4,6 +4,7 @@ import { buildKubectl } from '../controlplane/build.ts';
 import type { ReportLine } from './build.ts';
 import { buildLua } from './gitops/gitops.ts';
 import { buildHelm } from './helm/helm.ts';
+import { installOldestNode } from './oldest-node/oldest-node.ts';
 import { buildPackages } from './packages/packages.ts';
 import { buildPackaging } from './packaging/packaging.ts';
 import { buildPrometheus } from './prometheus/prometheus.ts';
@@ -20,6 +21,7 @@ const needs: readonly Need[] = [
     tests: `test/${tests}`,
     build: buildKubectl,
   })),
+  { tests: 'test/cli/', build: installOldestNode },
   { tests: 'test/monitoring/', build: buildPrometheus },
   { tests: 'test/packaging/', build: buildPackaging },
   { tests: 'test/packaging/', build: buildHelm },
