@@ -158,7 +158,10 @@ t.test('--gate waits for all at the end; --recreate-immutable recreates', async 
   );
   const gated = await janus('apply', '-f', idle, ...release, '--name', 'idle', '--gate', '1s', '--wait');
   t.match(gated, { code: 3, out: /Deployment idle Restored/ });
-  t.match(await stage.read('idle'), { spec: { gate: { timeout: '1s' } }, status: { items: [{ gate: { passed: false } }] } });
+  t.match(await stage.read('idle'), {
+    spec: { gate: { timeout: '1s' } },
+    status: { items: [{ error: { reason: 'GateTimeout' } }] },
+  });
   t.match(await janus('apply', '-f', idle, ...release, '--name', 'bad-gate', '--gate', 'soon'), {
     code: 1,
     out: '',

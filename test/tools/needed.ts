@@ -17,7 +17,7 @@ interface Need {
 }
 
 const needs: readonly Need[] = [
-  ...['cli/', 'demo.test.ts', 'examples/', 'monitoring/', 'threats/rotation.test.ts'].map((tests) => ({
+  ...['cli/', 'demo.test.ts', 'examples/', 'monitoring/', 'packaging/cli-', 'threats/rotation.test.ts'].map((tests) => ({
     tests: `test/${tests}`,
     build: buildKubectl,
   })),
