@@ -283,7 +283,11 @@ t.test(
     t.match(out, /Prepared 0\/2 before\n[\s\S]*Committing 1\/2 after\n[\s\S]*Committed 2\/2 done\n/);
     must(await client.create(path, transaction('still', [change('one')])));
     await plane.restart('kube-apiserver');
-    t.match(await cli.run(['status', 'still', '-w', '--timeout', '3s', '--kubeconfig', kubeconfig({ token })]), { code: 5 });
+    const file = kubeconfig({ token });
+    // Ready, it may still refuse what it has not loaded yet.
+    await waitFor(async () => (await list(file)).code === 0, 'the API server to list Transactions again');
+    const watched = await cli.run(['status', 'still', '-w', '--timeout', '3s', '--kubeconfig', file]);
+    t.match(watched, { code: 5 }, watched.err);
     t.equal(watchesOf('still'), 1);
   },
 );
