@@ -2,11 +2,11 @@
 // read again, and watched from there.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Failed } from '../../hooks/cluster.ts';
-import { type JsonObject, textAt } from '../../hooks/model/json.ts';
+import { at, isList, isObject, type JsonObject, textAt } from '../../hooks/model/json.ts';
 import { collectionPath } from '../../server/kubernetes/paths.ts';
 import { Problem } from '../problem.ts';
 import { caller, type Session } from './session.ts';
-import { locationOf, noSuch, problemOf, type TransactionName, transactions } from './transactions.ts';
+import { noSuch, problemOf, type TransactionName, transactions } from './transactions.ts';
 import { versionIn } from './watch.ts';
 
 /** Between two attempts to reach the API server again, in ms. */
@@ -21,11 +21,23 @@ export interface Followed {
 }
 
 /**
- * The Transaction as it is, and then each time that it has changed, until `signal`. Throws a Problem if it does not exist (any more),
- * or if the first read fails; later failures are states.
+ * The Transaction as it is, and then each time that it has changed, until `signal`: from `known` on, where that was just written, so
+ * that no state since then is missed. Throws a Problem if it does not exist (any more), or if the first read fails; later failures are
+ * states.
  */
-export async function* follow(session: Session, wanted: TransactionName, signal: AbortSignal): AsyncGenerator<Followed> {
-  let seen: JsonObject | undefined;
+export async function* follow(
+  session: Session,
+  wanted: TransactionName,
+  { signal, known }: { readonly signal: AbortSignal; readonly known?: JsonObject | undefined },
+): AsyncGenerator<Followed> {
+  let seen = known;
+  if (known !== undefined) {
+    yield { object: known };
+    for await (const followed of changes(session, wanted, versionIn(known), signal)) {
+      seen = followed.object ?? seen;
+      yield followed;
+    }
+  }
   while (!signal.aborted) {
     for await (const followed of untilTheWatchEnds(session, wanted, { seen, signal })) {
       seen = followed.object ?? seen;
@@ -41,21 +53,48 @@ interface Following {
 
 async function* untilTheWatchEnds(session: Session, wanted: TransactionName, following: Following): AsyncGenerator<Followed> {
   const { seen, signal } = following;
-  const now = await readAgain(session, wanted, seen);
+  const { now, version } = await readAgain(session, wanted, seen);
   if (now.object === undefined || isNews(now.object, seen)) yield now;
-  if (now.object !== undefined) yield* changes(session, wanted, versionIn(now.object), signal);
+  if (now.object !== undefined) yield* changes(session, wanted, version, signal);
   await sleep(now.object === undefined ? pause : breath, undefined, { signal }).catch(() => undefined);
 }
 
-async function readAgain(session: Session, wanted: TransactionName, seen: JsonObject | undefined): Promise<Followed> {
-  const answer = await session.cluster.get(locationOf(wanted), caller);
-  if (answer.kind === 'ok') {
-    if (seen !== undefined && uidIn(seen) !== uidIn(answer.object)) throw deleted(wanted);
-    return { object: answer.object };
-  }
-  if (seen === undefined || answer.failure.kind !== 'transient')
-    throw ended(answer, session, { wanted, wasThere: seen !== undefined });
-  return { trouble: problemOf(answer, session, { verb: 'get', ...wanted }).message };
+interface Look {
+  readonly now: Followed;
+  /** To watch from. */
+  readonly version: string;
+}
+
+// A list of one, since the version to watch from is that of the list: the API server has forgotten that of an object which has not
+// changed for a while, and answers a watch from there with 410 at once.
+async function readAgain(session: Session, wanted: TransactionName, seen: JsonObject | undefined): Promise<Look> {
+  const answer = await session.cluster.transport.request({ method: 'GET', ...placeOf(wanted) }, caller);
+  if (answer.kind === 'failed') return { now: { trouble: troubleOf(answer, session, { wanted, seen }) }, version: '' };
+  const object = objectIn(answer.body);
+  if (object === undefined) throw seen === undefined ? noSuch(wanted) : deleted(wanted);
+  if (seen !== undefined && uidIn(seen) !== uidIn(object)) throw deleted(wanted);
+  return { now: { object }, version: versionIn(answer.body) };
+}
+
+interface Lost {
+  readonly wanted: TransactionName;
+  readonly seen: JsonObject | undefined;
+}
+
+/** Throws what will not pass by itself. */
+function troubleOf(answer: Failed, session: Session, { wanted, seen }: Lost): string {
+  const problem = problemOf(answer, session, { verb: 'list', namespace: wanted.namespace });
+  if (seen === undefined || answer.failure.kind !== 'transient') throw problem;
+  return problem.message;
+}
+
+function placeOf({ namespace, name }: TransactionName) {
+  return { path: collectionPath(transactions, namespace) ?? '', query: { fieldSelector: `metadata.name=${name}` } };
+}
+
+function objectIn(list: JsonObject): JsonObject | undefined {
+  const items = at(list, 'items');
+  return isList(items) ? items.find(isObject) : undefined;
 }
 
 function isNews(object: JsonObject, seen: JsonObject | undefined): boolean {
@@ -70,27 +109,15 @@ function deleted({ namespace, name }: TransactionName): Problem {
   return new Problem(`Transaction ${name} in namespace ${namespace} was deleted while it was followed.`);
 }
 
-interface Lost {
-  readonly wanted: TransactionName;
-  readonly wasThere: boolean;
-}
-
-function ended(answer: Failed, session: Session, { wanted, wasThere }: Lost): Problem {
-  if (answer.failure.kind !== 'absent' || answer.failure.subject !== wanted.name)
-    return problemOf(answer, session, { verb: 'get', ...wanted });
-  return wasThere ? deleted(wanted) : noSuch(wanted);
-}
-
 /** Later versions, until the watch ends. */
 async function* changes(
   session: Session,
-  { namespace, name }: TransactionName,
-  from: string,
+  wanted: TransactionName,
+  resourceVersion: string,
   signal: AbortSignal,
 ): AsyncGenerator<Followed> {
-  const query = { fieldSelector: `metadata.name=${name}`, resourceVersion: from };
-  const path = collectionPath(transactions, namespace) ?? '';
-  for await (const { type, object } of session.watcher.events({ path, query }, signal)) {
+  const { path, query } = placeOf(wanted);
+  for await (const { type, object } of session.watcher.events({ path, query: { ...query, resourceVersion } }, signal)) {
     // ERROR: the version is too old (410), or the API server ends. DELETED: the next read says so.
     if (type !== 'ADDED' && type !== 'MODIFIED') return;
     yield { object };

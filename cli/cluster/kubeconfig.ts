@@ -1,12 +1,14 @@
 // Which cluster, as kubectl finds it: --kubeconfig, else the files of KUBECONFIG merged, else ~/.kube/config, else the files of a
 // Pod. client-node reads each file and knows the ways to authenticate; it merges otherwise than kubectl, so that is done here.
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
+import { isIPv6 } from 'node:net';
 import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
 // The file itself: the package's own entrance loads the models of every kind, and takes twice as long.
 import { KubeConfig } from '@kubernetes/client-node/dist/config.js';
 import { Problem } from '../problem.ts';
 import { prepareOidc } from './oidc.ts';
+import { trust } from './trust.ts';
 
 export interface Place {
   readonly kubeconfig?: string;
@@ -22,6 +24,7 @@ export function loadKubeConfig(place: Place, env: Environment): KubeConfig {
   if (place.context !== undefined) config.setCurrentContext(place.context);
   refuseUnusable(config, paths);
   prepareOidc(config, paths[0]);
+  trustProxy(config);
   return config;
 }
 
@@ -72,16 +75,40 @@ function firstOfEach<T extends { readonly name: string }>(entries: readonly T[])
   return entries.filter(({ name }, index) => entries.findIndex((other) => other.name === name) === index);
 }
 
+const podFiles = '/var/run/secrets/kubernetes.io/serviceaccount';
+
+/** As client-go's InClusterConfig and kubectl: the address by the environment, token, CA and namespace by files. */
 function inCluster(env: Environment): KubeConfig {
+  const { KUBERNETES_SERVICE_HOST: host = '', KUBERNETES_SERVICE_PORT: port = '443' } = env;
+  if (host === '') throw new Problem('There is no kubeconfig: set KUBECONFIG, give --kubeconfig FILE, or write ~/.kube/config.');
+  const [token, caFile, namespace] = ['token', 'ca.crt', 'namespace'].map((name) =>
+    join(env.JANUS_SERVICE_ACCOUNT_DIRECTORY ?? podFiles, name),
+  ) as [string, string, string];
+  const name = 'in-cluster';
+  const own = existsSync(namespace) ? { namespace: readFileSync(namespace, 'utf8').trim() } : {};
   const config = new KubeConfig();
-  if (env.KUBERNETES_SERVICE_HOST === undefined || env.KUBERNETES_SERVICE_HOST === '')
-    throw new Problem('There is no kubeconfig: set KUBECONFIG, give --kubeconfig FILE, or write ~/.kube/config.');
-  config.loadFromCluster();
+  config.loadFromOptions({
+    clusters: [{ name, server: `https://${isIPv6(host) ? `[${host}]` : host}:${port}`, caFile, skipTLSVerify: false }],
+    users: [{ name, authProvider: { name: 'tokenFile', config: { tokenFile: token } } }],
+    contexts: [{ name, cluster: name, user: name, ...own }],
+    currentContext: name,
+  });
   return config;
 }
 
+/**
+ * As kubectl, the certificate of an HTTPS proxy may be signed by the authority of the cluster, beside those that this process trusts:
+ * client-node and undici hand the cluster's on to the API server alone.
+ */
+function trustProxy(config: KubeConfig): void {
+  const { proxyUrl = '', caData, caFile } = config.getCurrentCluster() ?? {};
+  if (!proxyUrl.startsWith('https:')) return;
+  if (caData !== undefined) trust(Buffer.from(caData, 'base64').toString());
+  else if (caFile !== undefined && existsSync(caFile)) trust(readFileSync(caFile, 'utf8'));
+}
+
 function refuseUnusable(config: KubeConfig, paths: readonly string[]): void {
-  const place = paths.join(' and ');
+  const place = paths.join(' and ') || 'of this Pod';
   const name = config.getCurrentContext() ?? '';
   if (config.getContextObject(name) === null) throw noContext(config, place, name);
   const cluster = config.getCurrentCluster();

@@ -3,8 +3,8 @@
 // (test/cli/connections.test.ts holds it): the address becomes a URL, the authority one that this process trusts.
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import type { KubeConfig } from '@kubernetes/client-node/dist/config.js';
+import { trust } from './trust.ts';
 
 type Settings = Record<string, unknown>;
 
@@ -17,7 +17,7 @@ export function prepareOidc(config: KubeConfig, path: string | undefined): void 
   if (typeof issuer === 'string' && URL.canParse(issuer)) settings['idp-issuer-url'] = new URL(issuer);
   const authority = authorityOf(settings, path);
   if (authority === undefined) return;
-  setDefaultCACertificates([...getCACertificates('default'), authority]);
+  trust(authority);
   delete settings['idp-certificate-authority'];
   delete settings['idp-certificate-authority-data'];
 }

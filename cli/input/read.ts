@@ -53,6 +53,9 @@ export async function readSources(sources: Sources, io: Io): Promise<readonly So
 
 async function read(path: string, io: Io): Promise<Source> {
   if (path === '-') return { name: 'standard input', text: await textOfStream(io.stdin) };
+  const { size } = attempt(path, () => statSync(path));
+  if (size > bounds.characters)
+    throw new Problem(`${path} takes ${Math.round(size / 1_000_000)} MB, and manifests may take 64 MiB: apply it in parts.`);
   return { name: path, text: attempt(path, () => readFileSync(path, 'utf8')) };
 }
 

@@ -45,5 +45,7 @@ interface Following {
 }
 
 function follow({ io, options }: Call, session: Session, { created, timeout }: Following): Promise<number> {
-  return watch({ io, session, wanted: created.wanted, end: 'Committed', style: outputStyle(io, options), timeout });
+  const { wanted, object, found } = created;
+  const known = found ? undefined : object;
+  return watch({ io, session, wanted, known, end: 'Committed', style: outputStyle(io, options), timeout });
 }

@@ -27,6 +27,8 @@ class MadeMeanwhile extends Problem {}
 
 export interface Created {
   readonly wanted: TransactionName;
+  /** As the API server has stored it. */
+  readonly object: JsonObject;
   /** Whether it was there already, with an equal spec. */
   readonly found: boolean;
 }
@@ -92,7 +94,7 @@ async function createAs(creating: Creating, release: Release, wanted: Partial<Tr
   const created = mustBeWritten(answer, session, named, { secret });
   const name = textAt(created, 'metadata', 'name') ?? '';
   if (secret !== undefined) await own(creating, { namespace, name: secret }, created);
-  return { wanted: { namespace, name }, found: false };
+  return { wanted: { namespace, name }, object: created, found: false };
 }
 
 function withName(transaction: JsonObject, name: string | undefined): JsonObject {
@@ -174,7 +176,7 @@ async function adopted(creating: Creating, release: Release, found: JsonObject):
     const secret = await session.cluster.getMetadata({ resource: contentSecrets, ...place }, caller);
     if (secret.kind === 'ok' && isOrphan(secret.object)) await own(creating, place, found);
   }
-  return { wanted: { namespace, name }, found: true };
+  return { wanted: { namespace, name }, object: found, found: true };
 }
 
 /** Compares with what the API server would store: defaults set, order of keys aside. */

@@ -5,7 +5,7 @@ import { type Column, readTable, type Selection, type Table, type TableRow, watc
 import { listTransactions, problemOf } from '../cluster/transactions.ts';
 import type { Call } from '../command/command.ts';
 import { note, say } from '../io.ts';
-import { exits } from '../problem.ts';
+import { exits, wrongUse } from '../problem.ts';
 import { formatted } from '../show/formats.ts';
 import { tableOf } from '../show/table.ts';
 
@@ -15,6 +15,8 @@ export async function run(call: Call): Promise<number> {
   const namespace = options.flag('allNamespaces') ? undefined : session.namespace;
   const selection = { namespace, labelSelector: options.text('selector') };
   const format = options.text('output') ?? '';
+  if (formats.includes(format) && options.flag('watch'))
+    throw wrongUse(`--watch shows rows: leave out -o ${format}, or watch one Transaction by status --watch.`);
   return formats.includes(format) ? showObjects(call, session, selection) : showTable(call, session, selection);
 }
 
@@ -58,25 +60,54 @@ interface Following {
 
 /** Between the end of a watch and the next, in ms. */
 const breath = 50;
+/** Between two attempts to reach the API server again, in ms. */
+const pause = 500;
 
 async function follow(call: Call, session: Session, { selection, table }: Following): Promise<number> {
-  const { io } = call;
-  const shown = new Map(table.rows.map((row) => [keyOf(row), row.cells.join('\t')]));
-  let from = table;
-  const show = (row: TableRow): void => {
-    if (shown.get(keyOf(row)) === row.cells.join('\t')) return;
-    shown.set(keyOf(row), row.cells.join('\t'));
-    say(io, ...linesOf(table, [row], call).slice(1));
+  const { interrupted } = call.io;
+  const show = rowsAfter(table, call);
+  const watchFrom = async (version: string): Promise<void> => {
+    for await (const row of watchTable(session, selection, version, interrupted)) show(row);
   };
-  while (!io.interrupted.aborted) {
-    for await (const row of watchTable(session, selection, from.version, io.interrupted)) show(row);
-    await sleep(breath, undefined, { signal: io.interrupted }).catch(() => undefined);
-    if (!io.interrupted.aborted) {
-      from = await read(session, selection);
-      for (const row of from.rows) show(row);
-    }
+  let from: string | undefined = table.version;
+  while (!interrupted.aborted) {
+    if (from !== undefined) await watchFrom(from);
+    await sleep(from === undefined ? pause : breath, undefined, { signal: interrupted }).catch(() => undefined);
+    if (!interrupted.aborted) from = await again(call, session, { selection, show });
   }
   return exits.interrupted;
+}
+
+/** Prints a row, if it differs from what is shown; below the columns of the table, and with their names if it is the first. */
+function rowsAfter(table: Table, call: Call): (row: TableRow) => void {
+  const shown = new Map(table.rows.map((row) => [keyOf(row), row]));
+  return (row) => {
+    if (shown.get(keyOf(row))?.cells.join('\t') === row.cells.join('\t')) return;
+    const isFirst = shown.size === 0;
+    // The last one in the Map, and as wide as all that are shown, so that columns stay in line.
+    shown.delete(keyOf(row));
+    shown.set(keyOf(row), row);
+    const lines = linesOf(table, [...shown.values()], call);
+    say(call.io, ...(isFirst ? lines : lines.slice(-1)));
+  };
+}
+
+interface Again {
+  readonly selection: Selection;
+  readonly show: (row: TableRow) => void;
+}
+
+/** Shows what has changed meanwhile. Returns the version to watch from; undefined while there is no connection. */
+async function again({ io }: Call, session: Session, { selection, show }: Again): Promise<string | undefined> {
+  const table = await readTable(session, selection);
+  if (table.kind === 'failed') {
+    const problem = problemOf(table, session, { verb: 'list', namespace: selection.namespace });
+    if (table.failure.kind !== 'transient') throw problem;
+    note(io, problem.message);
+    return undefined;
+  }
+  for (const row of table.rows) show(row);
+  return table.version;
 }
 
 function keyOf({ namespace, name }: TableRow): string {

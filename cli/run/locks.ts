@@ -91,7 +91,11 @@ function showHolders(io: Io, { views }: Seen): void {
 
 async function showOrphans(io: Io, session: Session, { namespace }: Seen): Promise<void> {
   const found = await orphans(session, namespace);
-  if ('kind' in found) return;
+  if ('kind' in found) {
+    const place = namespace === undefined ? 'in any namespace' : `in namespace ${namespace}`;
+    note(io, `You may not list secrets ${place} (${found.failure.reason}): what an apply may have left is not looked for.`);
+    return;
+  }
   for (const orphan of found)
     say(
       io,

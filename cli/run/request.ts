@@ -21,10 +21,10 @@ export async function run(call: Call, request: RequestName): Promise<number> {
   const view = mayAct(viewOf(object), request, io.program);
   if (!(await confirmed(io, options, requests[request].question(view)))) return exits.notDone;
   const asked = { name: requests[request].annotation, value: randomUUID() };
-  await write({ session, wanted, object, asked, request, program: io.program });
+  const known = await write({ session, wanted, object, asked, request, program: io.program });
   say(io, `transaction.tx.janus.io/${wanted.name} ${request} requested`);
   if (!options.flag('wait')) return exits.done;
-  return watch({ io, session, wanted, end: 'RolledBack', style: outputStyle(io, options), timeout, request: asked });
+  return watch({ io, session, wanted, end: 'RolledBack', style: outputStyle(io, options), timeout, request: asked, known });
 }
 
 /** Throws a Problem that says why, if it cannot. */
@@ -43,13 +43,13 @@ interface Writing {
   readonly program: string;
 }
 
-/** A running Transaction changes all the time: it is looked at again for each attempt. */
-async function write({ session, wanted, object, asked, request, program }: Writing): Promise<void> {
+/** A running Transaction changes all the time: it is looked at again for each attempt. Returns it with the annotation. */
+async function write({ session, wanted, object, asked, request, program }: Writing): Promise<JsonObject> {
   let seen = object;
   for (;;) {
     mayAct(viewOf(seen), request, program);
     const answer = await annotate(session, wanted, seen, asked);
-    if (answer.kind === 'ok') return;
+    if (answer.kind === 'ok') return answer.body;
     if (answer.failure.kind !== 'stale') throw problemOf(answer, session, { verb: 'patch', ...wanted });
     seen = await getTransaction(session, wanted);
   }

@@ -1,5 +1,6 @@
 // Follows a Transaction for a person, or for a log: a tree that is drawn again at a terminal, a line for each news elsewhere.
 import { createLogUpdate } from 'log-update';
+import type { JsonObject } from '../../hooks/model/json.ts';
 import { type Followed, follow } from '../cluster/follow.ts';
 import type { Session } from '../cluster/session.ts';
 import type { TransactionName } from '../cluster/transactions.ts';
@@ -21,6 +22,10 @@ interface Watched {
   readonly style: Style;
   /** In ms. */
   readonly timeout: number | undefined;
+  /** As it was just written: no state since then is missed. */
+  readonly known?: JsonObject | undefined;
+  /** Called with each state that is shown. */
+  readonly onState?: (view: TransactionView) => void;
   /** A request that must have taken effect before an end counts. */
   readonly request?: { readonly name: string; readonly value: string };
 }
@@ -34,7 +39,7 @@ export async function watch(watched: Watched): Promise<number> {
   const timer = timeout === undefined ? undefined : setTimeout(stop, timeout);
   const screen = screenFor(watched);
   try {
-    const last = await lastOf(follow(session, wanted, ending.signal), screen, watched);
+    const last = await lastOf(follow(session, wanted, { signal: ending.signal, known: watched.known }), screen, watched);
     return conclude(watched, last, screen);
   } finally {
     clearTimeout(timer);
@@ -51,6 +56,7 @@ async function lastOf(states: AsyncIterable<Followed>, screen: Screen, watched: 
     else {
       last = viewOf(object);
       screen.show(last);
+      watched.onState?.(last);
       if (hasEnded(last, watched)) return last;
     }
   }

@@ -1,14 +1,14 @@
 // The three acts: one Transaction commits, a second is rolled back, and the first is undone on request.
+import { targetIn } from '../../cli/show/view.ts';
 import type { JsonObject } from '../../hooks/model/json.ts';
 import { at, isList, isObject, textAt, withPath } from '../../hooks/model/json.ts';
 import { type Client, must, waitFor } from '../../test/support/client.ts';
 import { applyObject, engineNamespace, readManifest } from '../../test/support/install.ts';
 import { conditionOf } from '../../test/support/stage.ts';
 import type { Checks } from './checks.ts';
-import { follow } from './follow.ts';
 import { compareAgain, imageOf, look, picture, type Shop } from './shop.ts';
 import { explain, heading, literal, print, table } from './terminal.ts';
-import { targetIn } from './wording.ts';
+import { watchTransaction } from './watch.ts';
 import type { World } from './world.ts';
 
 const deployV2 = 'examples/deploy-v2.yaml';
@@ -29,7 +29,7 @@ export async function commit(world: World, checks: Checks): Promise<void> {
   const before = await look(client);
   table(['OBJECT', 'FIELD', 'BEFORE'], picture(before));
   print();
-  const { status, phases } = await follow(world, 'deploy-v2', () => create(client, deployV2));
+  const { status, phases } = await watchTransaction(world, await create(client, deployV2));
   print();
   const after = await look(client);
   showChanges(before, after);
@@ -56,7 +56,7 @@ export async function rollBack(world: World, checks: Checks): Promise<void> {
   print();
   await freeze(client);
   const before = await look(client);
-  const { status, phases } = await follow(world, 'deploy-v3', () => create(client, deployV3));
+  const { status, phases } = await watchTransaction(world, await create(client, deployV3));
   print();
   showChanges(before, await look(client));
   print();
@@ -81,7 +81,7 @@ export async function undo(world: World, checks: Checks, beginning: Shop): Promi
   literal('kubectl -n shop annotate tx deploy-v2 tx.janus.io/request-rollback=demo');
   print();
   const before = await look(client);
-  const { status } = await follow(world, 'deploy-v2', () => requestRollback(client), 'Committed');
+  const { status } = await watchTransaction(world, await requestRollback(client), rollbackRequest);
   print();
   showChanges(before, await look(client));
   print();
@@ -90,22 +90,26 @@ export async function undo(world: World, checks: Checks, beginning: Shop): Promi
   await checkLocks(checks, client);
 }
 
-export async function create(client: Client, path: string): Promise<void> {
-  for (const object of await readManifest(path)) must(await client.create(transactions, object));
+/** Creates the Transaction of a file, and returns it as it is stored. */
+export async function create(client: Client, path: string): Promise<JsonObject> {
+  const [transaction = {}] = await readManifest(path);
+  return must(await client.create(transactions, transaction));
 }
 
-async function requestRollback(client: Client): Promise<void> {
-  const annotations = { 'tx.janus.io/request-rollback': 'demo' };
-  must(await client.patch(`${transactions}/deploy-v2`, { metadata: { annotations } }));
+const rollbackRequest = { name: 'tx.janus.io/request-rollback', value: 'demo' };
+
+async function requestRollback(client: Client): Promise<JsonObject> {
+  const annotations = { [rollbackRequest.name]: rollbackRequest.value };
+  return must(await client.patch(`${transactions}/deploy-v2`, { metadata: { annotations } }));
 }
 
 export async function changesOf(path: string): Promise<string> {
   const [transaction] = await readManifest(path);
   const changes = at(transaction, 'spec', 'changes');
   const lines = (isList(changes) ? changes : []).map((change, index) => {
-    const target = targetIn(change);
+    const { kind, name } = targetIn(change);
     const gate = at(change, 'gate') === undefined ? '' : `, gate: ${JSON.stringify(at(change, 'gate'))}`;
-    return `${index + 1}. ${textAt(change, 'type')?.padEnd(6)} ${target.padEnd(22)} ${contentOf(change)}${gate}`.trimEnd();
+    return `${index + 1}. ${textAt(change, 'type')?.padEnd(6)} ${`${kind} ${name}`.padEnd(22)} ${contentOf(change)}${gate}`.trimEnd();
   });
   return [`Transaction ${textAt(transaction, 'metadata', 'name')}`, ...lines].join('\n');
 }

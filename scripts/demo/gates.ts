@@ -5,10 +5,10 @@ import { running, startKubelet, waiting } from '../../test/support/kubelet.ts';
 import { conditionOf } from '../../test/support/stage.ts';
 import { changesOf, checkAsBefore, checkLocks, create, isInOrder, showChanges } from './acts.ts';
 import type { Checks } from './checks.ts';
-import { follow } from './follow.ts';
 import { deployment, look } from './shop.ts';
 import { explain, heading, literal, print, progress } from './terminal.ts';
 import type { Undo } from './undo.ts';
+import { watchTransaction } from './watch.ts';
 import type { World } from './world.ts';
 
 const deployV4 = '../examples/rollback/deploy-v4.yaml';
@@ -30,7 +30,7 @@ export async function upOrUndone(world: World, checks: Checks, undo: Undo): Prom
   print();
   await startPods(world, undo);
   const before = await look(client);
-  const { status, phases } = await follow(world, 'deploy-v4', () => create(client, deployV4));
+  const { status, phases } = await watchTransaction(world, await create(client, deployV4));
   print();
   showChanges(before, await look(client));
   print();

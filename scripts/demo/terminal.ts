@@ -44,30 +44,6 @@ export function progress(text: string): void {
   print(styled('dim', `  ${text}`));
 }
 
-const phaseStyles: Readonly<Record<string, Style>> = {
-  Committed: 'green',
-  RolledBack: 'yellow',
-  RollingBack: 'yellow',
-  Failed: 'red',
-};
-
-interface Moment {
-  readonly seconds: number;
-  readonly phase: string;
-  readonly done: string;
-  readonly message: string;
-}
-
-/** One line of a Transaction's life; longer text continues below in the same column. */
-export function moment({ seconds, phase, done, message }: Moment): void {
-  const time = `${seconds.toFixed(2)}s`.padStart(8);
-  const start = `${styled('dim', time)}  ${styled(phaseStyles[phase] ?? 'cyan', phase.padEnd(11))}  ${done.padEnd(4)}  `;
-  const indent = time.length + 2 + 11 + 2 + 4 + 2;
-  const [first = '', ...rest] = wrapped(message, Math.max(40, (process.stdout.columns ?? 110) - indent));
-  print(`${start}${first}`);
-  for (const line of rest) print(`${' '.repeat(indent)}${line}`);
-}
-
 /** Columns are as wide as their widest cell. If `marked`, a row whose last two cells differ gets a mark. */
 export function table(header: readonly string[], rows: readonly (readonly string[])[], marked = false): void {
   const widths = header.map((_, column) => Math.max(...[header, ...rows].map((row) => row[column]?.length ?? 0)));

@@ -3,13 +3,14 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { parse } from 'yaml';
 import { type JsonObject, textAt, withPath } from '../../hooks/model/json.ts';
 import { startControlPlane } from '../controlplane/start.ts';
 import { makeCertificate } from '../support/certificate.ts';
 import { openCli } from '../support/cli.ts';
 import { connect, must, waitFor } from '../support/client.ts';
+import { accountKubeconfig, podOf } from '../support/engine-identity.ts';
 import { freeFolder } from '../support/hook-process.ts';
 import { installManifests } from '../support/install.ts';
 import { clientId, startIssuer } from '../support/issuer.ts';
@@ -23,6 +24,7 @@ writeFileSync(authorities.client, user.certificate);
 writeFileSync(authorities.issuer, issuer.certificate.certificate);
 const plane = await startControlPlane({
   report: () => undefined,
+  audit: 'Metadata',
   apiServerFlags: [
     `--client-ca-file=${authorities.client}`,
     `--oidc-issuer-url=${issuer.url}`,
@@ -48,7 +50,10 @@ const path = '/apis/tx.janus.io/v1alpha1/namespaces/default/transactions';
 const binding = {
   metadata: { name: 'readers' },
   roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'cluster-admin' },
-  subjects: ['loopback', 'oidc:alice'].map((name) => ({ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name })),
+  subjects: [
+    ...['loopback', 'oidc:alice'].map((name) => ({ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name })),
+    { kind: 'ServiceAccount', name: 'default', namespace: 'default' },
+  ],
 };
 must(await client.create('/apis/rbac.authorization.k8s.io/v1/clusterrolebindings', binding));
 
@@ -115,6 +120,49 @@ t.test('an HTTP proxy carries requests and watches', async (t) => {
   t.match(await list(kubeconfig({ token }, { 'proxy-url': proxy.url })), { code: 0 });
   t.same(proxy.asked, [new URL(plane.url).host]);
   t.match(await list(kubeconfig({ token }, { 'proxy-url': 'socks5://127.0.0.1:1' })), { code: 1, err: /neither http nor https/ });
+});
+
+/** Lists and watches until a new Transaction of that name is told, as the watch of client-node tells it. */
+async function tellsOf(
+  t: Test,
+  name: string,
+  words: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<void> {
+  const watching = cli.start(['list', '-A', '-w', '-l', `test=${name}`, ...words], { env });
+  await waitFor(() => /No Transactions in any namespace/.test(watching.err()), 'the list');
+  must(await client.create(path, withPath(transaction(name, [change('one')]), ['metadata', 'labels'], { test: name })));
+  await waitFor(() => watching.out().includes(name), 'the watch to tell of it');
+  watching.process.kill('SIGINT');
+  t.match(await watching.finished, { code: 130, out: new RegExp(`^NAMESPACE +NAME +PHASE.*\\ndefault +${name} `) });
+}
+
+t.test('an HTTPS proxy, whose certificate is signed by an authority of the kubeconfig', async (t) => {
+  const own = makeCertificate();
+  const proxy = await startProxy(t, own);
+  const authority = Buffer.from(textAt(cluster, 'certificate-authority-data') ?? '', 'base64').toString();
+  const both = { 'proxy-url': proxy.url, 'certificate-authority-data': base64(`${authority}\n${own.certificate}`) };
+  await tellsOf(t, 'by-https-proxy', ['--kubeconfig', kubeconfig({ token }, both)]);
+  t.ok(proxy.asked.length >= 2, 'requests, and the watch');
+  t.same([...new Set(proxy.asked)], [new URL(plane.url).host]);
+  const stranger = kubeconfig({ token }, { 'proxy-url': proxy.url });
+  t.match(await list(stranger), { code: 1, err: /gives no answer/ }, 'another certificate is not accepted');
+});
+
+t.test('in a Pod: its token, authority and namespace', async (t) => {
+  const folder = join(cli.home, 'pod');
+  const account = await accountKubeconfig(t, client, plane.kubeconfig, '/api/v1/namespaces/default/serviceaccounts/default');
+  const env = podOf(account, folder);
+  writeFileSync(join(folder, 'namespace'), 'kube-public\n');
+  await waitFor(async () => (await cli.run(['list'], { env })).code === 0, 'the binding to take effect');
+  t.match(await cli.run(['list'], { env }), { err: 'No Transactions in namespace kube-public.\n' });
+  await tellsOf(t, 'in-a-pod', [], env);
+  t.match(await cli.run(['list', '--context', 'other'], { env }), {
+    code: 1,
+    err: /^janus: The kubeconfig of this Pod has no context "other"/,
+  });
+  writeFileSync(join(folder, 'token'), 'wrong');
+  t.match(await cli.run(['list'], { env }), { code: 1, err: /does not accept these credentials/ });
 });
 
 t.test('files of KUBECONFIG are merged as kubectl merges them', async (t) => {
@@ -192,6 +240,68 @@ t.test('digits above 2^53 survive, in and out', async (t) => {
   for (const format of ['json', 'yaml'])
     t.match((await cli.run(['status', 'digits', '-o', format, '--kubeconfig', file])).out, /count"?: 9007199254740993/);
   t.match(await cli.run(words, { input: thing }), { code: 0, out: /digits unchanged/ });
+});
+
+/** Watches of that Transaction, as the API server has logged them. */
+function watchesOf(name: string): number {
+  const lines = readFileSync(plane.auditLog ?? '', 'utf8')
+    .trimEnd()
+    .split('\n');
+  const begun = lines
+    .map((line) => JSON.parse(line) as JsonObject)
+    .filter((event) => textAt(event, 'stage') === 'ResponseStarted');
+  return begun.filter((event) => /watch=true/.test(uriOf(event)) && uriOf(event).includes(`metadata.name%3D${name}`)).length;
+}
+const uriOf = (event: JsonObject): string => textAt(event, 'requestURI') ?? '';
+
+t.test(
+  'the API server restarts, and has forgotten the version of the Transaction: nothing is lost, and it is watched once',
+  async (t) => {
+    must(await client.create(path, transaction('quiet', [change('one'), change('two')])));
+    await report('quiet', { phase: 'Prepared', version: 1, progress: '0/2', items: [{}, {}], message: 'before' });
+    const following = cli.start(['status', 'quiet', '-w', '--kubeconfig', kubeconfig({ token })]);
+    await waitFor(() => /Prepared 0\/2 before/.test(following.out()), 'it to say before');
+    // Other objects go on: the version of this one gets old.
+    for (const name of ['old', 'older'])
+      must(await client.create('/api/v1/namespaces/default/configmaps', { metadata: { name } }));
+    await plane.restart('kube-apiserver');
+    const version = textAt(must(await client.get(`${path}/quiet`)), 'metadata', 'resourceVersion') ?? '';
+    const fromThere = await client.get(path, { watch: 'true', resourceVersion: version, timeoutSeconds: '5' });
+    t.match(fromThere.text, /"code":410/, 'a watch from its version is answered with 410');
+    await report('quiet', {
+      phase: 'Committing',
+      version: 2,
+      progress: '1/2',
+      items: [{ state: 'Applied' }, {}],
+      message: 'after',
+    });
+    await waitFor(() => /Committing 1\/2 after/.test(following.out()), 'it to say after');
+    await plane.restart('kube-apiserver');
+    await report('quiet', { phase: 'Committed', version: 3, progress: '2/2', items: [], message: 'done', conditions: finished });
+    const { code, out } = await following.finished;
+    t.equal(code, 0, out);
+    t.match(out, /Prepared 0\/2 before\n[\s\S]*Committing 1\/2 after\n[\s\S]*Committed 2\/2 done\n/);
+    must(await client.create(path, transaction('still', [change('one')])));
+    await plane.restart('kube-apiserver');
+    const file = kubeconfig({ token });
+    // Ready, it may still refuse what it has not loaded yet.
+    await waitFor(async () => (await list(file)).code === 0, 'the API server to list Transactions again');
+    const watched = await cli.run(['status', 'still', '-w', '--timeout', '3s', '--kubeconfig', file]);
+    t.match(watched, { code: 5 }, watched.err);
+    t.equal(watchesOf('still'), 1);
+  },
+);
+
+t.test('--request-timeout ends a request, and 0 leaves it its time', async (t) => {
+  const file = kubeconfig({ token });
+  plane.freeze('etcd', true);
+  t.teardown(() => plane.freeze('etcd', false));
+  const patient = cli.start(['list', '--kubeconfig', file, '--request-timeout', '0']);
+  const short = await cli.run(['list', '--kubeconfig', file, '--request-timeout', '1s']);
+  t.match(short, { code: 1, err: /gives no answer/ });
+  plane.freeze('etcd', false);
+  t.match(await patient.finished, { code: 0, out: /^NAME / });
+  for (const text of ['soon', '10ms']) t.match(await cli.run(['list', '--request-timeout', text]), { code: 64 });
 });
 
 const control = '\u001b';

@@ -1,10 +1,17 @@
 // The commands on the real API server, through the packed program: what they do, what they print into a pipe, how they exit.
-import t from 'tap';
+import { spawnSync } from 'node:child_process';
+import { readFileSync, truncateSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import t, { type Test } from 'tap';
+import { parse } from 'yaml';
 import { at, isList, type JsonObject, textAt } from '../../hooks/model/json.ts';
 import { openCli } from '../support/cli.ts';
 import { must, waitFor } from '../support/client.ts';
+import { accountKubeconfig } from '../support/engine-identity.ts';
+import { pathWithKubectl } from '../support/kubectl.ts';
 import { account, startStage } from '../support/stage.ts';
 import { change, createConfigMaps } from '../support/targets.ts';
+import { installOldestNode } from '../tools/oldest-node/oldest-node.ts';
 
 const stage = await startStage(t);
 const cli = await openCli(t, stage.kubeconfig);
@@ -17,6 +24,7 @@ const configMap = (name: string, data: JsonObject = { color: 'red' }) =>
   ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data }) as const;
 const transactionsPath = `/apis/tx.janus.io/v1alpha1/namespaces/${stage.namespace}/transactions`;
 const names = async (path: string) => (await stage.client.list(path)).items.map((item) => textAt(item, 'metadata', 'name') ?? '');
+const shellPath = `${cli.programs}:${dirname(process.execPath)}:/usr/bin:/bin`;
 const never = { ready: { field: { path: '.data.never' } }, timeout: '5m' };
 
 /** A file with a Transaction of the stage. */
@@ -139,18 +147,35 @@ t.test('--confirm shows the plan; what would be refused is not created', async (
   t.notOk(all.includes('unanswered') || all.includes('unwanted'));
 });
 
-t.test('a command line that is killed changes nothing of the outcome', async (t) => {
-  for (const [index, when] of ['created', 'Applied'].entries()) {
-    const name = `killed-${index}`;
-    const objects = Array.from({ length: 4 }, (_, number) =>
-      change('Create', `${name}-${number}`, configMap(`${name}-${number}`)),
-    );
-    const running = cli.start(['apply', '-f', fileOf(name, objects), '--wait']);
-    await waitFor(() => running.out().includes(when), `it to say ${when}`);
-    running.process.kill('SIGKILL');
-    await running.finished;
-    t.equal(textAt(await stage.finished(name), 'phase'), 'Committed');
-  }
+t.test('--gate waits for all at the end; --recreate-immutable recreates', async (t) => {
+  const labels = { app: 'idle' };
+  const template = { metadata: { labels }, spec: { containers: [{ name: 'one', image: 'one' }] } };
+  const spec = { selector: { matchLabels: labels }, template };
+  // There are no nodes: its Pods never run.
+  const idle = cli.write(
+    'idle.json',
+    JSON.stringify({ apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'idle' }, spec }),
+  );
+  const gated = await janus('apply', '-f', idle, ...release, '--name', 'idle', '--gate', '1s', '--wait');
+  t.match(gated, { code: 3, out: /Deployment idle Restored/ });
+  t.match(await stage.read('idle'), {
+    spec: { gate: { timeout: '1s' } },
+    status: { items: [{ error: { reason: 'GateTimeout' } }] },
+  });
+  t.match(await janus('apply', '-f', idle, ...release, '--name', 'bad-gate', '--gate', 'soon'), {
+    code: 1,
+    out: '',
+    err: /spec\.gate\.timeout/,
+  });
+  const fixed = (color: string) => ({ ...configMap('fixed', { color }), immutable: true });
+  const apply = (name: string, color: string, ...words: readonly string[]) =>
+    cli.run(['apply', '-f', '-', ...release, '--name', name, '--field-manager', 'shop', '--wait', ...words], {
+      input: JSON.stringify(fixed(color)),
+    });
+  t.match(await apply('fixed-1', 'red'), { code: 0 });
+  t.match(await apply('fixed-2', 'blue'), { code: 2, out: /field is immutable/ });
+  t.match(await apply('fixed-3', 'blue', '--recreate-immutable'), { code: 0 });
+  t.equal(textAt(must(await stage.client.get(stage.path('configmaps/fixed'))), 'data', 'color'), 'blue');
 });
 
 t.test('what cannot become a Transaction is refused by one line, and nothing is created', async (t) => {
@@ -160,12 +185,20 @@ t.test('what cannot become a Transaction is refused by one line, and nothing is 
   const large = { ...many, items: [configMap('large', { text: 'x'.repeat(1_600_000) })] };
   const generated = { ...configMap(''), metadata: { generateName: 'one-' } };
   const own = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: stage.namespace } };
+  const secret = (name: string) => ({
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { name },
+    stringData: { text: 'x'.repeat(600_000) },
+  });
+  const secrets = { ...many, items: [secret('one'), secret('two')] };
   const rows: readonly (readonly [JsonObject, RegExp])[] = [
     [many, /^janus: These are 501 objects, and a Transaction takes at most 500/],
     [twice, /^janus: ConfigMap .*\/one is there twice/],
     [large, /^janus: The Transaction would take 1\.6 MB/],
     [generated, /^janus: .* holds a ConfigMap with generateName/],
     [own, /^janus: .* holds Namespace .*, in which the Transaction itself is/],
+    [secrets, /^janus: The Secrets take 1\.2 MB in all, and one Secret holds at most 1 MiB/],
   ];
   for (const [object, words] of rows) {
     const { code, out, err } = await cli.run(['apply', '-f', '-', ...release], { input: JSON.stringify(object) });
@@ -176,10 +209,27 @@ t.test('what cannot become a Transaction is refused by one line, and nothing is 
     input: JSON.stringify(configMap('x')),
   });
   t.match(refusedName, { code: 1, out: '' });
+  truncateSync(cli.write('huge.yaml', ''), 70_000_000);
+  const huge = await janus('apply', '-f', 'huge.yaml', ...release);
+  t.match(huge, {
+    code: 1,
+    out: '',
+    err: /^janus: .*huge\.yaml takes 70 MB, and manifests may take 64 MiB: apply it in parts\.\n$/,
+  });
+  const again = cli.write('again-and-again.json', JSON.stringify(configMap('again')));
+  t.match(await janus('apply', '-f', again, '-f', again, ...release), {
+    code: 1,
+    out: '',
+    err: /ConfigMap .*\/again is there twice/,
+  });
   t.same(await names(transactionsPath), before);
+  t.notOk(
+    (await names(stage.path('secrets'))).some((name) => name.endsWith('-contents')),
+    'and no Secret',
+  );
 });
 
-t.test('list, history, status, locks and version', async (t) => {
+t.test('list, history, status and version', async (t) => {
   const wide = await janus('list', ...where, '-o', 'wide');
   t.match(wide, { code: 0, out: /^NAME +PHASE +DONE +REASON +AGE +CURRENT/ });
   t.match(
@@ -187,11 +237,18 @@ t.test('list, history, status, locks and version', async (t) => {
     new RegExp(`^NAMESPACE +NAME[\\s\\S]*^${stage.namespace} +folder +Committed +3/3`, 'm'),
   );
   t.match(await janus('list', ...where, '-l', 'none=such'), { code: 0, out: '', err: /^No Transactions in namespace/ });
+  t.match((await janus('list', ...where, '-l', `${key}=${value}`)).out, /^folder +Committed/m);
+  t.match(await janus('list', ...where, '-w', '-o', 'json'), { code: 64, err: /--watch shows rows: leave out -o json/ });
   t.match((await janus('list', ...where, '-o', 'name')).out, /^transaction\.tx\.janus\.io\/folder$/m);
   const json = JSON.parse((await janus('list', ...where, '-o', 'json')).out);
   t.ok(isList(json.items) && json.items.length > 5);
   t.match((await janus('status', 'late', ...where)).out, /^late {2}RolledBack.*\n└─ ↺ ConfigMap late {2}Restored/);
   t.match((await cli.run(['status', 'late', ...where], { env: { LANG: 'C' } })).out, /^`- ~ ConfigMap late/m);
+  const always = await janus('status', 'late', ...where, '--color', 'always');
+  t.ok(always.out.includes('\u001b[33mRolledBack'), always.out);
+  for (const more of [[], ['--color', 'never']])
+    t.notOk((await janus('status', 'late', ...where, ...more)).out.includes('\u001b'));
+  t.match(await janus('status', 'late', ...where, '--color', 'pink'), { code: 64 });
   t.match((await janus('history', 'configmap/kept', ...where)).out, /undone +\d+s +RolledBack .* Update +Restored/);
   t.match(await janus('history', 'configmap/nobody', ...where), {
     code: 0,
@@ -201,12 +258,77 @@ t.test('list, history, status, locks and version', async (t) => {
     code: 0,
     out: /^client \d+\.\d+\.\d+\nengine unknown: Deployment janus-system\/janus cannot be read \(NotFound\)/,
   });
+});
+
+t.test('--kubeconfig, --context and -n choose as they do for kubectl', async (t) => {
+  const config = parse(readFileSync(stage.kubeconfig, 'utf8')) as { contexts: { name: string; context: JsonObject }[] };
+  const [first] = config.contexts;
+  const second = { name: 'second', context: { ...first?.context, namespace: stage.namespace } };
+  const path = cli.write('two-contexts', JSON.stringify({ ...config, contexts: [first, second] }));
+  const two = ['list', '--kubeconfig', path];
+  t.match(await cli.run([...two, '--context', 'second'], { env: { KUBECONFIG: 'not-there' } }), {
+    code: 0,
+    out: /^folder +Committed/m,
+  });
+  t.match(await janus(...two, '--context', 'second', '-n', 'kube-public'), {
+    err: 'No Transactions in namespace kube-public.\n',
+  });
+  t.match(await janus(...two), { err: 'No Transactions in namespace default.\n' });
+});
+
+const leases = '/apis/coordination.k8s.io/v1/namespaces/janus-system/leases';
+
+t.test('locks: held, expired, of a Transaction that is gone; without rights to Leases, what Transactions say', async (t) => {
   const file = fileOf('holds', [{ ...change('Create', 'held', configMap('held')), gate: never }]);
   await janus('apply', '-f', file);
   await stage.phase('holds', 'Committing');
-  const held = new RegExp(`^ConfigMap ${stage.namespace}/held +${stage.namespace}/holds +0:\\d\\d +4:\\d\\d +held$`, 'm');
-  t.match((await janus('locks')).out, held);
+  const row = (name: string, holder: string, times: string, state: string) =>
+    new RegExp(`^ConfigMap ${stage.namespace}/${name} +${stage.namespace}/${holder} +${times} +${state}$`, 'm');
+  t.match((await janus('locks')).out, row('held', 'holds', '0:\\d\\d +4:\\d\\d', 'held'));
+  // What an engine that ended leaves behind: its Leases, with their last renewal.
+  const [name = ''] = await stage.leases();
+  const lease = must(await stage.client.get(`${leases}/${name}`));
+  const holder = textAt(lease, 'spec', 'holderIdentity') ?? '';
+  const [place = '', , uid = ''] = holder.split('/');
+  const old = new Date(Date.now() - 20 * 60_000).toISOString().replace('Z', '000Z');
+  for (const [target, owner] of [
+    ['left', `${place}/gone/${'0'.repeat(uid.length)}`],
+    ['late', holder],
+  ] as const) {
+    const annotations = {
+      ...(at(lease, 'metadata', 'annotations') as JsonObject),
+      'tx.janus.io/target': `ConfigMap ${stage.namespace}/${target}`,
+      'tx.janus.io/transaction': owner.split('/').slice(0, 2).join('/'),
+    };
+    const spec = { ...(at(lease, 'spec') as JsonObject), holderIdentity: owner, renewTime: old, acquireTime: old };
+    const metadata = { name: `${name}-${target}`, labels: at(lease, 'metadata', 'labels') ?? {}, annotations };
+    must(await stage.client.create(leases, { metadata, spec }));
+  }
+  const { out } = await janus('locks');
+  t.match(out, row('left', 'gone', '\\d\\d:\\d\\d +-1\\d:\\d\\d', 'expired, its Transaction is gone'));
+  t.match(out, row('late', 'holds', '\\d\\d:\\d\\d +-1\\d:\\d\\d', 'expired'));
+  const rules = [{ apiGroups: ['tx.janus.io'], resources: ['transactions'], verbs: ['get', 'list', 'watch'] }];
+  const env = { KUBECONFIG: await reader(t, 'viewer', rules) };
+  const seen = await cli.run(['locks', ...where], { env });
+  t.match(seen, {
+    code: 0,
+    out: new RegExp(`^TARGET +WANTED BY +PHASE\nConfigMap ${stage.namespace}/held +${stage.namespace}/holds +Committing\n$`),
+    err: /^You may not list leases in namespace janus-system \(Forbidden\): this is what Transactions say\.\nYou may not list secrets in namespace .* \(Forbidden\)/,
+  });
 });
+
+/** A kubeconfig for a ServiceAccount with these rights in the namespace. */
+async function reader(t: Test, name: string, rules: readonly JsonObject[]): Promise<string> {
+  const rbac = `/apis/rbac.authorization.k8s.io/v1/namespaces/${stage.namespace}`;
+  must(await stage.client.create(stage.path('serviceaccounts'), { metadata: { name } }));
+  must(await stage.client.create(`${rbac}/roles`, { metadata: { name }, rules }));
+  const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name };
+  const subjects = [{ kind: 'ServiceAccount', name, namespace: stage.namespace }];
+  must(await stage.client.create(`${rbac}/rolebindings`, { metadata: { name }, roleRef, subjects }));
+  const env = { KUBECONFIG: await accountKubeconfig(t, stage.client, stage.kubeconfig, stage.path(`serviceaccounts/${name}`)) };
+  await waitFor(async () => (await cli.run(['list', ...where], { env })).code === 0, 'the binding to take effect');
+  return env.KUBECONFIG;
+}
 
 t.test('what is not there, and what is wrong', async (t) => {
   t.match(await janus('status', 'nobody', ...where), { code: 1, err: /^janus: There is no Transaction nobody in namespace / });
@@ -229,4 +351,61 @@ t.test('names are completed, for kubectl too', async (t) => {
   for (const shell of ['bash', 'zsh', 'fish', 'powershell'])
     t.match(await janus('completion', shell), { code: 0, out: /__complete/ });
   t.match(await janus('completion', 'csh'), { code: 64 });
+});
+
+/** Scripts that print what a shell offers for these words, the last of them begun. */
+const shells: Readonly<Record<string, (words: readonly string[]) => readonly string[]>> = {
+  bash: (words) => [
+    '--norc',
+    '-c',
+    `source <(janus completion bash); COMP_WORDS=(janus ${words.join(' ')}); COMP_CWORD=${words.length}
+    "$(complete -p janus | sed 's/.* -F \\([^ ]*\\) .*/\\1/')"; printf '%s\\n' "\${COMPREPLY[@]}"`,
+  ],
+  // Outside of a terminal its completion system does not run: what the script calls of it prints.
+  zsh: (words) => [
+    '-fc',
+    `compdef() { shell=$1 }; _describe() { print -l -- "\${(@P)2}" }; source <(janus completion zsh)
+    words=(janus ${words.join(' ')}); CURRENT=${words.length + 1}; $shell`,
+  ],
+  fish: (words) => ['--no-config', '-c', `janus completion fish | source; complete -C 'janus ${words.join(' ')}'`],
+};
+
+for (const [shell, asking] of Object.entries(shells)) {
+  const isThere = spawnSync(shell, ['-c', 'exit 0'], { env: { PATH: shellPath } }).status === 0;
+  t.test(`${shell} completes commands, options, names of the cluster`, isThere ? {} : { skip: `needs ${shell}` }, async (t) => {
+    const offered = async (...words: readonly string[]) => {
+      const { out, err } = await cli.run(asking(words), { node: shell, bare: true, env: { PATH: shellPath } });
+      t.equal(err, '');
+      return out;
+    };
+    t.match(await offered('sta'), /^status\b.*\n$/);
+    t.match(await offered('undo', ...where, 'fol'), /^folder\b.*\n$/);
+    t.match(await offered('apply', '--serv'), /^--service-account\b.*\n$/);
+    if (shell === 'bash') t.equal(await offered('apply', '-f', 'hug'), 'huge.yaml\n', 'and files');
+  });
+}
+
+t.test('kubectl runs it as its plugin, and completes it', async (t) => {
+  const env = { PATH: `${cli.programs}:${dirname(process.execPath)}:${await pathWithKubectl()}` };
+  const kubectl = (...words: readonly string[]) => cli.run(words, { node: 'kubectl', bare: true, env });
+  t.match(await kubectl('janus', '--help'), { code: 0, out: /^Usage: kubectl janus / });
+  t.match(await kubectl('janus', 'status', 'nobody', ...where), {
+    code: 1,
+    err: /^kubectl janus: There is no Transaction nobody/,
+  });
+  t.match(await kubectl('janus', 'list', ...where), { code: 0, out: /^folder +Committed/m });
+  t.match(await kubectl('__complete', 'janus', 'status', ...where, 'fol'), { code: 0, out: /^folder\n:4\n/ });
+});
+
+t.test('the oldest Node that the package names runs it', async (t) => {
+  const node = await installOldestNode((line) => process.stderr.write(`${line}\n`));
+  const { engines } = JSON.parse(readFileSync(join(cli.folder, 'package.json'), 'utf8'));
+  t.match(spawnSync(node, ['--version'], { encoding: 'utf8' }).stdout, `v${engines.node.replace('>=', '')}.`);
+  const old = (...words: readonly string[]) => cli.run(words, { node });
+  t.match(await old('--help'), { code: 0, out: /^Usage: janus / });
+  t.match(await old('version'), { code: 0, out: /^client \d/ });
+  const file = fileOf('by-old-node', [change('Create', 'by-old-node', configMap('by-old-node'))]);
+  t.match(await old('lint', '-f', file), { code: 0 });
+  t.match(await old('plan', '-f', file), { code: 1, out: /^\+ create +ConfigMap/m });
+  t.match(await old('apply', '-f', file, '--wait'), { code: 0 });
 });

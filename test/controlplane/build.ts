@@ -1,7 +1,8 @@
 // The binaries of the control plane: etcd, kube-apiserver and kube-controller-manager, from the modules pinned in go.mod, or from those of
-// another minor version, or ready ones from a folder.
+// another minor version, or ready ones from a folder; and the kubectl that tests type.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { isProgram } from '../support/program.ts';
 import { buildTools, isCached, type ReportLine, type Tools } from '../tools/build.ts';
 import type { Binaries } from './components.ts';
 import { prebuiltBinaries } from './prebuilt.ts';
@@ -19,6 +20,13 @@ export async function buildBinaries(report: ReportLine, env: NodeJS.ProcessEnv =
     'kube-apiserver': join(directory, 'kube-apiserver'),
     'kube-controller-manager': join(directory, 'kube-controller-manager'),
   };
+}
+
+/** The path of kubectl: that in the folder of a ready control plane, if it has one; else of the pinned version, whatever is started. */
+export async function buildKubectl(report: ReportLine, env: NodeJS.ProcessEnv = process.env): Promise<string> {
+  const ready = join(env.JANUS_CONTROL_PLANE ?? '', 'kubectl');
+  if (env.JANUS_CONTROL_PLANE && isProgram(ready)) return ready;
+  return join(await buildTools(controlPlane(patchOf(), env), report, env), 'kubectl');
 }
 
 /** Whether a control plane starts without a build. */

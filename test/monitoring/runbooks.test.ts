@@ -1,19 +1,15 @@
-// docs/runbooks.md, followed on the real control plane: the commands as they stand there, by kubectl. Where there is no kubectl
-// the requests that they come to are sent to the API server.
+// docs/runbooks.md, followed on the real control plane: the commands as they stand there, by kubectl.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { at, textAt } from '../../hooks/model/json.ts';
 import { must, waitFor } from '../support/client.ts';
-import { engineNamespace } from '../support/install.ts';
-import { hasKubectl, type } from '../support/kubectl.ts';
+import { type } from '../support/kubectl.ts';
 import { snapshotParts } from '../support/snapshots.ts';
 import { type Stage, startStage } from '../support/stage.ts';
 import { step, stepToEnd, stepUntil } from '../support/stepping.ts';
 import { change, createConfigMaps } from '../support/targets.ts';
 import { readShipped } from './shipped.ts';
-
-const isTyped = hasKubectl();
 
 /** The commands of a section, each block by itself. */
 function blocksOf(title: string): readonly string[] {
@@ -29,23 +25,12 @@ interface Following {
   readonly folder: string;
 }
 
-/** Types a block, or does the same without kubectl; gives what it printed. */
-async function follow(
-  t: Test,
-  { stage, name, folder }: Following,
-  block: string,
-  byApi: () => Promise<unknown>,
-): Promise<string> {
-  if (!isTyped) {
-    await byApi();
-    return '';
-  }
+/** Types a block; gives what it printed. */
+async function follow(t: Test, { stage, name, folder }: Following, block: string): Promise<string> {
   const { code, output } = await type(block, folder, { KUBECONFIG: stage.kubeconfig, NAMESPACE: stage.namespace, NAME: name });
   t.equal(code, 0, output);
   return output;
 }
-
-const nothing = async (): Promise<void> => undefined;
 
 /** Metacontroller, back again: takes the steps once the annotation is there. */
 async function goOnOnce(stage: Stage, name: string, annotation: string): Promise<void> {
@@ -85,9 +70,9 @@ t.test('JanusTransactionStuck: it is looked at, stopped and undone', async (t) =
   await createConfigMaps(stage, ['a', 'b']);
   await stage.transaction('stuck', [change('Patch', 'a', red), change('Patch', 'b', red)]);
   await stepUntil(stage, 'stuck', 'Committing');
-  const looked = await follow(t, following, look, nothing);
-  if (isTyped) t.match(looked, /1 of 2 changes applied/);
-  const stopped = follow(t, following, stop, () => stage.annotate('stuck', { 'tx.janus.io/request-rollback': '1' }));
+  const looked = await follow(t, following, look);
+  t.match(looked, /1 of 2 changes applied/);
+  const stopped = follow(t, following, stop);
   await Promise.all([stopped, goOnOnce(stage, 'stuck', 'tx.janus.io/request-rollback')]);
   t.equal(textAt(await stage.read('stuck'), 'status', 'phase'), 'RolledBack');
   t.equal(textAt(must(await stage.client.get(stage.path('configmaps/a'))), 'data', 'color'), 'blue');
@@ -102,15 +87,15 @@ t.test('A Transaction that waits for a gate: it is looked at, stopped and undone
   await stage.transaction('gated', [{ ...change('Patch', 'a', red), gate }, change('Patch', 'b', red)]);
   await stepUntil(stage, 'gated', 'Committing');
   await step(stage, 'gated');
-  const looked = await follow(t, following, look, nothing);
+  const looked = await follow(t, following, look);
   const waits = /waiting for ConfigMap \S*a\b.*expected \.data\.loaded to have a value.*found /;
-  if (isTyped) t.match(looked, waits);
-  if (isTyped) t.match(looked, /^ConfigMap a: \{.*"found":/m);
-  const stopped = follow(t, following, stop, () => stage.annotate('gated', { 'tx.janus.io/request-rollback': '1' }));
+  t.match(looked, waits);
+  t.match(looked, /^ConfigMap a: \{.*"found":/m);
+  const stopped = follow(t, following, stop);
   await Promise.all([stopped, goOnOnce(stage, 'gated', 'tx.janus.io/request-rollback')]);
   t.equal(textAt(await stage.read('gated'), 'status', 'phase'), 'RolledBack');
-  const said = await follow(t, following, why, nothing);
-  if (isTyped) t.equal(said, 'RollbackRequested: a rollback was requested\n');
+  const said = await follow(t, following, why);
+  t.equal(said, 'RollbackRequested: a rollback was requested\n');
 });
 
 t.test('JanusRollbackConflict: what is left is found, put right, and the undo ends', async (t) => {
@@ -123,12 +108,12 @@ t.test('JanusRollbackConflict: what is left is found, put right, and the undo en
   await meddle(stage, 'a', 'green');
   await meddle(stage, 'b', 'green');
   t.equal((await stepToEnd(stage, 'conflict')).phase, 'Failed');
-  const looked = await follow(t, following, look, nothing);
-  if (isTyped) t.match(looked, /^RollbackConflict: .*data\.color \(by their-tool\)/);
-  const listed = await follow(t, following, changes, nothing);
-  if (isTyped) t.equal(listed, 'Patch ConfigMap a\nPatch ConfigMap b\n');
+  const looked = await follow(t, following, look);
+  t.match(looked, /^RollbackConflict: .*data\.color \(by their-tool\)/);
+  const listed = await follow(t, following, changes);
+  t.equal(listed, 'Patch ConfigMap a\nPatch ConfigMap b\n');
   await meddle(stage, 'a', 'blue');
-  const retried = follow(t, following, retry, () => stage.annotate('conflict', { 'tx.janus.io/retry-rollback': '1' }));
+  const retried = follow(t, following, retry);
   await Promise.all([retried, goOnOnce(stage, 'conflict', 'tx.janus.io/retry-rollback')]);
   t.equal(textAt(await stage.read('conflict'), 'status', 'phase'), 'RolledBack');
 });
@@ -142,30 +127,13 @@ t.test('A Transaction that cannot finalize: the glass is broken, nothing of it s
   await stage.transaction('orphan', [change('Patch', 'a', red), change('Patch', 'b', red)]);
   await stepUntil(stage, 'orphan', 'Committing');
   t.equal((await stage.leases()).length, 2);
-  await follow(t, following, breakGlass, () => breakByApi(stage, 'orphan'));
+  await follow(t, following, breakGlass);
   const transaction = `/apis/tx.janus.io/v1alpha1/namespaces/${stage.namespace}/transactions/orphan`;
   await waitFor(async () => (await client.get(transaction)).code === 404, 'the Transaction to be gone');
   await waitFor(async () => (await snapshotParts(stage, 'orphan')).length === 0, 'its snapshot to be gone');
   t.same(await stage.leases(), []);
   t.equal(textAt(must(await client.get(path('configmaps/a'))), 'data', 'color'), 'red', 'what was applied stays');
-  if (!isTyped) return;
   const kept = (file: string): string => readFileSync(join(following.folder, file), 'utf8');
   t.match(kept('orphan-transaction.yaml'), /phase: Committing/);
   t.match(kept('orphan-snapshots.yaml'), /name: orphan-rollback-/);
 });
-
-/** What the commands come to. */
-async function breakByApi({ client, namespace, path, read, leases }: Stage, name: string): Promise<void> {
-  const selector = { labelSelector: `tx.janus.io/transaction-uid=${textAt(await read(name), 'metadata', 'uid')}` };
-  const transaction = `/apis/tx.janus.io/v1alpha1/namespaces/${namespace}/transactions/${name}`;
-  const finalizers = { metadata: { finalizers: null } };
-  await client.delete(transaction);
-  await client.patch(transaction, finalizers);
-  for (const snapshot of (await client.list(path('configmaps'), selector)).items) {
-    const own = path(`configmaps/${textAt(snapshot, 'metadata', 'name')}`);
-    await client.patch(own, finalizers);
-    await client.delete(own);
-  }
-  for (const lease of await leases())
-    await client.delete(`/apis/coordination.k8s.io/v1/namespaces/${engineNamespace}/leases/${lease}`);
-}

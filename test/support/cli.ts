@@ -18,6 +18,7 @@ interface Running {
   readonly finished: Promise<Finished>;
   /** What it has written so far. */
   readonly out: () => string;
+  readonly err: () => string;
 }
 
 interface Use {
@@ -79,7 +80,7 @@ export async function openCli(t: Teardown, kubeconfig?: string): Promise<Cli> {
       child.on('error', reject);
       child.on('close', (code) => resolve({ code, ...texts }));
     });
-    return { process: child, finished, out: () => texts.out };
+    return { process: child, finished, out: () => texts.out, err: () => texts.err };
   };
   return {
     folder,

@@ -1,9 +1,12 @@
-// kubectl, if it is installed: runs the commands that people type.
-import { spawn, spawnSync } from 'node:child_process';
+// kubectl, built with the control plane: runs the commands that people type. A kubectl of the machine is not used.
+import { spawn } from 'node:child_process';
+import { delimiter, dirname } from 'node:path';
+import { buildKubectl } from '../controlplane/build.ts';
 
-/** A test machine need not have it: then tests read from the API server what kubectl would show. */
-export function hasKubectl(): boolean {
-  return spawnSync('kubectl', ['version', '--client']).status === 0;
+/** The PATH of this process, in which `kubectl` is that one. Builds it if nobody has. */
+export async function pathWithKubectl(): Promise<string> {
+  const kubectl = await buildKubectl((line) => process.stderr.write(`${line}\n`));
+  return `${dirname(kubectl)}${delimiter}${process.env.PATH ?? ''}`;
 }
 
 interface Typed {
@@ -12,9 +15,8 @@ interface Typed {
 }
 
 /** Runs commands in that folder with these variables. They end at the first failure. */
-export function type(commands: string, folder: string, environment: Readonly<Record<string, string>>): Promise<Typed> {
-  const { PATH = '', HOME = '' } = process.env;
-  const env = { PATH, HOME, ...environment };
+export async function type(commands: string, folder: string, environment: Readonly<Record<string, string>>): Promise<Typed> {
+  const env = { PATH: await pathWithKubectl(), HOME: process.env.HOME ?? '', ...environment };
   const child = spawn('bash', ['-euo', 'pipefail', '-c', commands], { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] });
   let output = '';
   for (const stream of [child.stdout, child.stderr])

@@ -1,6 +1,8 @@
-// An HTTP proxy: it joins its callers with hosts by CONNECT, counts, and can cut all that it has joined.
+// An HTTP proxy, by TLS with a certificate: it joins its callers with hosts by CONNECT, counts, and can cut all that it has joined.
 import { createServer } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import { type AddressInfo, connect, type Socket } from 'node:net';
+import type { Certificate } from './certificate.ts';
 import type { Teardown } from './client.ts';
 
 interface Proxy {
@@ -11,10 +13,11 @@ interface Proxy {
   cut(): number;
 }
 
-export async function startProxy(t: Teardown): Promise<Proxy> {
+export async function startProxy(t: Teardown, own?: Certificate): Promise<Proxy> {
   const asked: string[] = [];
   const open = new Set<Socket>();
-  const server = createServer((_, answer) => answer.writeHead(405).end());
+  const server = own === undefined ? createServer() : createTlsServer({ cert: own.certificate, key: own.key });
+  server.on('request', (_, answer) => answer.writeHead(405).end());
   server.on('connect', (request, caller: Socket) => {
     asked.push(request.url ?? '');
     const [host = '', port = ''] = (request.url ?? '').split(':');
@@ -41,5 +44,5 @@ export async function startProxy(t: Teardown): Promise<Proxy> {
     server.close();
     cut();
   });
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked, cut };
+  return { url: `${own === undefined ? 'http' : 'https'}://127.0.0.1:${(server.address() as AddressInfo).port}`, asked, cut };
 }

@@ -1,8 +1,7 @@
 // The sealing key is replaced as docs/sealing.md says, by its commands: what was sealed before stays readable until its key is
 // dropped, and then the reason is told and nothing is written.
 import { execFile } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import t from 'tap';
 import { at, textAt } from '../../hooks/model/json.ts';
@@ -12,6 +11,7 @@ import { createSealer, type KeyRing } from '../../server/kubernetes/sealer.ts';
 import { ensureSealingKeys, sealingKeyName } from '../../server/kubernetes/sealing-key.ts';
 import { freeNamespace, must } from '../support/client.ts';
 import { openEngines } from '../support/engine.ts';
+import { pathWithKubectl } from '../support/kubectl.ts';
 import { snapshotOf } from '../support/snapshots.ts';
 import { type Stage, startStage } from '../support/stage.ts';
 import { step, stepToEnd, stepUntil } from '../support/stepping.ts';
@@ -21,7 +21,6 @@ const page = readFileSync(new URL('../../docs/sealing.md', import.meta.url), 'ut
 const commands = [...page.matchAll(/```sh\n(.*?)```/gs)].map(([, command = '']) => command);
 const [addKey = '', useKey = '', listKeys = '', dropKey = ''] = commands;
 
-const hasKubectl = (process.env.PATH ?? '').split(delimiter).some((folder) => existsSync(join(folder, 'kubectl')));
 const run = promisify(execFile);
 
 async function secretPath(stage: Stage, namespace: string): Promise<string> {
@@ -40,9 +39,7 @@ async function commit(stage: Stage, name: string): Promise<string> {
   return JSON.stringify(at(await snapshotOf(stage, name), 'data'));
 }
 
-const kubectl = hasKubectl ? {} : { skip: 'needs kubectl' };
-
-t.test('the sealing key is replaced by the commands of docs/sealing.md', kubectl, async (t) => {
+t.test('the sealing key is replaced by the commands of docs/sealing.md', async (t) => {
   const bare = await startStage(t, { withoutLoop: true });
   const namespace = await freeNamespace(bare.client, 'keys', t);
   const path = await secretPath(bare, namespace);
@@ -61,7 +58,7 @@ t.test('the sealing key is replaced by the commands of docs/sealing.md', kubectl
   const stage = restart();
   const type = async (command: string): Promise<string> => {
     const text = command.replaceAll('janus-system', namespace).replaceAll('/data/key-1', `/data/${first}`);
-    const env = { PATH: process.env.PATH, HOME: process.env.HOME, KUBECONFIG: bare.kubeconfig };
+    const env = { PATH: await pathWithKubectl(), HOME: process.env.HOME, KUBECONFIG: bare.kubeconfig };
     const { stdout } = await run('bash', ['-c', `set -eu -o pipefail\n${text}`], { env });
     ring = await read();
     return stdout;

@@ -20,14 +20,18 @@ export type ReportLine = (line: string) => void;
 
 const commonFlags = ['-trimpath', '-buildvcs=false', '-mod=readonly'];
 
-/** The cache of this version: `$XDG_CACHE_HOME/janus/<name>-<hash>`, by default below `~/.cache`. */
+/** The cache of this version. */
 function cacheDirectory(tools: Tools, env: NodeJS.ProcessEnv): string {
   const hash = createHash('sha256');
   const sources = globSync('**/*.go', { cwd: tools.directory }).sort();
   for (const file of ['go.mod', 'go.sum', ...sources]) hash.update(readFileSync(join(tools.directory, file))).update('\0');
   hash.update(JSON.stringify([flagsOf(tools), process.platform, process.arch]));
-  const root = env.XDG_CACHE_HOME || join(homedir(), '.cache');
-  return join(root, 'janus', `${tools.name}-${hash.digest('hex').slice(0, 16)}`);
+  return inCache(`${tools.name}-${hash.digest('hex').slice(0, 16)}`, env);
+}
+
+/** `$XDG_CACHE_HOME/janus/<name>`, by default below `~/.cache`. */
+export function inCache(name: string, env: NodeJS.ProcessEnv = process.env): string {
+  return join(env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'janus', name);
 }
 
 /**
@@ -87,7 +91,8 @@ async function compile(tools: Tools, into: string, progress: Progress): Promise<
   if (built.code !== 0) throw new Error(`${tools.title}: go could not build it:\n${lastLines(built.stderr)}`);
 }
 
-function publish(unfinished: string, directory: string): void {
+/** Gives a whole directory its name in the cache, unless another build was first. */
+export function publish(unfinished: string, directory: string): void {
   try {
     renameSync(unfinished, directory);
   } catch (error) {

@@ -1,8 +1,10 @@
 // Which tests need tools of their own beside the control plane. They are built before tap starts: a build takes minutes, which
 // a test file has not, and two files that want the same one would build it twice.
+import { buildKubectl } from '../controlplane/build.ts';
 import type { ReportLine } from './build.ts';
 import { buildLua } from './gitops/gitops.ts';
 import { buildHelm } from './helm/helm.ts';
+import { installOldestNode } from './oldest-node/oldest-node.ts';
 import { buildPackages } from './packages/packages.ts';
 import { buildPackaging } from './packaging/packaging.ts';
 import { buildPrometheus } from './prometheus/prometheus.ts';
@@ -15,6 +17,11 @@ interface Need {
 }
 
 const needs: readonly Need[] = [
+  ...['cli/', 'demo.test.ts', 'examples/', 'monitoring/', 'packaging/cli-', 'threats/rotation.test.ts'].map((tests) => ({
+    tests: `test/${tests}`,
+    build: buildKubectl,
+  })),
+  { tests: 'test/cli/', build: installOldestNode },
   { tests: 'test/monitoring/', build: buildPrometheus },
   { tests: 'test/packaging/', build: buildPackaging },
   { tests: 'test/packaging/', build: buildHelm },

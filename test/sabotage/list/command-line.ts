@@ -57,6 +57,20 @@ export const commandLine: readonly Sabotage[] = [
     caughtBy: ['test/cli/connections.test.ts'],
   },
   {
+    name: 'cli-watch-from-the-object',
+    fault: 'a Transaction is watched from its own version, which the API server forgets, not from that of the list',
+    edits: [
+      { file: 'cli/cluster/follow.ts', find: 'version: versionIn(answer.body) };', replace: 'version: versionIn(object) };' },
+    ],
+    caughtBy: ['test/cli/connections.test.ts'],
+  },
+  {
+    name: 'cli-proxy-without-authority',
+    fault: 'an HTTPS proxy is not verified by the authorities of the kubeconfig',
+    edits: [{ file: 'cli/cluster/kubeconfig.ts', find: '  trustProxy(config);', replace: '' }],
+    caughtBy: ['test/cli/connections.test.ts'],
+  },
+  {
     name: 'cli-ends-before-its-request',
     fault: 'undo --wait takes the end before the request for the end after it',
     edits: [
