@@ -49,7 +49,7 @@ const cases: Readonly<Record<string, Case>> = {
     lacks: ['"resources":["secrets"],"verbs":["create"]', '"apiGroups":["*"]', '"namespace":"metacontroller"'],
   },
   'with one Metacontroller in the namespace of the engine': {
-    values: { metacontroller: { install: true, namespace: 'janus-system', replicas: 1, crds: false } },
+    values: { metacontroller: { install: true, namespace: 'janus-system', replicas: 1 } },
     has: ['"StatefulSet"'],
     lacks: ['"kind":"Namespace"', '--leader-election', 'compositecontrollers.metacontroller.k8s.io'],
   },

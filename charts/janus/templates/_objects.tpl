@@ -46,6 +46,21 @@ Metacontroller. */ -}}
 {{- end }}
 {{- end -}}
 
+{{- /* Values that each are well formed and do not go together. */ -}}
+{{- define "janus.checks" -}}
+{{- $names := list -}}
+{{- range .Values.namespaces -}}
+{{- if eq .name $.Release.Namespace }}{{ fail (printf "namespaces: expected namespaces other than %s, where the engine has a Role of the same name for its locks and its key; run Transactions elsewhere" .name) }}{{ end -}}
+{{- if has .name $names }}{{ fail (printf "namespaces: expected each once, found %s twice; list all its ServiceAccounts in one entry" .name) }}{{ end -}}
+{{- $names = append $names .name -}}
+{{- end -}}
+{{- if eq .Values.token.secretName "janus-sealing-key" }}{{ fail "token.secretName: expected another Secret than janus-sealing-key, which holds the key of snapshots" }}{{ end -}}
+{{- if eq .Values.sealingKey.source "chart" -}}
+{{- $key := lookup "v1" "Secret" .Release.Namespace "janus-sealing-key" -}}
+{{- if and $key (ne (dig "metadata" "labels" "app.kubernetes.io/managed-by" "" $key) .Release.Service) }}{{ fail "sealingKey.source: the Secret janus-sealing-key exists and was not made by the chart: set existing, which keeps it" }}{{ end -}}
+{{- end -}}
+{{- end -}}
+
 {{- define "janus.CustomResourceDefinition" -}}
 {{- $_ := set .object.metadata "annotations" (merge (dict "helm.sh/resource-policy" "keep") (default dict .object.metadata.annotations)) -}}
 {{- end -}}
@@ -93,6 +108,9 @@ Metacontroller. */ -}}
 {{- $from = append $from (dict "namespaceSelector" (dict "matchLabels" (dict "kubernetes.io/metadata.name" .))) -}}
 {{- end -}}
 {{- $_ := set (first .object.spec.ingress) "from" $from -}}
+{{- $ports := list -}}
+{{- range .root.Values.networkPolicy.apiServerPorts }}{{ $ports = append $ports (dict "port" (int .)) }}{{ end -}}
+{{- $_ := set (first .object.spec.egress) "ports" $ports -}}
 {{- end -}}
 
 {{- define "janus.CompositeController" -}}
@@ -127,13 +145,19 @@ Metacontroller. */ -}}
 {{- define "janus.theirs" -}}
 {{- $values := .root.Values.metacontroller -}}
 {{- $namespace := $values.namespace -}}
-{{- if eq .object.kind "Namespace" }}{{ $_ := set .object.metadata "name" $namespace }}{{ end -}}
+{{- if eq .object.kind "Namespace" -}}
+{{- $_ := set .object.metadata "name" $namespace -}}
+{{- $_ := set .object.metadata "annotations" (dict "helm.sh/resource-policy" "keep") -}}
+{{- end -}}
 {{- if .object.metadata.namespace }}{{ $_ := set .object.metadata "namespace" $namespace }}{{ end -}}
 {{- range .object.subjects }}{{ $_ := set . "namespace" $namespace }}{{ end -}}
 {{- if eq .object.kind "StatefulSet" }}
 {{- $_ := set .object.spec "replicas" $values.replicas -}}
 {{- $container := first .object.spec.template.spec.containers -}}
 {{- $_ := set $container "image" $values.image -}}
+{{- /* As Pod Security `restricted` wants it, which namespaces may enforce. */ -}}
+{{- $_ := set .object.spec.template.spec "securityContext" (dict "runAsNonRoot" true "runAsUser" 65532 "runAsGroup" 65532 "seccompProfile" (dict "type" "RuntimeDefault")) -}}
+{{- $_ := set $container "securityContext" (dict "allowPrivilegeEscalation" false "capabilities" (dict "drop" (list "ALL"))) -}}
 {{- $args := concat $container.args $values.flags -}}
 {{- if gt (int $values.replicas) 1 }}{{ $args = concat $args (list "--leader-election=true" (printf "--leader-election-namespace=%s" $namespace)) }}{{ end -}}
 {{- $_ := set $container "args" $args -}}

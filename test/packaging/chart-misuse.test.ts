@@ -1,0 +1,87 @@
+// The chart where it does not fit at once: values that do not go together, what is there already, what must stay when values change, and a
+// namespace that enforces Pod Security.
+import t from 'tap';
+import { at, isList, type JsonObject, textAt } from '../../hooks/model/json.ts';
+import { connectToCluster } from '../support/install.ts';
+import { openHelm } from './helm.ts';
+import { inShort, openKustomize } from './kustomize.ts';
+
+const client = connectToCluster();
+t.teardown(() => client.close());
+const helm = await openHelm(t);
+const kustomize = await openKustomize(t);
+const serviceAccounts = ['deployer'];
+
+const refused: readonly (readonly [values: JsonObject, said: RegExp])[] = [
+  [
+    { namespaces: [{ name: 'janus-system', serviceAccounts }] },
+    /expected namespaces other than janus-system, where the engine has a/,
+  ],
+  [
+    {
+      namespaces: [
+        { name: 'team-a', serviceAccounts },
+        { name: 'team-a', serviceAccounts: ['b'] },
+      ],
+    },
+    /found team-a twice; list all its ServiceAccounts in one entry/,
+  ],
+  [
+    { token: { create: true, secretName: 'janus-sealing-key' } },
+    /token\.secretName: expected another Secret than janus-sealing-key/,
+  ],
+  [{ networkPolicy: { apiServerPorts: [] } }, /apiServerPorts/],
+];
+for (const [values, said] of refused)
+  t.test(`refused: ${JSON.stringify(values)}`, async (t) => {
+    const { status, objects, text } = helm.render(values);
+    t.equal(status, 1);
+    t.same(objects, []);
+    t.match(text.replaceAll(/\s+/g, ' '), said);
+  });
+
+t.test('on Kubernetes before 1.30 it says what it requires', async (t) => {
+  const { status, text } = helm.run('template', 'janus', helm.chart, '--kube-version', '1.29.15');
+  t.equal(status, 1);
+  t.match(text, 'chart requires kubeVersion: >=1.30.0-0 which is incompatible with Kubernetes v1.29.15');
+});
+
+t.test('what values no longer name, or the chart leaves, stays: CRDs, Secrets, the namespace of Metacontroller', async (t) => {
+  const { objects } = helm.render({ metacontroller: { install: true }, sealingKey: { source: 'chart' } });
+  const kept = objects.filter((one) => textAt(one, 'metadata', 'annotations', 'helm.sh/resource-policy') === 'keep');
+  const precious = objects.filter(({ kind }) => ['CustomResourceDefinition', 'Secret', 'Namespace'].includes(String(kind)));
+  t.ok(precious.length >= 4);
+  t.same(kept.map(inShort), precious.map(inShort));
+});
+
+t.test('a namespace of Metacontroller that is there already is left alone', async (t) => {
+  const { objects } = helm.render({ metacontroller: { install: true, createNamespace: false } });
+  t.same(
+    objects.filter(({ kind }) => kind === 'Namespace'),
+    [],
+  );
+});
+
+t.test('the ports of the API server are those of the values', async (t) => {
+  const { objects } = helm.render({ networkPolicy: { apiServerPorts: [16443] } });
+  const policy = objects.find(({ kind }) => kind === 'NetworkPolicy');
+  t.match(at(policy, 'spec', 'egress'), [{ ports: [{ port: 16443 }] }]);
+});
+
+t.test('every Pod is admitted where Pod Security `restricted` is enforced', async (t) => {
+  const metadata = { name: 'restricted', labels: { 'pod-security.kubernetes.io/enforce': 'restricted' } };
+  await client.create('/api/v1/namespaces', { metadata });
+  t.teardown(() => client.delete('/api/v1/namespaces/restricted'));
+  const objects = [...helm.render({ metacontroller: { install: true } }).objects, ...kustomize('examples/confined')];
+  const pods = objects.flatMap((object) => {
+    if (object.kind === 'Pod') return [[inShort(object), at(object, 'spec')] as const];
+    const template = at(object, 'spec', 'template', 'spec');
+    return isList(at(template, 'containers')) ? [[inShort(object), template] as const] : [];
+  });
+  t.equal(pods.length, 5);
+  for (const [name, spec] of pods) {
+    const pod = { metadata: { name: 'one' }, spec: { ...(spec as JsonObject), serviceAccountName: 'default' } };
+    const answer = await client.create('/api/v1/namespaces/restricted/pods', pod, { dryRun: 'All' });
+    t.equal(answer.code, 201, `${name}: ${textAt(answer.body, 'message') ?? 'admitted'}`);
+  }
+});
