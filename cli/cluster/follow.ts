@@ -13,6 +13,8 @@ import { versionIn } from './watch.ts';
 const pause = 500;
 /** Between the end of a watch and the next read, so that a watch that ends at once does not become a loop. */
 const breath = 50;
+/** An API server that has just been restarted answers 403 or 404 until it has read its roles and CRDs: so long, in ms, that may pass. */
+const patience = 30_000;
 
 export interface Followed {
   /** Undefined while there is no connection: `trouble` says why. */
@@ -30,30 +32,32 @@ export async function* follow(
   wanted: TransactionName,
   { signal, known }: { readonly signal: AbortSignal; readonly known?: JsonObject | undefined },
 ): AsyncGenerator<Followed> {
-  let seen = known;
+  const following: Following = { seen: known, failing: undefined, signal };
   if (known !== undefined) {
     yield { object: known };
-    for await (const followed of changes(session, wanted, versionIn(known), signal)) {
-      seen = followed.object ?? seen;
-      yield followed;
-    }
+    yield* noted(following, changes(session, wanted, versionIn(known), signal));
   }
-  while (!signal.aborted) {
-    for await (const followed of untilTheWatchEnds(session, wanted, { seen, signal })) {
-      seen = followed.object ?? seen;
-      yield followed;
-    }
-  }
+  while (!signal.aborted) yield* noted(following, untilTheWatchEnds(session, wanted, following));
 }
 
 interface Following {
-  readonly seen: JsonObject | undefined;
+  seen: JsonObject | undefined;
+  /** Since when no request has succeeded, by `performance.now()`. */
+  failing: number | undefined;
   readonly signal: AbortSignal;
+}
+
+async function* noted(following: Following, all: AsyncGenerator<Followed>): AsyncGenerator<Followed> {
+  for await (const followed of all) {
+    following.seen = followed.object ?? following.seen;
+    if (followed.object === undefined) following.failing ??= performance.now();
+    yield followed;
+  }
 }
 
 async function* untilTheWatchEnds(session: Session, wanted: TransactionName, following: Following): AsyncGenerator<Followed> {
   const { seen, signal } = following;
-  const { now, version } = await readAgain(session, wanted, seen);
+  const { now, version } = await readAgain(session, wanted, following);
   if (now.object === undefined || isNews(now.object, seen)) yield now;
   if (now.object !== undefined) yield* changes(session, wanted, version, signal);
   await sleep(now.object === undefined ? pause : breath, undefined, { signal }).catch(() => undefined);
@@ -67,25 +71,30 @@ interface Look {
 
 // A list of one, since the version to watch from is that of the list: the API server has forgotten that of an object which has not
 // changed for a while, and answers a watch from there with 410 at once.
-async function readAgain(session: Session, wanted: TransactionName, seen: JsonObject | undefined): Promise<Look> {
+async function readAgain(session: Session, wanted: TransactionName, following: Following): Promise<Look> {
+  const { seen } = following;
   const answer = await session.cluster.transport.request({ method: 'GET', ...placeOf(wanted) }, caller);
-  if (answer.kind === 'failed') return { now: { trouble: troubleOf(answer, session, { wanted, seen }) }, version: '' };
+  if (answer.kind === 'failed') return { now: { trouble: troubleOf(answer, session, { ...following, wanted }) }, version: '' };
+  following.failing = undefined;
   const object = objectIn(answer.body);
   if (object === undefined) throw seen === undefined ? noSuch(wanted) : deleted(wanted);
   if (seen !== undefined && uidIn(seen) !== uidIn(object)) throw deleted(wanted);
   return { now: { object }, version: versionIn(answer.body) };
 }
 
-interface Lost {
-  readonly wanted: TransactionName;
-  readonly seen: JsonObject | undefined;
-}
+type Lost = Following & { readonly wanted: TransactionName };
 
 /** Throws what will not pass by itself. */
-function troubleOf(answer: Failed, session: Session, { wanted, seen }: Lost): string {
+function troubleOf(answer: Failed, session: Session, { wanted, seen, failing }: Lost): string {
   const problem = problemOf(answer, session, { verb: 'list', namespace: wanted.namespace });
-  if (seen === undefined || answer.failure.kind !== 'transient') throw problem;
+  const mayPass = answer.failure.kind === 'transient' || isShort(failing);
+  if (seen === undefined || !mayPass) throw problem;
   return problem.message;
+}
+
+/** Whether requests have failed for no longer than a restarted API server needs. */
+export function isShort(failing: number | undefined): boolean {
+  return failing === undefined || performance.now() - failing < patience;
 }
 
 function placeOf({ namespace, name }: TransactionName) {

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { printed } from '../../hooks/inspect.ts';
+import { isShort } from '../cluster/follow.ts';
 import type { Session } from '../cluster/session.ts';
 import { type Column, readTable, type Selection, type Table, type TableRow, watchTable } from '../cluster/tables.ts';
 import { listTransactions, problemOf } from '../cluster/transactions.ts';
@@ -70,10 +71,11 @@ async function follow(call: Call, session: Session, { selection, table }: Follow
     for await (const row of watchTable(session, selection, version, interrupted)) show(row);
   };
   let from: string | undefined = table.version;
+  const looking: Again = { selection, show, failing: undefined };
   while (!interrupted.aborted) {
     if (from !== undefined) await watchFrom(from);
     await sleep(from === undefined ? pause : breath, undefined, { signal: interrupted }).catch(() => undefined);
-    if (!interrupted.aborted) from = await again(call, session, { selection, show });
+    if (!interrupted.aborted) from = await again(call, session, looking);
   }
   return exits.interrupted;
 }
@@ -95,17 +97,22 @@ function rowsAfter(table: Table, call: Call): (row: TableRow) => void {
 interface Again {
   readonly selection: Selection;
   readonly show: (row: TableRow) => void;
+  /** Since when no request has succeeded, by `performance.now()`. */
+  failing: number | undefined;
 }
 
 /** Shows what has changed meanwhile. Returns the version to watch from; undefined while there is no connection. */
-async function again({ io }: Call, session: Session, { selection, show }: Again): Promise<string | undefined> {
+async function again({ io }: Call, session: Session, looking: Again): Promise<string | undefined> {
+  const { selection, show } = looking;
   const table = await readTable(session, selection);
   if (table.kind === 'failed') {
     const problem = problemOf(table, session, { verb: 'list', namespace: selection.namespace });
-    if (table.failure.kind !== 'transient') throw problem;
+    if (table.failure.kind !== 'transient' && !isShort(looking.failing)) throw problem;
+    looking.failing ??= performance.now();
     note(io, problem.message);
     return undefined;
   }
+  looking.failing = undefined;
   for (const row of table.rows) show(row);
   return table.version;
 }
