@@ -16,15 +16,20 @@ const remote = /https:\/\/github\.com\/metacontroller\/\S+/;
 /** The objects of a kustomization, by its folder. */
 type Render = (folder: string) => readonly JsonObject[];
 
-/** Metacontroller's published manifests come from a copy of them, not over the network. */
-export async function openKustomize(t: Teardown): Promise<Render> {
-  const { kustomize } = await buildPackaging((line) => process.stderr.write(`${line}\n`));
+/** A copy of the kustomizations. Metacontroller's published manifests come from a copy of them too, not over the network. */
+export function copyKustomizations(t: Teardown): string {
   const directory = mkdtempSync(join(tmpdir(), 'janus-kustomize-'));
   t.teardown(() => rmSync(directory, { recursive: true, force: true }));
   for (const folder of ['manifests', 'examples', published])
     cpSync(join(root, folder), join(directory, folder), { recursive: true });
   const install = join(directory, 'examples/install/kustomization.yaml');
   writeFileSync(install, readFileSync(install, 'utf8').replace(remote, `../../${published}`));
+  return directory;
+}
+
+export async function openKustomize(t: Teardown): Promise<Render> {
+  const { kustomize } = await buildPackaging((line) => process.stderr.write(`${line}\n`));
+  const directory = copyKustomizations(t);
   return (folder) => {
     const { status, stdout, stderr } = spawnSync(kustomize, ['build', folder], { cwd: directory, encoding: 'utf8' });
     if (status !== 0) throw new Error(`kustomize build ${folder} failed:\n${stderr}`);

@@ -17,10 +17,12 @@ interface Need {
 }
 
 const needs: readonly Need[] = [
-  ...['cli/', 'demo.test.ts', 'examples/', 'monitoring/', 'packaging/cli-', 'threats/rotation.test.ts'].map((tests) => ({
-    tests: `test/${tests}`,
-    build: buildKubectl,
-  })),
+  ...['cli/', 'demo.test.ts', 'examples/', 'monitoring/', 'packaging/cli-', 'packaging/kubectl-', 'threats/rotation.test.ts'].map(
+    (tests) => ({
+      tests: `test/${tests}`,
+      build: buildKubectl,
+    }),
+  ),
   { tests: 'test/cli/', build: installOldestNode },
   { tests: 'test/monitoring/', build: buildPrometheus },
   { tests: 'test/packaging/', build: buildPackaging },
