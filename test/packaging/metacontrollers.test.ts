@@ -83,6 +83,12 @@ async function committed(name: string): Promise<JsonObject> {
   }, `${name} to be Committed`);
 }
 
+/** Who holds the Lease of the leader; undefined if nobody elects one. */
+async function leader(): Promise<string | undefined> {
+  const leases = at(must(await client.get('/apis/coordination.k8s.io/v1/namespaces/metacontroller/leases')), 'items');
+  return textAt((leases as readonly JsonObject[])[0], 'spec', 'holderIdentity');
+}
+
 t.test('confined, it may do nothing else', async (t) => {
   const theirs = client.asServiceAccount('metacontroller', 'metacontroller');
   for (const path of [
@@ -96,14 +102,19 @@ t.test('confined, it may do nothing else', async (t) => {
   t.equal((await theirs.delete(`${transactions}/none`)).code, 403);
 });
 
-t.test('confined, of two replicas one leads, and the other takes over', async () => {
+t.test('confined, of two replicas one leads, and the other takes over', async (t) => {
   const stopFirst = await start('first', 'metacontroller');
   await create('one', 'first');
   await committed('one');
+  const first = await leader();
+  // The real one waits beside the leader; the double elects none.
+  const waiting = program === undefined ? undefined : await start('first', 'metacontroller');
+  if (waiting !== undefined) t.equal(await leader(), first, 'the second replica leaves the Lease to the first');
   await stopFirst();
-  const stopNext = await start('first', 'metacontroller');
+  const stopNext = waiting ?? (await start('first', 'metacontroller'));
   await create('two', 'first');
   await committed('two');
+  if (program !== undefined) t.not(await leader(), first, 'the second replica has the Lease');
   const annotation = { metadata: { annotations: { 'tx.janus.io/request-rollback': '1' } } };
   must(await client.patch(`${transactions}/two`, annotation));
   await waitFor(
