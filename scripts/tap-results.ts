@@ -13,6 +13,8 @@ export interface Results {
 
 export interface FileResults extends Results {
   readonly file: string;
+  /** How long it took; 0 if tap does not say so. */
+  readonly seconds: number;
 }
 
 interface Block {
@@ -52,10 +54,15 @@ function readFiles(lines: readonly string[]): readonly FileResults[] {
   for (const token of tokens(lines)) {
     const closed = read(token, open);
     if (closed === undefined) continue;
-    if (token.depth === 0) files.push({ ...closed, file: token.name });
+    if (token.depth === 0) files.push({ ...closed, file: token.name, seconds: secondsOf(token) });
     else open[token.depth]?.inside.push(closed);
   }
   return files;
+}
+
+function secondsOf(token: Token): number {
+  const [, ms] = /^time=([\d.]+)ms/.exec(token.kind === 'subtest' ? '' : token.directive) ?? [];
+  return Number(ms ?? 0) / 1000;
 }
 
 /**

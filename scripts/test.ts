@@ -119,9 +119,9 @@ function runNode(
   });
 }
 
-function tell({ file, passed, failed, skipped, failures }: FileResults): void {
+function tell({ file, passed, failed, skipped, failures, seconds }: FileResults): void {
   console.log(
-    `${failed === 0 ? 'ok    ' : 'FAILED'} ${file}: ${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`,
+    `${failed === 0 ? 'ok    ' : 'FAILED'} ${file}: ${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''} (${seconds.toFixed(0)} s)`,
   );
   for (const failure of failures) console.log(`\n${failure}\n`);
 }

@@ -65,6 +65,7 @@ ok 2 - test/flat.test.ts # time=16.357ms
 t.test('blocks without blocks inside count, and a file without any counts as one', async (t) => {
   const [first, second] = read(nested);
   t.match(first, { file: 'test/nested.test.ts', passed: 1, failed: 1 });
+  t.equal(first?.seconds.toFixed(3), '0.074');
   t.match(second, { file: 'test/flat.test.ts', passed: 1, failed: 0, skipped: 0 });
 });
 
