@@ -5,6 +5,7 @@ import { createPackageSync } from '../hooks/packages/sync.ts';
 import type { ConnectPackages } from './app.ts';
 import { clock } from './clock.ts';
 import type { PackagesConfig } from './config.ts';
+import { gzip } from './gzip.ts';
 import { createRegistryClient } from './registry/client.ts';
 
 /** Of the 30 s for which Metacontroller waits. */
@@ -22,6 +23,7 @@ export function connectPackages({ namespace, cacheDirectory, crossplane }: Packa
       cluster,
       clock,
       openRegistry: (pullSecrets, deadline) => client.open({ pullSecrets, deadline }),
+      gzip,
       namespace,
       deadline: readingTime,
       lateness,

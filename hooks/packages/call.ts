@@ -1,6 +1,7 @@
 // The interface between the web server and the coordinator of packages: a call of Metacontroller goes in, an answer comes out.
 import type { Clock, Cluster } from '../cluster.ts';
 import type { JsonObject } from '../model/json.ts';
+import type { Gzip } from './model/gzip.ts';
 import type { Version } from './model/version.ts';
 import type { Registry } from './registry.ts';
 
@@ -39,6 +40,7 @@ export interface PackageParts {
   readonly clock: Clock;
   /** Registries with these pull secrets (`.dockerconfigjson`), until so many ms have passed. */
   readonly openRegistry: (pullSecrets: readonly string[], deadline: number) => Registry;
+  readonly gzip: Gzip;
   /** The namespace of stages, their contents and pull secrets; it holds a ServiceAccount of this name, which does all of it. */
   readonly namespace: string;
   /** The version of Crossplane; without it no package's `spec.crossplane.version` is checked. */

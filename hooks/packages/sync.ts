@@ -85,8 +85,8 @@ interface Scene {
 }
 
 function moveOf(parts: PackageParts, ptx: PackageTransaction, now: number): Promise<Move> {
-  const { namespace, cluster } = parts;
-  const scene = { parts, looker: { reader: cluster, namespace }, ptx, now, late: parts.lateness, namespace };
+  const { namespace, cluster, gzip } = parts;
+  const scene = { parts, looker: { reader: cluster, namespace, gzip }, ptx, now, late: parts.lateness, namespace };
   return acts[dueOf(ptx, now)](scene);
 }
 

@@ -1,4 +1,5 @@
 // The decisions of the coordinator, without a cluster.
+import { createHash, randomBytes } from 'node:crypto';
 import t from 'tap';
 import { at, type JsonObject, textAt, withPath } from '../../hooks/model/json.ts';
 import { release } from '../../hooks/packages/decide/ending.ts';
@@ -15,7 +16,9 @@ import { type PackageTransaction, readPackageTransaction } from '../../hooks/pac
 import { advanced, type Status, timeOf } from '../../hooks/packages/model/status.ts';
 import { changedPackages } from '../../hooks/packages/plan/changed.ts';
 import { memberObject, revisionChange } from '../../hooks/packages/plan/changes.ts';
-import { readContents, stagesOf, stageWrite } from '../../hooks/packages/plan/stages.ts';
+import { mostObjectBytes, readContents, sourced } from '../../hooks/packages/plan/contents.ts';
+import { stagesOf, stageWrite } from '../../hooks/packages/plan/stages.ts';
+import { gzip } from '../../server/gzip.ts';
 
 const namespace = 'janus-packages';
 const now = Date.parse('2026-01-01T00:00:00Z');
@@ -246,18 +249,51 @@ t.test('33, 38: the new revision controls; of package transactions only the last
 t.test('stages: the same for everybody, of bounded size, and their contents are recognised', async (t) => {
   const items = Array.from({ length: 150 }, (_, index) => ({ name: `${index}` }));
   const parts = [{ purpose: 'Objects', items, changesPerItem: 1 }] as const;
-  const stages = stagesOf(ptxOf(), parts);
+  const stages = stagesOf(ptxOf(), parts, gzip);
   t.same(
-    stages.map(({ contents }) => (JSON.parse(contents) as unknown[]).length),
+    stages.map(({ contents }) => Object.keys(contents.binaryData).length),
     [64, 64, 22],
   );
-  t.same(stagesOf(ptxOf(), parts), stages);
-  t.notSame(stagesOf(ptxOf({ failures: 1 }), parts)[0]?.stage.name, stages[0]?.stage.name, 'each try has its own');
-  const large = [{ text: 'x'.repeat(600_000) }, { text: 'y'.repeat(600_000) }];
-  t.equal(stagesOf(ptxOf(), [{ ...parts[0], items: large }]).length, 2);
+  t.same(stagesOf(ptxOf(), parts, gzip), stages);
+  t.notSame(stagesOf(ptxOf({ failures: 1 }), parts, gzip)[0]?.stage.name, stages[0]?.stage.name, 'each try has its own');
+  const inStages = (...large: readonly JsonObject[]): number => stagesOf(ptxOf(), [{ ...parts[0], items: large }], gzip).length;
+  const noise = (): JsonObject => ({ text: randomBytes(300_000).toString('base64') });
+  t.equal(inStages(noise(), noise(), noise()), 3, 'packed bytes');
+  const long = { text: 'x'.repeat(mostObjectBytes) };
+  t.equal(inStages(long, long, long, long, long), 2, 'bytes');
+  const many = { list: Array.from({ length: 250_000 }, () => 1) };
+  t.equal(inStages(many, many), 2, 'values');
   const [first] = stages;
   if (first === undefined) throw new Error(String('no stage'));
-  t.equal(readContents({ data: { items: first.contents } }, first.stage)?.length, 64);
-  t.equal(readContents({ data: { items: first.contents.replace('"0"', '"1"') } }, first.stage), undefined, 'tampered with');
+  const { digest, binaryData } = first.contents;
+  t.same(readContents({ binaryData }, digest, gzip), items.slice(0, 64));
+  t.equal(
+    readContents({ binaryData: { ...binaryData, 3: gzip.pack('{"name":"7"}') } }, digest, gzip),
+    undefined,
+    'tampered with',
+  );
+  t.equal(readContents({ binaryData: { ...binaryData, 3: 'AAAA' } }, digest, gzip), undefined, 'no gzip');
+  t.equal(readContents({ binaryData: { ...binaryData, 64: binaryData[0] ?? '' } }, digest, gzip), undefined, 'more than it was');
   t.equal(advanced(ptxOf().status, {}).version, 1);
+});
+
+t.test('a stage names its contents by digest; other contents have another name', async (t) => {
+  const change = (region: string): JsonObject => ({
+    type: 'Create',
+    target: { name: 'a' },
+    gate: { at: 'AtEnd' },
+    content: { region },
+  });
+  const { changes, source } = sourced('stage', [change('eu'), change('us')], gzip);
+  t.same(changes, [{ ...from(source.name, '0', '{"region":"eu"}') }, { ...from(source.name, '1', '{"region":"us"}') }]);
+  t.equal(gzip.unpack(source.binaryData['1'] ?? '', 100), '{"region":"us"}');
+  t.equal(sourced('stage', [change('eu'), change('us')], gzip).source.name, source.name);
+  t.not(sourced('stage', [change('eu'), change('eu')], gzip).source.name, source.name);
+  t.not(sourced('other', [change('eu'), change('us')], gzip).source.name, source.name);
+
+  function from(name: string, key: string, text: string): JsonObject {
+    const digest = `sha256:${createHash('sha256').update(text).digest('hex')}`;
+    const contentFrom = { configMapKeyRef: { name, key }, digest };
+    return { type: 'Create', target: { name: 'a' }, gate: { at: 'AtEnd' }, contentFrom };
+  }
 });

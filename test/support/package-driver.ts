@@ -5,6 +5,7 @@ import type { Answer, Cluster, Write } from '../../hooks/cluster.ts';
 import { at, type JsonObject, textAt, withPath } from '../../hooks/model/json.ts';
 import { createPackageSync } from '../../hooks/packages/sync.ts';
 import { clock } from '../../server/clock.ts';
+import { gzip } from '../../server/gzip.ts';
 import { createCluster } from '../../server/kubernetes/cluster.ts';
 import { kubeconfigConnection } from '../../server/kubernetes/kubeconfig.ts';
 import { createRegistryClient } from '../../server/registry/client.ts';
@@ -59,6 +60,7 @@ export function createDriver(t: Teardown, world: PackageWorld, lateness = 0): Dr
     cluster: mortal,
     clock,
     openRegistry: (pullSecrets, deadline) => registries.open({ pullSecrets, deadline }),
+    gzip,
     namespace: 'janus-packages',
     deadline: 18_000,
     lateness,

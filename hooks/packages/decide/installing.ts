@@ -4,15 +4,16 @@ import { foreign } from '../../model/words.ts';
 import { faultOf } from '../due.ts';
 import type { PackageTransaction } from '../model/package-transaction.ts';
 import { advanced, type Outcome, timeOf } from '../model/status.ts';
-import { stageWrite } from '../plan/stages.ts';
+import type { Sourced } from '../plan/contents.ts';
+import { contentsWrite, stageWrite } from '../plan/stages.ts';
 import { abandoned, ended, lostLock, type Moment } from './ends.ts';
-import { going, type Move, safetyWait, staying } from './move.ts';
+import { type Deed, going, type Move, safetyWait, staying } from './move.ts';
 import { isAsResolved } from './preparing.ts';
 import { phaseOf } from './undo.ts';
 
 /** The changes of the stage that is made next, or why they cannot be known. */
 export type NextChanges =
-  | { readonly kind: 'changes'; readonly changes: readonly JsonObject[] }
+  | { readonly kind: 'changes'; readonly changes: readonly JsonObject[]; readonly source?: Sourced['source'] }
   | { readonly kind: 'lost'; readonly message: string };
 
 interface Installing extends Moment {
@@ -52,11 +53,18 @@ function making(scene: Installing): Move {
   if (next.kind === 'lost') return going(ended(status, failure(next.message), scene), next.message);
   return {
     because: `stage ${index + 1} of ${status.stages.length} is made`,
-    deeds: [{ write: stageWrite(ptx, index, next.changes, namespace) }],
+    deeds: [...sourceDeeds(scene, next), { write: stageWrite(ptx, index, next.changes, namespace) }],
     status: advanced(status, { made: index + 1 }),
     wait: safetyWait,
     refused: ({ message }) => ended(status, failure(message), scene),
   };
+}
+
+/** Somebody else's contents under that name do no harm: the stage names their digests. */
+function sourceDeeds({ ptx, namespace }: Installing, { source }: Extract<NextChanges, { kind: 'changes' }>): readonly Deed[] {
+  if (source === undefined) return [];
+  const place = { name: source.name, index: ptx.status.committed, namespace };
+  return [{ write: contentsWrite(ptx, source, place), settledBy: 'exists' }];
 }
 
 function watching(scene: Installing, stage: JsonObject): Move {

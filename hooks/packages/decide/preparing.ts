@@ -47,7 +47,7 @@ export function prepare(scene: Preparing): Move {
   return {
     because: 'the contents of the stages are stored',
     deeds: missing.map((one) => ({
-      write: contentsWrite(ptx, one, prepared.indexOf(one), namespace),
+      write: contentsWrite(ptx, one.contents, { name: one.stage.name, index: prepared.indexOf(one), namespace }),
       settledBy: 'exists' as const,
     })),
     status: advanced(status, {

@@ -7,9 +7,9 @@ import { type PackageFault, packageFault } from '../model/fault.ts';
 import { quoted } from '../model/package.ts';
 import { howToAllow, mayBreak, type PackageTransaction } from '../model/package-transaction.ts';
 import { type Member, memberObject } from '../plan/changes.ts';
+import { mostObjectBytes } from '../plan/contents.ts';
 import type { Maker } from '../plan/owners.ts';
 import { fieldManager, preconditionOf } from '../plan/resources.ts';
-import { mostObjectBytes } from '../plan/stages.ts';
 import { resourceOf } from './members.ts';
 import { eachOf, find, identityOf, type Looker, list, Unread } from './reading.ts';
 

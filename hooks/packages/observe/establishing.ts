@@ -11,8 +11,9 @@ import {
   packageChange,
   revisionChange,
 } from '../plan/changes.ts';
+import { readContents, sourced } from '../plan/contents.ts';
 import { configMaps, packageLabel, packagesOfKind, revisionsOfKind } from '../plan/resources.ts';
-import { readContents } from '../plan/stages.ts';
+
 import { resourceOf } from './members.ts';
 import { eachOf, find, findMetadata, type Looker, list } from './reading.ts';
 
@@ -26,7 +27,7 @@ export async function readNextChanges(scene: Scene, stage: Stage): Promise<NextC
   const { looker } = scene;
   const { name, purpose } = stage;
   const contents = await find(looker, { resource: configMaps, namespace: looker.namespace, name });
-  const items = contents === undefined ? undefined : readContents(contents, stage);
+  const items = contents === undefined ? undefined : readContents(contents, stage.digest, looker.gzip);
   if (items === undefined) {
     const found = contents === undefined ? 'none' : 'other contents';
     return {
@@ -36,9 +37,9 @@ export async function readNextChanges(scene: Scene, stage: Stage): Promise<NextC
   }
   const changes = await eachOf(items, (item) => byPurpose[purpose](scene, item));
   const lost = changes.find((one) => typeof one === 'string');
-  return lost === undefined
-    ? { kind: 'changes', changes: changes.filter((one) => typeof one !== 'string').flat() }
-    : { kind: 'lost', message: lost };
+  if (lost !== undefined) return { kind: 'lost', message: lost };
+  const all = changes.filter((one) => typeof one !== 'string').flat();
+  return { kind: 'changes', ...(purpose === 'Objects' ? sourced(name, all, looker.gzip) : { changes: all }) };
 }
 
 /** The changes of one item, or what is missing for them, in words. */

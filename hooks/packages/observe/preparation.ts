@@ -37,7 +37,7 @@ export async function readPreparation(scene: PreparationScene): Promise<Preparat
   }
   const found = await list(looker, configMaps, looker.namespace, { labelSelector: `${uidLabel}=${ptx.uid}` });
   const existing = new Set(found.map((object) => textAt(object, 'metadata', 'name') ?? ''));
-  const prepared = stagesOf(ptx, partsOf(packages, members));
+  const prepared = stagesOf(ptx, partsOf(packages, members), looker.gzip);
   return { kind: 'ready', prepared, existing };
 }
 

@@ -2,6 +2,7 @@
 import type { Answer, Identity, ListAnswer, ListOptions, Location, Reader, Resource } from '../../cluster.ts';
 import type { Failure } from '../../model/failure.ts';
 import type { JsonObject } from '../../model/json.ts';
+import type { Gzip } from '../model/gzip.ts';
 import { accountIn } from '../plan/resources.ts';
 
 export class Unread extends Error {
@@ -17,6 +18,8 @@ export class Unread extends Error {
 export interface Looker {
   readonly reader: Reader;
   readonly namespace: string;
+  /** For contents. */
+  readonly gzip: Gzip;
 }
 
 export function identityOf({ namespace }: Looker): Identity {

@@ -3,8 +3,8 @@ import { at, isList, type Json, type JsonObject, textAt } from '../../model/json
 import type { PackageTransaction } from '../model/package-transaction.ts';
 import type { Stage } from '../model/status.ts';
 import { type ChangedPackage, controllerUid, type Member } from '../plan/changes.ts';
+import { readContents } from '../plan/contents.ts';
 import { configMaps, revisionsOfKind } from '../plan/resources.ts';
-import { readContents } from '../plan/stages.ts';
 import { resourceOf } from './members.ts';
 import { eachOf, find, type Looker } from './reading.ts';
 
@@ -27,7 +27,7 @@ export async function readVerification(looker: Looker, { status }: PackageTransa
 
 async function itemsOf(looker: Looker, stage: Stage): Promise<readonly JsonObject[] | undefined> {
   const contents = await find(looker, { resource: configMaps, namespace: looker.namespace, name: stage.name });
-  return contents === undefined ? undefined : readContents(contents, stage);
+  return contents === undefined ? undefined : readContents(contents, stage.digest, looker.gzip);
 }
 
 async function ofRevision(looker: Looker, item: JsonObject): Promise<readonly string[]> {

@@ -42,9 +42,9 @@ export const packageTransactions: readonly Sabotage[] = [
     replace: '&& packagesDigest(lock) !== ptx.name',
   }),
   entry('ptx-contents-believed', 'contents of a stage are not compared with their digest', {
-    file: hook('plan/stages'),
-    find: 'if (text === undefined || digestOfText(text) !== digest)',
-    replace: 'if (text === undefined || digest === text)',
+    file: hook('plan/contents'),
+    find: 'if (digestOfText(list) !== digest)',
+    replace: 'if (digest === list)',
   }),
   entry('ptx-written-lock-undone', 'a try whose Lock is written, but whose answer was lost, is rolled back', {
     file: hook('decide/verifying'),

@@ -1,0 +1,100 @@
+// Contents in a ConfigMap: one gzip for each object, under its position. The same form serves what a try is prepared from, which only
+// we read, and what a stage names by `contentFrom`, which the engine reads. So a stage holds digests in place of objects: a CRD of 60 kB
+// takes a tenth, and the status of the stage is stored without it.
+import { at, isList, isObject, type Json, type JsonObject, parseJson, textAt } from '../../model/json.ts';
+import { digestOfText, hashedName } from '../model/digest.ts';
+import type { Gzip } from '../model/gzip.ts';
+
+/** An object with its gzip. */
+interface Packed {
+  readonly text: string;
+  readonly packed: string;
+  readonly values: number;
+}
+
+/** What a ConfigMap holds. */
+export interface Contents {
+  /** SHA-256 of all its objects, unpacked. */
+  readonly digest: string;
+  readonly binaryData: Readonly<Record<string, string>>;
+}
+
+/**
+ * Of one ConfigMap. It may hold 1 MiB, and the engine reads at most 10 MiB and 500 000 values for a Transaction; what is live adds labels,
+ * annotations and owners to an object before the engine reads it.
+ */
+const most = { packedBytes: 500_000, bytes: 4_000_000, values: 400_000 } as const;
+
+/** The largest object that can be packed; the engine reads 2 MiB, and the API server stores 1.5 MiB. */
+export const mostObjectBytes = 1_000_000;
+
+/** In order, at most so many in each. */
+export function packedContents(items: readonly JsonObject[], mostItems: number, gzip: Gzip): readonly Contents[] {
+  const chunks: Packed[][] = [];
+  for (const item of items.map((one) => packedOf(one, gzip))) {
+    const last = chunks.at(-1);
+    if (last === undefined || last.length >= mostItems || isFull([...last, item])) chunks.push([item]);
+    else last.push(item);
+  }
+  return chunks.map(contentsOf);
+}
+
+function packedOf(item: JsonObject, gzip: Gzip): Packed {
+  const text = JSON.stringify(item);
+  return { text, packed: gzip.pack(text), values: valuesIn(item) };
+}
+
+function valuesIn(value: Json): number {
+  if (typeof value !== 'object' || value === null) return 1;
+  return Object.values(value).reduce<number>((sum, one) => sum + valuesIn(one as Json), 1);
+}
+
+function isFull(items: readonly Packed[]): boolean {
+  const sum = (of: (item: Packed) => number): number => items.reduce((total, item) => total + of(item), 0);
+  const packedBytes = sum(({ packed }) => (packed.length * 3) / 4);
+  return (
+    packedBytes > most.packedBytes || sum(({ text }) => text.length) > most.bytes || sum(({ values }) => values) > most.values
+  );
+}
+
+function contentsOf(items: readonly Packed[]): Contents {
+  const binaryData = Object.fromEntries(items.map(({ packed }, index) => [String(index), packed]));
+  return { digest: digestOfText(listOf(items.map(({ text }) => text))), binaryData };
+}
+
+function listOf(texts: readonly string[]): string {
+  return `[${texts.join(',')}]`;
+}
+
+/** The objects; undefined if they are not those of the digest. */
+export function readContents(configMap: JsonObject, digest: string | undefined, gzip: Gzip): readonly JsonObject[] | undefined {
+  const binaryData = at(configMap, 'binaryData');
+  const texts: string[] = [];
+  for (let index = 0; isObject(binaryData) && textAt(binaryData, String(index)) !== undefined; index += 1) {
+    const text = gzip.unpack(textAt(binaryData, String(index)) ?? '', 2 * most.bytes);
+    if (text === undefined) return undefined;
+    texts.push(text);
+  }
+  const list = listOf(texts);
+  if (digestOfText(list) !== digest) return undefined;
+  const items = parseJson(list);
+  return isList(items) ? items.filter(isObject) : undefined;
+}
+
+/** Changes that name their contents, and the ConfigMap that holds these. */
+export interface Sourced {
+  readonly changes: readonly JsonObject[];
+  readonly source: Contents & { readonly name: string };
+}
+
+/** The name says what it holds: a process that finds other live objects than the one before it takes another name. */
+export function sourced(stage: string, changes: readonly JsonObject[], gzip: Gzip): Sourced {
+  const items = changes.map(({ content }) => packedOf(isObject(content) ? content : {}, gzip));
+  const contents = contentsOf(items);
+  const name = hashedName('ptx', stage, contents.digest);
+  const named = changes.map(({ content: _, ...change }, index) => ({
+    ...change,
+    contentFrom: { configMapKeyRef: { name, key: String(index) }, digest: digestOfText(items[index]?.text ?? '') },
+  }));
+  return { changes: named, source: { ...contents, name } };
+}
