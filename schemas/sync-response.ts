@@ -21,7 +21,8 @@ export const syncResponse: Schema = {
  */
 export const reportedStatus: Schema = closed(transactionStatus);
 
-function closed(schema: Schema): Schema {
+/** The schema without fields that it does not name. */
+export function closed(schema: Schema): Schema {
   const { properties, items } = schema;
   return {
     ...schema,

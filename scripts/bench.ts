@@ -8,6 +8,7 @@ import { parseArgs } from 'node:util';
 import { comparisons, type Line, lineOf, tableOf } from './bench/figures.ts';
 import { measureFinished } from './bench/finished.ts';
 import { measureGates } from './bench/gates.ts';
+import { measureInstalls } from './bench/installs.ts';
 import { measureKinds } from './bench/kinds.ts';
 import { measure } from './bench/measure.ts';
 import { measurePackages } from './bench/packages.ts';
@@ -53,7 +54,7 @@ interface Compared {
 }
 
 async function run(chosen: readonly Row[], { profile, against: other }: Compared): Promise<void> {
-  const ofEngine = chosen.filter(({ packages }) => packages !== true);
+  const ofEngine = chosen.filter(({ packages, installs }) => packages !== true && installs !== true);
   if (ofEngine.length > 0) {
     const world = await startWorld(undo, { profile, against: other });
     const lines: Line[] = [];
@@ -62,7 +63,9 @@ async function run(chosen: readonly Row[], { profile, against: other }: Compared
     const loop = lines[0]?.loop === 'metacontroller' ? 'the real Metacontroller' : 'a double of Metacontroller';
     tell(lines, `Through ${loop}, on an API server of its own`);
   }
-  if (ofEngine.length < chosen.length)
+  for (const { name } of chosen.filter(({ installs }) => installs === true))
+    tell(printed(await measureInstalls(undo, name)), 'Installs of packages, on a control plane of their own');
+  if (chosen.some(({ packages }) => packages === true))
     tell(printed(await measurePackages(undo, profile)), 'Trees of packages, from a registry of its own');
 }
 

@@ -2,15 +2,19 @@
 // scenario; the last line is `N passed, N failed`. `--scenario S02` (or S02,S04) and `--story commit4` select some, `--every 10
 // --seed 3` tries every tenth case from the third on, `--replay S02:commit4:17:after` tries one case and prints all its calls. With
 // `--budget 0` each call of the hook handles one target instead of a window. S19 and S20 run real processes, which are killed,
-// stopped and restarted: `--scenario S20:freeze`.
+// stopped and restarted: `--scenario S20:freeze`. `--packages` tries package transactions instead, and prints tried and survived for each
+// boundary: `--story update`, `--hooks 2`, `--every`, `--seed`.
 import { parseArgs } from 'node:util';
 import { campaign, type Failure } from '../test/faults/campaign.ts';
 import type { Outcome, Scenario } from '../test/faults/case.ts';
+import { packageCampaign, type Tally } from '../test/faults/packages/campaign.ts';
+import { stories } from '../test/faults/packages/stories.ts';
 import { processCampaign } from '../test/faults/processes/campaign.ts';
 import type { ProcessScenario } from '../test/faults/processes/case.ts';
 import { processScenarios } from '../test/faults/processes/scenarios.ts';
 import { scenarios } from '../test/faults/scenarios.ts';
 import { openWorld, type World } from '../test/faults/world.ts';
+import { createUndo } from './demo/undo.ts';
 
 const { values } = parseArgs({
   options: {
@@ -21,6 +25,8 @@ const { values } = parseArgs({
     seed: { type: 'string', default: '0' },
     jobs: { type: 'string', default: '8' },
     budget: { type: 'string' },
+    packages: { type: 'boolean', default: false },
+    hooks: { type: 'string', default: '1' },
   },
 });
 
@@ -28,7 +34,7 @@ const { values } = parseArgs({
 let isInterrupted = false;
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => (isInterrupted = true));
 
-process.exitCode = await main();
+process.exitCode = values.packages ? await tryPackages() : await main();
 
 interface Counted {
   readonly cases: number;
@@ -53,6 +59,34 @@ async function main(): Promise<number> {
   );
   console.log(`${sums.passed} passed, ${sums.failed} failed`);
   return sums.passed > 0 && sums.failed === 0 && !isInterrupted ? 0 : 1;
+}
+
+async function tryPackages(): Promise<number> {
+  const chosen = stories.filter(({ id }) => values.story === undefined || id === values.story);
+  if (chosen.length === 0) {
+    console.error(`No such story; there are ${stories.map(({ id }) => id).join(', ')}.`);
+    return 1;
+  }
+  const undo = createUndo();
+  try {
+    const numbers = { hooks: Number(values.hooks), every: Number(values.every), seed: Number(values.seed) };
+    const options = { stories: chosen, ...numbers, isOver: () => isInterrupted, onCase: tellCase };
+    return conclude(await packageCampaign({ teardown: (handler) => undo.add(async () => void (await handler())) }, options));
+  } finally {
+    await undo.run();
+  }
+}
+
+function tellCase(id: string, violations: readonly string[]): void {
+  if (violations.length > 0) console.log(`FAILED ${id}\n${violations.map((text) => `    ${text}`).join('\n')}`);
+}
+
+function conclude(tallies: ReadonlyMap<string, Tally>): number {
+  for (const [boundary, { tried, survived }] of tallies) console.log(`${boundary}: tried ${tried}, survived ${survived}`);
+  const all = [...tallies.values()];
+  const [tried, survived] = [all.reduce((sum, one) => sum + one.tried, 0), all.reduce((sum, one) => sum + one.survived, 0)];
+  console.log(`${survived} passed, ${tried - survived} failed`);
+  return tried > 0 && survived === tried && !isInterrupted ? 0 : 1;
 }
 
 async function inWorld<One extends { readonly id: string; readonly what: string }>(

@@ -13,7 +13,7 @@ import { addPackageRoutes, type PackageRoutes } from './routes/packages.ts';
 import { addProbeRoutes, type Readiness } from './routes/probes.ts';
 import type { Metrics } from './telemetry/metrics.ts';
 import { createRecord, errorFields, type RecordEvent } from './telemetry/record.ts';
-import { createWork } from './work.ts';
+import { createWork, type Work } from './work.ts';
 
 export interface AppParts {
   /** Makes the engine; `record` takes its reports. */
@@ -59,8 +59,7 @@ export function buildApp(parts: AppParts): App {
     countCalls(scope, metrics);
     await guardCalls(scope, parts.access, admitted);
     addHookRoutes(scope, { hook, work, replyLost: metrics.replyLost });
-    const packages = parts.packages?.((report) => server.log.info(report, 'package transaction'));
-    if (packages !== undefined) addPackageRoutes(scope, { ...packages, work });
+    if (parts.packages !== undefined) servePackages(scope, { connect: parts.packages, metrics, work });
   });
   addProbeRoutes(server, { readiness: parts.readiness, metrics, work });
   return {
@@ -74,6 +73,21 @@ export function buildApp(parts: AppParts): App {
       await server.close();
     },
   };
+}
+
+interface PackageParts {
+  readonly connect: ConnectPackages;
+  readonly metrics: Metrics;
+  readonly work: Work;
+}
+
+function servePackages(scope: FastifyInstance, { connect, metrics, work }: PackageParts): void {
+  metrics.startPackages();
+  const record = (report: PackageReport): void => {
+    scope.log.info(report, 'package transaction');
+    metrics.recordPackages(report);
+  };
+  addPackageRoutes(scope, { ...connect(record), work });
 }
 
 function createServer({ bodyLimit, logLevel, logTo, access: { tls } }: AppParts): FastifyInstance {
@@ -98,10 +112,12 @@ function createServer({ bodyLimit, logLevel, logTo, access: { tls } }: AppParts)
   return fastify({ ...options, https }) as unknown as FastifyInstance;
 }
 
+const calls = ['/sync', '/finalize', '/packages/sync', '/packages/finalize', '/packages/customize'];
+
 function countCalls(server: FastifyInstance, metrics: Metrics): void {
   server.addHook('onResponse', ({ routeOptions }, { statusCode, elapsedTime }, done) => {
     const path = routeOptions.url ?? '';
-    if (path === '/sync' || path === '/finalize') metrics.hookRequest({ path, code: statusCode, seconds: elapsedTime / 1000 });
+    if (calls.includes(path)) metrics.hookRequest({ path, code: statusCode, seconds: elapsedTime / 1000 });
     done();
   });
 }

@@ -1,4 +1,6 @@
 // The OpenAPI document of the hook's interface, made from the same constants that validate requests.
+import { packageSyncRequest } from '../schemas/packages/sync-request.ts';
+import { customizeResponse, packageSyncResponse, reportedPackageStatus } from '../schemas/packages/sync-response.ts';
 import type { Schema } from '../schemas/schema.ts';
 import { syncRequest } from '../schemas/sync-request.ts';
 import { reportedStatus, syncResponse } from '../schemas/sync-response.ts';
@@ -38,15 +40,25 @@ const status: Schema = { anyOf: [reportedStatus, { type: 'object', maxProperties
 
 const refusal = (description: string) => ({ description, content: json(reference('Error')) });
 
-function call(operationId: string, summary: string) {
+/** Schemas of what goes in and what comes out. */
+interface Exchange {
+  readonly request: string;
+  readonly response: string;
+}
+
+const ofTransactions: Exchange = { request: 'SyncRequest', response: 'SyncResponse' };
+const ofPackages: Exchange = { request: 'PackageSyncRequest', response: 'PackageSyncResponse' };
+
+function call(operationId: string, summary: string, exchange = ofTransactions, more: object = {}) {
   return {
     operationId,
     summary,
     security: [{ token: [] }],
-    requestBody: { required: true, content: json(reference('SyncRequest')) },
+    requestBody: { required: true, content: json(reference(exchange.request)) },
     responses: {
-      200: { description: 'The new status, which Metacontroller stores.', content: json(reference('SyncResponse')) },
-      400: refusal('Not a valid sync request for a Transaction.'),
+      ...more,
+      200: { description: 'The answer, whose status Metacontroller stores.', content: json(reference(exchange.response)) },
+      400: refusal('Not a valid request of Metacontroller for this kind.'),
       401: refusal('No valid token or certificate.'),
       413: refusal('Too large.'),
       415: refusal('Not JSON.'),
@@ -57,6 +69,12 @@ function call(operationId: string, summary: string) {
       500: refusal('Internal error.'),
     },
   };
+}
+
+/** Served where JANUS_PACKAGES is true. */
+function packageCall(operationId: string, summary: string, response = 'PackageSyncResponse') {
+  const off = { 404: refusal('Package transactions are not served here.') };
+  return { post: call(operationId, summary, { ...ofPackages, response }, off) };
 }
 
 function probed(operationId: string, summary: string, more: object = {}) {
@@ -84,6 +102,9 @@ export function openApiDocument() {
     paths: {
       '/sync': { post: call('sync', 'Take the next steps of a Transaction.') },
       '/finalize': { post: call('finalize', 'Take the next steps of a Transaction that is being deleted.') },
+      '/packages/sync': packageCall('packagesSync', 'Take the next step of a package transaction.'),
+      '/packages/finalize': packageCall('packagesFinalize', 'Take the next step of a package transaction that is being deleted.'),
+      '/packages/customize': packageCall('packagesCustomize', 'What wakes a package transaction.', 'CustomizeResponse'),
       '/healthz': { get: probed('healthz', 'Whether the process answers.') },
       '/readyz': {
         get: probed('readyz', 'Whether the hook can serve calls.', {
@@ -101,7 +122,19 @@ export function openApiDocument() {
     },
     components: {
       securitySchemes: { token: { type: 'http', scheme: 'bearer' } },
-      schemas: { SyncRequest: syncRequest, SyncResponse: response, Status: status, Error: error },
+      schemas: {
+        SyncRequest: syncRequest,
+        SyncResponse: response,
+        Status: status,
+        PackageSyncRequest: packageSyncRequest,
+        PackageSyncResponse: {
+          ...packageSyncResponse,
+          properties: { ...packageSyncResponse.properties, status: reference('PackageStatus') },
+        },
+        PackageStatus: reportedPackageStatus,
+        CustomizeResponse: customizeResponse,
+        Error: error,
+      },
     },
   };
 }

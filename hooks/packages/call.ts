@@ -27,6 +27,10 @@ export interface PackageReport {
   readonly uid: string;
   readonly fromPhase: string;
   readonly toPhase: string;
+  /** A try ended with this call. */
+  readonly ended?: { readonly kind: 'Succeeded' | 'Failed' | 'Abandoned'; readonly reason?: string };
+  /** From the first try to now, where this call ended it for good. */
+  readonly durationSeconds?: number;
   /** Why, in words. */
   readonly because: string;
   /** Writes that took effect. */

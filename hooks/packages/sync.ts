@@ -15,21 +15,28 @@ import { type PackageTransaction, readPackageTransaction, type Wanted } from './
 import { readNextChanges } from './observe/establishing.ts';
 import { historyBeyond, leftoversOf } from './observe/leftovers.ts';
 import { readPreparation } from './observe/preparation.ts';
+import { createMemory, type Memory, type Progress } from './observe/progress.ts';
 import { find, type Looker, Unread } from './observe/reading.ts';
 import { pullSecretsOf } from './observe/secrets.ts';
 import { lookAtHolder, readTheLock, stagesOfTry } from './observe/standing.ts';
 import { readValidation } from './observe/validation.ts';
 import { readVerification } from './observe/verification.ts';
 import { answerOf, troubled } from './outcome/answer.ts';
+import { changedBy } from './outcome/changed.ts';
 import { perform } from './perform/perform.ts';
 import { engine, packageTransactions, stages } from './plan/resources.ts';
 
 export function createPackageSync(parts: PackageParts): PackageHook {
   // At rest, and nobody deletes it: a change of the Lock wakes it, and must cost nothing.
-  return async (call) => (!call.finalizing && isAtRest(call) ? echo(call, 0) : serve(parts, call));
+  const serving = { ...parts, memory: createMemory() };
+  return async (call) => (!call.finalizing && isAtRest(call) ? echo(call, 0) : serve(serving, call));
 }
 
-async function serve(parts: PackageParts, call: PackageCall): Promise<PackageReply> {
+interface Serving extends PackageParts {
+  readonly memory: Memory;
+}
+
+async function serve(parts: Serving, call: PackageCall): Promise<PackageReply> {
   const answer = await parts.cluster.get({ resource: packageTransactions, name: call.name }, engine);
   if (answer.kind === 'failed') return answer.failure.kind === 'absent' ? gone(call) : echo(call, secondsUntilRead);
   const ptx = readPackageTransaction(answer.object);
@@ -50,7 +57,7 @@ function gone({ status }: PackageCall): PackageReply {
   return { status, resyncAfterSeconds: 0, finalized: true };
 }
 
-async function act(parts: PackageParts, ptx: PackageTransaction, now: number): Promise<PackageReply> {
+async function act(parts: Serving, ptx: PackageTransaction, now: number): Promise<PackageReply> {
   try {
     const move = await moveOf(parts, ptx, now);
     const { writes, failure } = await perform(move.deeds, parts.cluster);
@@ -71,12 +78,12 @@ interface Did {
   readonly trouble?: string;
 }
 
-function report({ record }: PackageParts, { name, uid, status }: PackageTransaction, reply: PackageReply, did: Did): void {
-  record({ name, uid, fromPhase: status.phase, toPhase: String(reply.status.phase), ...did });
+function report({ record }: PackageParts, ptx: PackageTransaction, reply: PackageReply, did: Did): void {
+  record({ name: ptx.name, uid: ptx.uid, ...changedBy(ptx.status, reply.status), ...did });
 }
 
 interface Scene {
-  readonly parts: PackageParts;
+  readonly parts: Serving;
   readonly looker: Looker;
   readonly ptx: PackageTransaction;
   readonly now: number;
@@ -84,7 +91,7 @@ interface Scene {
   readonly namespace: string;
 }
 
-function moveOf(parts: PackageParts, ptx: PackageTransaction, now: number): Promise<Move> {
+function moveOf(parts: Serving, ptx: PackageTransaction, now: number): Promise<Move> {
   const { namespace, cluster, gzip } = parts;
   const scene = { parts, looker: { reader: cluster, namespace, gzip }, ptx, now, late: parts.lateness, namespace };
   return acts[dueOf(ptx, now)](scene);
@@ -106,7 +113,9 @@ const acts: Readonly<Record<Due, (scene: Scene) => Promise<Move>>> = {
       return validate({ ...scene, lock, validation: invalid(ptx) });
     const reading = await openReading(scene, wanted);
     if ('reason' in reading) return validate({ ...scene, lock, validation: { kind: 'refused', faults: [reading] } });
-    const validation = await readValidation({ looker, wanted, ptx, lock, crossplane: parts.crossplane, ...reading });
+    const { registry, isOver } = reading;
+    const progress = progressOf(scene, isOver);
+    const validation = await readValidation({ looker, wanted, ptx, lock, crossplane: parts.crossplane, registry, progress });
     return validate({ ...scene, lock, validation });
   },
   async prepare(scene) {
@@ -132,7 +141,8 @@ const acts: Readonly<Record<Due, (scene: Scene) => Promise<Move>>> = {
     return install({ ...scene, lock, stage, next });
   },
   async verify(scene) {
-    const [lock, faults] = await Promise.all([readTheLock(scene.looker), readVerification(scene.looker, scene.ptx)]);
+    const progress = progressOf(scene, deadlineOf(scene.parts));
+    const [lock, faults] = await Promise.all([readTheLock(scene.looker), readVerification(scene.looker, scene.ptx, progress)]);
     return verify({ ...scene, lock, faults });
   },
   rollBack: async (scene) => rollBack({ ...scene, found: await stagesOfTry(scene.looker, scene.ptx) }),
@@ -151,8 +161,18 @@ function invalid(ptx: PackageTransaction) {
 }
 
 async function openReading({ parts, looker }: Scene, wanted: Wanted) {
-  const until = parts.clock.monotonic() + parts.deadline;
+  const isOver = deadlineOf(parts);
   const pullSecrets = await pullSecretsOf(looker, wanted);
   if ('reason' in pullSecrets) return pullSecrets;
-  return { registry: parts.openRegistry(pullSecrets, parts.deadline), isOver: () => parts.clock.monotonic() >= until };
+  return { registry: parts.openRegistry(pullSecrets, parts.deadline), isOver };
+}
+
+function deadlineOf({ clock, deadline }: PackageParts): () => boolean {
+  const until = clock.monotonic() + deadline;
+  return () => clock.monotonic() >= until;
+}
+
+function progressOf({ parts, ptx }: Scene, isOver: () => boolean): Progress {
+  const { phase, tryTime = '' } = ptx.status;
+  return { ...parts.memory.recall(ptx.uid, `${phase} ${tryTime}`), isOver };
 }

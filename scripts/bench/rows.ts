@@ -28,6 +28,8 @@ export interface Row {
   readonly gates?: boolean;
   /** Trees of packages (scripts/bench/packages.ts): no Transaction at all. */
   readonly packages?: boolean;
+  /** Packages that are installed (scripts/bench/installs.ts), on a control plane of their own. */
+  readonly installs?: boolean;
   /** Bytes of data that each change sets, if more than a word. */
   readonly bytes?: number;
   /** The content of each change lies in a ConfigMap of its own, as gzipped YAML. */
@@ -88,6 +90,8 @@ const rows: readonly Row[] = [
   { ...one, name: 'kinds', changes: 1, kinds: true, onDemand: true },
   { ...one, name: 'gates', changes: 10, gates: true, onDemand: true },
   { ...one, name: 'packages-resolve', changes: 0, packages: true, onDemand: true },
+  { ...one, name: 'packages', changes: 0, installs: true, onDemand: true },
+  { ...one, name: 'packages-growth', changes: 0, installs: true, onDemand: true },
   { ...one, name: 'default-flags', changes: 3, transactions: 3, flags: 'default', onDemand: true },
 ];
 

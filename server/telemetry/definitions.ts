@@ -2,11 +2,13 @@
 // content of objects. Every counter starts at 0: `increase()` does not see a series begin at 1.
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { isTerminal, mayFollow, phases } from '../../hooks/model/phase.ts';
+import { packageMetrics } from './package-metrics.ts';
 
 /** What is read from the API server at scrape. */
 const sources = ['transactions', 'locks', 'replies'] as const;
 
-export type Source = (typeof sources)[number];
+/** `packages`: only where package transactions are served. */
+export type Source = (typeof sources)[number] | 'packages';
 
 export type MetricDefinitions = ReturnType<typeof defineMetrics>;
 
@@ -17,7 +19,12 @@ export function defineMetrics() {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   for (const name of misnamed) registry.removeSingleMetric(name);
-  const metrics = { ...transactionMetrics([registry]), ...requestMetrics([registry]), ...inventoryMetrics([registry]) };
+  const metrics = {
+    ...transactionMetrics([registry]),
+    ...requestMetrics([registry]),
+    ...inventoryMetrics([registry]),
+    ...packageMetrics([registry]),
+  };
   startAtZero(metrics);
   return { registry, ...metrics };
 }

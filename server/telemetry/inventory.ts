@@ -9,6 +9,7 @@ import { labelOf } from '../../hooks/model/reason.ts';
 import { objectPath } from '../kubernetes/paths.ts';
 import { type List, type Page, type Row, readPage, secondsOfAge } from '../kubernetes/tables.ts';
 import type { Transport } from '../kubernetes/transport.ts';
+import { packagePhases } from './package-metrics.ts';
 
 export interface Active {
   readonly count: number;
@@ -35,6 +36,8 @@ interface Subject {
 export interface Inventory {
   transactions(): Promise<TransactionInventory | undefined>;
   locks(waiting: Promise<Pick<TransactionInventory, 'waiting'> | undefined>): Promise<Active | undefined>;
+  /** Package transactions by every phase that is not terminal; absent where none are served. */
+  packages?(): Promise<ReadonlyMap<string, Active> | undefined>;
   /** The version of a Transaction's status; `gone` if the Transaction does not exist any more. */
   version(of: Subject): Promise<number | 'gone' | undefined>;
 }
@@ -54,9 +57,11 @@ interface Places {
   readonly engineNamespace: string;
   /** The namespaces to serve; empty for all. */
   readonly namespaces: readonly string[];
+  /** Given where package transactions are served. */
+  readonly packages?: unknown;
 }
 
-export function createInventory(transport: Transport, { engineNamespace, namespaces }: Places): Inventory {
+export function createInventory(transport: Transport, { engineNamespace, namespaces, packages }: Places): Inventory {
   const served = namespaces.length === 0 ? [undefined] : namespaces;
   return {
     async transactions() {
@@ -79,8 +84,22 @@ export function createInventory(transport: Transport, { engineNamespace, namespa
       const found = await transactions;
       return isComplete && found !== undefined ? totalOf(byHolder, found.waiting) : undefined;
     },
+    ...(packages === undefined ? {} : { packages: () => packagesByPhase(transport) }),
     version: (of) => storedVersion(transport, of),
   };
+}
+
+const packageTransactions: Resource = { ...transactions, namespaced: false, group: 'pkg.crossplane.io' };
+
+async function packagesByPhase(transport: Transport): Promise<ReadonlyMap<string, Active> | undefined> {
+  const underWay: readonly string[] = packagePhases.filter((phase) => phase !== 'Succeeded' && phase !== 'Failed');
+  const byPhase = new Map(underWay.map((phase) => [phase, none]));
+  const isComplete = await eachRow(transport, [{ resource: packageTransactions, namespace: undefined }], (row) => {
+    const phase = row.cell('Phase') || 'Waiting';
+    const before = byPhase.get(phase);
+    if (before !== undefined) byPhase.set(phase, withOneMore(before, secondsOfAge(row.cell('Age')) ?? 0));
+  });
+  return isComplete ? byPhase : undefined;
 }
 
 async function storedVersion(transport: Transport, { namespace, name, uid }: Subject): Promise<number | 'gone' | undefined> {

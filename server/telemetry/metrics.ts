@@ -5,8 +5,10 @@
 //    absent and a counter is incremented: an old value would pass for a new one.
 import type { StepReport, Stored } from '../../hooks/call.ts';
 import { labelOf } from '../../hooks/model/reason.ts';
+import type { PackageReport } from '../../hooks/packages/call.ts';
 import { defineMetrics, type MetricDefinitions } from './definitions.ts';
 import type { Inventory } from './inventory.ts';
+import { countPackageReport, startPackagesAtZero } from './package-metrics.ts';
 import { createScrape } from './scrape.ts';
 import { createUnconfirmedReplies } from './unconfirmed.ts';
 
@@ -21,6 +23,9 @@ export interface Metrics {
   /** In the exposition format of Prometheus. */
   text(): Promise<string>;
   record(report: StepReport): void;
+  recordPackages(report: PackageReport): void;
+  /** Package transactions are served: from now on their metrics have series. */
+  startPackages(): void;
   /** The caller had gone before the latest reply about this Transaction. */
   replyLost(uid: string): void;
   hookRequest(request: HookRequest): void;
@@ -51,6 +56,8 @@ export function createMetrics(parts: MetricsParts = {}): Metrics {
       if (report.thrown !== undefined) definitions.internalErrors.inc();
       for (const { operation, result } of report.locks) definitions.lockOperations.inc({ operation, result });
     },
+    recordPackages: (report) => countPackageReport(definitions, report),
+    startPackages: () => startPackagesAtZero(definitions),
     replyLost: unconfirmed.forget,
     hookRequest({ path, code, seconds }) {
       definitions.hookRequests.inc({ path, code });

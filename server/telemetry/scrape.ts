@@ -25,7 +25,11 @@ export function createScrape(parts: ScrapeParts): Scrape {
   let latest: { readonly at: number; readonly done: Promise<unknown> } | undefined;
   const readAll = () => {
     const transactions = inventory.transactions();
+    const packages = inventory.packages;
     return Promise.all([
+      ...(packages === undefined
+        ? []
+        : [refresh(definitions, 'packages', packages(), (found) => setPackages(definitions, found))]),
       refresh(definitions, 'transactions', transactions, (found) => setTransactions(definitions, found)),
       refresh(definitions, 'locks', inventory.locks(transactions), (found) => setLocks(definitions, found)),
       refresh(definitions, 'replies', confirmReplies(parts), () => undefined),
@@ -84,6 +88,9 @@ const clear: Readonly<Record<Source, (definitions: MetricDefinitions) => void>> 
     for (const gauge of [locksHeld, oldestLock]) gauge.remove();
   },
   replies: () => undefined,
+  packages({ packagesActive, oldestPackage }) {
+    for (const gauge of [packagesActive, oldestPackage]) gauge.reset();
+  },
 };
 
 function setTransactions({ active, oldestActive, unrestored }: MetricDefinitions, found: TransactionInventory): void {
@@ -92,6 +99,13 @@ function setTransactions({ active, oldestActive, unrestored }: MetricDefinitions
     oldestActive.set({ phase }, oldest);
   }
   for (const [reason, count] of found.unrestored) unrestored.set({ reason }, count);
+}
+
+function setPackages({ packagesActive, oldestPackage }: MetricDefinitions, found: ReadonlyMap<string, Active>): void {
+  for (const [phase, { count, oldest }] of found) {
+    packagesActive.set({ phase }, count);
+    oldestPackage.set({ phase }, oldest);
+  }
 }
 
 function setLocks({ locksHeld, oldestLock }: MetricDefinitions, { count, oldest }: Active): void {

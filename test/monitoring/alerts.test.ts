@@ -28,6 +28,8 @@ const left = (instance: string): string => `janus_transactions_unrestored{reason
 const failures = (from: string): string => `janus_transaction_phase_transitions_total{from_phase="${from}",to_phase="Failed"}`;
 const requests = (code: string): string => `janus_hook_requests_total{path="/sync",code="${code}",instance="a"}`;
 const active = (instance: string): string => `janus_transactions_active{phase="Committing",instance="${instance}"}`;
+const tries = (reason: string): string => `janus_package_tries_total{outcome="Failed",reason="${reason}",instance="a"}`;
+const oldestPackage = (phase: string): string => `janus_package_oldest_active_seconds{phase="${phase}",instance="a"}`;
 const scrapeErrors = 'janus_scrape_errors_total{source="transactions",instance="a"}';
 
 const cases: readonly Case[] = [
@@ -132,6 +134,40 @@ const cases: readonly Case[] = [
     fires: { source: 'transactions' },
   },
   { alert: 'JanusFiguresMissing', reason: 'it was away for a moment', series: { [scrapeErrors]: '0 1 2x40' }, at: '30m' },
+  {
+    alert: 'JanusPackageRollbackIncomplete',
+    reason: 'a stage could not be undone',
+    series: { [tries('RollbackIncomplete')]: '0x5 1x10' },
+    at: '10m',
+    fires: {},
+  },
+  {
+    alert: 'JanusPackageRollbackIncomplete',
+    reason: 'a try failed and was undone',
+    series: { [tries('RollbackIncomplete')]: '0x20', [tries('VersionConflict')]: '0x5 1x10' },
+    at: '10m',
+  },
+  {
+    alert: 'JanusPackageFailed',
+    reason: 'no version suits all',
+    series: { [tries('VersionConflict')]: '0x5 1x10' },
+    at: '10m',
+    fires: { reason: 'VersionConflict' },
+  },
+  { alert: 'JanusPackageFailed', reason: 'long ago', series: { [tries('VersionConflict')]: '0x5 1x60' }, at: '50m' },
+  {
+    alert: 'JanusPackageStuck',
+    reason: 'one holds the Lock for hours',
+    series: { [oldestPackage('Installing')]: '3000+60x80' },
+    at: '60m',
+    fires: {},
+  },
+  {
+    alert: 'JanusPackageStuck',
+    reason: 'one waits for its turn',
+    series: { [oldestPackage('Waiting')]: '3000+60x80' },
+    at: '60m',
+  },
 ];
 
 t.test('the rules are well made', async (t) => {

@@ -17,6 +17,7 @@ import { advanced, type Status, timeOf } from '../../hooks/packages/model/status
 import { changedPackages } from '../../hooks/packages/plan/changed.ts';
 import { memberObject, revisionChange } from '../../hooks/packages/plan/changes.ts';
 import { mostObjectBytes, readContents, sourced } from '../../hooks/packages/plan/contents.ts';
+import { stages as stageKind } from '../../hooks/packages/plan/resources.ts';
 import { stagesOf, stageWrite } from '../../hooks/packages/plan/stages.ts';
 import { gzip } from '../../server/gzip.ts';
 
@@ -53,7 +54,7 @@ const mine = held(freeLock, { name: 'mine', uid: 'uid-1', number: 1 });
 const theirs = held(freeLock, { name: 'theirs', uid: 'uid-2', number: 4 });
 
 t.test('19, 20, 22: the Lock is taken where it is free, and waited for where it is not', async (t) => {
-  const scene = { ptx: ptxOf(), ...moment, namespace, isHolderThere: true, leftStages: [] };
+  const scene = { ptx: ptxOf(), ...moment, namespace, isHolderThere: true, leftStages: [], leftovers: [] };
   const free = take({ ...scene, lock: freeLock });
   t.equal(free.deeds.length, 1);
   const [deed] = free.deeds;
@@ -70,7 +71,7 @@ t.test('19, 20, 22: the Lock is taken where it is free, and waited for where it 
 
 t.test('21: from a holder that is gone it is taken once its requests are over and its stages undone', async (t) => {
   const stage = { metadata: { name: 's' }, status: { phase: 'Committed' } };
-  const scene = { ...moment, namespace, lock: theirs, isHolderThere: false };
+  const scene = { ...moment, namespace, lock: theirs, isHolderThere: false, leftovers: [] };
   const first = take({ ...scene, ptx: ptxOf(), leftStages: [stage] });
   t.same(first.deeds, [], 'a request of it may be late');
   t.equal(first.status.settledTime, timeOf(now + moment.late));
@@ -78,6 +79,12 @@ t.test('21: from a holder that is gone it is taken once its requests are over an
   t.match(take({ ...scene, ptx: seen, leftStages: [stage] }).deeds, [{ write: { verb: 'update', location: { name: 's' } } }]);
   const failed = { ...stage, status: { phase: 'Failed' } };
   t.match(take({ ...scene, ptx: seen, leftStages: [failed] }), { deeds: [], note: { message: /could not be undone/ } });
+  const undone = { ...stage, status: { phase: 'RolledBack' } };
+  const leftovers = [{ resource: stageKind, namespace, object: undone }];
+  t.match(take({ ...scene, ptx: seen, leftStages: [undone], leftovers }), {
+    deeds: [{ write: { verb: 'delete', location: { name: 's' } } }],
+    status: { phase: 'Waiting' },
+  });
   const over = take({ ...scene, ptx: seen, leftStages: [] });
   t.equal(over.deeds.length, 1);
   t.match(over.status, { phase: 'Validating', number: 5 }, 'the number of the former one is used up');

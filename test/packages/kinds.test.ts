@@ -1,10 +1,19 @@
 // The kind of package transactions on the real API server: what it accepts, what it refuses, and the story that its status says.
-import t from 'tap';
-import { at, type JsonObject, textAt, withPath } from '../../hooks/model/json.ts';
+import { execFile } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import t, { type Test } from 'tap';
+import { request } from 'undici';
+import { parseAllDocuments } from 'yaml';
+import { at, type JsonObject, parseJson, textAt, withPath } from '../../hooks/model/json.ts';
+import { dialect } from '../../schemas/schema.ts';
 import { must } from '../support/client.ts';
 import { hookEnvironment, post, ready, startHookProcess } from '../support/hook-process.ts';
+import { hookToken } from '../support/hook-token.ts';
 import { createDriver } from '../support/package-driver.ts';
-import { ptxPath, startPackageWorld, statusOf, storyOf } from '../support/package-world.ts';
+import { lockPath, ptxPath, startPackageWorld, statusOf, storyOf } from '../support/package-world.ts';
 import { definitionOf } from '../support/registry/builder.ts';
 
 t.setTimeout(600_000);
@@ -12,6 +21,7 @@ t.setTimeout(600_000);
 const world = await startPackageWorld(t, { isByHand: true });
 const { client, source } = world;
 const driver = createDriver(t, world);
+const calls = join(import.meta.dirname, '..', '..', 'examples', 'packages', 'calls');
 
 const example: JsonObject = {
   apiVersion: 'pkg.crossplane.io/v1alpha1',
@@ -30,6 +40,47 @@ const example: JsonObject = {
   },
 };
 const reference = ['spec', 'install', 'package', 'spec', 'package'];
+
+t.test('examples/packages/calls: each call as it stands there; its answer is as the OpenAPI document says', async (t) => {
+  const [object = {}] = parseAllDocuments(readFileSync(join(calls, 'objects.yaml'), 'utf8')).map(
+    (one) => one.toJS() as JsonObject,
+  );
+  const uid = textAt(must(await client.create(ptxPath(), object)), 'metadata', 'uid') ?? '';
+  const hook = await world.startHook();
+  const document = (await (await request(`${hook.url}/openapi.json`)).body.json()) as JsonObject;
+  const ajv = new Ajv2020({ ...dialect, keywords: [...dialect.keywords, ...Object.keys(document)], strict: false });
+  ajv.addSchema({ ...document, $id: 'hook' } as object);
+  const call = async (name: string): Promise<JsonObject> => {
+    const env = { PATH: process.env.PATH, HOOK: hook.url, HOOK_TOKEN: hookToken, TRANSACTION_UID: uid };
+    const { stdout } = await promisify(execFile)('sh', ['curl.sh'], { cwd: join(calls, name), env });
+    const pointer = `paths/~1packages~1${name}/post/responses/200/content/application~1json/schema`;
+    const isAsSaid = ajv.compile({ $ref: `hook#/${pointer}` });
+    const answer = parseJson(stdout) as JsonObject;
+    t.ok(isAsSaid(answer), `${name}: ${JSON.stringify(isAsSaid.errors)}`);
+    asInExample(t, name, stdout.replaceAll(uid, '{uid}'));
+    return answer;
+  };
+  await call('customize');
+  const figures = await (await request(`${hook.url}/metrics`)).body.text();
+  t.match(figures, 'janus_package_transactions_active{phase="Waiting"} 1', 'no call has seen it');
+  const { status = {} } = await call('sync');
+  must(
+    await client.update(`${ptxPath('example')}/status`, withPath(must(await client.get(ptxPath('example'))), ['status'], status)),
+  );
+  must(await client.delete(ptxPath('example')));
+  await call('finalize');
+  must(await client.patch(ptxPath('example'), { metadata: { finalizers: null } }));
+  await hook.kill();
+  // What follows begins without a Lock.
+  must(await client.delete(lockPath));
+});
+
+function asInExample(t: Test, name: string, answer: string): void {
+  const masked = answer.replaceAll(/\d{4}-\d\d-\d\dT[\d:]{8}Z/g, '{time}').replaceAll(/sha256:[0-9a-f]{64}/g, '{digest}');
+  const file = join(calls, name, 'answer.json');
+  if (process.env.JANUS_WRITE_EXAMPLES === '1') writeFileSync(file, `${JSON.stringify(parseJson(masked), undefined, 2)}\n`);
+  t.same(parseJson(masked), parseJson(readFileSync(file, 'utf8')), name);
+}
 
 t.test('1, 5: the example is accepted; retryLimit is 5; a PUT leaves the status as it is', async (t) => {
   const created = must(await client.create(ptxPath(), example));

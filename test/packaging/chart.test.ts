@@ -53,6 +53,18 @@ const cases: Readonly<Record<string, Case>> = {
     has: ['"StatefulSet"'],
     lacks: ['"kind":"Namespace"', '--leader-election', 'compositecontrollers.metacontroller.k8s.io'],
   },
+  'with packages, and their kinds': {
+    values: { packages: { enabled: true, kinds: true }, namespaces: served },
+    has: [
+      '"name":"JANUS_PACKAGES","value":"true"',
+      '"value":"team-a,team-b,janus-packages"',
+      '"name":"locks.pkg.crossplane.io"',
+      'http://janus.janus-system.svc/packages/sync',
+      '"port":53',
+      '"kind":"Namespace","metadata":{"labels"',
+    ],
+    lacks: ['"name":"metacontroller"},"spec"'],
+  },
   'with TLS': {
     values: { tls: { secretName: 'janus-hook-tls', clientSecretName: 'janus-metacontroller-tls' } },
     has: ['https://janus.janus-system.svc/sync', '"scheme":"HTTPS"', '"port":443', 'JANUS_TLS_CLIENT_AUTHORITY', '"clientTLS"'],
@@ -165,6 +177,7 @@ function plain(object: JsonObject): Json {
 const refused: readonly (readonly [values: JsonObject, said: RegExp])[] = [
   [{ replicas: 'two' }, /replicas/],
   [{ replicas: -1 }, /replicas/],
+  [{ packages: { enabled: 'maybe' } }, /packages.*enabled/],
   [{ logLevel: 'loud' }, /logLevel/],
   [{ novel: 1 }, /novel/],
   [{ token: { create: 'yes', secretName: 'a' } }, /token.*create/],

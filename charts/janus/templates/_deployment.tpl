@@ -32,6 +32,7 @@
 {{- if $values.namespaces }}
 {{- $names := list -}}
 {{- range $values.namespaces }}{{ $names = append $names .name }}{{ end -}}
+{{- if $values.packages.enabled }}{{ $names = append $names "janus-packages" }}{{ end -}}
 {{- $env = append $env (dict "name" "JANUS_NAMESPACES" "value" (join "," $names)) -}}
 {{- end -}}
 {{- if $values.tls.secretName }}
@@ -40,6 +41,11 @@
 {{- $_ := set $container "volumeMounts" (append $container.volumeMounts (dict "name" "tls" "mountPath" "/etc/janus/tls" "readOnly" true)) -}}
 {{- $_ := set .pod "volumes" (append .pod.volumes (dict "name" "tls" "secret" (dict "secretName" $values.tls.secretName))) -}}
 {{- range $probe := list "livenessProbe" "readinessProbe" }}{{ $_ := set (get (get $container $probe) "httpGet") "scheme" "HTTPS" }}{{ end -}}
+{{- end -}}
+{{- if $values.packages.enabled }}
+{{- $env = concat $env (list (dict "name" "JANUS_PACKAGES" "value" "true") (dict "name" "JANUS_PACKAGES_CACHE" "value" "/var/cache/janus-packages")) -}}
+{{- $_ := set $container "volumeMounts" (append $container.volumeMounts (dict "name" "packages" "mountPath" "/var/cache/janus-packages")) -}}
+{{- $_ := set .pod "volumes" (append .pod.volumes (dict "name" "packages" "emptyDir" (dict "sizeLimit" "2Gi"))) -}}
 {{- end -}}
 {{- $_ := set $container "env" (concat $env $values.extraEnv) -}}
 {{- end -}}

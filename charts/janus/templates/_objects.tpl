@@ -38,7 +38,7 @@ Metacontroller. */ -}}
 {{- if not (and $theirs (has $object.kind (list "ServiceAccount" "Role"))) }}{{ include $change (dict "root" $root "object" $object) }}{{ end -}}
 {{- end -}}
 {{- if $served }}{{ include "janus.served" (dict "served" $served "object" $object) }}{{ end -}}
-{{- if or $theirs (eq $object.kind "Namespace") }}{{ include "janus.theirs" (dict "root" $root "object" $object) }}{{ end -}}
+{{- if $theirs }}{{ include "janus.theirs" (dict "root" $root "object" $object) }}{{ end -}}
 ---
 {{ toYaml $object }}
 {{ end }}
@@ -54,6 +54,7 @@ Metacontroller. */ -}}
 {{- if has .name $names }}{{ fail (printf "namespaces: expected each once, found %s twice; list all its ServiceAccounts in one entry" .name) }}{{ end -}}
 {{- $names = append $names .name -}}
 {{- end -}}
+{{- if and .Values.packages.enabled (has "janus-packages" $names) }}{{ fail "namespaces: packages.enabled serves janus-packages already; take it from the list" }}{{ end -}}
 {{- if eq .Values.token.secretName "janus-sealing-key" }}{{ fail "token.secretName: expected another Secret than janus-sealing-key, which holds the key of snapshots" }}{{ end -}}
 {{- if eq .Values.sealingKey.source "chart" -}}
 {{- $key := lookup "v1" "Secret" .Release.Namespace "janus-sealing-key" -}}
@@ -71,7 +72,7 @@ Metacontroller. */ -}}
 {{- end -}}
 
 {{- define "janus.ServiceAccount" -}}
-{{- with .root.Values.serviceAccount.annotations }}{{ $_ := set $.object.metadata "annotations" . }}{{ end -}}
+{{- if eq .object.metadata.name "janus" }}{{ with .root.Values.serviceAccount.annotations }}{{ $_ := set $.object.metadata "annotations" . }}{{ end }}{{ end -}}
 {{- end -}}
 
 {{- /* The right to create Secrets is granted only where the engine makes its key. */ -}}
@@ -110,6 +111,10 @@ Metacontroller. */ -}}
 {{- $_ := set (first .object.spec.ingress) "from" $from -}}
 {{- $ports := list -}}
 {{- range .root.Values.networkPolicy.apiServerPorts }}{{ $ports = append $ports (dict "port" (int .)) }}{{ end -}}
+{{- if .root.Values.packages.enabled }}
+{{- /* Registries, and the names of them. */ -}}
+{{- $ports = uniq (concat $ports (list (dict "port" (int 443)) (dict "port" (int 53) "protocol" "UDP") (dict "port" (int 53) "protocol" "TCP"))) -}}
+{{- end -}}
 {{- $_ := set (first .object.spec.egress) "ports" $ports -}}
 {{- end -}}
 

@@ -52,14 +52,19 @@ export function clean({ ptx, now, namespace, leftovers, history }: Cleaning): Mo
   const { status } = ptx;
   const settled = millisecondsOf(status.settledTime);
   if (settled > now) return staying(status, 'a request of this try may be late', (settled - now) / 1000);
-  const going = [...leftovers, ...history].filter(({ object }) => !isUnderDeletion(object)).slice(0, mostDeletes);
-  const deeds = going.map((one) => deletion(one, namespace));
+  const deeds = deletions([...leftovers, ...history], namespace);
   // A stage goes once its finalizer is removed, and that wakes us.
   if (leftovers.length > 0) return { because: 'stages and contents are deleted', deeds, status, wait: 1 };
   const isDone = status.outcome?.kind === 'Succeeded';
   const end = advanced(status, { phase: isDone ? 'Succeeded' : 'Failed', completionTime: timeOf(now), settledTime: undefined });
   const finalized = ptx.isDeleting ? { finalized: true } : {};
   return { because: 'nothing is left to do', deeds, status: end, wait: 0, ...finalized };
+}
+
+/** Of those that nobody deletes already, the first ones. */
+export function deletions(leftovers: readonly Leftover[], namespace: string): readonly Deed[] {
+  const going = leftovers.filter(({ object }) => !isUnderDeletion(object)).slice(0, mostDeletes);
+  return going.map((one) => deletion(one, namespace));
 }
 
 function isUnderDeletion(object: JsonObject): boolean {

@@ -5,7 +5,7 @@ import type { PackageTransaction } from '../model/package-transaction.ts';
 import { advanced } from '../model/status.ts';
 import { writePackages } from '../plan/lock.ts';
 import { abandoned, ended, lostLock, type Moment } from './ends.ts';
-import { going, type Move } from './move.ts';
+import { going, type Move, staying } from './move.ts';
 import { isAsResolved } from './preparing.ts';
 import { holds } from './validating.ts';
 
@@ -14,7 +14,7 @@ interface Verifying extends Moment {
   readonly namespace: string;
   readonly lock: JsonObject | undefined;
   /** What is not as it was made, in words. */
-  readonly faults: readonly string[];
+  readonly faults: readonly string[] | 'unfinished';
 }
 
 export function verify(scene: Verifying): Move {
@@ -26,6 +26,7 @@ export function verify(scene: Verifying): Move {
   if (holds(ptx, lock) && holderOf(lock)?.hasWritten === true) return going(done, 'the Lock is written');
   if (ptx.isDeleting) return going(abandoned(status, scene), 'it is being deleted');
   if (!isAsResolved(ptx, lock)) return going(lostLock(status, scene), 'the Lock is not as it was');
+  if (faults === 'unfinished') return staying(status, 'the time of the call is over', 0.2);
   if (faults.length > 0) {
     const message = faults.slice(0, 10).join('; ');
     const outcome = { kind: 'Failed', step: 'Installation', reason: 'InstallationFailed', message } as const;

@@ -6,8 +6,9 @@ import type { PackageTransaction } from '../model/package-transaction.ts';
 import { advanced, millisecondsOf, timeOf } from '../model/status.ts';
 import { createLock, releaseLock, takeLock } from '../plan/lock.ts';
 
+import { deletions, type Leftover } from './ending.ts';
 import type { Moment } from './ends.ts';
-import { type Move, safetyWait, staying } from './move.ts';
+import { type Move, type Note, safetyWait, staying } from './move.ts';
 import { undoLast } from './undo.ts';
 
 interface Waiting extends Moment {
@@ -19,6 +20,8 @@ interface Waiting extends Moment {
   readonly isHolderThere: boolean;
   /** Stages of a holder that is gone, the last one first. */
   readonly leftStages: readonly JsonObject[];
+  /** The same stages, and all contents, of a holder that is gone. */
+  readonly leftovers: readonly Leftover[];
 }
 
 /** The spec is no valid one: final, without the Lock. */
@@ -95,29 +98,46 @@ function behind({ ptx }: Waiting, holder: Holder): Move {
   });
 }
 
-// What a holder that is gone had under way is undone first, unless it had written the Lock: then it was done.
+// What a holder that is gone had under way is undone first, unless it had written the Lock: then it was done. Then its stages and contents
+// are deleted: nobody else does it.
 function takeOver(scene: Waiting, lock: JsonObject, holder: Holder): Move {
-  const { ptx, now, late, leftStages } = scene;
-  const note = {
-    reason: 'WaitingForLock',
-    message: `Package transaction ${holder.name} held the Lock and is gone: what it had not finished is undone first`,
-  } as const;
+  const { ptx, now, late } = scene;
   const settled = millisecondsOf(ptx.status.settledTime);
   if (settled === 0) {
     const status = advanced(ptx.status, { settledTime: timeOf(now + late) });
-    return staying(status, 'the holder of the Lock is gone', 1, note);
+    return staying(status, 'the holder of the Lock is gone', 1, noteOn(holder));
   }
-  if (!holder.hasWritten) {
-    const undone = undoLast(scene, leftStages);
-    if (undone.kind === 'move') return { ...undone.move, note };
-    if (undone.kind === 'failed')
-      return staying(ptx.status, 'a stage of the former holder cannot be undone', safetyWait, {
-        reason: 'WaitingForLock',
-        message: `Transaction ${textAt(undone.stage, 'metadata', 'name')} of package transaction ${holder.name}, which is gone, could not be undone: mend what its status names and annotate it with tx.janus.io/retry-rollback, or delete it`,
-      });
-  }
-  if (settled > now) return staying(ptx.status, 'a request of the former holder may be late', (settled - now) / 1000, note);
+  const undoing = holder.hasWritten ? undefined : undoingOf(scene, holder);
+  if (undoing !== undefined) return undoing;
+  if (settled > now)
+    return staying(ptx.status, 'a request of the former holder may be late', (settled - now) / 1000, noteOn(holder));
+  return scene.leftovers.length > 0 ? clearing(scene, holder) : takingFrom(scene, lock, holder);
+}
+
+function noteOn({ name }: Holder): Note {
+  const message = `Package transaction ${name} held the Lock and is gone: what it had not finished is undone first`;
+  return { reason: 'WaitingForLock', message };
+}
+
+/** Undefined once all of its stages are undone. */
+function undoingOf(scene: Waiting, holder: Holder): Move | undefined {
+  const undone = undoLast(scene, scene.leftStages);
+  if (undone.kind === 'all') return undefined;
+  if (undone.kind === 'move') return { ...undone.move, note: noteOn(holder) };
+  const name = textAt(undone.stage, 'metadata', 'name');
+  return staying(scene.ptx.status, 'a stage of the former holder cannot be undone', safetyWait, {
+    reason: 'WaitingForLock',
+    message: `Transaction ${name} of package transaction ${holder.name}, which is gone, could not be undone: mend what its status names and annotate it with tx.janus.io/retry-rollback, or delete it`,
+  });
+}
+
+function clearing({ ptx, leftovers, namespace }: Waiting, holder: Holder): Move {
+  const because = 'stages and contents of the former holder are deleted';
+  return { because, deeds: deletions(leftovers, namespace), status: ptx.status, wait: 1, note: noteOn(holder) };
+}
+
+function takingFrom(scene: Waiting, lock: JsonObject, holder: Holder): Move {
   const free = taking(scene, lock, 'the former holder of the Lock is gone, and nothing of it is left');
-  const number = ptx.status.number ?? Math.max(nextNumberOf(lock), holder.number + 1);
+  const number = scene.ptx.status.number ?? Math.max(nextNumberOf(lock), holder.number + 1);
   return { ...free, status: { ...free.status, number } };
 }

@@ -11,16 +11,25 @@ import { mostObjectBytes } from '../plan/contents.ts';
 import type { Maker } from '../plan/owners.ts';
 import { fieldManager, preconditionOf } from '../plan/resources.ts';
 import { resourceOf } from './members.ts';
-import { eachOf, find, identityOf, type Looker, list, Unread } from './reading.ts';
+import { lookAtAll, type Progress } from './progress.ts';
+import { find, identityOf, type Looker, list, Unread } from './reading.ts';
 
 type Fault = PackageFault | CoordinatorFault;
 
 /** Groups of what runs package transactions: a package must not replace it. */
 const ownGroups = ['tx.janus.io', 'pkg.crossplane.io', 'meta.pkg.crossplane.io', 'metacontroller.k8s.io'];
 
-export async function tryMembers(looker: Looker, members: readonly Member[], ptx: PackageTransaction): Promise<readonly Fault[]> {
-  const faults = await eachOf(members, (member) => tryMember(looker, member, ptx));
-  return faults.flat();
+export function tryMembers(
+  looker: Looker,
+  members: readonly Member[],
+  ptx: PackageTransaction,
+  progress: Progress,
+): Promise<readonly Fault[] | 'unfinished'> {
+  return lookAtAll(members, nameOf, (member) => tryMember(looker, member, ptx), progress);
+}
+
+function nameOf({ revision, object }: Member): string {
+  return `${revision} ${textAt(object, 'apiVersion')} ${textAt(object, 'kind')} ${textAt(object, 'metadata', 'name')}`;
 }
 
 async function tryMember(looker: Looker, member: Member, ptx: PackageTransaction): Promise<readonly Fault[]> {

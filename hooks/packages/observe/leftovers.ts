@@ -4,22 +4,14 @@ import type { Leftover } from '../decide/ending.ts';
 import { historyLimitOf } from '../model/holder.ts';
 import { type PackageTransaction, readPackageTransaction } from '../model/package-transaction.ts';
 import { millisecondsOf } from '../model/status.ts';
-import { configMaps, packageTransactions, stages, uidLabel } from '../plan/resources.ts';
+import { packageTransactions } from '../plan/resources.ts';
 import { type Looker, list } from './reading.ts';
-import { readTheLock } from './standing.ts';
+import { madeFor, readTheLock } from './standing.ts';
 
 /** Where an undo left something its stages stay, so that it can be tried again. */
 export async function leftoversOf(looker: Looker, { uid, status }: PackageTransaction): Promise<readonly Leftover[]> {
   if (status.outcome?.step === 'Rollback') return [];
-  const labelSelector = `${uidLabel}=${uid}`;
-  const { namespace } = looker;
-  const found = await Promise.all(
-    [stages, configMaps].map(async (resource) => {
-      const objects = await list(looker, resource, namespace, { labelSelector });
-      return objects.map((object) => ({ resource, namespace, object }));
-    }),
-  );
-  return found.flat();
+  return madeFor(looker, uid);
 }
 
 /** The oldest finished ones, where there are more than the Lock says, this one included. */

@@ -1,9 +1,10 @@
 // What a decision needs of the Lock, of its holder, and of stages.
 import type { JsonObject } from '../../model/json.ts';
 import { textAt } from '../../model/json.ts';
+import type { Leftover } from '../decide/ending.ts';
 import { holderOf } from '../model/holder.ts';
 import type { PackageTransaction } from '../model/package-transaction.ts';
-import { packageTransactions, stageLabel, stages, theLock, uidLabel } from '../plan/resources.ts';
+import { configMaps, packageTransactions, stageLabel, stages, theLock, uidLabel } from '../plan/resources.ts';
 import { find, type Looker, list } from './reading.ts';
 
 export function readTheLock(looker: Looker): Promise<JsonObject | undefined> {
@@ -27,9 +28,22 @@ export async function stagesOfTry(looker: Looker, { status }: PackageTransaction
   return found;
 }
 
+/** Stages of a package transaction, and contents of stages. */
+export async function madeFor(looker: Looker, uid: string): Promise<readonly Leftover[]> {
+  const { namespace } = looker;
+  const found = await Promise.all(
+    [stages, configMaps].map(async (resource) => {
+      const objects = await list(looker, resource, namespace, { labelSelector: `${uidLabel}=${uid}` });
+      return objects.map((object) => ({ resource, namespace, object }));
+    }),
+  );
+  return found.flat();
+}
+
 interface HolderLook {
   readonly isHolderThere: boolean;
   readonly leftStages: readonly JsonObject[];
+  readonly leftovers: readonly Leftover[];
 }
 
 const uidForm = /^[-A-Za-z0-9]{1,63}$/;
@@ -37,10 +51,13 @@ const uidForm = /^[-A-Za-z0-9]{1,63}$/;
 /** Whether another holder of the Lock exists, and what it left if not. */
 export async function lookAtHolder(looker: Looker, ptx: PackageTransaction, lock: JsonObject | undefined): Promise<HolderLook> {
   const holder = lock === undefined ? undefined : holderOf(lock);
-  if (holder === undefined || holder.uid === ptx.uid) return { isHolderThere: false, leftStages: [] };
+  const none = { leftStages: [], leftovers: [] };
+  if (holder === undefined || holder.uid === ptx.uid) return { isHolderThere: false, ...none };
   const found = await find(looker, { resource: packageTransactions, name: holder.name });
   // A holder without a uid was written by somebody else: its name decides.
   const isSame = holder.uid === '' || textAt(found, 'metadata', 'uid') === holder.uid;
-  if (found !== undefined && isSame) return { isHolderThere: true, leftStages: [] };
-  return { isHolderThere: false, leftStages: uidForm.test(holder.uid) ? await stagesMadeBy(looker, holder.uid) : [] };
+  if (found !== undefined && isSame) return { isHolderThere: true, ...none };
+  if (!uidForm.test(holder.uid)) return { isHolderThere: false, ...none };
+  const leftStages = await stagesMadeBy(looker, holder.uid);
+  return { isHolderThere: false, leftStages, leftovers: await madeFor(looker, holder.uid) };
 }

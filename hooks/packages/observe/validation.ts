@@ -10,6 +10,7 @@ import { packagesOfKind } from '../plan/resources.ts';
 import type { Registry, RegistryFailed } from '../registry.ts';
 import { tryMembers } from './dry-run.ts';
 import { membersOf, resourceOf } from './members.ts';
+import type { Progress } from './progress.ts';
 import { find, type Looker } from './reading.ts';
 import { compareWithLive, definitionKinds, type Held, type Live, readTree } from './tree.ts';
 
@@ -20,8 +21,7 @@ interface ValidationScene {
   readonly ptx: PackageTransaction;
   readonly lock: JsonObject;
   readonly crossplane: Version | undefined;
-  /** Whether the time of the call is over. */
-  readonly isOver: () => boolean;
+  readonly progress: Progress;
 }
 
 export async function readValidation(scene: ValidationScene): Promise<Validation> {
@@ -45,10 +45,20 @@ export async function readValidation(scene: ValidationScene): Promise<Validation
   );
   if (tree.kind === 'failed') return unread(scene, tree);
   if (tree.kind === 'refused') return tree;
-  const faults = await compareWithLive(tree.packages, registry, liveOf(scene.looker));
-  if ('kind' in faults) return unread(scene, faults);
-  if (faults.length > 0) return { kind: 'refused', faults };
-  return tried(scene, tree.packages, tree.lock);
+  return (await compared(scene, tree.packages)) ?? tried(scene, tree.packages, tree.lock);
+}
+
+/** Undefined if no object of the packages breaks what is there. */
+async function compared(scene: ValidationScene, packages: readonly Held[]): Promise<Validation | undefined> {
+  const { looker, registry, progress } = scene;
+  for (const held of packages.filter(({ revision }) => !progress.has(revision))) {
+    const faults = await compareWithLive([held], registry, liveOf(looker));
+    if ('kind' in faults) return unread(scene, faults);
+    if (faults.length > 0) return { kind: 'refused', faults };
+    progress.add(held.revision);
+    if (progress.isOver()) return { kind: 'unfinished' };
+  }
+  return undefined;
 }
 
 function refused(fault: PackageFault): Validation {
@@ -56,8 +66,8 @@ function refused(fault: PackageFault): Validation {
 }
 
 /** A registry that does not answer before the time of the call is over is asked again in the next call. */
-function unread({ isOver }: ValidationScene, failed: RegistryFailed): Validation {
-  return isOver() ? { kind: 'unfinished' } : failed;
+function unread({ progress }: ValidationScene, failed: RegistryFailed): Validation {
+  return progress.isOver() ? { kind: 'unfinished' } : failed;
 }
 
 async function otherPackage({ looker, wanted }: ValidationScene): Promise<PackageFault | undefined> {
@@ -81,20 +91,20 @@ async function tried(scene: ValidationScene, packages: readonly Held[], lock: re
   for (const held of packages.filter(({ source }) => sources.has(source))) {
     const found = await triedPackage(scene, held);
     if (found !== undefined) return found;
-    if (scene.isOver()) return { kind: 'unfinished' };
   }
   return { kind: 'valid', lock };
 }
 
 /** Undefined if each of its objects can be made. */
 async function triedPackage(scene: ValidationScene, held: Held): Promise<Validation | undefined> {
-  const { looker, registry, ptx } = scene;
+  const { looker, registry, ptx, progress } = scene;
   const { source, digest, revision, contents } = held;
   if (contents === undefined || contents.members.length === 0 || digest === undefined) return undefined;
   const read = await membersOf(source, digest, registry);
   if ('kind' in read) return unread(scene, read);
   const members = read.members.map((object) => ({ kind: contents.meta.kind, revision, object }));
-  const faults = await tryMembers(looker, members, ptx);
+  const faults = await tryMembers(looker, members, ptx, progress);
+  if (faults === 'unfinished') return { kind: 'unfinished' };
   return faults.length > 0 ? { kind: 'refused', faults } : undefined;
 }
 

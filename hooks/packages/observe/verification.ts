@@ -6,23 +6,39 @@ import { type ChangedPackage, controllerUid, type Member } from '../plan/changes
 import { readContents } from '../plan/contents.ts';
 import { configMaps, revisionsOfKind } from '../plan/resources.ts';
 import { resourceOf } from './members.ts';
-import { eachOf, find, type Looker } from './reading.ts';
+import { lookAtAll, type Progress } from './progress.ts';
+import { find, findMetadata, type Looker } from './reading.ts';
 
 /** What is not as it was made, in words. */
-export async function readVerification(looker: Looker, { status }: PackageTransaction): Promise<readonly string[]> {
+export async function readVerification(
+  looker: Looker,
+  { status }: PackageTransaction,
+  progress: Progress,
+): Promise<readonly string[] | 'unfinished'> {
   const faults: string[] = [];
-  for (const stage of status.stages) {
-    if (stage.purpose !== 'Objects' && stage.purpose !== 'Activation') continue;
-    const items = await itemsOf(looker, stage);
-    if (items === undefined) faults.push(`the contents of ${stage.name} are not those that were stored`);
-    else
-      faults.push(
-        ...(
-          await eachOf(items, (item) => (stage.purpose === 'Objects' ? ofMember(looker, item) : ofRevision(looker, item)))
-        ).flat(),
-      );
+  for (const stage of status.stages.filter(({ purpose }) => looks[purpose] !== undefined)) {
+    const found = await lookAtStage(looker, stage, progress);
+    if (found === 'unfinished') return faults.length > 0 ? faults : found;
+    faults.push(...found);
   }
   return faults;
+}
+
+const looks: Readonly<Partial<Record<Stage['purpose'], typeof ofMember>>> = { Objects: ofMember, Activation: ofRevision };
+
+async function lookAtStage(looker: Looker, stage: Stage, progress: Progress): Promise<readonly string[] | 'unfinished'> {
+  const [items, look] = [await itemsOf(looker, stage), looks[stage.purpose]];
+  if (items === undefined || look === undefined) return [`the contents of ${stage.name} are not those that were stored`];
+  return lookAtAll(
+    items,
+    (item) => nameOf(stage, item),
+    (item) => look(looker, item),
+    progress,
+  );
+}
+
+function nameOf({ name }: Stage, { object, revision = null }: JsonObject): string {
+  return `${name} ${textAt(object, 'kind')} ${textAt(object, 'metadata', 'name')} ${revision}`;
 }
 
 async function itemsOf(looker: Looker, stage: Stage): Promise<readonly JsonObject[] | undefined> {
@@ -44,7 +60,7 @@ async function ofMember(looker: Looker, item: JsonObject): Promise<readonly stri
   const live = resource === undefined ? undefined : await find(looker, { resource, name });
   const what = `${textAt(object, 'kind')} ${name}`;
   if (live === undefined) return [`${what} is gone`];
-  const owner = await find(looker, { resource: revisionsOfKind(kind), name: revision });
+  const owner = await findMetadata(looker, { resource: revisionsOfKind(kind), name: revision });
   const controlled = controllerUid(live) === textAt(owner, 'metadata', 'uid') ? [] : [`${what}: not controlled by ${revision}`];
   const isReady = textAt(object, 'kind') !== 'CustomResourceDefinition' || isEstablished(live);
   return isReady ? controlled : [...controlled, `${what}: not Established, or its names are not accepted`];

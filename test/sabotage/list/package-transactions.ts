@@ -28,8 +28,28 @@ export const packageTransactions: readonly Sabotage[] = [
   }),
   entry('ptx-takeover-with-its-stages', 'stages of a holder that is gone are left as they are', {
     file: hook('decide/waiting'),
-    find: 'if (!holder.hasWritten) {',
-    replace: 'if (holder.hasWritten) {',
+    find: 'holder.hasWritten ? undefined : undoingOf(',
+    replace: '!holder.hasWritten ? undefined : undoingOf(',
+  }),
+  entry('ptx-takeover-litter', 'stages and contents of a holder that is gone stay for ever', {
+    file: hook('decide/waiting'),
+    find: 'scene.leftovers.length > 0 ?',
+    replace: 'scene.leftovers.length < 0 ?',
+  }),
+  entry('ptx-source-under-one-digest', 'a stage names all of its contents by one digest', {
+    file: hook('plan/contents'),
+    find: "digest: digestOfText(items[index]?.text ?? '')",
+    replace: 'digest: contents.digest',
+  }),
+  entry('ptx-source-named-by-stage', 'contents made of other live objects have the name of those before', {
+    file: hook('plan/contents'),
+    find: "hashedName('ptx', stage, contents.digest)",
+    replace: "hashedName('ptx', stage)",
+  }),
+  entry('ptx-values-unbounded', 'a stage can hold more values than the engine reads', {
+    file: hook('plan/contents'),
+    find: 'sum(({ values }) => values) > most.values',
+    replace: 'sum(({ values }) => values) < 0',
   }),
   entry('ptx-undo-first-to-last', 'stages are rolled back in the order in which they were made', {
     file: hook('decide/undo'),
@@ -66,6 +86,38 @@ export const packageTransactions: readonly Sabotage[] = [
     find: 'return order.flatMap((one)',
     replace: 'return order.toReversed().flatMap((one)',
   }),
+  {
+    name: 'ptx-look-forgotten',
+    fault: 'each call begins to look from the start, so that a large package never ends',
+    edits: [{ file: hook('observe/progress'), find: 'known?.look === look ?', replace: 'known?.look === uid ?' }],
+    caughtBy: ['test/packages/progress.test.ts'],
+  },
+  {
+    name: 'ptx-look-of-another-try',
+    fault: 'what one try has found in order counts for the next one',
+    edits: [{ file: hook('observe/progress'), find: 'known?.look === look ?', replace: 'known !== undefined ?' }],
+    caughtBy: ['test/packages/progress.test.ts'],
+  },
+  {
+    name: 'ptx-fault-remembered',
+    fault: 'what is wrong is looked at once, and then counts as in order',
+    edits: [
+      { file: hook('observe/progress'), find: 'if (faults.length === 0) progress', replace: 'if (faults.length >= 0) progress' },
+    ],
+    caughtBy: ['test/packages/progress.test.ts'],
+  },
+  {
+    name: 'ptx-label-from-status',
+    fault: 'a label of a metric is whatever a status says',
+    edits: [
+      {
+        file: 'server/telemetry/package-metrics.ts',
+        find: "(reasons.find((one) => one === reason) ?? 'Other')",
+        replace: "(reason ?? 'Other')",
+      },
+    ],
+    caughtBy: ['test/server/telemetry/package-metrics.test.ts'],
+  },
   {
     name: 'ptx-storage-moved',
     fault: 'a storage version moves although there are objects, and nobody has allowed it',

@@ -1,0 +1,25 @@
+// What a call has changed, for metrics and the log.
+import type { JsonObject } from '../../model/json.ts';
+import type { PackageReport } from '../call.ts';
+import { millisecondsOf, readStatus, type Status } from '../model/status.ts';
+
+type Changed = Pick<PackageReport, 'fromPhase' | 'toPhase' | 'ended' | 'durationSeconds'>;
+
+export function changedBy(before: Status, stored: JsonObject): Changed {
+  const after = readStatus(stored);
+  const phases = { fromPhase: before.phase, toPhase: after.phase };
+  return { ...phases, ...endOf(before, after), ...durationOf(before, after) };
+}
+
+/** A try ends where the Lock is released after it; without the Lock, where the spec is refused. */
+function endOf(before: Status, { phase, outcome }: Status): Pick<Changed, 'ended'> {
+  const isEnd = phase !== before.phase && (phase === 'Releasing' || (before.phase === 'Waiting' && phase === 'Failed'));
+  if (!isEnd || outcome === undefined) return {};
+  const { kind, reason } = outcome;
+  return { ended: { kind, ...(reason === undefined ? {} : { reason }) } };
+}
+
+function durationOf(before: Status, { phase, startTime, completionTime }: Status): Pick<Changed, 'durationSeconds'> {
+  const isOver = phase !== before.phase && (phase === 'Succeeded' || phase === 'Failed') && startTime !== undefined;
+  return isOver ? { durationSeconds: (millisecondsOf(completionTime) - millisecondsOf(startTime)) / 1000 } : {};
+}

@@ -1,0 +1,142 @@
+// What it costs to install packages whole. `packages`: a provider of 100 CRDs of 60 kB, beside Transactions of the engine that make as
+// many in `content`, twenty in each, and beside `kubectl apply --server-side` of one file. `packages-growth`: more CRDs, and more packages.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { JsonObject } from '../../hooks/model/json.ts';
+import { textAt } from '../../hooks/model/json.ts';
+import { must, waitFor } from '../../test/support/client.ts';
+import { hasKubectl, type } from '../../test/support/kubectl.ts';
+import { conditionIn, type PackageWorld, stagesPath, startPackageWorld } from '../../test/support/package-world.ts';
+import { definitionOf } from '../../test/support/registry/builder.ts';
+import type { Undo } from '../demo/undo.ts';
+import type { Line } from './figures.ts';
+
+const crdBytes = 60_000;
+const perTransaction = 20;
+
+export async function measureInstalls(undo: Undo, row: string): Promise<readonly Line[]> {
+  const world = await startPackageWorld({ teardown: (handler) => undo.add(async () => void (await handler())) });
+  // The first install fills caches and compiles code; it is not measured.
+  await installed(world, 'warm', [largeDefinition('warm.org', 0)]);
+  return row === 'packages' ? besideOthers(world, undo) : growth(world);
+}
+
+async function besideOthers(world: PackageWorld, undo: Undo): Promise<readonly Line[]> {
+  const count = 100;
+  const own = await installed(world, 'hundred', definitions('hundred.org', count));
+  const inline = await byTransactions(world, definitions('inline.org', count));
+  const lines: Line[] = [
+    { row: `install-${count}-crds`, items: count, p50Ms: own },
+    { row: `inline-${count}-crds`, items: count, p50Ms: inline, ratioToLimit: ratio(own, inline) },
+  ];
+  if (!hasKubectl()) return lines;
+  const kubectl = await byKubectl(world, undo, definitions('kubectl.org', count));
+  return [...lines, { row: `kubectl-${count}-crds`, items: count, p50Ms: kubectl, ratioToLimit: ratio(own, kubectl) }];
+}
+
+async function growth(world: PackageWorld): Promise<readonly Line[]> {
+  const lines: Line[] = [];
+  for (const count of [10, 100, 400]) {
+    const ms = await installed(world, `crds${count}`, definitions(`crds${count}.org`, count));
+    lines.push({ row: `install-${count}-crds`, items: count, p50Ms: ms, eachMs: ratio(ms, count) });
+  }
+  for (const count of [10, 50, 200]) {
+    const ms = await installedTree(world, count);
+    lines.push({ row: `install-${count}-packages`, items: count, p50Ms: ms, eachMs: ratio(ms, count) });
+  }
+  return lines;
+}
+
+function ratio(one: number, other: number): number {
+  return Math.round((100 * one) / other) / 100;
+}
+
+function definitions(group: string, count: number): readonly object[] {
+  return Array.from({ length: count }, (_, index) => largeDefinition(group, index));
+}
+
+/** A CRD of that size, with descriptions and names as providers have them. */
+function largeDefinition(group: string, index: number): object {
+  const properties: Record<string, object> = {};
+  const schema = { type: 'object', properties };
+  for (let bytes = 0, field = 0; bytes < crdBytes; field += 1) {
+    const name = `${wordOf(index, field)}${field}`;
+    const words = Array.from({ length: 20 }, (_, position) => wordOf(index * 31 + field, position)).join(' ');
+    const property = { type: 'string', description: `The ${words} of this ${name}.`, maxLength: 1 + field };
+    properties[name] = property;
+    bytes += name.length + JSON.stringify(property).length;
+  }
+  return definitionOf(`thing${index}s`, group, schema);
+}
+
+function wordOf(seed: number, position: number): string {
+  return (((seed * 2_654_435_761 + position * 40_503) % 400) + 1_000).toString(36).replace(/\d/g, 'a');
+}
+
+/** ms from creation to Finished. */
+async function installed(world: PackageWorld, name: string, objects: readonly object[]): Promise<number> {
+  await world.publish({ name, tag: 'v1.0.0', objects });
+  return timed(world, name);
+}
+
+/** A package that requires all others, each with one small CRD. */
+async function installedTree(world: PackageWorld, count: number): Promise<number> {
+  const names = Array.from({ length: count - 1 }, (_, index) => `of${count}-${index}`);
+  for (const [index, name] of names.entries())
+    await world.publish({ name, tag: 'v1.0.0', objects: [definitionOf(`thing${index}s`, `of${count}.org`)] });
+  const requires = Object.fromEntries(names.map((name) => [name, '>=v1.0.0']));
+  await world.publish({ name: `tree${count}`, tag: 'v1.0.0', requires });
+  return timed(world, `tree${count}`);
+}
+
+async function timed(world: PackageWorld, name: string): Promise<number> {
+  const begin = performance.now();
+  await world.install(name, `${world.source(name)}:v1.0.0`, { packageName: name, retryLimit: 1 });
+  const status = await world.finished(name);
+  const taken = performance.now() - begin;
+  if (conditionIn(status, 'Ready')?.status !== 'True')
+    throw new Error(`expected ${name} to be installed: ${JSON.stringify(status)}`);
+  return Math.round(taken);
+}
+
+/** ms for Transactions that make the same, one after the other, as the same ServiceAccount. */
+async function byTransactions({ client }: PackageWorld, objects: readonly object[]): Promise<number> {
+  const begin = performance.now();
+  for (let start = 0; start < objects.length; start += perTransaction) {
+    const name = `inline-${start}`;
+    const changes = objects.slice(start, start + perTransaction).map((content) => ({
+      type: 'Create',
+      target: {
+        apiVersion: 'apiextensions.k8s.io/v1',
+        kind: 'CustomResourceDefinition',
+        name: textAt(content as JsonObject, 'metadata', 'name'),
+      },
+      gate: { at: 'AtEnd' },
+      content,
+    }));
+    const spec = { serviceAccountName: 'janus-packages', changes };
+    must(
+      await client.create(stagesPath, {
+        apiVersion: 'tx.janus.io/v1alpha1',
+        kind: 'Transaction',
+        metadata: { name },
+        spec,
+      } as JsonObject),
+    );
+    const phase = async (): Promise<string | undefined> =>
+      textAt(must(await client.get(`${stagesPath}/${name}`)), 'status', 'phase');
+    await waitFor(async () => (await phase()) === 'Committed', `${name} to be Committed`, { timeoutMs: 600_000 });
+  }
+  return Math.round(performance.now() - begin);
+}
+
+async function byKubectl({ plane }: PackageWorld, undo: Undo, objects: readonly object[]): Promise<number> {
+  const folder = mkdtempSync(join(tmpdir(), 'janus-bench-crds-'));
+  undo.add(async () => rmSync(folder, { recursive: true, force: true }));
+  writeFileSync(join(folder, 'crds.json'), JSON.stringify({ apiVersion: 'v1', kind: 'List', items: objects }));
+  const begin = performance.now();
+  const { code, output } = await type('kubectl apply --server-side -f crds.json', folder, { KUBECONFIG: plane.kubeconfig });
+  if (code !== 0) throw new Error(`kubectl failed: ${output}`);
+  return Math.round(performance.now() - begin);
+}

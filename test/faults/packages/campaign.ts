@@ -1,0 +1,99 @@
+// Every fault at every act of every story of package transactions: how many were tried, how many survived, by boundary.
+import type { Teardown } from '../../support/client.ts';
+import { type Act, boundaryOf, type Fault, type Plan } from '../../support/package-faults.ts';
+import { openSite, type Site, type Story, told } from './stories.ts';
+
+export interface Tally {
+  tried: number;
+  survived: number;
+}
+
+interface Case {
+  readonly story: Story;
+  readonly fault: Fault;
+  readonly act: Act;
+}
+
+export interface CampaignOptions {
+  readonly stories: readonly Story[];
+  /** Processes that serve each call. */
+  readonly hooks: number;
+  /** Every how manieth case, from which one on. */
+  readonly every: number;
+  readonly seed: number;
+  readonly isOver: () => boolean;
+  readonly onCase: (id: string, violations: readonly string[]) => void;
+}
+
+/** A late request takes 1.5 s; the API server's time has whole seconds. */
+const lateness = 4_000;
+
+export async function packageCampaign(t: Teardown, options: CampaignOptions): Promise<ReadonlyMap<string, Tally>> {
+  const site = await openSite(t, { lateness, hooks: options.hooks });
+  const tallies = new Map<string, Tally>();
+  const freeName = nameGiver();
+  const chosen: Case[] = [];
+  for (const story of options.stories) chosen.push(...casesOf(story, await actsOf(site, story, freeName())));
+  for (const one of chosen.filter((_, index) => index % options.every === options.seed % options.every)) {
+    if (options.isOver()) break;
+    await tried(site, { ...one, name: freeName() }, tallies, options);
+  }
+  return tallies;
+}
+
+function nameGiver(): () => string {
+  let count = 0;
+  return () => {
+    count += 1;
+    return `p${count}`;
+  };
+}
+
+/** Throws if the story does not end as it must without any fault. */
+async function actsOf(site: Site, story: Story, name: string): Promise<readonly Act[]> {
+  const violations = await told(site, story, name);
+  if (violations.length > 0) throw new Error(`${story.id}, without a fault: ${violations.join('; ')}`);
+  return [...site.driver.acts];
+}
+
+const faultsOf: Readonly<Record<Act['kind'], readonly Fault[]>> = {
+  write: ['dies before', 'dies after', 'dropped', '503', 'late'],
+  read: ['dies after', '503'],
+  registry: ['dies before', 'dies after'],
+  answer: ['dies before'],
+};
+
+/** A registry that answers 503 makes a try fail, which is its right: its story is another one. */
+function casesOf(story: Story, acts: readonly Act[]): readonly Case[] {
+  return acts.flatMap((act) => faultsOf[act.kind].map((fault) => ({ story, fault, act })));
+}
+
+async function tried(
+  site: Site,
+  { story, fault, act, name }: Case & { readonly name: string },
+  tallies: Map<string, Tally>,
+  { onCase }: CampaignOptions,
+): Promise<void> {
+  const violations = await told(site, story, name, once(act, fault)).catch((error: unknown) => [String(error)]);
+  const boundary = boundaryOf(act);
+  const tally = tallies.get(boundary) ?? { tried: 0, survived: 0 };
+  tally.tried += 1;
+  if (violations.length === 0) tally.survived += 1;
+  tallies.set(boundary, tally);
+  onCase(`${story.id}:${act.number}:${fault} (${act.phase}: ${act.what})`, violations);
+}
+
+/** The number of an act can move by what a watch brings: the same act comes about there. */
+function once({ kind, what, phase, number }: Act, fault: Fault): Plan {
+  let isDone = false;
+  return (act) => {
+    const isIt =
+      !isDone &&
+      act.number >= number &&
+      act.kind === kind &&
+      (act.what === what || act.number > number + 20) &&
+      act.phase === phase;
+    isDone ||= isIt;
+    return isIt ? fault : undefined;
+  };
+}
