@@ -193,5 +193,5 @@ t.test('Ctrl-C in the middle leaves nothing', async (t) => {
 t.test('what it does not know it refuses', async (t) => {
   const running = start(t, [...demo, '--kep']);
   t.equal(await running.ended, 2);
-  t.match(running.output(), 'expected --keep, --kubeconfig FILE and --yes, or nothing, found --kep');
+  t.match(running.output(), 'expected --keep, --kubeconfig FILE and --yes, or packages alone, or nothing, found --kep');
 });

@@ -11,9 +11,11 @@ export interface DemoOptions {
   readonly kubeconfig?: string;
   /** Installs there without a question. */
   readonly yes: boolean;
+  /** Packages of Crossplane in place of Transactions. */
+  readonly isOfPackages: boolean;
 }
 
-const expected = 'expected --keep, --kubeconfig FILE and --yes, or nothing';
+const expected = 'expected --keep, --kubeconfig FILE and --yes, or packages alone, or nothing';
 
 /** Throws a sentence for what it does not know. */
 export function readDemoOptions(args: readonly string[]): DemoOptions {
@@ -23,24 +25,23 @@ export function readDemoOptions(args: readonly string[]): DemoOptions {
   const unknown = tokens.flatMap((token) =>
     token.kind === 'option' && !Object.hasOwn(options, token.name) ? [token.rawName] : [],
   );
-  const found = [...unknown, ...positionals];
+  const isOfPackages = args.length === 1 && args[0] === 'packages';
+  const found = isOfPackages ? [] : [...unknown, ...positionals];
   if (found.length > 0) throw new Error(`${expected}, found ${found.join(' ')}: npm run demo, or npm run demo -- --keep`);
   const { kubeconfig } = values;
   if (kubeconfig === true || kubeconfig === '') throw new Error(`${expected}, found --kubeconfig without a file.`);
   return {
     keep: values.keep === true,
     yes: values.yes === true,
+    isOfPackages,
     ...(typeof kubeconfig === 'string' ? { kubeconfig } : {}),
   };
 }
 
 /** Says what comes and how long it takes; names the programs of envtest, where they are, as those of the control plane. */
-export function announce({ kubeconfig }: DemoOptions, env: NodeJS.ProcessEnv): void {
+export function announce({ kubeconfig, isOfPackages }: DemoOptions, env: NodeJS.ProcessEnv): void {
   heading('Janus on Metacontroller');
-  explain('Several Kubernetes changes as one unit: either all are applied, or those already applied are rolled back.');
-  explain(
-    'Four Transactions, in about half a minute: one commits, one is rolled back, the first is undone, one does not come up.',
-  );
+  for (const line of isOfPackages ? ofPackages : ofTransactions) explain(line);
   if (kubeconfig !== undefined) {
     explain(`In the cluster of ${kubeconfig}. It asks before it writes anything there.`);
     return;
@@ -52,6 +53,15 @@ export function announce({ kubeconfig }: DemoOptions, env: NodeJS.ProcessEnv): v
         'JANUS_CONTROL_PLANE=FOLDER takes ready programs, --kubeconfig FILE a cluster that you have.',
     );
 }
+
+const ofTransactions = [
+  'Several Kubernetes changes as one unit: either all are applied, or those already applied are rolled back.',
+  'Four Transactions, in about half a minute: one commits, one is rolled back, the first is undone, one does not come up.',
+];
+const ofPackages = [
+  'Packages of Crossplane, with all that they depend on: either all are installed, or nothing is changed.',
+  'Four package transactions: an install, an update, an update that a policy stops half way, and one that is refused.',
+];
 
 function useEnvtest(env: NodeJS.ProcessEnv): void {
   const envtest = env.JANUS_CONTROL_PLANE ? undefined : findEnvtest(env);

@@ -5,6 +5,7 @@ import { commit, rollBack, undo as undoFirst } from './acts.ts';
 import { createChecks } from './checks.ts';
 import { upOrUndone } from './gates.ts';
 import type { DemoOptions } from './options.ts';
+import { showPackages } from './packages.ts';
 import { look, openShop } from './shop.ts';
 import { explain, heading, literal, print, progress } from './terminal.ts';
 import { createUndo } from './undo.ts';
@@ -18,7 +19,7 @@ let staying = false;
 /** Returns the exit code. */
 export async function runDemo(options: DemoOptions): Promise<number> {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => void interrupt(signal));
-  const succeeded = await perform(options).catch(tellFailure);
+  const succeeded = await (options.isOfPackages ? performPackages() : perform(options)).catch(tellFailure);
   await undo.run();
   return succeeded ? 0 : 1;
 }
@@ -44,6 +45,13 @@ async function perform(options: DemoOptions): Promise<boolean> {
   const succeeded = checks.conclude();
   if (options.keep) await stay(world);
   return succeeded;
+}
+
+async function performPackages(): Promise<boolean> {
+  const checks = createChecks();
+  await showPackages(undo, checks);
+  explainComparison();
+  return checks.conclude();
 }
 
 function explainComparison(): void {

@@ -6,17 +6,8 @@ import t, { type Test } from 'tap';
 import { at, isList, type JsonObject, textAt, withPath } from '../../hooks/model/json.ts';
 import { must, waitFor } from '../support/client.ts';
 import { startAdmission } from '../support/denying-admission.ts';
-import {
-  conditionIn,
-  definitionPath,
-  kinds,
-  lockPath,
-  packagePath,
-  ptxPath,
-  stagesPath,
-  startPackageWorld,
-  storyOf,
-} from '../support/package-world.ts';
+import { definitionPath, kinds, lockPath, packagePath, ptxPath, stagesPath } from '../support/package-paths.ts';
+import { conditionIn, startPackageWorld, storyOf } from '../support/package-world.ts';
 import { definitionOf } from '../support/registry/builder.ts';
 import { comparable } from '../support/stage.ts';
 

@@ -13,7 +13,8 @@ import { must } from '../support/client.ts';
 import { hookEnvironment, post, ready, startHookProcess } from '../support/hook-process.ts';
 import { hookToken } from '../support/hook-token.ts';
 import { createDriver } from '../support/package-driver.ts';
-import { lockPath, ptxPath, startPackageWorld, statusOf, storyOf } from '../support/package-world.ts';
+import { lockPath, ptxPath } from '../support/package-paths.ts';
+import { startPackageWorld, statusOf, storyOf } from '../support/package-world.ts';
 import { definitionOf } from '../support/registry/builder.ts';
 
 t.setTimeout(600_000);

@@ -17,7 +17,8 @@ import {
 import { must, waitFor } from '../support/client.ts';
 import { createDriver } from '../support/package-driver.ts';
 import type { Act, Fault, Plan } from '../support/package-faults.ts';
-import { conditionIn, definitionPath, lockPath, ptxPath, statusOf } from '../support/package-world.ts';
+import { definitionPath, lockPath, ptxPath } from '../support/package-paths.ts';
+import { conditionIn, statusOf } from '../support/package-world.ts';
 import { definitionOf } from '../support/registry/builder.ts';
 
 // Only a guard: many installs follow one another here.

@@ -12,7 +12,8 @@ import { createRegistryClient } from '../../server/registry/client.ts';
 import { must, type Teardown, waitFor } from './client.ts';
 import { freeFolder } from './hook-process.ts';
 import { type Act, Died, type Faults, type Plan, troubledCluster, troubledRegistry } from './package-faults.ts';
-import { type PackageWorld, ptxPath, statusOf } from './package-world.ts';
+import { ptxPath } from './package-paths.ts';
+import { type PackageWorld, statusOf } from './package-world.ts';
 
 export interface Driver {
   /** Calls until the package transaction is finished, or gone; returns its last status. */

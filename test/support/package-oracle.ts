@@ -1,7 +1,8 @@
 // What must be so once package transactions are at rest, in words where it is not.
 import { at, isList, type JsonObject, textAt } from '../../hooks/model/json.ts';
 import { must } from './client.ts';
-import { definitionPath, lockPath, type PackageWorld, packagePath, stagesPath } from './package-world.ts';
+import { definitionPath, lockPath, packagePath, stagesPath } from './package-paths.ts';
+import type { PackageWorld } from './package-world.ts';
 
 export interface Oracle {
   readonly lock: () => Promise<JsonObject>;

@@ -7,21 +7,13 @@ import { type Client, connect, must, type Teardown, waitFor } from './client.ts'
 import { engineKubeconfig } from './engine-identity.ts';
 import { freeFolder, hookEnvironment, ready, startHookProcess } from './hook-process.ts';
 import { hookToken } from './hook-token.ts';
-import { applyObject, installManifests, isEstablished, readManifest } from './install.ts';
+import { installManifests } from './install.ts';
 import { type Loop, type LoopKind, startLoop } from './metacontroller/loop.ts';
+import { installPackages } from './package-install.ts';
+import { ptxPath } from './package-paths.ts';
 import { packageOf, providerYaml, push } from './registry/builder.ts';
 import { startRegistry } from './registry/process.ts';
 import { startProxy } from './registry/proxy.ts';
-
-export const kinds = ['provider', 'configuration', 'function'].flatMap((kind) => [`${kind}s`, `${kind}revisions`]);
-
-const root = '/apis/pkg.crossplane.io';
-const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
-export const ptxPath = (name = ''): string => `${root}/v1alpha1/transactions${name === '' ? '' : `/${name}`}`;
-export const lockPath = `${root}/v1beta1/locks/lock`;
-export const packagePath = (plural: string, name = ''): string => `${root}/v1/${plural}${name === '' ? '' : `/${name}`}`;
-export const definitionPath = (name = ''): string => `${definitions}${name === '' ? '' : `/${name}`}`;
-export const stagesPath = '/apis/tx.janus.io/v1alpha1/namespaces/janus-packages/transactions';
 
 export interface PackageWorld {
   readonly client: Client;
@@ -152,22 +144,6 @@ function worldOf({ origin, ...parts }: Parts): PackageWorld {
       return must(await client.create(ptxPath(), object));
     },
   };
-}
-
-async function installPackages(client: Client): Promise<void> {
-  const names = [...kinds, 'locks'].map((plural) => `${plural}.pkg.crossplane.io`);
-  const files = ['transactions.pkg.crossplane.io.yaml', ...names.map((name) => `kinds/${name}.yaml`)];
-  for (const file of files) for (const object of await readManifest(`packages/${file}`)) must(await applyObject(client, object));
-  for (const name of [...names, 'transactions.pkg.crossplane.io'])
-    await waitFor(async () => isEstablished(must(await client.get(definitionPath(name)))), `${name} to be established`);
-  for (const file of ['admission-spec.yaml', 'namespace.yaml', 'rbac.yaml', 'roles.yaml'])
-    for (const object of await readManifest(`packages/${file}`)) must(await applyObject(client, object));
-  const packages = client.asServiceAccount('janus-packages', 'janus-packages');
-  await waitFor(async () => (await packages.get(stagesPath, { limit: 1 })).code === 200, 'the rights in janus-packages');
-  // The API server answers 429 to the first lists of a kind, until its storage is there.
-  for (const path of [...kinds.map((plural) => packagePath(plural)), ptxPath(), `${root}/v1beta1/locks`])
-    await waitFor(async () => (await packages.get(path, { labelSelector: 'a=b' })).code !== 429, `${path} to be served`);
-  await waitFor(async () => (await packages.get(packagePath('providers'), { limit: 1 })).code === 200, 'providers to be served');
 }
 
 export function statusOf(object: JsonObject): JsonObject {

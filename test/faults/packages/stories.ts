@@ -5,15 +5,8 @@ import { startAdmission } from '../../support/denying-admission.ts';
 import { createDriver, type Driver } from '../../support/package-driver.ts';
 import type { Plan } from '../../support/package-faults.ts';
 import { createOracle, type Oracle } from '../../support/package-oracle.ts';
-import {
-  conditionIn,
-  definitionPath,
-  lockPath,
-  type PackageWorld,
-  ptxPath,
-  startPackageWorld,
-  statusOf,
-} from '../../support/package-world.ts';
+import { definitionPath, lockPath, ptxPath } from '../../support/package-paths.ts';
+import { conditionIn, type PackageWorld, startPackageWorld, statusOf } from '../../support/package-world.ts';
 import { definitionOf } from '../../support/registry/builder.ts';
 import { comparable } from '../../support/stage.ts';
 

@@ -1,0 +1,138 @@
+// `npm run demo -- packages`: packages from a registry, live: a tree is installed whole, updated, stopped half way by a policy and undone,
+// and refused before anything is written.
+import { at, isList, type JsonObject, textAt } from '../../hooks/model/json.ts';
+import { must } from '../../test/support/client.ts';
+import { startAdmission } from '../../test/support/denying-admission.ts';
+import { definitionPath, lockPath, packagePath } from '../../test/support/package-paths.ts';
+import { conditionIn, type PackageWorld, startPackageWorld } from '../../test/support/package-world.ts';
+import { definitionOf } from '../../test/support/registry/builder.ts';
+import { comparable } from '../../test/support/stage.ts';
+import type { Checks } from './checks.ts';
+import { explain, heading, literal, progress } from './terminal.ts';
+import type { Undo } from './undo.ts';
+
+const group = 's3.example.org';
+const instancePath = `/apis/${group}/v1beta1/buckets`;
+
+interface Scene {
+  readonly world: PackageWorld;
+  readonly checks: Checks;
+}
+
+export async function showPackages(undo: Undo, checks: Checks): Promise<void> {
+  heading('Getting ready');
+  explain('A control plane, a registry and the hook of our own on this machine, nothing else.');
+  const t = { teardown: (handler: () => unknown) => undo.add(async () => void (await handler())) };
+  const world = await startPackageWorld(t);
+  const scene = { world, checks };
+  await publish(world);
+  progress('published a family and a service provider, four versions of it, by tag');
+  await installed(scene);
+  await updated(scene);
+  await stopped(scene, await policy(world, t));
+  await refused(scene);
+}
+
+const schema = (...fields: readonly string[]): object => ({
+  type: 'object',
+  properties: Object.fromEntries(fields.map((field) => [field, { type: 'string' }])),
+});
+
+async function publish(world: PackageWorld): Promise<void> {
+  await world.publish({ name: 'family', tag: 'v1.1.0', objects: [definitionOf('configs', group)] });
+  const versions = { 'v1.0.0': ['region'], 'v1.1.0': ['region', 'acl'], 'v1.2.0': ['region', 'acl', 'owner'], 'v2.0.0': ['acl'] };
+  for (const [tag, fields] of Object.entries(versions)) {
+    const objects = [definitionOf('buckets', group, schema(...fields)), definitionOf('policies', group, schema(...fields))];
+    await world.publish({ name: 's3', tag, requires: { family: '>=v1.1.0' }, objects });
+  }
+}
+
+async function policy(world: PackageWorld, t: Parameters<typeof startPackageWorld>[0]): ReturnType<typeof startAdmission> {
+  const { client } = world;
+  const account = client.asServiceAccount('janus-packages', 'janus-packages');
+  const probe = () => account.create(definitionPath(), definitionOf('probes', 'probe.org') as JsonObject, { dryRun: 'All' });
+  const rule = { apiGroups: ['apiextensions.k8s.io'], apiVersions: ['*'], resources: ['*'] };
+  return startAdmission(
+    { client, name: 'packages', user: 'system:serviceaccount:janus-packages:janus-packages', rule, probe },
+    t,
+  );
+}
+
+async function run({ world }: Scene, name: string, tag: string): Promise<JsonObject> {
+  const reference = `${world.source('s3')}:${tag}`;
+  progress(`kubectl create: package transaction ${name} installs ${reference}`);
+  await world.install(name, reference, { packageName: 's3', retryLimit: 1 });
+  const status = await world.finished(name);
+  for (const type of ['Validated', 'Installed', 'Ready']) {
+    const found = conditionIn(status, type);
+    literal(`${type} ${found?.status}/${found?.reason}: ${found?.message}`);
+  }
+  return status;
+}
+
+function claim({ checks }: Scene, what: string, found: unknown, expected: unknown): void {
+  checks.that(what, found === expected, found);
+}
+
+async function lockOf({ world }: Scene): Promise<readonly string[]> {
+  const { body, code } = await world.client.get(lockPath);
+  const packages = code === 200 ? at(body, 'packages') : undefined;
+  return (isList(packages) ? packages : []).map((one) => `${textAt(one, 'source')} ${textAt(one, 'version')}`);
+}
+
+/** Everything that a package transaction could have touched. */
+async function everything({ world }: Scene): Promise<string> {
+  const paths = [definitionPath(), packagePath('providers'), packagePath('providerrevisions'), instancePath];
+  const lists = await Promise.all(
+    paths.map(async (path) => (await world.client.list(path)).items.map((item) => comparable(item))),
+  );
+  return JSON.stringify(lists);
+}
+
+async function installed(scene: Scene): Promise<void> {
+  heading('Install');
+  explain('The tree is resolved to digests and checked before the first write; then its stages follow one another.');
+  literal(`the Lock before: ${(await lockOf(scene)).join(', ') || 'nothing'}`);
+  const status = await run(scene, 'install', 'v1.0.0');
+  const lock = await lockOf(scene);
+  literal(`the Lock after:\n${lock.map((one) => `  ${one}`).join('\n')}`);
+  claim(
+    scene,
+    'the provider and its family are installed, and the Lock holds their digests',
+    lock.filter((one) => one.includes('@sha256:')).length,
+    2,
+  );
+  claim(scene, 'it is Ready', conditionIn(status, 'Ready')?.status, 'True');
+}
+
+async function updated(scene: Scene): Promise<void> {
+  heading('Update');
+  const bucket = { apiVersion: `${group}/v1beta1`, kind: 'Bucket', metadata: { name: 'mine' }, spec: { region: 'eu' } };
+  const before = must(await scene.world.client.create(instancePath, bucket));
+  progress('created a Bucket, which must outlive everything');
+  await run(scene, 'update', 'v1.1.0');
+  const after = must(await scene.world.client.get(`${instancePath}/mine`));
+  claim(scene, 'the Bucket is the same object', JSON.stringify(after), JSON.stringify(before));
+}
+
+async function stopped(scene: Scene, admission: Awaited<ReturnType<typeof policy>>): Promise<void> {
+  heading('An update that a policy stops half way');
+  explain('The policy refuses the second CRD when it is written, and not its dry run: nobody could know before.');
+  const before = await everything(scene);
+  admission.decide(({ name, dryRun }) =>
+    name === `policies.${group}` && !dryRun ? { code: 403, message: 'not today' } : undefined,
+  );
+  const status = await run(scene, 'stopped', 'v1.2.0');
+  admission.decide(() => undefined);
+  claim(scene, 'it says which CRD', conditionIn(status, 'Installed')?.reason, 'CRDInstallationFailed');
+  claim(scene, 'everything is as before', await everything(scene), before);
+}
+
+async function refused(scene: Scene): Promise<void> {
+  heading('A version that would break what is there');
+  explain('Version 2 removes the field region, which the Bucket has.');
+  const before = await everything(scene);
+  const status = await run(scene, 'removed', 'v2.0.0');
+  claim(scene, 'it is refused', conditionIn(status, 'Validated')?.reason, 'SchemaIncompatible');
+  claim(scene, 'nothing was written', await everything(scene), before);
+}

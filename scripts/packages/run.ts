@@ -1,0 +1,63 @@
+// `npm run packages`: reads its arguments, resolves a tree, and writes the outcome (scripts/packages.ts says how it is called).
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { compareWithLive, readTree, type Tree } from '../../hooks/packages/observe/tree.ts';
+import { createRegistryClient } from '../../server/registry/client.ts';
+import { type Inputs, openInputs, Unanswered } from './inputs.ts';
+import { type Outcome, writeJson, writeText } from './outcome.ts';
+
+const options = {
+  lock: { type: 'string' },
+  crds: { type: 'string' },
+  kubeconfig: { type: 'string' },
+  namespace: { type: 'string', default: 'crossplane-system' },
+  crossplane: { type: 'string' },
+  'pull-secret': { type: 'string', multiple: true },
+  cache: { type: 'string' },
+  json: { type: 'boolean', default: false },
+} as const;
+
+const exitCodes: Readonly<Record<Outcome['kind'], number>> = { resolved: 0, refused: 1, failed: 2 };
+const wrongCall = 64;
+const deadline = 600_000;
+
+/** Where a run writes what it has to say. */
+export interface Terminal {
+  readonly out: (text: string) => void;
+  readonly error: (text: string) => void;
+}
+
+/** Runs the command with these arguments; its exit code. */
+export async function runPackages(args: readonly string[], terminal: Terminal): Promise<number> {
+  try {
+    return await run(args, terminal);
+  } catch (error) {
+    terminal.error(`packages: ${error instanceof Error ? error.message : String(error)}\n`);
+    return error instanceof Unanswered ? exitCodes.failed : wrongCall;
+  }
+}
+
+async function run(args: readonly string[], { out }: Terminal): Promise<number> {
+  const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
+  const [command, file, ...others] = positionals;
+  if (command !== 'resolve' || file === undefined || others.length > 0) throw new Error('expected: resolve FILE');
+  const inputs = await openInputs({ ...values, file, pullSecrets: values['pull-secret'] ?? [] });
+  const outcome = await resolveTree(inputs, values.cache ?? join(homedir(), '.cache', 'janus', 'packages')).finally(inputs.close);
+  out(values.json ? writeJson(outcome) : writeText(outcome));
+  return exitCodes[outcome.kind];
+}
+
+async function resolveTree({ asked, pullSecrets, live }: Inputs, cacheDirectory: string): Promise<Outcome> {
+  const client = createRegistryClient({ cacheDirectory, cacheBytes: 2 ** 30 });
+  try {
+    const registry = client.open({ pullSecrets, deadline });
+    const tree: Tree = await readTree(asked, registry);
+    if (tree.kind !== 'resolved') return tree;
+    const faults = await compareWithLive(tree.packages, registry, live);
+    if ('kind' in faults) return faults;
+    return faults.length > 0 ? { kind: 'refused', faults } : tree;
+  } finally {
+    await client.close();
+  }
+}

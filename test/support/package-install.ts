@@ -1,0 +1,45 @@
+// Installs package transactions into a control plane: their kind, the kinds of pkg.crossplane.io, and the rights of who installs.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseAllDocuments } from 'yaml';
+import { isObject, type Json, type JsonObject } from '../../hooks/model/json.ts';
+import { type Client, must, waitFor } from './client.ts';
+import { applyObject, isEstablished, readManifest } from './install.ts';
+import { definitionPath, kinds, lockPath, packagePath, ptxPath, stagesPath } from './package-paths.ts';
+
+/** Resolves once all kinds are served and the ServiceAccount has its rights. */
+export async function installPackages(client: Client): Promise<void> {
+  const names = [...kinds, 'locks'].map((plural) => `${plural}.pkg.crossplane.io`);
+  const definitions = await Promise.all([readManifest('packages/transactions.pkg.crossplane.io.yaml'), ...names.map(readKind)]);
+  await applyAll(client, definitions.flat());
+  for (const name of [...names, 'transactions.pkg.crossplane.io'])
+    await waitFor(async () => isEstablished(must(await client.get(definitionPath(name)))), `${name} to be established`);
+  const files = ['admission-spec.yaml', 'namespace.yaml', 'rbac.yaml', 'roles.yaml'].map((file) =>
+    readManifest(`packages/${file}`),
+  );
+  await applyAll(client, (await Promise.all(files)).flat());
+  await rightsAndStorage(client);
+}
+
+async function applyAll(client: Client, objects: readonly JsonObject[]): Promise<void> {
+  for (const object of objects) must(await applyObject(client, object));
+}
+
+async function rightsAndStorage(client: Client): Promise<void> {
+  const packages = client.asServiceAccount('janus-packages', 'janus-packages');
+  await waitFor(async () => (await packages.get(stagesPath, { limit: 1 })).code === 200, 'the rights in janus-packages');
+  // The API server answers 429 to the first lists of a kind, until its storage is there.
+  for (const path of [...kinds.map((plural) => packagePath(plural)), ptxPath(), lockPath.replace(/\/lock$/, '')])
+    await waitFor(async () => (await packages.get(path, { labelSelector: 'a=b' })).code !== 429, `${path} to be served`);
+  await waitFor(async () => (await packages.get(packagePath('providers'), { limit: 1 })).code === 200, 'providers to be served');
+}
+
+/** Our own definition of a kind, or Crossplane's, from the folder that CROSSPLANE_CRDS names. */
+async function readKind(name: string): Promise<readonly JsonObject[]> {
+  const folder = process.env.CROSSPLANE_CRDS;
+  if (folder === undefined) return readManifest(`packages/kinds/${name}.yaml`);
+  const text = readFileSync(join(folder, `pkg.crossplane.io_${name.split('.')[0]}.yaml`), 'utf8');
+  return parseAllDocuments(text)
+    .map((document) => document.toJS() as Json)
+    .filter(isObject);
+}
