@@ -42,7 +42,7 @@ const shown: Readonly<Record<number, Shown>> = {
   3: [[install, '3: the snapshot keeps its digits']],
   5: [[kinds, '1, 5']],
   6: [[install, '6: a registry that does not answer']],
-  7: [[install, '7, 20, 24: several at once']],
+  7: [[install, '7, 20, 24, 25, 43: several at once, from two hooks']],
   9: [tree],
   24: [tree],
   26: [tree],
@@ -64,12 +64,21 @@ const shown: Readonly<Record<number, Shown>> = {
   25: [[install, '25: the history keeps the newest']],
   33: [[install, '33: an update makes a second revision']],
   27: [tree],
+  32: [[install, '6, 11, 15, 26, 32: what cannot be installed']],
+  40: [[decide, 'a spec that can never be right']],
+  43: [[install, '7, 20, 24, 25, 43: several at once, from two hooks']],
+  44: [tree],
+  56: [
+    [decide, '19, 20, 22'],
+    [resolve, '11: MissingDependency'],
+    ['test/packages/progress.test.ts', 'eight in each call'],
+  ],
   54: [[kinds, '54: off']],
 };
 
 const last = 58;
 /** Other changes than Install, precedence, names of package transactions, controllers. */
-const later = [34, 41, 42, 43, 44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 57, 58];
+const later = [34, 41, 42, 45, 46, 47, 48, 49, 50, 51, 52, 53, 57, 58];
 
 export const checklist: readonly Point[] = Array.from({ length: last }, (_, index): Point => {
   const point = index + 1;

@@ -235,14 +235,14 @@ t.test('33, 38: the new revision controls; of package transactions only the last
   const [changed] = changedPackages(wanted, [], [entry('root')]);
   if (changed === undefined) throw new Error(String('nothing changes'));
   const ground = {
-    owner: { metadata: { uid: 'p' } },
+    owner: { metadata: { uid: 'p' }, spec: { commonLabels: { team: 'a' }, package: 'x' } },
     live: undefined,
     revisions: [{ spec: { revision: 3 } }, { spec: { revision: 2 } }],
   };
   t.match(revisionChange(changed, ground, ptxOf()), {
     type: 'Create',
     content: {
-      spec: { desiredState: 'Inactive', revision: 4, image: /@sha256:0+$/ },
+      spec: { desiredState: 'Inactive', revision: 4, image: /@sha256:0+$/, commonLabels: { team: 'a' }, package: undefined },
       metadata: {
         ownerReferences: [
           { kind: 'Provider', uid: 'p' },

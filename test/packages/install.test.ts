@@ -181,7 +181,7 @@ t.test('33: an update makes a second revision, which controls the CRDs; instance
   await nothingIsLeft(t, 'second');
 });
 
-t.test('6, 11, 15, 26: what cannot be installed is refused before a write', async (t) => {
+t.test('6, 11, 15, 26, 32: what cannot be installed is refused before a write', async (t) => {
   const before = await everything();
   const packages = at(await lock(), 'packages');
   await world.install('removed', `${source('s3')}:v2.0.0`, { retryLimit: 1 });
@@ -197,6 +197,11 @@ t.test('6, 11, 15, 26: what cannot be installed is refused before a write', asyn
   const stranger = await world.finished('stranger');
   t.equal(conditionIn(stranger, 'Validated')?.reason, 'InvalidPackage');
   t.equal(at(stranger, 'failures'), 1, 'final at once');
+  admission.decide(({ name, dryRun }) => (dryRun && name === `policies.${group}` ? { code: 403, message: 'never' } : undefined));
+  await world.install('untried', `${source('s3')}:v1.2.0`, { retryLimit: 1 });
+  const untried = await world.finished('untried');
+  admission.decide(() => undefined);
+  t.equal(conditionIn(untried, 'Validated')?.reason, 'DryRunFailed');
   await nothingChanged(t, before, 'nothing was written');
   t.strictSame(at(await lock(), 'packages'), packages);
 });
@@ -351,9 +356,24 @@ t.test('a storage version does not move where there are objects, unless that is 
   t.equal(conditionIn(await world.finished('kept-4'), 'Ready')?.status, 'True');
 });
 
-t.test('7, 20, 24: several at once take turns; numbers have no gap', async (t) => {
+/** Finished ones; one whose undo left something stays beside the history. */
+async function historyIs(count: number): Promise<void> {
+  const listed = async (): Promise<readonly unknown[]> =>
+    (await client.list(ptxPath())).items.map((one) => textAt(one, 'metadata', 'name')).filter((name) => name !== 'kept-3');
+  await waitFor(async () => (await listed()).length === count, `${count} package transactions to be left`);
+}
+
+const limitHistory = async (limit: string): Promise<JsonObject> =>
+  must(await client.patch(lockPath, { metadata: { annotations: { 'pkg.crossplane.io/transaction-history-limit': limit } } }));
+
+t.test('7, 20, 24, 25, 43: several at once, from two hooks, take turns; numbers have no gap', async (t) => {
+  t.ok((await client.list(ptxPath())).items.length > 13, 'with the limit 0 all stay');
+  await limitHistory('10');
+  const second = await world.startHook();
+  const loop = await world.startPackageLoop(second.url);
   const from = Number(textAt(await lock(), 'metadata', 'annotations', 'pkg.crossplane.io/next-transaction-number'));
-  const names = Array.from({ length: 4 }, (_, index) => `turn-${index}`);
+  const count = Number(process.env.JANUS_PACKAGES_AT_ONCE ?? '4');
+  const names = Array.from({ length: count }, (_, index) => `turn-${index}`);
   for (const name of names) await world.publish({ name, tag: 'v1.0.0', objects: [definitionOf('ones', `${name}.example.org`)] });
   await Promise.all(names.map((name) => world.install(name, `${source(name)}:v1.0.0`, { packageName: name })));
   const all = await Promise.all(names.map((name) => world.finished(name)));
@@ -367,17 +387,37 @@ t.test('7, 20, 24: several at once take turns; numbers have no gap', async (t) =
   );
   const sources = (at(await lock(), 'packages') as readonly JsonObject[]).map((one) => one.source);
   for (const name of names) t.ok(sources.includes(source(name)), name);
+  const inOrder = all.toSorted((left, right) => Number(at(left, 'transactionNumber')) - Number(at(right, 'transactionNumber')));
+  const times = inOrder.map((status) => textAt(status, 'startTime') ?? '');
+  t.same(times, times.toSorted(), 'numbers follow the order in which they were carried out');
+  await historyIs(10);
+  await loop.stop();
+  await second.kill();
+});
+
+t.test('e, 38: deleted in the foreground, it takes nothing with it', async (t) => {
+  const { items } = await client.list(ptxPath());
+  const name = items.map((one) => textAt(one, 'metadata', 'name') ?? '').find((one) => one.startsWith('turn-')) ?? '';
+  const crd = definitionPath(`ones.${name}.example.org`);
+  const paths = [crd, packagePath('providers', name)];
+  const before = await Promise.all(paths.map(async (path) => must(await client.get(path))));
+  must(await client.delete(ptxPath(name), { propagationPolicy: 'Foreground' }));
+  await waitFor(async () => (await client.get(ptxPath(name))).code === 404, 'the package transaction to be gone');
+  const isReleased = async (): Promise<boolean> => !owners(must(await client.get(crd))).includes(`Transaction ${name}`);
+  await waitFor(isReleased, 'the garbage collector to have been there');
+  const after = await Promise.all(paths.map(async (path) => must(await client.get(path))));
+  t.same(
+    after.map((one) => at(one, 'metadata', 'uid')),
+    before.map((one) => at(one, 'metadata', 'uid')),
+  );
 });
 
 t.test('25: the history keeps the newest', async (t) => {
-  must(await client.patch(lockPath, { metadata: { annotations: { 'pkg.crossplane.io/transaction-history-limit': '3' } } }));
+  await limitHistory('3');
   await world.publish({ name: 'newest', tag: 'v1.0.0' });
   await world.install('newest', `${source('newest')}:v1.0.0`, { packageName: 'newest' });
   await world.finished('newest');
-  // One whose undo left something stays beside them.
-  const listed = async (): Promise<readonly unknown[]> =>
-    (await client.list(ptxPath())).items.map((one) => textAt(one, 'metadata', 'name')).filter((name) => name !== 'kept-3');
-  await waitFor(async () => (await listed()).length === 3, 'the older ones to be gone');
+  await historyIs(3);
   t.equal((await client.get(ptxPath('kept-3'))).code, 200);
   t.ok((await client.list(ptxPath())).items.some((one) => textAt(one, 'metadata', 'name') === 'newest'));
   t.equal((await client.get(definitionPath(`buckets.${group}`))).code, 200, 'nothing else is deleted');
