@@ -3,7 +3,7 @@
 // --seed 3` tries every tenth case from the third on, `--replay S02:commit4:17:after` tries one case and prints all its calls. With
 // `--budget 0` each call of the hook handles one target instead of a window. S19 and S20 run real processes, which are killed,
 // stopped and restarted: `--scenario S20:freeze`. `--packages` tries package transactions instead, and prints tried and survived for each
-// boundary: `--story update`, `--hooks 2`, `--every`, `--seed`.
+// boundary: `--story update`, `--hooks 2`, `--every`, `--seed`, `--replay 'ID as it was printed'`.
 import { parseArgs } from 'node:util';
 import { campaign, type Failure } from '../test/faults/campaign.ts';
 import type { Outcome, Scenario } from '../test/faults/case.ts';
@@ -62,7 +62,8 @@ async function main(): Promise<number> {
 }
 
 async function tryPackages(): Promise<number> {
-  const chosen = stories.filter(({ id }) => values.story === undefined || id === values.story);
+  const wanted = values.replay?.split(':')[0] ?? values.story;
+  const chosen = stories.filter(({ id }) => wanted === undefined || id === wanted);
   if (chosen.length === 0) {
     console.error(`No such story; there are ${stories.map(({ id }) => id).join(', ')}.`);
     return 1;
@@ -70,7 +71,7 @@ async function tryPackages(): Promise<number> {
   const undo = createUndo();
   try {
     const numbers = { hooks: Number(values.hooks), every: Number(values.every), seed: Number(values.seed) };
-    const options = { stories: chosen, ...numbers, isOver: () => isInterrupted, onCase: tellCase };
+    const options = { stories: chosen, ...numbers, replay: values.replay, isOver: () => isInterrupted, onCase: tellCase };
     return conclude(await packageCampaign({ teardown: (handler) => undo.add(async () => void (await handler())) }, options));
   } finally {
     await undo.run();

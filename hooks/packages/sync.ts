@@ -3,7 +3,7 @@
 import type { PackageCall, PackageHook, PackageParts, PackageReply } from './call.ts';
 import { clean, release, rest } from './decide/ending.ts';
 import { install } from './decide/installing.ts';
-import { type Move, staying } from './decide/move.ts';
+import type { Move } from './decide/move.ts';
 import { prepare } from './decide/preparing.ts';
 import { rollBack } from './decide/rolling-back.ts';
 import { holds, validate } from './decide/validating.ts';
@@ -125,7 +125,7 @@ const acts: Readonly<Record<Due, (scene: Scene) => Promise<Move>>> = {
     if (typeof wanted === 'string' || lock === undefined || ptx.isDeleting)
       return prepare({ ...scene, lock, preparation: undefined });
     const reading = await openReading(scene, wanted);
-    if ('reason' in reading) return staying(ptx.status, reading.message, 5);
+    if ('reason' in reading) return prepare({ ...scene, lock, preparation: withoutSecret(reading.message) });
     return prepare({ ...scene, lock, preparation: await readPreparation({ ...scene, wanted, lock, ...reading }) });
   },
   async install(scene) {
@@ -158,6 +158,11 @@ function invalid(ptx: PackageTransaction) {
   const message = faultOf(ptx);
   if (message === undefined) return undefined;
   return { kind: 'refused', faults: [finalFault('InvalidPackage', message)] } as const;
+}
+
+/** The Secret was there when everything was resolved. */
+function withoutSecret(message: string) {
+  return { kind: 'failed', failure: { kind: 'denied', message } } as const;
 }
 
 async function openReading({ parts, looker }: Scene, wanted: Wanted) {

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { JsonObject } from '../../hooks/model/json.ts';
 import { textAt } from '../../hooks/model/json.ts';
 import { must, waitFor } from '../../test/support/client.ts';
-import { hasKubectl, type } from '../../test/support/kubectl.ts';
+import { type } from '../../test/support/kubectl.ts';
 import { stagesPath } from '../../test/support/package-paths.ts';
 import { conditionIn, type PackageWorld, startPackageWorld } from '../../test/support/package-world.ts';
 import { definitionOf } from '../../test/support/registry/builder.ts';
@@ -31,7 +31,6 @@ async function besideOthers(world: PackageWorld, undo: Undo): Promise<readonly L
     { row: `install-${count}-crds`, items: count, p50Ms: own },
     { row: `inline-${count}-crds`, items: count, p50Ms: inline, ratioToLimit: ratio(own, inline) },
   ];
-  if (!hasKubectl()) return lines;
   const kubectl = await byKubectl(world, undo, definitions('kubectl.org', count));
   return [...lines, { row: `kubectl-${count}-crds`, items: count, p50Ms: kubectl, ratioToLimit: ratio(own, kubectl) }];
 }

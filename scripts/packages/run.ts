@@ -23,7 +23,7 @@ const wrongCall = 64;
 const deadline = 600_000;
 
 /** Where a run writes what it has to say. */
-export interface Terminal {
+interface Terminal {
   readonly out: (text: string) => void;
   readonly error: (text: string) => void;
 }

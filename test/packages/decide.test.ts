@@ -145,6 +145,22 @@ t.test('d: a Lock that is not as it was ends the try; nothing is written', async
   );
 });
 
+t.test(
+  'a registry that gives nothing any more after the tree is resolved ends the try, at once or when it never answers in time',
+  async (t) => {
+    const status = { phase: 'Preparing', lockDigest: packagesDigest(mine), tryTime: timeOf(now), number: 1 } as const;
+    const scene = { ...moment, namespace, ptx: ptxOf(status), lock: mine };
+    const unfinished = prepare({ ...scene, preparation: { kind: 'unfinished' } });
+    t.match(unfinished, { deeds: [], status: { phase: 'Preparing' } });
+    t.ok(unfinished.wait > 0, 'nothing else brings the next call');
+    const tooLate = prepare({ ...scene, now: now + 1_200_000, preparation: { kind: 'unfinished' } });
+    t.match(tooLate.status, { phase: 'Releasing', failures: 1, outcome: { reason: 'Unavailable' } });
+    const failure = { kind: 'denied', message: 'no Secret' } as const;
+    const denied = prepare({ ...scene, preparation: { kind: 'failed', failure } });
+    t.match(denied.status, { phase: 'Releasing', outcome: { reason: 'FetchDenied', message: 'no Secret' } });
+  },
+);
+
 t.test('stages are rolled back one after the other, the last one first', async (t) => {
   const stage = (name: string, phase: string): JsonObject => ({ metadata: { name }, status: { phase } });
   const scene = { ptx: ptxOf(), namespace };

@@ -31,11 +31,13 @@ interface DriverOptions {
   readonly deadline?: number;
   /** Processes that serve each call at the same time; the first answer that is stored counts. */
   readonly hooks?: number;
+  /** Whether the campaign was interrupted: the engine, a process of the same group, is then gone, and no drive comes to its end. */
+  readonly isInterrupted?: () => boolean;
 }
 
 export function createDriver(t: Teardown, world: PackageWorld, options: DriverOptions = {}): Driver {
   const { client } = world;
-  const { lateness = 0, deadline = 18_000, hooks = 1 } = options;
+  const { lateness = 0, deadline = 18_000, hooks = 1, isInterrupted = () => false } = options;
   const cluster = createCluster(kubeconfigConnection(world.engineKubeconfig), { writeTimeout: 10_000 });
   t.teardown(() => cluster.close());
   const registries = createRegistryClient({ cacheDirectory: join(freeFolder(t), 'cache'), cacheBytes: 2 ** 28 });
@@ -101,9 +103,10 @@ export function createDriver(t: Teardown, world: PackageWorld, options: DriverOp
       let last: JsonObject = {};
       const isOver = async (): Promise<boolean> => {
         const answer = await client.get(ptxPath(name));
-        if (answer.code === 404) return true;
+        if (answer.code === 404 || isInterrupted()) return true;
         last = await step(name).catch(survived);
-        return ['Succeeded', 'Failed'].includes(textAt(statusOf(last), 'phase') ?? '') && !isDeleted(last);
+        if (isAtRest(last)) return true;
+        throw new Error(JSON.stringify(statusOf(last)));
       };
       await waitFor(isOver, `${name} to end`, { everyMs: 20, timeoutMs: 240_000 });
       await Promise.all(faults.late.splice(0));
@@ -113,6 +116,7 @@ export function createDriver(t: Teardown, world: PackageWorld, options: DriverOp
   };
 }
 
-function isDeleted(object: JsonObject): boolean {
-  return at(object, 'metadata', 'deletionTimestamp') !== undefined;
+function isAtRest(object: JsonObject): boolean {
+  const isOver = ['Succeeded', 'Failed'].includes(textAt(statusOf(object), 'phase') ?? '');
+  return isOver && at(object, 'metadata', 'deletionTimestamp') === undefined;
 }

@@ -3,12 +3,12 @@ import type { JsonObject } from '../../model/json.ts';
 import { faultOf } from '../due.ts';
 import { packagesDigest } from '../model/holder.ts';
 import type { PackageTransaction } from '../model/package-transaction.ts';
-import { advanced, timeOf } from '../model/status.ts';
+import { advanced, millisecondsOf, timeOf } from '../model/status.ts';
 import { contentsWrite, type Prepared } from '../plan/stages.ts';
 import type { RegistryFailure } from '../registry.ts';
 import { abandoned, ended, lostLock, type Moment } from './ends.ts';
 import { going, type Move, staying } from './move.ts';
-import { holds } from './validating.ts';
+import { holds, longestReading, unread } from './validating.ts';
 
 export type Preparation =
   | { readonly kind: 'ready'; readonly prepared: readonly Prepared[]; readonly existing: ReadonlySet<string> }
@@ -36,8 +36,8 @@ export function prepare(scene: Preparing): Move {
   if (!isAsResolved(ptx, lock)) return going(lostLock(status, scene), 'the Lock is not as it was');
   const fault = faultOf(ptx);
   if (fault !== undefined) return failed(scene, 'InvalidPackage', fault, true);
-  if (preparation === undefined || preparation.kind === 'unfinished') return staying(status, 'the time of the call is over', 0.2);
-  if (preparation.kind === 'failed') return failed(scene, 'Unavailable', preparation.failure.message);
+  if (preparation === undefined || preparation.kind === 'unfinished') return reading(scene);
+  if (preparation.kind === 'failed') return notGiven(scene, preparation.failure);
   const { prepared, existing } = preparation;
   if (prepared.length > mostStages)
     return failed(scene, 'InvalidPackage', `it would take ${prepared.length} stages, at most ${mostStages} are possible`);
@@ -60,6 +60,19 @@ export function prepare(scene: Preparing): Move {
     wait: 1,
     refused: ({ message }) => failed(scene, 'InstallationFailed', message).status,
   };
+}
+
+/** Nobody else comes to the Lock meanwhile: a registry that never answers in time ends the try. Validation may have taken as long. */
+function reading(scene: Preparing): Move {
+  const { ptx, now } = scene;
+  if (now < millisecondsOf(ptx.status.tryTime) + 2 * longestReading)
+    return staying(ptx.status, 'the time of the call is over', 0.2);
+  const minutes = longestReading / 60_000;
+  return notGiven(scene, { kind: 'unavailable', message: `the packages could not be read again within ${minutes} minutes` });
+}
+
+function notGiven(scene: Preparing, failure: RegistryFailure): Move {
+  return going(ended(scene.ptx.status, unread(failure), scene), failure.message);
 }
 
 function failed(scene: Preparing, reason: string, message: string, isFinal = false): Move {

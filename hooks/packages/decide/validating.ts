@@ -31,7 +31,7 @@ interface Validating extends Moment {
 }
 
 /** ms for which a try reads before it counts as failed. */
-const longestReading = 600_000;
+export const longestReading = 600_000;
 const mostFaults = 10;
 const longestMessage = 7_000;
 
@@ -61,7 +61,8 @@ function reading(scene: Validating): Move {
   return going(ended(ptx.status, { kind: 'Failed', step: 'Validation', reason: 'Unavailable', message }, scene), message);
 }
 
-function unread({ kind, message, retryAfterSeconds }: RegistryFailure): Outcome {
+/** What a registry does not give, as the end of a try. */
+export function unread({ kind, message, retryAfterSeconds }: RegistryFailure): Outcome {
   const reason = kind === 'denied' ? 'FetchDenied' : 'Unavailable';
   const after = retryAfterSeconds === undefined ? {} : { retryAfterSeconds };
   return { kind: 'Failed', step: 'Validation', reason, message: cut(message, longestMessage), ...after };

@@ -42,7 +42,7 @@ function metadataOf({ name, uid }: PackageTransaction, stage: string, index: num
 }
 
 /** Where contents lie: what the stage `index` is prepared from, or what it names as its source. */
-export interface Place {
+interface Place {
   readonly name: string;
   readonly index: number;
   readonly namespace: string;

@@ -21,6 +21,8 @@ export interface CampaignOptions {
   /** Every how manieth case, from which one on. */
   readonly every: number;
   readonly seed: number;
+  /** Only this case, as it was printed, such as `failing:67:dies after (Installing: get Transaction)`. */
+  readonly replay?: string | undefined;
   readonly isOver: () => boolean;
   readonly onCase: (id: string, violations: readonly string[]) => void;
 }
@@ -29,16 +31,32 @@ export interface CampaignOptions {
 const lateness = 4_000;
 
 export async function packageCampaign(t: Teardown, options: CampaignOptions): Promise<ReadonlyMap<string, Tally>> {
-  const site = await openSite(t, { lateness, hooks: options.hooks });
+  const site = await openSite(t, { lateness, hooks: options.hooks, isInterrupted: options.isOver });
   const tallies = new Map<string, Tally>();
   const freeName = nameGiver();
   const chosen: Case[] = [];
   for (const story of options.stories) chosen.push(...casesOf(story, await actsOf(site, story, freeName())));
-  for (const one of chosen.filter((_, index) => index % options.every === options.seed % options.every)) {
+  for (const one of selected(chosen, options)) {
     if (options.isOver()) break;
     await tried(site, { ...one, name: freeName() }, tallies, options);
   }
   return tallies;
+}
+
+function selected(all: readonly Case[], { every, seed, replay }: CampaignOptions): readonly Case[] {
+  if (replay === undefined) return all.filter((_, index) => index % every === seed % every);
+  const alike = all.filter((one) => withoutNumber(idOf(one)) === withoutNumber(replay));
+  const distance = ({ act }: Case): number => Math.abs(act.number - Number(replay.split(':')[1]));
+  return alike.toSorted((left, right) => distance(left) - distance(right)).slice(0, 1);
+}
+
+function idOf({ story, act, fault }: Case): string {
+  return `${story.id}:${act.number}:${fault} (${act.phase}: ${act.what})`;
+}
+
+/** How often a story looks until something is so differs from time to time, and the numbers with it. */
+function withoutNumber(id: string): string {
+  return id.replace(/:\d+:/, ':');
 }
 
 function nameGiver(): () => string {
@@ -70,17 +88,19 @@ function casesOf(story: Story, acts: readonly Act[]): readonly Case[] {
 
 async function tried(
   site: Site,
-  { story, fault, act, name }: Case & { readonly name: string },
+  { name, ...one }: Case & { readonly name: string },
   tallies: Map<string, Tally>,
-  { onCase }: CampaignOptions,
+  { onCase, isOver }: CampaignOptions,
 ): Promise<void> {
+  const { story, fault, act } = one;
   const violations = await told(site, story, name, once(act, fault)).catch((error: unknown) => [String(error)]);
+  if (isOver()) return;
   const boundary = boundaryOf(act);
   const tally = tallies.get(boundary) ?? { tried: 0, survived: 0 };
   tally.tried += 1;
   if (violations.length === 0) tally.survived += 1;
   tallies.set(boundary, tally);
-  onCase(`${story.id}:${act.number}:${fault} (${act.phase}: ${act.what})`, violations);
+  onCase(idOf(one), violations);
 }
 
 /** The number of an act can move by what a watch brings: the same act comes about there. */

@@ -61,6 +61,11 @@ export const packageTransactions: readonly Sabotage[] = [
     find: '&& packagesDigest(lock) === ptx.status.lockDigest',
     replace: '&& packagesDigest(lock) !== ptx.name',
   }),
+  entry('ptx-preparing-for-ever', 'a registry that never answers in time keeps the Lock for ever', {
+    file: hook('decide/preparing'),
+    find: '+ 2 * longestReading)',
+    replace: '+ now)',
+  }),
   entry('ptx-contents-believed', 'contents of a stage are not compared with their digest', {
     file: hook('plan/contents'),
     find: 'if (digestOfText(list) !== digest)',
