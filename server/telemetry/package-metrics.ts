@@ -34,7 +34,7 @@ const reasons = [
 
 const results = ['ok', 'trouble'] as const;
 
-export type PackageMetrics = ReturnType<typeof packageMetrics>;
+type PackageMetrics = ReturnType<typeof packageMetrics>;
 
 export function packageMetrics(registers: Registry[]) {
   return {

@@ -22,7 +22,7 @@ export type Plan = (act: Act) => Fault | undefined;
 export class Died extends Error {}
 
 /** ms after which a late request takes effect. */
-export const latenessOfRequests = 1_500;
+const latenessOfRequests = 1_500;
 
 /** What the specification of faults calls the places where a process can die. */
 export function boundaryOf({ kind, what, phase }: Act): string {

@@ -14,7 +14,7 @@ interface Case {
   readonly act: Act;
 }
 
-export interface CampaignOptions {
+interface CampaignOptions {
   readonly stories: readonly Story[];
   /** Processes that serve each call. */
   readonly hooks: number;
