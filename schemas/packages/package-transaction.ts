@@ -117,7 +117,7 @@ export const packageTransactionDefinition = {
         schema: { openAPIV3Schema: packageTransaction },
         subresources: { status: {} },
         additionalPrinterColumns: [
-          { name: 'No', type: 'integer', description: 'Its number.', jsonPath: '.status.transactionNumber' },
+          { name: 'Number', type: 'integer', description: 'Its number.', jsonPath: '.status.transactionNumber' },
           { name: 'Change', type: 'string', description: 'What it does.', jsonPath: '.spec.change' },
           { name: 'Package', type: 'string', description: 'The package.', jsonPath: '.spec.install.package.spec.package' },
           { name: 'Phase', type: 'string', description: 'What is under way.', jsonPath: '.status.phase' },

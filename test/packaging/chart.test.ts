@@ -104,7 +104,7 @@ const cases: Readonly<Record<string, Case>> = {
 };
 
 for (const { namespace = 'janus-system' } of Object.values(cases)) await ensureNamespace(namespace);
-for (const name of ['team-a', 'team-b', 'mc']) await ensureNamespace(name);
+for (const name of ['team-a', 'team-b', 'mc', 'janus-packages']) await ensureNamespace(name);
 for (const definition of [...controllerDefinitions, ...['ServiceMonitor', 'PrometheusRule'].map(operatorKind)])
   await client.create('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', definition);
 const isServed = async (path: string) => (await client.get(path)).code === 200;
@@ -178,6 +178,10 @@ const refused: readonly (readonly [values: JsonObject, said: RegExp])[] = [
   [{ replicas: 'two' }, /replicas/],
   [{ replicas: -1 }, /replicas/],
   [{ packages: { enabled: 'maybe' } }, /packages.*enabled/],
+  [
+    { packages: { enabled: true }, namespaces: [{ name: 'janus-packages', serviceAccounts: ['a'] }] },
+    /serves janus-packages already/,
+  ],
   [{ logLevel: 'loud' }, /logLevel/],
   [{ novel: 1 }, /novel/],
   [{ token: { create: 'yes', secretName: 'a' } }, /token.*create/],
