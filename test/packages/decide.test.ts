@@ -77,6 +77,8 @@ t.test('21: from a holder that is gone it is taken once its requests are over an
   t.equal(first.status.settledTime, timeOf(now + moment.late));
   const seen = ptxOf({ settledTime: timeOf(now - 1_000) });
   t.match(take({ ...scene, ptx: seen, leftStages: [stage] }).deeds, [{ write: { verb: 'update', location: { name: 's' } } }]);
+  const behind = take({ ...scene, ptx: seen, isHolderThere: true, leftStages: [] });
+  t.equal(behind.status.settledTime, undefined, 'each holder that goes is waited for');
   const failed = { ...stage, status: { phase: 'Failed' } };
   t.match(take({ ...scene, ptx: seen, leftStages: [failed] }), { deeds: [], note: { message: /could not be undone/ } });
   const undone = { ...stage, status: { phase: 'RolledBack' } };

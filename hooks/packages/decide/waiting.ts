@@ -92,7 +92,9 @@ function begun({ ptx, now }: Waiting, _lock: JsonObject, number: number, because
 }
 
 function behind({ ptx }: Waiting, holder: Holder): Move {
-  return staying(ptx.status, 'another package transaction holds the Lock', safetyWait, {
+  // Of a holder before this one: were this one gone too, its own requests would have to be waited for.
+  const status = ptx.status.settledTime === undefined ? ptx.status : advanced(ptx.status, { settledTime: undefined });
+  return staying(status, 'another package transaction holds the Lock', safetyWait, {
     reason: 'WaitingForLock',
     message: `Waiting for package transaction ${holder.name}, which holds the Lock`,
   });

@@ -26,6 +26,11 @@ export const packageTransactions: readonly Sabotage[] = [
     find: 'if (settled === 0) {',
     replace: 'if (settled < 0) {',
   }),
+  entry('ptx-takeover-settled-before', 'of two holders that go one after the other only the first is waited for', {
+    file: hook('decide/waiting'),
+    find: 'ptx.status.settledTime === undefined ? ptx.status :',
+    replace: 'ptx.status.settledTime !== ptx.uid ? ptx.status :',
+  }),
   entry('ptx-takeover-with-its-stages', 'stages of a holder that is gone are left as they are', {
     file: hook('decide/waiting'),
     find: 'holder.hasWritten ? undefined : undoingOf(',
