@@ -2,18 +2,27 @@
 import type { Schema } from './schema.ts';
 import { transactionStatus } from './transaction-status.ts';
 
-export const syncResponse: Schema = {
-  type: 'object',
-  description: 'The answer of the hook.',
-  required: ['status', 'children'],
-  additionalProperties: false,
-  properties: {
-    status: { type: 'object', description: 'The whole status; what is left out is lost.' },
-    children: { type: 'array', description: 'Observed children, unchanged.', items: { type: 'object' } },
-    resyncAfterSeconds: { type: 'number', description: 'When to call again; 0 only when something changes.', minimum: 0 },
-    finalized: { type: 'boolean', description: 'Nothing is left to do: the finalizer may go.' },
-  },
-};
+export const syncResponse: Schema = answer('The answer of the hook.', {
+  type: 'array',
+  description: 'Observed children, unchanged.',
+  items: { type: 'object' },
+});
+
+/** The answer to a sync or finalize call, with these children. */
+export function answer(description: string, children: Schema): Schema {
+  return {
+    type: 'object',
+    description,
+    required: ['status', 'children'],
+    additionalProperties: false,
+    properties: {
+      status: { type: 'object', description: 'The whole status; what is left out is lost.' },
+      children,
+      resyncAfterSeconds: { type: 'number', description: 'When to call again; 0 only when something changes.', minimum: 0 },
+      finalized: { type: 'boolean', description: 'Nothing is left to do: the finalizer may go.' },
+    },
+  };
+}
 
 /**
  * The status of an answer, exactly: the API server prunes fields that the CRD does not name, so that what is answered and

@@ -1,20 +1,14 @@
 // What the hook answers to Metacontroller about package transactions.
 import type { Schema } from '../schema.ts';
-import { closed } from '../sync-response.ts';
+import { answer, closed } from '../sync-response.ts';
 import { packageStatus } from './package-status.ts';
 
-export const packageSyncResponse: Schema = {
-  type: 'object',
-  description: 'The answer about a package transaction.',
-  required: ['status', 'children'],
-  additionalProperties: false,
-  properties: {
-    status: { type: 'object', description: 'The whole status; what is left out is lost.' },
-    children: { type: 'array', description: 'None: stages are no children.', maxItems: 0, items: { type: 'object' } },
-    resyncAfterSeconds: { type: 'number', description: 'When to call again; 0 only when something changes.', minimum: 0 },
-    finalized: { type: 'boolean', description: 'Nothing is left to do: the finalizer may go.' },
-  },
-};
+export const packageSyncResponse: Schema = answer('The answer about a package transaction.', {
+  type: 'array',
+  description: 'None: stages are no children.',
+  maxItems: 0,
+  items: { type: 'object' },
+});
 
 /** The status of an answer, exactly, but for observedGeneration, which Metacontroller adds. */
 export const reportedPackageStatus: Schema = closed(packageStatus);

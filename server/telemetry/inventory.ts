@@ -6,10 +6,10 @@ import type { Failed, Identity, Resource } from '../../hooks/cluster.ts';
 import { at, textAt } from '../../hooks/model/json.ts';
 import { isPhase, isTerminal, phases } from '../../hooks/model/phase.ts';
 import { labelOf } from '../../hooks/model/reason.ts';
+import { isTerminal as isTerminalPackage, phases as packagePhases } from '../../hooks/packages/model/status.ts';
 import { objectPath } from '../kubernetes/paths.ts';
 import { type List, type Page, type Row, readPage, secondsOfAge } from '../kubernetes/tables.ts';
 import type { Transport } from '../kubernetes/transport.ts';
-import { packagePhases } from './package-metrics.ts';
 
 export interface Active {
   readonly count: number;
@@ -92,7 +92,7 @@ export function createInventory(transport: Transport, { engineNamespace, namespa
 const packageTransactions: Resource = { ...transactions, namespaced: false, group: 'pkg.crossplane.io' };
 
 async function packagesByPhase(transport: Transport): Promise<ReadonlyMap<string, Active> | undefined> {
-  const underWay: readonly string[] = packagePhases.filter((phase) => phase !== 'Succeeded' && phase !== 'Failed');
+  const underWay: readonly string[] = packagePhases.filter((phase) => !isTerminalPackage(phase));
   const byPhase = new Map(underWay.map((phase) => [phase, none]));
   const isComplete = await eachRow(transport, [{ resource: packageTransactions, namespace: undefined }], (row) => {
     const phase = row.cell('Phase') || 'Waiting';

@@ -2,20 +2,6 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { PackageReport } from '../../hooks/packages/call.ts';
 
-/** Phases of a package transaction. */
-export const packagePhases = [
-  'Waiting',
-  'Validating',
-  'Preparing',
-  'Installing',
-  'Verifying',
-  'RollingBack',
-  'Releasing',
-  'Cleaning',
-  'Succeeded',
-  'Failed',
-] as const;
-
 /** Why a try ends; any other word counts as `Other`. */
 const reasons = [
   'InvalidPackage',

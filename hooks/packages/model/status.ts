@@ -1,18 +1,26 @@
 // The status of a package transaction, as values.
 import { at, isList, isObject, type JsonObject, textAt } from '../../model/json.ts';
 
-type Phase =
-  /** For the Lock, or until the next try. */
-  | 'Waiting'
-  | 'Validating'
-  | 'Preparing'
-  | 'Installing'
-  | 'Verifying'
-  | 'RollingBack'
-  | 'Releasing'
-  | 'Cleaning'
-  | 'Succeeded'
-  | 'Failed';
+/** `Waiting`: for the Lock, or until the next try. */
+export const phases = [
+  'Waiting',
+  'Validating',
+  'Preparing',
+  'Installing',
+  'Verifying',
+  'RollingBack',
+  'Releasing',
+  'Cleaning',
+  'Succeeded',
+  'Failed',
+] as const;
+
+type Phase = (typeof phases)[number];
+
+/** Whether nothing more will be done. */
+export function isTerminal(phase: string | undefined): boolean {
+  return phase === 'Succeeded' || phase === 'Failed';
+}
 
 export type Purpose = 'Packages' | 'Revisions' | 'Objects' | 'Activation';
 
@@ -61,19 +69,6 @@ export interface Status {
   readonly conditions: readonly JsonObject[];
 }
 
-const phases: readonly string[] = [
-  'Waiting',
-  'Validating',
-  'Preparing',
-  'Installing',
-  'Verifying',
-  'RollingBack',
-  'Releasing',
-  'Cleaning',
-  'Succeeded',
-  'Failed',
-] satisfies readonly Phase[];
-
 function integerAt(value: JsonObject, key: string): number | undefined {
   const found = at(value, key);
   return typeof found === 'number' && Number.isSafeInteger(found) && found >= 0 ? found : undefined;
@@ -88,7 +83,7 @@ export function readStatus(stored: JsonObject): Status {
   const texts = textFields.flatMap((key) => (textAt(stored, key) === undefined ? [] : [[key, textAt(stored, key)]]));
   const count = (key: string): number => integerAt(stored, key) ?? 0;
   return {
-    phase: phases.includes(phase) ? (phase as Phase) : 'Waiting',
+    phase: phases.find((one) => one === phase) ?? 'Waiting',
     version: count('version'),
     failures: count('failures'),
     ...lockFields(stored),

@@ -3,7 +3,7 @@ import { type JsonObject, textAt } from '../../model/json.ts';
 import type { Leftover } from '../decide/ending.ts';
 import { historyLimitOf } from '../model/holder.ts';
 import { type PackageTransaction, readPackageTransaction } from '../model/package-transaction.ts';
-import { millisecondsOf } from '../model/status.ts';
+import { isTerminal, millisecondsOf } from '../model/status.ts';
 import { packageTransactions } from '../plan/resources.ts';
 import { type Looker, list } from './reading.ts';
 import { madeFor, readTheLock } from './standing.ts';
@@ -30,7 +30,7 @@ export async function historyBeyond(looker: Looker, { uid }: PackageTransaction)
 /** One whose undo left something is kept: its status says what. */
 function isOver(object: JsonObject): boolean {
   const { phase, outcome } = readPackageTransaction(object).status;
-  return (phase === 'Succeeded' || phase === 'Failed') && outcome?.step !== 'Rollback';
+  return isTerminal(phase) && outcome?.step !== 'Rollback';
 }
 
 function endOf(object: JsonObject): number {

@@ -1,7 +1,7 @@
 // What a call has changed, for metrics and the log.
 import type { JsonObject } from '../../model/json.ts';
 import type { PackageReport } from '../call.ts';
-import { millisecondsOf, readStatus, type Status } from '../model/status.ts';
+import { isTerminal, millisecondsOf, readStatus, type Status } from '../model/status.ts';
 
 type Changed = Pick<PackageReport, 'fromPhase' | 'toPhase' | 'ended' | 'durationSeconds'>;
 
@@ -20,6 +20,6 @@ function endOf(before: Status, { phase, outcome }: Status): Pick<Changed, 'ended
 }
 
 function durationOf(before: Status, { phase, startTime, completionTime }: Status): Pick<Changed, 'durationSeconds'> {
-  const isOver = phase !== before.phase && (phase === 'Succeeded' || phase === 'Failed') && startTime !== undefined;
+  const isOver = phase !== before.phase && isTerminal(phase) && startTime !== undefined;
   return isOver ? { durationSeconds: (millisecondsOf(completionTime) - millisecondsOf(startTime)) / 1000 } : {};
 }
