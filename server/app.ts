@@ -141,17 +141,9 @@ function answerError(error: FastifyError, request: FastifyRequest, reply: Fastif
   return reply.code(500).send({ error: 'internal error' });
 }
 
-const methods: Readonly<Record<string, string>> = {
-  '/sync': 'POST',
-  '/finalize': 'POST',
-  '/healthz': 'GET, HEAD',
-  '/readyz': 'GET, HEAD',
-  '/metrics': 'GET, HEAD',
-  '/openapi.json': 'GET, HEAD',
-};
-
 function answerUnknown(request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const [path = ''] = request.url.split('?');
-  if (!Object.hasOwn(methods, path)) return reply.code(404).send({ error: 'not found' });
-  return reply.code(405).header('allow', methods[path]).send({ error: 'method not allowed' });
+  const [url = ''] = request.url.split('?');
+  const allowed = (['GET', 'HEAD', 'POST'] as const).filter((method) => request.server.hasRoute({ url, method }));
+  if (allowed.length === 0) return reply.code(404).send({ error: 'not found' });
+  return reply.code(405).header('allow', allowed.join(', ')).send({ error: 'method not allowed' });
 }

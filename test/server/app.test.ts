@@ -197,7 +197,12 @@ t.test('unknown paths and methods', async (t) => {
   t.equal(get.statusCode, 405);
   t.equal(get.headers.allow, 'POST');
   t.same(get.json(), { error: 'method not allowed' });
-  t.equal((await post(app, '/healthz', {})).statusCode, 405);
+  const posted = await post(app, '/healthz', {});
+  t.match([posted.statusCode, posted.headers.allow], [405, 'GET, HEAD']);
+  t.equal((await app.server.inject('/packages/sync')).statusCode, 404, 'not served');
+  const hook = async () => ({ status: {}, resyncAfterSeconds: 0, finalized: false });
+  const serving = testApp({ packages: () => ({ hook, namespace: 'packages' }) });
+  t.match(await serving.server.inject('/packages/sync'), { statusCode: 405, headers: { allow: 'POST' } });
   const unknown = await app.server.inject('/hunter2');
   t.equal(unknown.statusCode, 404);
   t.same(unknown.json(), { error: 'not found' });

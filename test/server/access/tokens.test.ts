@@ -21,7 +21,7 @@ function open(t: Test, files: Readonly<Record<string, string>>): Opened {
   const result = openAccess({ tokenDirectory: directory });
   if (result.kind !== 'ok') throw new Error(result.faults.join());
   const opened = result.value;
-  const app = testApp({ access: opened.access });
+  const app = testApp({ access: opened.access, packages: () => ({ hook: noPackages, namespace: 'packages' }) });
   const put: Opened['put'] = (name, text) => {
     const path = join(directory, name);
     if (text === undefined) rmSync(path);
@@ -33,6 +33,10 @@ function open(t: Test, files: Readonly<Record<string, string>>): Opened {
   };
   return { opened, app, put };
 }
+
+const noPackages = async (): Promise<never> => {
+  throw new Error('no call of this test reaches package transactions');
+};
 
 const json = { 'content-type': 'application/json' };
 
@@ -63,7 +67,7 @@ const refused: readonly (readonly [reason: string, authorization: string | undef
 
 t.test('who has no token is refused in constant words, before the body is looked at', async (t) => {
   const opened = open(t, { current: `${first}\n` });
-  for (const path of ['/sync', '/finalize'])
+  for (const path of ['/sync', '/finalize', '/packages/sync', '/packages/finalize', '/packages/customize'])
     for (const [reason, authorization] of refused) {
       const answer = await call(opened, authorization, path);
       t.equal(answer.statusCode, 401, reason);
