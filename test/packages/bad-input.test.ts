@@ -1,0 +1,230 @@
+// What people, registries and clusters get wrong, on the real API server: each ends with its reason, names what it is about, and leaves
+// nothing behind.
+import t, { type Test } from 'tap';
+import { at, type Json, type JsonObject, textAt, withPath } from '../../hooks/model/json.ts';
+import { must, waitFor } from '../support/client.ts';
+import { createDriver } from '../support/package-driver.ts';
+import { definitionPath, lockPath, packagePath, ptxPath } from '../support/package-paths.ts';
+import { conditionIn, startPackageWorld, statusOf } from '../support/package-world.ts';
+import { definitionOf } from '../support/registry/builder.ts';
+import { passOn } from '../support/registry/proxy.ts';
+
+t.setTimeout(600_000);
+
+const world = await startPackageWorld(t, { isByHand: true });
+const { client, source, proxy } = world;
+const driver = createDriver(t, world);
+const crdOf = (name: string): JsonObject => definitionOf('ones', `${name}.example.org`) as JsonObject;
+
+interface Row {
+  readonly what: string;
+  readonly objects: (name: string) => readonly object[];
+  readonly before?: (name: string) => Promise<unknown>;
+  readonly kind?: string;
+  readonly reason: string;
+  readonly message: RegExp;
+  /** It can never be right, so it is not tried again. */
+  readonly isFinal?: boolean;
+}
+
+const rows: readonly Row[] = [
+  {
+    what: 'a kind other than the package’s own',
+    objects: () => [],
+    kind: 'Configuration',
+    reason: 'InvalidPackage',
+    message: /is a Provider, expected a Configuration/,
+    isFinal: true,
+  },
+  {
+    what: 'a CRD that the API server refuses',
+    objects: (name) => [withPath(crdOf(name), ['spec', 'names', 'plural'], 'others')],
+    reason: 'DryRunFailed',
+    message: /^ones\.\S+\.example\.org: .*metadata\.name/,
+  },
+  {
+    what: 'a CRD that somebody else controls',
+    objects: (name) => [crdOf(name)],
+    before: async (name) => {
+      const owner = must(await client.get('/api/v1/namespaces/default'));
+      const reference = { apiVersion: 'v1', kind: 'Namespace', name: 'default', uid: textAt(owner, 'metadata', 'uid') ?? '' };
+      const owned = withPath(crdOf(name), ['metadata', 'ownerReferences'], [{ ...reference, controller: true }]);
+      must(await client.create(definitionPath(), owned));
+    },
+    reason: 'CRDConflict',
+    message: /^CRD ones\.\S+\.example\.org is controlled by .*default/,
+  },
+  ...['tx.janus.io', 'pkg.crossplane.io', 'metacontroller.k8s.io'].map(
+    (group): Row => ({
+      what: `a CRD of the group ${group}`,
+      objects: () => [definitionOf('things', group)],
+      reason: 'CRDConflict',
+      message: new RegExp(`"things\\.${group}" belongs to a group of what installs packages`),
+    }),
+  ),
+  {
+    what: 'a ManagedResourceDefinition where the kind is not served',
+    objects: () => [
+      { apiVersion: 'apiextensions.crossplane.io/v1alpha1', kind: 'ManagedResourceDefinition', metadata: { name: 'one' } },
+    ],
+    reason: 'InvalidPackage',
+    message: /the cluster does not serve "apiextensions\.crossplane\.io\/v1alpha1"/,
+  },
+];
+
+/** Nothing of the package is in the cluster, and the Lock is free and does not name it. */
+async function nothingOf(t: Test, name: string): Promise<void> {
+  const lock = await client.get(lockPath);
+  t.notOk(JSON.stringify(lock.body).includes(source(name)), `${name}: not in the Lock`);
+  t.notOk(JSON.stringify(lock.body).includes(`"${name}"`), `${name}: does not hold the Lock`);
+  t.equal((await client.get(packagePath('providers', name))).code, 404, `${name}: no Provider`);
+}
+
+let count = 0;
+const freeName = (): string => {
+  count += 1;
+  return `bad-${count}`;
+};
+
+for (const { what, objects, before, kind, reason, message, isFinal = false } of rows)
+  t.test(what, async (t) => {
+    const name = freeName();
+    await world.publish({ name, tag: 'v1.0.0', objects: objects(name) });
+    await before?.(name);
+    const options = { packageName: name, retryLimit: isFinal ? 5 : 1, ...(kind === undefined ? {} : { kind }) };
+    await world.install(name, `${source(name)}:v1.0.0`, options);
+    const status = await driver.drive(name);
+    t.match(conditionIn(status, 'Validated'), { status: 'False', reason, message });
+    t.match(conditionIn(status, 'Finished'), { status: 'True' });
+    t.equal(at(status, 'failures'), 1);
+    await nothingOf(t, name);
+  });
+
+t.test('a registry that refuses: FetchDenied, tried again, and the pull Secret is never named by its content', async (t) => {
+  const canary = 'cAnaRy-9137';
+  const auths = { [proxy.host]: { username: 'robot', password: canary } };
+  const data = { '.dockerconfigjson': Buffer.from(JSON.stringify({ auths })).toString('base64') };
+  const secret = { metadata: { name: 'pull' }, type: 'kubernetes.io/dockerconfigjson', data };
+  must(await client.create('/api/v1/namespaces/janus-packages/secrets', secret));
+  for (const code of [401, 403]) {
+    const name = freeName();
+    await world.publish({ name, tag: 'v1.0.0' });
+    proxy.act(({ url = '' }, answer) => {
+      if (!url.includes(`/acme/${name}/`)) return false;
+      answer.writeHead(code, code === 401 ? { 'www-authenticate': `Basic realm="${canary}"` } : {}).end(`no ${canary}`);
+      return true;
+    });
+    const created = await client.create(ptxPath(), pulled(name));
+    t.equal(created.code, 201, created.text);
+    const status = await driver.drive(name);
+    proxy.act(passOn);
+    t.match(conditionIn(status, 'Validated')?.reason, 'FetchDenied', JSON.stringify(status));
+    t.equal(at(status, 'failures'), 2, 'each of the two tries counts');
+    const isAuthorized = proxy.seen.some(
+      ({ path, authorization }) => path.includes(`/acme/${name}/`) && authorization !== undefined,
+    );
+    t.equal(isAuthorized, code === 401, 'the Secret is sent where the registry demands it');
+    const secrets = [canary, Buffer.from(`robot:${canary}`).toString('base64')];
+    for (const text of secrets) t.notOk(JSON.stringify(status).includes(text), `${code}: ${text}`);
+    await nothingOf(t, name);
+  }
+});
+
+/** A package transaction with two tries and a pull Secret. */
+function pulled(name: string): JsonObject {
+  const spec = { package: `${source(name)}:v1.0.0`, packagePullSecrets: [{ name: 'pull' }] };
+  const wanted = { apiVersion: 'pkg.crossplane.io/v1', kind: 'Provider', metadata: { name }, spec };
+  const metadata = { name };
+  return {
+    apiVersion: 'pkg.crossplane.io/v1alpha1',
+    kind: 'Transaction',
+    metadata,
+    spec: { change: 'Install', install: { package: wanted }, retryLimit: 2 },
+  };
+}
+
+t.test('a registry in trouble: Synced is False and names host and path; the try counts', async (t) => {
+  for (const code of [404, 429, 500, 503]) {
+    const name = freeName();
+    await world.publish({ name, tag: 'v1.0.0' });
+    proxy.act(({ url = '' }, answer) => {
+      if (!url.includes(`/acme/${name}/`)) return false;
+      answer.writeHead(code, code === 429 ? { 'retry-after': '1' } : {}).end();
+      return true;
+    });
+    await world.install(name, `${source(name)}:v1.0.0`, { packageName: name, retryLimit: 1 });
+    const status = await driver.drive(name);
+    proxy.act(passOn);
+    t.match(conditionIn(status, 'Synced'), {
+      status: 'False',
+      message: new RegExp(`${source(name)}|${proxy.host}.*/acme/${name}`),
+    });
+    t.equal(at(status, 'failures'), 1, `${code}`);
+    await nothingOf(t, name);
+  }
+});
+
+t.test('what is edited, and what was created without the policy', async (t) => {
+  const name = freeName();
+  await world.publish({ name, tag: 'v1.0.0' });
+  await world.install(name, `${source(name)}:v1.0.0`, { packageName: name });
+  const edited = await client.patch(ptxPath(name), { spec: { retryLimit: 2 } });
+  t.match(edited, { code: 422, text: /spec is immutable: create another one with another name/ });
+  const binding = '/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings/spec.transactions.pkg.crossplane.io';
+  must(await client.delete(binding));
+  const bad = freeName();
+  const malformed = async (): Promise<boolean> => {
+    const answer = await client.create(ptxPath(), withPath(pulled(bad), [...reference], 'no-registry/one:v1'));
+    return answer.code === 201;
+  };
+  await waitFor(malformed, 'the API server to have forgotten the policy');
+  const status = await driver.drive(bad);
+  t.match(conditionIn(status, 'Validated'), { status: 'False', reason: 'InvalidPackage', message: /registry/ });
+  t.match(conditionIn(status, 'Finished'), { status: 'True' });
+  t.equal(at(status, 'failures'), 1, 'final at once');
+});
+const reference = ['spec', 'install', 'package', 'spec', 'package'];
+
+/** Puts these packages into the Lock, with a member that we do not know. */
+async function writeLock(packages: readonly Json[]): Promise<void> {
+  const lock = must(await client.get(lockPath));
+  const annotated = withPath(lock, ['metadata', 'annotations', 'example.org/theirs'], 'kept');
+  must(await client.update(lockPath, { ...annotated, packages }));
+}
+
+t.test(
+  'a Lock with members of others and versions that nothing parses works; one that names a source twice is refused',
+  async (t) => {
+    const theirs: JsonObject = {
+      name: 'theirs-1',
+      apiVersion: 'pkg.crossplane.io/v1',
+      kind: 'Provider',
+      source: 'registry.example.org/acme/theirs',
+      version: 'not-semantic',
+      dependencies: [],
+    };
+    const packages = at(must(await client.get(lockPath)), 'packages') as readonly Json[];
+    await writeLock([...packages, theirs]);
+    const name = freeName();
+    await world.publish({ name, tag: 'v1.0.0', objects: [crdOf(name)] });
+    await world.install(name, `${source(name)}:v1.0.0`, { packageName: name });
+    t.match(conditionIn(await driver.drive(name), 'Ready'), { status: 'True' });
+    const after = must(await client.get(lockPath));
+    t.same(
+      (at(after, 'packages') as readonly JsonObject[]).find((one) => one.name === 'theirs-1'),
+      theirs,
+    );
+    t.equal(textAt(after, 'metadata', 'annotations', 'example.org/theirs'), 'kept');
+    await writeLock([...(at(after, 'packages') as readonly Json[]), { ...theirs, name: 'theirs-2' }]);
+    const refused = freeName();
+    await world.publish({ name: refused, tag: 'v1.0.0' });
+    await world.install(refused, `${source(refused)}:v1.0.0`, { packageName: refused, retryLimit: 1 });
+    const status = await driver.drive(refused);
+    t.match(conditionIn(status, 'Validated'), {
+      reason: 'InvalidPackage',
+      message: /the Lock holds "registry\.example\.org\/acme\/theirs" twice: repair the Lock/,
+    });
+    t.match(statusOf(await world.read(refused)), { failures: 1 });
+    await nothingOf(t, refused);
+  },
+);
