@@ -43,7 +43,7 @@ export async function startHook(
 ): Promise<RunningHook> {
   const own = join(dirname(kubeconfig), 'hook.kubeconfig');
   if (!existsSync(own)) await writeEngineKubeconfig(client, kubeconfig, own);
-  const { PATH = '', HOME = '' } = process.env;
+  const { PATH = '', HOME = '', NODE_COMPILE_CACHE = '' } = process.env;
   const cluster = asInPod ? podOf(own, join(dirname(kubeconfig), 'hook-account')) : { KUBECONFIG: own };
   const settings = {
     PORT: '0',
@@ -58,7 +58,7 @@ export async function startHook(
   const begin = performance.now();
   const child = spawn(process.execPath, [...flags, ...ending, program], {
     cwd: root,
-    env: { PATH, HOME, ...settings, ...environment },
+    env: { PATH, HOME, NODE_COMPILE_CACHE, ...settings, ...environment },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     detached: true,
   });

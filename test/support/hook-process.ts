@@ -31,8 +31,12 @@ export function startHookProcess(
   command: readonly string[] = [process.execPath, 'server/main.ts'],
 ): HookProcess {
   const [file = '', ...args] = command;
-  const { PATH = '', HOME = '' } = process.env;
-  const child = spawn(file, args, { cwd: root, env: { PATH, HOME, ...environment }, stdio: ['ignore', 'pipe', 'pipe'] });
+  const { PATH = '', HOME = '', NODE_COMPILE_CACHE = '' } = process.env;
+  const child = spawn(file, args, {
+    cwd: root,
+    env: { PATH, HOME, NODE_COMPILE_CACHE, ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   let output = '';
   let errors = '';
   child.stdout.on('data', (bytes) => {
