@@ -43,7 +43,7 @@ interface Current {
   known: Credentials | undefined;
 }
 
-/** Throws what the first `load` throws. */
+/** Throws what the first `load` throws. Credentials with an empty token are refused, as client-go does: they are nobody's. */
 export function createConnection(load: () => CredentialSource): Connection {
   let source = load();
   let reload = false;
@@ -51,7 +51,7 @@ export function createConnection(load: () => CredentialSource): Connection {
   const read = async () => {
     if (reload) source = load();
     reload = false;
-    return source.read();
+    return somebodys(await source.read());
   };
   return {
     server: source.server,
@@ -76,4 +76,12 @@ export function createConnection(load: () => CredentialSource): Connection {
       reload = true;
     },
   };
+}
+
+export const emptyToken = 'expected a token, found an empty one';
+
+// The API server takes a request without a token for one of system:anonymous and refuses it for good: 403, and no 401 that is retried.
+function somebodys(credentials: Credentials): Credentials {
+  if (credentials.headers.authorization?.trim() === 'Bearer') throw new Error(emptyToken);
+  return credentials;
 }

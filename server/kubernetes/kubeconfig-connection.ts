@@ -1,7 +1,14 @@
 // The connection of a loaded kubeconfig, whoever loaded it: the hook (kubeconfig.ts) or the command line.
 import type { RequestOptions } from 'node:https';
 import type { KubeConfig } from '@kubernetes/client-node';
-import { type Connection, type CredentialSource, type Credentials, createConnection, type TlsSettings } from './connection.ts';
+import {
+  type Connection,
+  type CredentialSource,
+  type Credentials,
+  createConnection,
+  emptyToken,
+  type TlsSettings,
+} from './connection.ts';
 
 /** `load` is called at once, and again after each 401. Throws what it throws, and where its current context has no cluster. */
 export function connectionOf(load: () => KubeConfig): Connection {
@@ -21,7 +28,15 @@ export async function credentialsOf(config: KubeConfig): Promise<Credentials> {
   const options: RequestOptions = {};
   await config.applyToHTTPSOptions(options);
   const { ca, cert, key, servername, rejectUnauthorized } = options;
-  return { headers: headersOf(options), tls: present({ ca, cert, key, servername, rejectUnauthorized }) };
+  const headers = headersOf(options);
+  if (authenticates(config) && headers.authorization === undefined && cert === undefined) throw new Error(emptyToken);
+  return { headers, tls: present({ ca, cert, key, servername, rejectUnauthorized }) };
+}
+
+/** Whether the user is to be known by a token, or by what a plugin gives; client-node sends nothing where that is empty. */
+function authenticates(config: KubeConfig): boolean {
+  const { token, authProvider, exec } = config.getCurrentUser() ?? {};
+  return [token, authProvider, exec].some((way) => way !== undefined && way !== null);
 }
 
 const used = ['authorization', 'impersonate-user'];

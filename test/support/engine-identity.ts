@@ -1,6 +1,7 @@
 // The engine's identity in tests: the ServiceAccount of manifests/rbac.yaml, with a token, with the shipped rights and no others.
 // Scenarios act as an administrator through the test's own client.
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse, stringify } from 'yaml';
@@ -41,13 +42,20 @@ async function writeAccountKubeconfig(client: Client, kubeconfig: string, path: 
   writeFileSync(path, stringify({ ...config, users }), { mode: 0o600 });
 }
 
+/** As kubelet does: who reads it meanwhile finds the former content, or the new one. */
+function replaceFile(path: string, content: string | Buffer): void {
+  const beside = `${path}.${randomUUID()}`;
+  writeFileSync(beside, content, { mode: 0o600 });
+  renameSync(beside, path);
+}
+
 /** The environment of a hook in a Pod: the address, and the directory with token and CA, from such a kubeconfig. */
 export function podOf(kubeconfig: string, directory: string): Readonly<Record<string, string>> {
   const { clusters, users } = parse(readFileSync(kubeconfig, 'utf8')) as Kubeconfig;
   const { server = '', 'certificate-authority-data': authority = '' } = clusters[0]?.cluster ?? {};
   mkdirSync(directory, { recursive: true, mode: 0o700 });
-  writeFileSync(join(directory, 'token'), users[0]?.user.token ?? '', { mode: 0o600 });
-  writeFileSync(join(directory, 'ca.crt'), Buffer.from(authority, 'base64'));
+  replaceFile(join(directory, 'token'), users[0]?.user.token ?? '');
+  replaceFile(join(directory, 'ca.crt'), Buffer.from(authority, 'base64'));
   const { hostname, port } = new URL(server);
   return {
     KUBERNETES_SERVICE_HOST: hostname.replace(/^\[|\]$/g, ''),

@@ -48,6 +48,18 @@ export const writes: readonly Sabotage[] = [
     caughtBy: requestTests,
   },
   {
+    name: 'nobodys-credentials',
+    fault: 'an empty token is sent: the request is that of system:anonymous, and is forbidden for good',
+    edits: [
+      {
+        file: 'server/kubernetes/connection.ts',
+        find: "if (credentials.headers.authorization?.trim() === 'Bearer') throw new Error(emptyToken);",
+        replace: '',
+      },
+    ],
+    caughtBy: ['test/server/kubernetes/connection.test.ts'],
+  },
+  {
     name: 'apply-as-plain-json',
     fault: 'the body of an apply is JSON that YAML reads otherwise: breaks of lines in a text are folded',
     edits: [{ file: 'server/kubernetes/transport.ts', find: 'asYaml(JSON.stringify(body))', replace: 'JSON.stringify(body)' }],

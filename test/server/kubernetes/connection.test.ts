@@ -53,6 +53,10 @@ t.test('a token file and an exec plugin are used; when they fail nothing is sent
     t.equal((await opened.get(location, engine)).kind, 'ok');
     await opened.close();
   }
+  writeFileSync(file, '');
+  const emptied = createCluster(kubeconfigConnection(kubeconfigWith(t, {}, byFile)), { writeTimeout: 10_000 });
+  t.match(failureOf(await emptied.get(location, engine)), { kind: 'transient', reason: 'CredentialsUnavailable' });
+  await emptied.close();
   const broken = kubeconfigConnection(kubeconfigWith(t, {}, byPlugin('echo hunter2 >&2; exit 1')));
   const opened = createCluster(broken, { writeTimeout: 10_000 });
   const failure = failureOf(await opened.get(location, engine));
@@ -114,12 +118,15 @@ t.test('with the files of a Pod the API server answers, also once its token was 
   t.match(failureOf(await opened.get(location, engine)), { kind: 'transient', code: 401 });
   const files = podFiles(token);
   t.equal((await opened.get(location, engine)).kind, 'ok');
+  const unavailable = { kind: 'transient', reason: 'CredentialsUnavailable', definitive: true };
   rmSync(join(files, 'token'));
   connection.refused();
-  t.match(failureOf(await opened.get(location, engine)), {
-    kind: 'transient',
-    reason: 'CredentialsUnavailable',
-    definitive: true,
-  });
+  t.match(failureOf(await opened.get(location, engine)), unavailable);
+  // Sent without a token the request would be that of system:anonymous, whom the API server forbids it: the Transaction would fail.
+  podFiles('');
+  connection.refused();
+  t.match(failureOf(await opened.get(location, engine)), unavailable);
+  podFiles(token);
+  t.equal((await opened.get(location, engine)).kind, 'ok', 'read again, though nobody was refused');
   await opened.close();
 });
