@@ -5,7 +5,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Sealer } from '../../hooks/cluster.ts';
 import { createCluster, type KubernetesCluster } from '../../server/kubernetes/cluster.ts';
-import { kubeconfigConnection } from '../../server/kubernetes/kubeconfig.ts';
 import { createSealer } from '../../server/kubernetes/sealer.ts';
 import { ensureSealingKeys } from '../../server/kubernetes/sealing-key.ts';
 import { type ControlPlane, startControlPlane } from '../controlplane/start.ts';
@@ -14,6 +13,7 @@ import { installWidgets as installGenerated } from '../generated/world.ts';
 import { type Client, connect, freeNamespace, must, waitFor } from '../support/client.ts';
 import { engineUser, writeEngineKubeconfig } from '../support/engine-identity.ts';
 import { engineNamespace, installManifests } from '../support/install.ts';
+import { connectionOf } from '../support/kubeconfig.ts';
 import { account, pathIn } from '../support/stage.ts';
 import { type AuditTrail, adversaryUser, openAuditTrail, users } from './audit.ts';
 import { installWidgets } from './widgets.ts';
@@ -69,7 +69,7 @@ async function furnish(plane: ControlPlane, engine: string, close: () => Promise
   await installGenerated({ client, path: (suffix) => pathIn(namespace, suffix) }, { teardown: () => undefined });
   for (const name of Object.keys(owners)) must(await client.create(pathIn(namespace, 'configmaps'), { metadata: { name } }));
   await writeEngineKubeconfig(client, plane.kubeconfig, engine);
-  const cluster = createCluster(kubeconfigConnection(engine), { writeTimeout: 10_000 });
+  const cluster = createCluster(connectionOf(engine), { writeTimeout: 10_000 });
   const keys = await waitFor(async () => {
     const answer = await ensureSealingKeys(cluster, engineNamespace);
     return answer.kind === 'ok' ? answer.keyRing : undefined;

@@ -1,9 +1,8 @@
 // A thin client for tests. It takes raw JSON paths of the API server and returns `{ code, body }`. An answer with any code is a
 // value; only a call without an answer throws. Integers above 2^53 survive in both directions.
-import type { RequestOptions } from 'node:https';
-import { KubeConfig } from '@kubernetes/client-node';
 import { type Dispatcher, Pool } from 'undici';
 import { at, isList, isObject, type Json, type JsonObject, parseJson, textAt } from '../../hooks/model/json.ts';
+import { readAccess, tlsOf } from './kubeconfig.ts';
 
 export interface Answer {
   readonly code: number;
@@ -59,11 +58,9 @@ type Send = (method: Dispatcher.HttpMethod, path: string, parts: RequestParts) =
 
 /** Connects with the current context of a kubeconfig file. Reads the file at once; the first call connects. */
 export function connect(kubeconfig: string): Client {
-  const config = new KubeConfig();
-  config.loadFromFile(kubeconfig);
-  const url = config.getCurrentCluster()?.server;
-  if (url === undefined) throw new Error(`kubeconfig ${kubeconfig}: its current context names no cluster; set one`);
-  const opening = openConnection(config, url);
+  const access = readAccess(kubeconfig);
+  const { url } = access;
+  const opening = openConnection(access);
   opening.catch(() => undefined);
   return clientOver(
     url,
@@ -80,16 +77,9 @@ interface Connection {
   readonly close: () => Promise<void>;
 }
 
-async function openConnection(config: KubeConfig, url: string): Promise<Connection> {
-  const security: RequestOptions = {};
-  await config.applyToHTTPSOptions(security);
-  const { ca, cert, key, rejectUnauthorized, servername } = security;
-  const connectOptions = Object.fromEntries(
-    Object.entries({ ca, cert, key, rejectUnauthorized, servername }).filter(
-      ([, value]) => value !== undefined && value !== null,
-    ),
-  );
-  const pool = new Pool(new URL(url).origin, { connections: 32, allowH2: false, connect: connectOptions });
+async function openConnection({ url, options }: ReturnType<typeof readAccess>): Promise<Connection> {
+  const security = await options();
+  const pool = new Pool(new URL(url).origin, { connections: 32, allowH2: false, connect: tlsOf(security) });
   const identity = (security.headers ?? {}) as Record<string, string>;
   const base = new URL(url).pathname.replace(/\/$/, '');
   const send: Send = (method, path, parts) =>

@@ -6,11 +6,11 @@ import { at, isObject, type JsonObject, textAt } from '../../hooks/model/json.ts
 import { createSync } from '../../hooks/sync.ts';
 import { clock as real } from '../../server/clock.ts';
 import { createCluster, type KubernetesCluster } from '../../server/kubernetes/cluster.ts';
-import { kubeconfigConnection } from '../../server/kubernetes/kubeconfig.ts';
 import { createSealer } from '../../server/kubernetes/sealer.ts';
 import { ensureSealingKeys } from '../../server/kubernetes/sealing-key.ts';
 import { type Teardown, waitFor } from './client.ts';
 import { engineNamespace } from './install.ts';
+import { connectionOf } from './kubeconfig.ts';
 import { manifests } from './manifests.ts';
 import type { Stage } from './stage.ts';
 import { surface } from './surface.ts';
@@ -34,7 +34,7 @@ export interface Engines {
 const timing: Timing = { stepDeadline: 20_000, writeTimeout: 10_000 };
 
 export async function openEngines(t: Teardown, stage: Stage, connection: Partial<Timing> = {}): Promise<Engines> {
-  const cluster = createCluster(kubeconfigConnection(stage.engineKubeconfig), { ...timing, ...connection });
+  const cluster = createCluster(connectionOf(stage.engineKubeconfig), { ...timing, ...connection });
   t.teardown(() => cluster.close());
   const common = await sealerOf(cluster);
   return {

@@ -7,10 +7,10 @@ import { createPackageSync } from '../../hooks/packages/sync.ts';
 import { clock } from '../../server/clock.ts';
 import { gzip } from '../../server/gzip.ts';
 import { createCluster } from '../../server/kubernetes/cluster.ts';
-import { kubeconfigConnection } from '../../server/kubernetes/kubeconfig.ts';
 import { createRegistryClient } from '../../server/registry/client.ts';
 import { must, type Teardown, waitFor } from './client.ts';
 import { freeFolder } from './hook-process.ts';
+import { connectionOf } from './kubeconfig.ts';
 import { type Act, Died, type Faults, type Plan, troubledCluster, troubledRegistry } from './package-faults.ts';
 import { ptxPath } from './package-paths.ts';
 import { type PackageWorld, statusOf } from './package-world.ts';
@@ -38,7 +38,7 @@ interface DriverOptions {
 export function createDriver(t: Teardown, world: PackageWorld, options: DriverOptions = {}): Driver {
   const { client } = world;
   const { lateness = 0, deadline = 18_000, hooks = 1, isInterrupted = () => false } = options;
-  const cluster = createCluster(kubeconfigConnection(world.engineKubeconfig), { writeTimeout: 10_000 });
+  const cluster = createCluster(connectionOf(world.engineKubeconfig), { writeTimeout: 10_000 });
   t.teardown(() => cluster.close());
   const registries = createRegistryClient({ cacheDirectory: join(freeFolder(t), 'cache'), cacheBytes: 2 ** 28 });
   t.teardown(() => registries.close());

@@ -2,9 +2,9 @@
 import { type JsonObject, textAt } from '../../hooks/model/json.ts';
 import { snapshotNames } from '../../hooks/snapshots/names.ts';
 import { createCluster } from '../../server/kubernetes/cluster.ts';
-import { kubeconfigConnection } from '../../server/kubernetes/kubeconfig.ts';
 import { must } from './client.ts';
 import { sealerOf } from './engine.ts';
+import { connectionOf } from './kubeconfig.ts';
 import type { Stage } from './stage.ts';
 
 type Place = Pick<Stage, 'client' | 'namespace' | 'path'>;
@@ -37,7 +37,7 @@ export async function snapshotNamesOf(
   place: Place & Pick<Stage, 'engineKubeconfig' | 'read'>,
   name: string,
 ): Promise<readonly string[]> {
-  const cluster = createCluster(kubeconfigConnection(place.engineKubeconfig), { writeTimeout: 10_000 });
+  const cluster = createCluster(connectionOf(place.engineKubeconfig), { writeTimeout: 10_000 });
   try {
     const uid = textAt(await place.read(name), 'metadata', 'uid') ?? '';
     return snapshotNames({ namespace: place.namespace, name, uid }, await sealerOf(cluster));

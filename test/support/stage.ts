@@ -10,7 +10,6 @@ import { buildApp } from '../../server/app.ts';
 import { clock } from '../../server/clock.ts';
 import { createExpressions } from '../../server/expressions/expressions.ts';
 import { createCluster } from '../../server/kubernetes/cluster.ts';
-import { kubeconfigConnection } from '../../server/kubernetes/kubeconfig.ts';
 import { createSealer } from '../../server/kubernetes/sealer.ts';
 import { ensureSealingKeys } from '../../server/kubernetes/sealing-key.ts';
 import { createEventRecorder } from '../../server/telemetry/events.ts';
@@ -19,6 +18,7 @@ import { type Client, connect, freeNamespace, must, type Patience, testKubeconfi
 import { engineKubeconfig } from './engine-identity.ts';
 import { byToken, callHeaders, hookToken } from './hook-token.ts';
 import { engineNamespace, installManifests } from './install.ts';
+import { connectionOf } from './kubeconfig.ts';
 import { manifests } from './manifests.ts';
 import { type Loop, type LoopOptions, startLoop } from './metacontroller/loop.ts';
 import { surface } from './surface.ts';
@@ -123,7 +123,7 @@ async function createAccount(client: Client, namespace: string, rules: readonly 
 const patient = { limit: 10_000, idle: 30_000 };
 
 async function startHook(t: Test, kubeconfig: string, options: StageOptions, reports: StepReport[]): Promise<string> {
-  const connection = kubeconfigConnection(kubeconfig);
+  const connection = connectionOf(kubeconfig);
   const limits = { ...timing, callBudget: options.withoutLoop === true ? 0 : callBudget, ...options.timing };
   const plain = createCluster(connection, { writeTimeout: limits.writeTimeout });
   const keys = await waitFor(async () => {

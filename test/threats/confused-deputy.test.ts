@@ -5,9 +5,9 @@ import type { JsonObject } from '../../hooks/model/json.ts';
 import { textAt } from '../../hooks/model/json.ts';
 import { sweepSnapshots } from '../../hooks/sweep.ts';
 import { createCluster } from '../../server/kubernetes/cluster.ts';
-import { kubeconfigConnection } from '../../server/kubernetes/kubeconfig.ts';
 import { must, waitFor } from '../support/client.ts';
 import { sealerOf } from '../support/engine.ts';
+import { connectionOf } from '../support/kubeconfig.ts';
 import { snapshotNamesOf, snapshotParts } from '../support/snapshots.ts';
 import { type Stage, startStage } from '../support/stage.ts';
 import { stepToEnd, stepUntil, stepUntilGone } from '../support/stepping.ts';
@@ -67,7 +67,7 @@ t.test('a label makes nobody’s ConfigMap a snapshot', async (t) => {
   });
 
   await t.test('when what is left behind is swept', async (t) => {
-    const cluster = createCluster(kubeconfigConnection(stage.engineKubeconfig), { writeTimeout: 10_000 });
+    const cluster = createCluster(connectionOf(stage.engineKubeconfig), { writeTimeout: 10_000 });
     t.teardown(() => cluster.close());
     const sealer = await sealerOf(cluster);
     await stage.transaction('forced', [change('Patch', 'b', { data: { color: 'red' } })]);

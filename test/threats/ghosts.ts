@@ -8,10 +8,10 @@ import { at, isObject, type JsonObject, textAt, withKey } from '../../hooks/mode
 import { createSync } from '../../hooks/sync.ts';
 import { clock } from '../../server/clock.ts';
 import { createCluster } from '../../server/kubernetes/cluster.ts';
-import { kubeconfigConnection } from '../../server/kubernetes/kubeconfig.ts';
 import { createSealer } from '../../server/kubernetes/sealer.ts';
 import type { Teardown } from '../support/client.ts';
 import { engineNamespace } from '../support/install.ts';
+import { connectionOf } from '../support/kubeconfig.ts';
 import { manifests } from '../support/manifests.ts';
 import { conditionOf, type Stage } from '../support/stage.ts';
 import { surface } from '../support/surface.ts';
@@ -35,7 +35,7 @@ const keys = { current: 'a', keys: new Map([['a', Buffer.alloc(32)]]) };
 export function openGhosts(t: Teardown, { engineKubeconfig, namespace }: Stage): RunGhost {
   const ghosts = new Map<string, JsonObject>();
   const writes = new Map<string, Write[]>();
-  const cluster = createCluster(kubeconfigConnection(engineKubeconfig), { writeTimeout: 10_000 });
+  const cluster = createCluster(connectionOf(engineKubeconfig), { writeTimeout: 10_000 });
   t.teardown(() => cluster.close());
   const hook = createSync({
     cluster: haunted(cluster, ghosts, writes),

@@ -6,11 +6,11 @@ import { promisify } from 'node:util';
 import t from 'tap';
 import { at, textAt } from '../../hooks/model/json.ts';
 import { createCluster } from '../../server/kubernetes/cluster.ts';
-import { kubeconfigConnection } from '../../server/kubernetes/kubeconfig.ts';
 import { createSealer, type KeyRing } from '../../server/kubernetes/sealer.ts';
 import { ensureSealingKeys, sealingKeyName } from '../../server/kubernetes/sealing-key.ts';
 import { freeNamespace, must } from '../support/client.ts';
 import { openEngines } from '../support/engine.ts';
+import { connectionOf } from '../support/kubeconfig.ts';
 import { pathWithKubectl } from '../support/kubectl.ts';
 import { snapshotOf } from '../support/snapshots.ts';
 import { type Stage, startStage } from '../support/stage.ts';
@@ -44,7 +44,7 @@ t.test('the sealing key is replaced by the commands of docs/sealing.md', async (
   const namespace = await freeNamespace(bare.client, 'keys', t);
   const path = await secretPath(bare, namespace);
   // As an administrator, since the engine has no right to Secrets outside its own namespace.
-  const cluster = createCluster(kubeconfigConnection(bare.kubeconfig), { writeTimeout: 10_000 });
+  const cluster = createCluster(connectionOf(bare.kubeconfig), { writeTimeout: 10_000 });
   t.teardown(() => cluster.close());
   const read = async (): Promise<KeyRing> => {
     const answer = await ensureSealingKeys(cluster, namespace);

@@ -4,9 +4,9 @@ import type { Cluster, Write } from '../../../hooks/cluster.ts';
 import { at, type JsonObject, textAt, withPath } from '../../../hooks/model/json.ts';
 import { sweepSnapshots } from '../../../hooks/sweep.ts';
 import { createCluster } from '../../../server/kubernetes/cluster.ts';
-import { kubeconfigConnection } from '../../../server/kubernetes/kubeconfig.ts';
 import { must, waitFor } from '../../support/client.ts';
 import { type Engines, openEngines, sealerOf } from '../../support/engine.ts';
+import { connectionOf } from '../../support/kubeconfig.ts';
 import { snapshotOf, snapshotPath } from '../../support/snapshots.ts';
 import { conditionOf, type Stage, startStage } from '../../support/stage.ts';
 import { step, stepToEnd, stepUntil, stepUntilGone, storeStatus } from '../../support/stepping.ts';
@@ -82,7 +82,7 @@ t.test('a frozen engine', async (t) => {
     wake();
     t.same((await sleeping).body.finalized, false, 'there is nothing to finalize any more');
     t.match(must(await stage.client.get(stage.path('configmaps/b0'))), { data: { color: 'blue' } }, 'it writes no target');
-    const cluster = createCluster(kubeconfigConnection(stage.engineKubeconfig), { writeTimeout: 10_000 });
+    const cluster = createCluster(connectionOf(stage.engineKubeconfig), { writeTimeout: 10_000 });
     t.teardown(() => cluster.close());
     const sealer = await sealerOf(cluster);
     await waitFor(async () => {

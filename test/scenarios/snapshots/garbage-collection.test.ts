@@ -4,10 +4,10 @@ import t from 'tap';
 import { at, isList, type JsonObject, textAt } from '../../../hooks/model/json.ts';
 import { sweepLeases, sweepSnapshots } from '../../../hooks/sweep.ts';
 import { createCluster } from '../../../server/kubernetes/cluster.ts';
-import { kubeconfigConnection } from '../../../server/kubernetes/kubeconfig.ts';
 import { must, waitFor } from '../../support/client.ts';
 import { sealerOf } from '../../support/engine.ts';
 import { engineNamespace } from '../../support/install.ts';
+import { connectionOf } from '../../support/kubeconfig.ts';
 import { snapshotPath } from '../../support/snapshots.ts';
 import { startStage } from '../../support/stage.ts';
 import { stepToEnd, stepUntil } from '../../support/stepping.ts';
@@ -16,7 +16,7 @@ import { change, createConfigMaps } from '../../support/targets.ts';
 t.test('a Transaction whose finalizers were forced off leaves nothing behind for long', async (t) => {
   const stage = await startStage(t, { withoutLoop: true });
   const { client } = stage;
-  const cluster = createCluster(kubeconfigConnection(stage.engineKubeconfig), { writeTimeout: 10_000 });
+  const cluster = createCluster(connectionOf(stage.engineKubeconfig), { writeTimeout: 10_000 });
   t.teardown(() => cluster.close());
   must(await client.create(stage.path('configmaps'), { metadata: { name: 'app' }, data: { version: '1' } }));
   const target = { apiVersion: 'v1', kind: 'ConfigMap', name: 'app' };
@@ -49,7 +49,7 @@ t.test('a Transaction whose finalizers were forced off leaves nothing behind for
 t.test('a Lease that came to be after its Transaction had given its locks back', async (t) => {
   const stage = await startStage(t, { withoutLoop: true });
   const { client } = stage;
-  const cluster = createCluster(kubeconfigConnection(stage.kubeconfig), { writeTimeout: 10_000 });
+  const cluster = createCluster(connectionOf(stage.kubeconfig), { writeTimeout: 10_000 });
   t.teardown(() => cluster.close());
   await createConfigMaps(stage, ['late']);
   await stage.transaction('late', [change('Patch', 'late', { data: { color: 'green' } })], { spec: { lockTimeout: '1h' } });

@@ -4,12 +4,12 @@ import t from 'tap';
 import { at, type JsonObject, parseJson, textAt } from '../../../hooks/model/json.ts';
 import { digestOf } from '../../../hooks/snapshots/chunks.ts';
 import { createCluster } from '../../../server/kubernetes/cluster.ts';
-import { kubeconfigConnection } from '../../../server/kubernetes/kubeconfig.ts';
 import { createSealer, type KeyRing } from '../../../server/kubernetes/sealer.ts';
 import { readSealingKeys } from '../../../server/kubernetes/sealing-key.ts';
 import { must } from '../../support/client.ts';
 import { openEngines } from '../../support/engine.ts';
 import { engineNamespace } from '../../support/install.ts';
+import { connectionOf } from '../../support/kubeconfig.ts';
 import { snapshotOf } from '../../support/snapshots.ts';
 import { type Stage, startStage } from '../../support/stage.ts';
 import { stepToEnd, stepUntil, stepUntilGone, storeStatus } from '../../support/stepping.ts';
@@ -18,7 +18,7 @@ import { change, createConfigMaps } from '../../support/targets.ts';
 const green = { data: { color: 'green' } };
 
 async function ringOf(stage: Stage): Promise<KeyRing> {
-  const cluster = createCluster(kubeconfigConnection(stage.engineKubeconfig), { writeTimeout: 10_000 });
+  const cluster = createCluster(connectionOf(stage.engineKubeconfig), { writeTimeout: 10_000 });
   const answer = await readSealingKeys(cluster, engineNamespace);
   await cluster.close();
   if (answer.kind === 'failed') throw new Error(answer.failure.message);

@@ -3,7 +3,7 @@ import type { Answer, Cluster, Identity, Location, Precondition } from '../../..
 import type { Failure } from '../../../hooks/model/failure.ts';
 import { type JsonObject, textAt } from '../../../hooks/model/json.ts';
 import { type ClusterOptions, createCluster, type KubernetesCluster } from '../../../server/kubernetes/cluster.ts';
-import { kubeconfigConnection } from '../../../server/kubernetes/kubeconfig.ts';
+import { connectionOf } from '../../support/kubeconfig.ts';
 
 export const engine: Identity = { kind: 'engine' };
 
@@ -18,7 +18,7 @@ export function kubeconfigOfSuite(): string {
 }
 
 export function openCluster(options: Partial<ClusterOptions> = {}): KubernetesCluster {
-  return createCluster(kubeconfigConnection(kubeconfigOfSuite()), { writeTimeout: 10_000, ...options });
+  return createCluster(connectionOf(kubeconfigOfSuite()), { writeTimeout: 10_000, ...options });
 }
 
 export async function locationOf(cluster: Cluster, object: JsonObject, namespace?: string): Promise<Location> {

@@ -1,10 +1,9 @@
 // The requests that the double needs: plain ones and a watch, as client-go makes them. The user agent decides the name in
 // managedFields, so it is Metacontroller's. A refusal is an ApiError; an aborted signal ends everything.
-import type { RequestOptions } from 'node:https';
 import { setTimeout as delay } from 'node:timers/promises';
-import { KubeConfig } from '@kubernetes/client-node';
 import { Agent, type Dispatcher } from 'undici';
 import { isObject, type JsonObject, parseJson, textAt } from '../../../hooks/model/json.ts';
+import { readAccess, tlsOf } from '../kubeconfig.ts';
 import type { Bucket } from './limits.ts';
 
 export class ApiError extends Error {
@@ -42,10 +41,9 @@ interface ConnectionOptions {
 const retriesOnRetryAfter = 10;
 
 export async function connectAsMetacontroller({ kubeconfig, signal, bucket }: ConnectionOptions): Promise<Api> {
-  const { url, security } = await readKubeconfig(kubeconfig);
-  const { ca, cert, key, rejectUnauthorized, servername } = security;
-  const tls = Object.entries({ ca, cert, key, rejectUnauthorized, servername }).filter(([, value]) => value != null);
-  const agent = new Agent({ connect: Object.fromEntries(tls), headersTimeout: 0, bodyTimeout: 0 });
+  const access = readAccess(kubeconfig);
+  const [url, security] = [new URL(access.url), await access.options()];
+  const agent = new Agent({ connect: tlsOf(security), headersTimeout: 0, bodyTimeout: 0 });
   const headers = {
     ...(security.headers as Record<string, string>),
     'user-agent': 'metacontroller/double',
@@ -75,16 +73,6 @@ export async function connectAsMetacontroller({ kubeconfig, signal, bucket }: Co
     },
     close: () => agent.destroy(),
   };
-}
-
-async function readKubeconfig(file: string): Promise<{ readonly url: URL; readonly security: RequestOptions }> {
-  const config = new KubeConfig();
-  config.loadFromFile(file);
-  const server = config.getCurrentCluster()?.server;
-  if (server === undefined) throw new Error(`kubeconfig ${file}: its current context names no cluster; set one`);
-  const security: RequestOptions = {};
-  await config.applyToHTTPSOptions(security);
-  return { url: new URL(server), security };
 }
 
 async function callPatiently(send: () => Promise<Dispatcher.ResponseData>, signal: AbortSignal): Promise<JsonObject> {
