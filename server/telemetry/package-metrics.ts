@@ -1,22 +1,7 @@
 // Metrics of package transactions. They have no series where package transactions are not served. Label values come from closed lists.
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { PackageReport } from '../../hooks/packages/call.ts';
-
-/** Why a try ends; any other word counts as `Other`. */
-const reasons = [
-  'InvalidPackage',
-  'MissingDependency',
-  'VersionConflict',
-  'CircularDependency',
-  'CRDConflict',
-  'SchemaIncompatible',
-  'DryRunFailed',
-  'FetchDenied',
-  'Unavailable',
-  'CRDInstallationFailed',
-  'InstallationFailed',
-  'RollbackIncomplete',
-] as const;
+import { tryReasons } from '../../hooks/packages/model/fault.ts';
 
 const results = ['ok', 'trouble'] as const;
 
@@ -62,7 +47,7 @@ export function packageMetrics(registers: Registry[]) {
 export function startPackagesAtZero({ packageTries, packageDuration, packageCalls }: PackageMetrics): void {
   packageTries.inc({ outcome: 'Succeeded', reason: '' }, 0);
   packageTries.inc({ outcome: 'Abandoned', reason: '' }, 0);
-  for (const reason of [...reasons, 'Other']) packageTries.inc({ outcome: 'Failed', reason }, 0);
+  for (const reason of [...tryReasons, 'Other']) packageTries.inc({ outcome: 'Failed', reason }, 0);
   for (const outcome of ['Succeeded', 'Failed']) packageDuration.zero({ outcome });
   for (const result of results) packageCalls.inc({ result }, 0);
 }
@@ -76,5 +61,6 @@ export function countPackageReport(metrics: PackageMetrics, report: PackageRepor
 }
 
 function reasonOf({ kind, reason }: NonNullable<PackageReport['ended']>): string {
-  return kind === 'Failed' ? (reasons.find((one) => one === reason) ?? 'Other') : '';
+  // The reason comes from a stored status.
+  return kind === 'Failed' ? (tryReasons.find((one) => one === reason) ?? 'Other') : '';
 }

@@ -1,12 +1,26 @@
 // Why a package, or a tree of them, is refused.
 
-type PackageReason =
-  | 'InvalidPackage'
-  | 'MissingDependency'
-  | 'VersionConflict'
-  | 'CircularDependency'
-  | 'CRDConflict'
-  | 'SchemaIncompatible';
+export const packageReasons = [
+  'InvalidPackage',
+  'MissingDependency',
+  'VersionConflict',
+  'CircularDependency',
+  'CRDConflict',
+  'SchemaIncompatible',
+] as const;
+
+type PackageReason = (typeof packageReasons)[number];
+
+/** Why a try of a package transaction fails. */
+export const tryReasons = [
+  ...packageReasons,
+  'DryRunFailed',
+  'FetchDenied',
+  'Unavailable',
+  'CRDInstallationFailed',
+  'InstallationFailed',
+  'RollbackIncomplete',
+] as const;
 
 export interface PackageFault {
   readonly reason: PackageReason;
