@@ -6,7 +6,7 @@ const tools: Tools = {
   directory: import.meta.dirname,
   name: 'helm',
   title: 'Helm',
-  cost: 'about 3 minutes on 2 cores',
+  cost: 'about 2 minutes on 2 cores',
   flags: ['-ldflags', '-s -w'],
 };
 

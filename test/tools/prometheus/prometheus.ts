@@ -11,7 +11,7 @@ const tools: Tools = {
   directory: import.meta.dirname,
   name: 'prometheus',
   title: 'Prometheus for tests',
-  cost: 'about 3 minutes on 2 cores, plus the downloads of modules',
+  cost: 'about 2 minutes on 2 cores, plus the downloads of modules',
   flags: ['-tags', 'remove_all_sd', '-ldflags', '-s -w'],
 };
 

@@ -6,7 +6,7 @@ const tools: Tools = {
   directory: import.meta.dirname,
   name: 'registry',
   title: 'The registry for tests',
-  cost: 'about 2 minutes on 2 cores',
+  cost: 'less than a minute on 2 cores',
   flags: ['-ldflags', '-s -w'],
 };
 
