@@ -65,6 +65,7 @@ const shown: Readonly<Record<number, Shown>> = {
   33: [[install, '33: an update makes a second revision']],
   27: [tree],
   32: [[install, '6, 11, 15, 26, 32: what cannot be installed']],
+  39: [[recovery, '39: the same without the controller manager']],
   40: [[decide, 'a spec that can never be right']],
   43: [[install, '7, 20, 24, 25, 43: several at once, from two hooks']],
   44: [tree],

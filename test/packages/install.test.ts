@@ -424,6 +424,43 @@ t.test('25: the history keeps the newest', async (t) => {
   t.equal((await client.get(packagePath('providers', 'root'))).code, 200);
 });
 
+const aged = 'aged.example.org';
+
+/** Publishes `aged` with one field more than the last one, and installs it; returns the name of its revision. */
+async function age(t: Test, index: number): Promise<string> {
+  const fields = Array.from({ length: index + 1 }, (_, field) => `field${field}`);
+  const tag = `v1.${index}.0`;
+  const digest = await world.publish({ name: 'aged', tag, objects: [definitionOf('ones', aged, schema(...fields))] });
+  await world.install(`aged-${index}`, `${source('aged')}:${tag}`, { packageName: 'aged' });
+  const status = await world.finished(`aged-${index}`);
+  t.equal(conditionIn(status, 'Ready')?.status, 'True', JSON.stringify(status));
+  if (index % 2 === 0 && index > 0) must(await client.delete(ptxPath(`aged-${index - 1}`), { propagationPolicy: 'Foreground' }));
+  return `aged-${digest.slice('sha256:'.length, 'sha256:'.length + 12)}`;
+}
+
+t.test('e: many updates with a short history, former ones deleted in the foreground: nothing installed is lost', async (t) => {
+  const count = Number(process.env.JANUS_PACKAGES_UPDATES ?? '3');
+  const revisions = [await age(t, 0)];
+  const object = { apiVersion: `${aged}/v1beta1`, kind: 'One', metadata: { name: 'mine' }, spec: { field0: 'kept' } };
+  const instance = must(await client.create(`/apis/${aged}/v1beta1/ones`, object));
+  const [crd, provider] = [definitionPath(`ones.${aged}`), packagePath('providers', 'aged')];
+  const first = [crd, provider, packagePath('providerrevisions', revisions[0])];
+  const uids = (): Promise<readonly (string | undefined)[]> =>
+    Promise.all(first.map(async (path) => textAt(must(await client.get(path)), 'metadata', 'uid')));
+  const before = await uids();
+  while (revisions.length <= count) revisions.push(await age(t, revisions.length));
+  const ownersAreThere = async (): Promise<boolean> => {
+    const named = owners(must(await client.get(crd))).filter((owner) => owner.startsWith('Transaction '));
+    const present = (await client.list(ptxPath())).items.map((item) => `Transaction ${textAt(item, 'metadata', 'name')}`);
+    return named.every((owner) => present.includes(owner));
+  };
+  await waitFor(ownersAreThere, 'the garbage collector to have been there');
+  t.same(await uids(), before);
+  for (const [index, name] of revisions.entries())
+    t.match(await revision(name), { spec: { revision: index + 1, desiredState: index === count ? 'Active' : 'Inactive' } });
+  t.strictSame(must(await client.get(`/apis/${aged}/v1beta1/ones/mine`)), instance);
+});
+
 /** Where the objects are that kubectl knows by this name. Throws unless it is one kind. */
 async function pathOfKind(name: string): Promise<string> {
   const roots = ['/apis/pkg.crossplane.io/v1alpha1', '/apis/tx.janus.io/v1alpha1'];

@@ -134,3 +134,9 @@ t.test('23, d: a Lock that somebody edits while it is held: rolled back, and the
   t.ok((await oracle.sources()).includes('registry.example.org/acme/theirs'), 'nothing is overwritten');
   t.same(await oracle.notInstalled(name, plurals), [], 'rolled back');
 });
+
+t.test('39: the same without the controller manager: nothing relies on the garbage collector', async (t) => {
+  await world.plane.halt('kube-controller-manager');
+  for (const story of [install, update, failing, deletion])
+    t.same(await told(site, story, freeName(), () => undefined), [], story.id);
+});

@@ -119,7 +119,7 @@ function worldOf({ origin, ...parts }: Parts): PackageWorld {
         throw new Error(JSON.stringify(found));
       },
       `package transaction ${name} to be ${type} ${status}`,
-      { timeoutMs: 240_000 },
+      { timeoutMs: 900_000 },
     );
   return {
     ...parts,
