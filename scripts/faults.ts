@@ -34,6 +34,20 @@ const { values } = parseArgs({
 let isInterrupted = false;
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => (isInterrupted = true));
 
+const progressEvery = 60_000; // ms
+let [begun, shownAt] = [0, performance.now()];
+
+/** Asked before each case. Prints now and then how many have begun: whole scenarios take an hour. */
+function isOver(): boolean {
+  if (isInterrupted) return true;
+  begun += 1;
+  if (performance.now() - shownAt > progressEvery) {
+    console.error(`${begun} cases have begun`);
+    shownAt = performance.now();
+  }
+  return false;
+}
+
 process.exitCode = values.packages ? await tryPackages() : await main();
 
 interface Counted {
@@ -52,7 +66,7 @@ async function main(): Promise<number> {
     return 1;
   }
   const sums = { passed: 0, failed: 0 };
-  const options = { select: isSelected, atOnce: Number(values.jobs), isOver: () => isInterrupted };
+  const options = { select: isSelected, atOnce: Number(values.jobs), isOver };
   await inWorld(chosen, sums, (world, one) => campaign(world, one, { ...options, onFailure: tell }));
   await inWorld(withProcesses, sums, (world, one) =>
     processCampaign(world, one, { ...options, onFailure: tellFailure, onNote: tellNote }),

@@ -4,12 +4,19 @@ import { hookCases, upTo } from './hook-faults.ts';
 import type { Story } from './story.ts';
 
 export function crashes(id: string, story: Story, { calls, hookCalls }: Calm): readonly Case[] {
-  const atCalls = calls.flatMap(({ number }) =>
-    (['before', 'after'] as const).map((kind) =>
-      caseOf([id, story.id, number, kind], story, { faults: new Map([[number, { kind }]]) }),
-    ),
-  );
+  const atCalls = calls.flatMap(({ number }) => (['before', 'after'] as const).map((kind) => crash(id, story, number, kind)));
   return [...atCalls, ...hookCases([id, story.id], story, hookCalls, { kind: 'unstored', crash: true })];
+}
+
+/** A death at each request once: one after a read leaves what the one before the next request leaves. */
+export function deathAtEach(id: string, story: Story, { calls }: Calm): readonly Case[] {
+  return calls.flatMap(({ number, method }) =>
+    (method === 'send' ? (['before', 'after'] as const) : (['before'] as const)).map((kind) => crash(id, story, number, kind)),
+  );
+}
+
+function crash(id: string, story: Story, number: number, kind: 'before' | 'after'): Case {
+  return caseOf([id, story.id, number, kind], story, { faults: new Map([[number, { kind }]]) });
 }
 
 /** In calls of the port; the last value means after everything is over, as far as the lifetime of the write allows. */

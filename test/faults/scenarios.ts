@@ -6,7 +6,7 @@ import { adversaryStories } from './adversary/stories.ts';
 import { badInputCases } from './bad-input.ts';
 import type { CountedScenario, Scenario } from './case.ts';
 import { containerCases, containers } from './containers.ts';
-import { crashes, lostAnswers, pairs } from './crashes.ts';
+import { crashes, deathAtEach, lostAnswers, pairs } from './crashes.ts';
 import { deletionCases } from './deletions.ts';
 import { foreignCases } from './foreign.ts';
 import { gatedCommit, gateStories } from './gates.ts';
@@ -92,7 +92,7 @@ const windowsOfHundred: CountedScenario = {
   id: 'S22',
   what: 'a crash at each request of a window of a hundred changes',
   stories: [hundred, hundredCancelled],
-  casesOf: (story, calm) => crashes('S22', story, calm),
+  casesOf: (story, calm) => deathAtEach('S22', story, calm),
 };
 
 const containersWithFaults: CountedScenario = {
