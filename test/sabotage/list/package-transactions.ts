@@ -122,7 +122,7 @@ export const packageTransactions: readonly Sabotage[] = [
     edits: [
       {
         file: 'server/telemetry/package-metrics.ts',
-        find: "(reasons.find((one) => one === reason) ?? 'Other')",
+        find: "(tryReasons.find((one) => one === reason) ?? 'Other')",
         replace: "(reason ?? 'Other')",
       },
     ],
