@@ -2,7 +2,7 @@
 // value; only a call without an answer throws. Integers above 2^53 survive in both directions.
 import { type Dispatcher, Pool } from 'undici';
 import { at, isList, isObject, type Json, type JsonObject, parseJson, textAt } from '../../hooks/model/json.ts';
-import { readAccess, tlsOf } from './kubeconfig.ts';
+import { readAccess } from './kubeconfig.ts';
 
 export interface Answer {
   readonly code: number;
@@ -77,10 +77,9 @@ interface Connection {
   readonly close: () => Promise<void>;
 }
 
-async function openConnection({ url, options }: ReturnType<typeof readAccess>): Promise<Connection> {
-  const security = await options();
-  const pool = new Pool(new URL(url).origin, { connections: 32, allowH2: false, connect: tlsOf(security) });
-  const identity = (security.headers ?? {}) as Record<string, string>;
+async function openConnection({ url, credentials }: ReturnType<typeof readAccess>): Promise<Connection> {
+  const { headers: identity, tls } = await credentials();
+  const pool = new Pool(new URL(url).origin, { connections: 32, allowH2: false, connect: { ...tls } });
   const base = new URL(url).pathname.replace(/\/$/, '');
   const send: Send = (method, path, parts) =>
     exchange(pool, method, base + path, { ...parts, headers: { ...identity, ...parts.headers } });

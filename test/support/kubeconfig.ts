@@ -1,14 +1,13 @@
 // What a kubeconfig says, for tests. One with a token and an authority, as our own control planes have, is read here. Any other one is
 // client-node's: to load it takes most of a second of processor time, and two hundred test processes would each spend it.
 import { readFileSync } from 'node:fs';
-import type { RequestOptions } from 'node:https';
 import { parse } from 'yaml';
-import { type Connection, createConnection } from '../../server/kubernetes/connection.ts';
+import { type Connection, type Credentials, createConnection } from '../../server/kubernetes/connection.ts';
+import { credentialsOf } from '../../server/kubernetes/kubeconfig-connection.ts';
 
 interface Access {
   readonly url: string;
-  /** How to connect and to authenticate, as client-node puts it. */
-  options(): Promise<RequestOptions>;
+  credentials(): Promise<Credentials>;
 }
 
 type Cluster = { readonly server?: string; readonly 'certificate-authority-data'?: string };
@@ -31,36 +30,24 @@ export function readAccess(path: string): Access {
   if (url === undefined) throw new Error(`kubeconfig ${path}: its current context names no cluster; set one`);
   const { token, ...ways } = user;
   const isPlain = authority !== undefined && token !== undefined && Object.keys({ ...others, ...ways }).length === 0;
-  return { url, options: async () => (isPlain ? plain(authority, token) : byClientNode(path)) };
+  return { url, credentials: async () => (isPlain ? plain(authority, token) : byClientNode(path)) };
 }
 
-function plain(authority: string, token: string): RequestOptions {
-  return { ca: Buffer.from(authority, 'base64'), headers: { authorization: `Bearer ${token}` } };
+function plain(authority: string, token: string): Credentials {
+  return { headers: { authorization: `Bearer ${token}` }, tls: { ca: Buffer.from(authority, 'base64') } };
 }
 
-async function byClientNode(path: string): Promise<RequestOptions> {
+async function byClientNode(path: string): Promise<Credentials> {
   const { KubeConfig } = await import('@kubernetes/client-node');
   const config = new KubeConfig();
   config.loadFromFile(path);
-  const options: RequestOptions = {};
-  await config.applyToHTTPSOptions(options);
-  return options;
-}
-
-/** The settings of TLS among them, without those that are absent. */
-export function tlsOf({ ca, cert, key, rejectUnauthorized, servername }: RequestOptions): object {
-  const settings = Object.entries({ ca, cert, key, rejectUnauthorized, servername });
-  return Object.fromEntries(settings.filter(([, value]) => value !== undefined && value !== null));
+  return credentialsOf(config);
 }
 
 /** The port's connection as whom a kubeconfig names; test/server/kubernetes tests the product's own way to read one. */
 export function connectionOf(kubeconfig: string): Connection {
   return createConnection(() => {
-    const { url, options } = readAccess(kubeconfig);
-    const read = async () => {
-      const security = await options();
-      return { headers: { ...(security.headers as Readonly<Record<string, string>>) }, tls: tlsOf(security) };
-    };
-    return { server: new URL(url), read };
+    const { url, credentials } = readAccess(kubeconfig);
+    return { server: new URL(url), read: credentials };
   });
 }

@@ -3,7 +3,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Agent, type Dispatcher } from 'undici';
 import { isObject, type JsonObject, parseJson, textAt } from '../../../hooks/model/json.ts';
-import { readAccess, tlsOf } from '../kubeconfig.ts';
+import { readAccess } from '../kubeconfig.ts';
 import type { Bucket } from './limits.ts';
 
 export class ApiError extends Error {
@@ -42,10 +42,10 @@ const retriesOnRetryAfter = 10;
 
 export async function connectAsMetacontroller({ kubeconfig, signal, bucket }: ConnectionOptions): Promise<Api> {
   const access = readAccess(kubeconfig);
-  const [url, security] = [new URL(access.url), await access.options()];
-  const agent = new Agent({ connect: tlsOf(security), headersTimeout: 0, bodyTimeout: 0 });
+  const [url, { headers: identity, tls }] = [new URL(access.url), await access.credentials()];
+  const agent = new Agent({ connect: { ...tls }, headersTimeout: 0, bodyTimeout: 0 });
   const headers = {
-    ...(security.headers as Record<string, string>),
+    ...identity,
     'user-agent': 'metacontroller/double',
     accept: 'application/json',
   };
