@@ -1,6 +1,6 @@
 // Implements the engine's port over the real API server.
 //
-// 1. It retries nothing: the engine decides what a failure means.
+// 1. It retries nothing: the engine decides what a failure means. Refusals alone are sent once more (unready.ts).
 // 2. A write has no effect once `writeTimeout`, and 3 s for a new connection, have passed since `send`: the process no longer sends
 //    it, and the API server has given up on it.
 import type {
@@ -23,6 +23,7 @@ import { collectionPath, objectPath } from './paths.ts';
 import type { PoolOptions } from './pools.ts';
 import { type ApiRequest, metadataListOnly, metadataOnly, requestOfWrite } from './requests.ts';
 import { createTransport, type Received, type Transport } from './transport.ts';
+import { withProvenRefusals } from './unready.ts';
 
 export interface ClusterOptions extends Partial<PoolOptions> {
   /** ms after `send` from which on a write has no effect. */
@@ -46,7 +47,7 @@ const graceAfterWrite = 2_000; // so that the API server's own word on a write i
 export function createCluster(connection: Connection, options: ClusterOptions): KubernetesCluster {
   const requestTimeout = options.writeTimeout + graceAfterWrite;
   const plain = createTransport(connection, { connections, longestAnswer, requestTimeout, ...options });
-  const transport = options.instrument?.(plain) ?? plain;
+  const transport = withProvenRefusals(options.instrument?.(plain) ?? plain);
   const discovery = createDiscovery((request) => transport.request(request, engine));
   const ask = async (request: ApiRequest, identity: Identity, isLate?: IsLate) =>
     answerOf(await transport.request(request, identity, isLate));

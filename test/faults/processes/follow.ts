@@ -95,9 +95,9 @@ function unseen(events: readonly AuditEvent[]): readonly string[] {
   return isSeen ? [] : ['the audit log has nothing of it: nothing was evaluated'];
 }
 
-/** Runs the events of the story that depend on others, until all is over. */
-export async function atRest(run: Followed): Promise<void> {
-  await waitFor(() => isOver(run), `${run.names.run} to come to rest`, patience);
+/** Runs the events of the story that depend on others, until all is over; `everyMs`: how often it looks. */
+export async function atRest(run: Followed, everyMs = patience.everyMs): Promise<void> {
+  await waitFor(() => isOver(run), `${run.names.run} to come to rest`, { ...patience, everyMs });
 }
 
 async function isOver(run: Followed): Promise<boolean> {

@@ -61,7 +61,10 @@ async function withTurns<Result>(
 }
 
 const transactions = 60;
+/** ms. */
 const between = 4_000;
+/** ms. All are followed at once: looks at the pace of a single one take the machine from the hooks. */
+const betweenLooks = 2_000;
 
 export async function restartsOn(_: Site): Promise<readonly ProcessCase[]> {
   return (['SIGTERM', 'SIGKILL'] as const).map((signal) => ({
@@ -84,7 +87,7 @@ async function restarted(site: Site, signal: NodeJS.Signals, note: Note): Promis
   const times: number[] = [];
   const ends = lives.map(async ({ run }) => {
     await create(run);
-    await atRest(run);
+    await atRest(run, betweenLooks);
     times.push(performance.now() - begun);
   });
   const troubles = (await Promise.allSettled(ends)).flatMap((end) => (end.status === 'rejected' ? [String(end.reason)] : []));

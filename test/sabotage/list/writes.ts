@@ -60,6 +60,18 @@ export const writes: readonly Sabotage[] = [
     caughtBy: ['test/server/kubernetes/connection.test.ts'],
   },
   {
+    name: 'refusals-of-the-unready',
+    fault: 'a refusal of an API server that starts is final: its caches are empty, and the rights are there',
+    edits: [
+      {
+        file: 'server/kubernetes/unready.ts',
+        find: 'if (!isRefusal(answer)) return answer;',
+        replace: 'if (!isRefusal(answer) || request !== undefined) return answer;',
+      },
+    ],
+    caughtBy: ['test/server/kubernetes/unready.test.ts'],
+  },
+  {
     name: 'apply-as-plain-json',
     fault: 'the body of an apply is JSON that YAML reads otherwise: breaks of lines in a text are folded',
     edits: [{ file: 'server/kubernetes/transport.ts', find: 'asYaml(JSON.stringify(body))', replace: 'JSON.stringify(body)' }],

@@ -1,0 +1,106 @@
+// Refusals of an API server that starts: they count only once it is ready (server/kubernetes/unready.ts).
+import t from 'tap';
+import type { Identity, Write } from '../../../hooks/cluster.ts';
+import type { KubernetesCluster } from '../../../server/kubernetes/cluster.ts';
+import type { ApiRequest } from '../../../server/kubernetes/requests.ts';
+import { failed, type Transport } from '../../../server/kubernetes/transport.ts';
+import { freeNamespace } from '../../support/client.ts';
+import { connectToCluster } from '../../support/install.ts';
+import { configMap, create, engine, failureOf, fieldManager, locationOf, openCluster } from './real.ts';
+
+const client = connectToCluster();
+const plain = openCluster();
+t.teardown(() => Promise.all([client.close(), plain.close()]));
+const namespace = await freeNamespace(client, 'unready', t);
+const location = await locationOf(plain, await create(plain, configMap('one'), namespace), namespace);
+const write: Write = {
+  verb: 'create',
+  identity: engine,
+  location: { ...location, name: 'two' },
+  object: configMap('two'),
+  fieldManager,
+};
+const nobody: Identity = { kind: 'serviceAccount', namespace, name: 'nobody' };
+
+const starting = failed({
+  kind: 'transient',
+  code: 500,
+  reason: 'AnswerUnreadable',
+  message: '[-]informer-sync failed',
+  fields: [],
+  definitive: false,
+});
+
+interface Moment {
+  /** How many requests are refused, by the real API server, as those of a ServiceAccount without rights. */
+  refusals: number;
+  /** Whether /readyz fails. */
+  isStarting: boolean;
+  readonly sent: ApiRequest[];
+}
+
+/** Who asks, in the eyes of the API server. */
+function callerAt(moment: Moment, request: ApiRequest, identity: Identity): Identity {
+  if (request.path === '/readyz') return identity;
+  moment.refusals -= 1;
+  return moment.refusals >= 0 ? nobody : identity;
+}
+
+/** The API server of the suite as it would answer while its caches are empty. */
+function opened(moment: Moment): KubernetesCluster {
+  const instrument = (real: Transport): Transport => ({
+    async request(request, identity, isLate) {
+      moment.sent.push(request);
+      if (request.path === '/readyz' && moment.isStarting) return starting;
+      return real.request(request, callerAt(moment, request, identity), isLate);
+    },
+    close: () => real.close(),
+  });
+  const cluster = openCluster({ instrument });
+  t.teardown(() => cluster.close());
+  return cluster;
+}
+
+t.test('while it is not ready, a refusal is transient, and proves that nothing was written', async (t) => {
+  const cluster = opened({ refusals: 2, isStarting: true, sent: [] });
+  const unproven = { kind: 'transient', code: 503, reason: 'ServiceUnavailable', definitive: true } as const;
+  t.match(failureOf(await cluster.send(write)), { ...unproven, message: /not ready .*forbidden/ });
+  const review = await cluster.allowed({ verb: 'get', group: '', resource: 'secrets', namespace }, engine);
+  t.match(failureOf(review), { ...unproven, message: /denied the permission/ });
+  t.equal((await plain.get(write.location, engine)).kind, 'failed');
+});
+
+t.test('one that became ready meanwhile gets the same request once more, with what is left of its lifetime', async (t) => {
+  const moment: Moment = { refusals: 1, isStarting: false, sent: [] };
+  t.equal((await opened(moment).send(write)).kind, 'ok');
+  const [first, ready, again] = moment.sent.filter(({ path }) => path === '/readyz' || path?.includes('configmaps'));
+  t.same([first?.method, ready?.path, again?.method], ['POST', '/readyz', 'POST']);
+  t.ok((again?.lifetime ?? 0) < (first?.lifetime ?? 0), `${again?.lifetime} ms of ${first?.lifetime} ms`);
+});
+
+t.test('a review that denies is put again too', async (t) => {
+  const question = { verb: 'get', group: '', resource: 'configmaps', namespace };
+  const cluster = opened({ refusals: 1, isStarting: false, sent: [] });
+  t.same(await cluster.allowed(question, engine), { kind: 'ok', allowed: true });
+});
+
+t.test('what a ready API server refuses is refused', async (t) => {
+  const cluster = opened({ refusals: 2, isStarting: false, sent: [] });
+  t.match(failureOf(await cluster.get(location, engine)), { kind: 'refused', code: 403, reason: 'Forbidden', definitive: true });
+});
+
+t.test('where nothing is known of its readiness, a refusal counts', async (t) => {
+  const moment: Moment = { refusals: 2, isStarting: false, sent: [] };
+  const cluster = openCluster({
+    instrument: (real) => ({
+      request(request, _identity, isLate) {
+        moment.sent.push(request);
+        const path = request.path === '/readyz' ? '/no-such-path' : request.path;
+        return real.request({ ...request, path }, nobody, isLate);
+      },
+      close: () => real.close(),
+    }),
+  });
+  t.teardown(() => cluster.close());
+  t.match(failureOf(await cluster.get(location, engine)), { kind: 'refused', code: 403 });
+});
