@@ -60,26 +60,6 @@ async function nothingIsLeft(t: Test, kubeconfig: string, hookUrl?: string): Pro
   if (hookUrl !== undefined) await t.rejects(fetch(`${hookUrl}/healthz`), 'the hook is gone');
 }
 
-t.test('npm run demo shows a Transaction that commits, one that is rolled back, and ends with 0', async (t) => {
-  const running = start(t, ['npm', 'run', '--silent', 'demo']);
-  const [kubeconfig, hookUrl] = await Promise.all([running.line(kubeconfigLine), running.line(hookLine)]);
-  t.equal(await running.ended, 0, running.output());
-  const output = running.output();
-  t.match(output, /^ {2}the loop: (a double of Metacontroller|the real Metacontroller)/m, 'it says which loop runs');
-  for (const phase of ['Pending', 'Prepared', 'Committed', 'RollingBack', 'RolledBack'])
-    t.match(output, new RegExp(`^\\d+\\.\\d\\ds ${phase} `, 'm'), `${phase} was shown live`);
-  t.match(output, /^ {2}ConfigMap app-config +data\.version +1\.0 +2\.0 +<- changed$/m);
-  t.match(output, /^ {2}ok {6}deploy-v2 is Committed$/m);
-  t.match(output, /^ {2}ok {6}deploy-v3 is RolledBack$/m);
-  t.match(output, /^ {2}ok {6}deploy-v2 is RolledBack$/m);
-  t.match(output, /^ {2}ok {6}deploy-v4 is RolledBack$/m);
-  t.match(output, /ImagePullBackOff/, 'why the Pods did not start');
-  t.match(output, /^All \d\d checks are ok\.$/m);
-  t.notMatch(output, 'FAILED');
-  t.notMatch(output, '\u001b', 'no colours where there is no terminal');
-  await nothingIsLeft(t, kubeconfig, hookUrl);
-});
-
 t.test('in a cluster of the user it asks, and removes all of it, though the first Transaction cannot be undone', async (t) => {
   const plane = await startControlPlane({ report: () => undefined });
   t.teardown(() => plane.stop());
@@ -169,10 +149,26 @@ async function typeTheReadme(t: Test, kubeconfig: string): Promise<void> {
   await t.rejects(type('examples/pipeline/wait.sh shop deploy-v9 1s'), { code: 2 });
 }
 
-t.test('with --keep it stays until Ctrl-C, for kubectl', async (t) => {
+function tellsTheStory(t: Test, output: string): void {
+  t.match(output, /^ {2}the loop: (a double of Metacontroller|the real Metacontroller)/m, 'it says which loop runs');
+  for (const phase of ['Pending', 'Prepared', 'Committed', 'RollingBack', 'RolledBack'])
+    t.match(output, new RegExp(`^\\d+\\.\\d\\ds ${phase} `, 'm'), `${phase} was shown live`);
+  t.match(output, /^ {2}ConfigMap app-config +data\.version +1\.0 +2\.0 +<- changed$/m);
+  t.match(output, /^ {2}ok {6}deploy-v2 is Committed$/m);
+  t.match(output, /^ {2}ok {6}deploy-v3 is RolledBack$/m);
+  t.match(output, /^ {2}ok {6}deploy-v2 is RolledBack$/m);
+  t.match(output, /^ {2}ok {6}deploy-v4 is RolledBack$/m);
+  t.match(output, /ImagePullBackOff/, 'why the Pods did not start');
+  t.match(output, /^All \d\d checks are ok\.$/m);
+  t.notMatch(output, 'FAILED');
+  t.notMatch(output, '\u001b', 'no colours where there is no terminal');
+}
+
+t.test('it shows a Transaction that commits, one that is rolled back; with --keep it stays until Ctrl-C', async (t) => {
   const running = start(t, [...demo, '--keep']);
   const [kubeconfig, hookUrl] = await Promise.all([running.line(kubeconfigLine), running.line(hookLine)]);
   await running.line(/kubectl .* annotate tx deploy-v2 tx\.janus\.io\/request-rollback=again$/);
+  tellsTheStory(t, running.output());
   t.ok(existsSync(kubeconfig));
   t.equal((await fetch(`${hookUrl}/readyz`)).status, 200);
   await t.test('what the README says to type works there', (t) => typeTheReadme(t, kubeconfig));
@@ -191,7 +187,7 @@ t.test('Ctrl-C in the middle leaves nothing', async (t) => {
 });
 
 t.test('what it does not know it refuses', async (t) => {
-  const running = start(t, [...demo, '--kep']);
+  const running = start(t, ['npm', 'run', '--silent', 'demo', '--', '--kep']);
   t.equal(await running.ended, 2);
   t.match(running.output(), 'expected --keep, --kubeconfig FILE and --yes, or packages alone, or nothing, found --kep');
 });

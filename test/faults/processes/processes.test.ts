@@ -8,11 +8,11 @@ import { processScenarios } from './scenarios.ts';
 
 /** This test tries every n-th case; `npm run faults` tries all. */
 const shares: Readonly<Record<string, number>> = {
-  'S20:kill': 61,
-  'S20:random': 40,
-  'S20:freeze': 12,
-  'S20:replicas': 17,
-  'S20:turns': 20,
+  'S20:kill': 131,
+  'S20:random': 67,
+  'S20:freeze': 24,
+  'S20:replicas': 25,
+  'S20:turns': 37,
 };
 
 const world = await openWorld();

@@ -9,7 +9,7 @@ import { canonicalJson, equalJson, isList, isObject, type Json, type JsonObject,
 import { entry, fieldsOf, managed } from '../../support/managed-fields.ts';
 
 const seed = process.env.JANUS_TEST_SEED;
-const runs = { numRuns: Number(process.env.JANUS_TEST_RUNS ?? 500), ...(seed === undefined ? {} : { seed: Number(seed) }) };
+const runs = { numRuns: Number(process.env.JANUS_TEST_RUNS ?? 250), ...(seed === undefined ? {} : { seed: Number(seed) }) };
 
 const scalar: fc.Arbitrary<Json> = fc.constantFrom<Json>(0, 1, '', 'x', null, true, parseJson('9007199254740993'));
 const names = ['a', 'b', 'c', '__proto__', 'constructor'] as const;
