@@ -30,7 +30,7 @@ const shares: Readonly<Record<string, number>> = {
   S15: 1201,
   S16: 13,
   S17: 100,
-  S22: 2137,
+  S22: 173,
 };
 
 const world = await openWorld();

@@ -2,6 +2,8 @@
 // middle.
 import type { JsonObject } from '../../hooks/model/json.ts';
 import { change } from '../support/targets.ts';
+import type { Calm, Case } from './case.ts';
+import { deathAtEach } from './crashes.ts';
 import type { Names } from './names.ts';
 import { askBack, single } from './stories.ts';
 import type { Given, Story } from './story.ts';
@@ -49,3 +51,10 @@ export const hundredCancelled: Story = {
   ],
   end: 'RolledBack',
 };
+
+/** A death at each request of the windows: from the first write of a target to the last, that of an undo included. */
+export function deathsInWindows(id: string, story: Story, { calls, hookCalls }: Calm): readonly Case[] {
+  const isOfTarget = ({ what }: Calm['calls'][number]): boolean => /^send .*-w\d+$/.test(what);
+  const window = calls.slice(calls.findIndex(isOfTarget), calls.findLastIndex(isOfTarget) + 1);
+  return deathAtEach(id, story, { calls: window, hookCalls });
+}

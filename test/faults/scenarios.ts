@@ -6,13 +6,13 @@ import { adversaryStories } from './adversary/stories.ts';
 import { badInputCases } from './bad-input.ts';
 import type { CountedScenario, Scenario } from './case.ts';
 import { containerCases, containers } from './containers.ts';
-import { crashes, deathAtEach, lostAnswers, pairs } from './crashes.ts';
+import { crashes, lostAnswers, pairs } from './crashes.ts';
 import { deletionCases } from './deletions.ts';
 import { foreignCases } from './foreign.ts';
 import { gatedCommit, gateStories } from './gates.ts';
 import { generatedCases } from './generated.ts';
 import { lateAnswers, skips, staleCalls } from './hook-faults.ts';
-import { hundred, hundredCancelled } from './hundred.ts';
+import { deathsInWindows, hundred, hundredCancelled } from './hundred.ts';
 import { limitCases } from './listed.ts';
 import { lockCases, takenOver, takeoverCases } from './locks.ts';
 import { applied, appliedAndUndone, manifestStories } from './manifests.ts';
@@ -92,7 +92,7 @@ const windowsOfHundred: CountedScenario = {
   id: 'S22',
   what: 'a crash at each request of a window of a hundred changes',
   stories: [hundred, hundredCancelled],
-  casesOf: (story, calm) => deathAtEach('S22', story, calm),
+  casesOf: (story, calm) => deathsInWindows('S22', story, calm),
 };
 
 const containersWithFaults: CountedScenario = {

@@ -10,6 +10,9 @@ import { callHeaders, hookToken } from './hook-token.ts';
 
 const root = new URL('../../', import.meta.url).pathname;
 
+// A test file that runs too long is killed: what it started ends with it.
+const withParent = ['--import', join(root, 'scripts', 'demo', 'end-with-parent.mjs')];
+
 interface HookProcess {
   readonly process: ChildProcess;
   /** The exit code, once the process has ended and all its output is read. */
@@ -28,21 +31,21 @@ const slow: Patience = { timeoutMs: 300_000 };
 export function startHookProcess(
   t: Teardown,
   environment: Environment,
-  command: readonly string[] = [process.execPath, 'server/main.ts'],
+  command: readonly string[] = [process.execPath, ...withParent, 'server/main.ts'],
 ): HookProcess {
   const [file = '', ...args] = command;
   const { PATH = '', HOME = '', NODE_COMPILE_CACHE = '' } = process.env;
   const child = spawn(file, args, {
     cwd: root,
     env: { PATH, HOME, NODE_COMPILE_CACHE, ...environment },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
   let output = '';
   let errors = '';
-  child.stdout.on('data', (bytes) => {
+  child.stdout?.on('data', (bytes) => {
     output += String(bytes);
   });
-  child.stderr.on('data', (bytes) => {
+  child.stderr?.on('data', (bytes) => {
     errors += String(bytes);
   });
   const ended = once(child, 'close').then(([code]) => code as number | null);
