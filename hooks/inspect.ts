@@ -3,16 +3,14 @@
 import type { Fault } from './checks/fault.ts';
 import { fault } from './checks/fault.ts';
 import { staticFaults } from './checks/validity.ts';
-import type { Resource } from './cluster.ts';
-import { heldLocks, plannedChange, scalesReplicas } from './inspect/changes.ts';
-import { fieldChanges } from './inspect/masks.ts';
+import { autoscalersOf } from './inspect/autoscalers.ts';
+import { heldLocks, plannedChange } from './inspect/changes.ts';
 import { mayQuoteSecrets, printed } from './inspect/printed.ts';
 import { statesOf } from './inspect/states.ts';
-import { type Survey, survey } from './inspect/survey.ts';
+import { survey } from './inspect/survey.ts';
 import type { ChangeStates, Finding, Plan, PlanParts, StatesParts } from './inspection.ts';
 import { isObject, type Json, type JsonObject } from './model/json.ts';
 import { decodeTransaction } from './model/transaction.ts';
-import { engine } from './writes/resources.ts';
 
 export { mayQuoteSecrets, printed };
 
@@ -34,7 +32,7 @@ export function states(parts: StatesParts, object: JsonObject): Promise<readonly
 export async function plan(parts: PlanParts, object: JsonObject): Promise<Plan> {
   const found = await survey(parts, object);
   const { transaction, refusal, also, trouble, gaps, needs, locks, unseen, now, prepared } = found;
-  const scaled = await autoscalers(parts, found);
+  const scaled = await autoscalersOf(parts, found);
   const { namespace, name, serviceAccountName } = transaction;
   return {
     ...{ namespace, name, serviceAccountName, exact: parts.actAs === 'serviceAccount', gaps, needs },
@@ -50,31 +48,4 @@ export async function plan(parts: PlanParts, object: JsonObject): Promise<Plan> 
 
 function finding({ reason, message, item }: Fault): Finding {
   return item === undefined ? { reason, message } : { index: item, reason, message };
-}
-
-const horizontal: Resource = {
-  ...{ group: 'autoscaling', version: 'v2', plural: 'horizontalpodautoscalers', kind: 'HorizontalPodAutoscaler' },
-  ...{ namespaced: true, statusSubresource: true, verbs: ['list'] },
-};
-
-interface Autoscalers {
-  readonly items: readonly JsonObject[];
-  readonly unseen: readonly string[];
-}
-
-/** Those of the namespaces in which replicas are changed. */
-async function autoscalers({ reader }: PlanParts, { prepared }: Survey): Promise<Autoscalers> {
-  const scaled = prepared.filter(({ resolved: { resource }, prior, expected, way }) => {
-    const fields = fieldChanges({ before: prior, after: expected }, { resource, hiding: 'values', withNow: false });
-    return scalesReplicas(fields, way === 'Update' || way === 'Patch' ? 'update' : 'none');
-  });
-  const namespaces = [...new Set(scaled.flatMap(({ resolved: { target } }) => target.namespace ?? []))];
-  const lists = await Promise.all(
-    namespaces.map((namespace) => reader.listMetadata(horizontal, namespace, engine, { whole: true })),
-  );
-  const hidden = namespaces.filter((_, index) => lists[index]?.kind === 'failed');
-  return {
-    items: lists.flatMap((list) => (list.kind === 'ok' ? list.items : [])),
-    unseen: hidden.map((namespace) => `HorizontalPodAutoscalers in namespace ${namespace}`),
-  };
 }
