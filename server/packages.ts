@@ -10,7 +10,8 @@ import { createRegistryClient } from './registry/client.ts';
 
 /** Of the 30 s for which Metacontroller waits. */
 const readingTime = 18_000;
-/** The deadline of a call, and the lifetime of a write (server/main.ts), with a margin. */
+const sendingTime = 25_000;
+/** Beyond the sending time the lifetime of a write, with 3 s for a new connection (server/main.ts), and 2 s to spare. */
 const lateness = 40_000;
 const cacheBytes = 2 ** 30;
 
@@ -26,6 +27,7 @@ export function connectPackages({ namespace, cacheDirectory, crossplane }: Packa
       gzip,
       namespace,
       deadline: readingTime,
+      sendingTime,
       lateness,
       record,
       ...(version === undefined ? {} : { crossplane: version }),

@@ -51,7 +51,9 @@ export interface PackageParts {
   readonly crossplane?: Version;
   /** ms for which a call reads from registries and the cluster. */
   readonly deadline: number;
-  /** ms after which no request of a process that died can take effect. */
+  /** ms of a call after which it sends no write. */
+  readonly sendingTime: number;
+  /** ms after which no request of a process that died, or stalled, can take effect: `sendingTime`, and the lifetime of a write. */
   readonly lateness: number;
   readonly record: (report: PackageReport) => void;
 }

@@ -4,7 +4,7 @@ import type { PackageCall, PackageHook, PackageParts, PackageReply } from './cal
 import { clean, release, rest } from './decide/ending.ts';
 import { install } from './decide/installing.ts';
 import type { Move } from './decide/move.ts';
-import { prepare } from './decide/preparing.ts';
+import { isAsResolved, prepare } from './decide/preparing.ts';
 import { rollBack } from './decide/rolling-back.ts';
 import { holds, validate } from './decide/validating.ts';
 import { verify } from './decide/verifying.ts';
@@ -37,10 +37,12 @@ interface Serving extends PackageParts {
 }
 
 async function serve(parts: Serving, call: PackageCall): Promise<PackageReply> {
+  const until = parts.clock.monotonic() + parts.sendingTime;
   const answer = await parts.cluster.get({ resource: packageTransactions, name: call.name }, engine);
   if (answer.kind === 'failed') return answer.failure.kind === 'absent' ? gone(call) : echo(call, secondsUntilRead);
   const ptx = readPackageTransaction(answer.object);
-  return ptx.uid === call.uid ? act(parts, ptx, answer.serverTime) : gone(call);
+  const isLate = () => parts.clock.monotonic() >= until;
+  return ptx.uid === call.uid ? act(parts, ptx, { now: answer.serverTime, isLate }) : gone(call);
 }
 
 const secondsUntilRead = 5;
@@ -57,10 +59,17 @@ function gone({ status }: PackageCall): PackageReply {
   return { status, resyncAfterSeconds: 0, finalized: true };
 }
 
-async function act(parts: Serving, ptx: PackageTransaction, now: number): Promise<PackageReply> {
+interface Time {
+  /** The API server's, in ms since the epoch. */
+  readonly now: number;
+  /** Whether the call may not send a write any more. */
+  readonly isLate: () => boolean;
+}
+
+async function act(parts: Serving, ptx: PackageTransaction, { now, isLate }: Time): Promise<PackageReply> {
   try {
     const move = await moveOf(parts, ptx, now);
-    const { writes, failure } = await perform(move.deeds, parts.cluster);
+    const { writes, failure } = await perform(move.deeds, parts.cluster, isLate);
     const reply = answerOf(ptx, move, failure, now);
     report(parts, ptx, reply, { because: move.because, writes, ...(failure === undefined ? {} : { trouble: failure.message }) });
     return reply;
@@ -122,7 +131,7 @@ const acts: Readonly<Record<Due, (scene: Scene) => Promise<Move>>> = {
     const lock = await readTheLock(scene.looker);
     const { ptx } = scene;
     const { wanted } = ptx;
-    if (typeof wanted === 'string' || lock === undefined || ptx.isDeleting)
+    if (typeof wanted === 'string' || !isAsResolved(ptx, lock) || ptx.isDeleting)
       return prepare({ ...scene, lock, preparation: undefined });
     const reading = await openReading(scene, wanted);
     if ('reason' in reading) return prepare({ ...scene, lock, preparation: withoutSecret(reading.message) });

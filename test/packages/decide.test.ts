@@ -1,10 +1,14 @@
 // The decisions of the coordinator, without a cluster.
 import { createHash, randomBytes } from 'node:crypto';
 import t from 'tap';
+import type { Answer, Write } from '../../hooks/cluster.ts';
+import type { FailureKind } from '../../hooks/model/failure.ts';
 import { at, type JsonObject, textAt, withPath } from '../../hooks/model/json.ts';
+import { otherName, sharedNames, takenName } from '../../hooks/packages/checks/names.ts';
 import { release } from '../../hooks/packages/decide/ending.ts';
 import { ended, pauseAfter } from '../../hooks/packages/decide/ends.ts';
 import { install } from '../../hooks/packages/decide/installing.ts';
+import type { Deed } from '../../hooks/packages/decide/move.ts';
 import { prepare } from '../../hooks/packages/decide/preparing.ts';
 import { rollBack } from '../../hooks/packages/decide/rolling-back.ts';
 import { undoLast } from '../../hooks/packages/decide/undo.ts';
@@ -14,6 +18,7 @@ import { dueOf } from '../../hooks/packages/due.ts';
 import { held, holderOf, packagesDigest, released } from '../../hooks/packages/model/holder.ts';
 import { type PackageTransaction, readPackageTransaction } from '../../hooks/packages/model/package-transaction.ts';
 import { advanced, type Status, timeOf } from '../../hooks/packages/model/status.ts';
+import { perform } from '../../hooks/packages/perform/perform.ts';
 import { changedPackages } from '../../hooks/packages/plan/changed.ts';
 import { memberObject, revisionChange } from '../../hooks/packages/plan/changes.ts';
 import { mostObjectBytes, readContents, sourced } from '../../hooks/packages/plan/contents.ts';
@@ -51,6 +56,8 @@ const entry = (name: string, ...needs: readonly string[]): JsonObject => ({
 
 const freeLock: JsonObject = { metadata: { name: 'lock', uid: 'l', resourceVersion: '7' }, packages: [entry('other')] };
 const mine = held(freeLock, { name: 'mine', uid: 'uid-1', number: 1 });
+/** Of an item of a stage: applied, and not restored. */
+const left = { prepared: true, announced: true, left: true };
 const theirs = held(freeLock, { name: 'theirs', uid: 'uid-2', number: 4 });
 
 t.test('19, 20, 22: the Lock is taken where it is free, and waited for where it is not', async (t) => {
@@ -79,8 +86,10 @@ t.test('21: from a holder that is gone it is taken once its requests are over an
   t.match(take({ ...scene, ptx: seen, leftStages: [stage] }).deeds, [{ write: { verb: 'update', location: { name: 's' } } }]);
   const behind = take({ ...scene, ptx: seen, isHolderThere: true, leftStages: [] });
   t.equal(behind.status.settledTime, undefined, 'each holder that goes is waited for');
-  const failed = { ...stage, status: { phase: 'Failed' } };
+  const failed = { ...stage, status: { phase: 'Failed', items: [left] } };
   t.match(take({ ...scene, ptx: seen, leftStages: [failed] }), { deeds: [], note: { message: /could not be undone/ } });
+  const waiting = ptxOf({ settledTime: timeOf(now + 1_000) });
+  t.same(take({ ...scene, ptx: waiting, leftStages: [stage] }).deeds, [], 'a late request may be that which writes the Lock');
   const undone = { ...stage, status: { phase: 'RolledBack' } };
   const leftovers = [{ resource: stageKind, namespace, object: undone }];
   t.match(take({ ...scene, ptx: seen, leftStages: [undone], leftovers }), {
@@ -127,6 +136,12 @@ t.test('d: a Lock that is not as it was ends the try; nothing is written', async
   t.match(install({ ...scene, ptx: ptxOf(status), lock: edited }), { deeds: [], status: { phase: 'RollingBack' } });
   t.match(install({ ...scene, ptx: ptxOf(status), lock: theirs }), { deeds: [], status: { phase: 'RollingBack' } });
   const verifying = ptxOf({ ...status, phase: 'Verifying', proposed: [entry('root')] });
+  const gone = verify({ ...moment, namespace, ptx: verifying, lock: mine, faults: ['Widget one is gone'] });
+  t.match(gone.status, { phase: 'RollingBack' });
+  const [fence] = gone.deeds.map(({ write }) => ('object' in write ? write.object : {}));
+  t.strictSame(at(fence, 'packages'), at(mine, 'packages'), 'a late write of the Lock misses, and its packages stay');
+  t.notSame(fence, mine);
+  t.equal(holderOf(released(fence ?? {})), undefined);
   t.match(verify({ ...moment, namespace, ptx: verifying, lock: edited, faults: [] }), {
     deeds: [],
     status: { phase: 'RollingBack' },
@@ -177,7 +192,15 @@ t.test('stages are rolled back one after the other, the last one first', async (
   });
   const asked = withPath(stage('b', 'Committed'), ['metadata', 'annotations', 'tx.janus.io/request-rollback'], '1');
   t.match(undo(asked, stage('a', 'Committed')), { kind: 'move', move: { deeds: [] } }, 'asked once');
-  t.match(undo(stage('b', 'Failed'), stage('a', 'Committed')), { kind: 'failed' });
+  const failed = withPath(stage('b', 'Failed'), ['status', 'items'], [left]);
+  t.match(undo(failed, stage('a', 'Committed')), { kind: 'failed' });
+  const refused = withPath(stage('b', 'Failed'), ['status', 'items'], [{ prepared: true }, {}]);
+  for (const one of [refused, stage('b', 'Failed')])
+    t.match(
+      undo(one, stage('a', 'Committed')),
+      { kind: 'move', move: { deeds: [{ write: { location: { name: 'a' } } }] } },
+      'it had applied nothing',
+    );
   t.same(undo(stage('b', 'RolledBack')), { kind: 'all' });
 });
 
@@ -198,10 +221,7 @@ t.test('an undo that left something names it', async (t) => {
     spec: { changes: [target('ones.org'), target('twos.org')] },
     status: {
       phase: 'Failed',
-      items: [
-        { prepared: true, announced: true, rolledBack: true },
-        { prepared: true, announced: true, left: true },
-      ],
+      items: [{ prepared: true, announced: true, rolledBack: true }, left],
     },
   };
   const { status } = rollBack({ ...moment, namespace, ptx: ptxOf({ phase: 'RollingBack' }), found: [stage] });
@@ -209,6 +229,64 @@ t.test('an undo that left something names it', async (t) => {
     phase: 'Releasing',
     outcome: { reason: 'RollbackIncomplete', message: /left CustomResourceDefinition twos\.org,/ },
   });
+});
+
+t.test('a stage that somebody deleted before it was rolled back is named', async (t) => {
+  const stages = [
+    { name: 'a', purpose: 'Packages', digest: '' },
+    { name: 'b', purpose: 'Revisions', digest: '' },
+  ] as const;
+  const found = [{ metadata: { name: 'a' }, status: { phase: 'RolledBack' } }];
+  const scene = (made: number) => ({ ...moment, namespace, ptx: ptxOf({ phase: 'RollingBack', stages, made }), found });
+  t.match(rollBack(scene(1)).status, { phase: 'Releasing', outcome: undefined }, 'b was never made');
+  const message = /Transaction b, a stage of it, was deleted before it was rolled back/;
+  t.match(rollBack(scene(2)).status.outcome, { reason: 'RollbackIncomplete', isFinal: true, message });
+});
+
+t.test('names: one source has one name, and one name has one source', async (t) => {
+  const named = (source: string, name = 'acme-family') => ({ kind: 'Provider', name, source }) as const;
+  const [ours, theirs] = ['registry.example.org/acme/family', 'evil.example.org/acme/family'];
+  t.same(sharedNames([named(ours), named(ours), named(theirs, 'other')]), []);
+  t.match(sharedNames([named(ours), named(theirs)]), [{ reason: 'InvalidPackage', message: /would both have this name/ }]);
+  t.same(takenName(named(ours), `${ours}:v1.0.0`), []);
+  t.same(takenName(named(ours), undefined), []);
+  t.match(takenName(named(theirs), `${ours}:v1.0.0`), [
+    { message: /expected a package of evil.*, found one of registry\.example\.org\/acme\/family/ },
+  ]);
+  t.same(otherName(named(ours), 'acme-family-0123456789ab'), []);
+  t.same(otherName(named(ours), undefined), []);
+  t.match(otherName(named(ours, 'mine'), 'acme-family-0123456789ab'), [{ message: /found mine: update that one/ }]);
+  const long = 'n'.repeat(60);
+  t.same(otherName(named(ours, long), `${'n'.repeat(50)}-0123456789ab`), [], 'the Lock cuts it');
+});
+
+t.test('writes: a call that is late sends nothing; what may be refused stops nothing', async (t) => {
+  const sent: string[] = [];
+  const answers: Readonly<Record<string, FailureKind>> = { refused: 'refused', absent: 'absent' };
+  const writer = {
+    async send({ location: { name } }: Write): Promise<Answer> {
+      sent.push(name);
+      const kind = answers[name];
+      if (kind === undefined) return { kind: 'ok', object: {}, serverTime: now };
+      return { kind: 'failed', failure: { kind, code: 403, reason: 'Forbidden', message: 'no', fields: [], definitive: true } };
+    },
+  };
+  const deed = (name: string, more: Partial<Deed> = {}): Deed => ({
+    write: {
+      verb: 'delete',
+      identity: { kind: 'engine' },
+      location: { resource: stageKind, namespace, name },
+      precondition: { uid: 'u', resourceVersion: '1' },
+    },
+    ...more,
+  });
+  const inTime = () => false;
+  t.match(await perform([deed('refused', { mayBeRefused: true }), deed('one')], writer, inTime), { failure: undefined });
+  t.match(await perform([deed('refused'), deed('never')], writer, inTime), { writes: 0, failure: { kind: 'refused' } });
+  t.match(await perform([deed('absent', { settledBy: 'absent' })], writer, inTime), { writes: 1, failure: undefined });
+  t.match(await perform([deed('never')], writer, () => true), { writes: 0, failure: { kind: 'transient' } });
+  t.match(await perform([deed('last'), deed('never')], writer, () => sent.includes('last')), { writes: 1 });
+  t.notOk(sent.includes('never'));
 });
 
 t.test('35: what changes, dependencies first; the wanted package is always among it', async (t) => {

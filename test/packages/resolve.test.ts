@@ -270,3 +270,16 @@ t.test(`${runs} generated trees, JANUS_TEST_SEED=${seed}`, async (t) => {
   t.notOk(failed, `${String(errorInstance ?? 'all hold')}\n${JSON.stringify(counterexample?.[0] ?? '')}`);
   t.ok(counts.resolved > runs / 10 && counts.refused > runs / 10, JSON.stringify(counts));
 });
+
+t.test(
+  'a package that requires one source a thousand times, of a hundred thousand versions, is refused in moments',
+  async (t) => {
+    const requires = Array.from({ length: 1_000 }, (_, index) => ({ name: 'b', constraints: `>=v0.0.${index}` }));
+    const root = { name: 'a', version: 'v1.0.0', requires: [...requires, { name: 'b', constraints: '>=v2.0.0' }] };
+    const tags = Array.from({ length: 100_000 }, (_, index) => `v1.${index}.0`);
+    const known = { tags: new Map([[sourceOf('b'), tags]]), packages: new Map() };
+    const question = questionOf({ releases: [root], installed: [], root });
+    const refused = resolve(question, known);
+    t.match(refused, { kind: 'refused', fault: { reason: 'InvalidPackage', message: /a: more than 1000000 constraints/ } });
+  },
+);

@@ -60,6 +60,7 @@ export function createDriver(t: Teardown, world: PackageWorld, options: DriverOp
       gzip,
       namespace: 'janus-packages',
       deadline,
+      sendingTime: 25_000,
       lateness,
       record: () => undefined,
     });

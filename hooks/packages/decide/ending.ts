@@ -52,7 +52,9 @@ export function clean({ ptx, now, namespace, leftovers, history }: Cleaning): Mo
   const { status } = ptx;
   const settled = millisecondsOf(status.settledTime);
   if (settled > now) return staying(status, 'a request of this try may be late', (settled - now) / 1000);
-  const deeds = deletions([...leftovers, ...history], namespace);
+  // Whether former ones can be deleted is no matter of this one.
+  const ofHistory = deletions(history, namespace).map((deed) => ({ ...deed, mayBeRefused: true as const }));
+  const deeds = [...deletions(leftovers, namespace), ...ofHistory];
   // A stage goes once its finalizer is removed, and that wakes us.
   if (leftovers.length > 0) return { because: 'stages and contents are deleted', deeds, status, wait: 1 };
   const isDone = status.outcome?.kind === 'Succeeded';
@@ -67,7 +69,7 @@ export function deletions(leftovers: readonly Leftover[], namespace: string): re
   return going.map((one) => deletion(one, namespace));
 }
 
-function isUnderDeletion(object: JsonObject): boolean {
+export function isUnderDeletion(object: JsonObject): boolean {
   return at(object, 'metadata', 'deletionTimestamp') !== undefined;
 }
 

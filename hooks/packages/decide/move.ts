@@ -7,6 +7,8 @@ import type { Status } from '../model/status.ts';
 export interface Deed {
   readonly write: Write;
   readonly settledBy?: 'exists' | 'absent';
+  /** Nothing that follows depends on it. */
+  readonly mayBeRefused?: true;
 }
 
 /** Said in the conditions while nothing else is known. */

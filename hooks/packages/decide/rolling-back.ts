@@ -2,7 +2,7 @@
 import { decodeItem, isNotRestored } from '../../model/item.ts';
 import { at, isList, type JsonObject, textAt } from '../../model/json.ts';
 import type { PackageTransaction } from '../model/package-transaction.ts';
-import { advanced, millisecondsOf } from '../model/status.ts';
+import { advanced, millisecondsOf, type Status } from '../model/status.ts';
 import type { Moment } from './ends.ts';
 import { going, type Move, staying } from './move.ts';
 import { undoLast } from './undo.ts';
@@ -20,17 +20,38 @@ export function rollBack(scene: RollingBack): Move {
   const undone = undoLast(scene, found);
   if (undone.kind === 'move') return undone.move;
   if (undone.kind === 'failed') return going(left(ptx, undone.stage), 'a stage could not be undone');
+  const lost = lostStage(scene);
+  if (lost !== undefined) return going(gone(ptx, lost), 'a stage was deleted before it was rolled back');
   const settled = millisecondsOf(status.settledTime);
   if (settled > now) return staying(status, 'a request that made a stage may be late', (settled - now) / 1000);
   return going(advanced(status, { phase: 'Releasing' }), 'everything is rolled back');
 }
 
 /** An undo that left something is final, and its stages stay, so that their rollback can be tried again. */
-function left({ status }: PackageTransaction, stage: JsonObject) {
+function left(ptx: PackageTransaction, stage: JsonObject): Status {
   const name = textAt(stage, 'metadata', 'name') ?? '';
-  const why = status.outcome?.message ?? '';
   const what = leftIn(stage).join(', ') || 'something';
-  const message = `${why}; the rollback is incomplete: it left ${what}, and the status of Transaction ${name} says why; mend it, then annotate that Transaction with tx.janus.io/retry-rollback`;
+  return incomplete(
+    ptx,
+    `it left ${what}, and the status of Transaction ${name} says why; mend it, then annotate that Transaction with tx.janus.io/retry-rollback`,
+  );
+}
+
+/** A stage that was made and is not there: whoever deleted it took the way back along. */
+function lostStage({ ptx: { status }, found }: RollingBack): string | undefined {
+  const names = new Set(found.map((stage) => textAt(stage, 'metadata', 'name')));
+  return status.stages.slice(0, status.made).find(({ name }) => !names.has(name))?.name;
+}
+
+function gone(ptx: PackageTransaction, name: string): Status {
+  return incomplete(
+    ptx,
+    `Transaction ${name}, a stage of it, was deleted before it was rolled back: what it had changed stays; compare its objects with the package that the Lock names`,
+  );
+}
+
+function incomplete({ status }: PackageTransaction, what: string): Status {
+  const message = `${status.outcome?.message ?? ''}; the rollback is incomplete: ${what}`;
   const outcome = { kind: 'Failed', step: 'Rollback', reason: 'RollbackIncomplete', message, isFinal: true } as const;
   return advanced(status, { phase: 'Releasing', outcome });
 }

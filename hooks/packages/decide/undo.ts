@@ -1,5 +1,6 @@
 // Rolls stages back, the last one first, by what the engine offers everybody: an annotation.
-import { type JsonObject, textAt, withPath } from '../../model/json.ts';
+import { decodeItem, isNotRestored, isToUndo } from '../../model/item.ts';
+import { at, isList, type Json, type JsonObject, textAt, withPath } from '../../model/json.ts';
 import type { PackageTransaction } from '../model/package-transaction.ts';
 import { accountIn, fieldManager, preconditionOf, stages } from '../plan/resources.ts';
 import { type Move, safetyWait } from './move.ts';
@@ -21,9 +22,20 @@ export function phaseOf(stage: JsonObject): string {
   return textAt(stage, 'status', 'phase') ?? 'Pending';
 }
 
+/** Whether nothing of it is in the cluster: it was rolled back, or it ended before it applied anything. */
+function isUndone(stage: JsonObject): boolean {
+  const [phase, items] = [phaseOf(stage), at(stage, 'status', 'items')];
+  return phase === 'RolledBack' || (phase === 'Failed' && !(isList(items) ? items : []).some(mayBeLeft));
+}
+
+function mayBeLeft(wire: Json): boolean {
+  const item = decodeItem(wire);
+  return item === undefined || isToUndo(item) || isNotRestored(item);
+}
+
 /** `found`: the stages that exist, the last one first. */
 export function undoLast({ ptx, namespace }: Scene, found: readonly JsonObject[]): Undone {
-  const stage = found.find((one) => phaseOf(one) !== 'RolledBack');
+  const stage = found.find((one) => !isUndone(one));
   if (stage === undefined) return { kind: 'all' };
   if (phaseOf(stage) === 'Failed') return { kind: 'failed', stage };
   const isAsked = textAt(stage, 'metadata', 'annotations', requestRollback) !== undefined;

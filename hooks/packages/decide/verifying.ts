@@ -2,8 +2,8 @@
 import type { JsonObject } from '../../model/json.ts';
 import { holderOf } from '../model/holder.ts';
 import type { PackageTransaction } from '../model/package-transaction.ts';
-import { advanced } from '../model/status.ts';
-import { writePackages } from '../plan/lock.ts';
+import { advanced, type Status, timeOf } from '../model/status.ts';
+import { fenceLock, writePackages } from '../plan/lock.ts';
 import { abandoned, ended, lostLock, type Moment } from './ends.ts';
 import { going, type Move, staying } from './move.ts';
 import { isAsResolved } from './preparing.ts';
@@ -24,13 +24,18 @@ export function verify(scene: Verifying): Move {
   const done = advanced(status, { phase: 'Releasing', outcome: { kind: 'Succeeded' } });
   // The Lock was written and the answer was lost: from then on it is done, also where it is being deleted.
   if (holds(ptx, lock) && holderOf(lock)?.hasWritten === true) return going(done, 'the Lock is written');
-  if (ptx.isDeleting) return going(abandoned(status, scene), 'it is being deleted');
   if (!isAsResolved(ptx, lock)) return going(lostLock(status, scene), 'the Lock is not as it was');
+  if (ptx.isDeleting) return givingUp(scene, lock, abandoned(status, scene), 'it is being deleted');
   if (faults === 'unfinished') return staying(status, 'the time of the call is over', 0.2);
   if (faults.length > 0) {
     const message = faults.slice(0, 10).join('; ');
     const outcome = { kind: 'Failed', step: 'Installation', reason: 'InstallationFailed', message } as const;
-    return going(ended(status, outcome, scene), message);
+    return givingUp(scene, lock, ended(status, outcome, scene), message);
   }
   return { because: 'everything is there', deeds: [{ write: writePackages(lock, proposed, namespace) }], status: done, wait: 1 };
+}
+
+/** The answer to a write of the Lock may be lost, and the write late: it must not land on what is rolled back. */
+function givingUp({ namespace, now }: Verifying, lock: JsonObject, status: Status, because: string): Move {
+  return { because, deeds: [{ write: fenceLock(lock, timeOf(now), namespace) }], status, wait: 1 };
 }

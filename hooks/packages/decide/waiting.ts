@@ -109,10 +109,11 @@ function takeOver(scene: Waiting, lock: JsonObject, holder: Holder): Move {
     const status = advanced(ptx.status, { settledTime: timeOf(now + late) });
     return staying(status, 'the holder of the Lock is gone', 1, noteOn(holder));
   }
-  const undoing = holder.hasWritten ? undefined : undoingOf(scene, holder);
-  if (undoing !== undefined) return undoing;
+  // A late one may be that which writes the Lock.
   if (settled > now)
     return staying(ptx.status, 'a request of the former holder may be late', (settled - now) / 1000, noteOn(holder));
+  const undoing = holder.hasWritten ? undefined : undoingOf(scene, holder);
+  if (undoing !== undefined) return undoing;
   return scene.leftovers.length > 0 ? clearing(scene, holder) : takingFrom(scene, lock, holder);
 }
 

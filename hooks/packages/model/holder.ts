@@ -19,6 +19,7 @@ const annotation = {
   uid: 'packages.janus.io/holder-uid',
   number: 'packages.janus.io/holder-number',
   written: 'packages.janus.io/holder-has-written',
+  gaveUp: 'packages.janus.io/holder-gave-up',
 } as const;
 
 const usualHistory = 10;
@@ -62,13 +63,19 @@ export function packagesDigest(lock: JsonObject): string {
 
 export function held(lock: JsonObject, { name, uid, number }: Omit<Holder, 'hasWritten'>): JsonObject {
   const named = withAnnotation(withAnnotation(lock, 'name', name), 'uid', uid);
-  return withAnnotation(withAnnotation(named, 'number', String(number)), 'written', undefined);
+  const fresh = withAnnotation(withAnnotation(named, 'written', undefined), 'gaveUp', undefined);
+  return withAnnotation(fresh, 'number', String(number));
+}
+
+/** The Lock at another version, and nothing else: a write of its packages that is under way misses. `moment` differs each time. */
+export function fenced(lock: JsonObject, moment: string): JsonObject {
+  return withAnnotation(lock, 'gaveUp', moment);
 }
 
 /** The next number is beyond the holder's. */
 export function released(lock: JsonObject): JsonObject {
   const next = Math.max(nextNumberOf(lock), (holderOf(lock)?.number ?? 0) + 1);
-  const free = (['name', 'uid', 'number', 'written'] as const).reduce<JsonObject>(
+  const free = (['name', 'uid', 'number', 'written', 'gaveUp'] as const).reduce<JsonObject>(
     (object, key) => withAnnotation(object, key, undefined),
     lock,
   );

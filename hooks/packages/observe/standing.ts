@@ -1,7 +1,7 @@
 // What a decision needs of the Lock, of its holder, and of stages.
 import type { JsonObject } from '../../model/json.ts';
 import { textAt } from '../../model/json.ts';
-import type { Leftover } from '../decide/ending.ts';
+import { isUnderDeletion, type Leftover } from '../decide/ending.ts';
 import { holderOf } from '../model/holder.ts';
 import type { PackageTransaction } from '../model/package-transaction.ts';
 import { configMaps, packageTransactions, stageLabel, stages, theLock, uidLabel } from '../plan/resources.ts';
@@ -28,7 +28,10 @@ export async function stagesOfTry(looker: Looker, { status }: PackageTransaction
   return found;
 }
 
-/** Stages of a package transaction, and contents of stages. */
+/**
+ * Stages of a package transaction, and contents of stages. A ConfigMap that is being deleted waits for a finalizer of others, and for
+ * nothing of ours.
+ */
 export async function madeFor(looker: Looker, uid: string): Promise<readonly Leftover[]> {
   const { namespace } = looker;
   const found = await Promise.all(
@@ -37,7 +40,7 @@ export async function madeFor(looker: Looker, uid: string): Promise<readonly Lef
       return objects.map((object) => ({ resource, namespace, object }));
     }),
   );
-  return found.flat();
+  return found.flat().filter(({ resource, object }) => resource !== configMaps || !isUnderDeletion(object));
 }
 
 interface HolderLook {

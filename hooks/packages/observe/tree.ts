@@ -64,11 +64,19 @@ async function resolved(asked: Asked, root: Read, registry: Registry): Promise<T
   const known: Knowing = { tags: new Map(), packages: new Map() };
   let resolution = resolve(question, known);
   while (resolution.kind === 'needs') {
+    if (isTooLarge(known)) return refused(packageFault('InvalidPackage', `${reference.source}: ${tooLarge}`));
     const failed = await learn(resolution, known, registry);
     if (failed !== undefined) return failed;
     resolution = resolve(question, known);
   }
   return resolution.kind === 'refused' ? refused(resolution.fault) : treeOf(resolution, known, root, asked);
+}
+
+const [mostPackages, mostTags] = [2_000, 500_000];
+const tooLarge = `expected at most ${mostPackages} packages with ${mostTags} tags in its tree, found more`;
+
+function isTooLarge({ packages, tags }: Knowing): boolean {
+  return packages.size > mostPackages || [...tags.values()].reduce((sum, { length }) => sum + length, 0) > mostTags;
 }
 
 function refused(...faults: readonly PackageFault[]): Tree {

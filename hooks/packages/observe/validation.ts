@@ -1,8 +1,9 @@
 // Reads the tree from registries, compares it with the cluster, and tries every write by a dry run.
 import { type JsonObject, textAt } from '../../model/json.ts';
+import { otherName, sharedNames, takenName } from '../checks/names.ts';
 import type { Validation } from '../decide/validating.ts';
 import { finalFault, type PackageFault, packageFault } from '../model/fault.ts';
-import { readLock } from '../model/lock.ts';
+import { type Installed, readLock } from '../model/lock.ts';
 import type { PackageTransaction, Wanted } from '../model/package-transaction.ts';
 import type { Version } from '../model/version.ts';
 import { changedPackages } from '../plan/changed.ts';
@@ -11,7 +12,7 @@ import type { Registry, RegistryFailed } from '../registry.ts';
 import { tryMembers } from './dry-run.ts';
 import { membersOf, resourceOf } from './members.ts';
 import type { Progress } from './progress.ts';
-import { find, type Looker } from './reading.ts';
+import { eachOf, find, type Looker } from './reading.ts';
 import { compareWithLive, definitionKinds, type Held, type Live, readTree } from './tree.ts';
 
 interface ValidationScene {
@@ -45,7 +46,25 @@ export async function readValidation(scene: ValidationScene): Promise<Validation
   );
   if (tree.kind === 'failed') return unread(scene, tree);
   if (tree.kind === 'refused') return tree;
+  const names = await namesTaken(scene, tree.lock, installed);
+  if (names.length > 0) return { kind: 'refused', faults: names };
   return (await compared(scene, tree.packages)) ?? tried(scene, tree.packages, tree.lock);
+}
+
+/** Package objects that are, or would be, of another source. */
+async function namesTaken(
+  { looker, wanted, lock }: ValidationScene,
+  proposed: readonly JsonObject[],
+  installed: readonly Installed[],
+): Promise<readonly PackageFault[]> {
+  const changed = changedPackages(wanted, packagesIn(lock), proposed);
+  const taken = await eachOf(changed, async (one) => {
+    const live = await find(looker, { resource: packagesOfKind(one.kind), name: one.name });
+    return takenName(one, textAt(live, 'spec', 'package'));
+  });
+  const root = changed.find(({ isRoot }) => isRoot);
+  const former = installed.find(({ source }) => source === wanted.reference.source);
+  return [...sharedNames(changed), ...taken.flat(), ...(root === undefined ? [] : otherName(root, former?.name))];
 }
 
 /** Undefined if no object of the packages breaks what is there. */

@@ -1,10 +1,12 @@
-// A last look before the Lock is written: revisions Active, objects controlled by them, CRDs Established with their names accepted.
+// A last look before the Lock is written: packages at their version, revisions Active, objects controlled by them, CRDs Established
+// with their names accepted.
 import { at, isList, type Json, type JsonObject, textAt } from '../../model/json.ts';
+import { foreign } from '../../model/words.ts';
 import type { PackageTransaction } from '../model/package-transaction.ts';
 import type { Stage } from '../model/status.ts';
 import { type ChangedPackage, controllerUid, type Member } from '../plan/changes.ts';
 import { readContents } from '../plan/contents.ts';
-import { configMaps, revisionsOfKind } from '../plan/resources.ts';
+import { configMaps, packagesOfKind, revisionsOfKind } from '../plan/resources.ts';
 import { resourceOf } from './members.ts';
 import { lookAtAll, type Progress } from './progress.ts';
 import { find, findMetadata, type Looker } from './reading.ts';
@@ -24,7 +26,11 @@ export async function readVerification(
   return faults;
 }
 
-const looks: Readonly<Partial<Record<Stage['purpose'], typeof ofMember>>> = { Objects: ofMember, Activation: ofRevision };
+const looks: Readonly<Partial<Record<Stage['purpose'], typeof ofMember>>> = {
+  Packages: ofPackage,
+  Objects: ofMember,
+  Activation: ofRevision,
+};
 
 async function lookAtStage(looker: Looker, stage: Stage, progress: Progress): Promise<readonly string[] | 'unfinished'> {
   const [items, look] = [await itemsOf(looker, stage), looks[stage.purpose]];
@@ -45,6 +51,15 @@ async function itemsOf(looker: Looker, stage: Stage): Promise<readonly JsonObjec
   const contents = await find(looker, { resource: configMaps, namespace: looker.namespace, name: stage.name });
   return contents === undefined ? undefined : readContents(contents, stage.digest, looker.gzip);
 }
+
+async function ofPackage(looker: Looker, item: JsonObject): Promise<readonly string[]> {
+  const { kind, name, package: expected } = item as unknown as ChangedPackage;
+  const live = await find(looker, { resource: packagesOfKind(kind), name });
+  const found = live === undefined ? 'no such object' : (textAt(live, 'spec', 'package') ?? 'none');
+  return found === expected ? [] : [`${kind} ${name}: expected package ${expected}, found ${foreign(found, longestWords)}`];
+}
+
+const longestWords = 300;
 
 async function ofRevision(looker: Looker, item: JsonObject): Promise<readonly string[]> {
   const { kind, revision } = item as unknown as ChangedPackage;

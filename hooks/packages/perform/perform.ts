@@ -1,4 +1,5 @@
-// Sends the writes of a move, one after the other; the first that fails ends it.
+// Sends the writes of a move, one after the other; the first that fails ends it. Once the call is late nothing is sent: another process may
+// believe by then that this one is gone (PackageParts.lateness).
 import type { Writer } from '../../cluster.ts';
 import type { Failure } from '../../model/failure.ts';
 import type { Deed } from '../decide/move.ts';
@@ -8,12 +9,26 @@ interface Performed {
   readonly failure?: Failure;
 }
 
-export async function perform(deeds: readonly Deed[], writer: Writer): Promise<Performed> {
+const tooLate: Failure = {
+  kind: 'transient',
+  code: 0,
+  reason: 'Timeout',
+  message: 'the time of the call is over, and the next call goes on',
+  fields: [],
+  definitive: true,
+};
+
+export async function perform(deeds: readonly Deed[], writer: Writer, isLate: () => boolean): Promise<Performed> {
   let writes = 0;
-  for (const { write, settledBy } of deeds) {
-    const answer = await writer.send(write);
-    if (answer.kind === 'failed' && answer.failure.kind !== settledBy) return { writes, failure: answer.failure };
+  for (const deed of deeds) {
+    if (isLate()) return { writes, failure: tooLate };
+    const answer = await writer.send(deed.write, isLate);
+    if (answer.kind === 'failed' && !isHarmless(deed, answer.failure)) return { writes, failure: answer.failure };
     writes += 1;
   }
   return { writes };
+}
+
+function isHarmless({ settledBy, mayBeRefused }: Deed, { kind }: Failure): boolean {
+  return kind === settledBy || (kind === 'refused' && mayBeRefused === true);
 }

@@ -1,7 +1,7 @@
 // Writes of the Lock: each names the version that it replaces.
 import type { Write } from '../../cluster.ts';
 import type { JsonObject } from '../../model/json.ts';
-import { held, nextNumberOf, released, withPackages } from '../model/holder.ts';
+import { fenced, held, nextNumberOf, released, withPackages } from '../model/holder.ts';
 import type { PackageTransaction } from '../model/package-transaction.ts';
 import { accountIn, fieldManager, preconditionOf, theLock } from './resources.ts';
 
@@ -23,6 +23,11 @@ export function takeLock(lock: JsonObject, { name, uid, status }: PackageTransac
 
 export function releaseLock(lock: JsonObject, namespace: string): Write {
   return replaced(lock, released(lock), namespace);
+}
+
+/** Before a rollback: a late `writePackages` names the version that this write replaces. */
+export function fenceLock(lock: JsonObject, moment: string, namespace: string): Write {
+  return replaced(lock, fenced(lock, moment), namespace);
 }
 
 export function writePackages(lock: JsonObject, packages: readonly JsonObject[], namespace: string): Write {

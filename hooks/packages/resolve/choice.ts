@@ -53,7 +53,10 @@ function newTarget(source: string, installed: Installed | undefined, demands: re
     );
   const candidates = candidatesFor(source, installed, knowledge);
   if (candidates === undefined) return { kind: 'unknown' };
-  const found = candidates.find((text) => isAdmitted({ tag: text, digest: undefined }, demands, knowledge));
+  const key = [source, ...demands.map((demand) => demand.constraints)].join('\n');
+  const found = knowledge.firstAdmitted(key, () =>
+    candidates.find((text) => isAdmitted({ tag: text, digest: undefined }, demands, knowledge)),
+  );
   return found === undefined ? none : { kind: 'version', version: found };
 }
 

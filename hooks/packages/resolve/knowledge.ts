@@ -44,12 +44,22 @@ export interface Knowledge {
   needs(): Needs | undefined;
   /** How many packages were looked up, known or not. */
   looked(): number;
+  /** The first of these versions that all constraints admit; what was found before is not looked for again. */
+  firstAdmitted(key: string, find: () => string | undefined): string | undefined;
 }
+
+/** What a hostile package requires could take minutes of the processor, in which the hook serves nobody. */
+export class TooMuch extends Error {}
+
+/** Constraints that one resolution looks at; a tree of 200 packages takes some thousands. */
+const mostChecks = 1_000_000;
 
 export function consult(known: Known): Knowledge {
   const ordered = new Map<string, readonly Version[]>();
   const read = new Map<string, Constraint>();
   const looked = new Set<string>();
+  const admitted = new Map<string, string | undefined>();
+  let checks = 0;
   const missing = { tags: new Set<string>(), packages: new Map<string, Release>() };
   const order = (source: string): readonly Version[] | undefined => {
     const tags = known.tags.get(source);
@@ -72,6 +82,8 @@ export function consult(known: Known): Knowledge {
       return found;
     },
     constraint(text) {
+      checks += 1;
+      if (checks > mostChecks) throw new TooMuch(`more than ${mostChecks} constraints would have to be checked`);
       const constraint = read.get(text) ?? readConstraint(text) ?? { kind: 'range', text, anyOf: [] };
       read.set(text, constraint);
       return constraint;
@@ -82,6 +94,10 @@ export function consult(known: Known): Knowledge {
       return { tags: [...missing.tags].sort(), packages: keys.flatMap((key) => missing.packages.get(key) ?? []) };
     },
     looked: () => looked.size,
+    firstAdmitted(key, find) {
+      if (!admitted.has(key)) admitted.set(key, find());
+      return admitted.get(key);
+    },
   };
 }
 

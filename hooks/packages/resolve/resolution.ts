@@ -1,13 +1,13 @@
 // The whole tree of a package, from what was read so far: resolved, refused, or what to read next. It depends only on its
 // arguments, and not on the order of their parts.
 import type { JsonObject } from '../../model/json.ts';
-import type { PackageFault } from '../model/fault.ts';
+import { type PackageFault, packageFault } from '../model/fault.ts';
 import { type Installed, lockEntry } from '../model/lock.ts';
 import { packageName, revisionName } from '../model/names.ts';
 import type { Meta } from '../model/package.ts';
 import { dependenciesFirst } from './cycles.ts';
 import type { Root, Scene } from './graph.ts';
-import { consult, type Knowledge, type Known, type Needs } from './knowledge.ts';
+import { consult, type Knowledge, type Known, type Needs, TooMuch } from './knowledge.ts';
 import { describeDemands, refusalOf } from './refusals.ts';
 import { type State, search } from './search.ts';
 
@@ -43,6 +43,16 @@ export interface Resolved {
 }
 
 export function resolve(question: Question, known: Known): Resolution {
+  try {
+    return resolution(question, known);
+  } catch (thrown) {
+    if (!(thrown instanceof TooMuch)) throw thrown;
+    const message = `${question.root.source}: ${thrown.message}; require fewer packages, or fewer constraints`;
+    return { kind: 'refused', fault: packageFault('InvalidPackage', message) };
+  }
+}
+
+function resolution(question: Question, known: Known): Resolution {
   const knowledge = consult(known);
   const scene = sceneOf(question);
   const found = search(scene, knowledge);

@@ -146,4 +146,65 @@ export const packageTransactions: readonly Sabotage[] = [
     edits: [{ file: 'hooks/packages/plan/stages.ts', find: '(mayBreak(ptx) ?', replace: '(!mayBreak(ptx) ?' }],
     caughtBy,
   },
+  {
+    name: 'package-stage-that-did-nothing',
+    fault: 'a stage that failed before it applied anything counts as one that could not be undone',
+    edits: [
+      {
+        file: 'hooks/packages/decide/undo.ts',
+        find: "return phase === 'RolledBack' || (phase === 'Failed' && !(isList(items) ? items : []).some(mayBeLeft));",
+        replace:
+          "return phase === 'RolledBack' || (items === null && [items].some((one) => isList(one) && one.some(mayBeLeft)));",
+      },
+    ],
+    caughtBy: ['test/packages/decide.test.ts'],
+  },
+  {
+    name: 'package-late-lock',
+    fault: 'the Lock is not fenced before a rollback: a late write lists what is rolled back',
+    edits: [
+      {
+        file: 'hooks/packages/decide/verifying.ts',
+        find: 'deeds: [{ write: fenceLock(lock, timeOf(now), namespace) }], status, wait: 1 };',
+        replace: 'deeds: now < 0 ? [{ write: fenceLock(lock, timeOf(now), namespace) }] : [], status, wait: 1 };',
+      },
+    ],
+    caughtBy: ['test/packages/decide.test.ts'],
+  },
+  {
+    name: 'package-late-call',
+    fault: 'a call that has stalled sends its writes though others believe that it is gone',
+    edits: [
+      {
+        file: 'hooks/packages/perform/perform.ts',
+        find: 'if (isLate()) return { writes, failure: tooLate };',
+        replace: 'if (isLate() && deeds.length === 0) return { writes, failure: tooLate };',
+      },
+    ],
+    caughtBy: ['test/packages/decide.test.ts'],
+  },
+  {
+    name: 'package-of-another-source',
+    fault: 'a package replaces one of another registry that has its name',
+    edits: [
+      {
+        file: 'hooks/packages/checks/names.ts',
+        find: 'if (live === undefined || live === source) return [];',
+        replace: 'if (live !== undefined || source !== undefined) return [];',
+      },
+    ],
+    caughtBy: ['test/packages/decide.test.ts'],
+  },
+  {
+    name: 'package-takes-the-processor',
+    fault: 'nothing bounds how many constraints a resolution checks',
+    edits: [
+      {
+        file: 'hooks/packages/resolve/knowledge.ts',
+        find: 'const mostChecks = 1_000_000;',
+        replace: 'const mostChecks = 1_000_000_000;',
+      },
+    ],
+    caughtBy: ['test/packages/resolve.test.ts'],
+  },
 ];

@@ -1,0 +1,41 @@
+// Names of package objects leave the registry out: two sources can come to one name, and one source can have two.
+
+import { type PackageFault, packageFault } from '../model/fault.ts';
+import { revisionName } from '../model/names.ts';
+import type { PackageKind } from '../model/package.ts';
+import { readReference } from '../model/reference.ts';
+
+interface Named {
+  readonly kind: PackageKind;
+  readonly name: string;
+  readonly source: string;
+}
+
+/** Two packages of the tree with one name. */
+export function sharedNames(packages: readonly Named[]): readonly PackageFault[] {
+  const first = new Map<string, Named>();
+  return packages.flatMap((one) => {
+    const key = `${one.kind} ${one.name}`;
+    const other = first.get(key);
+    first.set(key, other ?? one);
+    return other === undefined || other.source === one.source
+      ? []
+      : [packageFault('InvalidPackage', `${key}: ${other.source} and ${one.source} would both have this name`)];
+  });
+}
+
+/** `found`: `spec.package` of the live object of that name. Another source under that name would be replaced unseen. */
+export function takenName({ kind, name, source }: Named, found: string | undefined): readonly PackageFault[] {
+  const live = found === undefined ? undefined : readReference(found)?.source;
+  if (live === undefined || live === source) return [];
+  const why = `${kind} ${name}: expected a package of ${source}, found one of ${live}: remove it, or install from ${live}`;
+  return [packageFault('InvalidPackage', why)];
+}
+
+/** `revision`: what the Lock names for the source of the wanted package. */
+export function otherName({ kind, name, source }: Named, revision: string | undefined): readonly PackageFault[] {
+  const stem = (text: string): string => text.replace(/-[0-9a-f]{12}$/, '');
+  if (revision === undefined || stem(revision) === stem(revisionName(name, `sha256:${'0'.repeat(64)}`))) return [];
+  const why = `${kind} ${name}: expected the name ${stem(revision)}, under which ${source} is installed, found ${name}: update that one`;
+  return [packageFault('InvalidPackage', why)];
+}
