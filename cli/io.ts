@@ -1,6 +1,7 @@
 // What a command has of the process: streams, environment, folder, and the moment at which the user has had enough.
 import type { ReadStream, WriteStream } from 'node:tty';
 import { clean } from '../hooks/model/words.ts';
+import { exits, Problem } from './problem.ts';
 
 export interface Io {
   readonly stdin: ReadStream | NodeJS.ReadStream;
@@ -13,6 +14,11 @@ export interface Io {
   readonly program: string;
   /** Aborted by Ctrl-C. */
   readonly interrupted: AbortSignal;
+}
+
+/** Throws after Ctrl-C: before each write, so that nothing is made that was cancelled. `left`: what is there already. */
+export function refuseInterrupted({ interrupted }: Io, left = ''): void {
+  if (interrupted.aborted) throw new Problem(`Interrupted: nothing more is created.${left}`, exits.interrupted);
 }
 
 /** Writes lines to standard output. */

@@ -8,9 +8,10 @@ const called = basename(script).replace(/\.(js|mjs|ts|cmd)$/, '');
 const interruption = new AbortController();
 // The second one ends the process at once: a request may have no answer yet.
 process.once('SIGINT', () => interruption.abort());
+/** The reader of a pipe has gone, and the command may be in the middle: as after SIGPIPE, which no script takes for success. */
+const unread = 141;
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  // The reader of a pipe has gone: nothing is left to be said.
-  if (error.code === 'EPIPE') process.exit(0);
+  if (error.code === 'EPIPE') process.exit(unread);
   throw error;
 });
 
@@ -24,4 +25,4 @@ const code = await runProgram(called === 'kubectl_complete-janus' ? ['__complete
   interrupted: interruption.signal,
 });
 // Idle connections would keep the process for a minute.
-process.stdout.write('', () => process.stderr.write('', () => process.exit(code)));
+process.stdout.write('', (error) => process.stderr.write('', () => process.exit(error ? unread : code)));

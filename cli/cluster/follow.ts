@@ -11,7 +11,7 @@ import { versionIn } from './watch.ts';
 
 /** Between two attempts to reach the API server again, in ms. */
 const pause = 500;
-/** Between the end of a watch and the next read, so that a watch that ends at once does not become a loop. */
+/** Between the end of a watch and the next read; `pause` after a watch that brought nothing: it may be refused each time. */
 const breath = 50;
 /** An API server that has just been restarted answers 403 or 404 until it has read its roles and CRDs: so long, in ms, that may pass. */
 const patience = 30_000;
@@ -59,8 +59,12 @@ async function* untilTheWatchEnds(session: Session, wanted: TransactionName, fol
   const { seen, signal } = following;
   const { now, version } = await readAgain(session, wanted, following);
   if (now.object === undefined || isNews(now.object, seen)) yield now;
-  if (now.object !== undefined) yield* changes(session, wanted, version, signal);
-  await sleep(now.object === undefined ? pause : breath, undefined, { signal }).catch(() => undefined);
+  let isQuiet = true;
+  for await (const change of now.object === undefined ? [] : changes(session, wanted, version, signal)) {
+    isQuiet = false;
+    yield change;
+  }
+  await sleep(isQuiet ? pause : breath, undefined, { signal }).catch(() => undefined);
 }
 
 interface Look {

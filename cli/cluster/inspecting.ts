@@ -1,7 +1,7 @@
 // What the inspection of a Transaction needs of this process: it reads as the user, and writes nothing.
 import { randomBytes } from 'node:crypto';
 import { brotliDecompressSync } from 'node:zlib';
-import type { Answer, Identity, Location, Reader } from '../../hooks/cluster.ts';
+import type { AccessQuestion, Answer, Identity, Location, Reader } from '../../hooks/cluster.ts';
 import type { PlanParts } from '../../hooks/inspection.ts';
 import { textAt } from '../../hooks/model/json.ts';
 import { createSealer } from '../../server/kubernetes/sealer.ts';
@@ -13,7 +13,15 @@ interface Inspecting {
   readonly engineNamespace: string;
   readonly actAs: PlanParts['actAs'];
   /** Contents of Secrets that apply would store first, and the name that stands for their Secret. */
-  readonly contents?: { readonly namespace: string; readonly name: string; readonly texts: Readonly<Record<string, string>> };
+  readonly contents?: Contents;
+}
+
+interface Contents {
+  readonly namespace: string;
+  readonly name: string;
+  /** Whether the name is one that the API server will give: then the right to read it is one to read any. */
+  readonly isGenerated: boolean;
+  readonly texts: Readonly<Record<string, string>>;
 }
 
 export function partsFor({ cluster }: Session, { engineNamespace, actAs, contents }: Inspecting): PlanParts {
@@ -36,10 +44,11 @@ export function partsFor({ cluster }: Session, { engineNamespace, actAs, content
 }
 
 /** A reader for which the Secret with the contents is there already, for whoever may read it. */
-function withContents(reader: Reader, { namespace, name, texts }: NonNullable<Inspecting['contents']>): Reader {
+function withContents(reader: Reader, contents: Contents): Reader {
+  const { namespace, name, texts } = contents;
   const isIts = ({ resource, ...place }: Location): boolean =>
     resource.kind === 'Secret' && resource.group === '' && place.namespace === namespace && place.name === name;
-  const question = { verb: 'get', group: '', resource: 'secrets', namespace, name };
+  const question = realQuestion({ verb: 'get', group: '', resource: 'secrets', namespace, name }, contents);
   const object = contentSecretOf({ name, namespace }, texts);
   const read = async (identity: Identity): Promise<Answer> => {
     const access = await reader.allowed(question, identity);
@@ -52,9 +61,20 @@ function withContents(reader: Reader, { namespace, name, texts }: NonNullable<In
     listMetadata: reader.listMetadata,
     resource: reader.resource,
     resources: reader.resources,
-    allowed: reader.allowed,
+    allowed: (asked, identity) => reader.allowed(realQuestion(asked, contents), identity),
     dryRun: reader.dryRun,
   };
+}
+
+/** What stands for the question in the cluster: a name that is not given yet can be in no rule. */
+export function realQuestion(
+  question: AccessQuestion,
+  { namespace, name, isGenerated }: Omit<Contents, 'texts'>,
+): AccessQuestion {
+  const isIts = question.resource === 'secrets' && question.namespace === namespace && question.name === name;
+  if (!isIts || !isGenerated) return question;
+  const { name: _, ...unnamed } = question;
+  return unnamed;
 }
 
 const forbidden = { kind: 'refused', code: 403, reason: 'Forbidden', message: '', fields: [], definitive: true } as const;

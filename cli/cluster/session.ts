@@ -31,9 +31,10 @@ const noTimeout = 24 * 3_600_000;
 /** Throws a Problem. Nothing is sent yet. */
 export function openSession(place: SessionPlace, env: Environment): Session {
   const writeTimeout = timeoutOf(place.requestTimeout);
-  const load = () => loadKubeConfig(place, env);
-  const config = load();
+  const config = loadKubeConfig(place, env);
   const context = config.getCurrentContext();
+  // Another shell may change the current context meanwhile: credentials of another cluster are none for this one.
+  const load = () => loadKubeConfig({ ...place, context }, env);
   return {
     cluster: createCluster(connectionOf(load), { writeTimeout }),
     namespace: place.namespace ?? config.getContextObject(context)?.namespace ?? 'default',

@@ -19,7 +19,7 @@ interface WatchQuery {
 export interface Watcher {
   /**
    * The events of one watch, until it ends: closed by the API server, without news for 30 s, broken, or `signal`. How it ended
-   * does not matter: the caller reads again and watches from there.
+   * does not matter: the caller reads again, which says what is wrong, and watches from there.
    */
   events(wanted: WatchQuery, signal: AbortSignal): AsyncIterable<WatchEvent>;
 }
@@ -46,7 +46,8 @@ async function* eventsOf(
     wake();
   };
   const watch = new Watch(accept === undefined ? config : accepting(config, accept));
-  const controller = await watch.watch(path, query, receive, end);
+  // Rejects where a plugin gives no credentials; its words may hold a token.
+  const controller = await watch.watch(path, query, receive, end).catch(end);
   try {
     while (!signal.aborted) {
       const event = queue.shift();
@@ -56,7 +57,7 @@ async function* eventsOf(
     }
   } finally {
     signal.removeEventListener('abort', end);
-    controller.abort();
+    controller?.abort();
   }
 }
 

@@ -3,9 +3,9 @@ import { type Command, colorOption } from './command.ts';
 export const diff: Command = {
   name: 'diff',
   summary: 'show what a Transaction has changed: before, as expected, and now',
-  description: `What the engine has sealed (Secrets, and objects outside the namespace of the Transaction) is said to be, and not shown.
+  description: `Objects that the engine has sealed (Secrets, and objects outside the namespace of the Transaction) are listed as sealed, without values.
 
-Exit code: 0 every object is as the Transaction left it, 1 one differs, 3 it cannot be told.`,
+Exit code: 0 every object is as the Transaction left it, 1 one differs, 3 the result is unknown.`,
   operands: ['<name>'],
   completes: 'transactions',
   connects: true,

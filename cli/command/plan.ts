@@ -16,7 +16,7 @@ export const plan: Command = {
   summary: 'show what a Transaction would do, and whether the engine would refuse it',
   description: `It makes the checks and dry runs of the engine, as the ServiceAccount, and writes nothing. Values of Secrets are never shown.
 
-Exit code: 0 it changes nothing, 1 it changes something, 2 it would be refused, 3 it cannot be told. With KUBECTL_EXTERNAL_DIFF that
+Exit code: 0 it changes nothing, 1 it changes something, 2 it would be refused, 3 the result is unknown. With KUBECTL_EXTERNAL_DIFF that
 program shows the fields.`,
   connects: true,
   options: [

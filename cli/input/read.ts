@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { text as textOfStream } from 'node:stream/consumers';
+import { buffer } from 'node:stream/consumers';
 import { isObject, type JsonObject } from '../../hooks/model/json.ts';
 import { readYaml, Unfit } from '../../server/yaml.ts';
 import type { Io } from '../io.ts';
@@ -52,11 +52,21 @@ export async function readSources(sources: Sources, io: Io): Promise<readonly So
 }
 
 async function read(path: string, io: Io): Promise<Source> {
-  if (path === '-') return { name: 'standard input', text: await textOfStream(io.stdin) };
+  if (path === '-') return { name: 'standard input', text: textOf('standard input', await buffer(io.stdin)) };
   const { size } = attempt(path, () => statSync(path));
   if (size > bounds.characters)
     throw new Problem(`${path} takes ${Math.round(size / 1_000_000)} MB, and manifests may take 64 MiB: apply it in parts.`);
-  return { name: path, text: attempt(path, () => readFileSync(path, 'utf8')) };
+  const bytes = attempt(path, () => readFileSync(path));
+  return { name: path, text: textOf(path, bytes) };
+}
+
+/** Other bytes would be replaced unseen: in a password too. */
+function textOf(name: string, bytes: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    throw new Problem(`${name} is not UTF-8, as YAML and JSON must be: convert it.`);
+  }
 }
 
 /** As kubectl takes them. */
@@ -108,20 +118,20 @@ const builders = [
 async function kustomized(folder: string, io: Io): Promise<Source> {
   const path = resolve(io.folder, folder);
   for (const [program, ...args] of builders) {
-    const text = await outputOf(program, [...args, path], io);
-    if (text !== undefined) return { name: `kustomization ${folder}`, text };
+    const output = await outputOf(program, [...args, path], io);
+    if (output !== undefined) return { name: `kustomization ${folder}`, text: textOf(`kustomization ${folder}`, output) };
   }
   throw new Problem('-k needs kustomize or kubectl on the PATH: install one, or give its output to -f -.');
 }
 
 /** Undefined if there is no such program. */
-function outputOf(program: string, args: readonly string[], io: Io): Promise<string | undefined> {
+function outputOf(program: string, args: readonly string[], io: Io): Promise<Uint8Array | undefined> {
   return new Promise((done, fail) => {
     const child = spawn(program, [...args], { env: { ...io.env }, cwd: io.folder, stdio: ['ignore', 'pipe', 'inherit'] });
-    const text = textOfStream(child.stdout);
+    const output = buffer(child.stdout);
     child.on('error', () => done(undefined));
     child.on('close', (code) => {
-      if (code === 0) text.then(done, fail);
+      if (code === 0) output.then(done, fail);
       else fail(new Problem(`${program} ${args.join(' ')} ended with ${code}: correct the kustomization.`));
     });
   });

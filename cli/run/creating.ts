@@ -1,17 +1,16 @@
 // The writes of apply, in their order: a dry run of the Transaction, its content Secret, the Transaction, the owner of the Secret. Killed
 // anywhere, it leaves at most a Secret without an owner, which the next apply and `janus locks` name.
-import type { Failed } from '../../hooks/cluster.ts';
-import { mayQuoteSecrets } from '../../hooks/inspect.ts';
 import { at, equalJson, type JsonObject, textAt, withPath } from '../../hooks/model/json.ts';
 import { foreign } from '../../hooks/model/words.ts';
 import { contentSecretOf, contentSecrets, isOrphan, orphans, secretNameOf } from '../cluster/content-secrets.ts';
 import { caller, type Session } from '../cluster/session.ts';
-import { findTransaction, problemOf, type TransactionName } from '../cluster/transactions.ts';
+import { findTransaction, type TransactionName } from '../cluster/transactions.ts';
 import { createContentSecret, createTransaction, ownContentSecret } from '../cluster/writes.ts';
 import { type Release, withContents } from '../input/release.ts';
-import { type Io, note } from '../io.ts';
+import { type Io, note, refuseInterrupted } from '../io.ts';
 import { Problem } from '../problem.ts';
 import { sentenceOf } from '../show/sentences.ts';
+import { leftOf, MadeMeanwhile, mustBeWritten, withoutMessage } from './written.ts';
 
 interface Creating {
   readonly session: Session;
@@ -21,9 +20,6 @@ interface Creating {
   /** Asks whether this shall be created, under the name that it has now. Throws a Problem if it shall not. */
   ask(release: Release): Promise<void>;
 }
-
-/** Somebody, perhaps another apply of the same, has created a Transaction of that name since it was looked for. */
-class MadeMeanwhile extends Problem {}
 
 export interface Created {
   readonly wanted: TransactionName;
@@ -89,7 +85,9 @@ async function createAs(creating: Creating, release: Release, wanted: Partial<Tr
   await creating.ask({ ...release, transaction: named });
   // What admission refuses is refused here, before anything is stored.
   mustBeWritten(await createTransaction(session, withContents(named, 'dry-run'), true), session, named);
+  refuseInterrupted(creating.io);
   const secret = hasContents(release) ? await secretFor(creating, release, wanted) : undefined;
+  refuseInterrupted(creating.io, leftOf(secret));
   const answer = await createTransaction(session, secret === undefined ? named : withContents(named, secret));
   const created = mustBeWritten(answer, session, named, { secret });
   const name = textAt(created, 'metadata', 'name') ?? '';
@@ -99,32 +97,6 @@ async function createAs(creating: Creating, release: Release, wanted: Partial<Tr
 
 function withName(transaction: JsonObject, name: string | undefined): JsonObject {
   return name === undefined ? transaction : withPath(transaction, ['metadata', 'name'], name);
-}
-
-/** `real`: of no dry run, with the Secret that it made before. */
-function mustBeWritten(
-  answer: Awaited<ReturnType<typeof createTransaction>>,
-  session: Session,
-  transaction: JsonObject,
-  real?: { readonly secret: string | undefined },
-): JsonObject {
-  if (answer.kind === 'ok') return answer.body;
-  const attempt = { verb: 'create', namespace: textAt(transaction, 'metadata', 'namespace') };
-  const isQuoted = mayQuoteSecrets(transaction);
-  const { message } = problemOf(isQuoted ? withoutMessage(answer) : answer, session, attempt);
-  if (answer.failure.kind === 'exists') throw new MadeMeanwhile(message);
-  const untold = isQuoted ? ' The answer may quote a Secret, and is not shown: janus plan names the fields.' : '';
-  throw new Problem(`${message}${untold}${real === undefined ? '' : afterwards(answer, real.secret)}`);
-}
-
-function withoutMessage(answer: Failed): Failed {
-  return { ...answer, failure: { ...answer.failure, message: '' } };
-}
-
-function afterwards({ failure }: Failed, secret: string | undefined): string {
-  if (failure.kind === 'transient' && !failure.definitive)
-    return ' Whether it was created is not known: repeat the command, which then follows it, or look by janus list.';
-  return secret === undefined ? '' : ` Secret ${secret} with its contents is left: delete it, if no Transaction names it.`;
 }
 
 /** Creates it, or takes one that an earlier apply of the same contents has left. Returns its name. */

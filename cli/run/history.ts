@@ -13,7 +13,10 @@ export async function run({ io, options, operands, connect }: Call): Promise<num
   const session = await connect();
   const namespace = options.flag('allNamespaces') ? undefined : session.namespace;
   const objects = newestFirst(await listTransactions(session, namespace));
-  const rows = wanted === undefined ? objects.map(rowOf) : objects.flatMap((one) => rowsFor(one, wanted, session.namespace));
+  const rows =
+    wanted === undefined
+      ? objects.map(rowOf)
+      : objects.flatMap((one) => rowsFor(one, wanted, { place: session.namespace, everywhere: namespace === undefined }));
   if (rows.length > 0) say(io, ...tableOf([...columns, ...(wanted === undefined ? ['MESSAGE'] : ['CHANGE', 'STATE'])], rows));
   else note(io, nothing(operands[0], namespace));
   return exits.done;
@@ -53,12 +56,20 @@ function cellsOf({ namespace, name, createdAt, startedAt, endedAt, phase, done }
   return [namespace, name, age, phase, done, took];
 }
 
-/** A row for each change of that object, in the namespace of the command. */
-function rowsFor(object: JsonObject, wanted: Wanted, namespace: string): readonly (readonly string[])[] {
+interface Scope {
+  readonly place: string;
+  readonly everywhere: boolean;
+}
+
+/**
+ * A row for each change of that object, in the namespace of the command. Of all namespaces also those whose target names none: it may be of
+ * a cluster-scoped kind.
+ */
+function rowsFor(object: JsonObject, wanted: Wanted, { place, everywhere }: Scope): readonly (readonly string[])[] {
   const view = viewOf(object);
   const changes = at(object, 'spec', 'changes');
   return (isList(changes) ? changes : []).flatMap((change, index) => {
-    if (!isAbout(targetIn(change), wanted, { own: view.namespace, wanted: namespace })) return [];
+    if (!isAbout(targetIn(change), wanted, { own: everywhere ? place : view.namespace, wanted: place })) return [];
     const { type = '', state = '' } = view.changes[index] ?? {};
     return [[...cellsOf(view), type, state]];
   });

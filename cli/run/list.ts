@@ -27,7 +27,7 @@ async function showObjects({ io, options }: Call, session: Session, { namespace,
   const labels = labelSelector === undefined ? {} : { labelSelector };
   const format = options.text('output') ?? '';
   const objects = await listTransactions(session, namespace, labels);
-  const text = formatted(objects.map(printed), format);
+  const text = formatted(objects.map(printed), format, true);
   if (text !== '') say(io, text);
   return exits.done;
 }
@@ -59,7 +59,7 @@ interface Following {
   readonly table: Table;
 }
 
-/** Between the end of a watch and the next, in ms. */
+/** Between the end of a watch and the next, in ms; `pause` after one that brought nothing. */
 const breath = 50;
 /** Between two attempts to reach the API server again, in ms. */
 const pause = 500;
@@ -67,14 +67,19 @@ const pause = 500;
 async function follow(call: Call, session: Session, { selection, table }: Following): Promise<number> {
   const { interrupted } = call.io;
   const show = rowsAfter(table, call);
-  const watchFrom = async (version: string): Promise<void> => {
-    for await (const row of watchTable(session, selection, version, interrupted)) show(row);
+  const watchFrom = async (version: string): Promise<boolean> => {
+    let isQuiet = true;
+    for await (const row of watchTable(session, selection, version, interrupted)) {
+      isQuiet = false;
+      show(row);
+    }
+    return isQuiet;
   };
   let from: string | undefined = table.version;
   const looking: Again = { selection, show, failing: undefined };
   while (!interrupted.aborted) {
-    if (from !== undefined) await watchFrom(from);
-    await sleep(from === undefined ? pause : breath, undefined, { signal: interrupted }).catch(() => undefined);
+    const isQuiet = from === undefined || (await watchFrom(from));
+    await sleep(isQuiet ? pause : breath, undefined, { signal: interrupted }).catch(() => undefined);
     if (!interrupted.aborted) from = await again(call, session, looking);
   }
   return exits.interrupted;

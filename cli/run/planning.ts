@@ -1,10 +1,11 @@
 // A plan of what was given on the command line, for all commands that make one.
 
+import type { AccessQuestion } from '../../hooks/cluster.ts';
 import { plan } from '../../hooks/inspect.ts';
 import type { Plan } from '../../hooks/inspection.ts';
 import { type JsonObject, textAt } from '../../hooks/model/json.ts';
 import { usualEngineNamespace } from '../cluster/engine.ts';
-import { contentsName, partsFor } from '../cluster/inspecting.ts';
+import { contentsName, partsFor, realQuestion } from '../cluster/inspecting.ts';
 import type { Session } from '../cluster/session.ts';
 import type { Call } from '../command/command.ts';
 import { readManifests } from '../input/read.ts';
@@ -27,10 +28,14 @@ interface Wanted {
 }
 
 /** Of a release that is read already. */
-export function planOf(session: Session, { transaction, contents }: Release, wanted: Wanted): Promise<Plan> {
+export async function planOf(session: Session, { transaction, contents }: Release, wanted: Wanted): Promise<Plan> {
   if (Object.keys(contents).length === 0) return plan(partsFor(session, wanted), transaction);
   const name = contentsName(transaction);
   const namespace = textAt(transaction, 'metadata', 'namespace') ?? '';
-  const parts = partsFor(session, { ...wanted, contents: { namespace, name, texts: contents } });
-  return plan(parts, withContents(transaction, name) satisfies JsonObject);
+  const secret = { namespace, name, isGenerated: textAt(transaction, 'metadata', 'name') === undefined };
+  const parts = partsFor(session, { ...wanted, contents: { ...secret, texts: contents } });
+  const made = await plan(parts, withContents(transaction, name) satisfies JsonObject);
+  const real = (question: AccessQuestion) => realQuestion(question, secret);
+  const gaps = made.gaps.map((gap) => ({ ...gap, question: real(gap.question) }));
+  return { ...made, needs: made.needs.map(real), gaps };
 }

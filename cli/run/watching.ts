@@ -36,6 +36,7 @@ export async function watch(watched: Watched): Promise<number> {
   const ending = new AbortController();
   const stop = (): void => ending.abort();
   io.interrupted.addEventListener('abort', stop, { once: true });
+  if (io.interrupted.aborted) stop();
   const timer = timeout === undefined ? undefined : setTimeout(stop, timeout);
   const screen = screenFor(watched);
   try {

@@ -2,13 +2,13 @@
 import { DUMP_SCHEMA, defineScalarTag, dump, intYaml11Tag } from 'js-yaml';
 import { isRawNumber, type Json, type JsonObject, textAt, withPath } from '../../hooks/model/json.ts';
 
-/** `format`: `json`, `yaml` or `name`. */
-export function formatted(objects: readonly JsonObject[], format: string): string {
+/** `format`: `json`, `yaml` or `name`. One object stands alone, unless it is one of a list. */
+export function formatted(objects: readonly JsonObject[], format: string, isList = objects.length !== 1): string {
   if (format === 'name')
     return objects.map((object) => `transaction.tx.janus.io/${textAt(object, 'metadata', 'name')}`).join('\n');
   const shown = objects.map((object) => withPath(object, ['metadata', 'managedFields'], undefined));
   const [first] = shown;
-  const value: JsonObject = shown.length === 1 && first !== undefined ? first : { apiVersion: 'v1', kind: 'List', items: shown };
+  const value: JsonObject = !isList && first !== undefined ? first : { apiVersion: 'v1', kind: 'List', items: shown };
   return format === 'yaml' ? yamlOf(value) : visible(JSON.stringify(value, null, 2));
 }
 

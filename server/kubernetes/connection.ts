@@ -43,13 +43,19 @@ interface Current {
   known: Credentials | undefined;
 }
 
-/** Throws what the first `load` throws. Credentials with an empty token are refused, as client-go does: they are nobody's. */
+/**
+ * Throws what the first `load` throws. Credentials with an empty token are refused, as client-go does: they are nobody's; and those of
+ * another API server, which a kubeconfig names that was changed since.
+ */
 export function createConnection(load: () => CredentialSource): Connection {
   let source = load();
   let reload = false;
   let current: Current | undefined;
+  const { href } = source.server;
   const read = async () => {
     if (reload) source = load();
+    // The credentials of another cluster are not sent to this one.
+    if (source.server.href !== href) throw new Error(otherServer);
     reload = false;
     return somebodys(await source.read());
   };
@@ -78,6 +84,7 @@ export function createConnection(load: () => CredentialSource): Connection {
   };
 }
 
+export const otherServer = 'expected the API server of the first connection, found another one: start again';
 export const emptyToken = 'expected a token, found an empty one';
 
 // The API server takes a request without a token for one of system:anonymous and refuses it for good: 403, and no 401 that is retried.

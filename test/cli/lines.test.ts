@@ -1,6 +1,7 @@
 // What is shown and in which order, as pure functions: trees that fit, news, the kinds, words that are wrong.
 import { PassThrough } from 'node:stream';
 import t from 'tap';
+import { realQuestion } from '../../cli/cluster/inspecting.ts';
 import { optionsOf } from '../../cli/command/command.ts';
 import { inKindOrder } from '../../cli/input/kind-order.ts';
 import { unrolled } from '../../cli/input/lists.ts';
@@ -176,4 +177,19 @@ t.test('a request whose annotation somebody else has replaced ends with that of 
   t.ok(hasEnded(view('theirs'), { request }));
   t.notOk(hasEnded(view('earlier'), { request }));
   t.ok(hasEnded(view('earlier'), {}));
+});
+
+t.test('a list is a List, however many are in it', async (t) => {
+  const one = { metadata: { name: 'a' } };
+  t.same(JSON.parse(formatted([one], 'json', true)), { apiVersion: 'v1', kind: 'List', items: [one] });
+  t.same(JSON.parse(formatted([one], 'json')), one);
+});
+
+t.test('a right to a Secret whose name is not given yet is one to all Secrets', async (t) => {
+  const question = { verb: 'get', group: '', resource: 'secrets', namespace: 'shop', name: 'apply-plan-contents' };
+  const { name: _, ...all } = question;
+  const place = { namespace: 'shop', name: question.name };
+  t.same(realQuestion(question, { ...place, isGenerated: true }), all);
+  t.same(realQuestion(question, { ...place, isGenerated: false }), question);
+  t.same(realQuestion({ ...question, name: 'other' }, { ...place, isGenerated: true }), { ...question, name: 'other' });
 });

@@ -1,6 +1,6 @@
 // The package: what is in it, what it starts with, how large it is.
 import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
@@ -76,4 +76,13 @@ t.test('without a cluster: names of files move no cursor, no path is no folder, 
   const head = 'apiVersion: tx.janus.io/v1alpha1\nkind: Transaction\nmetadata: {name: a, namespace: a}';
   const file = cli.write('anchors.yaml', `${head}\nspec:\n  serviceAccountName: a\n  changes:\n${changes.join('\n')}\n`);
   t.match(await cli.run(['lint', '-f', file]), { code: 0, out: '', err: '' });
+  const latin = join(cli.home, 'latin.yaml');
+  writeFileSync(latin, Buffer.from(`${head}\nspec: {serviceAccountName: pä}\n`, 'latin1'));
+  t.match(await cli.run(['lint', '-f', latin]), { code: 3, out: '', err: /latin\.yaml is not UTF-8/ });
+});
+
+t.test('whose output nobody reads does not end as if all were well', async (t) => {
+  const help = cli.start(['--help']);
+  help.process.stdout?.destroy();
+  t.equal((await help.finished).code, 141);
 });

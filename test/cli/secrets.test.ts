@@ -3,16 +3,19 @@
 import { readFileSync } from 'node:fs';
 import t from 'tap';
 import { openSession } from '../../cli/cluster/session.ts';
+import { type Call, optionsOf } from '../../cli/command/command.ts';
 import { manifestsIn } from '../../cli/input/read.ts';
 import { transactionIn } from '../../cli/input/release.ts';
 import type { Io } from '../../cli/io.ts';
 import { create } from '../../cli/run/creating.ts';
+import { run } from '../../cli/run/request.ts';
 import { at, type JsonObject, textAt } from '../../hooks/model/json.ts';
 import { notSent } from '../../server/kubernetes/failures.ts';
 import { failed } from '../../server/kubernetes/transport.ts';
 import { openCli } from '../support/cli.ts';
-import { must } from '../support/client.ts';
+import { must, waitFor } from '../support/client.ts';
 import { account, startStage } from '../support/stage.ts';
+import { change } from '../support/targets.ts';
 
 const stage = await startStage(t);
 const cli = await openCli(t, stage.kubeconfig);
@@ -101,12 +104,19 @@ t.test('a refused Transaction leaves no Secret', async (t) => {
   t.equal((await list()).length, before);
 });
 
+const interruption = new AbortController();
+const io = {
+  stdout: { write: () => true },
+  stderr: { write: () => true },
+  interrupted: interruption.signal,
+  program: 'janus',
+} as unknown as Io;
+
 /** What `apply` creates for the file, in this process: `ask` comes between its look and its writes. */
 async function createHere(name: string, ask: () => Promise<void> = async () => undefined, session = openSession(stage, {})) {
   const manifests = manifestsIn({ name: file, text: readFileSync(file, 'utf8') });
   const options = { isNamespaceGiven: true, serviceAccount: account, recreateImmutable: false, plainSecrets: false };
   const rest = { fieldManager: undefined, gate: undefined, name: { name }, namespace: stage.namespace, labels: stage.label };
-  const io = { stderr: { write: () => true } } as unknown as Io;
   return create({ session, io, isNewNameWanted: false, ask }, transactionIn(manifests, { ...options, ...rest }));
 }
 
@@ -144,4 +154,45 @@ t.test('what is there is compared only if the API server takes what is given, an
   must(await stage.client.delete(path));
   t.match(await cli.run(words), { code: 1, out: '', err: /Transaction lost is there, and is being deleted: wait/ });
   must(await stage.client.patch(path, { metadata: { finalizers: null } }));
+});
+
+t.test('a request for one that was deleted, and created again, meanwhile writes nothing', async (t) => {
+  const patch = change('Patch', 'beside', { data: { color: 'blue' } });
+  const stored = await stage.transaction('replaced', [patch]);
+  await stage.finished('replaced');
+  const session = openSession(stage, {});
+  let replacements = 0;
+  const request: typeof session.cluster.transport.request = async (sent, ...rest) => {
+    if (sent.method === 'PATCH' && replacements === 0) {
+      replacements += 1;
+      const path = `/apis/tx.janus.io/v1alpha1/namespaces/${stage.namespace}/transactions/replaced`;
+      must(await stage.client.delete(path));
+      await waitFor(async () => (await stage.client.get(path)).code === 404, 'it to be gone');
+      t.not(at(await stage.transaction('replaced', [patch]), 'metadata', 'uid'), at(stored, 'metadata', 'uid'));
+      await stage.finished('replaced');
+    }
+    return session.cluster.transport.request(sent, ...rest);
+  };
+  const meddled = { ...session, cluster: { ...session.cluster, transport: { ...session.cluster.transport, request } } };
+  const options = optionsOf({ yes: true });
+  const call: Call = {
+    io,
+    options,
+    operands: ['replaced'],
+    commands: [],
+    connect: async () => ({ ...meddled, namespace: stage.namespace }),
+  };
+  await t.rejects(run(call, 'undo'), { message: /it was deleted, and another one has its name\. Nothing was changed\.$/ });
+  t.equal(replacements, 1);
+  t.equal(at(await stage.read('replaced'), 'metadata', 'annotations', 'tx.janus.io/request-rollback'), undefined);
+});
+
+t.test('after Ctrl-C nothing is created', async (t) => {
+  const before = (await list()).length;
+  await t.rejects(
+    createHere('cancelled', async () => interruption.abort()),
+    { message: /^Interrupted: nothing more is created\.$/, code: 130 },
+  );
+  t.equal((await list()).length, before);
+  t.equal((await stage.client.get(`/apis/tx.janus.io/v1alpha1/namespaces/${stage.namespace}/transactions/cancelled`)).code, 404);
 });

@@ -19,7 +19,7 @@ export const commandLine: readonly Sabotage[] = [
     fault: 'apply prints what the API server says of a Transaction that holds a Secret',
     edits: [
       {
-        file: 'cli/run/creating.ts',
+        file: 'cli/run/written.ts',
         find: 'problemOf(isQuoted ? withoutMessage(answer) : answer,',
         replace: 'problemOf(answer,',
       },
@@ -81,5 +81,29 @@ export const commandLine: readonly Sabotage[] = [
       },
     ],
     caughtBy: ['test/cli/lines.test.ts', 'test/cli/transactions.test.ts'],
+  },
+  {
+    name: 'cli-request-for-another',
+    fault: 'a request goes to whatever Transaction has the name by then',
+    edits: [
+      {
+        file: 'cli/run/request.ts',
+        find: "if (textAt(seen, 'metadata', 'uid') !== textAt(object, 'metadata', 'uid')) throw replaced(wanted, request);",
+        replace: "if (textAt(seen, 'metadata', 'name') !== textAt(object, 'metadata', 'name')) throw replaced(wanted, request);",
+      },
+    ],
+    caughtBy: ['test/cli/secrets.test.ts'],
+  },
+  {
+    name: 'cli-creates-after-interrupt',
+    fault: 'an apply goes on with its writes after Ctrl-C',
+    edits: [
+      {
+        file: 'cli/io.ts',
+        find: 'if (interrupted.aborted) throw',
+        replace: 'if (interrupted.aborted && interrupted.reason === 0) throw',
+      },
+    ],
+    caughtBy: ['test/cli/secrets.test.ts'],
   },
 ];

@@ -5,6 +5,7 @@ import { KubeConfig } from '@kubernetes/client-node';
 import t from 'tap';
 import { createCluster } from '../../../server/kubernetes/cluster.ts';
 import { connect } from '../../../server/kubernetes/connect.ts';
+import { createConnection, otherServer } from '../../../server/kubernetes/connection.ts';
 import { kubeconfigConnection } from '../../../server/kubernetes/kubeconfig.ts';
 import { credentialsOf } from '../../../server/kubernetes/kubeconfig-connection.ts';
 import { podConnection } from '../../../server/kubernetes/pod.ts';
@@ -129,4 +130,14 @@ t.test('with the files of a Pod the API server answers, also once its token was 
   podFiles(token);
   t.equal((await opened.get(location, engine)).kind, 'ok', 'read again, though nobody was refused');
   await opened.close();
+});
+
+t.test('the credentials of another API server, which the kubeconfig names by now, are not sent', async (t) => {
+  let server = new URL('https://one.example.org');
+  const read = async () => ({ headers: { authorization: 'Bearer one' }, tls: {} });
+  const connection = createConnection(() => ({ server, read }));
+  t.match(await connection.credentials(), { headers: { authorization: 'Bearer one' } });
+  server = new URL('https://two.example.org');
+  connection.refused();
+  await t.rejects(connection.credentials(), { message: otherServer });
 });

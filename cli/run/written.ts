@@ -1,0 +1,43 @@
+// What a write of a Transaction came to: the object, or a Problem that says what is left and what to do next.
+import type { Failed } from '../../hooks/cluster.ts';
+import { mayQuoteSecrets } from '../../hooks/inspect.ts';
+import { type JsonObject, textAt } from '../../hooks/model/json.ts';
+import type { Session } from '../cluster/session.ts';
+import { problemOf } from '../cluster/transactions.ts';
+import type { createTransaction } from '../cluster/writes.ts';
+import { Problem } from '../problem.ts';
+
+/** Somebody, perhaps another apply of the same, has created a Transaction of that name since it was looked for. */
+export class MadeMeanwhile extends Problem {}
+
+/** `real`: of no dry run, with the Secret that it made before. */
+export function mustBeWritten(
+  answer: Awaited<ReturnType<typeof createTransaction>>,
+  session: Session,
+  transaction: JsonObject,
+  real?: { readonly secret: string | undefined },
+): JsonObject {
+  if (answer.kind === 'ok') return answer.body;
+  const attempt = { verb: 'create', namespace: textAt(transaction, 'metadata', 'namespace') };
+  const isNamed = textAt(transaction, 'metadata', 'name') !== undefined;
+  const isQuoted = mayQuoteSecrets(transaction);
+  const { message } = problemOf(isQuoted ? withoutMessage(answer) : answer, session, attempt);
+  if (answer.failure.kind === 'exists') throw new MadeMeanwhile(message);
+  const untold = isQuoted ? ' The answer may quote a Secret, and is not shown: janus plan names the fields.' : '';
+  throw new Problem(`${message}${untold}${real === undefined ? '' : afterwards(answer, real.secret, isNamed)}`);
+}
+
+export function withoutMessage(answer: Failed): Failed {
+  return { ...answer, failure: { ...answer.failure, message: '' } };
+}
+
+function afterwards({ failure }: Failed, secret: string | undefined, isNamed: boolean): string {
+  if (failure.kind !== 'transient' || failure.definitive) return leftOf(secret);
+  return isNamed
+    ? ' Whether it was created is not known: repeat the command, which then follows it, or look by janus list.'
+    : ` Whether it was created is not known: look by janus list before you repeat the command, which would create another one.${leftOf(secret)}`;
+}
+
+export function leftOf(secret: string | undefined): string {
+  return secret === undefined ? '' : ` Secret ${secret} with its contents is left: delete it, if no Transaction names it.`;
+}
