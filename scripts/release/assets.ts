@@ -21,10 +21,12 @@ interface Sources {
   readonly render: (folder: string) => readonly JsonObject[];
   /** Paths of the chart's files, in its folder. */
   readonly chart: readonly string[];
+  /** The package of the command line, by its name. */
+  readonly commandLine: Assets;
 }
 
 /** Throws one sentence where something is missing. */
-export async function makeAssets({ version, changelog, render, chart }: Sources): Promise<Assets> {
+export async function makeAssets({ version, changelog, render, chart, commandLine }: Sources): Promise<Assets> {
   const notes = notesOf(changelog, version);
   const missing = Object.keys(chartFiles).find((path) => !chart.includes(path));
   if (missing !== undefined) throw new Error(`charts/janus has no ${missing}: run npm run generate.`);
@@ -33,6 +35,7 @@ export async function makeAssets({ version, changelog, render, chart }: Sources)
     ['install-with-metacontroller.yaml', yamlOf(render('examples/confined'))],
     [`janus-${version}.tgz`, await chartOf(chart)],
     ['release-notes.md', Buffer.from(notes)],
+    ...commandLine,
   ]);
   return new Map([...assets, ['checksums.txt', checksumsOf(assets)]]);
 }

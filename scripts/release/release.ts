@@ -1,17 +1,15 @@
 // `npm run release -- vX.Y.Z [folder]`: makes the assets of a release in that folder (build/release), without network. The workflow calls it
 // and publishes what it made. Refuses in one sentence, with exit code 1 and nothing written.
 import { spawnSync } from 'node:child_process';
-import { existsSync, globSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { openKustomize } from '../../test/packaging/kustomize.ts';
 import { type Assets, makeAssets, notesOf } from './assets.ts';
 
 const root = join(import.meta.dirname, '../..');
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');
-const manifest = JSON.parse(read('package.json')) as {
-  readonly version: string;
-  readonly scripts: Readonly<Record<string, string>>;
-};
+const manifest = JSON.parse(read('package.json')) as { readonly version: string };
 
 try {
   await release(process.argv.slice(2));
@@ -30,14 +28,11 @@ async function release([tag = '', given = 'build/release']: readonly string[]): 
   const removals: (() => unknown)[] = [];
   const render = await openKustomize({ teardown: (removal) => removals.push(removal) });
   try {
-    publish(
-      await makeAssets({ version, changelog, render, chart: globSync('**/*.*', { cwd: join(root, 'charts/janus') }) }),
-      folder,
-    );
+    const chart = globSync('**/*.*', { cwd: join(root, 'charts/janus') });
+    publish(await makeAssets({ version, changelog, render, chart, commandLine: packedCommandLine() }), folder);
   } finally {
     for (const remove of removals) await remove();
   }
-  if (manifest.scripts['pack:cli'] !== undefined) packCommandLine(folder);
   process.stdout.write(`${globSync('*', { cwd: folder }).sort().join('\n')}\n`);
 }
 
@@ -51,8 +46,14 @@ function publish(assets: Assets, folder: string): void {
   renameSync(unfinished, folder);
 }
 
-/** It makes its own package and checksum. */
-function packCommandLine(folder: string): void {
-  const { status } = spawnSync('npm', ['run', 'pack:cli', '--silent', '--', folder], { cwd: root, stdio: ['ignore', 2, 2] });
-  if (status !== 0) throw new Error('npm run pack:cli failed, see above.');
+/** The package of the command line, by its name. */
+function packedCommandLine(): Assets {
+  const folder = mkdtempSync(join(tmpdir(), 'janus-release-'));
+  try {
+    const { status } = spawnSync('npm', ['run', 'pack:cli', '--silent', '--', folder], { cwd: root, stdio: ['ignore', 2, 2] });
+    if (status !== 0) throw new Error('npm run pack:cli failed, see above.');
+    return new Map(globSync('*', { cwd: folder }).map((name) => [name, readFileSync(join(folder, name))]));
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 }

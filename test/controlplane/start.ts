@@ -96,8 +96,9 @@ async function bringUp(run: Run, url: string, tokens: Tokens): Promise<ControlPl
   const { keeper, settings } = run;
   run.start('etcd');
   run.start('kube-apiserver');
-  const certificate = join(keeper.directory, certificateDirectory, 'apiserver.crt');
-  await becomesTrue(keeper, 'kube-apiserver to sign its certificate', () => existsSync(certificate));
+  // The key is written after the certificate: a certificate that is there may be half a one.
+  const key = join(keeper.directory, certificateDirectory, 'apiserver.key');
+  await becomesTrue(keeper, 'kube-apiserver to sign its certificate', () => existsSync(key));
   const kubeconfig = writeKubeconfigs(keeper.directory, url, tokens);
   const client = connect(kubeconfig);
   await apiServerReady(keeper, client);

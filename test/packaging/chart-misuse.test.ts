@@ -2,6 +2,7 @@
 // namespace that enforces Pod Security.
 import t from 'tap';
 import { at, isList, type JsonObject, textAt } from '../../hooks/model/json.ts';
+import { relatedResources } from '../../hooks/packages/customize.ts';
 import { connectToCluster } from '../support/install.ts';
 import { openHelm } from './helm.ts';
 import { inShort, openKustomize } from './kustomize.ts';
@@ -31,6 +32,8 @@ const refused: readonly (readonly [values: JsonObject, said: RegExp])[] = [
     /token\.secretName: expected another Secret than janus-sealing-key/,
   ],
   [{ networkPolicy: { apiServerPorts: [] } }, /apiServerPorts/],
+  [{ tls: { clientSecretName: 'mine' } }, /tls\.clientSecretName: expected tls\.secretName too/],
+  [{ packages: { kinds: true } }, /packages\.kinds: expected packages\.enabled too/],
 ];
 for (const [values, said] of refused)
   t.test(`refused: ${JSON.stringify(values)}`, async (t) => {
@@ -83,5 +86,31 @@ t.test('every Pod is admitted where Pod Security `restricted` is enforced', asyn
     const pod = { metadata: { name: 'one' }, spec: { ...(spec as JsonObject), serviceAccountName: 'default' } };
     const answer = await client.create('/api/v1/namespaces/restricted/pods', pod, { dryRun: 'All' });
     t.equal(answer.code, 201, `${name}: ${textAt(answer.body, 'message') ?? 'admitted'}`);
+  }
+});
+
+t.test('a variable that is given replaces that of the chart', async (t) => {
+  const { objects } = helm.render({ extraEnv: [{ name: 'HOST', value: '::' }] });
+  const deployment = objects.find(({ kind }) => kind === 'Deployment');
+  const [container] = (at(deployment, 'spec', 'template', 'spec', 'containers') ?? []) as readonly JsonObject[];
+  const env = at(container, 'env');
+  t.same(isList(env) ? env.filter((one) => textAt(one, 'name') === 'HOST') : env, [{ name: 'HOST', value: '::' }]);
+});
+
+t.test('a confined Metacontroller may watch all that wakes what it calls for', async (t) => {
+  const { objects } = helm.render({ metacontroller: { install: true }, packages: { enabled: true } });
+  const role = objects.find((one) => one.kind === 'ClusterRole' && textAt(one, 'metadata', 'name') === 'metacontroller');
+  const rules = (at(role, 'rules') ?? []) as readonly JsonObject[];
+  const mayWatch = ({ apiGroups, resources, verbs }: JsonObject, group: string, plural: string): boolean =>
+    [apiGroups, resources, verbs].every(isList) &&
+    (apiGroups as readonly string[]).includes(group) &&
+    (resources as readonly string[]).includes(plural) &&
+    (verbs as readonly string[]).includes('watch');
+  for (const related of relatedResources('uid', 'janus-packages')) {
+    const [group = '', plural = ''] = [textAt(related, 'apiVersion')?.split('/')[0], textAt(related, 'resource')];
+    t.ok(
+      rules.some((rule) => mayWatch(rule, group, plural)),
+      `${plural} of ${group}`,
+    );
   }
 });

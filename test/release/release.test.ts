@@ -20,7 +20,8 @@ const render = await openKustomize(t);
 const helm = await openHelm(t);
 const chart = globSync('**/*.*', { cwd: join(root, 'charts/janus') });
 const changelog = `# Changelog\n\n## [Unreleased]\n\n## [${version}] - 2026-12-01\n\n### Added\n\n- One.\n\n## [0.0.1]\n\n- Older.\n`;
-const make = () => makeAssets({ version, changelog, render, chart });
+const commandLine = new Map([[`kubectl-janus-${version}.tgz`, Buffer.from('packed')]]);
+const make = () => makeAssets({ version, changelog, render, chart, commandLine });
 
 t.test('two runs make equal bytes, and checksums of them', async (t) => {
   const [once, again] = [await make(), await make()];
@@ -120,6 +121,6 @@ t.test('refused in one sentence, with exit code 1 and nothing written', async (t
   }
   t.throws(() => notesOf('# Changelog\n\n## [Unreleased]\n', version), { message: /has no entry/ });
   const [lost = ''] = Object.keys(chartFiles);
-  const without = makeAssets({ version, changelog, render, chart: chart.filter((path) => path !== lost) });
+  const without = makeAssets({ version, changelog, render, commandLine, chart: chart.filter((path) => path !== lost) });
   await t.rejects(without, { message: `charts/janus has no ${lost}: run npm run generate.` });
 });

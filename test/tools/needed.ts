@@ -10,33 +10,52 @@ import { buildPackaging } from './packaging/packaging.ts';
 import { buildPrometheus } from './prometheus/prometheus.ts';
 import { buildRegistry } from './registry/registry.ts';
 
+type Build = (report: ReportLine) => Promise<unknown>;
+
 interface Need {
   /** How the paths of the tests begin. */
   readonly tests: string;
-  readonly build: (report: ReportLine) => Promise<unknown>;
+  readonly name: string;
+  readonly build: Build;
 }
 
+const withKubectl = [
+  ...['cli/', 'demo.test.ts', 'examples/', 'monitoring/'],
+  ...['packaging/cli-', 'packaging/kubectl-', 'threats/rotation.test.ts'],
+];
+
+/** Those that take longest come first: parts of them keep only one core busy. */
 const needs: readonly Need[] = [
-  ...['cli/', 'demo.test.ts', 'examples/', 'monitoring/', 'packaging/cli-', 'packaging/kubectl-', 'threats/rotation.test.ts'].map(
-    (tests) => ({
-      tests: `test/${tests}`,
-      build: buildKubectl,
-    }),
-  ),
-  { tests: 'test/cli/', build: installOldestNode },
-  { tests: 'test/monitoring/', build: buildPrometheus },
-  { tests: 'test/packaging/', build: buildPackaging },
-  { tests: 'test/packaging/', build: buildHelm },
-  { tests: 'test/gitops/', build: buildLua },
-  { tests: 'test/release/', build: buildHelm },
-  { tests: 'test/release/', build: buildPackaging },
-  { tests: 'test/packages/', build: buildPackages },
-  { tests: 'test/packages/', build: buildRegistry },
+  { tests: 'test/monitoring/', name: 'Prometheus', build: buildPrometheus },
+  { tests: 'test/packaging/', name: 'Helm', build: buildHelm },
+  { tests: 'test/release/', name: 'Helm', build: buildHelm },
+  { tests: 'test/packages/', name: 'registry', build: buildRegistry },
+  { tests: 'test/packaging/', name: 'kustomize', build: buildPackaging },
+  { tests: 'test/release/', name: 'kustomize', build: buildPackaging },
+  { tests: 'test/packages/', name: 'packages', build: buildPackages },
+  { tests: 'test/gitops/', name: 'Lua', build: buildLua },
+  { tests: 'test/cli/', name: 'Node', build: installOldestNode },
 ];
 
 /** Builds what these test files need. A tool that cannot be built fails the run: nothing is skipped. */
 export async function buildNeeded(files: readonly string[], report: ReportLine): Promise<void> {
-  for (const { tests, build } of needs) {
-    if (files.some((file) => file.startsWith(tests))) await build(report);
-  }
+  const isFor = (tests: string): boolean => files.some((file) => file.startsWith(tests));
+  // The others share most of their modules with the control plane, of which kubectl is a part.
+  if (withKubectl.some((tests) => isFor(`test/${tests}`))) await buildKubectl(report);
+  const wanted = new Map(needs.filter(({ tests }) => isFor(tests)).map(({ name, build }) => [build, name]));
+  await twoAtATime(
+    [...wanted].map(
+      ([build, name]) =>
+        () =>
+          build((line) => report(`${name}: ${line}`)),
+    ),
+  );
+}
+
+async function twoAtATime(builds: readonly (() => Promise<unknown>)[]): Promise<void> {
+  const queue = builds.values();
+  const worker = async (): Promise<void> => {
+    for (const build of queue) await build();
+  };
+  await Promise.all([worker(), worker()]);
 }

@@ -47,5 +47,9 @@
 {{- $_ := set $container "volumeMounts" (append $container.volumeMounts (dict "name" "packages" "mountPath" "/var/cache/janus-packages")) -}}
 {{- $_ := set .pod "volumes" (append .pod.volumes (dict "name" "packages" "emptyDir" (dict "sizeLimit" "2Gi"))) -}}
 {{- end -}}
-{{- $_ := set $container "env" (concat $env $values.extraEnv) -}}
+{{- $given := list -}}
+{{- range $values.extraEnv }}{{ $given = append $given .name }}{{ end -}}
+{{- $own := list -}}
+{{- range $env }}{{ if not (has .name $given) }}{{ $own = append $own . }}{{ end }}{{ end -}}
+{{- $_ := set $container "env" (concat $own $values.extraEnv) -}}
 {{- end -}}

@@ -56,6 +56,8 @@ Metacontroller. */ -}}
 {{- end -}}
 {{- if and .Values.packages.enabled (has "janus-packages" $names) }}{{ fail "namespaces: packages.enabled serves janus-packages already; take it from the list" }}{{ end -}}
 {{- if eq .Values.token.secretName "janus-sealing-key" }}{{ fail "token.secretName: expected another Secret than janus-sealing-key, which holds the key of snapshots" }}{{ end -}}
+{{- if and .Values.tls.clientSecretName (not .Values.tls.secretName) }}{{ fail "tls.clientSecretName: expected tls.secretName too: client certificates require TLS" }}{{ end -}}
+{{- if and .Values.packages.kinds (not .Values.packages.enabled) }}{{ fail "packages.kinds: expected packages.enabled too, which serves them" }}{{ end -}}
 {{- if eq .Values.sealingKey.source "chart" -}}
 {{- $key := lookup "v1" "Secret" .Release.Namespace "janus-sealing-key" -}}
 {{- if and $key (ne (dig "metadata" "labels" "app.kubernetes.io/managed-by" "" $key) .Release.Service) }}{{ fail "sealingKey.source: the Secret janus-sealing-key exists and was not made by the chart: set existing, which keeps it" }}{{ end -}}

@@ -1,6 +1,7 @@
 // What a diagnosis may not read or may not repeat, and how much it reads at the most.
 import t from 'tap';
 import type { Identity, ListOptions, Reader, Resource } from '../../../hooks/cluster.ts';
+import { clock } from '../../../server/clock.ts';
 import { crashLooping, waiting, warn } from '../../support/kubelet.ts';
 import { canary } from '../../threats/canaries.ts';
 import { deployment, deployments, mayListReplicaSets, startScene, template, waitsFor, web } from './scene.ts';
@@ -67,7 +68,7 @@ t.test('an answer that does not come is not waited for, and nothing is sent afte
   await scene.create(deployments, deployment());
   const requests: string[] = [];
   const silent = { ...scene.cluster, listMetadata: () => new Promise<never>(() => undefined) };
-  const words = await scene.diagnose(web, { reader: noted(silent, requests) });
+  const words = await scene.diagnose(web, { reader: noted(silent, requests), clock });
   const late = 'ReplicaSets and their Pods could not be read (DeadlineExceeded). Events could not be read (DeadlineExceeded).';
   t.equal(words, late);
   t.strictSame(requests, ['replicasets']);

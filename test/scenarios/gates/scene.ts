@@ -1,8 +1,7 @@
 // A namespace with a stand-in for kubelets and a ServiceAccount, to read diagnoses there.
-import type { Identity, Reader } from '../../../hooks/cluster.ts';
+import type { Clock, Identity, Reader } from '../../../hooks/cluster.ts';
 import { at, isList, type Json, type JsonObject, textAt } from '../../../hooks/model/json.ts';
 import { readDiagnosis } from '../../../hooks/observe/diagnosis.ts';
-import { clock } from '../../../server/clock.ts';
 import { locationOf, openCluster } from '../../server/kubernetes/real.ts';
 import { type Client, connect, freeNamespace, must, type Teardown, testKubeconfig, waitFor } from '../../support/client.ts';
 import { type Kubelet, startKubelet } from '../../support/kubelet.ts';
@@ -30,7 +29,11 @@ interface Parts {
   readonly sealed: boolean;
   readonly reader: Reader;
   readonly identity: Identity;
+  /** Of a machine without other work, by default: no time passes. */
+  readonly clock: Clock;
 }
+
+const still: Clock = { monotonic: () => 0, sleep: () => new Promise(() => undefined) };
 
 export const mayListReplicaSets: JsonObject = { apiGroups: ['apps'], resources: ['replicasets'], verbs: ['list'] };
 const mayListTheRest: JsonObject = { apiGroups: [''], resources: ['pods', 'events'], verbs: ['list'] };
@@ -67,7 +70,7 @@ export async function startScene(
     diagnose: async (suffix, parts = {}) => {
       const object = await read(suffix);
       const location = await locationOf(cluster, object, namespace);
-      return readDiagnosis({ reader: cluster, clock, identity: deployer, sealed: false, ...parts, location, object });
+      return readDiagnosis({ reader: cluster, clock: still, identity: deployer, sealed: false, ...parts, location, object });
     },
   };
 }
