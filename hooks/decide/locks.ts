@@ -33,7 +33,12 @@ export function acquireLocks(observation: Observation, view: LockView, taking: T
     case 'acquired':
       return taking.acquired();
     case 'acquire':
-      return { ...acquisition, kind: 'acquire', because: `acquiring ${view.locks.length} locks` };
+      return {
+        ...acquisition,
+        kind: 'acquire',
+        meanwhile: taking.waiting('acquiring locks'),
+        because: `acquiring ${view.locks.length} locks`,
+      };
     case 'blocked':
       return blocked(observation, acquisition, taking);
   }

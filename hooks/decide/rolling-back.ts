@@ -61,7 +61,7 @@ function reacquire(observation: Observation, view: ItemView, entry: SnapshotEntr
     now,
   );
   if (acquisition.kind === 'acquire')
-    return { ...acquisition, kind: 'acquire', because: `the lock on ${describe(entry.target)} was lost` };
+    return { ...acquisition, kind: 'acquire', meanwhile: status, because: `the lock on ${describe(entry.target)} was lost` };
   return undoLater(
     status,
     view.index,

@@ -28,6 +28,8 @@ export type Step =
       readonly kind: 'acquire';
       readonly create: readonly Lock[];
       readonly replace: readonly { readonly lock: Lock; readonly lease: JsonObject }[];
+      /** What is stored if it takes more than this call: since when it waits, and the names of the Leases. */
+      readonly meanwhile: Status;
       readonly because: string;
     }
   | { readonly kind: 'renew'; readonly leases: readonly JsonObject[]; readonly because: string }

@@ -1,10 +1,14 @@
 import type { Write } from '../cluster.ts';
+import type { Step } from '../decide/step.ts';
+import { waitOut } from '../decide/waiting.ts';
 import type { Failure } from '../model/failure.ts';
 import type { LockState } from '../observe/observation.ts';
-import { answer, type Done, type Result, stoppedBy, waitForRecovery } from './answer.ts';
+import { answer, answerWith, type Done, type Result, stoppedBy } from './answer.ts';
+
+type Acquire = Extract<Step, { kind: 'acquire' }>;
 
 /** Taken ones are known now; the names of others' are to be read: then it is decided again. */
-export function takenLocks(done: Done): Result {
+export function takenLocks(step: Acquire, done: Done): Result {
   const { outcome, carry, observation } = done;
   const locks = new Map<string, LockState>(carry.locks);
   const acquired = new Set(carry.acquired);
@@ -14,9 +18,10 @@ export function takenLocks(done: Done): Result {
     if (answered.kind === 'ok') {
       locks.set(name, { kind: 'present', object: answered.object });
       acquired.add(name);
-    } else if (answered.failure.kind === 'transient') return waitForRecovery(done, 'acquiring locks');
+    } else if (answered.failure.kind === 'transient')
+      return answerWith(waitOut(step.meanwhile, 'acquiring locks', answered.failure));
     else if (isRefused(write, answered.failure)) {
-      return refused(done, `the Lease ${observation.engineNamespace}/${name} was refused: ${answered.failure.message}`);
+      return refused(step, done, `the Lease ${observation.engineNamespace}/${name} was refused: ${answered.failure.message}`);
     } else heldNames.add(name);
   }
   return { kind: 'again', carry: { ...carry, checked: true, locks, acquired, heldNames } };
@@ -27,8 +32,10 @@ function isRefused({ verb }: Write, { kind }: Failure): boolean {
   return kind === 'refused' || (kind === 'absent' && verb === 'create');
 }
 
-// A lock that the engine may not take is the operator's to mend; before anything was applied the Transaction ends.
-function refused({ observation }: Done, message: string): Result {
-  if (observation.status.phase === 'Pending') return answer(stoppedBy(observation, message, 'LockRefused'));
-  return answer({ ...observation.status, message: `waiting: ${message}` }, { seconds: 5 });
+// A lock that the engine may not take is the operator's to mend; before anything was applied the Transaction ends. It names all its
+// Leases: those that were taken beside the refused one are released.
+function refused({ meanwhile }: Acquire, { observation }: Done, message: string): Result {
+  if (observation.status.phase === 'Pending')
+    return answer(stoppedBy({ ...observation, status: meanwhile }, message, 'LockRefused'));
+  return answer({ ...meanwhile, message: `waiting: ${message}` }, { seconds: 5 });
 }

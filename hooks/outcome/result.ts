@@ -27,7 +27,7 @@ export function resultOf(step: Step, done: Done): Result {
     case 'lookLater':
       return { kind: 'again', carry: { ...withoutDiagnosis(done.carry), awaitLeft: step.awaitLeft }, pause: step.pause };
     case 'acquire':
-      return takenLocks(done);
+      return takenLocks(step, done);
     case 'renew':
       return againUnlessHeld(done, 'renewing locks');
     case 'sign':
@@ -45,9 +45,7 @@ export function resultOf(step: Step, done: Done): Result {
     case 'compensate':
       return afterCompensation(step, done);
     case 'release':
-      return transientOf(done.outcome) === undefined
-        ? answer(released(done.observation.status, unsettledAtRelease(done.observation)))
-        : waitForRecovery(done, 'releasing locks');
+      return afterRelease(done);
     case 'releaseFields':
       return afterReleaseFields(step, done);
     case 'expire':
@@ -55,6 +53,13 @@ export function resultOf(step: Step, done: Done): Result {
     case 'cleanUp':
       return afterCleanUp(done);
   }
+}
+
+// A Lease that has moved is looked at again: it may still be ours.
+function afterRelease(done: Done): Result {
+  if (transientOf(done.outcome) !== undefined) return waitForRecovery(done, 'releasing locks');
+  if (failuresOf(done.outcome).some(({ kind }) => kind === 'stale')) return again(done);
+  return answer(released(done.observation.status, unsettledAtRelease(done.observation)));
 }
 
 // It was of a gate that does not end badly now.

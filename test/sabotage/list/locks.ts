@@ -184,4 +184,17 @@ export const locks: readonly Sabotage[] = [
     ],
     caughtBy: ['test/hooks/outcome/conditions.test.ts'],
   },
+  {
+    name: 'refused-lease-beside-taken-ones',
+    fault: 'a Transaction that ends because a Lease is refused keeps those that it has taken beside it',
+    edits: [
+      {
+        file: 'hooks/outcome/locks.ts',
+        find: "answer(stoppedBy({ ...observation, status: meanwhile }, message, 'LockRefused'));",
+        replace:
+          "answer(stoppedBy({ ...observation, status: observation.status }, message, meanwhile.phase === 'Failed' ? 'Refused' : 'LockRefused'));",
+      },
+    ],
+    caughtBy: ['test/hooks/outcome/result.test.ts', 'test/scenarios/locks/refused-locks.test.ts'],
+  },
 ];
