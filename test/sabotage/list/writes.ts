@@ -65,8 +65,8 @@ export const writes: readonly Sabotage[] = [
     edits: [
       {
         file: 'server/kubernetes/unready.ts',
-        find: 'if (!isRefusal(answer)) return answer;',
-        replace: 'if (!isRefusal(answer) || request !== undefined) return answer;',
+        find: 'if (!isRefusal(answer) || readiness.wasKnown(sentAt)) return answer;',
+        replace: 'if (!isRefusal(answer) || !readiness.wasKnown(-1)) return answer;',
       },
     ],
     caughtBy: ['test/server/kubernetes/unready.test.ts'],

@@ -1,7 +1,9 @@
 // Refusals of an API server that starts: they count only once it is ready (server/kubernetes/unready.ts).
+import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
-import type { Identity, Write } from '../../../hooks/cluster.ts';
+import type { Failed, Identity, Write } from '../../../hooks/cluster.ts';
 import type { KubernetesCluster } from '../../../server/kubernetes/cluster.ts';
+import { failureOfAnswer } from '../../../server/kubernetes/failures.ts';
 import type { ApiRequest } from '../../../server/kubernetes/requests.ts';
 import { failed, type Transport } from '../../../server/kubernetes/transport.ts';
 import { freeNamespace } from '../../support/client.ts';
@@ -84,23 +86,53 @@ t.test('a review that denies is put again too', async (t) => {
   t.same(await cluster.allowed(question, engine), { kind: 'ok', allowed: true });
 });
 
-t.test('what a ready API server refuses is refused', async (t) => {
-  const cluster = opened({ refusals: 2, isStarting: false, sent: [] });
-  t.match(failureOf(await cluster.get(location, engine)), { kind: 'refused', code: 403, reason: 'Forbidden', definitive: true });
+const refused = { kind: 'refused', code: 403, reason: 'Forbidden', definitive: true } as const;
+
+t.test('what a ready API server refuses is refused; for a while each refusal is one request', async (t) => {
+  const moment: Moment = { refusals: 100, isStarting: false, sent: [] };
+  const cluster = opened(moment);
+  const get = async () => failureOf(await cluster.get(location, engine));
+  t.match(await Promise.all([get(), get(), get()]), [refused, refused, refused]);
+  const paths = moment.sent.map(({ path }) => path);
+  t.same([paths.length, paths.filter((path) => path === '/readyz').length], [7, 1], 'three twice, and one question');
+  moment.isStarting = true;
+  t.match(await get(), refused);
+  t.equal(moment.sent.length, 8);
 });
 
-t.test('where nothing is known of its readiness, a refusal counts', async (t) => {
-  const moment: Moment = { refusals: 2, isStarting: false, sent: [] };
-  const cluster = openCluster({
-    instrument: (real) => ({
-      request(request, _identity, isLate) {
-        moment.sent.push(request);
-        const path = request.path === '/readyz' ? '/no-such-path' : request.path;
-        return real.request({ ...request, path }, nobody, isLate);
-      },
-      close: () => real.close(),
-    }),
+/** A real API server behind a way that answers the question for readiness otherwise. */
+function behind(readiness: Failed, meddle: () => Promise<unknown> = async () => undefined): KubernetesCluster {
+  const instrument = (real: Transport): Transport => ({
+    async request(request, _identity, isLate) {
+      if (request.path === '/readyz') return readiness;
+      await meddle();
+      return real.request(request, nobody, isLate);
+    },
+    close: () => real.close(),
   });
+  const cluster = openCluster({ instrument, writeTimeout: 2_000 });
   t.teardown(() => cluster.close());
-  t.match(failureOf(await cluster.get(location, engine)), { kind: 'refused', code: 403 });
+  return cluster;
+}
+
+t.test('where nothing is known of its readiness, a refusal counts', async (t) => {
+  const headers = { 'content-type': 'text/html' };
+  for (const code of [200, 302, 401, 404]) {
+    const page = failed(failureOfAnswer({ code, headers, body: undefined }));
+    t.match(failureOf(await behind(page).get(location, engine)), refused, `${code}`);
+  }
+});
+
+t.test('what takes more than half of its lifetime to be refused is not cut off by a second try', async (t) => {
+  const ready = failed(failureOfAnswer({ code: 200, headers: {}, body: undefined }));
+  let tries = 0;
+  const cluster = behind(ready, async () => {
+    tries += 1;
+    await sleep(1_200);
+  });
+  const missing: Write = { ...write, location: { ...location, name: 'three' }, object: configMap('three') };
+  t.match(failureOf(await cluster.send(missing)), { kind: 'transient', code: 503, definitive: true });
+  t.equal(tries, 1);
+  t.match(failureOf(await cluster.send(missing)), refused, 'the next try counts');
+  t.equal(tries, 2);
 });
