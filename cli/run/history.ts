@@ -1,5 +1,6 @@
-import { at, isList, type JsonObject } from '../../hooks/model/json.ts';
+import { at, isList, type Json, type JsonObject } from '../../hooks/model/json.ts';
 import { groupOf } from '../../hooks/model/reference.ts';
+import type { Session } from '../cluster/session.ts';
 import { listTransactions } from '../cluster/transactions.ts';
 import type { Call } from '../command/command.ts';
 import { note, say } from '../io.ts';
@@ -13,10 +14,7 @@ export async function run({ io, options, operands, connect }: Call): Promise<num
   const session = await connect();
   const namespace = options.flag('allNamespaces') ? undefined : session.namespace;
   const objects = newestFirst(await listTransactions(session, namespace));
-  const rows =
-    wanted === undefined
-      ? objects.map(rowOf)
-      : objects.flatMap((one) => rowsFor(one, wanted, { place: session.namespace, everywhere: namespace === undefined }));
+  const rows = wanted === undefined ? objects.map(rowOf) : await rowsAbout(objects, wanted, session, namespace);
   if (rows.length > 0) say(io, ...tableOf([...columns, ...(wanted === undefined ? ['MESSAGE'] : ['CHANGE', 'STATE'])], rows));
   else note(io, nothing(operands[0], namespace));
   return exits.done;
@@ -56,32 +54,57 @@ function cellsOf({ namespace, name, createdAt, startedAt, endedAt, phase, done }
   return [namespace, name, age, phase, done, took];
 }
 
-interface Scope {
-  readonly place: string;
-  readonly everywhere: boolean;
+/** A row for each change of that object. */
+async function rowsAbout(
+  objects: readonly JsonObject[],
+  wanted: Wanted,
+  session: Session,
+  namespace: string | undefined,
+): Promise<readonly (readonly string[])[]> {
+  const targets = objects.flatMap((one) => changesIn(one).map(targetIn)).filter((target) => hasName(target, wanted));
+  const scope: Scope = { place: session.namespace, isClusterScoped: await clusterScoped(targets, session, namespace) };
+  return objects.flatMap((one) => rowsFor(one, wanted, scope));
 }
 
-/**
- * A row for each change of that object, in the namespace of the command. Of all namespaces also those whose target names none: it may be of
- * a cluster-scoped kind.
- */
-function rowsFor(object: JsonObject, wanted: Wanted, { place, everywhere }: Scope): readonly (readonly string[])[] {
-  const view = viewOf(object);
+/** An object of a cluster-scoped kind is the same one, whatever the namespace of the Transaction. */
+async function clusterScoped(targets: readonly Target[], session: Session, namespace: string | undefined) {
+  const found = new Set<string>();
+  for (const key of new Set(namespace === undefined ? targets.map(kindKey) : [])) {
+    const [apiVersion = '', kind = ''] = key.split(' ');
+    const answer = await session.cluster.resource(apiVersion, kind);
+    if (answer.kind === 'ok' && !answer.resource.namespaced) found.add(key);
+  }
+  return (target: Target): boolean => found.has(kindKey(target));
+}
+
+function kindKey({ apiVersion, kind }: Target): string {
+  return `${apiVersion} ${kind}`;
+}
+
+function changesIn(object: JsonObject): readonly Json[] {
   const changes = at(object, 'spec', 'changes');
-  return (isList(changes) ? changes : []).flatMap((change, index) => {
-    if (!isAbout(targetIn(change), wanted, { own: everywhere ? place : view.namespace, wanted: place })) return [];
+  return isList(changes) ? changes : [];
+}
+
+interface Scope {
+  /** The namespace of the command. */
+  readonly place: string;
+  readonly isClusterScoped: (target: Target) => boolean;
+}
+
+function rowsFor(object: JsonObject, wanted: Wanted, { place, isClusterScoped }: Scope): readonly (readonly string[])[] {
+  const view = viewOf(object);
+  return changesIn(object).flatMap((change, index) => {
+    const target = targetIn(change);
+    const isThere = isClusterScoped(target) || (target.namespace ?? view.namespace) === place;
+    if (!isThere || !hasName(target, wanted)) return [];
     const { type = '', state = '' } = view.changes[index] ?? {};
     return [[...cellsOf(view), type, state]];
   });
 }
 
-interface Namespaces {
-  readonly own: string;
-  readonly wanted: string;
-}
-
-/** `deployment/web` and `Deployment.apps/web` are the same. A target of a cluster-scoped kind has no namespace of its own. */
-function isAbout({ apiVersion, kind, name, namespace }: Target, wanted: Wanted, { own, wanted: place }: Namespaces): boolean {
+/** `deployment/web` and `Deployment.apps/web` are the same. */
+function hasName({ apiVersion, kind, name }: Target, wanted: Wanted): boolean {
   const kinds = [kind, `${kind}.${groupOf(apiVersion)}`].map((one) => one.toLowerCase());
-  return kinds.includes(wanted.kind) && name === wanted.name && (namespace ?? own) === place;
+  return kinds.includes(wanted.kind) && name === wanted.name;
 }

@@ -30,6 +30,8 @@ export interface Exchange {
 
 const connectTimeout = 5_000;
 const idle = 10_000;
+/** Hosts and addresses to which connections are kept; the one that was used least recently gives way. */
+const mostPools = 64;
 /** Bytes. */
 const mostDiscarded = 16_384;
 
@@ -40,7 +42,15 @@ export function createExchange(connections: number, requestTimeout: number): Exc
     const address = ledBy === undefined ? undefined : admittedAddress(url.hostname, await addressesOf(url.hostname), ledBy);
     const key = `${url.origin} ${address ?? ''}`;
     const pool = pools.get(key) ?? createPool(url, address, connections, requestTimeout);
+    // The last one in the Map is the one that was used last.
+    pools.delete(key);
     pools.set(key, pool);
+    const [oldest] = pools;
+    if (pools.size > mostPools && oldest !== undefined) {
+      pools.delete(oldest[0]);
+      // Requests that are under way come to their end.
+      oldest[1].close().catch(() => undefined);
+    }
     return pool;
   };
   return {

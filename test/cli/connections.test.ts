@@ -229,7 +229,7 @@ t.test('connections that break, and a token that expires, lose nothing of what i
   const { code, out } = await following.finished;
   t.equal(code, 0, out);
   t.match(out, /Committed 2\/2 done\n/);
-  t.ok(runs() > 3, `${runs()} runs, of which the third failed`);
+  t.ok(runs() >= 3, `${runs()} runs, of which the third failed`);
 });
 
 t.test('digits above 2^53 survive, in and out', async (t) => {

@@ -40,3 +40,28 @@ t.test('c is read only once the tags of d are requested, which b requires', { ti
   t.equal(tree.kind, 'resolved', JSON.stringify(tree));
   t.strictSame(listed.toSorted(), ['b', 'c', 'd'], 'each list is requested once');
 });
+
+t.test('a package that requires sources with more tags than are kept is refused, with few of them in memory', async (t) => {
+  const many = Array.from({ length: 300_000 }, (_, index) => `v1.0.${index}`);
+  let [listed, atOnce, most] = [0, 0, 0];
+  const registry: Registry = {
+    async tags() {
+      listed += 1;
+      atOnce += 1;
+      most = Math.max(most, atOnce);
+      await new Promise((resolve) => setImmediate(resolve));
+      atOnce -= 1;
+      return { kind: 'ok', tags: many };
+    },
+    digest: async ({ source, version }) => ({ kind: 'ok', digest: digestOf(source, version) }),
+    read: async (_source, _digest, take) => {
+      const dependsOn = Array.from({ length: 200 }, (_, index) => ({ provider: sourceOf(`p${index}`), version: '>=v1.0.0' }));
+      take({ apiVersion: 'meta.pkg.crossplane.io/v1', kind: 'Provider', metadata: { name: 'a' }, spec: { dependsOn } });
+      return { kind: 'ok' };
+    },
+  };
+  const reference = { source: sourceOf('a'), version: 'v1.0.0' };
+  const tree = await readTree({ name: 'a', kind: 'Provider', reference, skipsDependencies: false, installed: [] }, registry);
+  t.match(tree, { kind: 'refused', faults: [{ reason: 'InvalidPackage', message: /at most 2000 packages, .* 500000 tags/ }] });
+  t.ok(listed <= 16 && most <= 8, `${listed} lists, ${most} at once`);
+});

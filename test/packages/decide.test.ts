@@ -236,11 +236,17 @@ t.test('a stage that somebody deleted before it was rolled back is named', async
     { name: 'a', purpose: 'Packages', digest: '' },
     { name: 'b', purpose: 'Revisions', digest: '' },
   ] as const;
-  const found = [{ metadata: { name: 'a' }, status: { phase: 'RolledBack' } }];
-  const scene = (made: number) => ({ ...moment, namespace, ptx: ptxOf({ phase: 'RollingBack', stages, made }), found });
-  t.match(rollBack(scene(1)).status, { phase: 'Releasing', outcome: undefined }, 'b was never made');
+  const stage = (name: string, phase: string): JsonObject => ({ metadata: { name }, status: { phase } });
+  const undo = (made: number, ...found: readonly JsonObject[]) =>
+    rollBack({ ...moment, namespace, ptx: ptxOf({ phase: 'RollingBack', stages, made }), found }).status;
+  t.match(undo(1, stage('a', 'RolledBack')), { phase: 'Releasing', outcome: undefined, made: 0 }, 'b was never made');
   const message = /Transaction b, a stage of it, was deleted before it was rolled back/;
-  t.match(rollBack(scene(2)).status.outcome, { reason: 'RollbackIncomplete', isFinal: true, message });
+  const lost = undo(2, stage('a', 'RolledBack'));
+  // By its step nothing can be retried: the other stages are cleaned up.
+  t.match(lost.outcome, { reason: 'RollbackIncomplete', step: 'Installation', isFinal: true, message });
+  const half = undo(2, stage('b', 'RolledBack'), stage('a', 'Committed'));
+  t.match(half, { phase: 'RollingBack', made: 1 }, 'b is undone, and may be deleted by anybody');
+  t.match(undo(half.made, stage('a', 'RolledBack')), { phase: 'Releasing', outcome: undefined });
 });
 
 t.test('names: one source has one name, and one name has one source', async (t) => {

@@ -3,6 +3,9 @@ import { existsSync, globSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { packageReasons } from '../../hooks/packages/model/fault.ts';
+import { mostTags } from '../../hooks/packages/observe/ahead.ts';
+import { mostPackages } from '../../hooks/packages/observe/tree.ts';
+import { mostChecks } from '../../hooks/packages/resolve/knowledge.ts';
 import { limits } from '../../server/registry/limits.ts';
 import { checklist } from './checklist.ts';
 
@@ -39,7 +42,20 @@ t.test('the bounds are those of the code', async (t) => {
     ([, digits = '', unit]) => Number(digits.replaceAll(' ', '')) * (unit === undefined ? 1 : 1024 * 1024),
   );
   const { manifestBytes, tags, layerBytes, unpackedBytes, tarEntries, documentBytes, levels, values, objects } = limits;
-  t.same(told, [manifestBytes, tags, layerBytes, unpackedBytes, tarEntries, documentBytes, levels, values, objects]);
+  t.same(told, [
+    manifestBytes,
+    tags,
+    mostTags,
+    mostPackages,
+    mostChecks,
+    layerBytes,
+    unpackedBytes,
+    tarEntries,
+    documentBytes,
+    levels,
+    values,
+    objects,
+  ]);
 });
 
 t.test('the checklist', async (t) => {

@@ -28,7 +28,7 @@ export function sharedNames(packages: readonly Named[]): readonly PackageFault[]
 export function takenName({ kind, name, source }: Named, found: string | undefined): readonly PackageFault[] {
   const live = found === undefined ? undefined : readReference(found)?.source;
   if (live === undefined || live === source) return [];
-  const why = `${kind} ${name}: expected a package of ${source}, found one of ${live}: remove it, or install from ${live}`;
+  const why = `${kind} ${name}: expected a package of ${source}, found one of ${live}: use that source. To delete the ${kind} would delete its CRDs and all their objects`;
   return [packageFault('InvalidPackage', why)];
 }
 

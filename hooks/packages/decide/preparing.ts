@@ -30,14 +30,20 @@ export function isAsResolved(ptx: PackageTransaction, lock: JsonObject | undefin
 }
 
 export function prepare(scene: Preparing): Move {
-  const { ptx, now, lock, preparation, namespace } = scene;
+  const { ptx, lock, preparation } = scene;
   const { status } = ptx;
   if (ptx.isDeleting) return going(abandoned(status, scene), 'it is being deleted');
   if (!isAsResolved(ptx, lock)) return going(lostLock(status, scene), 'the Lock is not as it was');
   const fault = faultOf(ptx);
   if (fault !== undefined) return failed(scene, 'InvalidPackage', fault, true);
-  if (preparation === undefined || preparation.kind === 'unfinished') return reading(scene);
-  if (preparation.kind === 'failed') return notGiven(scene, preparation.failure);
+  if (isOverdue(scene)) return tooSlow(scene);
+  if (preparation?.kind === 'failed') return notGiven(scene, preparation.failure);
+  return preparation?.kind === 'ready' ? store(scene, preparation) : staying(status, 'the time of the call is over', 0.2);
+}
+
+function store(scene: Preparing, preparation: Extract<Preparation, { kind: 'ready' }>): Move {
+  const { ptx, now, namespace } = scene;
+  const { status } = ptx;
   const { prepared, existing } = preparation;
   if (prepared.length > mostStages)
     return failed(scene, 'InvalidPackage', `it would take ${prepared.length} stages, at most ${mostStages} are possible`);
@@ -62,13 +68,15 @@ export function prepare(scene: Preparing): Move {
   };
 }
 
-/** Nobody else comes to the Lock meanwhile: a registry that never answers in time ends the try. Validation may have taken as long. */
-function reading(scene: Preparing): Move {
-  const { ptx, now } = scene;
-  if (now < millisecondsOf(ptx.status.tryTime) + 2 * longestReading)
-    return staying(ptx.status, 'the time of the call is over', 0.2);
+/** Nobody else comes to the Lock meanwhile: what can never be read and stored in time ends the try. Validation may have taken as long. */
+function isOverdue({ ptx, now }: Preparing): boolean {
+  return now >= millisecondsOf(ptx.status.tryTime) + 2 * longestReading;
+}
+
+function tooSlow(scene: Preparing): Move {
   const minutes = longestReading / 60_000;
-  return notGiven(scene, { kind: 'unavailable', message: `the packages could not be read again within ${minutes} minutes` });
+  const message = `the packages could not be read again and stored within ${minutes} minutes`;
+  return notGiven(scene, { kind: 'unavailable', message });
 }
 
 function notGiven(scene: Preparing, failure: RegistryFailure): Move {

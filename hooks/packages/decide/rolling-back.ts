@@ -5,7 +5,7 @@ import type { PackageTransaction } from '../model/package-transaction.ts';
 import { advanced, millisecondsOf, type Status } from '../model/status.ts';
 import type { Moment } from './ends.ts';
 import { going, type Move, staying } from './move.ts';
-import { undoLast } from './undo.ts';
+import { isUndone, undoLast } from './undo.ts';
 
 interface RollingBack extends Moment {
   readonly ptx: PackageTransaction;
@@ -15,16 +15,32 @@ interface RollingBack extends Moment {
 }
 
 export function rollBack(scene: RollingBack): Move {
-  const { ptx, now, found } = scene;
+  const { now, found } = scene;
+  const ptx = { ...scene.ptx, status: withoutUndone(scene) };
   const { status } = ptx;
-  const undone = undoLast(scene, found);
+  const undone = undoLast({ ...scene, ptx }, found);
   if (undone.kind === 'move') return undone.move;
   if (undone.kind === 'failed') return going(left(ptx, undone.stage), 'a stage could not be undone');
-  const lost = lostStage(scene);
-  if (lost !== undefined) return going(gone(ptx, lost), 'a stage was deleted before it was rolled back');
+  const lost = status.stages.slice(0, status.made).find(({ name }) => stageOf(scene, name) === undefined);
+  if (lost !== undefined) return going(gone(ptx, lost.name), 'a stage was deleted before it was rolled back');
   const settled = millisecondsOf(status.settledTime);
   if (settled > now) return staying(status, 'a request that made a stage may be late', (settled - now) / 1000);
   return going(advanced(status, { phase: 'Releasing' }), 'everything is rolled back');
+}
+
+function stageOf({ found }: RollingBack, name: string | undefined): JsonObject | undefined {
+  return found.find((stage) => textAt(stage, 'metadata', 'name') === name);
+}
+
+/** A stage that is undone is made no more, and may be deleted by anybody. */
+function withoutUndone(scene: RollingBack): Status {
+  const { status } = scene.ptx;
+  let { made } = status;
+  for (let last = stageOf(scene, status.stages[made - 1]?.name); last !== undefined && isUndone(last); ) {
+    made -= 1;
+    last = stageOf(scene, status.stages[made - 1]?.name);
+  }
+  return made === status.made ? status : advanced(status, { made });
 }
 
 /** An undo that left something is final, and its stages stay, so that their rollback can be tried again. */
@@ -37,22 +53,18 @@ function left(ptx: PackageTransaction, stage: JsonObject): Status {
   );
 }
 
-/** A stage that was made and is not there: whoever deleted it took the way back along. */
-function lostStage({ ptx: { status }, found }: RollingBack): string | undefined {
-  const names = new Set(found.map((stage) => textAt(stage, 'metadata', 'name')));
-  return status.stages.slice(0, status.made).find(({ name }) => !names.has(name))?.name;
-}
-
+/** Whoever deleted the stage took the way back along: nothing can be retried, so the others need not stay. */
 function gone(ptx: PackageTransaction, name: string): Status {
   return incomplete(
     ptx,
     `Transaction ${name}, a stage of it, was deleted before it was rolled back: what it had changed stays; compare its objects with the package that the Lock names`,
+    'Installation',
   );
 }
 
-function incomplete({ status }: PackageTransaction, what: string): Status {
+function incomplete({ status }: PackageTransaction, what: string, step: 'Rollback' | 'Installation' = 'Rollback'): Status {
   const message = `${status.outcome?.message ?? ''}; the rollback is incomplete: ${what}`;
-  const outcome = { kind: 'Failed', step: 'Rollback', reason: 'RollbackIncomplete', message, isFinal: true } as const;
+  const outcome = { kind: 'Failed', step, reason: 'RollbackIncomplete', message, isFinal: true } as const;
   return advanced(status, { phase: 'Releasing', outcome });
 }
 

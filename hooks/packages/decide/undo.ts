@@ -23,7 +23,7 @@ export function phaseOf(stage: JsonObject): string {
 }
 
 /** Whether nothing of it is in the cluster: it was rolled back, or it ended before it applied anything. */
-function isUndone(stage: JsonObject): boolean {
+export function isUndone(stage: JsonObject): boolean {
   const [phase, items] = [phaseOf(stage), at(stage, 'status', 'items')];
   return phase === 'RolledBack' || (phase === 'Failed' && !(isList(items) ? items : []).some(mayBeLeft));
 }

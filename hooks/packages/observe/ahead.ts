@@ -10,15 +10,40 @@ interface Asked {
   readonly skipsDependencies: boolean;
 }
 
+type List = ReturnType<Registry['tags']>;
+
+export interface Ahead extends Registry {
+  /** Whether all lists together have more tags than are kept; those that were not requested yet then fail. */
+  isFull(): boolean;
+}
+
+/** Of one tree. A hundred thousand tags of one source take some 8 MiB. */
+export const mostTags = 500_000;
+const atOnce = 8;
+
 /**
  * Requests the tags of what a package requires as soon as its meta object is read, while others are still read: resolution requires
- * them next. Each list is requested once.
+ * them next. Each list is requested once, a few at a time: what a package names must not fill the memory of the hook.
  */
-export function listingAhead(registry: Registry, { installed, skipsDependencies }: Asked): Registry {
-  const lists = new Map<string, ReturnType<Registry['tags']>>();
+export function listingAhead(registry: Registry, { installed, skipsDependencies }: Asked): Ahead {
+  const lists = new Map<string, List>();
   const present = new Set(installed.map(({ source }) => source));
-  const tags = (source: string): ReturnType<Registry['tags']> => {
-    const list = lists.get(source) ?? registry.tags(source);
+  const lanes: Promise<unknown>[] = Array.from({ length: atOnce }, () => Promise.resolve());
+  let total = 0;
+  const isFull = (): boolean => total > mostTags;
+  const listed = async (source: string): List => {
+    if (isFull())
+      return { kind: 'failed', failure: { kind: 'invalid', message: `${source}: not listed, the tree has too many tags` } };
+    const answer = await registry.tags(source);
+    if (answer.kind === 'ok') total += answer.tags.length;
+    return answer;
+  };
+  const tags = (source: string): List => {
+    const known = lists.get(source);
+    if (known !== undefined) return known;
+    const lane = lists.size % atOnce;
+    const list = (lanes[lane] ?? Promise.resolve()).then(() => listed(source));
+    lanes[lane] = list.catch(() => undefined);
     lists.set(source, list);
     return list;
   };
@@ -26,6 +51,7 @@ export function listingAhead(registry: Registry, { installed, skipsDependencies 
     for (const source of skipsDependencies ? [] : rangesIn(object)) if (!present.has(source)) tags(source).catch(() => undefined);
   };
   return {
+    isFull,
     tags,
     digest: (reference) => registry.digest(reference),
     read: (source, digest, take) =>

@@ -10,7 +10,7 @@ import type { Version } from '../model/version.ts';
 import type { Registry, RegistryFailed, RegistryFailure } from '../registry.ts';
 import { type Fetched, type Known, keyOf, type Needs, type Release } from '../resolve/knowledge.ts';
 import { type Question, type Resolution, type Resolved, resolve } from '../resolve/resolution.ts';
-import { listingAhead } from './ahead.ts';
+import { type Ahead, listingAhead, mostTags } from './ahead.ts';
 
 export interface Asked {
   /** The name of the package object. */
@@ -48,7 +48,7 @@ export async function readTree(asked: Asked, registry: Registry): Promise<Tree> 
   return treeFrom(asked, listingAhead(registry, asked));
 }
 
-async function treeFrom(asked: Asked, registry: Registry): Promise<Tree> {
+async function treeFrom(asked: Asked, registry: Ahead): Promise<Tree> {
   const root = await readRelease(asked.reference, registry);
   if ('kind' in root) return root;
   if (root.meta.kind !== asked.kind)
@@ -58,25 +58,27 @@ async function treeFrom(asked: Asked, registry: Registry): Promise<Tree> {
   return resolved(asked, root, registry);
 }
 
-async function resolved(asked: Asked, root: Read, registry: Registry): Promise<Tree> {
+async function resolved(asked: Asked, root: Read, registry: Ahead): Promise<Tree> {
   const { name, skipsDependencies, installed, reference } = asked;
   const question: Question = { installed, root: { ...reference, name, skipsDependencies, digest: root.digest, meta: root.meta } };
   const known: Knowing = { tags: new Map(), packages: new Map() };
   let resolution = resolve(question, known);
   while (resolution.kind === 'needs') {
-    if (isTooLarge(known)) return refused(packageFault('InvalidPackage', `${reference.source}: ${tooLarge}`));
+    if (known.packages.size + resolution.packages.length > mostPackages) return tooLarge(reference);
     const failed = await learn(resolution, known, registry);
+    if (registry.isFull()) return tooLarge(reference);
     if (failed !== undefined) return failed;
-    resolution = resolve(question, known);
+    resolution = resolve(question, known, resolution.checks);
   }
   return resolution.kind === 'refused' ? refused(resolution.fault) : treeOf(resolution, known, root, asked);
 }
 
-const [mostPackages, mostTags] = [2_000, 500_000];
-const tooLarge = `expected at most ${mostPackages} packages with ${mostTags} tags in its tree, found more`;
+/** That are read for one tree. */
+export const mostPackages = 2_000;
 
-function isTooLarge({ packages, tags }: Knowing): boolean {
-  return packages.size > mostPackages || [...tags.values()].reduce((sum, { length }) => sum + length, 0) > mostTags;
+function tooLarge({ source }: PackageReference): Tree {
+  const most = `at most ${mostPackages} packages, which have at most ${mostTags} tags`;
+  return refused(packageFault('InvalidPackage', `${source}: expected ${most}, in its tree, found more`));
 }
 
 function refused(...faults: readonly PackageFault[]): Tree {

@@ -53,7 +53,7 @@ function newTarget(source: string, installed: Installed | undefined, demands: re
     );
   const candidates = candidatesFor(source, installed, knowledge);
   if (candidates === undefined) return { kind: 'unknown' };
-  const key = [source, ...demands.map((demand) => demand.constraints)].join('\n');
+  const key = JSON.stringify([source, ...demands.map((demand) => demand.constraints)]);
   const found = knowledge.firstAdmitted(key, () =>
     candidates.find((text) => isAdmitted({ tag: text, digest: undefined }, demands, knowledge)),
   );

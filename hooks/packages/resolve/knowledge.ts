@@ -44,6 +44,8 @@ export interface Knowledge {
   needs(): Needs | undefined;
   /** How many packages were looked up, known or not. */
   looked(): number;
+  /** How many terms were compared so far. */
+  checks(): number;
   /** The first of these versions that all constraints admit; what was found before is not looked for again. */
   firstAdmitted(key: string, find: () => string | undefined): string | undefined;
 }
@@ -51,29 +53,35 @@ export interface Knowledge {
 /** What a hostile package requires could take minutes of the processor, in which the hook serves nobody. */
 export class TooMuch extends Error {}
 
-/** Constraints that one resolution looks at; a tree of 200 packages takes some thousands. */
-const mostChecks = 1_000_000;
+/** Terms of constraints that are compared for one tree, in all rounds of its resolution; one of 200 packages takes some ten thousand. */
+export const mostChecks = 5_000_000;
 
-export function consult(known: Known): Knowledge {
-  const ordered = new Map<string, readonly Version[]>();
+/** Lists stay as they were read, so they are put in order once for all rounds. */
+const ordered = new WeakMap<readonly string[], readonly Version[]>();
+
+function inOrder(tags: readonly string[]): readonly Version[] {
+  const known = ordered.get(tags);
+  if (known !== undefined) return known;
+  const versions = tags
+    .map(readCompleteVersion)
+    .filter((version) => version !== undefined)
+    .sort(falling);
+  ordered.set(tags, versions);
+  return versions;
+}
+
+/** `spent`: checks of the rounds before. */
+export function consult(known: Known, spent: number): Knowledge {
   const read = new Map<string, Constraint>();
   const looked = new Set<string>();
   const admitted = new Map<string, string | undefined>();
-  let checks = 0;
+  let checks = spent;
   const missing = { tags: new Set<string>(), packages: new Map<string, Release>() };
-  const order = (source: string): readonly Version[] | undefined => {
-    const tags = known.tags.get(source);
-    if (tags === undefined) missing.tags.add(source);
-    return tags
-      ?.map(readCompleteVersion)
-      .filter((version) => version !== undefined)
-      .sort(falling);
-  };
   return {
     versions(source) {
-      const versions = ordered.get(source) ?? order(source);
-      if (versions !== undefined) ordered.set(source, versions);
-      return versions;
+      const tags = known.tags.get(source);
+      if (tags === undefined) missing.tags.add(source);
+      return tags === undefined ? undefined : inOrder(tags);
     },
     fetched(release) {
       looked.add(keyOf(release));
@@ -82,10 +90,10 @@ export function consult(known: Known): Knowledge {
       return found;
     },
     constraint(text) {
-      checks += 1;
-      if (checks > mostChecks) throw new TooMuch(`more than ${mostChecks} constraints would have to be checked`);
       const constraint = read.get(text) ?? readConstraint(text) ?? { kind: 'range', text, anyOf: [] };
       read.set(text, constraint);
+      checks += weightOf(constraint);
+      if (checks > mostChecks) throw new TooMuch(`more than ${mostChecks} terms of constraints would have to be compared`);
       return constraint;
     },
     needs() {
@@ -94,11 +102,17 @@ export function consult(known: Known): Knowledge {
       return { tags: [...missing.tags].sort(), packages: keys.flatMap((key) => missing.packages.get(key) ?? []) };
     },
     looked: () => looked.size,
+    checks: () => checks,
     firstAdmitted(key, find) {
       if (!admitted.has(key)) admitted.set(key, find());
       return admitted.get(key);
     },
   };
+}
+
+function weightOf(constraint: Constraint): number {
+  if (constraint.kind === 'digest') return 1;
+  return constraint.anyOf.reduce((sum, { terms }) => sum + terms.length, 1);
 }
 
 /** Versions that differ only after `+` are ordered by their texts, so that the order of the tags does not matter. */

@@ -19,7 +19,8 @@ export interface Question {
 export type Resolution =
   | { readonly kind: 'resolved'; readonly packages: readonly Resolved[]; readonly lock: readonly JsonObject[] }
   | { readonly kind: 'refused'; readonly fault: PackageFault }
-  | ({ readonly kind: 'needs' } & Needs);
+  /** `checks`: what it has spent, for the next round. */
+  | ({ readonly kind: 'needs'; readonly checks: number } & Needs);
 
 /** A package of the tree, changed or not. */
 export interface Resolved {
@@ -42,9 +43,10 @@ export interface Resolved {
   readonly meta: Meta | undefined;
 }
 
-export function resolve(question: Question, known: Known): Resolution {
+/** `spent`: `checks` of the round before. */
+export function resolve(question: Question, known: Known, spent = 0): Resolution {
   try {
-    return resolution(question, known);
+    return resolution(question, known, spent);
   } catch (thrown) {
     if (!(thrown instanceof TooMuch)) throw thrown;
     const message = `${question.root.source}: ${thrown.message}; require fewer packages, or fewer constraints`;
@@ -52,8 +54,8 @@ export function resolve(question: Question, known: Known): Resolution {
   }
 }
 
-function resolution(question: Question, known: Known): Resolution {
-  const knowledge = consult(known);
+function resolution(question: Question, known: Known, spent: number): Resolution {
+  const knowledge = consult(known, spent);
   const scene = sceneOf(question);
   const found = search(scene, knowledge);
   if (found.kind === 'found') return resolved(found.state, scene, question, knowledge);
@@ -61,7 +63,7 @@ function resolution(question: Question, known: Known): Resolution {
     const fault = refusalOf(found.state, found.isCertain, scene, knowledge);
     return { kind: 'refused', fault };
   }
-  return { kind: 'needs', ...(knowledge.needs() ?? { tags: [], packages: [] }) };
+  return { kind: 'needs', checks: knowledge.checks(), ...(knowledge.needs() ?? { tags: [], packages: [] }) };
 }
 
 function sceneOf({ root, installed }: Question): Scene {

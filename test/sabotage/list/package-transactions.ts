@@ -68,8 +68,8 @@ export const packageTransactions: readonly Sabotage[] = [
   }),
   entry('ptx-preparing-for-ever', 'a registry that never answers in time keeps the Lock for ever', {
     file: hook('decide/preparing'),
-    find: '+ 2 * longestReading)',
-    replace: '+ now)',
+    find: '+ 2 * longestReading;',
+    replace: '+ now + 1;',
   }),
   entry('ptx-contents-believed', 'contents of a stage are not compared with their digest', {
     file: hook('plan/contents'),
@@ -201,8 +201,8 @@ export const packageTransactions: readonly Sabotage[] = [
     edits: [
       {
         file: 'hooks/packages/resolve/knowledge.ts',
-        find: 'const mostChecks = 1_000_000;',
-        replace: 'const mostChecks = 1_000_000_000;',
+        find: 'export const mostChecks = 5_000_000;',
+        replace: 'export const mostChecks = 5_000_000_000;',
       },
     ],
     caughtBy: ['test/packages/resolve.test.ts'],
