@@ -22,10 +22,10 @@ export async function runProgram(words: readonly string[], io: Io): Promise<numb
 
 function codeOfError(error: unknown, io: Io): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? exits.done : exits.wrongUse;
-  const isInterrupted = io.interrupted.aborted;
-  if (!(error instanceof Problem) && !isInterrupted) throw error;
   if (error instanceof Problem) note(io, `${io.program}: ${error.message}`);
-  return isInterrupted || !(error instanceof Problem) ? exits.interrupted : error.code;
+  if (io.interrupted.aborted) return exits.interrupted;
+  if (error instanceof Problem) return error.code;
+  throw error;
 }
 
 /** All commands. `done` receives the exit code of the one that ran. */

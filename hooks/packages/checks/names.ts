@@ -1,9 +1,11 @@
 // Names of package objects leave the registry out: two sources can come to one name, and one source can have two.
 
 import { type PackageFault, packageFault } from '../model/fault.ts';
-import { revisionName } from '../model/names.ts';
+import { nameInRevision, revisionName } from '../model/names.ts';
 import type { PackageKind } from '../model/package.ts';
 import { readReference } from '../model/reference.ts';
+
+const anyDigest = `sha256:${'0'.repeat(64)}`;
 
 interface Named {
   readonly kind: PackageKind;
@@ -34,8 +36,9 @@ export function takenName({ kind, name, source }: Named, found: string | undefin
 
 /** `revision`: what the Lock names for the source of the wanted package. */
 export function otherName({ kind, name, source }: Named, revision: string | undefined): readonly PackageFault[] {
-  const stem = (text: string): string => text.replace(/-[0-9a-f]{12}$/, '');
-  if (revision === undefined || stem(revision) === stem(revisionName(name, `sha256:${'0'.repeat(64)}`))) return [];
-  const why = `${kind} ${name}: expected the name ${stem(revision)}, under which ${source} is installed, found ${name}: update that one`;
+  if (revision === undefined) return [];
+  const installed = nameInRevision(revision);
+  if (installed === nameInRevision(revisionName(name, anyDigest))) return [];
+  const why = `${kind} ${name}: expected the name ${installed}, under which ${source} is installed, found ${name}: update that one`;
   return [packageFault('InvalidPackage', why)];
 }

@@ -2,7 +2,7 @@
 import { decodeItem, isNotRestored } from '../../model/item.ts';
 import { at, isList, type JsonObject, textAt } from '../../model/json.ts';
 import type { PackageTransaction } from '../model/package-transaction.ts';
-import { advanced, millisecondsOf, type Status } from '../model/status.ts';
+import { advanced, millisecondsOf, type Stage, type Status } from '../model/status.ts';
 import type { Moment } from './ends.ts';
 import { going, type Move, staying } from './move.ts';
 import { isUndone, undoLast } from './undo.ts';
@@ -28,18 +28,18 @@ export function rollBack(scene: RollingBack): Move {
   return going(advanced(status, { phase: 'Releasing' }), 'everything is rolled back');
 }
 
-function stageOf({ found }: RollingBack, name: string | undefined): JsonObject | undefined {
+function stageOf({ found }: RollingBack, name: string): JsonObject | undefined {
   return found.find((stage) => textAt(stage, 'metadata', 'name') === name);
 }
 
 /** A stage that is undone is made no more, and may be deleted by anybody. */
 function withoutUndone(scene: RollingBack): Status {
   const { status } = scene.ptx;
-  let { made } = status;
-  for (let last = stageOf(scene, status.stages[made - 1]?.name); last !== undefined && isUndone(last); ) {
-    made -= 1;
-    last = stageOf(scene, status.stages[made - 1]?.name);
-  }
+  const isMade = ({ name }: Stage): boolean => {
+    const stage = stageOf(scene, name);
+    return stage === undefined || !isUndone(stage);
+  };
+  const made = status.stages.slice(0, status.made).findLastIndex(isMade) + 1;
   return made === status.made ? status : advanced(status, { made });
 }
 

@@ -15,6 +15,11 @@ export function revisionName(name: string, digest: string): string {
   return dnsLabel(`${name.slice(0, longestStem)}-${digest.replace(/^sha256:/, '').slice(0, digestLetters)}`);
 }
 
+/** The name of the package of that revision, as `revisionName` has cut it. */
+export function nameInRevision(revision: string): string {
+  return revision.replace(/-[0-9a-f]{12}$/, '');
+}
+
 /** Keeps small letters and digits of the first 63 characters, turns separators into `-`, and drops all others. */
 export function dnsLabel(text: string): string {
   const kept = [...text.slice(0, longestLabel)].map((one, index) => {

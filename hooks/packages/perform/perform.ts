@@ -1,7 +1,7 @@
 // Sends the writes of a move, one after the other; the first that fails ends it. Once the call is late nothing is sent: another process may
 // believe by then that this one is gone (PackageParts.lateness).
 import type { Writer } from '../../cluster.ts';
-import type { Failure } from '../../model/failure.ts';
+import { deadlineExceeded, type Failure } from '../../model/failure.ts';
 import type { Deed } from '../decide/move.ts';
 
 interface Performed {
@@ -9,19 +9,12 @@ interface Performed {
   readonly failure?: Failure;
 }
 
-const tooLate: Failure = {
-  kind: 'transient',
-  code: 0,
-  reason: 'Timeout',
-  message: 'the time of the call is over, and the next call goes on',
-  fields: [],
-  definitive: true,
-};
+const outOfTime = deadlineExceeded('the time of the call is over, and the next call goes on');
 
 export async function perform(deeds: readonly Deed[], writer: Writer, isLate: () => boolean): Promise<Performed> {
   let writes = 0;
   for (const deed of deeds) {
-    if (isLate()) return { writes, failure: tooLate };
+    if (isLate()) return { writes, failure: outOfTime };
     const answer = await writer.send(deed.write, isLate);
     if (answer.kind === 'failed' && !isHarmless(deed, answer.failure)) return { writes, failure: answer.failure };
     writes += 1;

@@ -1,7 +1,7 @@
 // The packages that change, from the Lock as it is and as it will be.
 import { at, equalJson, type JsonObject, textAt } from '../../model/json.ts';
 import { type Installed, readLock } from '../model/lock.ts';
-import { packageName } from '../model/names.ts';
+import { nameInRevision, packageName } from '../model/names.ts';
 import { kindOf, type PackageKind } from '../model/package.ts';
 import type { Wanted } from '../model/package-transaction.ts';
 import { writeReference } from '../model/reference.ts';
@@ -51,7 +51,7 @@ function changedOf(next: Installed, old: Installed | undefined, wanted: Wanted):
   const { source, digest = '' } = next;
   const version = next.tag ?? digest;
   const leaves = old === undefined || old.name === next.name ? {} : { leaves: old.name };
-  const dependency = old === undefined ? packageName(source) : old.name.replace(/-[0-9a-f]{12}$/, '');
+  const dependency = old === undefined ? packageName(source) : nameInRevision(old.name);
   const given = String(at(wanted.spec, 'package'));
   return {
     kind,

@@ -3,7 +3,7 @@
 import type { JsonObject } from '../../model/json.ts';
 import { type PackageFault, packageFault } from '../model/fault.ts';
 import { type Installed, lockEntry } from '../model/lock.ts';
-import { packageName, revisionName } from '../model/names.ts';
+import { nameInRevision, packageName, revisionName } from '../model/names.ts';
 import type { Meta } from '../model/package.ts';
 import { dependenciesFirst } from './cycles.ts';
 import type { Root, Scene } from './graph.ts';
@@ -114,7 +114,7 @@ function releaseOf(source: string, { choice }: State, { root, installed }: Scene
 
 /** The Lock names revisions: the name of the package, and twelve letters of a digest. */
 function nameIn(entry: Installed | undefined): string {
-  return (entry?.name ?? '').replace(/-[0-9a-f]{12}$/, '');
+  return nameInRevision(entry?.name ?? '');
 }
 
 interface Named {

@@ -177,8 +177,8 @@ export const packageTransactions: readonly Sabotage[] = [
     edits: [
       {
         file: 'hooks/packages/perform/perform.ts',
-        find: 'if (isLate()) return { writes, failure: tooLate };',
-        replace: 'if (isLate() && deeds.length === 0) return { writes, failure: tooLate };',
+        find: 'if (isLate()) return { writes, failure: outOfTime };',
+        replace: 'if (isLate() && deeds.length === 0) return { writes, failure: outOfTime };',
       },
     ],
     caughtBy: ['test/packages/decide.test.ts'],
