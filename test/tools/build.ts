@@ -18,7 +18,8 @@ export interface Tools extends Module {
 
 export type ReportLine = (line: string) => void;
 
-const commonFlags = ['-trimpath', '-buildvcs=false', '-mod=readonly'];
+// Without debugging information the compiler takes an eighth less time, and the linker (-s -w) would drop it in any case.
+const commonFlags = ['-trimpath', '-buildvcs=false', '-mod=readonly', '-gcflags=all=-dwarf=false'];
 
 /** The cache of this version. */
 function cacheDirectory(tools: Tools, env: NodeJS.ProcessEnv): string {

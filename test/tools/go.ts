@@ -19,7 +19,8 @@ interface GoRun {
   readonly stderr: string;
 }
 
-const environment = { CGO_ENABLED: '0', GOWORK: 'off', GOOS: '', GOARCH: '' };
+// GOGC: a build is short of processor time, not of memory.
+const environment = { CGO_ENABLED: '0', GOWORK: 'off', GOOS: '', GOARCH: '', GOGC: '400' };
 
 /** Runs `go` in that folder for this machine and nothing else, whatever a surrounding workspace or cross compilation says. */
 export function runGo(
