@@ -22,7 +22,7 @@ const shares: Readonly<Record<string, number>> = {
   S07: 1201,
   S08: 797,
   S09: 83,
-  S10: 4001,
+  S10: 1201,
   S11: 601,
   S12: 997,
   S13: 23,

@@ -1,4 +1,4 @@
-// Somebody else writes between any two calls. What they write after the engine has read the object is never lost, and writes
+// Somebody else writes between any two requests. What they write after the engine has read the object is never lost, and writes
 // outside of the content that we change never stop us.
 import { at, isList, type Json, type JsonObject, textAt } from '../../hooks/model/json.ts';
 import { type Answer, must } from '../support/client.ts';
@@ -6,6 +6,7 @@ import { type Calm, type Case, caseOf } from './case.ts';
 import { allTargets, contentOf, type Evidence, type Target } from './evidence.ts';
 import { violations } from './invariants.ts';
 import { namesOf } from './names.ts';
+import type { PortCall } from './port.ts';
 import type { Run } from './run.ts';
 import { base64, type Story } from './story.ts';
 
@@ -92,13 +93,24 @@ export function foreignCases(story: Story, { calls }: Calm): readonly Case[] {
   const kinds = writes.filter(
     ({ id, needsStatus }) => !isOfWidgets || needsStatus === true || id === 'same-field' || id === 'no-op',
   );
-  return calls.flatMap(({ number }) =>
-    lettersOf(story).flatMap((letter) =>
-      kinds
-        .filter(({ needsStatus }) => isOfWidgets || needsStatus !== true)
-        .map((write) => foreignCase(story, { number, letter, write })),
-    ),
+  return lettersOf(story).flatMap((letter) =>
+    calls
+      .filter(concerning(letter))
+      .flatMap(({ number }) =>
+        kinds
+          .filter(({ needsStatus }) => isOfWidgets || needsStatus !== true)
+          .map((write) => foreignCase(story, { number, letter, write })),
+      ),
   );
+}
+
+/**
+ * A write to an object can change places with a request that neither reads nor writes it, and nothing differs. So somebody writes
+ * before each request that concerns the object, and before the first of each call of the hook: that stands for all other moments.
+ */
+function concerning(letter: Letter): (call: PortCall, index: number, all: readonly PortCall[]) => boolean {
+  return ({ method, name, hookCall }, index, all) =>
+    name.endsWith(`-${letter}`) || method === 'listMetadata' || all[index - 1]?.hookCall !== hookCall;
 }
 
 const letters: readonly Letter[] = ['b', 'c', 'd'];

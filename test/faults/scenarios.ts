@@ -75,7 +75,7 @@ const counted: readonly CountedScenario[] = [
   { id: 'S09', what: 'answers are stored late', stories: [...most, recreateRollback], casesOf: lateAnswers },
   {
     id: 'S10',
-    what: 'somebody writes between any two calls',
+    what: 'somebody writes between any two requests',
     stories: [...two, commitWidgets, rollbackWidgets, applied, appliedAndUndone, recreateCommit, recreateRollback],
     casesOf: foreignCases,
   },
