@@ -56,7 +56,7 @@ export async function attempt(
     hookCalls: run.hookCalls.filter((call) => call.portCalls <= portCalls),
     struckAt,
     hadHookFaults: given.hookFaults !== undefined,
-    isOneByOne: (given.timing ?? world).callBudget === 0,
+    isOneByOne: (given.timing?.callBudget ?? world.callBudget) === 0,
     before: new Map([...before, ...run.since]),
     after,
     finally: await targets(run),

@@ -1,10 +1,11 @@
-// Generated objects and changes, from test/generated, with a crash, a lost answer or a late write somewhere: at the end all is as
+// Generated objects and changes, from test/generated, with a crash, a lost answer or a late write at a random request: at the end all is as
 // before, managedFields included.
 import fc from 'fast-check';
 import { at, type JsonObject, textAt } from '../../hooks/model/json.ts';
 import { type Ending, type Plan, plan, type Target } from '../generated/arbitraries.ts';
 import { withOwners } from '../generated/run.ts';
 import { apiVersionOf, writeAs } from '../generated/world.ts';
+import { chanceOf } from '../soak/random.ts';
 import { pathIn } from '../support/stage.ts';
 import { change } from '../support/targets.ts';
 import { attempt } from './attempt.ts';
@@ -80,24 +81,34 @@ function stopOf(ending: Ending): readonly StoryEvent[] {
   return [{ when, act: ({ controller }, names) => askBack(controller, names) }];
 }
 
-const strikes: readonly Fault[] = [
-  { kind: 'after' },
+const kills: readonly Fault[] = [{ kind: 'before' }, { kind: 'after' }];
+const others: readonly Fault[] = [
   { kind: 'lost' },
   { kind: 'unsent' },
   { kind: 'late', calls: 12, crash: true },
   { kind: 'late', calls: 60, crash: false },
 ];
 
-/** A fault at one of the first hundred calls, and the refusal of the change that the plan marks for it. */
+/** Most runs have more requests than these. */
+const requests = 80;
+
+/** Every second process is killed. */
+function strikeOf(seed: number): { readonly at: number; readonly fault: Fault } {
+  const chance = chanceOf(seed);
+  return { at: 1 + chance.below(requests), fault: chance.oneOf(chance.happens(0.5) ? kills : others) };
+}
+
+/** A fault at a random request, and the refusal of the change that the plan marks for it. */
 function faultsOf({ ending }: Plan, seed: number, names: () => Names): (call: PortCall) => Fault | undefined {
   const refusal = wrongAnswers.find(({ id }) => id === '422')?.failure;
+  const strike = strikeOf(seed);
   let isRefused = ending.kind !== 'refused';
   return ({ number, method, identity, name }) => {
     if (!isRefused && refusal !== undefined && ending.kind === 'refused' && method === 'send' && identity === 'serviceAccount') {
       isRefused = name === nameOf(names(), ending.change);
       if (isRefused) return { kind: 'fails', failure: refusal };
     }
-    return number === 1 + ((seed * 37) % 100) ? strikes[seed % strikes.length] : undefined;
+    return number === strike.at ? strike.fault : undefined;
   };
 }
 

@@ -175,11 +175,28 @@ export function secondHalvesAnnounced(evidence: Evidence): readonly string[] {
 }
 
 function outOfOrder(evidence: Evidence): readonly string[] {
-  const sent = evidence.portCalls.filter(
-    ({ method, identity, outcome }) => method === 'send' && identity === 'serviceAccount' && outcome === 'ok',
-  );
+  const sent = evidence.portCalls.filter(({ method, identity }) => method === 'send' && identity === 'serviceAccount');
   const byCall = Object.values(Object.groupBy(sent, ({ hookCall, engine }) => `${hookCall} of engine ${engine}`));
-  return byCall.flatMap((writes = []) => jumps(evidence, writes));
+  return byCall.flatMap((writes = []) => [
+    ...jumps(
+      evidence,
+      writes.filter(({ outcome }) => outcome === 'ok'),
+    ),
+    ...afterRefusal(writes),
+  ]);
+}
+
+/** Final, whatever the object is read to be by then. */
+const isFinal = (outcome: string): boolean => /^(400|403|422) /.test(outcome);
+
+/** V2: a target that did not end well is the last one of its call. */
+function afterRefusal(writes: readonly PortCall[]): readonly string[] {
+  const lastOf = (name: string): number => writes.findLastIndex((write) => write.name === name);
+  const refused = writes.findIndex(({ name, outcome }, index) => isFinal(outcome) && lastOf(name) === index);
+  const next = refused < 0 ? undefined : writes.slice(refused + 1).find(({ outcome }) => outcome === 'ok');
+  return next === undefined
+    ? []
+    : [`call ${next.hookCall} of engine ${next.engine} changed ${next.name} after ${writes[refused]?.name} was refused`];
 }
 
 function jumps(evidence: Evidence, writes: readonly PortCall[]): readonly string[] {

@@ -183,6 +183,11 @@ const portCall = {
   what: '',
 } as const;
 
+function afterRefusal(): Pick<Evidence, 'portCalls' | 'hookCalls'> {
+  const { portCalls, hookCalls } = inOneCall(names.a, names.b);
+  return { hookCalls, portCalls: portCalls.map((call, index) => (index === 0 ? { ...call, outcome: '403 Forbidden' } : call)) };
+}
+
 /** The evidence of a calm run with these writes in its one call. */
 function inOneCall(...written: readonly string[]): Pick<Evidence, 'portCalls' | 'hookCalls'> {
   return { portCalls: written.map((name) => ({ ...portCall, name })), hookCalls: [{ ...hookCall, number: portCall.hookCall }] };
@@ -254,6 +259,7 @@ const broken: readonly (readonly [keyof typeof invariants, string, Evidence])[] 
   ],
   ['I8 announced, in order', 'two', { ...calm, isOneByOne: true, ...inOneCall(names.a, names.b) }],
   ['I8 announced, in order', 'there and back', { ...calm, ...inOneCall(names.a, names.b, names.a) }],
+  ['I8 announced, in order', 'after a refusal', { ...calm, ...afterRefusal() }],
   ['I8 announced, in order', 'not announced', { ...calm, events: [snapshot, creation, update, statusEvent(committed)] }],
   [
     'I8 announced, in order',

@@ -41,7 +41,7 @@ export interface RunOptions {
   /** The fault for a call during the deletion of the Transactions, after the story, by its number from there on. */
   readonly whileDeleted?: (number: number) => Fault | undefined;
   /** Longer deadlines, for runs in which somebody acts between the requests: that takes the engine's time. */
-  readonly timing?: Timing;
+  readonly timing?: Partial<Timing>;
   /** Objects of others that are not as they were left, once all is over, in words. */
   readonly bystanders?: () => Promise<readonly string[]>;
 }
@@ -129,7 +129,8 @@ async function goOn(run: Run, call: PortCall): Promise<void> {
 }
 
 /** A new process of the engine, without memory. */
-export function startEngine(world: World, board: Board, timing = usual(world)): Hook {
+export function startEngine(world: World, board: Board, given: Partial<Timing> = {}): Hook {
+  const timing = { ...usual(world), ...given };
   const { cluster, sealer } = world;
   board.engines += 1;
   return createSync({
