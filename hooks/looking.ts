@@ -3,6 +3,7 @@
 import type { Call } from './call.ts';
 import type { Reader } from './cluster.ts';
 import { firstLease } from './decide/guards.ts';
+import type { Step } from './decide/step.ts';
 import { withdrawn } from './decide/undo-transitions.ts';
 import { dueOf } from './due.ts';
 import { isAccountedFor, mayLandUntil } from './in-flight/in-flight.ts';
@@ -12,7 +13,7 @@ import { isUnderWay } from './model/phase.ts';
 import type { Status } from './model/status.ts';
 import { type Ahead, createAhead } from './observe/ahead.ts';
 import type { Carry } from './observe/carry.ts';
-import type { NotLive } from './observe/live.ts';
+import { type NotLive, readTransaction } from './observe/live.ts';
 import { type Looked, look } from './observe/look.ts';
 import type { Observation, Presence } from './observe/observation.ts';
 import { observe } from './observe/observe.ts';
@@ -70,6 +71,21 @@ export async function see(serving: Serving, call: Call, before: Before): Promise
   const lookedAt = clock.monotonic();
   const live = await lookPatiently(serving, call);
   return live.kind === 'live' ? standOn({ ...live, target, lookedAt, nowAt: lookedAt, ahead: createAhead() }, before) : live;
+}
+
+/**
+ * Whether the Transaction has moved while a change was observed for longer than a look counts: somebody may have asked to stop it. A
+ * look around a Delete of 500 kinds takes that long.
+ */
+export async function movedMeanwhile(
+  { parts, session }: Serving,
+  { transaction, lookedAt }: Stand,
+  step: Step,
+): Promise<boolean> {
+  const { clock, timing } = parts;
+  if (step.kind !== 'apply' || clock.monotonic() < lookedAt + (timing.lookAge ?? Number.POSITIVE_INFINITY)) return false;
+  const live = await readTransaction(session.cluster, transaction);
+  return live.kind !== 'live' || live.transaction.resourceVersion !== transaction.resourceVersion;
 }
 
 // The running status continues the stored status from which this call started, and no other.

@@ -14,7 +14,7 @@ import { mayGoOn } from './decide/window.ts';
 import { dueOf } from './due.ts';
 import { patienceInCall } from './gates/interval.ts';
 import { nameWriter, signWrite } from './locks/lease.ts';
-import { type Before, observeStand, type Stand, see } from './looking.ts';
+import { type Before, movedMeanwhile, observeStand, type Stand, see } from './looking.ts';
 import { createMemory, createTurns } from './memory.ts';
 import { type Carry, emptyCarry } from './observe/carry.ts';
 import type { NotLive } from './observe/live.ts';
@@ -77,6 +77,8 @@ async function signAhead({ parts, memory, session, writer }: Serving, { uid }: C
 async function takeStep(serving: Serving, stand: Stand, carry: Carry): Promise<CompletedStep> {
   const observation = await observeStand(serving, stand, carry);
   const step = decide(observation);
+  if (await movedMeanwhile(serving, stand, step))
+    return completedStep(serving, stand, carry, { observation, step, outcome: [], result: { kind: 'again', carry } });
   const planned = plan(step, observation, serving.parts.sealer);
   const outcome = await performOf(serving, stand, { observation, step, planned, carry });
   const result = resultOf(step, { observation, plan: planned, outcome, carry, packer: serving.parts.sealer });

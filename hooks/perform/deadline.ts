@@ -9,7 +9,7 @@ export interface Session {
   readonly cluster: Cluster;
   /** A writer that sends nothing after that moment (monotonic ms), nor after the deadline of the call. */
   writerUntil(moment: number): Writer;
-  /** Whether a write was sent and its result is unknown. */
+  /** Whether a write to a target was sent and its result is unknown. */
   readonly uncertain: () => boolean;
   /** The longest Retry-After of all answers, in seconds; 0 if the API server sent none. */
   readonly retryAfter: () => number;
@@ -30,7 +30,7 @@ export function startSession(cluster: Cluster, clock: Pick<Clock, 'monotonic'>, 
       async send(write: Write): Promise<Answer> {
         if (isLate()) return outOfTime;
         const answer = heard(await cluster.send(write, isLate));
-        uncertain ||= answer.kind === 'failed' && !answer.failure.definitive;
+        uncertain ||= isTargets(write) && answer.kind === 'failed' && !answer.failure.definitive;
         return answer;
       },
     };
@@ -55,6 +55,11 @@ export function startSession(cluster: Cluster, clock: Pick<Clock, 'monotonic'>, 
     uncertain: () => uncertain,
     retryAfter: () => retryAfter,
   };
+}
+
+/** What is written as the ServiceAccount; Leases and snapshots are the engine's own, and each names the version that it replaces. */
+function isTargets({ identity }: Write): boolean {
+  return identity.kind === 'serviceAccount';
 }
 
 function isFailed(answer: { readonly kind: string }): answer is Failed {

@@ -98,6 +98,8 @@ const refused: readonly (readonly [reason: string, environment: Environment, fau
   ['a port is a number', { PORT: 'http' }, 'PORT: expected an integer from 0 to 65535, found "http"'],
   ['a port has 16 bits', { PORT: '65536' }, 'PORT: expected an integer from 0 to 65535, found "65536"'],
   ['a port is not negative', { PORT: '-1' }, 'PORT: expected an integer from 0 to 65535, found "-1"'],
+  ['a call ends before Metacontroller gives up', { JANUS_CALL_BUDGET: '11s' }, 'JANUS_CALL_BUDGET: expected a duration'],
+  ['a look grows old', { JANUS_LOOK_AGE: '6s' }, 'JANUS_LOOK_AGE: expected a duration'],
   ['a port is whole', { PORT: '80.5' }, 'PORT: expected an integer from 0 to 65535, found "80.5"'],
   ['a host has no spaces', { HOST: 'a b' }, 'HOST: expected an address or a host name, found "a b"'],
   [

@@ -63,6 +63,23 @@ export const inWindows: readonly Sabotage[] = [
         find: 'nowAt < look.lookedAt + (timing.lookAge ?? 0))',
         replace: 'nowAt < look.lookedAt + (timing.lookAge ?? 0) + 60_000)',
       },
+      {
+        file: 'hooks/looking.ts',
+        find: '(timing.lookAge ?? Number.POSITIVE_INFINITY)',
+        replace: '(timing.lookAge ?? 0) + 60_000',
+      },
+    ],
+    caughtBy: windows,
+  },
+  {
+    name: 'sends-on-an-old-look',
+    fault: 'a change is sent although the Transaction has moved while its target was looked at',
+    edits: [
+      {
+        file: 'hooks/looking.ts',
+        find: 'live.transaction.resourceVersion !== transaction.resourceVersion',
+        replace: 'live.transaction.resourceVersion === ""',
+      },
     ],
     caughtBy: windows,
   },

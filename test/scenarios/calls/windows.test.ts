@@ -127,6 +127,32 @@ t.test('a request stops a window at the next look', async (t) => {
   t.same(await story.look(), before);
 });
 
+t.test('a request that comes while the look around a Delete takes long stops the Delete', async (t) => {
+  const lookAge = 200; // ms
+  await begin('long-look', 1, ['Delete']);
+  const target = stage.path('configmaps/long-look-0');
+  const uid = textAt((await stage.client.get(target)).body, 'metadata', 'uid');
+  let isArmed = false;
+  const wrap = (cluster: Cluster): Cluster => ({
+    ...cluster,
+    listMetadata: async (...args) => {
+      const answer = await cluster.listMetadata(...args);
+      if (!isArmed || args[2].kind !== 'serviceAccount') return answer;
+      isArmed = false;
+      await stage.annotate('long-look', request);
+      await new Promise((resolve) => setTimeout(resolve, 2 * lookAge));
+      return answer;
+    },
+  });
+  const engine = patient.start({ wrap, timing: { lookAge } });
+  await stepUntil(engine, 'long-look', 'Prepared');
+  isArmed = true;
+  t.equal((await step(engine, 'long-look')).phase, 'RollingBack');
+  t.equal(isArmed, false, 'there was a look');
+  t.match(await stepToEnd(engine, 'long-look'), { phase: 'RolledBack' });
+  t.equal(textAt((await stage.client.get(target)).body, 'metadata', 'uid'), uid, 'it was not deleted');
+});
+
 t.test('where the Transaction cannot be read again, what was made is recorded', async (t) => {
   let isAway = false;
   const wrap = (cluster: Cluster): Cluster => ({
@@ -241,7 +267,8 @@ t.test('a window is looked at again after lookAge, and not before', async (t) =>
   });
   for (const [name, lookAge, most] of [
     ['seldom', 60_000, 2],
-    ['often', 0, 12],
+    // Once before what is read for a change, and once before it is sent.
+    ['often', 0, 22],
   ] as const) {
     await begin(name, 10);
     const engine = engines.start({ wrap, timing: { lookAge } });
