@@ -70,7 +70,7 @@ const rows: readonly Row[] = [
   { ...ten, name: 'apply-patch', type: 'ApplyToChange' },
   { ...one, name: '50', changes: 50, transactions: 2, onDemand: true },
   ...compared('100', { changes: 100, transactions: 2 }, { undo: true }),
-  { ...one, name: '200', changes: 200 },
+  ...compared('200', { changes: 200 }),
   ...compared('many', { changes: 3, transactions: 100, concurrency: 100 }),
   { ...thousand, name: 'thousand' },
   // Shows whether the first thousand left anything in the hook.
