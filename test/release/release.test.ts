@@ -88,8 +88,8 @@ t.test('the image is built only on a base that is pinned by digest', async (t) =
   const refusal = refusalOf(dockerfile);
   const { status, stderr } = spawnSync(process.execPath, ['scripts/release/base.ts'], { cwd: root, encoding: 'utf8' });
   t.same([status, stderr], refusal === undefined ? [0, ''] : [1, `${refusal}\n`]);
-  const [before = ''] = read('.github/workflows/release.yml').split('run: npm run release');
-  t.match(before, 'run: node scripts/release/base.ts', 'before anything is made or published');
+  const [before = ''] = read('.github/workflows/release.yml').split('run: .ci/run');
+  t.match(before, 'run: node scripts/release/base.ts', 'before anything is run, made or published');
 });
 
 t.test('no link is in the repository', async (t) => {
