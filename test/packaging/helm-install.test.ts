@@ -54,6 +54,17 @@ t.test('upgraded, the token is the same one; also when the chart no longer makes
   t.equal((await client.get('/api/v1/namespaces/metacontroller')).code, 200, 'what others have there stays');
 });
 
+t.test('packages are turned off: what was put into their namespace stays', async (t) => {
+  const secret = '/api/v1/namespaces/janus-packages/secrets';
+  t.equal(run('upgrade', { packages: { enabled: true } }).status, 0);
+  must(await client.create(secret, { metadata: { name: 'pull' } }));
+  const { status, text } = run('upgrade');
+  t.equal(status, 0, text);
+  const { body } = await client.get('/api/v1/namespaces/janus-packages');
+  t.equal(textAt(body, 'metadata', 'deletionTimestamp'), undefined);
+  t.equal((await client.get(`${secret}/pull`)).code, 200);
+});
+
 t.test('a key that the engine has made is not replaced by one of the chart', async (t) => {
   must(await client.create(`/api/v1/namespaces/${namespace}/secrets`, { metadata: { name: 'janus-sealing-key' } }));
   const { status, text } = run('upgrade', { sealingKey: { source: 'chart' } });

@@ -2,12 +2,13 @@
 import { readFileSync } from 'node:fs';
 
 const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port, TOKEN_FILE, TEST_NAMESPACE: namespace } = process.env;
+const authority = `${host.includes(':') ? `[${host}]` : host}:${port}`; // an IPv6 address goes in brackets
 const headers = { authorization: `Bearer ${readFileSync(TOKEN_FILE, 'utf8')}`, 'content-type': 'application/json' };
 const name = `janus-helm-test-${Math.random().toString(36).slice(2, 10)}`;
 const transactions = `/apis/tx.janus.io/v1alpha1/namespaces/${namespace}/transactions`;
 
 async function send(method, path, body) {
-  const reply = await fetch(`https://${host}:${port}${path}`, { method, headers, ...(body && { body: JSON.stringify(body) }) });
+  const reply = await fetch(`https://${authority}${path}`, { method, headers, ...(body && { body: JSON.stringify(body) }) });
   const object = await reply.json();
   if (!reply.ok) throw new Error(`${method} ${path}: ${object.message}`);
   return object;

@@ -34,7 +34,7 @@ Metacontroller. */ -}}
 {{- if not (or (and $isWide $values.namespaces) $isReplaced) }}
 {{- $_ := set $object.metadata "labels" (merge (default dict $object.metadata.labels) (fromYaml (include "janus.labels" $root))) -}}
 {{- $change := printf "janus.%s" $object.kind -}}
-{{- if has $object.kind (list "CustomResourceDefinition" "Deployment" "Service" "PodDisruptionBudget" "NetworkPolicy" "CompositeController" "ServiceAccount" "Role" "FlowSchema" "PrometheusRule" "ServiceMonitor") }}
+{{- if has $object.kind (list "CustomResourceDefinition" "Namespace" "Deployment" "Service" "PodDisruptionBudget" "NetworkPolicy" "CompositeController" "ServiceAccount" "Role" "FlowSchema" "PrometheusRule" "ServiceMonitor") }}
 {{- if not (and $theirs (has $object.kind (list "ServiceAccount" "Role"))) }}{{ include $change (dict "root" $root "object" $object) }}{{ end -}}
 {{- end -}}
 {{- if $served }}{{ include "janus.served" (dict "served" $served "object" $object) }}{{ end -}}
@@ -66,6 +66,11 @@ Metacontroller. */ -}}
 
 {{- define "janus.CustomResourceDefinition" -}}
 {{- $_ := set .object.metadata "annotations" (merge (dict "helm.sh/resource-policy" "keep") (default dict .object.metadata.annotations)) -}}
+{{- end -}}
+
+{{- /* With a namespace goes all that others put into it: pull secrets of packages, stages and their snapshots. */ -}}
+{{- define "janus.Namespace" -}}
+{{- include "janus.CustomResourceDefinition" . -}}
 {{- end -}}
 
 {{- define "janus.served" -}}
@@ -152,10 +157,7 @@ Metacontroller. */ -}}
 {{- define "janus.theirs" -}}
 {{- $values := .root.Values.metacontroller -}}
 {{- $namespace := $values.namespace -}}
-{{- if eq .object.kind "Namespace" -}}
-{{- $_ := set .object.metadata "name" $namespace -}}
-{{- $_ := set .object.metadata "annotations" (dict "helm.sh/resource-policy" "keep") -}}
-{{- end -}}
+{{- if eq .object.kind "Namespace" }}{{ $_ := set .object.metadata "name" $namespace }}{{ end -}}
 {{- if .object.metadata.namespace }}{{ $_ := set .object.metadata "namespace" $namespace }}{{ end -}}
 {{- range .object.subjects }}{{ $_ := set . "namespace" $namespace }}{{ end -}}
 {{- if eq .object.kind "StatefulSet" }}
