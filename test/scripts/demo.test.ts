@@ -39,11 +39,11 @@ t.test('a first build is announced with what it costs, and with what does withou
   const first = run({ KUBEBUILDER_ASSETS: folder });
   t.equal(first.status, 1, 'there is no Go');
   t.match(first.said, 'Four Transactions, in about half a minute');
-  t.match(first.said, 'about 6 minutes on 2 cores');
+  t.match(first.said, 'about 9 minutes on 2 cores');
   t.match(first.said, `KUBEBUILDER_ASSETS, ${folder}, is not used: it has no kube-controller-manager`);
   t.match(first.stderr, 'found: none on PATH');
   const named = run({ JANUS_CONTROL_PLANE: folder });
   t.equal(named.status, 1);
-  t.notMatch(named.said, '6 minutes');
+  t.notMatch(named.said, '9 minutes');
   t.match(named.stderr, `found no kube-controller-manager in ${folder}; add what is missing, or unset the variable.`);
 });

@@ -1,4 +1,6 @@
 // The Events of a change of status.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import t from 'tap';
 import type { Phase } from '../../../hooks/model/phase.ts';
 import type { Status } from '../../../hooks/model/status.ts';
@@ -69,6 +71,21 @@ t.test('a failed change is told before the undo, which is no news then but in it
   t.same(told(statusOf('Committed', 'applied applied'), asked), [
     'Normal RollbackStarted: rolling back 2 applied changes: a rollback was requested',
   ]);
+});
+
+t.test('what one call has applied is one Event, and so is what one call has undone', async (t) => {
+  const three = transactionOf({ changes: ['a', 'b', 'c'].map((name) => change('Patch', name)) });
+  const announced = statusOf('Committing', 'announced announced announced');
+  const applied = statusOf('Committing', 'applied applied applied');
+  t.same(told(announced, applied, three), [
+    'Normal ChangeApplied: changes 1 to 3 of 3: Patch ConfigMap a, Patch ConfigMap b, Patch ConfigMap c',
+  ]);
+  const undoing = statusOf('RollingBack', 'applied applied applied');
+  t.same(told(undoing, statusOf('RollingBack', 'restored restored restored'), three), [
+    'Normal ChangeRestored: undone: changes 1 to 3 of 3: Patch ConfigMap a, Patch ConfigMap b, Patch ConfigMap c',
+  ]);
+  const metrics = readFileSync(join(import.meta.dirname, '../../../docs/metrics.md'), 'utf8').replaceAll(/\s+/g, ' ');
+  t.match(metrics, 'All changes that one call of the hook has applied, or undone, are in one Event');
 });
 
 t.test('a hundred changes are told of in ten parts, forth and back', async (t) => {
