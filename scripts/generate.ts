@@ -1,8 +1,10 @@
-// Writes the manifests that are generated from schemas/, and the files that the chart has copies of: node scripts/generate.ts
-import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
+// Writes the manifests that are generated from schemas/, the files that the chart has copies of, and the version of Node in documents:
+// node scripts/generate.ts
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { chartFiles } from './chart-files.ts';
 import { generatedManifests } from './generated-manifests.ts';
+import { namingNode, withNode } from './node-versions.ts';
 
 for (const [path, text] of Object.entries(generatedManifests))
   writeFileSync(new URL(`../manifests/${path}`, import.meta.url), text);
@@ -12,3 +14,7 @@ for (const [copy, original] of Object.entries(chartFiles)) {
   mkdirSync(dirname(join(root, 'charts/janus', copy)), { recursive: true });
   cpSync(join(root, original), join(root, 'charts/janus', copy));
 }
+
+const { devDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+for (const path of namingNode)
+  writeFileSync(join(root, path), withNode(path, readFileSync(join(root, path), 'utf8'), devDependencies.node));

@@ -15,6 +15,9 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
+import { parse } from 'yaml';
+import type { JsonObject } from '../../hooks/model/json.ts';
+import { namingNode, withNode } from '../../scripts/node-versions.ts';
 
 const root = join(import.meta.dirname, '../..');
 const read = (file: string): string => readFileSync(join(root, file), 'utf8');
@@ -30,7 +33,23 @@ const copied = [...dockerfile.matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap((
 
 t.test('its Node is the one that the suite runs on', async (t) => {
   const bases = [...dockerfile.matchAll(/^FROM node:(\S+?)-alpine/gm)].map(([, version]) => version);
-  t.same(new Set(bases), new Set([manifest.devDependencies.node]));
+  const [version] = bases;
+  const follow = `npm install --save-dev --save-exact node@${version} && npm run generate`;
+  t.same(new Set(bases), new Set([manifest.devDependencies.node]), follow);
+  for (const path of namingNode) {
+    t.equal(withNode(path, read(path), manifest.devDependencies.node), read(path), `${path}: npm run generate`);
+    t.not(withNode(path, read(path), '99.9.9'), read(path));
+    t.match(withNode(path, read(path), '99.8.7'), /\b99\.8(\.7)?\b/);
+  }
+  t.throws(() => withNode('README.md', 'no table', '99.9.9'), /README\.md: expected a version of Node/);
+});
+
+t.test('one update renews the base, and CONTRIBUTING.md says how the rest follows', async (t) => {
+  const { updates } = parse(read('.github/dependabot.yml'));
+  const of = (ecosystem: string) => updates.find((one: JsonObject) => one['package-ecosystem'] === ecosystem);
+  t.same(of('npm').ignore, [{ 'dependency-name': 'node' }]);
+  t.ok(of('docker'));
+  t.match(read('CONTRIBUTING.md'), /npm install --save-dev --save-exact node@X\.Y\.Z && npm run generate/);
 });
 
 t.test('it runs as a user without rights, from dependencies whose scripts were not run', async (t) => {

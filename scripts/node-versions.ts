@@ -1,0 +1,16 @@
+// The documents that name the version of Node, written after package.json: npm run generate. The Dockerfile is renewed by Dependabot, with
+// its digest; CONTRIBUTING.md says what follows.
+const places: Readonly<Record<string, readonly [place: RegExp, parts: number]>> = {
+  'README.md': [/(?<=^\| Node +\| )\d+(\.\d+)*/m, 3],
+  'docs/upgrade.md': [/(?<=^\| Node .*\| )\d+(\.\d+)*(?= +\|$)/m, 2],
+  'docs/releasing.md': [/(?<=imagetools inspect node:)\d+(\.\d+)*/m, 3],
+};
+
+export const namingNode = Object.keys(places);
+
+/** The text of one of these documents, with this version. */
+export function withNode(path: string, text: string, version: string): string {
+  const [place, parts] = places[path] ?? [];
+  if (place === undefined || !place.test(text)) throw new Error(`${path}: expected a version of Node at ${place}, found none`);
+  return text.replace(place, version.split('.').slice(0, parts).join('.'));
+}
