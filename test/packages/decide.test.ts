@@ -313,6 +313,26 @@ t.test('35: what changes, dependencies first; the wanted package is always among
   );
 });
 
+t.test('a ManagedResourceDefinition that is Active stays so', async (t) => {
+  const state = (kind: string, given: JsonObject, live?: string): unknown => {
+    const object = {
+      apiVersion: 'apiextensions.crossplane.io/v1alpha1',
+      kind,
+      metadata: { name: 'x' },
+      spec: { group: 'g', ...given },
+    };
+    const there = live === undefined ? undefined : { metadata: { name: 'x' }, spec: { state: live } };
+    return memberObject({ kind: 'Provider', revision: 'new', object }, there, ptxOf(), 'new-uid').spec;
+  };
+  const mrd = 'ManagedResourceDefinition';
+  t.same(state(mrd, {}, 'Active'), { group: 'g', state: 'Active' }, 'the package does not name it');
+  t.same(state(mrd, { state: 'Inactive' }, 'Active'), { group: 'g', state: 'Active' }, 'the package names the default');
+  t.same(state(mrd, { state: 'Active' }, 'Inactive'), { group: 'g', state: 'Active' }, 'the package activates it');
+  t.same(state(mrd, {}, 'Inactive'), { group: 'g' });
+  t.same(state(mrd, {}), { group: 'g' }, 'a new one is as in the package');
+  t.same(state('CompositeResourceDefinition', {}, 'Active'), { group: 'g' }, 'no other kind has such a state');
+});
+
 t.test('33, 38: the new revision controls; of package transactions only the last one is an owner', async (t) => {
   const owner = (kind: string, name: string, more: JsonObject = {}): JsonObject => ({
     apiVersion: kind === 'Transaction' ? 'pkg.crossplane.io/v1alpha1' : 'pkg.crossplane.io/v1',

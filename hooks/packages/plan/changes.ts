@@ -1,5 +1,5 @@
 // The changes of a stage, as the engine takes them.
-import { at, isList, isObject, type Json, type JsonObject, textAt } from '../../model/json.ts';
+import { at, isList, isObject, type Json, type JsonObject, textAt, withPath } from '../../model/json.ts';
 import { installable } from '../checks/contents.ts';
 import { type PackageKind, packageApiVersion } from '../model/package.ts';
 import type { Wanted } from '../model/package-transaction.ts';
@@ -114,7 +114,13 @@ export function memberObject(
     ...annotations(live, at(given, 'annotations')),
     ...owners,
   };
-  return { ...installable(object), metadata };
+  return { ...keptActive(installable(object), live), metadata };
+}
+
+/** A ManagedResourceDefinition that is Active cannot become Inactive again, which is the default: others have activated it. */
+function keptActive(object: JsonObject, live: JsonObject | undefined): JsonObject {
+  const isActive = textAt(object, 'kind') === 'ManagedResourceDefinition' && textAt(live, 'spec', 'state') === 'Active';
+  return isActive ? withPath(object, ['spec', 'state'], 'Active') : object;
 }
 
 export function memberChange(member: Member, live: JsonObject | undefined, maker: Maker, revisionUid: string): JsonObject {
