@@ -205,6 +205,37 @@ t.test('15: what a definition may not lose', async (t) => {
   t.equal(describeBreaches(told), 'v1beta1 .b the field is gone');
 });
 
+t.test('a scope that is left out is the default of its kind and version', async (t) => {
+  const kinds = [
+    ['v1', 'CompositeResourceDefinition', 'LegacyCluster'],
+    ['v2', 'CompositeResourceDefinition', 'Namespaced'],
+    ['v1alpha1', 'ManagedResourceDefinition', 'Namespaced'],
+  ] as const;
+  for (const [version, kind, scope] of kinds) {
+    const head = { apiVersion: `apiextensions.crossplane.io/${version}`, kind };
+    const { scope: _, ...spec } = definition({}).spec as JsonObject;
+    const paths = (live: JsonObject, next: JsonObject): readonly string[] =>
+      compareDefinitions({ ...head, spec: { ...spec, ...live } }, { ...head, spec: { ...spec, ...next } }).map(
+        ({ path }) => path,
+      );
+    t.same(paths({ scope }, {}), [], `${kind} ${version}: the API server has added it`);
+    t.same(paths({}, { scope }), [], `${kind} ${version}: a file without it`);
+    t.same(paths({ scope: 'Cluster' }, {}), ['scope'], `${kind} ${version}: another one would change`);
+    t.same(paths({ scope }, { scope: 'Cluster' }), ['scope'], `${kind} ${version}: it changes`);
+  }
+  const xrd = (version: string, scope: JsonObject): JsonObject => ({
+    apiVersion: `apiextensions.crossplane.io/${version}`,
+    kind: 'CompositeResourceDefinition',
+    spec: { group: 'a.example.org', ...scope },
+  });
+  t.same(compareDefinitions(xrd('v1', { scope: 'Namespaced' }), xrd('v2', {})), [], 'a live one of v2, read as v1');
+  t.match(
+    compareDefinitions(xrd('v1', { scope: 'LegacyCluster' }), xrd('v2', {})),
+    [{ path: 'scope' }],
+    'v2 has another default',
+  );
+});
+
 t.test('the API server judges the witnesses', async (t) => {
   const judged = rows.filter(({ witness }) => witness !== undefined);
   const schemas: Schemas = await serveSchemas(

@@ -11,6 +11,18 @@ export interface Breach {
   readonly message: string;
 }
 
+/** Where the compared members have a default: the live object has it, the object of a package may leave it out. */
+const defaultScopes: Readonly<Record<string, string>> = {
+  'apiextensions.crossplane.io/v1 CompositeResourceDefinition': 'LegacyCluster',
+  'apiextensions.crossplane.io/v2 CompositeResourceDefinition': 'Namespaced',
+  'apiextensions.crossplane.io/v1alpha1 ManagedResourceDefinition': 'Namespaced',
+};
+
+function identityAt(definition: JsonObject, keys: readonly string[]): Json | undefined {
+  const scope = defaultScopes[`${textAt(definition, 'apiVersion')} ${textAt(definition, 'kind')}`];
+  return at(definition, 'spec', ...keys) ?? (keys[0] === 'scope' ? scope : undefined);
+}
+
 const identity = [['group'], ['scope'], ['names', 'kind'], ['names', 'plural'], ['claimNames', 'kind'], ['claimNames', 'plural']];
 
 /**
@@ -19,7 +31,7 @@ const identity = [['group'], ['scope'], ['names', 'kind'], ['names', 'plural'], 
  */
 export function compareDefinitions(old: JsonObject, next: JsonObject): readonly Breach[] {
   const changed = identity.flatMap((keys): readonly Breach[] => {
-    const [before, after] = [at(old, 'spec', ...keys), at(next, 'spec', ...keys)];
+    const [before, after] = [identityAt(old, keys), identityAt(next, keys)];
     if (before === undefined || equalJson(before, after)) return [];
     return [breach('identity', '', keys.join('.'), `was ${JSON.stringify(before)}, is ${JSON.stringify(after ?? null)}`)];
   });
