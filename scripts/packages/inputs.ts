@@ -6,7 +6,7 @@ import { readLock } from '../../hooks/packages/model/lock.ts';
 import { kindOf, packageKinds } from '../../hooks/packages/model/package.ts';
 import { readReference } from '../../hooks/packages/model/reference.ts';
 import { readCompleteVersion, type Version } from '../../hooks/packages/model/version.ts';
-import { type Asked, definitionKinds, type Live } from '../../hooks/packages/observe/tree.ts';
+import { type Asked, type Live, liveVersionOf } from '../../hooks/packages/observe/tree.ts';
 import { createCluster, type KubernetesCluster } from '../../server/kubernetes/cluster.ts';
 import { kubeconfigConnection } from '../../server/kubernetes/kubeconfig.ts';
 import { readDocuments } from '../../server/registry/documents.ts';
@@ -115,14 +115,11 @@ async function liveIn(folder: string | undefined): Promise<Live> {
   for (const file of folder === undefined ? [] : globSync('**/*.{yaml,yml,json}', { cwd: folder }).sort())
     for (const object of await objectsIn(join(folder ?? '', file)))
       known.set(`${textAt(object, 'kind')} ${textAt(object, 'metadata', 'name')}`, object);
-  return async (kind, name) => known.get(`${kind} ${name}`);
+  return async ({ kind, name }) => known.get(`${kind} ${name}`);
 }
 
 function liveOf(cluster: KubernetesCluster): Live {
-  return async (kind, name) => {
-    const apiVersion = definitionKinds[kind];
-    return apiVersion === undefined ? undefined : find(cluster, apiVersion, kind, { name });
-  };
+  return (member) => find(cluster, liveVersionOf(member), member.kind, { name: member.name });
 }
 
 async function lockOf(cluster: KubernetesCluster | undefined): Promise<JsonObject> {

@@ -8,7 +8,10 @@ import { at, type JsonObject, parseJson } from '../../hooks/model/json.ts';
 import { replacementFaults, sharedMembers } from '../../hooks/packages/checks/conflicts.ts';
 import { inspect, installable } from '../../hooks/packages/checks/contents.ts';
 import { dnsLabel, packageName, revisionName } from '../../hooks/packages/model/names.ts';
+import { readMeta } from '../../hooks/packages/model/package.ts';
 import { readReference } from '../../hooks/packages/model/reference.ts';
+import { compareWithLive, type Held, liveVersionOf } from '../../hooks/packages/observe/tree.ts';
+import type { Registry } from '../../hooks/packages/registry.ts';
 import { readDocuments } from '../../server/registry/documents.ts';
 import { packageStream } from '../../server/registry/layers.ts';
 import { readManifest } from '../../server/registry/manifest.ts';
@@ -220,6 +223,46 @@ t.test('14: one CRD of two packages, or of somebody else', async (t) => {
   t.same(faults(owned({ ...revision, controller: false, name: 'other' })), [], 'an owner that does not control');
   t.same(faults(owned({ ...revision, name: 'p-2' })), ['CRDConflict']);
   t.same(faults(owned({ ...revision, apiVersion: 'apps/v1' })), ['CRDConflict']);
+  const next: JsonObject = { apiVersion: 'apiextensions.crossplane.io/v1', kind: 'Composition', metadata: { name: 'x' } };
+  const live = { ...next, metadata: { name: 'x', ownerReferences: [{ ...revision, kind: 'ConfigurationRevision' }] } };
+  t.same(replacementFaults({ live, next, leaving: ['p-1'] }), []);
+  t.match(replacementFaults({ live, next, leaving: ['p-2'] }), [
+    {
+      reason: 'CRDConflict',
+      message: 'Composition x is controlled by "ConfigurationRevision" "p-1", which does not leave',
+    },
+  ]);
+});
+
+t.test('T31: an object of any kind that another package controls is not taken over', async (t) => {
+  const composition = { apiVersion: 'apiextensions.crossplane.io/v1', kind: 'Composition', metadata: { name: 'x' } };
+  const members = [{ apiVersion: composition.apiVersion, kind: composition.kind, name: 'x' }];
+  const meta = readMeta({
+    apiVersion: 'meta.pkg.crossplane.io/v1',
+    kind: 'Configuration',
+    metadata: { name: 'b' },
+  });
+  if (typeof meta === 'string') throw new Error(meta);
+  const digest = `sha256:${'b'.repeat(64)}`;
+  const held = { change: 'root', name: 'b', source: 'r.example.org/b', digest, revision: 'b-1', contents: { meta, members } };
+  const registry = {
+    read: async (_source: string, _digest: string, take: (object: JsonObject) => void) => {
+      take(composition);
+      return { kind: 'ok' };
+    },
+  };
+  const owner = { apiVersion: 'pkg.crossplane.io/v1', kind: 'ConfigurationRevision', controller: true };
+  const compared = (name: string) =>
+    compareWithLive([held as unknown as Held], registry as unknown as Registry, async () => ({
+      ...composition,
+      metadata: { name: 'x', ownerReferences: [{ ...owner, name }] },
+    }));
+  t.match(await compared('a-1'), [{ reason: 'CRDConflict', message: /^Composition x is controlled by / }]);
+  t.same(await compared('b-1'), [], 'its own');
+  const read = (kind: string, apiVersion: string): string => liveVersionOf({ kind, apiVersion, name: 'x' });
+  t.equal(read('Composition', 'apiextensions.crossplane.io/v1'), 'apiextensions.crossplane.io/v1');
+  t.equal(read('WatchOperation', 'ops.crossplane.io/v1alpha1'), 'ops.crossplane.io/v1alpha1');
+  t.equal(read('CompositeResourceDefinition', 'apiextensions.crossplane.io/v2'), 'apiextensions.crossplane.io/v1');
 });
 
 t.test('30: names', async (t) => {

@@ -20,12 +20,14 @@ export function sharedMembers(holders: readonly Holder[]): readonly PackageFault
   return [...sources.values()].flatMap((same) => {
     const [first] = same;
     if (first === undefined || same.length < 2) return [];
-    const what = first.member.kind === 'CustomResourceDefinition' ? 'CRD' : first.member.kind;
+    const what = `${shortKind(first.member.kind)} ${first.member.name}`;
     const who = same.map(({ source }) => source).join(' and ');
-    return [
-      packageFault('CRDConflict', `Multiple packages install incompatible versions of ${what} ${first.member.name}: ${who}`),
-    ];
+    return [packageFault('CRDConflict', `Multiple packages install incompatible versions of ${what}: ${who}`)];
   });
+}
+
+function shortKind(kind: string): string {
+  return kind === 'CustomResourceDefinition' ? 'CRD' : kind;
 }
 
 interface Replacing {
@@ -37,15 +39,20 @@ interface Replacing {
 
 /** Faults if the live object must not become the object in the package. */
 export function replacementFaults({ live, next, leaving }: Replacing): readonly PackageFault[] {
-  const name = textAt(next, 'metadata', 'name') ?? '';
+  const what = `${shortKind(textAt(next, 'kind') ?? '')} ${textAt(next, 'metadata', 'name')}`;
   const controller = controllerOf(live);
   if (controller !== undefined && !isLeaving(controller, leaving)) {
     const owner = `${quoted(textAt(controller, 'kind'))} ${quoted(textAt(controller, 'name'))}`;
-    return [packageFault('CRDConflict', `CRD ${name} is controlled by ${owner}, which does not leave`)];
+    return [packageFault('CRDConflict', `${what} is controlled by ${owner}, which does not leave`)];
   }
-  const breaches: readonly Breach[] = compareDefinitions(live, next);
+  const breaches: readonly Breach[] = isDefinition(next) ? compareDefinitions(live, next) : [];
   if (breaches.length === 0) return [];
-  return [packageFault('SchemaIncompatible', `CRD ${name} would break what is there: ${describeBreaches(breaches)}`)];
+  return [packageFault('SchemaIncompatible', `${what} would break what is there: ${describeBreaches(breaches)}`)];
+}
+
+/** CustomResourceDefinition, CompositeResourceDefinition or ManagedResourceDefinition. */
+function isDefinition(object: JsonObject): boolean {
+  return /ResourceDefinition$/.test(textAt(object, 'kind') ?? '');
 }
 
 function controllerOf(object: JsonObject): JsonObject | undefined {

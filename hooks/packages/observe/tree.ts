@@ -1,7 +1,7 @@
 // Reads from registries what the resolution of a tree needs, until the tree is resolved or refused.
 import { type JsonObject, textAt } from '../../model/json.ts';
 import { replacementFaults, sharedMembers } from '../checks/conflicts.ts';
-import { type Contents, inspect, installable } from '../checks/contents.ts';
+import { type Contents, inspect, installable, type Member } from '../checks/contents.ts';
 import { crossplaneFaults } from '../checks/crossplane.ts';
 import { finalFault, type PackageFault, packageFault } from '../model/fault.ts';
 import type { Installed } from '../model/lock.ts';
@@ -139,15 +139,16 @@ function contentsOf({ change, source, tag, digest }: Resolved, known: Knowing, r
   return change === 'kept' ? undefined : known.packages.get(keyOf({ source, version: tag ?? digest ?? '' }))?.contents;
 }
 
-/** The kinds whose objects are compared with the live ones, and their apiVersion. */
-export const definitionKinds: Readonly<Record<string, string>> = {
-  CustomResourceDefinition: 'apiextensions.k8s.io/v1',
-  CompositeResourceDefinition: 'apiextensions.crossplane.io/v1',
-  ManagedResourceDefinition: 'apiextensions.crossplane.io/v1alpha1',
-};
+/** The live object of the kind and name of a member; undefined if there is none. */
+export type Live = (member: Member) => Promise<JsonObject | undefined>;
 
-/** The live object of that kind and name; undefined if there is none. */
-export type Live = (kind: string, name: string) => Promise<JsonObject | undefined>;
+/**
+ * The version in which live objects of the kind of a member are read. That of CompositeResourceDefinitions is always the stored one:
+ * in another one fields would be missing.
+ */
+export function liveVersionOf({ apiVersion, kind }: Member): string {
+  return kind === 'CompositeResourceDefinition' ? 'apiextensions.crossplane.io/v1' : apiVersion;
+}
 
 /** Compares the objects of each package with the live ones, package by package, so that memory holds only those of one package. */
 export async function compareWithLive(
@@ -167,9 +168,9 @@ export async function compareWithLive(
 async function comparePackage(held: Held, registry: Registry, live: Live): Promise<readonly PackageFault[] | RegistryFailed> {
   const { source, digest, contents, revision, leaves } = held;
   const present = new Map<string, JsonObject>();
-  for (const { kind, name } of contents?.members ?? []) {
-    const found = await live(kind, name);
-    if (found !== undefined) present.set(`${kind} ${name}`, found);
+  for (const member of contents?.members ?? []) {
+    const found = await live(member);
+    if (found !== undefined) present.set(`${member.kind} ${member.name}`, found);
   }
   if (present.size === 0 || digest === undefined) return [];
   const faults: PackageFault[] = [];

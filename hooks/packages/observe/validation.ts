@@ -13,7 +13,7 @@ import { tryMembers } from './dry-run.ts';
 import { membersOf, resourceOf } from './members.ts';
 import type { Progress } from './progress.ts';
 import { eachOf, find, type Looker } from './reading.ts';
-import { compareWithLive, definitionKinds, type Held, type Live, readTree } from './tree.ts';
+import { compareWithLive, type Held, type Live, liveVersionOf, readTree } from './tree.ts';
 
 interface ValidationScene {
   readonly looker: Looker;
@@ -98,9 +98,9 @@ async function otherPackage({ looker, wanted }: ValidationScene): Promise<Packag
 }
 
 function liveOf(looker: Looker): Live {
-  return async (kind, name) => {
-    const apiVersion = definitionKinds[kind];
-    const resource = apiVersion === undefined ? undefined : await resourceOf(looker, { apiVersion, kind });
+  return async (member) => {
+    const { kind, name } = member;
+    const resource = await resourceOf(looker, { apiVersion: liveVersionOf(member), kind });
     return resource === undefined ? undefined : find(looker, { resource, name });
   };
 }
