@@ -164,11 +164,57 @@ t.test('where the rows look', async (t) => {
   );
   const required = { ...ab, required: ['a'], properties: { a: { ...text, default: 'x' }, b: text } };
   t.same(compareSchemas(ab, required), [], 'required with a default');
-  const large = (maximum: string): JsonObject => parseJson(`{"type":"integer","maximum":${maximum}}`) as JsonObject;
-  t.match(compareSchemas(large('9223372036854775807'), large('9223372036854775806')), [{ rule: 'maximum' }], 'no digit is lost');
+  const large = (key: string, value: string): JsonObject => parseJson(`{"type":"integer","${key}":${value}}`) as JsonObject;
+  const [written, less, stored] = ['9223372036854775807', '9223372036854775806', '9223372036854776000'];
+  for (const key of ['maxLength', 'maxItems'])
+    t.match(compareSchemas(large(key, written), large(key, less)), [{ rule: key }], `no digit of ${key} is lost`);
+  for (const key of ['maximum', 'minimum', 'multipleOf']) {
+    const nested = (value: string): JsonObject => ({
+      ...whole({ type: 'array', items: large(key, value) }),
+      not: { properties: { a: large(key, value) } },
+      oneOf: [large(key, value)],
+    });
+    t.same(compareSchemas(nested(stored), nested(written)), [], `${key} is stored as a double`);
+    t.same(compareSchemas(nested(written), nested(stored)), [], `${key} of a file`);
+  }
+  const exact = (value: string): JsonObject => ({ ...large('example', '1'), enum: [parseJson(`{"maximum":${value}}`)] });
+  t.match(compareSchemas(exact(written), exact(less)), [{ rule: 'enum' }], 'no digit of a value is lost');
+  t.match(
+    compareSchemas(large('maximum', written), large('maximum', '9223372036854770000')),
+    [{ rule: 'maximum', message: 'maximum was 9223372036854776000, is 9223372036854770000' }],
+    'what a double can tell apart',
+  );
   const inBranch = (properties: JsonObject): JsonObject => ({ ...ab, allOf: [{ properties }] });
   t.match(compareSchemas(inBranch({}), inBranch({ a: { minLength: 2 } })), [{ rule: 'allOf' }], 'a branch may not name more');
   t.same(compareSchemas(inBranch({ a: { minLength: 2 } }), inBranch({})), [], 'it may name less');
+});
+
+t.test('apiVersion, kind and metadata are there without a schema', async (t) => {
+  const found = (old: JsonObject, next: JsonObject): readonly string[] =>
+    compareSchemas(old, next).map(({ rule, path }) => `${rule} ${path}`);
+  const metadata = (properties?: JsonObject): JsonObject =>
+    pair({ metadata: { type: 'object', ...(properties === undefined ? {} : { properties }) } });
+  const short = metadata({ name: { ...text, maxLength: 8 } });
+  t.same(found(metadata(), short), ['maxLength .metadata.name']);
+  t.same(found(pair({}), short), ['maxLength .metadata.name'], 'metadata was not named either');
+  t.same(found(metadata(), metadata({ generateName: { ...text, pattern: '^a' } })), ['pattern .metadata.generateName']);
+  t.same(found(short, metadata()), [], 'a restriction may go');
+  t.same(found(short, pair({})), [], 'and metadata with it');
+  t.same(found(short, metadata({ name: { ...text, maxLength: 9 } })), []);
+  const resource = (properties: JsonObject, more: JsonObject = {}): JsonObject =>
+    whole({ type: 'object', 'x-kubernetes-embedded-resource': true, properties, ...more });
+  const kept = { 'x-kubernetes-preserve-unknown-fields': true };
+  const pod = { kind: { ...text, enum: ['Pod'] } };
+  t.same(found(resource({}), resource(pod)), ['enum .it.kind']);
+  t.same(found(resource({}, kept), resource(pod, kept)), ['enum .it.kind']);
+  t.same(found(resource({}), resource({ apiVersion: { ...text, pattern: '^v1$' } })), ['pattern .it.apiVersion']);
+  t.same(found(resource({}), resource(short.properties as JsonObject)), ['maxLength .it.metadata.name']);
+  t.same(found(resource(pod), resource({})), [], 'a restriction may go');
+  t.same(
+    found(resource({}), whole({ type: 'object' })),
+    ['fieldRemoved .it.apiVersion', 'fieldRemoved .it.kind', 'fieldRemoved .it.metadata'],
+    'and is dropped where it is no resource any more',
+  );
 });
 
 function definition(spec: JsonObject, stored: readonly string[] = ['v1']): JsonObject {

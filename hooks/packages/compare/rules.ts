@@ -79,7 +79,8 @@ function textsOf(value: Json | undefined): readonly string[] {
   return (isList(value) ? value : []).filter((one) => typeof one === 'string');
 }
 
-const preserves = 'x-kubernetes-preserve-unknown-fields';
+export const preserves = 'x-kubernetes-preserve-unknown-fields';
+export const embedded = 'x-kubernetes-embedded-resource';
 
 export const nodeRules = {
   type: same('type'),
@@ -104,7 +105,7 @@ export const nodeRules = {
   oneOf: mayGo('oneOf'),
   nullable: from(true, 'nullable'),
   preserveUnknownFields: from(true, preserves),
-  embeddedResource: from(false, 'x-kubernetes-embedded-resource'),
+  embeddedResource: from(false, embedded),
   listType: same('x-kubernetes-list-type', 'atomic'),
   listMapKeys: same('x-kubernetes-list-map-keys'),
   mapType: same('x-kubernetes-map-type', 'granular'),

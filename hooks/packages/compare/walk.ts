@@ -1,6 +1,8 @@
 // Two schemas, node by node.
 import { at, equalJson, isList, isObject, type Json, type JsonObject } from '../../model/json.ts';
-import { nodeRules, type RuleName } from './rules.ts';
+import { withImplicit } from './implicit.ts';
+import { withDoubles } from './numbers.ts';
+import { embedded, nodeRules, preserves, type RuleName } from './rules.ts';
 
 export interface Difference {
   readonly rule: RuleName | 'fieldRemoved' | 'fieldOverUnknown' | 'default' | 'allOf' | 'anyOf';
@@ -21,10 +23,12 @@ interface Pair {
 
 /** All breaches between two schemas. Both must be of limited depth. */
 export function compareSchemas(old: JsonObject, next: JsonObject): readonly Difference[] {
-  return compareNodes({ path: '', old, next, isWatched: false, isBranch: false });
+  const [before, after] = [withImplicit(withDoubles(old)), withImplicit(withDoubles(next))];
+  return compareNodes({ path: '', old: before, next: after, isWatched: false, isBranch: false });
 }
 
-function compareNodes(pair: Pair): readonly Difference[] {
+function compareNodes(given: Pair): readonly Difference[] {
+  const pair = wholeResource(given);
   const { path, old, next } = pair;
   const broken = Object.entries(nodeRules).flatMap(([rule, breaks]) => {
     const message = breaks(old, next);
@@ -33,6 +37,14 @@ function compareNodes(pair: Pair): readonly Difference[] {
   const isWatched = pair.isWatched || watching.some((key) => at(next, key) !== undefined);
   const inside = { ...pair, isWatched };
   return [...broken, ...defaults(pair), ...fields(inside), ...members(inside), ...junctors(inside)];
+}
+
+/** What a node that is no longer an embedded resource preserves, it preserves with its apiVersion, kind and metadata. */
+function wholeResource(pair: Pair): Pair {
+  const { old, next } = pair;
+  if (at(old, embedded) !== true) return pair;
+  const isKept = at(next, embedded) === true || at(next, preserves) === true;
+  return { ...pair, old: withImplicit(old), next: isKept ? withImplicit(next) : next };
 }
 
 const watching = ['maxProperties', 'allOf', 'anyOf', 'oneOf', 'not', 'x-kubernetes-validations'];
@@ -67,7 +79,7 @@ function addedField(pair: Pair, next: JsonObject): readonly Difference[] {
 
 /** Whether names that the old schema does not mention may have any value. */
 function isOpen({ old, isBranch }: Pair, additional: Json | undefined): boolean {
-  return isBranch || additional === true || at(old, 'x-kubernetes-preserve-unknown-fields') === true;
+  return isBranch || additional === true || at(old, preserves) === true;
 }
 
 function defaultsWithin(pair: Pair): readonly Difference[] {
@@ -77,7 +89,7 @@ function defaultsWithin(pair: Pair): readonly Difference[] {
   return [...defaults(pair), ...below];
 }
 
-const harmless = ['x-kubernetes-preserve-unknown-fields', 'description', 'nullable', 'title'];
+const harmless = [preserves, 'description', 'nullable', 'title'];
 
 function members(pair: Pair): readonly Difference[] {
   return [...member(pair, 'items', `${pair.path}[]`), ...member(pair, 'additionalProperties', `${pair.path}{}`)];
@@ -92,7 +104,7 @@ function member(pair: Pair, key: 'items' | 'additionalProperties', path: string)
 }
 
 function lost({ next, isBranch }: Pair, path: string): readonly Difference[] {
-  const isKept = isBranch || at(next, 'x-kubernetes-preserve-unknown-fields') === true;
+  const isKept = isBranch || at(next, preserves) === true;
   return isKept ? [] : [{ rule: 'fieldRemoved', path, message: 'what was kept by any name is dropped' }];
 }
 

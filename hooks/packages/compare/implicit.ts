@@ -1,0 +1,27 @@
+// Members that every object has, at the root and in an embedded resource, though its schema need not name them. They are never dropped,
+// so a new rule about one of them concerns objects that are there.
+import { at, isObject, type Json, type JsonObject, withKey } from '../../model/json.ts';
+
+/** The node with `apiVersion`, `kind` and `metadata`; of `metadata` a schema may restrict the names only. */
+export function withImplicit(node: JsonObject): JsonObject {
+  const metadata = named(at(node, 'properties', 'metadata'), { type: 'object' });
+  return withMembers(node, {
+    apiVersion: named(at(node, 'properties', 'apiVersion'), text),
+    kind: named(at(node, 'properties', 'kind'), text),
+    metadata: withMembers(metadata, {
+      name: named(at(metadata, 'properties', 'name'), text),
+      generateName: named(at(metadata, 'properties', 'generateName'), text),
+    }),
+  });
+}
+
+const text: JsonObject = { type: 'string' };
+
+function named(given: Json | undefined, least: JsonObject): JsonObject {
+  return isObject(given) ? { ...least, ...given } : least;
+}
+
+function withMembers(node: JsonObject, members: JsonObject): JsonObject {
+  const given = at(node, 'properties');
+  return withKey(node, 'properties', isObject(given) ? { ...given, ...members } : members);
+}
