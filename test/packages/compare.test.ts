@@ -26,6 +26,13 @@ const list = { type: 'array', items: text };
 const map = { type: 'object', additionalProperties: text };
 const pair = (properties: JsonObject): JsonObject => ({ type: 'object', properties });
 const ab = pair({ a: text, b: text });
+const withDefault = (more: JsonObject): JsonObject => ({ ...pair({ a: text, b: { ...text, default: 'x' } }), ...more });
+const byDefault = (value: string): JsonObject => ({
+  type: 'array',
+  items: { ...pair({ a: text, b: { ...text, default: value } }), required: ['a'] },
+  'x-kubernetes-list-type': 'map',
+  'x-kubernetes-list-map-keys': ['a', 'b'],
+});
 const keyed = { type: 'array', items: { ...ab, required: ['a'] } };
 const anything = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
 
@@ -122,7 +129,62 @@ const rows: readonly Row[] = [
     rule: 'default',
     old: { ...ab, maxProperties: 1 },
     next: { ...ab, maxProperties: 1, properties: { a: text, b: { ...text, default: 'x' } } },
+    bothWays: true,
     witness: { a: 'x' },
+    path: 'it.b',
+  },
+  { rule: 'required', old: withDefault({ required: ['b'] }), next: { ...ab, required: ['b'] }, witness: {} },
+  { rule: 'keptDefaults', old: withDefault({ minProperties: 1 }), next: { ...ab, minProperties: 1 }, witness: {} },
+  {
+    rule: 'keptDefaults',
+    old: { type: 'array', items: { ...text, default: 'x' } },
+    next: list,
+    witness: [null],
+  },
+  {
+    rule: 'default',
+    old: withDefault({ anyOf: [{ required: ['b'] }] }),
+    next: { ...ab, anyOf: [{ required: ['b'] }] },
+    bothWays: true,
+    witness: {},
+    path: 'it.b',
+  },
+  {
+    rule: 'default',
+    old: withDefault({ 'x-kubernetes-validations': [{ rule: 'has(self.b)' }] }),
+    next: { ...ab, 'x-kubernetes-validations': [{ rule: 'has(self.b)' }] },
+    bothWays: true,
+    witness: {},
+    path: 'it.b',
+  },
+  {
+    rule: 'default',
+    old: { type: 'array', 'x-kubernetes-list-type': 'set', items: { ...ab, 'x-kubernetes-map-type': 'atomic' } },
+    next: { type: 'array', 'x-kubernetes-list-type': 'set', items: withDefault({ 'x-kubernetes-map-type': 'atomic' }) },
+    bothWays: true,
+    witness: [{ a: 'x' }, { a: 'x', b: 'x' }],
+    path: 'it[].b',
+  },
+  {
+    rule: 'keyDefaults',
+    old: byDefault('x'),
+    next: byDefault('y'),
+    bothWays: true,
+    witness: [{ a: '1' }, { a: '1', b: 'y' }],
+  },
+  {
+    rule: 'nullable',
+    old: { ...text, enum: ['a'] },
+    next: { ...text, enum: ['a'], nullable: true },
+    bothWays: true,
+    witness: null,
+  },
+  {
+    rule: 'nullable',
+    old: { ...ab, maxProperties: 1 },
+    next: { ...pair({ a: text, b: { ...text, nullable: true } }), maxProperties: 1 },
+    bothWays: true,
+    witness: { a: 'x', b: null },
     path: 'it.b',
   },
 ];
@@ -164,6 +226,10 @@ t.test('where the rows look', async (t) => {
   );
   const required = { ...ab, required: ['a'], properties: { a: { ...text, default: 'x' }, b: text } };
   t.same(compareSchemas(ab, required), [], 'required with a default');
+  t.same(compareSchemas(withDefault({}), ab), [], 'a default may go where no rule counts on it');
+  t.same(compareSchemas(withDefault({ required: ['b'] }), ab), [], 'with the rule');
+  t.match(compareSchemas(required, { ...ab, required: ['a'] }), [{ rule: 'required' }], 'and not in a later version alone');
+  t.same(compareSchemas(text, { ...text, nullable: true }), [], 'a null may stay where no rule judges it');
   const large = (key: string, value: string): JsonObject => parseJson(`{"type":"integer","${key}":${value}}`) as JsonObject;
   const [written, less, stored] = ['9223372036854775807', '9223372036854775806', '9223372036854776000'];
   for (const key of ['maxLength', 'maxItems'])

@@ -57,8 +57,33 @@ const enumeration: Rule = (old, next) => {
 
 const required: Rule = (old, next) => {
   const [before, after] = [new Set(textsOf(at(old, 'required'))), textsOf(at(next, 'required'))];
-  const added = after.find((name) => !before.has(name) && at(next, 'properties', name, 'default') === undefined);
+  const wasMissable = (name: string) => !before.has(name) || hasDefault(old, name);
+  const added = after.find((name) => wasMissable(name) && !hasDefault(next, name));
   return added === undefined ? undefined : `${JSON.stringify(added)} is required and has no default`;
+};
+
+function hasDefault(node: JsonObject, name: string): boolean {
+  return at(node, 'properties', name, 'default') !== undefined;
+}
+
+/** What a default added still counts for minProperties, and stands for a null in a list. */
+const keptDefaults: Rule = (old, next) => {
+  if (at(old, 'items', 'default') !== undefined && at(next, 'items', 'default') === undefined)
+    return 'the items have no default now';
+  const least = numberOf(at(next, 'minProperties')) ?? 0;
+  const properties = at(old, 'properties');
+  const names = isObject(properties) && least > 0 ? Object.keys(properties) : [];
+  const gone = names.find((name) => hasDefault(old, name) && !hasDefault(next, name));
+  return gone === undefined ? undefined : `${JSON.stringify(gone)} has no default now, and minProperties is ${least}`;
+};
+
+/** An item without a key has the key's default, and another one may have that value already. */
+const keyDefaults: Rule = (old, next) => {
+  const defaultOf = (node: JsonObject, key: string) => at(node, 'items', 'properties', key, 'default');
+  const changed = textsOf(at(next, 'x-kubernetes-list-map-keys')).find(
+    (key) => defaultOf(old, key) !== undefined && !equalJson(defaultOf(old, key), defaultOf(next, key)),
+  );
+  return changed === undefined ? undefined : `the key ${JSON.stringify(changed)} had another default`;
 };
 
 const expressions: Rule = (old, next) => {
@@ -108,6 +133,8 @@ export const nodeRules = {
   embeddedResource: from(false, embedded),
   listType: same('x-kubernetes-list-type', 'atomic'),
   listMapKeys: same('x-kubernetes-list-map-keys'),
+  keyDefaults,
+  keptDefaults,
   mapType: same('x-kubernetes-map-type', 'granular'),
   validations: expressions,
 } satisfies Readonly<Record<string, Rule>>;

@@ -34,9 +34,8 @@ function compareNodes(given: Pair): readonly Difference[] {
     const message = breaks(old, next);
     return message === undefined ? [] : [{ rule: rule as RuleName, path, message }];
   });
-  const isWatched = pair.isWatched || watching.some((key) => at(next, key) !== undefined);
-  const inside = { ...pair, isWatched };
-  return [...broken, ...defaults(pair), ...fields(inside), ...members(inside), ...junctors(inside)];
+  const inside = { ...pair, isWatched: pair.isWatched || isWatching(next) };
+  return [...broken, ...defaults(pair), ...nulls(inside), ...fields(inside), ...members(inside), ...junctors(inside)];
 }
 
 /** What a node that is no longer an embedded resource preserves, it preserves with its apiVersion, kind and metadata. */
@@ -49,10 +48,23 @@ function wholeResource(pair: Pair): Pair {
 
 const watching = ['maxProperties', 'allOf', 'anyOf', 'oneOf', 'not', 'x-kubernetes-validations'];
 
+/** Whether a rule of this node judges its value as a whole. */
+function isWatching(node: JsonObject): boolean {
+  return watching.some((key) => at(node, key) !== undefined) || at(node, 'x-kubernetes-list-type') === 'set';
+}
+
 function defaults({ path, old, next, isWatched }: Pair): readonly Difference[] {
-  const value = at(next, 'default');
-  if (!isWatched || value === undefined || equalJson(at(old, 'default'), value)) return [];
-  return [{ rule: 'default', path, message: 'a default is new or another one below a rule about the whole' }];
+  const [before, after] = [at(old, 'default'), at(next, 'default')];
+  if (!isWatched || equalJson(before, after)) return [];
+  const what = after === undefined ? 'gone' : 'new or another one';
+  return [{ rule: 'default', path, message: `a default is ${what} below a rule about the whole` }];
+}
+
+// A null was dropped, or replaced by the default. Now it stays, and no enum admits it.
+function nulls({ path, old, next, isWatched }: Pair): readonly Difference[] {
+  const isNew = at(old, 'nullable') !== true && at(next, 'nullable') === true;
+  if (!isNew || !(isWatched || at(next, 'enum') !== undefined)) return [];
+  return [{ rule: 'nullable', path, message: 'nullable is true, was false: a null stays, and a rule may refuse it' }];
 }
 
 function fields(pair: Pair): readonly Difference[] {
