@@ -142,6 +142,12 @@ const rows: readonly Row[] = [
     witness: [null],
   },
   {
+    rule: 'keptDefaults',
+    old: { type: 'object', additionalProperties: { ...text, default: 'x' }, minProperties: 1 },
+    next: { ...map, minProperties: 1 },
+    witness: { a: null },
+  },
+  {
     rule: 'default',
     old: withDefault({ anyOf: [{ required: ['b'] }] }),
     next: { ...ab, anyOf: [{ required: ['b'] }] },
@@ -230,6 +236,8 @@ t.test('where the rows look', async (t) => {
   t.same(compareSchemas(withDefault({ required: ['b'] }), ab), [], 'with the rule');
   t.match(compareSchemas(required, { ...ab, required: ['a'] }), [{ rule: 'required' }], 'and not in a later version alone');
   t.same(compareSchemas(text, { ...text, nullable: true }), [], 'a null may stay where no rule judges it');
+  const judged = { ...text, 'x-kubernetes-validations': [{ rule: "self == 'a'" }] };
+  t.same(compareSchemas(judged, { ...judged, nullable: true }), [], 'a rule of the node itself is not asked about a null');
   const large = (key: string, value: string): JsonObject => parseJson(`{"type":"integer","${key}":${value}}`) as JsonObject;
   const [written, less, stored] = ['9223372036854775807', '9223372036854775806', '9223372036854776000'];
   for (const key of ['maxLength', 'maxItems'])

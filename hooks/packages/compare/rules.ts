@@ -66,10 +66,12 @@ function hasDefault(node: JsonObject, name: string): boolean {
   return at(node, 'properties', name, 'default') !== undefined;
 }
 
-/** What a default added still counts for minProperties, and stands for a null in a list. */
+/** What a default added still counts for minProperties, and stands for a null in a list or a map. */
 const keptDefaults: Rule = (old, next) => {
-  if (at(old, 'items', 'default') !== undefined && at(next, 'items', 'default') === undefined)
-    return 'the items have no default now';
+  const nameless = ['items', 'additionalProperties'].find(
+    (key) => at(old, key, 'default') !== undefined && at(next, key, 'default') === undefined,
+  );
+  if (nameless !== undefined) return `${nameless} has no default now`;
   const least = numberOf(at(next, 'minProperties')) ?? 0;
   const properties = at(old, 'properties');
   const names = isObject(properties) && least > 0 ? Object.keys(properties) : [];

@@ -35,7 +35,7 @@ function compareNodes(given: Pair): readonly Difference[] {
     return message === undefined ? [] : [{ rule: rule as RuleName, path, message }];
   });
   const inside = { ...pair, isWatched: pair.isWatched || isWatching(next) };
-  return [...broken, ...defaults(pair), ...nulls(inside), ...fields(inside), ...members(inside), ...junctors(inside)];
+  return [...broken, ...defaults(pair), ...nulls(pair), ...fields(inside), ...members(inside), ...junctors(inside)];
 }
 
 /** What a node that is no longer an embedded resource preserves, it preserves with its apiVersion, kind and metadata. */
@@ -60,7 +60,8 @@ function defaults({ path, old, next, isWatched }: Pair): readonly Difference[] {
   return [{ rule: 'default', path, message: `a default is ${what} below a rule about the whole` }];
 }
 
-// A null was dropped, or replaced by the default. Now it stays, and no enum admits it.
+// A null was dropped, or replaced by the default. Now it stays: no enum admits it, and rules above see it. Other rules of the node
+// itself are not asked.
 function nulls({ path, old, next, isWatched }: Pair): readonly Difference[] {
   const isNew = at(old, 'nullable') !== true && at(next, 'nullable') === true;
   if (!isNew || !(isWatched || at(next, 'enum') !== undefined)) return [];
