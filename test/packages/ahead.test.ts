@@ -65,3 +65,45 @@ t.test('a package that requires sources with more tags than are kept is refused,
   t.match(tree, { kind: 'refused', faults: [{ reason: 'InvalidPackage', message: /at most 2000 packages, .* 500000 tags/ }] });
   t.ok(listed <= 16 && most <= 8, `${listed} lists, ${most} at once`);
 });
+
+t.test('a version that cannot be read ends the tree only where the choice needs it', async (t) => {
+  const tags: Readonly<Record<string, readonly string[]>> = { b: ['v1.0.0', 'v2.0.0'], z: ['v1.0.0'] };
+  const dependency = (name: string, version: string) => ({ provider: sourceOf(name), version });
+  const nameOf = (source: string): string => source.slice(source.lastIndexOf('/') + 1);
+  const treeWith = async (ofZ: readonly object[], broken: 'invalid' | 'denied' | 'absent' | 'unavailable' | 'a webhook') => {
+    const requiredBy: Readonly<Record<string, readonly object[]>> = {
+      a: [dependency('b', '>=v1.0.0'), dependency('z', '>=v1.0.0')],
+      z: ofZ,
+    };
+    const registry: Registry = {
+      tags: async (source) => ({ kind: 'ok', tags: tags[nameOf(source)] ?? [] }),
+      digest: async ({ source, version }) => ({ kind: 'ok', digest: digestOf(nameOf(source), version) }),
+      read: async (source, digest, take) => {
+        const isBroken = digest === digestOf('b', 'v2.0.0');
+        if (isBroken && broken !== 'a webhook')
+          return { kind: 'failed', failure: { kind: broken, message: 'b v2.0.0 is not read' } };
+        const name = nameOf(source);
+        const metadata = { name };
+        const spec = { dependsOn: requiredBy[name] ?? [] } as unknown as JsonObject;
+        take({ apiVersion: 'meta.pkg.crossplane.io/v1', kind: 'Provider', metadata, spec });
+        if (isBroken)
+          take({
+            apiVersion: 'admissionregistration.k8s.io/v1',
+            kind: 'ValidatingWebhookConfiguration',
+            metadata: { name: 'w' },
+          });
+        return { kind: 'ok' };
+      },
+    };
+    const reference = { source: sourceOf('a'), version: 'v1.0.0' };
+    return readTree({ name: 'a', kind: 'Provider', reference, skipsDependencies: false, installed: [] }, registry);
+  };
+  const passedOver = ['invalid', 'denied', 'absent', 'a webhook'] as const;
+  for (const broken of passedOver) {
+    const tree = await treeWith([dependency('b', '<v2.0.0')], broken);
+    t.match(tree, { kind: 'resolved', packages: [{ tag: 'v1.0.0' }, {}, {}] }, broken);
+  }
+  t.match(await treeWith([dependency('b', '<v2.0.0')], 'unavailable'), { kind: 'failed' }, 'it may be readable later');
+  t.match(await treeWith([], 'a webhook'), { kind: 'refused', faults: [{ reason: 'InvalidPackage', message: /b@sha256.* w / }] });
+  t.match(await treeWith([], 'denied'), { kind: 'failed', failure: { kind: 'denied' } });
+});

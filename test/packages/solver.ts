@@ -1,14 +1,14 @@
 // Every choice of versions, one after the other, held against the rule of docs/packages.md. By definition, not by steps.
 import { admits, readConstraint } from '../../hooks/packages/model/constraint.ts';
 import { compareVersions, readCompleteVersion, type Version } from '../../hooks/packages/model/version.ts';
-import type { Described, World } from './trees.ts';
+import { type Described, digestOf, type World } from './trees.ts';
 
 type Solution = Readonly<Record<string, string>>;
 
 export function solutionsOf(world: World): readonly Solution[] {
   const others = [...new Set(world.releases.map(({ name }) => name))].filter((name) => name !== world.root.name);
   const choices = others.reduce<readonly Solution[]>(
-    (made, name) => made.flatMap((one) => [one, ...versionsOf(world, name).map((version) => ({ ...one, [name]: version.text }))]),
+    (made, name) => made.flatMap((one) => [one, ...optionsOf(world, name).map((version) => ({ ...one, [name]: version }))]),
     [{ [world.root.name]: world.root.version }],
   );
   return choices.filter((choice) => isSolution(world, choice));
@@ -19,8 +19,20 @@ function versionsOf({ releases }: World, name: string): readonly Version[] {
   return found.filter((version) => version !== undefined);
 }
 
+/** Tags, and the digests that are demanded. */
+function optionsOf(world: World, name: string): readonly string[] {
+  const demanded = world.releases.flatMap(({ requires }) => requires.filter((one) => one.name === name));
+  const digests = demanded.map(({ constraints }) => constraints).filter(isDigest);
+  return [...versionsOf(world, name).map(({ text }) => text), ...new Set(digests)];
+}
+
+function isDigest(text: string): boolean {
+  return text.startsWith('sha256:');
+}
+
 function requiresOf({ releases }: World, name: string, version: string | undefined): Described['requires'] {
-  return releases.find((one) => one.name === name && one.version === version)?.requires ?? [];
+  const found = releases.find((one) => one.name === name && [one.version, digestOf(name, one.version)].includes(version ?? ''));
+  return found?.requires ?? [];
 }
 
 function isSolution(world: World, choice: Solution): boolean {
@@ -32,7 +44,7 @@ function isSolution(world: World, choice: Solution): boolean {
   const isNeeded = (name: string): boolean => reachedFrom(world, choice, world.root.name).has(name);
   const isRight = ([name, version]: readonly [string, string]): boolean => {
     const demands = asked.filter((one) => one.name === name).map(({ constraints }) => constraints);
-    return version === wanted(world, name, demands);
+    return version === (demands.some(isDigest) ? pinned : wanted)(world, name, demands);
   };
   const isWhole = [...reachedFrom(world, choice, world.root.name)].every((name) => choice[name] !== undefined);
   return isWhole && Object.keys(choice).every(isNeeded) && Object.entries(choice).every(isRight) && !isCircular(world, choice);
@@ -61,6 +73,17 @@ function wanted(world: World, name: string, demands: readonly string[]): string 
   const installed = readCompleteVersion(world.installed.find((one) => one.name === name)?.version ?? '');
   if (installed === undefined) return rising.at(-1)?.text;
   return rising.find((version) => compareVersions(version, installed) >= 0)?.text;
+}
+
+/** One of the demands is a digest. */
+function pinned(world: World, name: string, demands: readonly string[]): string | undefined {
+  const present = [...world.installed.filter((one) => one.name !== world.root.name), world.root].find((one) => one.name === name);
+  const ranges = demands.filter((one) => !isDigest(one));
+  const digests = new Set(demands.filter(isDigest));
+  const [digest = ''] = digests;
+  const isPresent = digests.size === 1 && present !== undefined && digestOf(name, present.version) === digest;
+  if (isPresent && present.version === wanted({ ...world, installed: [present] }, name, ranges)) return present.version;
+  return digests.size === 1 && ranges.length === 0 && name !== world.root.name ? digest : undefined;
 }
 
 function readAs(text: string, suits: (version: Version) => boolean): string | undefined {

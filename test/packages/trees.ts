@@ -49,7 +49,7 @@ export function knownOf(releases: readonly Described[]): Known {
     const found = { digest, meta: metaOf(one) };
     return [one.version, digest].map((version) => [keyOf({ source: sourceOf(one.name), version }), found] as const);
   });
-  return { tags: new Map(names.map((name) => [sourceOf(name), tagsOf(name)])), packages: new Map(fetched) };
+  return { tags: new Map(names.map((name) => [sourceOf(name), tagsOf(name)])), packages: new Map(fetched), broken: new Set() };
 }
 
 export function questionOf({ releases, installed, root }: World): Question {
@@ -91,7 +91,7 @@ export function resolveByNeeds(
   question: Question,
   all: Known,
 ): { readonly resolution: Resolution; readonly read: readonly Release[] } {
-  const known = { tags: new Map<string, readonly string[]>(), packages: new Map(), read: [] as Release[] };
+  const known = { tags: new Map<string, readonly string[]>(), packages: new Map(), broken: all.broken, read: [] as Release[] };
   for (let rounds = 0; rounds < 1_000; rounds += 1) {
     const resolution = resolve(question, known);
     if (resolution.kind !== 'needs') return { resolution, read: known.read };
@@ -113,7 +113,7 @@ export function release(text: string): Described {
 
 export function chosenOf(resolution: Resolution): Readonly<Record<string, string>> | string {
   if (resolution.kind === 'refused') return resolution.fault.reason;
-  if (resolution.kind === 'needs') return 'needs';
+  if (resolution.kind !== 'resolved') return resolution.kind;
   const short = (source: string): string => source.slice(registry.length + 1);
   return Object.fromEntries(resolution.packages.map(({ source, tag, digest }) => [short(source), tag ?? digest ?? '']));
 }

@@ -42,6 +42,8 @@ interface Read extends Fetched {
 interface Knowing extends Known {
   readonly tags: Map<string, readonly string[]>;
   readonly packages: Map<string, Read>;
+  /** Why they cannot be read. */
+  readonly broken: Map<string, Unread>;
 }
 
 export async function readTree(asked: Asked, registry: Registry): Promise<Tree> {
@@ -61,16 +63,24 @@ async function treeFrom(asked: Asked, registry: Ahead): Promise<Tree> {
 async function resolved(asked: Asked, root: Read, registry: Ahead): Promise<Tree> {
   const { name, skipsDependencies, installed, reference } = asked;
   const question: Question = { installed, root: { ...reference, name, skipsDependencies, digest: root.digest, meta: root.meta } };
-  const known: Knowing = { tags: new Map(), packages: new Map() };
+  const known: Knowing = { tags: new Map(), packages: new Map(), broken: new Map() };
   let resolution = resolve(question, known);
   while (resolution.kind === 'needs') {
-    if (known.packages.size + resolution.packages.length > mostPackages) return tooLarge(reference);
+    if (known.packages.size + known.broken.size + resolution.packages.length > mostPackages) return tooLarge(reference);
     const failed = await learn(resolution, known, registry);
     if (registry.isFull()) return tooLarge(reference);
     if (failed !== undefined) return failed;
     resolution = resolve(question, known, resolution.checks);
   }
-  return resolution.kind === 'refused' ? refused(resolution.fault) : treeOf(resolution, known, root, asked);
+  return endOf(resolution, known, root, asked);
+}
+
+function endOf(resolution: Exclude<Resolution, { kind: 'needs' }>, known: Knowing, root: Read, asked: Asked): Tree {
+  if (resolution.kind === 'refused') return refused(resolution.fault);
+  if (resolution.kind === 'resolved') return treeOf(resolution, known, root, asked);
+  const why = known.broken.get(keyOf(resolution.release));
+  if (why === undefined) throw new Error(`${keyOf(resolution.release)} is broken and was not read`);
+  return why;
 }
 
 /** That are read for one tree. */
@@ -98,12 +108,18 @@ async function learn({ tags, packages }: Needs, known: Knowing, registry: Regist
   });
   const reading = packages.map(async (release) => {
     const read = await readRelease(release, registry);
-    if ('kind' in read) return read;
-    known.packages.set(keyOf(release), read);
+    if (!('kind' in read)) known.packages.set(keyOf(release), read);
+    else if (isLasting(read)) known.broken.set(keyOf(release), read);
+    else return read;
     return undefined;
   });
   const ended = await Promise.all([...listing, ...reading]);
   return ended.find((one) => one !== undefined);
+}
+
+/** The tree may do without a package that cannot be read. Where a registry does not answer, what it has is not known. */
+function isLasting(unread: Unread): boolean {
+  return unread.kind === 'refused' || unread.failure.kind !== 'unavailable';
 }
 
 async function readRelease(release: Release, registry: Registry): Promise<Read | Unread> {

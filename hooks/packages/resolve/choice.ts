@@ -3,7 +3,7 @@
 // version. A digest admits only itself.
 import type { Installed } from '../model/lock.ts';
 import { compareVersions, readVersion } from '../model/version.ts';
-import type { Demand, Scene } from './graph.ts';
+import type { Scene } from './graph.ts';
 import { type Knowledge, satisfies } from './knowledge.ts';
 
 type Target =
@@ -15,6 +15,12 @@ type Target =
   /** The tags are not known yet. */
   | { readonly kind: 'unknown' };
 
+interface Demand {
+  readonly constraints: string;
+}
+
+type Versions = Pick<Installed, 'tag' | 'digest'>;
+
 const kept: Target = { kind: 'kept' };
 const none: Target = { kind: 'none' };
 
@@ -25,16 +31,19 @@ export function targetOf(source: string, demands: readonly Demand[], scene: Scen
   return newTarget(source, installed, demands, knowledge);
 }
 
-function rootOf({ root }: Scene): Pick<Installed, 'tag' | 'digest'> {
+function rootOf({ root }: Scene): Versions {
   return { tag: root.version.startsWith('sha256:') ? undefined : root.version, digest: root.digest };
 }
 
+/** The tag and the digest of that choice, as far as they are known without it; undefined stands for the installed version. */
+export function standing(source: string, version: string | undefined, scene: Scene): Versions {
+  if (source === scene.root.source) return rootOf(scene);
+  if (version === undefined) return scene.installed.get(source) ?? { tag: undefined, digest: undefined };
+  return version.startsWith('sha256:') ? { tag: undefined, digest: version } : { tag: version, digest: undefined };
+}
+
 /** Whether the chosen version of a package satisfies all demands. */
-export function isAdmitted(
-  { tag, digest }: Pick<Installed, 'tag' | 'digest'>,
-  demands: readonly Demand[],
-  knowledge: Knowledge,
-): boolean {
+export function isAdmitted({ tag, digest }: Versions, demands: readonly Demand[], knowledge: Knowledge): boolean {
   const version = tag === undefined ? undefined : readVersion(tag);
   return demands.every(({ constraints }) => {
     const constraint = knowledge.constraint(constraints);

@@ -56,7 +56,12 @@ export function drawGraph(scene: Scene, choice: Choice, knowledge: Knowledge): G
   return { reached, dependencies, demands: demandsOf(dependencies) };
 }
 
-function dependenciesOf(source: string, { root, installed }: Scene, choice: Choice, knowledge: Knowledge): readonly Dependency[] {
+export function dependenciesOf(
+  source: string,
+  { root, installed }: Scene,
+  choice: Choice,
+  knowledge: Knowledge,
+): readonly Dependency[] {
   if (source === root.source) return root.skipsDependencies ? [] : root.meta.dependencies;
   const version = choice.get(source);
   if (version === undefined) return installed.get(source)?.dependencies ?? [];

@@ -15,6 +15,8 @@ export interface Known {
   readonly tags: ReadonlyMap<string, readonly string[]>;
   /** By source and version, `SOURCE VERSION`. */
   readonly packages: ReadonlyMap<string, Fetched>;
+  /** Those that cannot be read, whoever reads them: a choice that needs one is none. By source and version. */
+  readonly broken: { has(key: string): boolean };
 }
 
 /** A tag or a digest of a source. */
@@ -37,8 +39,9 @@ export interface Needs {
 export interface Knowledge {
   /** Complete versions in falling order; undefined, and recorded as missing, if the tags were not read. */
   versions(source: string): readonly Version[] | undefined;
-  /** Undefined, and recorded as missing, if the package was not fetched. */
+  /** Undefined if the package was not fetched; recorded as missing unless it is broken. */
   fetched(release: Release): Fetched | undefined;
+  isBroken(release: Release): boolean;
   constraint(text: string): Constraint;
   /** The missing values that were looked up. */
   needs(): Needs | undefined;
@@ -86,9 +89,10 @@ export function consult(known: Known, spent: number): Knowledge {
     fetched(release) {
       looked.add(keyOf(release));
       const found = known.packages.get(keyOf(release));
-      if (found === undefined) missing.packages.set(keyOf(release), release);
+      if (found === undefined && !known.broken.has(keyOf(release))) missing.packages.set(keyOf(release), release);
       return found;
     },
+    isBroken: (release) => known.broken.has(keyOf(release)),
     constraint(text) {
       const constraint = read.get(text) ?? readConstraint(text) ?? { kind: 'range', text, anyOf: [] };
       read.set(text, constraint);

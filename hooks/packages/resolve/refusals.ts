@@ -5,11 +5,11 @@ import { targetOf } from './choice.ts';
 import { findCycle } from './cycles.ts';
 import type { Demand, Scene } from './graph.ts';
 import type { Knowledge } from './knowledge.ts';
-import { foreignKind, type State } from './search.ts';
+import { foreignKind, type State } from './solution.ts';
 
 /** The first refusal that applies: a package of another kind, a cycle, a package without a suitable version. */
 export function refusalOf(state: State, isCertain: boolean, scene: Scene, knowledge: Knowledge): PackageFault {
-  const foreign = foreignKind(state, knowledge);
+  const foreign = foreignKind(state, scene, knowledge);
   if (foreign !== undefined)
     return packageFault(
       'InvalidPackage',

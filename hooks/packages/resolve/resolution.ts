@@ -7,9 +7,10 @@ import { nameInRevision, packageName, revisionName } from '../model/names.ts';
 import type { Meta } from '../model/package.ts';
 import { dependenciesFirst } from './cycles.ts';
 import type { Root, Scene } from './graph.ts';
-import { consult, type Knowledge, type Known, type Needs, TooMuch } from './knowledge.ts';
+import { consult, type Knowledge, type Known, type Needs, type Release, TooMuch } from './knowledge.ts';
 import { describeDemands, refusalOf } from './refusals.ts';
-import { type State, search } from './search.ts';
+import { search } from './search.ts';
+import type { State } from './solution.ts';
 
 export interface Question {
   readonly root: Root;
@@ -19,6 +20,8 @@ export interface Question {
 export type Resolution =
   | { readonly kind: 'resolved'; readonly packages: readonly Resolved[]; readonly lock: readonly JsonObject[] }
   | { readonly kind: 'refused'; readonly fault: PackageFault }
+  /** Needed is a release that cannot be read. */
+  | { readonly kind: 'broken'; readonly release: Release }
   /** `checks`: what it has spent, for the next round. */
   | ({ readonly kind: 'needs'; readonly checks: number } & Needs);
 
@@ -59,6 +62,7 @@ function resolution(question: Question, known: Known, spent: number): Resolution
   const scene = sceneOf(question);
   const found = search(scene, knowledge);
   if (found.kind === 'found') return resolved(found.state, scene, question, knowledge);
+  if (found.kind === 'broken') return found;
   if (found.kind === 'contradiction') {
     const fault = refusalOf(found.state, found.isCertain, scene, knowledge);
     return { kind: 'refused', fault };

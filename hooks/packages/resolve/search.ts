@@ -2,33 +2,33 @@
 // version that the rule (choice.ts) gives for the demands of that very choice, kinds agree, and no package requires itself. The
 // search first goes by steps, each of which makes the change that the rule requires; that succeeds for nearly every tree. If the
 // steps end in a contradiction, only the order of the steps may be the cause: then the search tries alternatives, within limits.
-import { candidatesFor, isAdmitted, targetOf } from './choice.ts';
-import { findCycle } from './cycles.ts';
-import { type Choice, type Demand, drawGraph, type Graph, type Scene } from './graph.ts';
-import type { Knowledge } from './knowledge.ts';
-
-export interface State {
-  readonly choice: Choice;
-  readonly graph: Graph;
-}
+import { byTrying } from './alternatives.ts';
+import { targetOf } from './choice.ts';
+import { type Choice, drawGraph, type Scene } from './graph.ts';
+import type { Knowledge, Release } from './knowledge.ts';
+import { brokenIn, isSolution, type State } from './solution.ts';
 
 type Found =
   | { readonly kind: 'found'; readonly state: State }
   /** `state` is where the steps ended; `isCertain` is false if not everything was tried. */
   | { readonly kind: 'contradiction'; readonly state: State; readonly isCertain: boolean }
+  /** The only choice that was found needs a release that cannot be read. */
+  | { readonly kind: 'broken'; readonly release: Release }
   /** The knowledge has recorded what is missing. */
   | { readonly kind: 'incomplete' };
 
 const mostSteps = 10_000;
-const mostTries = 2_000;
-/** Packages that are fetched only for a try, at most. */
-const mostLooks = 64;
 
 export function search(scene: Scene, knowledge: Knowledge): Found {
   const ended = bySteps(scene, knowledge);
   if (ended === undefined) return { kind: 'incomplete' };
-  if (isSolution(ended, scene, knowledge)) return { kind: 'found', state: ended };
-  return byTrying(scene, knowledge, ended);
+  const broken = brokenIn(ended, knowledge);
+  const isStable = isSolution(ended, scene, knowledge);
+  if (isStable && broken === undefined) return { kind: 'found', state: ended };
+  const tried = byTrying(scene, knowledge);
+  if (tried.kind !== 'none') return tried;
+  if (isStable && broken !== undefined) return { kind: 'broken', release: broken };
+  return { kind: 'contradiction', state: ended, isCertain: tried.isCertain };
 }
 
 function bySteps(scene: Scene, knowledge: Knowledge): State | undefined {
@@ -85,104 +85,4 @@ function changeOf(source: string, { choice, graph }: State, scene: Scene, knowle
   if (target.kind === 'unknown' || target.kind === 'none') return 'as it is';
   const wanted = target.kind === 'kept' ? undefined : target.version;
   return wanted === choice.get(source) ? 'as it is' : wanted;
-}
-
-function isSolution({ choice, graph }: State, scene: Scene, knowledge: Knowledge): boolean {
-  const isStable = [...graph.reached].every((source) => {
-    const target = targetOf(source, graph.demands.get(source) ?? [], scene, knowledge);
-    return target.kind === 'kept' ? !choice.has(source) : target.kind === 'version' && choice.get(source) === target.version;
-  });
-  return (
-    isStable &&
-    foreignKind({ choice, graph }, knowledge) === undefined &&
-    findCycle(scene.root.source, graph.dependencies) === undefined
-  );
-}
-
-/** A demand for a package of another kind than the chosen one. */
-export function foreignKind(
-  { choice, graph }: State,
-  knowledge: Knowledge,
-): (Demand & { readonly source: string; readonly found: string }) | undefined {
-  for (const [source, version] of [...choice].sort()) {
-    const found = knowledge.fetched({ source, version })?.meta.kind;
-    const foreign = graph.demands.get(source)?.find(({ kind }) => found !== undefined && kind !== found);
-    if (foreign !== undefined && found !== undefined) return { ...foreign, source, found };
-  }
-  return undefined;
-}
-
-interface Trying {
-  readonly scene: Scene;
-  readonly knowledge: Knowledge;
-  readonly mostLooked: number;
-  tries: number;
-}
-
-function byTrying(scene: Scene, knowledge: Knowledge, state: State): Found {
-  const trying: Trying = { scene, knowledge, mostLooked: knowledge.looked() + mostLooks, tries: 0 };
-  const found = completed(new Map(), new Set(), trying);
-  if (found !== undefined) return { kind: 'found', state: found };
-  const isCertain = !isExhausted(trying);
-  return isCertain && knowledge.needs() !== undefined ? { kind: 'incomplete' } : { kind: 'contradiction', state, isCertain };
-}
-
-function isExhausted({ tries, knowledge, mostLooked }: Trying): boolean {
-  return tries > mostTries || knowledge.looked() > mostLooked;
-}
-
-/** The first solution that continues the choice, with the sources in the order of their names. */
-function completed(choice: Choice, decided: ReadonlySet<string>, trying: Trying): State | undefined {
-  const { scene, knowledge } = trying;
-  trying.tries += 1;
-  const graph = drawGraph(scene, choice, knowledge);
-  if (mustStop(trying) || isContradicted(choice, graph, decided, trying)) return undefined;
-  const [next] = [...graph.reached].filter((source) => source !== scene.root.source && !decided.has(source)).sort();
-  const state = { choice, graph };
-  if (next === undefined) return isSolution(state, scene, knowledge) ? state : undefined;
-  const also = new Set([...decided, next]);
-  return firstOf(candidatesOf(next, graph, trying), (version) => completed(withVersion(choice, next, version), also, trying));
-}
-
-function withVersion(choice: Choice, source: string, version: string | undefined): Choice {
-  return version === undefined ? choice : new Map([...choice, [source, version]]);
-}
-
-function firstOf<Item, Result>(items: readonly Item[], make: (item: Item) => Result | undefined): Result | undefined {
-  for (const item of items) {
-    const made = make(item);
-    if (made !== undefined) return made;
-  }
-  return undefined;
-}
-
-function mustStop(trying: Trying): boolean {
-  return isExhausted(trying) || trying.knowledge.needs() !== undefined;
-}
-
-/** Undefined stands for the installed version. */
-function candidatesOf(source: string, graph: Graph, { scene, knowledge }: Trying): readonly (string | undefined)[] {
-  const installed = scene.installed.get(source);
-  const digests = (graph.demands.get(source) ?? [])
-    .map(({ constraints }) => constraints)
-    .filter((text) => text.startsWith('sha256:'));
-  const tags = digests.length > 0 ? [...new Set(digests)].sort() : (candidatesFor(source, installed, knowledge) ?? []);
-  return installed === undefined ? tags : [undefined, ...tags];
-}
-
-/** Decided versions contradict each other: no further decision can change that. */
-function isContradicted(choice: Choice, { demands }: Graph, decided: ReadonlySet<string>, { scene, knowledge }: Trying): boolean {
-  const isFixed = (source: string): boolean => decided.has(source) || source === scene.root.source;
-  const isRefused = (source: string): boolean => {
-    const fixed = (demands.get(source) ?? []).filter(({ by }) => isFixed(by));
-    const tag = choice.get(source);
-    if (tag !== undefined)
-      return !isAdmitted(
-        tag.startsWith('sha256:') ? { tag: undefined, digest: tag } : { tag, digest: undefined },
-        fixed,
-        knowledge,
-      );
-    return targetOf(source, fixed, scene, knowledge).kind !== 'kept';
-  };
-  return [...decided, scene.root.source].some(isRefused);
 }

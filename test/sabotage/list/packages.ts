@@ -55,7 +55,7 @@ export const packages: readonly Sabotage[] = [
     fault: 'a cycle does not rule out a choice',
     edits: [
       {
-        file: 'hooks/packages/resolve/search.ts',
+        file: 'hooks/packages/resolve/solution.ts',
         find: 'findCycle(scene.root.source, graph.dependencies) === undefined',
         replace: "findCycle('', graph.dependencies) === undefined",
       },
