@@ -1,11 +1,11 @@
-// The points of the specification of package transactions, each with the tests that show it. `coordinator`: it is shown by the kind and
-// the hook that carry a package transaction out. `later`: by what comes behind that (Delete, Replace, the packages' own controllers).
+// The points of the specification of package transactions, each with the tests that show it. `later`: by what is not there yet
+// (Delete, Replace, the packages' own controllers).
 
 type Shown = readonly (readonly [file: string, words: string])[];
 
 interface Point {
   readonly point: number;
-  readonly shownBy: Shown | 'coordinator' | 'later';
+  readonly shownBy: Shown | 'later';
 }
 
 const resolve = 'test/packages/resolve.test.ts';
@@ -75,13 +75,15 @@ const shown: Readonly<Record<number, Shown>> = {
     ['test/packages/progress.test.ts', 'eight in each call'],
   ],
   54: [[kinds, '54: off']],
+  // The large graph. A Lock that Crossplane wrote comes with its upgrade.
+  58: [[resolve, 'a large tree: 500 packages, ten versions each']],
 };
 
 const last = 58;
 /** Other changes than Install, precedence, names of package transactions, controllers. */
-const later = [34, 41, 42, 45, 46, 47, 48, 49, 50, 51, 52, 53, 57, 58];
+const later = [34, 41, 42, 45, 46, 47, 48, 49, 50, 51, 52, 53, 57];
 
 export const checklist: readonly Point[] = Array.from({ length: last }, (_, index): Point => {
   const point = index + 1;
-  return { point, shownBy: shown[point] ?? (later.includes(point) ? 'later' : 'coordinator') };
+  return { point, shownBy: shown[point] ?? (later.includes(point) ? 'later' : []) };
 });
