@@ -1,4 +1,5 @@
 // The output of the command, for people and for programs.
+import { clean } from '../../hooks/model/words.ts';
 import type { PackageFault } from '../../hooks/packages/model/fault.ts';
 import type { Held, Tree } from '../../hooks/packages/observe/tree.ts';
 
@@ -27,10 +28,10 @@ function described(one: Held): string {
   const version = [one.tag, one.digest].filter((part) => part !== undefined).join('@');
   const from = one.from === undefined || one.change === 'kept' ? '' : `, was ${one.from}`;
   const asked = one.demands.map(({ package: name, constraints }) => `${name} requires ${constraints}`);
-  const objects = (one.contents?.members ?? []).map(({ kind, name }) => `  ${kind} ${name}\n`);
+  const objects = (one.contents?.members ?? []).map(({ kind, name }) => `  ${clean(`${kind} ${name}`)}\n`);
   const lines = [
     `${one.source} ${version} (${one.change}${from})\n`,
-    asked.length > 0 ? `  because ${asked.join(', ')}\n` : '',
+    asked.length > 0 ? `  because ${clean(asked.join(', '))}\n` : '',
     ...objects,
   ];
   return lines.join('');

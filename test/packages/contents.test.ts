@@ -7,11 +7,13 @@ import t from 'tap';
 import { at, type JsonObject, parseJson } from '../../hooks/model/json.ts';
 import { replacementFaults, sharedMembers } from '../../hooks/packages/checks/conflicts.ts';
 import { inspect, installable } from '../../hooks/packages/checks/contents.ts';
+import { finalFault, packageFault } from '../../hooks/packages/model/fault.ts';
 import { dnsLabel, packageName, revisionName } from '../../hooks/packages/model/names.ts';
 import { readMeta } from '../../hooks/packages/model/package.ts';
 import { readReference } from '../../hooks/packages/model/reference.ts';
 import { compareWithLive, type Held, liveVersionOf } from '../../hooks/packages/observe/tree.ts';
 import type { Registry } from '../../hooks/packages/registry.ts';
+import { writeText } from '../../scripts/packages/outcome.ts';
 import { readDocuments } from '../../server/registry/documents.ts';
 import { packageStream } from '../../server/registry/layers.ts';
 import { readManifest } from '../../server/registry/manifest.ts';
@@ -313,4 +315,30 @@ t.test('manifests', async (t) => {
     [JSON.stringify({ schemaVersion: 2, manifests: [layer, layer] }), /none for linux\/amd64/],
   ];
   for (const [text, expected] of bad) t.throws(() => readManifest(text), expected);
+});
+
+t.test('words of a package stay on one line, every character visible', async (t) => {
+  const member = { apiVersion: 'v1', kind: 'CustomResourceDefinition', name: 'a\u001b[2J\nReady: True\u202e' };
+  const [fault, ...others] = sharedMembers([
+    { source: 'a', members: [member] },
+    { source: 'b', members: [member] },
+  ]);
+  t.match(fault?.message, /CRD a\\u\{1b\}\[2J Ready: True\\u\{202e\}: a and b$/);
+  t.same(others, []);
+  const field = { 'x\u001b[31m\n': { type: 'string' } };
+  const [live, next] = [field, {}].map((properties) =>
+    definitionOf('things', 'example.org', { type: 'object', properties }),
+  ) as JsonObject[];
+  const breaches = replacementFaults({ live: live ?? {}, next: next ?? {}, leaving: [] });
+  t.equal(breaches.length, 1);
+  t.match(breaches[0]?.message, /^[\x20-\x7e]+$/);
+  t.equal(finalFault('InvalidPackage', 'a\nb').message, packageFault('InvalidPackage', 'a b').message);
+  const held: Held = {
+    ...{ source: 'r.example.org/a', name: 'a', revision: 'a-1', tag: 'v1.0.0', digest: undefined, meta: undefined },
+    ...{ change: 'added', from: undefined, leaves: undefined, demands: [{ package: 'b', constraints: '>=v1.0.0\u001b' }] },
+    contents: { meta: {} as never, members: [member] },
+  };
+  const text = writeText({ kind: 'resolved', packages: [held], lock: [] });
+  t.match(text, /^[\x20-\x7e\n]+$/);
+  t.equal(text.split('\n').length, 5, text);
 });

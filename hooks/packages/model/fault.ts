@@ -1,4 +1,5 @@
 // Why a package, or a tree of them, is refused.
+import { clean } from '../../model/words.ts';
 
 export const packageReasons = [
   'InvalidPackage',
@@ -24,16 +25,17 @@ export const tryReasons = [
 
 export interface PackageFault {
   readonly reason: PackageReason;
-  /** For people: names the package, what was expected, what was found. */
+  /** For people: names the package, what was expected, what was found. On one line, every character visible. */
   readonly message: string;
   /** It stays so, whatever is published: another try could not help. */
   readonly isFinal?: true;
 }
 
+/** Names and texts in the message may be those of a package: they are written so that they harm neither a terminal nor a log. */
 export function packageFault(reason: PackageReason, message: string): PackageFault {
-  return { reason, message };
+  return { reason, message: clean(message) };
 }
 
 export function finalFault(reason: PackageReason, message: string): PackageFault {
-  return { reason, message, isFinal: true };
+  return { ...packageFault(reason, message), isFinal: true };
 }
