@@ -1,7 +1,7 @@
 // The inputs of the command: a snapshot, a Lock, the live objects. Errors are sentences for people.
-import { globSync, readFileSync } from 'node:fs';
+import { globSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { at, isList, isObject, type JsonObject, textAt } from '../../hooks/model/json.ts';
+import { at, isList, isObject, type Json, type JsonObject, textAt } from '../../hooks/model/json.ts';
 import { readLock } from '../../hooks/packages/model/lock.ts';
 import { kindOf, packageKinds } from '../../hooks/packages/model/package.ts';
 import { readReference } from '../../hooks/packages/model/reference.ts';
@@ -9,7 +9,7 @@ import { readCompleteVersion, type Version } from '../../hooks/packages/model/ve
 import { type Asked, type Live, liveVersionOf } from '../../hooks/packages/observe/tree.ts';
 import { createCluster, type KubernetesCluster } from '../../server/kubernetes/cluster.ts';
 import { kubeconfigConnection } from '../../server/kubernetes/kubeconfig.ts';
-import { readDocuments } from '../../server/registry/documents.ts';
+import { readYaml, Unfit } from '../../server/yaml.ts';
 
 interface Options {
   readonly file: string;
@@ -31,12 +31,12 @@ export interface Inputs {
 export async function openInputs(options: Options): Promise<Inputs> {
   if (options.crds !== undefined && options.kubeconfig !== undefined) throw new Error('give --crds or --kubeconfig, not both');
   const crossplane = versionOf(options.crossplane);
-  const snapshot = await snapshotIn(options.file);
+  const snapshot = snapshotIn(options.file);
   const files = options.pullSecrets.map(textOf);
   const cluster = options.kubeconfig === undefined ? undefined : openCluster(options.kubeconfig);
-  const lock = options.lock === undefined ? await lockOf(cluster) : await lockIn(options.lock);
+  const lock = options.lock === undefined ? await lockOf(cluster) : lockIn(options.lock);
   const stored = cluster === undefined ? [] : await pullSecretsOf(snapshot, cluster, options.namespace);
-  const live = cluster === undefined ? await liveIn(options.crds) : liveOf(cluster);
+  const live = cluster === undefined ? liveIn(options.crds) : liveOf(cluster);
   return {
     asked: { ...askedOf(snapshot, lock, options.file), crossplane },
     pullSecrets: [...files, ...stored],
@@ -56,8 +56,8 @@ function openCluster(kubeconfig: string): KubernetesCluster {
   return createCluster(kubeconfigConnection(kubeconfig), { writeTimeout: 10_000 });
 }
 
-async function snapshotIn(file: string): Promise<JsonObject> {
-  const [snapshot, ...others] = await objectsIn(file);
+function snapshotIn(file: string): JsonObject {
+  const [snapshot, ...others] = objectsIn(file);
   if (snapshot !== undefined && others.length === 0) return snapshot;
   throw new Error(`${file}: expected one package snapshot, found ${snapshot === undefined ? 0 : others.length + 1} objects`);
 }
@@ -93,29 +93,50 @@ function textOf(file: string): string {
   }
 }
 
-async function objectsIn(file: string): Promise<readonly JsonObject[]> {
-  const objects: JsonObject[] = [];
-  try {
-    await readDocuments([Buffer.from(textOf(file))], (object) => objects.push(object));
-  } catch (error) {
-    throw new Error(`${file}: ${error instanceof Error ? error.message.replace('package.yaml', 'it') : String(error)}`);
-  }
-  return objects;
+/** Files of the caller, such as all definitions of a cluster in one List: larger than what a package may hold. */
+const bounds = { levels: 100, values: 20_000_000, characters: 256 * 1024 * 1024 };
+
+function objectsIn(file: string): readonly JsonObject[] {
+  const objects = documentsIn(file).filter((document) => document !== null);
+  if (objects.every(isObject)) return objects;
+  throw new Error(`${file}: it holds a document that is no object`);
 }
 
-async function lockIn(file: string): Promise<JsonObject> {
-  const [lock] = await objectsIn(file);
+function documentsIn(file: string): readonly Json[] {
+  try {
+    return readYaml(textOf(file), bounds);
+  } catch (error) {
+    throw error instanceof Unfit ? new Error(`${file}: it ${error.message}`) : error;
+  }
+}
+
+function lockIn(file: string): JsonObject {
+  const [lock] = objectsIn(file);
   if (lock === undefined || textAt(lock, 'kind') !== 'Lock') throw new Error(`${file}: expected an object of kind Lock`);
   return lock;
 }
 
 /** Objects of a folder by kind and name. */
-async function liveIn(folder: string | undefined): Promise<Live> {
+function liveIn(folder: string | undefined): Live {
   const known = new Map<string, JsonObject>();
-  for (const file of folder === undefined ? [] : globSync('**/*.{yaml,yml,json}', { cwd: folder }).sort())
-    for (const object of await objectsIn(join(folder ?? '', file)))
+  for (const file of folder === undefined ? [] : filesIn(folder))
+    for (const object of objectsIn(file).flatMap(itemsOf))
       known.set(`${textAt(object, 'kind')} ${textAt(object, 'metadata', 'name')}`, object);
   return async ({ kind, name }) => known.get(`${kind} ${name}`);
+}
+
+function filesIn(folder: string): readonly string[] {
+  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory())
+    throw new Error(`--crds: expected a folder, found none at ${folder}; nothing would be compared`);
+  return globSync('**/*.{yaml,yml,json}', { cwd: folder })
+    .sort()
+    .map((file) => join(folder, file));
+}
+
+/** `kubectl get -o yaml` writes a List of the objects. */
+function itemsOf(object: JsonObject): readonly JsonObject[] {
+  const items = at(object, 'items');
+  return textAt(object, 'kind')?.endsWith('List') && isList(items) ? items.filter(isObject) : [object];
 }
 
 function liveOf(cluster: KubernetesCluster): Live {

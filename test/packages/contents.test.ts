@@ -13,6 +13,7 @@ import { readMeta } from '../../hooks/packages/model/package.ts';
 import { readReference } from '../../hooks/packages/model/reference.ts';
 import { compareWithLive, type Held, liveVersionOf } from '../../hooks/packages/observe/tree.ts';
 import type { Registry } from '../../hooks/packages/registry.ts';
+import { openInputs } from '../../scripts/packages/inputs.ts';
 import { writeText } from '../../scripts/packages/outcome.ts';
 import { readDocuments } from '../../server/registry/documents.ts';
 import { packageStream } from '../../server/registry/layers.ts';
@@ -341,4 +342,29 @@ t.test('words of a package stay on one line, every character visible', async (t)
   const text = writeText({ kind: 'resolved', packages: [held], lock: [] });
   t.match(text, /^[\x20-\x7e\n]+$/);
   t.equal(text.split('\n').length, 5, text);
+});
+
+t.test('live objects in files of a folder', async (t) => {
+  const definition = (name: string, more: object = {}) => ({ kind: 'CustomResourceDefinition', metadata: { name }, ...more });
+  const description = 'x'.repeat(100_000);
+  const several = Array.from({ length: 30 }, (_, index) => definition(`listed${index}`, { spec: { description } }));
+  const folder = t.testdir({
+    'snapshot.yaml': `{kind: Provider, metadata: {name: a}, spec: {package: "r.example.org/acme/a:v1.0.0"}}`,
+    live: {
+      'one.yaml': `---\n---\n${JSON.stringify(definition('one'))}\n---\n${JSON.stringify(definition('two'))}`,
+      'list.yaml': JSON.stringify({ apiVersion: 'v1', kind: 'List', items: several }),
+    },
+    wrong: { 'text.yaml': 'words' },
+    twice: { 'twice.yaml': 'a: 1\na: 2' },
+  });
+  const open = (crds: string) =>
+    openInputs({ file: join(folder, 'snapshot.yaml'), crds: join(folder, crds), namespace: 'n', pullSecrets: [] });
+  const { live } = await open('live');
+  for (const name of ['one', 'two', 'listed0', 'listed29'])
+    t.match(await live('CustomResourceDefinition', name), { metadata: { name } }, name);
+  t.equal(await live('List', 'undefined'), undefined);
+  await t.rejects(open('none'), /--crds: expected a folder, found none at .*none; nothing would be compared$/);
+  await t.rejects(open('snapshot.yaml'), /expected a folder/);
+  await t.rejects(open('wrong'), /text\.yaml: it holds a document that is no object$/);
+  await t.rejects(open('twice'), /twice\.yaml: it /);
 });
