@@ -1,6 +1,7 @@
 // Reads package.yaml from the layers of an image. It writes nothing to disk, and reads no other file.
 import { posix } from 'node:path';
 import type { Header } from 'tar-stream';
+import { limits } from './limits.ts';
 import { counting, entriesOf, type Room } from './tar.ts';
 import { invalid } from './trouble.ts';
 
@@ -42,6 +43,8 @@ async function* packageIn(file: string, search: Search): AsyncGenerator<Uint8Arr
 }
 
 function isHidden(path: string, hidden: ReadonlySet<string>): boolean {
+  if (path.split('/', limits.pathLevels + 1).length > limits.pathLevels)
+    throw invalid(`${wanted} lies more than ${limits.pathLevels} levels deep in its layer`);
   const folders = path.split('/').map((_, index, parts) => parts.slice(0, index + 1).join('/'));
   return ['.', ...folders].some((folder) => hidden.has(folder));
 }
@@ -63,6 +66,8 @@ function hiddenBy(path: string): readonly string[] {
 }
 
 function cleaned(name: string): string {
+  // First: to normalize a path takes time by the square of its length.
+  if (name.length > limits.pathCharacters) throw invalid(`a layer holds a path of more than ${limits.pathCharacters} characters`);
   if (posix.basename(name) === wanted && (name.startsWith('/') || name.split('/').includes('..')))
     throw invalid(`${wanted} has a path that leads out of its layer`);
   return posix.normalize(name).replace(/\/$/, '');

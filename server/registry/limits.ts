@@ -14,6 +14,12 @@ export const limits = {
   /** All layers of a package, unpacked. */
   unpackedBytes: 64 * mebibyte,
   tarEntries: 10_000,
+  /** Extended headers (PAX, long names) of all layers; a global one counts again for each file that repeats it. */
+  extendedHeaderBytes: 4 * mebibyte,
+  /** Of one file in a layer. */
+  pathCharacters: 4_096,
+  /** Folders above package.yaml, and itself. */
+  pathLevels: 64,
   /** One YAML document: an API server accepts only smaller objects. */
   documentBytes: 2 * mebibyte,
   objects: 5_000,

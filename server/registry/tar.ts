@@ -11,11 +11,12 @@ import { invalid, Trouble, unavailable } from './trouble.ts';
 export interface Room {
   take(bytes: number): void;
   entry(): void;
+  extendedHeader(bytes: number): void;
 }
 
 /** The limits for all layers of a package together. */
 export function counting(): Room {
-  let [bytes, entries] = [0, 0];
+  let [bytes, entries, headers] = [0, 0, 0];
   return {
     take(more) {
       bytes += more;
@@ -24,6 +25,11 @@ export function counting(): Room {
     entry() {
       entries += 1;
       if (entries > limits.tarEntries) throw invalid(`the layers hold more than ${limits.tarEntries} files`);
+    },
+    extendedHeader(more) {
+      headers += more;
+      if (headers > limits.extendedHeaderBytes)
+        throw invalid(`the layers hold more than ${limits.extendedHeaderBytes} bytes of extended headers`);
     },
   };
 }
@@ -38,7 +44,7 @@ type Content = Entry['stream'];
 
 /** The entries of a tar file, plain or gzipped. Throws a Trouble if the file is not a tar. */
 export async function* entriesOf(file: string, room: Room): AsyncGenerator<Entry> {
-  const tar = extract();
+  const tar = extractWithin(room);
   let trouble: unknown;
   const feeding = feed(file, room, tar).catch((error: unknown) => {
     trouble = troubleOf(error);
@@ -61,6 +67,27 @@ export async function* entriesOf(file: string, room: Room): AsyncGenerator<Entry
     await feeding;
   }
   if (trouble !== undefined) throw trouble;
+}
+
+/** What tar-stream calls with each extended header, before it reads that header. Its types do not show it. */
+interface ExtendedHeaders {
+  _decodeLongHeader?(bytes: Uint8Array): void;
+  readonly _header: { readonly type: string };
+}
+
+/** tar-stream reads extended headers before it shows a file, however many there are, and copies a global one into each that follows. */
+function extractWithin(room: Room): Extract {
+  const tar = extract();
+  const open = tar as unknown as ExtendedHeaders;
+  const decode = open._decodeLongHeader?.bind(tar);
+  if (decode === undefined) throw new Error('tar-stream has no _decodeLongHeader: extended headers would have no bound');
+  let ofGlobal = 0;
+  open._decodeLongHeader = (bytes) => {
+    room.extendedHeader(bytes.length + ofGlobal);
+    if (open._header.type === 'pax-global-header') ofGlobal = bytes.length;
+    decode(bytes);
+  };
+  return tar;
 }
 
 /** A file whose reader gets the same errors as who reads the list of files. */

@@ -1,5 +1,6 @@
 // What a package may be: each thing that is wrong with one, as a layer, a stream, a document or an object. No registry is needed:
 // layers lie in files.
+import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -89,6 +90,72 @@ t.test('more than 64 MiB, in little memory', async (t) => {
   const half = gzipSync(await tarOf(file({ name: 'other', content: zeros.subarray(0, 40 * 1024 * 1024) })));
   t.match(await read(t, gzipSync(await tarOf(file())), half, half), /unpack to more than/, 'all layers count');
 });
+
+/** The header of a file with so many bytes. */
+function blockOf(type: string, size: number): Buffer {
+  const block = Buffer.alloc(512);
+  block.write('name');
+  block.write('0000644\0', 100);
+  block.write(`${size.toString(8).padStart(11, '0')} `, 124);
+  block.write('        ', 148);
+  block.write(type, 156);
+  block.write('ustar\x0000', 257);
+  const sum = block.reduce((all, byte) => all + byte, 0);
+  block.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148);
+  return block;
+}
+
+function headerOf(type: string, records: string | Buffer): Buffer {
+  const content = Buffer.from(records);
+  return Buffer.concat([blockOf(type, content.length), content, Buffer.alloc(-content.length & 511)]);
+}
+
+/** A record of a PAX header begins with its own length. */
+function record(key: string, value: string): string {
+  const rest = ` ${key}=${value}\n`;
+  const length = rest.length + String(rest.length).length;
+  return `${rest.length + String(length).length}${rest}`;
+}
+
+const manyKeys = Array.from({ length: 300_000 }, (_, index) => record(index.toString(36), '')).join('');
+
+const hungry: readonly (readonly [name: string, tar: () => Buffer, expected: RegExp])[] = [
+  [
+    'a path of 30 000 levels',
+    () => Buffer.concat([headerOf('x', record('path', `${'a/'.repeat(30_000)}package.yaml`)), blockOf('0', 0)]),
+    /a path of more than 4096 characters/,
+  ],
+  [
+    'a path with a way up after each of 500 000 levels',
+    () => Buffer.concat([headerOf('x', record('path', `${'a'.repeat(1_000_000)}/${'b/../'.repeat(500_000)}c`)), blockOf('0', 0)]),
+    /a path of more than 4096 characters/,
+  ],
+  [
+    'a path of 65 levels',
+    () => Buffer.concat([headerOf('x', record('path', `${'a/'.repeat(64)}package.yaml`)), blockOf('0', 0)]),
+    /more than 64 levels deep/,
+  ],
+  [
+    'a global header of 300 000 records before 10 000 headers',
+    () => Buffer.concat([headerOf('g', manyKeys), ...Array.from({ length: 10_000 }, () => headerOf('x', record('a', 'b')))]),
+    /more than 4194304 bytes of extended headers/,
+  ],
+];
+
+for (const [name, tar, expected] of hungry)
+  t.test(`in bounded memory and time: ${name}`, async (t) => {
+    const layer = join(t.testdir(), 'layer');
+    writeFileSync(layer, gzipSync(Buffer.concat([tar(), Buffer.alloc(1_024)])));
+    const program = join(import.meta.dirname, 'reading.ts');
+    const child = spawnSync(process.execPath, ['--max-old-space-size=192', program, layer], {
+      encoding: 'utf8',
+      timeout: 60_000,
+    });
+    t.equal(child.status, 0, child.stderr);
+    const { found, memory } = JSON.parse(child.stdout) as { found: string; memory: number };
+    t.match(found, expected);
+    t.ok(memory < 320, `${memory} MiB`);
+  });
 
 const nested = (levels: number): string => `a: ${'['.repeat(levels)}${']'.repeat(levels)}`;
 const bomb = [
