@@ -42,6 +42,7 @@ t.test('the bounds are those of the code', async (t) => {
     ([, digits = '', unit]) => Number(digits.replaceAll(' ', '')) * (unit === undefined ? 1 : 1024 * 1024),
   );
   const { manifestBytes, tags, layerBytes, unpackedBytes, tarEntries, documentBytes, levels, values, objects } = limits;
+  const { pathCharacters, pathLevels, extendedHeaderBytes } = limits;
   t.same(told, [
     manifestBytes,
     tags,
@@ -51,6 +52,9 @@ t.test('the bounds are those of the code', async (t) => {
     layerBytes,
     unpackedBytes,
     tarEntries,
+    pathCharacters,
+    pathLevels,
+    extendedHeaderBytes,
     documentBytes,
     levels,
     values,
