@@ -1,4 +1,4 @@
-// Blobs on disk, by digest. The cache may disappear at any time. A blob gets its name once it is complete, and its digest is
+// Blobs on disk, by digest and by the source that gave them: what one repository gave is no content of another one. The cache may disappear at any time. A blob gets its name once it is complete, and its digest is
 // checked at every use: a crash, another process or a broken disk costs one more download, nothing else.
 import { createHash, randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { invalid, Trouble, unavailable } from './trouble.ts';
 
 interface Announced {
+  readonly source: string;
   readonly digest: string;
   /** In bytes. */
   readonly size: number;
@@ -15,7 +16,7 @@ interface Announced {
 
 export interface Cache {
   /** The path of a complete blob; undefined if the cache does not have it. */
-  find(digest: string): Promise<string | undefined>;
+  find(source: string, digest: string): Promise<string | undefined>;
   /**
    * Stores the content and returns its path. Throws a Trouble, and stores nothing, if size or digest differ from those announced.
    */
@@ -43,10 +44,11 @@ export function createCache(directory: string, mostBytes: number): Cache {
         isCounting = false;
       });
   };
-  const pathOf = (digest: string): string => join(directory, digest.replace(':', '-'));
+  const pathOf = (source: string, digest: string): string =>
+    join(directory, `${digest.replace(':', '-')}-${createHash('sha256').update(source).digest('hex')}`);
   return {
-    async find(digest) {
-      const path = pathOf(digest);
+    async find(source, digest) {
+      const path = pathOf(source, digest);
       const found = await digestOf(path).catch(() => undefined);
       if (found === undefined) return undefined;
       if (found !== digest) {
@@ -59,7 +61,7 @@ export function createCache(directory: string, mostBytes: number): Cache {
     },
     async store(announced, content) {
       await mkdir(directory, { recursive: true, mode: 0o700 });
-      const path = pathOf(announced.digest);
+      const path = pathOf(announced.source, announced.digest);
       const temporary = `${path}${unfinished}${randomUUID()}`;
       let size = 0;
       try {

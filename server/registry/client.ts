@@ -2,7 +2,8 @@
 //
 // 1. One request resolves a tag to its digest. All later requests are by digest, and every answer is checked against it before use.
 // 2. It retries nothing.
-// 3. It reads a digest from the cache only if this call has seen that it may read that digest.
+// 3. What it saw, and what is cached, counts only for the repository that gave it, and only if this call has seen that it may read
+//    that digest there: an answer to HEAD proves nothing about content of another repository.
 import { createHash } from 'node:crypto';
 import { isDigest, type PackageReference } from '../../hooks/packages/model/reference.ts';
 import type { Registry, RegistryFailed } from '../../hooks/packages/registry.ts';
@@ -106,9 +107,9 @@ function named(error: unknown, name: string): unknown {
 interface Seen {
   /** The last digest of a tag, or a digest itself: `SOURCE VERSION`. */
   readonly digests: Map<string, string>;
-  /** By digest. */
+  /** `SOURCE DIGEST`. */
   readonly manifests: Map<string, Manifest>;
-  keep(reference: string, digest: string, manifest: Manifest): void;
+  keep(reference: PackageReference, digest: string, manifest: Manifest): void;
 }
 
 /** Manifests, and layers in them. */
@@ -119,15 +120,15 @@ function remembering(): Seen {
   let count = 0;
   return {
     ...seen,
-    keep(reference, digest, manifest) {
+    keep({ source, version }, digest, manifest) {
       count += manifest.kind === 'image' ? manifest.layers.length + 1 : 1;
       if (count > mostSeen) {
         seen.digests.clear();
         seen.manifests.clear();
         count = 0;
       }
-      seen.digests.set(reference, digest);
-      seen.manifests.set(digest, manifest);
+      seen.digests.set(`${source} ${version}`, digest);
+      seen.manifests.set(`${source} ${digest}`, manifest);
     },
   };
 }
@@ -136,7 +137,7 @@ async function digestOf(reference: PackageReference, parts: Parts): Promise<stri
   const { source, version } = reference;
   // Registries count manifests: one that was seen before is only asked for its digest.
   const last = isDigest(version) ? version : parts.seen.digests.get(`${source} ${version}`);
-  const isSeen = last !== undefined && parts.seen.manifests.has(last);
+  const isSeen = last !== undefined && parts.seen.manifests.has(`${source} ${last}`);
   const digest = await inTurn(parts, async () =>
     isSeen ? headOf(reference, parts) : (await fetchManifest(reference, parts)).digest,
   );
@@ -153,13 +154,14 @@ async function headOf(reference: PackageReference, parts: Parts): Promise<string
   return isDigest(announced) ? announced : (await fetchManifest(reference, parts)).digest;
 }
 
-async function fetchManifest({ source, version }: PackageReference, { session, seen }: Parts) {
+async function fetchManifest(reference: PackageReference, { session, seen }: Parts) {
+  const { source, version } = reference;
   const reply = await session.ask(source, { path: `manifests/${version}`, accept: accepted });
   const text = await reply.text(limits.manifestBytes);
   const digest = `sha256:${createHash('sha256').update(text).digest('hex')}`;
   if (isDigest(version) && version !== digest) throw invalid(`expected content of the digest ${version}, found ${digest}`);
   const manifest = readManifest(text);
-  seen.keep(`${source} ${version}`, digest, manifest);
+  seen.keep(reference, digest, manifest);
   return { digest, manifest };
 }
 
@@ -173,16 +175,17 @@ async function layersOf(source: string, digest: string, parts: Parts): Promise<r
 
 async function manifestOf(source: string, digest: string, parts: Parts): Promise<Manifest> {
   return (
-    parts.seen.manifests.get(digest) ?? (await inTurn(parts, () => fetchManifest({ source, version: digest }, parts))).manifest
+    parts.seen.manifests.get(`${source} ${digest}`) ??
+    (await inTurn(parts, () => fetchManifest({ source, version: digest }, parts))).manifest
   );
 }
 
 /** The path of a layer in the cache; downloads it if the cache does not have it. */
 async function blob(source: string, layer: Descriptor, parts: Parts): Promise<string> {
-  const found = await parts.cache.find(layer.digest);
+  const found = await parts.cache.find(source, layer.digest);
   if (found !== undefined) return found;
   return inTurn(parts, async () => {
     const reply = await parts.session.ask(source, { path: `blobs/${layer.digest}`, isLarge: true });
-    return parts.cache.store({ ...layer, most: limits.layerBytes }, reply.body);
+    return parts.cache.store({ ...layer, source, most: limits.layerBytes }, reply.body);
   });
 }

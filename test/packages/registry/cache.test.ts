@@ -14,7 +14,8 @@ function digestOf(content: string): string {
 
 const text = 'whole';
 const digest = digestOf(text);
-const announced = { digest, size: text.length, most: text.length };
+const source = 'registry.example.org/acme/p';
+const announced = { source, digest, size: text.length, most: text.length };
 
 /** Kills a process that stores the text once so many pieces are stored; resolves when it is gone. */
 async function killedAfter(pieces: number, directory: string): Promise<void> {
@@ -42,11 +43,12 @@ t.test('a writer that is killed leaves the whole blob or none', async (t) => {
     t.equal(names.length, 1, `${pieces} pieces: ${names}`);
     t.equal(names[0]?.includes('.unfinished-'), !isWhole);
     const cache = createCache(directory, 2 ** 20);
-    const found = await cache.find(digest);
+    const found = await cache.find(source, digest);
     t.equal(found === undefined ? undefined : readFileSync(found, 'utf8'), isWhole ? text : undefined);
 
     const stored = await cache.store(announced, [Buffer.from(text)]);
     t.equal(readFileSync(stored, 'utf8'), text, 'another one stores it');
+    t.equal(await cache.find('evil.example.org/acme/p', digest), undefined, 'it is no content of another source');
   }
 });
 
@@ -72,10 +74,10 @@ t.test('it never holds more than its bound, and what was used last stays', async
   for (let index = 0; index < 200; index += 1) {
     const content = `${index} `.padEnd(100 + (index % 7) * 100);
     last = digestOf(content);
-    await cache.store({ digest: last, size: content.length, most }, [Buffer.from(content)]);
+    await cache.store({ source, digest: last, size: content.length, most }, [Buffer.from(content)]);
     sizes.push(readdirSync(directory).reduce((sum, name) => sum + statSync(join(directory, name)).size, 0));
   }
   t.ok(Math.max(...sizes) <= most, `${Math.max(...sizes)}`);
   t.ok(Math.max(...sizes) > most * 0.8, 'nor does it throw away what it has room for');
-  t.ok(await cache.find(last));
+  t.ok(await cache.find(source, last));
 });

@@ -15,6 +15,9 @@ async function* pieces(): AsyncGenerator<Uint8Array> {
   }
 }
 
-await createCache(directory, 2 ** 20).store({ digest, size: text.length, most: text.length }, pieces());
+await createCache(directory, 2 ** 20).store(
+  { source: 'registry.example.org/acme/p', digest, size: text.length, most: text.length },
+  pieces(),
+);
 process.stdout.write('stored\n');
 await once(turns, 'line');
