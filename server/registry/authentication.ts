@@ -13,10 +13,16 @@ export type Keychain = (source: string) => Login | undefined;
 /** Reads pull secrets; the first match counts. An unreadable secret is skipped: it may belong to another registry. */
 export function readKeychain(secrets: readonly string[]): Keychain {
   const entries = secrets.flatMap(entriesOf);
-  return (source) => {
+  return (written) => {
+    const source = withOneName(written);
     const fitting = entries.filter(({ name }) => source === name || source.startsWith(`${name}/`));
     return fitting.toSorted((left, right) => right.name.length - left.name.length)[0]?.login;
   };
+}
+
+/** Docker's own registry has three names, and `docker login` stores another one than people write in sources. */
+function withOneName(name: string): string {
+  return name.replace(/^(?:index|registry-1)\.docker\.io(?=\/|$)/, 'docker.io');
 }
 
 interface Entry {
@@ -30,7 +36,7 @@ function entriesOf(secret: string): readonly Entry[] {
     const login = loginOf(value);
     // Docker writes these names as a host, with a path, or as an address with the version of the API.
     const name = key.replace(/^https?:\/\//, '').replace(/\/(?:v[12]\/?)?$/, '');
-    return login === undefined ? [] : [{ name, login }];
+    return login === undefined ? [] : [{ name: withOneName(name), login }];
   });
 }
 

@@ -42,14 +42,15 @@ export function openSession(options: SessionOptions): Session {
   const shown = new Map<string, string>();
   const ask = async (source: string, request: Request): Promise<Reply> => {
     const place = placeOf(source);
-    const first = await follow(place, request, shown.get(source), options);
-    if (first.code !== 401 || shown.has(source)) return accepted(first, place, shown.has(source));
-    const challenge = readChallenge(first.header('www-authenticate') ?? '');
-    first.discard();
-    const authorization = challenge === undefined ? undefined : await answerTo(challenge, place, options);
-    if (authorization === undefined) throw refused(place, 401, false);
+    const former = shown.get(source);
+    const first = await follow(place, request, former, options);
+    // A host that the registry redirects to may ask for a secret too: it gets none.
+    if (first.reply.code !== 401 || !first.isOwn) return accepted(first.reply, place, options);
+    const authorization = await authorizationFor(first.reply, place, options);
+    // A token that has expired meanwhile is replaced once; a password that was refused is not sent again.
+    if (authorization === undefined || authorization === former) throw refused(place, 401, options);
     shown.set(source, authorization);
-    return accepted(await follow(place, request, authorization, options), place, true);
+    return accepted((await follow(place, request, authorization, options)).reply, place, options);
   };
   return { ask, addressOf: (source, path) => urlOf(placeOf(source), path) };
 }
@@ -68,17 +69,23 @@ function urlOf({ registry, repository }: Place, path: string): URL {
   return new URL(`${schemeOf(host)}://${host}/v2/${repository}/${path}`);
 }
 
+interface Followed {
+  readonly reply: Reply;
+  /** Whether the registry itself answered, not a host that it redirects to. */
+  readonly isOwn: boolean;
+}
+
 async function follow(
   place: Place,
   request: Request,
   authorization: string | undefined,
   options: SessionOptions,
-): Promise<Reply> {
+): Promise<Followed> {
   const start = typeof request.path === 'string' ? urlOf(place, request.path) : request.path;
   let url = start;
   for (let redirects = 0; redirects <= limits.redirects; redirects += 1) {
     const reply = await options.exchange.send(await askedOf({ request, url, start, authorization, options }));
-    if (![301, 302, 303, 307, 308].includes(reply.code)) return reply;
+    if (![301, 302, 303, 307, 308].includes(reply.code)) return { reply, isOwn: url.origin === start.origin };
     reply.discard();
     url = nextOf(reply.header('location'), url, place);
   }
@@ -115,6 +122,12 @@ function isAsSafe(url: URL, from: URL): boolean {
   return url.protocol === 'https:' || (url.protocol === 'http:' && from.protocol === 'http:');
 }
 
+async function authorizationFor(refusal: Reply, place: Place, options: SessionOptions): Promise<string | undefined> {
+  const challenge = readChallenge(refusal.header('www-authenticate') ?? '');
+  refusal.discard();
+  return challenge === undefined ? undefined : answerTo(challenge, place, options);
+}
+
 async function answerTo(challenge: Challenge, place: Place, options: SessionOptions): Promise<string | undefined> {
   const login = options.keychain(place.source);
   if (challenge.kind === 'basic') return login === undefined ? undefined : basic(login);
@@ -133,18 +146,26 @@ async function answerTo(challenge: Challenge, place: Place, options: SessionOpti
     signal: AbortSignal.any([options.signal, AbortSignal.timeout(options.requestTimeout)]),
     ...ledBy,
   });
-  const token = readToken(await (await accepted(reply, place, login !== undefined)).text(limits.answerBytes));
+  const token = readToken(await ofTokenService(reply, place, options).text(limits.answerBytes));
   if (token === undefined) throw unavailable(`${place.source}: the token service gave no token`);
   return `Bearer ${token}`;
 }
 
-function accepted(reply: Reply, place: Place, isKnown: boolean): Reply {
-  if (reply.code === 200) return reply;
+/** Its 404 says nothing of the repository. */
+function ofTokenService(reply: Reply, place: Place, options: SessionOptions): Reply {
+  if (reply.code !== 404) return accepted(reply, place, options);
   reply.discard();
-  throw refused(place, reply.code, isKnown, secondsOf(reply.header('retry-after')));
+  throw unavailable(`${place.source}: the token service of the registry answers ${reply.code}`);
 }
 
-function refused({ source }: Place, code: number, isKnown: boolean, retryAfterSeconds?: number): Trouble {
+function accepted(reply: Reply, place: Place, options: SessionOptions): Reply {
+  if (reply.code === 200) return reply;
+  reply.discard();
+  throw refused(place, reply.code, options, secondsOf(reply.header('retry-after')));
+}
+
+function refused({ source }: Place, code: number, { keychain }: SessionOptions, retryAfterSeconds?: number): Trouble {
+  const isKnown = keychain(source) !== undefined;
   const wait = retryAfterSeconds === undefined ? {} : { retryAfterSeconds };
   return new Trouble({ ...reasonOf(source, code, isKnown), ...wait });
 }

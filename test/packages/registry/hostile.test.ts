@@ -302,6 +302,65 @@ t.test('Bearer: the secret goes to the token service, the token to the registry'
   );
 });
 
+t.test('a challenge of a host that the registry redirects to gets no secret', async (t) => {
+  const [tokens, elsewhere, proxy] = [await startProxy(t), await startProxy(t, origin, '127.0.0.2'), await startProxy(t, origin)];
+  tokens.act(answering(200, {}, JSON.stringify({ token: 'a-token' })));
+  proxy.act(where(blob, (asked, answer) => answering(307, { location: `${elsewhere.origin}${asked.url}` })(asked, answer)));
+  for (const challenge of [`Bearer realm="${tokens.origin}/token",service="x"`, 'Basic realm="x"']) {
+    elsewhere.act(answering(401, { 'www-authenticate': challenge }));
+    const registry = openRegistry(t, { pullSecrets: [dockerConfig(proxy.host, 'me', secret)] });
+    t.match(await objectsOf(registry, `${proxy.host}/acme/p`, digest), { kind: 'denied' });
+  }
+  t.same(tokens.seen, [], 'its token service is not asked');
+  const all = [...elsewhere.seen, ...proxy.seen];
+  t.ok(all.length > 0 && all.every(({ authorization }) => authorization === undefined), 'nobody gets it');
+});
+
+t.test('a token that expires within a call is replaced once', async (t) => {
+  const [tokens, proxy] = [await startProxy(t), await startProxy(t, origin)];
+  let [given, valid] = [0, ''];
+  tokens.act((asked, answer) => {
+    given += 1;
+    valid = `token-${given}`;
+    return answering(200, {}, JSON.stringify({ token: valid }))(asked, answer);
+  });
+  proxy.act((asked, answer) => {
+    if (valid !== '' && asked.headers.authorization === `Bearer ${valid}`) {
+      delete asked.headers.authorization;
+      return false;
+    }
+    return answering(401, { 'www-authenticate': `Bearer realm="${tokens.origin}/token"` })(asked, answer);
+  });
+  const registry = openRegistry(t);
+  const source = `${proxy.host}/acme/p`;
+  t.match(await registry.tags(source), { kind: 'ok' });
+  valid = 'none';
+  t.match(await registry.tags(source), { kind: 'ok' });
+  t.equal(given, 2);
+  valid = 'none';
+  tokens.act(answering(200, {}, JSON.stringify({ token: 'never-valid' })));
+  const from = proxy.seen.length;
+  t.match(failureOf(await registry.tags(source)), { kind: 'denied' });
+  t.equal(proxy.seen.length, from + 2, 'once');
+  tokens.act(answering(404));
+  const failure = failureOf(await openRegistry(t).tags(source));
+  t.match(
+    failure,
+    { kind: 'unavailable', message: /the token service of the registry answers 404/ },
+    'it is no missing repository',
+  );
+});
+
+t.test('content of one repository is not given for another, whatever that one says of the digest', async (t) => {
+  const [proxy, evil] = [await startProxy(t, origin), await startProxy(t)];
+  const registry = openRegistry(t);
+  t.match(await objectsOf(registry, `${proxy.host}/acme/p`, digest), [{ metadata: { name: 'good' } }]);
+  evil.act((asked, answer) => asked.method === 'HEAD' && answering(200, { 'docker-content-digest': digest })(asked, answer));
+  t.match(await objectsOf(registry, `${evil.host}/acme/p`, digest), { kind: 'absent' }, 'neither its manifest');
+  evil.act(where(/manifests/, answering(200, {}, image.manifest.bytes.toString())));
+  t.match(await objectsOf(registry, `${evil.host}/acme/p`, digest), { kind: 'absent' }, 'nor its layers');
+});
+
 t.test('nobody there', async (t) => {
   const message = async (source: string) => failureOf(await openRegistry(t, { requestTimeout: 2_000 }).tags(source));
   t.match(await message('127.0.0.1:1/acme/p'), {
@@ -336,7 +395,7 @@ t.test('the cache: spoilt, crowded, left behind, shared', async (t) => {
   const registry = openRegistry(t);
   const source = `${proxy.host}/acme/p`;
   await objectsOf(registry, source, digest);
-  const file = join(registry.directory, layer.replace(':', '-'));
+  const file = join(registry.directory, registry.cached().find((name) => name.startsWith(layer.replace(':', '-'))) ?? '');
   const whole = readFileSync(file);
   for (const spoilt of [whole.subarray(0, 20), Buffer.alloc(whole.length), gzipSync('x')]) {
     writeFileSync(file, spoilt);
@@ -396,4 +455,9 @@ t.test('pull secrets', async (t) => {
     parameters: { service: 's' },
   });
   t.equal(readChallenge('Negotiate'), undefined);
+  const hub = ['https://index.docker.io/v1/', 'index.docker.io', 'docker.io', 'registry-1.docker.io'];
+  for (const key of hub)
+    for (const host of hub.slice(1))
+      t.equal(readKeychain([dockerConfig(key, 'hub', 'x')])(`${host}/acme/p`)?.username, 'hub', `${key} for ${host}`);
+  t.equal(readKeychain([dockerConfig('docker.io', 'hub', 'x')])('index.docker.io.evil.example/acme/p'), undefined);
 });
