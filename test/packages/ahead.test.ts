@@ -107,3 +107,59 @@ t.test('a version that cannot be read ends the tree only where the choice needs 
   t.match(await treeWith([], 'a webhook'), { kind: 'refused', faults: [{ reason: 'InvalidPackage', message: /b@sha256.* w / }] });
   t.match(await treeWith([], 'denied'), { kind: 'failed', failure: { kind: 'denied' } });
 });
+
+function required(sources: readonly string[]): JsonObject {
+  const dependsOn = sources.map((provider) => ({ provider, version: '>=v1.0.0' }));
+  return { apiVersion: 'meta.pkg.crossplane.io/v1', kind: 'Provider', metadata: { name: 'a' }, spec: { dependsOn } };
+}
+
+const sources = (count: number, prefix: string) => Array.from({ length: count }, (_, index) => sourceOf(`${prefix}${index}`));
+
+t.test('nobody is asked for what a package requires that is not valid', async (t) => {
+  const rows: readonly (readonly [name: string, objects: readonly JsonObject[], message: RegExp])[] = [
+    [
+      'metas',
+      Array.from({ length: 1_700 }, (_, index) => required(sources(500, `m${index}-`))),
+      /expected one meta object .* 1700/,
+    ],
+    ['dependencies', [required(sources(501, 'd'))], /spec.dependsOn: at most 500 entries, found 501/],
+    ['an object', [required(sources(2, 'o')), { apiVersion: 'v1', kind: 'Secret', metadata: { name: 's' } }], /may not hold/],
+  ];
+  for (const [name, objects, message] of rows) {
+    const listed: string[] = [];
+    const registry: Registry = {
+      async tags(source) {
+        listed.push(source);
+        return { kind: 'ok', tags: ['v1.0.0'] };
+      },
+      digest: async ({ source, version }) => ({ kind: 'ok', digest: digestOf(source, version) }),
+      async read(_source, _digest, take) {
+        for (const object of objects) take(object);
+        return { kind: 'ok' };
+      },
+    };
+    const reference = { source: sourceOf('a'), version: 'v1.0.0' };
+    const tree = await readTree({ name: 'a', kind: 'Provider', reference, skipsDependencies: false, installed: [] }, registry);
+    t.match(tree, { kind: 'refused', faults: [{ reason: 'InvalidPackage', message }] }, name);
+    t.same(listed, [], name);
+  }
+});
+
+t.test('a tree whose packages name sources without end is refused', async (t) => {
+  let listed = 0;
+  const registry: Registry = {
+    async tags() {
+      listed += 1;
+      return { kind: 'ok', tags: ['v1.0.0'] };
+    },
+    digest: async ({ source, version }) => ({ kind: 'ok', digest: digestOf(source, version) }),
+    async read(source, _digest, take) {
+      take(required(sources(500, `${source.slice(source.lastIndexOf('/') + 1)}-`)));
+      return { kind: 'ok' };
+    },
+  };
+  const reference = { source: sourceOf('a'), version: 'v1.0.0' };
+  const tree = await readTree({ name: 'a', kind: 'Provider', reference, skipsDependencies: false, installed: [] }, registry);
+  t.match(tree, { kind: 'refused', faults: [{ reason: 'InvalidPackage', message: /of 4000 sources/ }] });
+  t.ok(listed <= 4_001, `${listed}`);
+});

@@ -3,7 +3,8 @@ import { existsSync, globSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { packageReasons } from '../../hooks/packages/model/fault.ts';
-import { mostTags } from '../../hooks/packages/observe/ahead.ts';
+import { mostDependencies } from '../../hooks/packages/model/package.ts';
+import { mostLists, mostTags } from '../../hooks/packages/observe/ahead.ts';
 import { mostPackages } from '../../hooks/packages/observe/tree.ts';
 import { mostChecks } from '../../hooks/packages/resolve/knowledge.ts';
 import { limits } from '../../server/registry/limits.ts';
@@ -48,6 +49,8 @@ t.test('the bounds are those of the code', async (t) => {
     tags,
     mostTags,
     mostPackages,
+    mostLists,
+    mostDependencies,
     mostChecks,
     layerBytes,
     unpackedBytes,

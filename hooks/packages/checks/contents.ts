@@ -40,15 +40,22 @@ const allowed: Readonly<Record<PackageKind, readonly string[]>> = {
 };
 
 export function inspect(): Inspection {
-  const metas: (Meta | string)[] = [];
   const members = new Map<string, Member>();
-  let fault: string | undefined;
+  let [metas, meta, fault]: [number, Meta | string | undefined, string | undefined] = [0, undefined, undefined];
   return {
     take(object) {
-      if (isMeta(object)) metas.push(readMeta(object));
-      else fault ??= faultOf(object, members);
+      if (!isMeta(object)) {
+        fault ??= faultOf(object, members);
+        return;
+      }
+      metas += 1;
+      // Only one is allowed: the others count, and are not read.
+      meta ??= readMeta(object);
     },
-    done: () => contentsOf(metas, [...members.values()], fault),
+    done: () =>
+      meta === undefined || metas > 1
+        ? `expected one meta object of meta.pkg.crossplane.io, found ${metas}`
+        : contentsOf(meta, [...members.values()], fault),
   };
 }
 
@@ -62,9 +69,7 @@ function faultOf(object: JsonObject, members: Map<string, Member>): string | und
   return webhookIn(object, member);
 }
 
-function contentsOf(metas: readonly (Meta | string)[], members: readonly Member[], fault: string | undefined): Contents | string {
-  const [meta, ...others] = metas;
-  if (meta === undefined || others.length > 0) return `expected one meta object of meta.pkg.crossplane.io, found ${metas.length}`;
+function contentsOf(meta: Meta | string, members: readonly Member[], fault: string | undefined): Contents | string {
   if (typeof meta === 'string') return meta;
   if (fault !== undefined) return fault;
   const misplaced = members.find(({ apiVersion, kind }) => !allowed[meta.kind].includes(`${apiVersion} ${kind}`));

@@ -62,7 +62,8 @@ export function readMeta(object: JsonObject): Meta | string {
   };
 }
 
-const mostDependencies = 1_000;
+/** Of one package. For each of them a registry is asked. */
+export const mostDependencies = 500;
 
 function readDependencies(value: Json | undefined): readonly Dependency[] | string {
   if (value !== undefined && value !== null && !isList(value)) return 'spec.dependsOn: expected a list';

@@ -1,7 +1,6 @@
 // Requests ahead of the resolution what it will require next.
-import type { JsonObject } from '../../model/json.ts';
 import type { Installed } from '../model/lock.ts';
-import { isMeta, readMeta } from '../model/package.ts';
+import type { Meta } from '../model/package.ts';
 import { isDigest } from '../model/reference.ts';
 import type { Registry } from '../registry.ts';
 
@@ -13,16 +12,20 @@ interface Asked {
 type List = ReturnType<Registry['tags']>;
 
 export interface Ahead extends Registry {
-  /** Whether all lists together have more tags than are kept; those that were not requested yet then fail. */
+  /** Requests the tags of what that package requires; it must be a valid one. */
+  ahead(meta: Meta): void;
+  /** Whether there are more lists, or more tags in them, than are kept; those that were not requested yet then fail. */
   isFull(): boolean;
 }
 
 /** Of one tree. A hundred thousand tags of one source take some 8 MiB. */
 export const mostTags = 500_000;
+/** Sources of one tree: hosts that its packages choose are asked for them. */
+export const mostLists = 4_000;
 const atOnce = 8;
 
 /**
- * Requests the tags of what a package requires as soon as its meta object is read, while others are still read: resolution requires
+ * Requests the tags of what a package requires as soon as it is read and found valid, while others are still read: resolution requires
  * them next. Each list is requested once, a few at a time: what a package names must not fill the memory of the hook.
  */
 export function listingAhead(registry: Registry, { installed, skipsDependencies }: Asked): Ahead {
@@ -30,7 +33,7 @@ export function listingAhead(registry: Registry, { installed, skipsDependencies 
   const present = new Set(installed.map(({ source }) => source));
   const lanes: Promise<unknown>[] = Array.from({ length: atOnce }, () => Promise.resolve());
   let total = 0;
-  const isFull = (): boolean => total > mostTags;
+  const isFull = (): boolean => total > mostTags || lists.size > mostLists;
   const listed = async (source: string): List => {
     if (isFull())
       return { kind: 'failed', failure: { kind: 'invalid', message: `${source}: not listed, the tree has too many tags` } };
@@ -47,24 +50,19 @@ export function listingAhead(registry: Registry, { installed, skipsDependencies 
     lists.set(source, list);
     return list;
   };
-  const ahead = (object: JsonObject): void => {
-    for (const source of skipsDependencies ? [] : rangesIn(object)) if (!present.has(source)) tags(source).catch(() => undefined);
-  };
   return {
     isFull,
     tags,
     digest: (reference) => registry.digest(reference),
-    read: (source, digest, take) =>
-      registry.read(source, digest, (object) => {
-        take(object);
-        ahead(object);
-      }),
+    read: (source, digest, take) => registry.read(source, digest, take),
+    ahead(meta) {
+      if (skipsDependencies || isFull()) return;
+      for (const source of rangesIn(meta)) if (!present.has(source)) tags(source).catch(() => undefined);
+    },
   };
 }
 
-/** Of a meta object, the sources of which it requires a range of versions. */
-function rangesIn(object: JsonObject): readonly string[] {
-  const meta = isMeta(object) ? readMeta(object) : '';
-  if (typeof meta === 'string') return [];
-  return meta.dependencies.filter(({ constraints }) => !isDigest(constraints)).map(({ package: source }) => source);
+/** The sources of which it requires a range of versions. */
+function rangesIn({ dependencies }: Meta): readonly string[] {
+  return dependencies.filter(({ constraints }) => !isDigest(constraints)).map(({ package: source }) => source);
 }

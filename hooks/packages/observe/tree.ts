@@ -10,7 +10,7 @@ import type { Version } from '../model/version.ts';
 import type { Registry, RegistryFailed, RegistryFailure } from '../registry.ts';
 import { type Fetched, type Known, keyOf, type Needs, type Release } from '../resolve/knowledge.ts';
 import { type Question, type Resolution, type Resolved, resolve } from '../resolve/resolution.ts';
-import { type Ahead, listingAhead, mostTags } from './ahead.ts';
+import { type Ahead, listingAhead, mostLists, mostTags } from './ahead.ts';
 
 export interface Asked {
   /** The name of the package object. */
@@ -87,7 +87,7 @@ function endOf(resolution: Exclude<Resolution, { kind: 'needs' }>, known: Knowin
 export const mostPackages = 2_000;
 
 function tooLarge({ source }: PackageReference): Tree {
-  const most = `at most ${mostPackages} packages, which have at most ${mostTags} tags`;
+  const most = `at most ${mostPackages} packages, of ${mostLists} sources with at most ${mostTags} tags`;
   return refused(packageFault('InvalidPackage', `${source}: expected ${most}, in its tree, found more`));
 }
 
@@ -97,7 +97,7 @@ function refused(...faults: readonly PackageFault[]): Tree {
 
 type Unread = RegistryFailed | { readonly kind: 'refused'; readonly faults: readonly PackageFault[] };
 
-async function learn({ tags, packages }: Needs, known: Knowing, registry: Registry): Promise<Unread | undefined> {
+async function learn({ tags, packages }: Needs, known: Knowing, registry: Ahead): Promise<Unread | undefined> {
   const listing = tags.map(async (source) => {
     const answer = await registry.tags(source);
     // A missing repository has no versions: the resolution says who requires it.
@@ -122,7 +122,7 @@ function isLasting(unread: Unread): boolean {
   return unread.kind === 'refused' || unread.failure.kind !== 'unavailable';
 }
 
-async function readRelease(release: Release, registry: Registry): Promise<Read | Unread> {
+async function readRelease(release: Release, registry: Ahead): Promise<Read | Unread> {
   const answer = await registry.digest(release);
   if (answer.kind === 'failed') return answer;
   const { digest } = answer;
@@ -130,9 +130,9 @@ async function readRelease(release: Release, registry: Registry): Promise<Read |
   const read = await registry.read(release.source, digest, inspection.take);
   if (read.kind === 'failed') return read.failure.kind === 'invalid' ? invalid(read.failure.message) : read;
   const contents = inspection.done();
-  return typeof contents === 'string'
-    ? invalid(`${release.source}@${digest}: ${contents}`)
-    : { digest, meta: contents.meta, contents };
+  if (typeof contents === 'string') return invalid(`${release.source}@${digest}: ${contents}`);
+  registry.ahead(contents.meta);
+  return { digest, meta: contents.meta, contents };
 }
 
 function invalid(message: string): Unread {
