@@ -32,7 +32,7 @@ export interface ClientOptions {
 interface Call {
   /** `.dockerconfigjson` of the root package's pull secrets. */
   readonly pullSecrets: readonly string[];
-  /** ms after which every request of the call fails. */
+  /** ms after which every request, and all reading, of the call fails. */
   readonly deadline: number;
 }
 
@@ -54,7 +54,7 @@ export function createRegistryClient(options: ClientOptions): RegistryClient {
     open({ pullSecrets, deadline }) {
       const signal = AbortSignal.timeout(deadline);
       const session = openSession({ exchange, keychain: readKeychain(pullSecrets), signal, requestTimeout: timeout });
-      return registryOf({ ...parts, session, allowed: new Set() });
+      return registryOf({ ...parts, session, signal, allowed: new Set() });
     },
     close: () => exchange.close(),
   };
@@ -64,6 +64,8 @@ interface Parts {
   readonly slots: Slots;
   readonly cache: Cache;
   readonly session: Session;
+  /** Aborted when the call is over. */
+  readonly signal: AbortSignal;
   readonly seen: Seen;
   /** What this call may read, as the registry has shown: `SOURCE DIGEST`. */
   readonly allowed: Set<string>;
@@ -77,7 +79,7 @@ function registryOf(parts: Parts): Registry {
       answered(async () => {
         try {
           const files = await layersOf(source, digest, parts);
-          await readDocuments(packageStream(files), take);
+          await readDocuments(packageStream(files), take, parts.signal);
         } catch (error) {
           throw named(error, `${source}@${digest}`);
         }

@@ -1,8 +1,9 @@
 // Parses a YAML stream into objects, one document at a time, so that the largest document limits the memory.
 import { isList, isObject, type Json, type JsonObject, parseJson } from '../../hooks/model/json.ts';
+import { createSlots } from '../slots.ts';
 import { startYaml } from '../yaml-thread.ts';
 import { limits } from './limits.ts';
-import { invalid } from './trouble.ts';
+import { invalid, unavailable } from './trouble.ts';
 
 const bounds = { levels: limits.levels, values: limits.values, characters: limits.documentBytes };
 
@@ -16,10 +17,19 @@ const batch = 65_536;
 
 const yaml = startYaml({ name: 'packages', limit: 5_000, idle: 30_000 });
 
-/** Calls `take` with each object of the stream, in order; skips empty documents. Throws if the text is no stream of objects. */
+/** For the thread. Who waits here, and not for the thread, can see that its time is over. */
+const turns = createSlots(1);
+
+const unending = new AbortController().signal;
+
+/**
+ * Calls `take` with each object of the stream, in order; skips empty documents. Throws if the text is no stream of objects, or if the
+ * signal is aborted before its end.
+ */
 export async function readDocuments(
   stream: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   take: (object: JsonObject) => void,
+  signal: AbortSignal = unending,
 ): Promise<void> {
   const decoder = new TextDecoder('utf-8', { fatal: true });
   const documents = splitting();
@@ -29,13 +39,14 @@ export async function readDocuments(
   const parse = async (): Promise<void> => {
     const texts = waiting;
     waiting = [];
-    for (const object of await parseObjects(texts)) {
+    for (const object of await orLate(parseObjects(texts, signal), signal)) {
       count += 1;
       if (count > limits.objects) throw invalid(`package.yaml holds more than ${limits.objects} objects`);
       take(object);
     }
   };
   for await (const chunk of stream) {
+    if (signal.aborted) throw late();
     waiting = [...waiting, ...documents.add(decoded(decoder, chunk))];
     if (waiting.reduce((sum, { length }) => sum + length, 0) > batch) await parse();
   }
@@ -95,10 +106,28 @@ function decoded(decoder: InstanceType<typeof TextDecoder>, chunk: Uint8Array | 
   }
 }
 
-async function parseObjects(all: readonly string[]): Promise<readonly JsonObject[]> {
+function late(): Error {
+  return unavailable('the package was not read in time');
+}
+
+/** A batch may take seconds: who asked for it does not wait for it beyond its time. */
+function orLate<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
+  return new Promise((resolve, reject) => {
+    const stop = (): void => reject(late());
+    signal.addEventListener('abort', stop, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
+  });
+}
+
+async function parseObjects(all: readonly string[], signal: AbortSignal): Promise<readonly JsonObject[]> {
   const texts = all.filter((text) => filled.test(text));
   if (texts.length === 0) return [];
-  const read = await yaml.ask({ texts, bounds });
+  const giveBack = await turns.take();
+  if (signal.aborted) {
+    giveBack();
+    throw late();
+  }
+  const read = await yaml.ask({ texts, bounds }).finally(giveBack);
   if (read.kind === 'unreadable') throw invalid(`package.yaml ${read.why}`);
   const documents = parseJson(read.text);
   return (isList(documents) ? documents : []).map(objectIn).filter((one) => one !== null);

@@ -29,7 +29,7 @@ async function read(t: Pick<Tap, 'testdir'>, ...layers: readonly Buffer[]): Prom
   for (const [index, file] of files.entries()) writeFileSync(file, layers[index] ?? '');
   const objects: JsonObject[] = [];
   try {
-    await readDocuments(packageStream(files), (object) => objects.push(object));
+    await readDocuments(packageStream(files), (object) => objects.push(object), AbortSignal.timeout(120_000));
     return objects;
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
@@ -187,6 +187,17 @@ for (const [name, text, expected] of streams)
   t.test(`stream: ${name}`, async (t) => {
     t.match(await read(t, await tarOf(file({ content: text }))), expected);
   });
+
+t.test('YAML that takes longer than the call ends with it, however many wait', async (t) => {
+  const heavy = Buffer.from(`a: [${'{a: b},'.repeat(90_000)}]\n---\n`.repeat(60));
+  const started = performance.now();
+  const signal = AbortSignal.timeout(700);
+  const ended = await Promise.allSettled([1, 2, 3].map(() => readDocuments([heavy], () => undefined, signal)));
+  const took = performance.now() - started;
+  for (const one of ended) t.match(one, { status: 'rejected', reason: { failure: { kind: 'unavailable', message: /in time/ } } });
+  t.ok(took < 5_000, `${Math.round(took)} ms`);
+  t.match(await read(t, await tarOf(file())), [{ metadata: { name: 'good' } }], 'and the next one is read');
+});
 
 t.test('values as Kubernetes reads them', async (t) => {
   const text = `---\n# nothing\n---\nlarge: 9223372036854775807\nsmall: -9223372036854775808\noctal: 0644\nhexa: 0x10\nyes: on\n"n": "y"\ntime: 2026-01-01\nclock: 1:30\nnone: ~\nfloat: 1.5\nproto: {__proto__: 1}\nsame: &s [1]\nagain: *s\n--- # end\n`;

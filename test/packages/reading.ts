@@ -4,7 +4,7 @@ import { readDocuments } from '../../server/registry/documents.ts';
 import { packageStream } from '../../server/registry/layers.ts';
 
 const [file = ''] = process.argv.slice(2);
-const found = await readDocuments(packageStream([file]), () => undefined).then(
+const found = await readDocuments(packageStream([file]), () => undefined, AbortSignal.timeout(60_000)).then(
   () => 'read',
   (error: unknown) => (error instanceof Error ? error.message : String(error)),
 );
