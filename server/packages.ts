@@ -23,7 +23,7 @@ export function connectPackages({ namespace, cacheDirectory, crossplane }: Packa
     hook: createPackageSync({
       cluster,
       clock,
-      openRegistry: (pullSecrets, deadline) => client.open({ pullSecrets, deadline }),
+      openRegistry: (opening) => client.open(opening),
       gzip,
       namespace,
       deadline: readingTime,

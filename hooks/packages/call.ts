@@ -39,11 +39,19 @@ export interface PackageReport {
   readonly trouble?: string;
 }
 
+interface Opening {
+  /** `.dockerconfigjson`. */
+  readonly pullSecrets: readonly string[];
+  /** The source of the package that the user named. */
+  readonly root: string;
+  /** ms after which nothing is read any more. */
+  readonly deadline: number;
+}
+
 export interface PackageParts {
   readonly cluster: Cluster;
   readonly clock: Clock;
-  /** Registries with these pull secrets (`.dockerconfigjson`), until so many ms have passed. */
-  readonly openRegistry: (pullSecrets: readonly string[], deadline: number) => Registry;
+  readonly openRegistry: (opening: Opening) => Registry;
   readonly gzip: Gzip;
   /** The namespace of stages, their contents and pull secrets; it holds a ServiceAccount of this name, which does all of it. */
   readonly namespace: string;

@@ -178,7 +178,7 @@ async function openReading({ parts, looker }: Scene, wanted: Wanted) {
   const isOver = deadlineOf(parts);
   const pullSecrets = await pullSecretsOf(looker, wanted);
   if ('reason' in pullSecrets) return pullSecrets;
-  return { registry: parts.openRegistry(pullSecrets, parts.deadline), isOver };
+  return { registry: parts.openRegistry({ pullSecrets, root: wanted.reference.source, deadline: parts.deadline }), isOver };
 }
 
 function deadlineOf({ clock, deadline }: PackageParts): () => boolean {

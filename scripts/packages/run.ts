@@ -51,7 +51,7 @@ async function run(args: readonly string[], { out }: Terminal): Promise<number> 
 async function resolveTree({ asked, pullSecrets, live }: Inputs, cacheDirectory: string): Promise<Outcome> {
   const client = createRegistryClient({ cacheDirectory, cacheBytes: 2 ** 30 });
   try {
-    const registry = client.open({ pullSecrets, deadline });
+    const registry = client.open({ pullSecrets, deadline, root: asked.reference.source });
     const tree: Tree = await readTree(asked, registry);
     if (tree.kind !== 'resolved') return tree;
     const faults = await compareWithLive(tree.packages, registry, live);

@@ -1,20 +1,15 @@
-// The hosts that a registry may lead to: redirects and challenges name hosts, and a host name may resolve to an internal address.
+// The hosts that are asked beside the registry that the user named: redirects, challenges and dependencies name them, and a host name
+// may resolve to an internal address.
 import { lookup } from 'node:dns/promises';
 import { BlockList, isIP } from 'node:net';
 import { invalid, unavailable } from './trouble.ts';
 
 /** Never allowed: among them the metadata services of clouds. */
 const never = blockList(['169.254.0.0/16', '0.0.0.0/8', 'fe80::/10', '::/128', 'fd00:ec2::/32']);
-/** Allowed only if the registry itself has one of these addresses. */
-const inside = blockList([
-  '127.0.0.0/8',
-  '10.0.0.0/8',
-  '172.16.0.0/12',
-  '192.168.0.0/16',
-  '100.64.0.0/10',
-  '::1/128',
-  'fc00::/7',
-]);
+/** This machine; allowed only if the registry is on it too. */
+const own = blockList(['127.0.0.0/8', '::1/128']);
+/** Allowed only if the registry itself has no other addresses than these, or those of this machine. */
+const inside = blockList(['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '100.64.0.0/10', 'fc00::/7']);
 
 function blockList(ranges: readonly string[]): BlockList {
   const list = new BlockList();
@@ -42,19 +37,27 @@ export async function addressesOf(hostname: string): Promise<readonly string[]> 
 }
 
 /**
- * The address to connect to when a registry led to that host. Throws a Trouble if the address is internal and the registry's is
- * not: the operator of a registry must not make us reach hosts that the operator cannot reach.
+ * The address to connect to, where `named` are the addresses of the registry that the user named. Throws a Trouble if one of the
+ * addresses is internal and those are not: who operates a registry, or writes a package, must not make us reach hosts that he cannot
+ * reach.
  */
-export function admittedAddress(hostname: string, addresses: readonly string[], ofRegistry: readonly string[]): string {
-  const isInside = ofRegistry.some((address) => isAmong(inside, address));
-  const refused = addresses.find((address) => isAmong(never, address) || (!isInside && isAmong(inside, address)));
+export function admittedAddress(hostname: string, addresses: readonly string[], named: readonly string[]): string {
+  const isOwn = isAllOf(named, (address) => isAmong(own, address));
+  const isInside = isAllOf(named, (address) => isAmong(own, address) || isAmong(inside, address));
+  const isRefused = (address: string): boolean =>
+    isAmong(never, address) || (!isOwn && isAmong(own, address)) || (!isInside && isAmong(inside, address));
   const [first] = addresses;
-  if (refused !== undefined || first === undefined) throw invalid(`the registry leads to the internal address of ${hostname}`);
+  if (first === undefined || addresses.some(isRefused))
+    throw invalid(`the registry, or what a package requires, leads to the internal address of ${hostname}`);
   return first;
 }
 
-/** Plain HTTP is allowed for registries on this machine, and for names that exist in no other network. */
+function isAllOf(addresses: readonly string[], is: (address: string) => boolean): boolean {
+  return addresses.length > 0 && addresses.every(is);
+}
+
+/** Plain HTTP is spoken to registries on this machine only. */
 export function schemeOf(registry: string): 'http' | 'https' {
   const host = registry.replace(/:[0-9]+$/, '');
-  return ['localhost', '127.0.0.1', '[::1]'].includes(host) || host.endsWith('.local') ? 'http' : 'https';
+  return ['localhost', '127.0.0.1', '[::1]'].includes(host) ? 'http' : 'https';
 }

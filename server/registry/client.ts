@@ -32,6 +32,8 @@ export interface ClientOptions {
 interface Call {
   /** `.dockerconfigjson` of the root package's pull secrets. */
   readonly pullSecrets: readonly string[];
+  /** The source of the root package, which the user named: it decides which addresses may be asked for others. */
+  readonly root?: string;
   /** ms after which every request, and all reading, of the call fails. */
   readonly deadline: number;
 }
@@ -51,9 +53,9 @@ export function createRegistryClient(options: ClientOptions): RegistryClient {
   const cache = createCache(options.cacheDirectory, options.cacheBytes);
   const parts = { slots: createSlots(atOnce), cache, seen: remembering() };
   return {
-    open({ pullSecrets, deadline }) {
+    open({ pullSecrets, root, deadline }) {
       const signal = AbortSignal.timeout(deadline);
-      const session = openSession({ exchange, keychain: readKeychain(pullSecrets), signal, requestTimeout: timeout });
+      const session = openSession({ exchange, root, keychain: readKeychain(pullSecrets), signal, requestTimeout: timeout });
       return registryOf({ ...parts, session, signal, allowed: new Set() });
     },
     close: () => exchange.close(),

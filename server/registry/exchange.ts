@@ -19,7 +19,7 @@ export interface Asked {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
-  /** The addresses of the registry that led to this host: they decide which addresses are allowed. */
+  /** The addresses of the registry that the user named, for every other host: they decide which addresses are allowed. */
   readonly ledBy?: readonly string[];
 }
 

@@ -9,6 +9,8 @@ import { invalid, Trouble, unavailable } from './trouble.ts';
 
 interface SessionOptions {
   readonly exchange: Exchange;
+  /** The source that the user named. Without it each source counts as named by him. */
+  readonly root?: string | undefined;
   readonly keychain: Keychain;
   /** Aborts every request. */
   readonly signal: AbortSignal;
@@ -103,10 +105,17 @@ interface Step {
 
 async function askedOf({ request, url, start, authorization, options }: Step): Promise<Asked> {
   const { method = 'GET', accept = '*/*', isLarge = false } = request;
+  const ledBy = await namedAddresses(url, start, options);
   const signal = isLarge ? options.signal : AbortSignal.any([options.signal, AbortSignal.timeout(options.requestTimeout)]);
   const headers = { accept, 'user-agent': 'janus' };
-  if (url.origin !== start.origin) return { method, url, signal, headers, ledBy: await addressesOf(start.hostname) };
-  return { method, url, signal, headers: authorization === undefined ? headers : { ...headers, authorization } };
+  if (url.origin !== start.origin) return { method, url, signal, headers, ...ledBy };
+  return { method, url, signal, headers: authorization === undefined ? headers : { ...headers, authorization }, ...ledBy };
+}
+
+/** For every other host than the registry that the user named, the addresses of this registry. */
+async function namedAddresses(url: URL, start: URL, { root }: SessionOptions): Promise<Pick<Asked, 'ledBy'>> {
+  const named = root === undefined ? start : urlOf(placeOf(root), '');
+  return url.host === named.host ? {} : { ledBy: await addressesOf(named.hostname) };
 }
 
 function nextOf(location: string | undefined, from: URL, { source }: Place): URL {
@@ -134,7 +143,7 @@ async function answerTo(challenge: Challenge, place: Place, options: SessionOpti
   const registry = urlOf(place, '');
   const url = tokenAddress(challenge, place.repository);
   if (url === undefined || !isAsSafe(url, registry)) throw invalid(`${place.source}: the registry names no safe token service`);
-  const ledBy = url.origin === registry.origin ? {} : { ledBy: await addressesOf(registry.hostname) };
+  const ledBy = await namedAddresses(url, registry, options);
   const reply = await options.exchange.send({
     method: 'GET',
     url,

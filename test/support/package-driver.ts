@@ -56,7 +56,7 @@ export function createDriver(t: Teardown, world: PackageWorld, options: DriverOp
     createPackageSync({
       cluster: troubledCluster(cluster, faults),
       clock,
-      openRegistry: (pullSecrets) => troubledRegistry(registries.open({ pullSecrets, deadline: 18_000 }), faults),
+      openRegistry: (opening) => troubledRegistry(registries.open({ ...opening, deadline: 18_000 }), faults),
       gzip,
       namespace: 'janus-packages',
       deadline,

@@ -17,16 +17,17 @@ interface Opened extends Registry {
 interface Opening extends Partial<ClientOptions> {
   readonly pullSecrets?: readonly string[];
   readonly deadline?: number;
+  readonly root?: string;
 }
 
-export function openRegistry(t: Teardown, { pullSecrets = [], deadline = 60_000, ...options }: Opening = {}): Opened {
+export function openRegistry(t: Teardown, { pullSecrets = [], deadline = 60_000, root, ...options }: Opening = {}): Opened {
   const directory = options.cacheDirectory ?? mkdtempSync(join(tmpdir(), 'janus-packages-'));
   const client = createRegistryClient({ cacheBytes: 1 << 30, ...options, cacheDirectory: directory });
   t.teardown(async () => {
     await client.close();
     rmSync(directory, { recursive: true, force: true });
   });
-  const again = (): Registry => client.open({ pullSecrets, deadline });
+  const again = (): Registry => client.open({ pullSecrets, deadline, ...(root === undefined ? {} : { root }) });
   return { ...again(), again, directory, cached: () => readdirSync(directory) };
 }
 

@@ -416,24 +416,46 @@ t.test('the cache: spoilt, crowded, left behind, shared', async (t) => {
 
 t.test('where a registry may lead', async (t) => {
   const admitted = (address: string, registry: string) => () => admittedAddress('host', [address], [registry]);
-  for (const address of ['10.0.0.1', '127.0.0.1', '192.168.1.1', '172.16.0.1', '::1', 'fc00::1', '::ffff:10.0.0.1']) {
+  for (const address of ['10.0.0.1', '192.168.1.1', '172.16.0.1', 'fc00::1', '::ffff:10.0.0.1']) {
     t.throws(admitted(address, '203.0.113.1'), /internal address/, `${address} from outside`);
     t.equal(admitted(address, '10.9.9.9')(), address, `${address} from inside`);
+    t.equal(admitted(address, '127.0.0.1')(), address, `${address} from this machine`);
   }
+  for (const address of ['127.0.0.1', '127.9.9.9', '::1', '::ffff:127.0.0.1', '::ffff:7f00:1']) {
+    t.throws(admitted(address, '203.0.113.1'), /internal address/, `${address} from outside`);
+    t.throws(admitted(address, '10.9.9.9'), /internal address/, `${address} from inside`);
+    t.equal(admitted(address, '::1')(), address, `${address} from this machine`);
+  }
+  const both = ['10.9.9.9', '203.0.113.1'];
+  t.throws(() => admittedAddress('host', ['10.0.0.1'], both), /internal address/, 'a registry with an address outside too');
+  t.throws(() => admittedAddress('host', both, ['203.0.113.1']), /internal address/, 'a host with an address inside too');
+  t.throws(() => admittedAddress('host', ['10.0.0.1'], []), /internal address/, 'a registry with no address');
   for (const address of ['169.254.169.254', '0.0.0.0', 'fe80::1', '::', '::ffff:169.254.169.254'])
     t.throws(admitted(address, '127.0.0.1'), /internal address/, address);
   t.equal(admitted('198.51.100.7', '203.0.113.1')(), '198.51.100.7');
-  const plain = ['localhost:5000', '127.0.0.1:5000', '[::1]:5000', 'registry.local'];
+  const plain = ['localhost:5000', '127.0.0.1:5000', '[::1]:5000'];
   t.same(
     plain.map(schemeOf),
     plain.map(() => 'http'),
   );
-  t.same(['10.0.0.1:5000', 'registry.example.org', 'local.example.org', '127.0.0.2'].map(schemeOf), [
-    'https',
-    'https',
-    'https',
-    'https',
-  ]);
+  const others = ['10.0.0.1:5000', 'registry.example.org', 'local.example.org', '127.0.0.2', 'registry.local'];
+  for (const host of [...others, 'prometheus.monitoring.svc.cluster.local:9090']) t.equal(schemeOf(host), 'https', host);
+});
+
+t.test('what a package requires is asked only where the registry of the root may lead', async (t) => {
+  const proxy = await startProxy(t, origin);
+  const told = (root: string, source: string) => openRegistry(t, { root }).tags(source);
+  const inside = { failure: { kind: 'invalid', message: /internal address of/ } };
+  t.match(await told('203.0.113.1/acme/root', `${proxy.host}/acme/p`), inside);
+  t.match(await told('10.9.9.9/acme/root', `${proxy.host}/acme/p`), inside);
+  t.match(await told('203.0.113.1/acme/root', '10.0.0.1/acme/p'), inside);
+  t.match(await told(`${proxy.host}/acme/root`, '169.254.169.254/acme/p'), inside, 'metadata: never');
+  t.same(proxy.seen, []);
+  t.match(await told(`${proxy.host}/acme/root`, `${proxy.host}/acme/p`), { kind: 'ok' }, 'the registry of the root');
+  t.match(await told(`${new URL(origin).host}/acme/root`, `${proxy.host}/acme/p`), { kind: 'ok' }, 'one beside it');
+  const redirecting = await startProxy(t);
+  redirecting.act((asked, answer) => answering(307, { location: `${proxy.origin}${asked.url}` })(asked, answer));
+  t.match(await told(`${redirecting.host}/acme/root`, `${redirecting.host}/acme/p`), { kind: 'ok' });
 });
 
 t.test('pull secrets', async (t) => {

@@ -112,9 +112,32 @@ export const packages: readonly Sabotage[] = [
     edits: [
       {
         file: 'server/registry/session.ts',
-        find: 'return { method, url, signal, headers, ledBy: await addressesOf(start.hostname) };',
-        replace:
-          "return { method, url, signal, headers: { ...headers, authorization: authorization ?? '' }, ledBy: await addressesOf(start.hostname) };",
+        find: 'return { method, url, signal, headers, ...ledBy };',
+        replace: "return { method, url, signal, headers: { ...headers, authorization: authorization ?? '' }, ...ledBy };",
+      },
+    ],
+    caughtBy: ['test/packages/registry/hostile.test.ts'],
+  },
+  {
+    name: 'package-challenge-elsewhere',
+    fault: 'a host that a registry redirects to may ask for the secret of the registry',
+    edits: [
+      {
+        file: 'server/registry/session.ts',
+        find: 'first.reply.code !== 401 || !first.isOwn',
+        replace: 'first.reply.code !== 401',
+      },
+    ],
+    caughtBy: ['test/packages/registry/hostile.test.ts'],
+  },
+  {
+    name: 'package-cache-of-all',
+    fault: 'what one repository gave is taken for content of another',
+    edits: [
+      {
+        file: 'server/registry/cache.ts',
+        find: "createHash('sha256').update(source)",
+        replace: "createHash('sha256').update(String(source === ''))",
       },
     ],
     caughtBy: ['test/packages/registry/hostile.test.ts'],
@@ -125,8 +148,8 @@ export const packages: readonly Sabotage[] = [
     edits: [
       {
         file: 'server/registry/addresses.ts',
-        find: 'if (refused !== undefined || first === undefined)',
-        replace: 'if (first === undefined)',
+        find: 'if (first === undefined || addresses.some(isRefused))',
+        replace: 'if (first === undefined || addresses.length > 99)',
       },
     ],
     caughtBy: ['test/packages/registry/hostile.test.ts'],
