@@ -1,4 +1,5 @@
 // Connects the coordinator of packages to the cluster and to registries.
+import { randomUUID } from 'node:crypto';
 import type { Cluster } from '../hooks/cluster.ts';
 import { readCompleteVersion } from '../hooks/packages/model/version.ts';
 import { createPackageSync } from '../hooks/packages/sync.ts';
@@ -29,6 +30,7 @@ export function connectPackages({ namespace, cacheDirectory, crossplane }: Packa
       deadline: readingTime,
       sendingTime,
       lateness,
+      writer: randomUUID(),
       record,
       ...(version === undefined ? {} : { crossplane: version }),
     }),

@@ -6,6 +6,7 @@ import { install } from './decide/installing.ts';
 import type { Move } from './decide/move.ts';
 import { isAsResolved, prepare } from './decide/preparing.ts';
 import { rollBack } from './decide/rolling-back.ts';
+import { creates, inTurn } from './decide/turn.ts';
 import { holds, validate } from './decide/validating.ts';
 import { verify } from './decide/verifying.ts';
 import { refuse, take, wait } from './decide/waiting.ts';
@@ -19,6 +20,7 @@ import { createMemory, type Memory, type Progress } from './observe/progress.ts'
 import { find, type Looker, Unread } from './observe/reading.ts';
 import { pullSecretsOf } from './observe/secrets.ts';
 import { lookAtHolder, readTheLock, stagesOfTry } from './observe/standing.ts';
+import { createTurns, type Turns } from './observe/turns.ts';
 import { readValidation } from './observe/validation.ts';
 import { readVerification } from './observe/verification.ts';
 import { answerOf, troubled } from './outcome/answer.ts';
@@ -28,12 +30,13 @@ import { engine, packageTransactions, stages } from './plan/resources.ts';
 
 export function createPackageSync(parts: PackageParts): PackageHook {
   // At rest, and nobody deletes it: a change of the Lock wakes it, and must cost nothing.
-  const serving = { ...parts, memory: createMemory() };
+  const serving = { ...parts, memory: createMemory(), turns: createTurns() };
   return async (call) => (!call.finalizing && isAtRest(call) ? echo(call, 0) : serve(serving, call));
 }
 
 interface Serving extends PackageParts {
   readonly memory: Memory;
+  readonly turns: Turns;
 }
 
 async function serve(parts: Serving, call: PackageCall): Promise<PackageReply> {
@@ -68,7 +71,7 @@ interface Time {
 
 async function act(parts: Serving, ptx: PackageTransaction, { now, isLate }: Time): Promise<PackageReply> {
   try {
-    const move = await moveOf(parts, ptx, now);
+    const move = await moveInTurn(parts, ptx, now);
     const { writes, failure } = await perform(move.deeds, parts.cluster, isLate);
     const reply = answerOf(ptx, move, failure, now);
     report(parts, ptx, reply, { because: move.because, writes, ...(failure === undefined ? {} : { trouble: failure.message }) });
@@ -98,6 +101,11 @@ interface Scene {
   readonly now: number;
   readonly late: number;
   readonly namespace: string;
+}
+
+function moveInTurn(parts: Serving, ptx: PackageTransaction, now: number): Promise<Move> {
+  const { turns, writer } = parts;
+  return turns.take(ptx, async (isFirst) => inTurn(ptx, await moveOf(parts, ptx, now), { writer, isFirst, now }), creates);
 }
 
 function moveOf(parts: Serving, ptx: PackageTransaction, now: number): Promise<Move> {

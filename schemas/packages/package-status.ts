@@ -84,6 +84,8 @@ export const packageStatus: Schema = {
     tryTime: time('When this try began.'),
     retryTime: time('When the next try begins.'),
     settledTime: time('Until then a request of a process that died may still take effect.'),
+    stagedTime: time('When a request that creates a stage, or contents, may have been sent twice last.'),
+    writer: string('The process that may create what comes next.', 63),
     stages: {
       type: 'array',
       description: 'The stages of this try, in order.',

@@ -5,12 +5,13 @@ import type { Answer, Write } from '../../hooks/cluster.ts';
 import type { FailureKind } from '../../hooks/model/failure.ts';
 import { at, type JsonObject, textAt, withPath } from '../../hooks/model/json.ts';
 import { otherName, sharedNames, takenName } from '../../hooks/packages/checks/names.ts';
-import { release } from '../../hooks/packages/decide/ending.ts';
+import { clean, release } from '../../hooks/packages/decide/ending.ts';
 import { ended, pauseAfter } from '../../hooks/packages/decide/ends.ts';
 import { install } from '../../hooks/packages/decide/installing.ts';
 import type { Deed } from '../../hooks/packages/decide/move.ts';
 import { prepare } from '../../hooks/packages/decide/preparing.ts';
 import { rollBack } from '../../hooks/packages/decide/rolling-back.ts';
+import { creates, inTurn } from '../../hooks/packages/decide/turn.ts';
 import { undoLast } from '../../hooks/packages/decide/undo.ts';
 import { verify } from '../../hooks/packages/decide/verifying.ts';
 import { take } from '../../hooks/packages/decide/waiting.ts';
@@ -18,6 +19,7 @@ import { dueOf } from '../../hooks/packages/due.ts';
 import { held, holderOf, packagesDigest, released } from '../../hooks/packages/model/holder.ts';
 import { type PackageTransaction, readPackageTransaction } from '../../hooks/packages/model/package-transaction.ts';
 import { advanced, type Status, timeOf } from '../../hooks/packages/model/status.ts';
+import { createTurns } from '../../hooks/packages/observe/turns.ts';
 import { perform } from '../../hooks/packages/perform/perform.ts';
 import { changedPackages } from '../../hooks/packages/plan/changed.ts';
 import { memberObject, revisionChange } from '../../hooks/packages/plan/changes.ts';
@@ -177,6 +179,61 @@ t.test(
     t.match(denied.status, { phase: 'Releasing', outcome: { reason: 'FetchDenied', message: 'no Secret' } });
   },
 );
+
+t.test('a create that may be late is waited for before what it creates is deleted', async (t) => {
+  const planned = [{ name: 's', purpose: 'Packages', digest: '' }] as const;
+  const status = { phase: 'Installing', lockDigest: packagesDigest(mine), stages: planned, writer: 'p' } as const;
+  const look = { ...moment, namespace, lock: mine, stage: undefined, next: { kind: 'changes', changes: [] } } as const;
+  const ptx = ptxOf(status);
+  const turn = { writer: 'p', isFirst: true, now };
+  const usual = inTurn(ptx, install({ ...look, ptx }), turn);
+  t.ok(creates(usual));
+  t.match(usual.status, { made: 1, stagedTime: undefined }, 'one process, no lost answer: nothing is waited for');
+  const again = inTurn(ptx, install({ ...look, ptx }), { ...turn, isFirst: false });
+  t.match(again.status, { made: 1, stagedTime: timeOf(now) }, 'an earlier call of this process may have sent it');
+  t.match(again.refused?.({ message: 'no' } as never), { phase: 'RollingBack', stagedTime: timeOf(now) });
+  const other = inTurn(ptx, install({ ...look, ptx }), { ...turn, writer: 'q' });
+  t.match(other, { deeds: [], status: { phase: 'Installing', made: 0, writer: 'q', stagedTime: timeOf(now), version: 1 } });
+  const found = { metadata: { name: 's' }, status: { phase: 'Committed' } };
+  t.match(inTurn(ptx, install({ ...look, ptx, stage: found }), { ...turn, writer: 'q' }).status, {
+    committed: 1,
+    stagedTime: timeOf(now),
+  });
+  const stored = ptxOf({ ...status, made: 1, stagedTime: timeOf(now - 9_000) });
+  const watched = inTurn(stored, install({ ...look, ptx: stored, stage: found }), { ...turn, isFirst: false });
+  t.match(watched.status, { committed: 1, stagedTime: timeOf(now - 9_000) }, 'nothing was announced');
+  const announced = inTurn(ptxOf({ phase: 'Validating' }), { ...usual, deeds: [], status: { ...ptx.status, version: 1 } }, turn);
+  t.match(announced.status, { writer: 'p', stagedTime: undefined });
+
+  const leftovers = [{ resource: stageKind, namespace, object: found }];
+  const ending = ptxOf({ phase: 'Cleaning', stagedTime: timeOf(now - 9_000), outcome: { kind: 'Succeeded' } });
+  t.match(clean({ ...moment, namespace, ptx: ending, leftovers, history: [] }), { deeds: [], wait: 31 }, 'its name stays taken');
+  const over = { ...moment, now: now + 31_000, namespace, ptx: ending };
+  t.equal(clean({ ...over, leftovers, history: [] }).deeds.length, 1);
+  t.match(clean({ ...over, leftovers: [], history: [] }).status, { phase: 'Succeeded', stagedTime: undefined });
+});
+
+t.test('a process knows under which status it may have sent a create', async (t) => {
+  const turns = createTurns();
+  const take = (version: number, sends: boolean): Promise<boolean> =>
+    turns.take(
+      ptxOf({ version }),
+      async (isFirst) => isFirst,
+      () => sends,
+    );
+  t.same([await take(1, false), await take(1, true), await take(1, false), await take(1, true)], [true, true, false, false]);
+  t.equal(await take(2, true), true);
+  await t.rejects(
+    turns.take(
+      ptxOf({ version: 3 }),
+      () => Promise.reject(new Error('no read')),
+      () => true,
+    ),
+  );
+  t.equal(await take(3, true), true, 'nothing was sent');
+  const both = await Promise.all([take(4, true), take(4, true)]);
+  t.same(both, [true, false], 'one that still runs counts');
+});
 
 t.test('stages are rolled back one after the other, the last one first', async (t) => {
   const stage = (name: string, phase: string): JsonObject => ({ metadata: { name }, status: { phase } });

@@ -1,5 +1,6 @@
 // Drives package transactions by hand, as Metacontroller does, through processes that fail where the test says (package-faults.ts).
 // A process that dies loses what it had read; another one goes on.
+import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { at, type JsonObject, textAt, withPath } from '../../hooks/model/json.ts';
 import type { PackageHook } from '../../hooks/packages/call.ts';
@@ -62,6 +63,7 @@ export function createDriver(t: Teardown, world: PackageWorld, options: DriverOp
       deadline,
       sendingTime: 25_000,
       lateness,
+      writer: randomUUID(),
       record: () => undefined,
     });
   let running = Array.from({ length: hooks }, start);

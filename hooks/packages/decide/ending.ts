@@ -48,9 +48,10 @@ interface Cleaning extends Moment {
 
 const mostDeletes = 100;
 
-export function clean({ ptx, now, namespace, leftovers, history }: Cleaning): Move {
+export function clean({ ptx, now, late, namespace, leftovers, history }: Cleaning): Move {
   const { status } = ptx;
-  const settled = millisecondsOf(status.settledTime);
+  const staged = status.stagedTime === undefined ? 0 : millisecondsOf(status.stagedTime) + late;
+  const settled = Math.max(staged, millisecondsOf(status.settledTime));
   if (settled > now) return staying(status, 'a request of this try may be late', (settled - now) / 1000);
   // Whether former ones can be deleted is no matter of this one.
   const ofHistory = deletions(history, namespace).map((deed) => ({ ...deed, mayBeRefused: true as const }));
@@ -58,7 +59,8 @@ export function clean({ ptx, now, namespace, leftovers, history }: Cleaning): Mo
   // A stage goes once its finalizer is removed, and that wakes us.
   if (leftovers.length > 0) return { because: 'stages and contents are deleted', deeds, status, wait: 1 };
   const isDone = status.outcome?.kind === 'Succeeded';
-  const end = advanced(status, { phase: isDone ? 'Succeeded' : 'Failed', completionTime: timeOf(now), settledTime: undefined });
+  const settledNow = { settledTime: undefined, stagedTime: undefined, writer: undefined };
+  const end = advanced(status, { phase: isDone ? 'Succeeded' : 'Failed', completionTime: timeOf(now), ...settledNow });
   const finalized = ptx.isDeleting ? { finalized: true } : {};
   return { because: 'nothing is left to do', deeds, status: end, wait: 0, ...finalized };
 }

@@ -3,7 +3,7 @@ import { at, isList, type JsonObject, textAt } from '../../model/json.ts';
 import { foreign } from '../../model/words.ts';
 import { faultOf } from '../due.ts';
 import type { PackageTransaction } from '../model/package-transaction.ts';
-import { advanced, type Outcome, timeOf } from '../model/status.ts';
+import { advanced, type Outcome } from '../model/status.ts';
 import type { Sourced } from '../plan/contents.ts';
 import { contentsWrite, stageWrite } from '../plan/stages.ts';
 import { abandoned, ended, lostLock, type Moment } from './ends.ts';
@@ -68,12 +68,9 @@ function sourceDeeds({ ptx, namespace }: Installing, { source }: Extract<NextCha
 }
 
 function watching(scene: Installing, stage: JsonObject): Move {
-  const { ptx, now } = scene;
-  const { status } = ptx;
+  const { status } = scene.ptx;
   const [index, phase] = [status.committed, phaseOf(stage)];
-  // The answer to its creation was lost: another one of that request may be on its way.
-  const settled = status.made > index ? {} : { settledTime: timeOf(now + scene.late) };
-  const changed = { made: index + 1, ...settled };
+  const changed = { made: index + 1 };
   if (phase === 'Committed')
     return going(advanced(status, { ...changed, committed: index + 1 }), `stage ${index + 1} is Committed`);
   if (phase === 'RolledBack' || phase === 'Failed')

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../model/json.ts';
 import { faultOf } from '../due.ts';
 import { packagesDigest } from '../model/holder.ts';
 import type { PackageTransaction } from '../model/package-transaction.ts';
-import { advanced, millisecondsOf, timeOf } from '../model/status.ts';
+import { advanced, millisecondsOf } from '../model/status.ts';
 import { contentsWrite, type Prepared } from '../plan/stages.ts';
 import type { RegistryFailure } from '../registry.ts';
 import { abandoned, ended, lostLock, type Moment } from './ends.ts';
@@ -42,14 +42,12 @@ export function prepare(scene: Preparing): Move {
 }
 
 function store(scene: Preparing, preparation: Extract<Preparation, { kind: 'ready' }>): Move {
-  const { ptx, now, namespace } = scene;
+  const { ptx, namespace } = scene;
   const { status } = ptx;
   const { prepared, existing } = preparation;
   if (prepared.length > mostStages)
     return failed(scene, 'InvalidPackage', `it would take ${prepared.length} stages, at most ${mostStages} are possible`);
   const missing = prepared.filter(({ stage }) => !existing.has(stage.name));
-  // Some are there, and their answer was lost: another request of that process may be late.
-  const settled = missing.length < prepared.length ? { settledTime: timeOf(now + scene.late) } : {};
   return {
     because: 'the contents of the stages are stored',
     deeds: missing.map((one) => ({
@@ -61,7 +59,6 @@ function store(scene: Preparing, preparation: Extract<Preparation, { kind: 'read
       stages: prepared.map(({ stage }) => stage),
       made: 0,
       committed: 0,
-      ...settled,
     }),
     wait: 1,
     refused: ({ message }) => failed(scene, 'InstallationFailed', message).status,

@@ -61,6 +61,10 @@ export interface Status {
   readonly retryTime?: string;
   /** Until then a request of a process that died may still take effect. */
   readonly settledTime?: string;
+  /** When a stage, or contents, may have been created twice last: a request that creates them may be late. */
+  readonly stagedTime?: string;
+  /** The name of the process that may send what this status announces. */
+  readonly writer?: string;
   readonly stages: readonly Stage[];
   /** Stages whose creation was answered. */
   readonly made: number;
@@ -74,7 +78,17 @@ function integerAt(value: JsonObject, key: string): number | undefined {
   return typeof found === 'number' && Number.isSafeInteger(found) && found >= 0 ? found : undefined;
 }
 
-const textFields = ['startTime', 'completionTime', 'specDigest', 'lockDigest', 'tryTime', 'retryTime', 'settledTime'] as const;
+const textFields = [
+  'startTime',
+  'completionTime',
+  'specDigest',
+  'lockDigest',
+  'tryTime',
+  'retryTime',
+  'settledTime',
+  'stagedTime',
+  'writer',
+] as const;
 
 /** The stored status; an empty one begins. */
 export function readStatus(stored: JsonObject): Status {

@@ -81,6 +81,16 @@ export const packageTransactions: readonly Sabotage[] = [
     find: 'holderOf(lock)?.hasWritten === true',
     replace: 'holderOf(lock)?.name === undefined',
   }),
+  entry('ptx-late-create', 'a stage is deleted while a request that creates it again may be late', {
+    file: hook('decide/ending'),
+    find: 'Math.max(staged, millisecondsOf(status.settledTime))',
+    replace: 'Math.min(staged, millisecondsOf(status.settledTime))',
+  }),
+  entry('ptx-create-out-of-turn', 'a process creates what another one may have created, and nobody notes it', {
+    file: hook('decide/turn'),
+    find: 'creates(move) && status.writer !== writer',
+    replace: 'creates(move) && status.writer === undefined',
+  }),
   entry('ptx-owners-pile-up', 'every package transaction stays an owner of what a later one made', {
     file: hook('plan/owners'),
     find: '!isPackageTransaction(owner) && ',
