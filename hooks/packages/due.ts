@@ -5,7 +5,7 @@ import { millisecondsOf } from './model/status.ts';
 export type Due =
   /** Nothing is left to do. */
   | 'rest'
-  /** The spec is no valid one, or was changed: final before anything is made. */
+  /** The spec is no valid one, or was changed: final. */
   | 'refuse'
   /** The time of the next try has not come. */
   | 'wait'

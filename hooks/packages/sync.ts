@@ -116,7 +116,7 @@ function moveOf(parts: Serving, ptx: PackageTransaction, now: number): Promise<M
 
 const acts: Readonly<Record<Due, (scene: Scene) => Promise<Move>>> = {
   rest: async ({ ptx }) => rest(ptx),
-  refuse: async ({ ptx, now }) => refuse(ptx, now),
+  refuse: async (scene) => refuse({ ...scene, lock: await readTheLock(scene.looker) }),
   wait: async ({ ptx, now }) => wait(ptx, now),
   async take(scene) {
     const lock = await readTheLock(scene.looker);

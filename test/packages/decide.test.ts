@@ -14,12 +14,13 @@ import { rollBack } from '../../hooks/packages/decide/rolling-back.ts';
 import { creates, inTurn } from '../../hooks/packages/decide/turn.ts';
 import { undoLast } from '../../hooks/packages/decide/undo.ts';
 import { verify } from '../../hooks/packages/decide/verifying.ts';
-import { take } from '../../hooks/packages/decide/waiting.ts';
+import { refuse, take } from '../../hooks/packages/decide/waiting.ts';
 import { dueOf } from '../../hooks/packages/due.ts';
 import { held, holderOf, packagesDigest, released } from '../../hooks/packages/model/holder.ts';
 import { type PackageTransaction, readPackageTransaction } from '../../hooks/packages/model/package-transaction.ts';
-import { advanced, type Status, timeOf } from '../../hooks/packages/model/status.ts';
+import { advanced, type Status, timeOf, writeStatus } from '../../hooks/packages/model/status.ts';
 import { createTurns } from '../../hooks/packages/observe/turns.ts';
+import { changedBy } from '../../hooks/packages/outcome/changed.ts';
 import { perform } from '../../hooks/packages/perform/perform.ts';
 import { changedPackages } from '../../hooks/packages/plan/changed.ts';
 import { memberObject, revisionChange } from '../../hooks/packages/plan/changes.ts';
@@ -129,6 +130,13 @@ t.test('6: tries are counted, with growing pauses, and end at the limit', async 
 t.test('a spec that can never be right is refused without the Lock', async (t) => {
   for (const spec of [{ change: 'Delete' }, { other: 1 }, { install: {} }]) t.equal(dueOf(ptxOf({}, spec), now), 'refuse');
   t.equal(dueOf(ptxOf({ specDigest: 'another' }), now), 'refuse', 'it was changed');
+  const scene = { ptx: ptxOf({ failures: 2 }, { other: 1 }), namespace };
+  const refused = refuse({ ...scene, lock: theirs });
+  t.match(refused, { deeds: [], status: { phase: 'Cleaning', failures: 3, outcome: { isFinal: true } } }, 'earlier tries left');
+  t.match(changedBy(scene.ptx.status, writeStatus(refused.status, [])).ended, { kind: 'Failed', reason: 'InvalidPackage' });
+  const [write] = refuse({ ...scene, lock: mine }).deeds.map((deed) => deed.write);
+  t.match(write, { verb: 'update', precondition: { resourceVersion: '7' } }, 'taken by a call that died');
+  t.equal(holderOf(write !== undefined && 'object' in write ? write.object : mine), undefined);
 });
 
 t.test('d: a Lock that is not as it was ends the try; nothing is written', async (t) => {

@@ -8,8 +8,9 @@ import { createLock, releaseLock, takeLock } from '../plan/lock.ts';
 
 import { deletions, type Leftover } from './ending.ts';
 import type { Moment } from './ends.ts';
-import { type Move, type Note, safetyWait, staying } from './move.ts';
+import { type Deed, type Move, type Note, safetyWait, staying } from './move.ts';
 import { undoLast } from './undo.ts';
+import { holds } from './validating.ts';
 
 interface Waiting extends Moment {
   readonly ptx: PackageTransaction;
@@ -24,8 +25,14 @@ interface Waiting extends Moment {
   readonly leftovers: readonly Leftover[];
 }
 
-/** The spec is no valid one: final, without the Lock. */
-export function refuse(ptx: PackageTransaction, now: number): Move {
+interface Refusing {
+  readonly ptx: PackageTransaction;
+  readonly namespace: string;
+  readonly lock: JsonObject | undefined;
+}
+
+/** The spec is no valid one: final. It may hold the Lock, if a call took it and died; earlier tries may have left something. */
+export function refuse({ ptx, namespace, lock }: Refusing): Move {
   const outcome = {
     kind: 'Failed',
     step: 'Validation',
@@ -33,9 +40,12 @@ export function refuse(ptx: PackageTransaction, now: number): Move {
     message: faultOf(ptx) ?? '',
     isFinal: true,
   } as const;
-  const failures = ptx.status.failures + 1;
-  const status = advanced(ptx.status, { phase: 'Failed', outcome, failures, completionTime: timeOf(now) });
-  return staying(status, 'the spec is no valid one', 0);
+  const status = advanced(ptx.status, { phase: 'Cleaning', outcome, failures: ptx.status.failures + 1 });
+  return { because: 'the spec is no valid one', deeds: releaseOwn(ptx, lock, namespace), status, wait: 1 };
+}
+
+function releaseOwn(ptx: PackageTransaction, lock: JsonObject | undefined, namespace: string): readonly Deed[] {
+  return holds(ptx, lock) ? [{ write: releaseLock(lock, namespace) }] : [];
 }
 
 export function wait({ status }: PackageTransaction, now: number): Move {
@@ -45,7 +55,7 @@ export function wait({ status }: PackageTransaction, now: number): Move {
 export function take(scene: Waiting): Move {
   const { ptx, lock, namespace } = scene;
   const holder = lock === undefined ? undefined : holderOf(lock);
-  if (ptx.isDeleting) return leave(scene, holder);
+  if (ptx.isDeleting) return leave(scene);
   if (lock === undefined)
     return {
       because: 'there is no Lock yet',
@@ -58,9 +68,8 @@ export function take(scene: Waiting): Move {
   return scene.isHolderThere ? behind(scene, holder) : takeOver(scene, lock, holder);
 }
 
-function leave({ ptx, lock, namespace }: Waiting, holder: Holder | undefined): Move {
-  const mine = holder?.uid === ptx.uid && lock !== undefined;
-  const deeds = mine ? [{ write: releaseLock(lock, namespace) }] : [];
+function leave({ ptx, lock, namespace }: Waiting): Move {
+  const deeds = releaseOwn(ptx, lock, namespace);
   // Contents of earlier tries go first.
   const status = advanced(ptx.status, { phase: 'Cleaning', outcome: { kind: 'Abandoned', message: 'it is being deleted' } });
   return { because: 'it is being deleted before it has begun', deeds, status, wait: 1 };

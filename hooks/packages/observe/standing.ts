@@ -3,7 +3,8 @@ import type { JsonObject } from '../../model/json.ts';
 import { textAt } from '../../model/json.ts';
 import { isUnderDeletion, type Leftover } from '../decide/ending.ts';
 import { holderOf } from '../model/holder.ts';
-import type { PackageTransaction } from '../model/package-transaction.ts';
+import { type PackageTransaction, readPackageTransaction } from '../model/package-transaction.ts';
+import { isTerminal } from '../model/status.ts';
 import { configMaps, packageTransactions, stageLabel, stages, theLock, uidLabel } from '../plan/resources.ts';
 import { find, type Looker, list } from './reading.ts';
 
@@ -59,7 +60,8 @@ export async function lookAtHolder(looker: Looker, ptx: PackageTransaction, lock
   const found = await find(looker, { resource: packageTransactions, name: holder.name });
   // A holder without a uid was written by somebody else: its name decides.
   const isSame = holder.uid === '' || textAt(found, 'metadata', 'uid') === holder.uid;
-  if (found !== undefined && isSame) return { isHolderThere: true, ...none };
+  // One that is finished took the Lock by a late request: it has nothing under way.
+  if (found !== undefined && isSame) return { isHolderThere: !isTerminal(readPackageTransaction(found).status.phase), ...none };
   if (!uidForm.test(holder.uid)) return { isHolderThere: false, ...none };
   const leftStages = await stagesMadeBy(looker, holder.uid);
   return { isHolderThere: false, leftStages, leftovers: await madeFor(looker, holder.uid) };

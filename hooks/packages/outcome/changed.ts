@@ -11,9 +11,10 @@ export function changedBy(before: Status, stored: JsonObject): Changed {
   return { ...phases, ...endOf(before, after), ...durationOf(before, after) };
 }
 
-/** A try ends where the Lock is released after it; without the Lock, where the spec is refused. */
+/** A try ends where the Lock is released after it; before it is taken, where the spec is refused. */
 function endOf(before: Status, { phase, outcome }: Status): Pick<Changed, 'ended'> {
-  const isEnd = phase !== before.phase && (phase === 'Releasing' || (before.phase === 'Waiting' && phase === 'Failed'));
+  const isRefused = before.phase === 'Waiting' && outcome?.kind === 'Failed';
+  const isEnd = phase !== before.phase && (phase === 'Releasing' || (phase === 'Cleaning' && isRefused));
   if (!isEnd || outcome === undefined) return {};
   const { kind, reason } = outcome;
   return { ended: { kind, ...(reason === undefined ? {} : { reason }) } };
