@@ -84,6 +84,7 @@ export const packageStatus: Schema = {
     tryTime: time('When this try began.'),
     retryTime: time('When the next try begins.'),
     settledTime: time('Until then a request of a process that died may still take effect.'),
+    settledHolder: string('SHA-256 of the holder of the Lock that was found gone, and of which settledTime is.', 71),
     stagedTime: time('When a request that creates a stage, or contents, may have been sent twice last.'),
     writer: string('The process that may create what comes next.', 63),
     stages: {

@@ -1,7 +1,7 @@
 // The decisions of the coordinator, without a cluster.
 import { createHash, randomBytes } from 'node:crypto';
 import t from 'tap';
-import type { Answer, Write } from '../../hooks/cluster.ts';
+import type { Answer, Reader, Write } from '../../hooks/cluster.ts';
 import type { FailureKind } from '../../hooks/model/failure.ts';
 import { at, type JsonObject, textAt, withPath } from '../../hooks/model/json.ts';
 import { otherName, sharedNames, takenName } from '../../hooks/packages/checks/names.ts';
@@ -19,6 +19,7 @@ import { dueOf } from '../../hooks/packages/due.ts';
 import { held, holderOf, packagesDigest, released } from '../../hooks/packages/model/holder.ts';
 import { type PackageTransaction, readPackageTransaction } from '../../hooks/packages/model/package-transaction.ts';
 import { advanced, type Status, timeOf, writeStatus } from '../../hooks/packages/model/status.ts';
+import { lookAtHolder } from '../../hooks/packages/observe/standing.ts';
 import { createTurns } from '../../hooks/packages/observe/turns.ts';
 import { changedBy } from '../../hooks/packages/outcome/changed.ts';
 import { perform } from '../../hooks/packages/perform/perform.ts';
@@ -85,13 +86,19 @@ t.test('21: from a holder that is gone it is taken once its requests are over an
   const first = take({ ...scene, ptx: ptxOf(), leftStages: [stage] });
   t.same(first.deeds, [], 'a request of it may be late');
   t.equal(first.status.settledTime, timeOf(now + moment.late));
-  const seen = ptxOf({ settledTime: timeOf(now - 1_000) });
+  const settledHolder = first.status.settledHolder ?? '';
+  const seen = ptxOf({ settledTime: timeOf(now - 1_000), settledHolder });
+  const since = held(freeLock, { name: 'theirs', uid: 'uid-3', number: 5 });
+  t.match(take({ ...scene, lock: since, ptx: seen, leftStages: [stage] }), {
+    deeds: [],
+    status: { settledTime: timeOf(now + moment.late) },
+  });
   t.match(take({ ...scene, ptx: seen, leftStages: [stage] }).deeds, [{ write: { verb: 'update', location: { name: 's' } } }]);
   const behind = take({ ...scene, ptx: seen, isHolderThere: true, leftStages: [] });
   t.equal(behind.status.settledTime, undefined, 'each holder that goes is waited for');
   const failed = { ...stage, status: { phase: 'Failed', items: [left] } };
   t.match(take({ ...scene, ptx: seen, leftStages: [failed] }), { deeds: [], note: { message: /could not be undone/ } });
-  const waiting = ptxOf({ settledTime: timeOf(now + 1_000) });
+  const waiting = ptxOf({ settledTime: timeOf(now + 1_000), settledHolder });
   t.same(take({ ...scene, ptx: waiting, leftStages: [stage] }).deeds, [], 'a late request may be that which writes the Lock');
   const undone = { ...stage, status: { phase: 'RolledBack' } };
   const leftovers = [{ resource: stageKind, namespace, object: undone }];
@@ -102,6 +109,24 @@ t.test('21: from a holder that is gone it is taken once its requests are over an
   const over = take({ ...scene, ptx: seen, leftStages: [] });
   t.equal(over.deeds.length, 1);
   t.match(over.status, { phase: 'Validating', number: 5 }, 'the number of the former one is used up');
+});
+
+t.test('a holder is there while it exists and is not finished; nobody waits for himself', async (t) => {
+  const isThere = async (name: string, uid: string, phase: string): Promise<boolean> => {
+    const object = { metadata: { name, uid: 'uid-2' }, status: { phase } };
+    const reader = {
+      get: async (): Promise<Answer> => ({ kind: 'ok', object, serverTime: now }),
+      listMetadata: async () => ({ kind: 'ok', items: [], next: '' }),
+    } as unknown as Reader;
+    const lock = held(freeLock, { name, uid, number: 1 });
+    return (await lookAtHolder({ reader, namespace, gzip }, ptxOf(), lock)).isHolderThere;
+  };
+  t.equal(await isThere('theirs', 'uid-2', 'Installing'), true);
+  t.equal(await isThere('theirs', 'uid-2', 'Cleaning'), true);
+  t.equal(await isThere('theirs', 'uid-2', 'Failed'), false, 'a late request of it took the Lock');
+  t.equal(await isThere('theirs', 'uid-9', 'Installing'), false, 'another one of that name');
+  t.equal(await isThere('theirs', '', 'Installing'), true, 'written by hand: its name decides');
+  t.equal(await isThere('mine', '', 'Waiting'), false, 'its own name, written by hand');
 });
 
 t.test('23: only the holder releases; the next number is beyond its own', async (t) => {

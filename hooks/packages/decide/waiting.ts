@@ -1,6 +1,7 @@
 // Before the Lock: it is free, ours already, held by another one, or by one that is gone.
 import { type JsonObject, textAt } from '../../model/json.ts';
 import { faultOf } from '../due.ts';
+import { digestOf } from '../model/digest.ts';
 import { type Holder, holderOf, nextNumberOf } from '../model/holder.ts';
 import type { PackageTransaction } from '../model/package-transaction.ts';
 import { advanced, millisecondsOf, timeOf } from '../model/status.ts';
@@ -91,6 +92,7 @@ function begun({ ptx, now }: Waiting, _lock: JsonObject, number: number, because
     retryTime: undefined,
     outcome: undefined,
     settledTime: undefined,
+    settledHolder: undefined,
     lockDigest: undefined,
     proposed: undefined,
     stages: [],
@@ -102,7 +104,10 @@ function begun({ ptx, now }: Waiting, _lock: JsonObject, number: number, because
 
 function behind({ ptx }: Waiting, holder: Holder): Move {
   // Of a holder before this one: were this one gone too, its own requests would have to be waited for.
-  const status = ptx.status.settledTime === undefined ? ptx.status : advanced(ptx.status, { settledTime: undefined });
+  const status =
+    ptx.status.settledTime === undefined
+      ? ptx.status
+      : advanced(ptx.status, { settledTime: undefined, settledHolder: undefined });
   return staying(status, 'another package transaction holds the Lock', safetyWait, {
     reason: 'WaitingForLock',
     message: `Waiting for package transaction ${holder.name}, which holds the Lock`,
@@ -114,8 +119,10 @@ function behind({ ptx }: Waiting, holder: Holder): Move {
 function takeOver(scene: Waiting, lock: JsonObject, holder: Holder): Move {
   const { ptx, now, late } = scene;
   const settled = millisecondsOf(ptx.status.settledTime);
-  if (settled === 0) {
-    const status = advanced(ptx.status, { settledTime: timeOf(now + late) });
+  const settledHolder = digestOf({ name: holder.name, uid: holder.uid });
+  // Another one may have come and gone since the last call.
+  if (settled === 0 || ptx.status.settledHolder !== settledHolder) {
+    const status = advanced(ptx.status, { settledTime: timeOf(now + late), settledHolder });
     return staying(status, 'the holder of the Lock is gone', 1, noteOn(holder));
   }
   // A late one may be that which writes the Lock.

@@ -61,6 +61,8 @@ export interface Status {
   readonly retryTime?: string;
   /** Until then a request of a process that died may still take effect. */
   readonly settledTime?: string;
+  /** The holder of the Lock that was found gone, and of which `settledTime` is. */
+  readonly settledHolder?: string;
   /** When a stage, or contents, may have been created twice last: a request that creates them may be late. */
   readonly stagedTime?: string;
   /** The name of the process that may send what this status announces. */
@@ -86,6 +88,7 @@ const textFields = [
   'tryTime',
   'retryTime',
   'settledTime',
+  'settledHolder',
   'stagedTime',
   'writer',
 ] as const;

@@ -58,8 +58,8 @@ export async function lookAtHolder(looker: Looker, ptx: PackageTransaction, lock
   const none = { leftStages: [], leftovers: [] };
   if (holder === undefined || holder.uid === ptx.uid) return { isHolderThere: false, ...none };
   const found = await find(looker, { resource: packageTransactions, name: holder.name });
-  // A holder without a uid was written by somebody else: its name decides.
-  const isSame = holder.uid === '' || textAt(found, 'metadata', 'uid') === holder.uid;
+  // A holder without a uid was written by somebody else: its name decides, but for one that would wait for itself.
+  const isSame = holder.uid === '' ? holder.name !== ptx.name : textAt(found, 'metadata', 'uid') === holder.uid;
   // One that is finished took the Lock by a late request: it has nothing under way.
   if (found !== undefined && isSame) return { isHolderThere: !isTerminal(readPackageTransaction(found).status.phase), ...none };
   if (!uidForm.test(holder.uid)) return { isHolderThere: false, ...none };

@@ -23,13 +23,18 @@ export const packageTransactions: readonly Sabotage[] = [
   }),
   entry('ptx-takeover-at-once', 'the Lock of a holder that is gone is taken while its requests may be late', {
     file: hook('decide/waiting'),
-    find: 'if (settled === 0) {',
+    find: 'if (settled === 0 || ptx.status.settledHolder !== settledHolder) {',
     replace: 'if (settled < 0) {',
   }),
   entry('ptx-takeover-settled-before', 'of two holders that go one after the other only the first is waited for', {
     file: hook('decide/waiting'),
     find: 'ptx.status.settledTime === undefined ? ptx.status :',
     replace: 'ptx.status.settledTime !== ptx.uid ? ptx.status :',
+  }),
+  entry('ptx-takeover-unseen', 'a holder that came and went between two calls is taken for the one before it', {
+    file: hook('decide/waiting'),
+    find: ' || ptx.status.settledHolder !== settledHolder)',
+    replace: ')',
   }),
   entry('ptx-takeover-with-its-stages', 'stages of a holder that is gone are left as they are', {
     file: hook('decide/waiting'),
