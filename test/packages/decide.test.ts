@@ -2,7 +2,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import t from 'tap';
 import type { Answer, Reader, Write } from '../../hooks/cluster.ts';
-import type { FailureKind } from '../../hooks/model/failure.ts';
+import type { Failure, FailureKind } from '../../hooks/model/failure.ts';
 import { at, type JsonObject, textAt, withPath } from '../../hooks/model/json.ts';
 import { otherName, sharedNames, takenName } from '../../hooks/packages/checks/names.ts';
 import { clean, release } from '../../hooks/packages/decide/ending.ts';
@@ -13,6 +13,7 @@ import { prepare } from '../../hooks/packages/decide/preparing.ts';
 import { rollBack } from '../../hooks/packages/decide/rolling-back.ts';
 import { creates, inTurn } from '../../hooks/packages/decide/turn.ts';
 import { undoLast } from '../../hooks/packages/decide/undo.ts';
+import { validate } from '../../hooks/packages/decide/validating.ts';
 import { verify } from '../../hooks/packages/decide/verifying.ts';
 import { refuse, take } from '../../hooks/packages/decide/waiting.ts';
 import { dueOf } from '../../hooks/packages/due.ts';
@@ -195,6 +196,31 @@ t.test('d: a Lock that is not as it was ends the try; nothing is written', async
       status: { phase: 'Releasing' },
     },
   );
+});
+
+t.test('a Lock whose packages the API server refuses to take fails the try, in its words', async (t) => {
+  const status = { phase: 'Verifying', lockDigest: packagesDigest(mine), proposed: [entry('root')], failures: 1 } as const;
+  const scene = { ...moment, namespace, lock: mine, faults: [] };
+  const refusal = { kind: 'refused', message: 'a policy says no' } as Failure;
+  const asked = verify({ ...scene, ptx: ptxOf(status) });
+  const noted = asked.refused?.(refusal);
+  t.match(noted, { phase: 'Verifying', outcome: { reason: 'InstallationFailed', message: /a policy says no/ } });
+  const ptx = ptxOf(noted);
+  const fence = verify({ ...scene, ptx });
+  const [write] = fence.deeds.map((deed) => deed.write);
+  t.strictSame(write !== undefined && 'object' in write && at(write.object, 'packages'), mine.packages, 'a late write misses');
+  for (const end of [fence.status, fence.refused?.(refusal)])
+    t.match(end, { phase: 'RollingBack', failures: 2, outcome: { message: /a policy says no/ } });
+  const written = withPath(mine, ['metadata', 'annotations', 'packages.janus.io/holder-has-written'], 'true');
+  t.match(verify({ ...scene, ptx, lock: written }).status, { phase: 'Releasing', outcome: { kind: 'Succeeded' } }, 'a late one');
+});
+
+t.test('a Lock that could not be stored is refused before anything is made', async (t) => {
+  const scene = { ...moment, ptx: ptxOf({ phase: 'Validating' }), lock: mine };
+  const proposed = (count: number) => Array.from({ length: count }, (_, index) => entry(`one-${index}`));
+  const valid = (count: number) => validate({ ...scene, validation: { kind: 'valid', lock: proposed(count) } }).status;
+  t.match(valid(1_000), { phase: 'Preparing' });
+  t.match(valid(5_000), { phase: 'Releasing', outcome: { reason: 'InvalidPackage', message: /at most 1000000 are possible/ } });
 });
 
 t.test(

@@ -1,7 +1,7 @@
 // The tree is resolved and compared, or refused, before anything is made.
 import type { JsonObject } from '../../model/json.ts';
 import { cut } from '../../model/words.ts';
-import type { PackageFault } from '../model/fault.ts';
+import { type PackageFault, packageFault } from '../model/fault.ts';
 import { holderOf, packagesDigest } from '../model/holder.ts';
 import type { PackageTransaction } from '../model/package-transaction.ts';
 import { advanced, millisecondsOf, type Outcome, timeOf } from '../model/status.ts';
@@ -32,8 +32,10 @@ interface Validating extends Moment {
 
 /** ms for which a try reads before it counts as failed. */
 export const longestReading = 600_000;
+/** Of the packages of the Lock: they stand in the status too, beside stages and conditions, and the API server stores 1.5 MiB. */
+const mostLockBytes = 1_000_000;
 const mostFaults = 10;
-const longestMessage = 7_000;
+export const longestMessage = 7_000;
 
 export function holds(ptx: PackageTransaction, lock: JsonObject | undefined): lock is JsonObject {
   return lock !== undefined && holderOf(lock)?.uid === ptx.uid;
@@ -48,8 +50,14 @@ export function validate(scene: Validating): Move {
   if (validation.kind === 'unfinished') return reading(scene);
   if (validation.kind === 'failed') return going(ended(status, unread(validation.failure), scene), validation.failure.message);
   if (validation.kind === 'refused') return going(ended(status, refusedBy(validation.faults), scene), 'it is refused');
+  const size = Buffer.byteLength(JSON.stringify(validation.lock));
+  if (size > mostLockBytes) return going(ended(status, refusedBy([tooLarge(size)]), scene), 'the Lock would be too large');
   const lockDigest = packagesDigest(lock);
   return going(advanced(status, { phase: 'Preparing', proposed: validation.lock, lockDigest }), 'everything is resolved');
+}
+
+function tooLarge(size: number): PackageFault {
+  return packageFault('InvalidPackage', `The Lock would have ${size} bytes of packages, at most ${mostLockBytes} are possible`);
 }
 
 function reading(scene: Validating): Move {

@@ -1,13 +1,14 @@
 // Everything is made: it is looked at once more, then the Lock is written.
 import type { JsonObject } from '../../model/json.ts';
+import { cut } from '../../model/words.ts';
 import { holderOf } from '../model/holder.ts';
 import type { PackageTransaction } from '../model/package-transaction.ts';
-import { advanced, type Status, timeOf } from '../model/status.ts';
+import { advanced, type Outcome, type Status, timeOf } from '../model/status.ts';
 import { fenceLock, writePackages } from '../plan/lock.ts';
 import { abandoned, ended, lostLock, type Moment } from './ends.ts';
 import { going, type Move, staying } from './move.ts';
 import { isAsResolved } from './preparing.ts';
-import { holds } from './validating.ts';
+import { holds, longestMessage } from './validating.ts';
 
 interface Verifying extends Moment {
   readonly ptx: PackageTransaction;
@@ -26,16 +27,32 @@ export function verify(scene: Verifying): Move {
   if (holds(ptx, lock) && holderOf(lock)?.hasWritten === true) return going(done, 'the Lock is written');
   if (!isAsResolved(ptx, lock)) return going(lostLock(status, scene), 'the Lock is not as it was');
   if (ptx.isDeleting) return givingUp(scene, lock, abandoned(status, scene), 'it is being deleted');
+  const outcome = failureIn(scene);
+  if (outcome !== undefined) return givingUp(scene, lock, ended(status, outcome, scene), outcome.message ?? '');
   if (faults === 'unfinished') return staying(status, 'the time of the call is over', 0.2);
-  if (faults.length > 0) {
-    const message = faults.slice(0, 10).join('; ');
-    const outcome = { kind: 'Failed', step: 'Installation', reason: 'InstallationFailed', message } as const;
-    return givingUp(scene, lock, ended(status, outcome, scene), message);
-  }
-  return { because: 'everything is there', deeds: [{ write: writePackages(lock, proposed, namespace) }], status: done, wait: 1 };
+  return {
+    because: 'everything is there',
+    deeds: [{ write: writePackages(lock, proposed, namespace) }],
+    status: done,
+    wait: 1,
+    // An earlier write of the Lock may still be late: the next call fences the Lock before anything is rolled back.
+    refused: ({ message }) => advanced(status, { outcome: failure(`The packages of the Lock could not be written: ${message}`) }),
+  };
+}
+
+/** The Lock was refused before, or something is not as it was made. */
+function failureIn({ ptx, faults }: Verifying): Outcome | undefined {
+  const isFaulty = faults !== 'unfinished' && faults.length > 0;
+  return ptx.status.outcome ?? (isFaulty ? failure(faults.slice(0, 10).join('; ')) : undefined);
+}
+
+function failure(message: string): Outcome {
+  return { kind: 'Failed', step: 'Installation', reason: 'InstallationFailed', message: cut(message, longestMessage) };
 }
 
 /** The answer to a write of the Lock may be lost, and the write late: it must not land on what is rolled back. */
 function givingUp({ namespace, now }: Verifying, lock: JsonObject, status: Status, because: string): Move {
-  return { because, deeds: [{ write: fenceLock(lock, timeOf(now), namespace) }], status, wait: 1 };
+  const deeds = [{ write: fenceLock(lock, timeOf(now), namespace) }];
+  // Who refuses every write of the Lock refuses a late one too.
+  return { because, deeds, status, wait: 1, refused: () => status };
 }

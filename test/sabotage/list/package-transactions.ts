@@ -180,8 +180,8 @@ export const packageTransactions: readonly Sabotage[] = [
     edits: [
       {
         file: 'hooks/packages/decide/verifying.ts',
-        find: 'deeds: [{ write: fenceLock(lock, timeOf(now), namespace) }], status, wait: 1 };',
-        replace: 'deeds: now < 0 ? [{ write: fenceLock(lock, timeOf(now), namespace) }] : [], status, wait: 1 };',
+        find: 'const deeds = [{ write: fenceLock(lock, timeOf(now), namespace) }];',
+        replace: 'const deeds = now < 0 ? [{ write: fenceLock(lock, timeOf(now), namespace) }] : [];',
       },
     ],
     caughtBy: ['test/packages/decide.test.ts'],
