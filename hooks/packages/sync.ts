@@ -14,7 +14,7 @@ import { type Due, dueOf, faultOf } from './due.ts';
 import { finalFault } from './model/fault.ts';
 import { type PackageTransaction, readPackageTransaction, type Wanted } from './model/package-transaction.ts';
 import { readNextChanges } from './observe/establishing.ts';
-import { historyBeyond, leftoversOf } from './observe/leftovers.ts';
+import { leftByFormer, leftoversOf } from './observe/leftovers.ts';
 import { readPreparation } from './observe/preparation.ts';
 import { createMemory, type Memory, type Progress } from './observe/progress.ts';
 import { find, type Looker, Unread } from './observe/reading.ts';
@@ -165,8 +165,8 @@ const acts: Readonly<Record<Due, (scene: Scene) => Promise<Move>>> = {
   rollBack: async (scene) => rollBack({ ...scene, found: await stagesOfTry(scene.looker, scene.ptx) }),
   release: async (scene) => release({ ...scene, lock: await readTheLock(scene.looker) }),
   async clean(scene) {
-    const { looker, ptx } = scene;
-    const [leftovers, history] = await Promise.all([leftoversOf(looker, ptx), historyBeyond(looker, ptx)]);
+    const { looker, ptx, now } = scene;
+    const [leftovers, history] = await Promise.all([leftoversOf(looker, ptx), leftByFormer(looker, ptx, now)]);
     return clean({ ...scene, leftovers, history });
   },
 };

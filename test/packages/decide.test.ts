@@ -1,7 +1,7 @@
 // The decisions of the coordinator, without a cluster.
 import { createHash, randomBytes } from 'node:crypto';
 import t from 'tap';
-import type { Answer, Reader, Write } from '../../hooks/cluster.ts';
+import type { Answer, ListOptions, Reader, Resource, Write } from '../../hooks/cluster.ts';
 import type { Failure, FailureKind } from '../../hooks/model/failure.ts';
 import { at, type JsonObject, textAt, withPath } from '../../hooks/model/json.ts';
 import { otherName, sharedNames, takenName } from '../../hooks/packages/checks/names.ts';
@@ -20,6 +20,7 @@ import { dueOf } from '../../hooks/packages/due.ts';
 import { held, holderOf, packagesDigest, released } from '../../hooks/packages/model/holder.ts';
 import { type PackageTransaction, readPackageTransaction } from '../../hooks/packages/model/package-transaction.ts';
 import { advanced, type Status, timeOf, writeStatus } from '../../hooks/packages/model/status.ts';
+import { leftByFormer } from '../../hooks/packages/observe/leftovers.ts';
 import { lookAtHolder } from '../../hooks/packages/observe/standing.ts';
 import { createTurns } from '../../hooks/packages/observe/turns.ts';
 import { changedBy } from '../../hooks/packages/outcome/changed.ts';
@@ -128,6 +129,48 @@ t.test('a holder is there while it exists and is not finished; nobody waits for 
   t.equal(await isThere('theirs', 'uid-9', 'Installing'), false, 'another one of that name');
   t.equal(await isThere('theirs', '', 'Installing'), true, 'written by hand: its name decides');
   t.equal(await isThere('mine', '', 'Waiting'), false, 'its own name, written by hand');
+});
+
+t.test('25: what former ones left: the history beyond its limit, and what one that was removed by force had made', async (t) => {
+  const ptxs = (...phases: readonly string[]): JsonObject[] =>
+    phases.map((phase, index) => ({
+      metadata: { name: `former-${index}`, uid: `former-${index}` },
+      status: { phase, completionTime: timeOf(now + index * 1_000) },
+    }));
+  const own = { metadata: { name: 'mine', uid: 'uid-1' }, status: { phase: 'Cleaning' } };
+  const made = (uid: string, phase: string, age = 3_600_000): JsonObject => ({
+    metadata: {
+      name: `of-${uid}`,
+      creationTimestamp: timeOf(now - age),
+      labels: { 'packages.janus.io/transaction-uid': uid },
+    },
+    status: { phase },
+  });
+  const lock = withPath(theirs, ['metadata', 'annotations', 'pkg.crossplane.io/transaction-history-limit'], '3');
+  const left = async (all: readonly JsonObject[], stages: readonly JsonObject[] = []): Promise<readonly unknown[]> => {
+    const reader = {
+      get: async (): Promise<Answer> => ({ kind: 'ok', object: lock, serverTime: now }),
+      listMetadata: async ({ kind, group }: Resource, _: unknown, __: unknown, { labelSelector = '' }: ListOptions) => {
+        const [, uid] = labelSelector.split('=');
+        const ofUid = stages.filter((one) => uid === undefined || textAt(one, 'metadata', 'name') === `of-${uid}`);
+        const items = group === 'pkg.crossplane.io' ? all : kind === 'Transaction' ? ofUid : [];
+        return { kind: 'ok', items, next: '' };
+      },
+    } as unknown as Reader;
+    const found = await leftByFormer({ reader, namespace, gzip }, ptxOf(), now);
+    return found.map(({ object }) => textAt(object, 'metadata', 'name'));
+  };
+  const over = ['Succeeded', 'Failed', 'Succeeded'];
+  t.same(await left([...ptxs('Succeeded', 'Failed'), own]), []);
+  t.same(await left([...ptxs(...over), own]), ['former-0']);
+  t.same(await left([...ptxs(...over, 'Cleaning'), own]), ['former-0', 'former-1'], 'two end at the same time');
+  t.same(await left([...ptxs(...over, 'Waiting'), own]), ['former-0']);
+  const gone = [made('gone', 'Committed'), made('undone', 'RolledBack'), made('uid-1', 'Committed')];
+  t.same(await left([own], gone), ['of-gone', 'of-undone'], 'those of one that is there stay');
+  const kept = [made('uid-2', 'Committed'), made('runs', 'Applying'), made('young', 'Committed', 60_000)];
+  t.same(await left([own], kept), [], 'of the holder, under way, or of late');
+  const incomplete = withPath(made('half', 'Failed'), ['status', 'items'], [{ prepared: true, announced: true, left: true }]);
+  t.same(await left([own], [incomplete]), [], 'its rollback can be tried again');
 });
 
 t.test('23: only the holder releases; the next number is beyond its own', async (t) => {

@@ -42,7 +42,7 @@ interface Cleaning extends Moment {
   readonly namespace: string;
   /** Stages and contents of all its tries; none where they must stay. */
   readonly leftovers: readonly Leftover[];
-  /** Finished package transactions beyond the limit of the history. */
+  /** Finished package transactions beyond the limit of the history, and what one that was removed by force left. */
   readonly history: readonly Leftover[];
 }
 

@@ -1,12 +1,13 @@
 // What may be deleted once a package transaction ends: its stages and their contents, and finished ones beyond the history.
 import { type JsonObject, textAt } from '../../model/json.ts';
 import type { Leftover } from '../decide/ending.ts';
-import { historyLimitOf } from '../model/holder.ts';
+import { isUndone, phaseOf } from '../decide/undo.ts';
+import { historyLimitOf, holderOf } from '../model/holder.ts';
 import { type PackageTransaction, readPackageTransaction } from '../model/package-transaction.ts';
 import { isTerminal, millisecondsOf } from '../model/status.ts';
-import { packageTransactions } from '../plan/resources.ts';
+import { packageTransactions, uidLabel } from '../plan/resources.ts';
 import { type Looker, list } from './reading.ts';
-import { madeFor, readTheLock } from './standing.ts';
+import { madeFor, madeForAll, readTheLock, stagesMadeBy, uidForm } from './standing.ts';
 
 /** Where an undo left something its stages stay, so that it can be tried again. */
 export async function leftoversOf(looker: Looker, { uid, status }: PackageTransaction): Promise<readonly Leftover[]> {
@@ -14,17 +15,49 @@ export async function leftoversOf(looker: Looker, { uid, status }: PackageTransa
   return madeFor(looker, uid);
 }
 
-/** The oldest finished ones, where there are more than the Lock says, this one included. */
-export async function historyBeyond(looker: Looker, { uid }: PackageTransaction): Promise<readonly Leftover[]> {
-  const lock = await readTheLock(looker);
+/** What former ones left: the oldest finished ones beyond the history, and what belongs to one that was removed by force. */
+export async function leftByFormer(looker: Looker, ptx: PackageTransaction, now: number): Promise<readonly Leftover[]> {
+  // Before the list of package transactions: whatever is made belongs to one that is there.
+  const made = await madeForAll(looker);
+  const [lock, all] = await Promise.all([readTheLock(looker), list(looker, packageTransactions, undefined, { whole: true })]);
+  const present = new Set(all.map((object) => textAt(object, 'metadata', 'uid')));
+  const holder = lock === undefined ? undefined : holderOf(lock)?.uid;
+  const orphans = made.filter((one) => !present.has(makerOf(one)) && makerOf(one) !== holder);
   const limit = lock === undefined ? 0 : historyLimitOf(lock);
-  if (limit === 0) return [];
-  const all = await list(looker, packageTransactions, undefined, { whole: true });
-  const others = all.filter((object) => isOver(object) && textAt(object, 'metadata', 'uid') !== uid);
-  const oldestFirst = others.toSorted((left, right) => endOf(left) - endOf(right));
-  return oldestFirst
-    .slice(0, Math.max(0, others.length + 1 - limit))
-    .map((object) => ({ resource: packageTransactions, object }));
+  const beyond = limit === 0 ? [] : historyBeyond(all, ptx.uid, limit);
+  return [...beyond, ...(await atRest(looker, orphans, now))];
+}
+
+/** The oldest finished ones, where there are more than the Lock says, this one and those that end at the same time included. */
+function historyBeyond(all: readonly JsonObject[], uid: string, limit: number): readonly Leftover[] {
+  const over = all.filter((object) => isOver(object) && textAt(object, 'metadata', 'uid') !== uid);
+  const ending = all.filter((object) => readPackageTransaction(object).status.phase === 'Cleaning').map(uidOf);
+  const count = over.length + new Set([...ending, uid]).size;
+  const oldestFirst = over.toSorted((left, right) => endOf(left) - endOf(right));
+  return oldestFirst.slice(0, Math.max(0, count - limit)).map((object) => ({ resource: packageTransactions, object }));
+}
+
+function uidOf(object: JsonObject): string {
+  return textAt(object, 'metadata', 'uid') ?? '';
+}
+
+function makerOf({ object }: Leftover): string {
+  return textAt(object, 'metadata', 'labels', uidLabel) ?? '';
+}
+
+/** ms after which no request of one that was removed can be late. */
+const oldEnough = 600_000;
+
+/** Those of which nothing is under way, and nothing is left to undo: its stages are the way back. */
+async function atRest(looker: Looker, orphans: readonly Leftover[], now: number): Promise<readonly Leftover[]> {
+  const found: Leftover[] = [];
+  for (const [uid, own] of Map.groupBy(orphans, makerOf)) {
+    const isYoung = own.some(({ object }) => now - millisecondsOf(textAt(object, 'metadata', 'creationTimestamp')) < oldEnough);
+    if (isYoung || !uidForm.test(uid)) continue;
+    const made = await stagesMadeBy(looker, uid);
+    if (made.every((stage) => phaseOf(stage) === 'Committed' || isUndone(stage))) found.push(...own);
+  }
+  return found;
 }
 
 /** One whose undo left something is kept: its status says what. */

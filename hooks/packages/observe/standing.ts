@@ -13,7 +13,7 @@ export function readTheLock(looker: Looker): Promise<JsonObject | undefined> {
 }
 
 /** Stages of a package transaction that exist, the last one first. */
-async function stagesMadeBy(looker: Looker, uid: string): Promise<readonly JsonObject[]> {
+export async function stagesMadeBy(looker: Looker, uid: string): Promise<readonly JsonObject[]> {
   const found = await list(looker, stages, looker.namespace, { labelSelector: `${uidLabel}=${uid}`, whole: true });
   const indexOf = (stage: JsonObject): number => Number(textAt(stage, 'metadata', 'labels', stageLabel) ?? 0);
   return found.toSorted((left, right) => indexOf(right) - indexOf(left));
@@ -33,11 +33,20 @@ export async function stagesOfTry(looker: Looker, { status }: PackageTransaction
  * Stages of a package transaction, and contents of stages. A ConfigMap that is being deleted waits for a finalizer of others, and for
  * nothing of ours.
  */
-export async function madeFor(looker: Looker, uid: string): Promise<readonly Leftover[]> {
+export function madeFor(looker: Looker, uid: string): Promise<readonly Leftover[]> {
+  return labelled(looker, `${uidLabel}=${uid}`);
+}
+
+/** The same of all package transactions. */
+export function madeForAll(looker: Looker): Promise<readonly Leftover[]> {
+  return labelled(looker, uidLabel);
+}
+
+async function labelled(looker: Looker, labelSelector: string): Promise<readonly Leftover[]> {
   const { namespace } = looker;
   const found = await Promise.all(
     [stages, configMaps].map(async (resource) => {
-      const objects = await list(looker, resource, namespace, { labelSelector: `${uidLabel}=${uid}` });
+      const objects = await list(looker, resource, namespace, { labelSelector });
       return objects.map((object) => ({ resource, namespace, object }));
     }),
   );
@@ -50,7 +59,7 @@ interface HolderLook {
   readonly leftovers: readonly Leftover[];
 }
 
-const uidForm = /^[-A-Za-z0-9]{1,63}$/;
+export const uidForm = /^[-A-Za-z0-9]{1,63}$/;
 
 /** Whether another holder of the Lock exists, and what it left if not. */
 export async function lookAtHolder(looker: Looker, ptx: PackageTransaction, lock: JsonObject | undefined): Promise<HolderLook> {
