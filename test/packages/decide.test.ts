@@ -1,7 +1,7 @@
 // The decisions of the coordinator, without a cluster.
 import { createHash, randomBytes } from 'node:crypto';
 import t from 'tap';
-import type { Answer, ListOptions, Reader, Resource, Write } from '../../hooks/cluster.ts';
+import type { Answer, ListOptions, Location, Reader, Resource, Write } from '../../hooks/cluster.ts';
 import type { Failure, FailureKind } from '../../hooks/model/failure.ts';
 import { at, type JsonObject, textAt, withPath } from '../../hooks/model/json.ts';
 import { otherName, sharedNames, takenName } from '../../hooks/packages/checks/names.ts';
@@ -18,18 +18,21 @@ import { verify } from '../../hooks/packages/decide/verifying.ts';
 import { refuse, take } from '../../hooks/packages/decide/waiting.ts';
 import { dueOf } from '../../hooks/packages/due.ts';
 import { held, holderOf, packagesDigest, released } from '../../hooks/packages/model/holder.ts';
-import { type PackageTransaction, readPackageTransaction } from '../../hooks/packages/model/package-transaction.ts';
+import { type PackageTransaction, readPackageTransaction, type Wanted } from '../../hooks/packages/model/package-transaction.ts';
 import { advanced, type Status, timeOf, writeStatus } from '../../hooks/packages/model/status.ts';
+import { readNextChanges } from '../../hooks/packages/observe/establishing.ts';
 import { leftByFormer } from '../../hooks/packages/observe/leftovers.ts';
 import { lookAtHolder } from '../../hooks/packages/observe/standing.ts';
+import { compareWithLive, type Held } from '../../hooks/packages/observe/tree.ts';
 import { createTurns } from '../../hooks/packages/observe/turns.ts';
 import { changedBy } from '../../hooks/packages/outcome/changed.ts';
 import { perform } from '../../hooks/packages/perform/perform.ts';
 import { changedPackages } from '../../hooks/packages/plan/changed.ts';
 import { memberObject, revisionChange } from '../../hooks/packages/plan/changes.ts';
-import { mostObjectBytes, readContents, sourced } from '../../hooks/packages/plan/contents.ts';
+import { mostObjectBytes, packedContents, readContents, sourced } from '../../hooks/packages/plan/contents.ts';
 import { stages as stageKind } from '../../hooks/packages/plan/resources.ts';
 import { stagesOf, stageWrite } from '../../hooks/packages/plan/stages.ts';
+import type { Registry } from '../../hooks/packages/registry.ts';
 import { gzip } from '../../server/gzip.ts';
 
 const namespace = 'janus-packages';
@@ -532,6 +535,59 @@ t.test('33, 38: the new revision controls; of package transactions only the last
       },
     },
   });
+});
+
+t.test('an object whose controller is another one is not taken; revisions of the same package are all its own', async (t) => {
+  const crd = (name: string, uid: string, kind = 'ProviderRevision'): JsonObject => ({
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: 'x', ownerReferences: [{ apiVersion: 'pkg.crossplane.io/v1', kind, name, uid, controller: true }] },
+  });
+  const revisions: Readonly<Record<string, string>> = { new: 'root', old: 'root', oldest: 'root', other: 'other' };
+  const revisionOf = (name: string): JsonObject | undefined => {
+    const labels = { 'pkg.crossplane.io/package': revisions[name] ?? '' };
+    return revisions[name] === undefined ? undefined : { metadata: { name, uid: `uid-${name}`, labels } };
+  };
+  const object = { apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition', metadata: { name: 'x' } };
+
+  const contents = { meta: { kind: 'Provider' }, members: [{ kind: 'CustomResourceDefinition', name: 'x' }] };
+  const one = { source: 's', digest: 'd', revision: 'new', leaves: 'old', contents } as unknown as Held;
+  const registry = {
+    async read(_: string, __: string, take: (found: JsonObject) => void) {
+      take(object);
+      return { kind: 'ok' };
+    },
+  } as unknown as Registry;
+  const conflicts = async (live: JsonObject): Promise<readonly unknown[]> => {
+    const found = await compareWithLive([one], registry, async ({ kind, name }) =>
+      kind === 'ProviderRevision' ? revisionOf(name) : live,
+    );
+    return 'kind' in found ? [found] : found.filter(({ reason }) => reason === 'CRDConflict');
+  };
+  t.same(await conflicts(crd('old', 'uid-old')), []);
+  t.same(await conflicts(crd('oldest', 'uid-oldest')), [], 'the version between had left it out');
+  t.match(await conflicts(crd('other', 'uid-other')), [{ message: /controlled by .*other.*, which does not leave/ }]);
+
+  const made = async (live: JsonObject | undefined): Promise<string> => {
+    const [content] = packedContents([{ kind: 'Provider', revision: 'new', object }], 1, gzip);
+    if (content === undefined) throw new Error(String('no contents'));
+    const byKind = (kind: string, name: string): JsonObject | undefined =>
+      kind === 'ProviderRevision' ? revisionOf(name) : kind === 'ConfigMap' ? { ...content } : live;
+    const get = async ({ resource: { kind }, name }: Location): Promise<Answer> => {
+      const found = byKind(kind, name);
+      const failure = { kind: 'absent', code: 404, reason: 'NotFound', message: '', fields: [], definitive: true } as const;
+      return found === undefined ? { kind: 'failed', failure } : { kind: 'ok', object: found, serverTime: now };
+    };
+    const looker = { reader: { get, getMetadata: get } as unknown as Reader, namespace, gzip };
+    const ptx = ptxOf();
+    const stage = { name: 's', purpose: 'Objects', digest: content.digest } as const;
+    const next = await readNextChanges({ looker, ptx, wanted: ptx.wanted as Wanted }, stage);
+    return next.kind === 'lost' ? next.message : 'made';
+  };
+  t.equal(await made(undefined), 'made');
+  for (const name of ['new', 'old', 'oldest']) t.equal(await made(crd(name, `uid-${name}`)), 'made', name);
+  t.match(await made(crd('other', 'uid-other')), /x: expected nobody .*found "ProviderRevision" "other"/);
+  t.match(await made(crd('old', 'uid-z', 'Widget')), /found "Widget" "old"/);
 });
 
 t.test('stages: the same for everybody, of bounded size, and their contents are recognised', async (t) => {

@@ -33,7 +33,7 @@ function shortKind(kind: string): string {
 interface Replacing {
   readonly live: JsonObject;
   readonly next: JsonObject;
-  /** Names of the revisions that this package replaces. */
+  /** Names of the revisions of this package: that which it replaces, and older ones, which control what it left out. */
   readonly leaving: readonly string[];
 }
 
@@ -55,7 +55,7 @@ function isDefinition(object: JsonObject): boolean {
   return /ResourceDefinition$/.test(textAt(object, 'kind') ?? '');
 }
 
-function controllerOf(object: JsonObject): JsonObject | undefined {
+export function controllerOf(object: JsonObject): JsonObject | undefined {
   const owners = at(object, 'metadata', 'ownerReferences');
   return (isList(owners) ? owners : []).filter(isObject).find((owner) => at(owner, 'controller') === true);
 }

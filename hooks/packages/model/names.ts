@@ -1,6 +1,9 @@
 // Names of packages and revisions, as Crossplane's package manager makes them.
 import { readSource } from './reference.ts';
 
+/** On revisions: the name of the package. */
+export const packageLabel = 'pkg.crossplane.io/package';
+
 const longestLabel = 63;
 const longestStem = 50;
 const digestLetters = 12;

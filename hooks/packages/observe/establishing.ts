@@ -1,6 +1,9 @@
 // The changes of the next stage, against the cluster as it is now: the stages before it are Committed, so every owner has its uid.
 import { type JsonObject, textAt } from '../../model/json.ts';
+import { controllerOf } from '../checks/conflicts.ts';
 import type { NextChanges } from '../decide/installing.ts';
+import { nameInRevision, packageLabel } from '../model/names.ts';
+import { quoted } from '../model/package.ts';
 import type { PackageTransaction, Wanted } from '../model/package-transaction.ts';
 import type { Purpose, Stage } from '../model/status.ts';
 import {
@@ -12,9 +15,9 @@ import {
   revisionChange,
 } from '../plan/changes.ts';
 import { readContents, sourced } from '../plan/contents.ts';
-import { configMaps, packageLabel, packagesOfKind, revisionsOfKind } from '../plan/resources.ts';
+import { configMaps, packagesOfKind, revisionsOfKind } from '../plan/resources.ts';
 
-import { resourceOf } from './members.ts';
+import { packageOfRevision, resourceOf } from './members.ts';
 import { eachOf, find, findMetadata, type Looker, list } from './reading.ts';
 
 interface Scene {
@@ -74,8 +77,20 @@ const establishMember: Establish = async ({ looker, ptx }, item) => {
   if (uid === undefined) return `${kind}Revision ${revision} is gone`;
   if (resource === undefined) return `${textAt(object, 'kind')} is not served any more`;
   const live = await findMetadata(looker, { resource, name: textAt(object, 'metadata', 'name') ?? '' });
-  return [memberChange(member, live, ptx, uid)];
+  return (await takenBy(looker, member, owner, live)) ?? [memberChange(member, live, ptx, uid)];
 };
+
+/** Who controls an object since it was validated, in words; undefined if nobody does, or a revision of the same package. */
+async function takenBy(looker: Looker, { kind, revision, object }: Member, owner?: JsonObject, live?: JsonObject) {
+  const controller = live === undefined ? undefined : controllerOf(live);
+  if (controller === undefined || textAt(controller, 'uid') === textAt(owner, 'metadata', 'uid')) return undefined;
+  const [by = '', name = ''] = [textAt(controller, 'kind'), textAt(controller, 'name')];
+  const found = by === `${kind}Revision` ? ((await packageOfRevision(looker, kind, name)) ?? nameInRevision(name)) : undefined;
+  const own = [textAt(owner, 'metadata', 'labels', packageLabel), nameInRevision(revision)];
+  if (own.includes(found)) return undefined;
+  const what = `${textAt(object, 'kind')} ${textAt(object, 'metadata', 'name')}`;
+  return `${what}: expected nobody or a revision of the same package in control, found ${quoted(by)} ${quoted(name)}, since it was validated: let it go first`;
+}
 
 const establishActivation: Establish = async ({ looker }, item) => {
   const one = item as unknown as ChangedPackage;

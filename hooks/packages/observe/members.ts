@@ -2,10 +2,11 @@
 
 import type { Resource } from '../../cluster.ts';
 import { type JsonObject, textAt } from '../../model/json.ts';
-import { isMeta } from '../model/package.ts';
-import { definitions } from '../plan/resources.ts';
+import { packageLabel } from '../model/names.ts';
+import { isMeta, type PackageKind } from '../model/package.ts';
+import { definitions, revisionsOfKind } from '../plan/resources.ts';
 import type { Registry, RegistryFailed } from '../registry.ts';
-import { type Looker, served } from './reading.ts';
+import { findMetadata, type Looker, served } from './reading.ts';
 
 /** Without the meta; CustomResourceDefinitions first, since others may need them. */
 export async function membersOf(
@@ -19,6 +20,12 @@ export async function membersOf(
   const all = objects.filter((object) => !isMeta(object));
   const isFirst = (object: JsonObject): boolean => textAt(object, 'kind') === definitions.kind;
   return { meta: objects.find(isMeta), members: [...all.filter(isFirst), ...all.filter((object) => !isFirst(object))] };
+}
+
+/** The name of the package of a revision: its label, since its own name is cut. Undefined if it does not exist, or has none. */
+export async function packageOfRevision(looker: Looker, kind: PackageKind, name: string): Promise<string | undefined> {
+  const found = await findMetadata(looker, { resource: revisionsOfKind(kind), name });
+  return textAt(found, 'metadata', 'labels', packageLabel);
 }
 
 /** How the kind of an object is served; undefined if it is not. */

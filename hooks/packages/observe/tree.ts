@@ -11,6 +11,7 @@ import type { Registry, RegistryFailed, RegistryFailure } from '../registry.ts';
 import { type Fetched, type Known, keyOf, type Needs, type Release } from '../resolve/knowledge.ts';
 import { type Question, type Resolution, type Resolved, resolve } from '../resolve/resolution.ts';
 import { type Ahead, listingAhead, mostLists, mostTags } from './ahead.ts';
+import { formerRevisions } from './former.ts';
 
 export interface Asked {
   /** The name of the package object. */
@@ -190,7 +191,11 @@ async function comparePackage(held: Held, registry: Registry, live: Live): Promi
   }
   if (present.size === 0 || digest === undefined) return [];
   const faults: PackageFault[] = [];
-  const leaving = leaves === undefined ? [revision] : [revision, leaves];
+  const leaving = [
+    revision,
+    ...(leaves === undefined ? [] : [leaves]),
+    ...(await formerRevisions({ ...held, kind: contents?.meta.kind }, [...present.values()], live)),
+  ];
   const answer = await registry.read(source, digest, (object) => {
     const found = present.get(`${textAt(object, 'kind')} ${textAt(object, 'metadata', 'name')}`);
     if (found !== undefined) faults.push(...replacementFaults({ live: found, next: installable(object), leaving }));

@@ -1,11 +1,12 @@
 // The changes of a stage, as the engine takes them.
 import { at, isList, isObject, type Json, type JsonObject, textAt, withPath } from '../../model/json.ts';
 import { installable } from '../checks/contents.ts';
+import { packageLabel } from '../model/names.ts';
 import { type PackageKind, packageApiVersion } from '../model/package.ts';
 import type { Wanted } from '../model/package-transaction.ts';
 import type { Changed } from './changed.ts';
 import { annotationsOf, labelsOf, type Maker, ownersOf } from './owners.ts';
-import { familyLabel, packageLabel } from './resources.ts';
+import { familyLabel } from './resources.ts';
 
 /** A package with what its meta says of its revision. */
 export interface ChangedPackage extends Changed {

@@ -71,9 +71,6 @@ export const uidLabel = 'packages.janus.io/transaction-uid';
 /** The position of a stage in its try, from 0. */
 export const stageLabel = 'packages.janus.io/stage';
 
-/** On revisions: the name of the package. */
-export const packageLabel = 'pkg.crossplane.io/package';
-
 /** Copied from the meta of a package to its revision. */
 export const familyLabel = 'pkg.crossplane.io/provider-family';
 
