@@ -28,8 +28,8 @@ export const packageTransactions: readonly Sabotage[] = [
   }),
   entry('ptx-takeover-settled-before', 'of two holders that go one after the other only the first is waited for', {
     file: hook('decide/waiting'),
-    find: 'ptx.status.settledTime === undefined ? ptx.status :',
-    replace: 'ptx.status.settledTime !== ptx.uid ? ptx.status :',
+    find: 'ptx.status.settledTime === undefined',
+    replace: 'ptx.status.settledTime !== ptx.uid',
   }),
   entry('ptx-takeover-unseen', 'a holder that came and went between two calls is taken for the one before it', {
     file: hook('decide/waiting'),
