@@ -2,7 +2,7 @@
 import type { Failed, ListOptions, Location, Resource } from '../../hooks/cluster.ts';
 import { type JsonObject, textAt } from '../../hooks/model/json.ts';
 import { Problem } from '../problem.ts';
-import { sentenceOf } from '../show/sentences.ts';
+import { sentenceOf, withoutAnswer } from '../show/sentences.ts';
 import { caller, type Session } from './session.ts';
 
 export const transactions: Resource = {
@@ -62,6 +62,13 @@ export async function listTransactions(
     next = answer.next;
   } while (next !== '');
   return found;
+}
+
+/** Throws a Problem if the API server gives no answer, or does not know the user. A cluster without the engine is none. */
+export async function mustAnswer({ cluster, server }: Session): Promise<void> {
+  const answer = await cluster.resource(`${transactions.group}/${transactions.version}`, transactions.kind);
+  const sentence = 'failure' in answer ? withoutAnswer(answer.failure, server) : undefined;
+  if (sentence !== undefined) throw new Problem(sentence);
 }
 
 interface Attempt {

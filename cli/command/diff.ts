@@ -9,6 +9,7 @@ Exit code: 0 every object is as the Transaction left it, 1 one differs, 3 the re
   operands: ['<name>'],
   completes: 'transactions',
   connects: true,
+  notDone: 3,
   options: [colorOption],
   examples: ['diff deploy-v2'],
   run: async (call) => (await import('../run/diff.ts')).run(call),

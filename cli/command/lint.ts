@@ -8,6 +8,7 @@ server refuses, plan finds.
 
 Exit code: 0 no finding, 2 findings, 3 a file cannot be read.`,
   connects: false,
+  notDone: 3,
   options: inputOptions,
   examples: ['lint -f deploy-v2.yaml', 'lint -f transactions/ -R'],
   run: async (call) => (await import('../run/lint.ts')).run(call),

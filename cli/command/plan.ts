@@ -19,6 +19,7 @@ export const plan: Command = {
 Exit code: 0 it changes nothing, 1 it changes something, 2 it would be refused, 3 the result is unknown. With KUBECTL_EXTERNAL_DIFF that
 program shows the fields.`,
   connects: true,
+  notDone: 3,
   options: [
     ...inputOptions,
     ...manifestOptions,

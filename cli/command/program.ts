@@ -34,12 +34,23 @@ function parserFor(io: Io, done: (code: number) => void): Parser {
   parser
     .description('Apply several changes to a Kubernetes cluster as one Transaction: follow it, undo it.')
     .exitOverride()
-    .configureOutput({ writeOut: (text) => io.stdout.write(text), writeErr: (text) => io.stderr.write(text) })
+    .configureOutput({
+      writeOut: (text) => io.stdout.write(text),
+      writeErr: (text) => io.stderr.write(text),
+      outputError: (text) => note(io, `${io.program}: ${sentenceIn(text)} (${io.program} --help shows how)`),
+    })
     .helpCommand('help [command]', 'help for a command')
-    .showHelpAfterError(`(${io.program} --help shows how)`)
     .enablePositionalOptions();
   for (const command of commands) add(parser, command, { io, done });
   return parser;
+}
+
+/** Of commander's `error: unknown option '--a'`, which may go on in a line of its own. */
+function sentenceIn(text: string): string {
+  return text
+    .replace(/^error: /, '')
+    .trim()
+    .replaceAll(/\s*\n\s*/g, ' ');
 }
 
 interface Use {
@@ -55,7 +66,17 @@ function add(parser: Parser, command: Command, { io, done }: Use): void {
   if (command.verbatim) own.allowUnknownOption().passThroughOptions().helpOption(false);
   if (command.examples !== undefined)
     own.addHelpText('after', ['', 'Examples:', ...command.examples.map((line) => `  ${io.program} ${line}`)].join('\n'));
-  own.action(async () => done(await command.run(callOf(io, own.args, optionsOf(own.opts())))));
+  own.action(async () => done(await ran(command, callOf(io, own.args, optionsOf(own.opts())))));
+}
+
+/** A script reads 1 as a result where it is one: an outage must not look like it. */
+async function ran(command: Command, call: Call): Promise<number> {
+  try {
+    return await command.run(call);
+  } catch (error) {
+    if (!(error instanceof Problem) || error.code !== exits.notDone) throw error;
+    throw new Problem(error.message, command.notDone);
+  }
 }
 
 function textOf({ summary, description }: Command): string {

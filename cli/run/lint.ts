@@ -7,25 +7,14 @@ import { say } from '../io.ts';
 import { exits, Problem } from '../problem.ts';
 import { sourcesOf } from './given.ts';
 
-const codes = { findings: 2, unreadable: 3 } as const;
+const withFindings = 2;
 
 export async function run({ io, options }: Call): Promise<number> {
-  const sources = await readable(readSources(sourcesOf(options), io));
-  const placed = await readable(Promise.resolve().then(() => sources.flatMap(placedTransactions)));
-  if (placed.length === 0)
-    throw new Problem('There is no Transaction in these files: name files that hold one.', codes.unreadable);
+  const placed = (await readSources(sourcesOf(options), io)).flatMap(placedTransactions);
+  if (placed.length === 0) throw new Problem('There is no Transaction in these files: name files that hold one.');
   const lines = placed.flatMap(({ object, placeOf }) =>
     lint(object).map(({ index, reason, message }) => clean(`${placeOf(index)}: ${reason}: ${message}`)),
   );
   say(io, ...lines);
-  return lines.length === 0 ? exits.done : codes.findings;
-}
-
-async function readable<Value>(value: Promise<Value>): Promise<Value> {
-  try {
-    return await value;
-  } catch (error) {
-    if (error instanceof Problem && error.code === exits.notDone) throw new Problem(error.message, codes.unreadable);
-    throw error;
-  }
+  return lines.length === 0 ? exits.done : withFindings;
 }

@@ -7,6 +7,7 @@ import { type JsonObject, textAt } from '../../hooks/model/json.ts';
 import { usualEngineNamespace } from '../cluster/engine.ts';
 import { contentsName, partsFor, realQuestion } from '../cluster/inspecting.ts';
 import type { Session } from '../cluster/session.ts';
+import { mustAnswer } from '../cluster/transactions.ts';
 import type { Call } from '../command/command.ts';
 import { readManifests } from '../input/read.ts';
 import { type Release, transactionIn, withContents } from '../input/release.ts';
@@ -29,6 +30,7 @@ interface Wanted {
 
 /** Of a release that is read already. */
 export async function planOf(session: Session, { transaction, contents }: Release, wanted: Wanted): Promise<Plan> {
+  await mustAnswer(session);
   if (Object.keys(contents).length === 0) return plan(partsFor(session, wanted), transaction);
   const name = contentsName(transaction);
   const namespace = textAt(transaction, 'metadata', 'namespace') ?? '';

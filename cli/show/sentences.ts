@@ -18,7 +18,8 @@ export function sentenceOf(failure: Failure, attempted: Attempted): string {
   return withoutAnswer(failure, attempted.server) ?? refusalOf(failure, attempted);
 }
 
-function withoutAnswer({ reason, code }: Failure, server: string): string | undefined {
+/** Undefined if the server has answered a user that it knows. */
+export function withoutAnswer({ reason, code }: Failure, server: string): string | undefined {
   if (reason === 'CredentialsUnavailable')
     return 'The credentials of this kubeconfig cannot be read: run its exec plugin, or look at its files, by hand.';
   if (code === 0) return `${server} gives no answer (${reason}): check the cluster and the context.`;

@@ -51,7 +51,9 @@ const nothing: LockView = { locks: [], states: new Map(), acquired: new Set() };
 export async function survey(parts: PlanParts, object: JsonObject): Promise<Survey> {
   const eyes = eyesOf(parts.reader, parts.actAs);
   const tried = await tryCreation(eyes, parts.actAs, object);
-  const hindrance = tried.trouble?.reason ?? (await unableToAct(eyes, parts.actAs, tried.transaction));
+  const untold =
+    tried.trouble && `the API server did not say whether it takes the Transaction (${tried.trouble.reason}): try again`;
+  const hindrance = untold ?? (await unableToAct(eyes, parts.actAs, tried.transaction));
   const found =
     hindrance === undefined
       ? await investigated(parts, eyes, tried)

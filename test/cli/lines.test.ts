@@ -1,8 +1,10 @@
 // What is shown and in which order, as pure functions: trees that fit, news, the kinds, words that are wrong.
+import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { realQuestion } from '../../cli/cluster/inspecting.ts';
 import { optionsOf } from '../../cli/command/command.ts';
+import { runProgram } from '../../cli/command/program.ts';
 import { inKindOrder } from '../../cli/input/kind-order.ts';
 import { unrolled } from '../../cli/input/lists.ts';
 import { type Io, note } from '../../cli/io.ts';
@@ -31,6 +33,63 @@ const states = (phase: string, items: readonly string[], more: Partial<Transacti
 });
 
 const plain = { colors: false, unicode: false };
+
+/** A command line in this process. The API server of its kubeconfig does not answer, unless `server` names one. */
+async function typed(t: Test, words: readonly string[], { server = 'https://127.0.0.1:1', env = {}, interrupted }: Typing = {}) {
+  const config = {
+    clusters: [{ name: 'c', cluster: { server } }],
+    contexts: [{ name: 'c', context: { cluster: 'c', user: 'u' } }],
+    ...{ users: [{ name: 'u', user: { token: 'a' } }], 'current-context': 'c' },
+  };
+  const folder = t.testdir({
+    config: JSON.stringify(config),
+    'tx.json': JSON.stringify(deletion),
+    'cm.json': JSON.stringify(one),
+  });
+  const [stdout, stderr] = [new PassThrough(), new PassThrough()];
+  const io = {
+    ...{ stdin: new PassThrough(), stdout, stderr, folder, program: 'janus' },
+    env: { KUBECONFIG: join(folder, 'config'), ...env },
+    interrupted: interrupted ?? new AbortController().signal,
+  } as unknown as Io;
+  const code = await runProgram(words, io);
+  return { code, out: String(stdout.read() ?? ''), err: String(stderr.read() ?? '') };
+}
+
+interface Typing {
+  readonly server?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly interrupted?: AbortSignal;
+}
+
+const one = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'one' } };
+const deletion = {
+  ...{ apiVersion: 'tx.janus.io/v1alpha1', kind: 'Transaction', metadata: { name: 'deletion' } },
+  spec: { serviceAccountName: 'deployer', changes: [{ type: 'Delete', target: { ...one, metadata: undefined, name: 'one' } }] },
+};
+
+t.test('what cannot be told has another exit code than a difference', async (t) => {
+  const silent = /^janus: https:\/\/127\.0\.0\.1:1 gives no answer \(ConnectionFailed\): check the cluster and the context\.\n$/;
+  const rows: readonly (readonly [readonly string[], number, RegExp])[] = [
+    [['plan', '-f', 'missing.yaml'], 3, /^janus: .*missing\.yaml cannot be read \(ENOENT\)/],
+    [['plan', '-f', 'tx.json'], 3, silent],
+    [['plan', '-f', 'tx.json', '-o', 'json'], 3, silent],
+    [['plan', '-f', 'tx.json', '--kubeconfig', 'none'], 3, /^janus: The kubeconfig none cannot be used \(ENOENT\)/],
+    [['diff', 'deletion'], 3, silent],
+    [['diff', 'deletion', '--context', 'none'], 3, /no context "none"/],
+    [['lint', '-f', 'missing.yaml'], 3, /ENOENT/],
+    [['lint', '-f', 'cm.json'], 3, /There is no Transaction in these files/],
+    [['rbac', '-f', 'tx.json'], 1, silent],
+    [['apply', '-f', 'missing.yaml'], 1, /ENOENT/],
+    [['status', 'deletion'], 1, silent],
+  ];
+  for (const [words, code, err] of rows) t.match(await typed(t, words), { code, out: /^$/, err }, words.join(' '));
+});
+
+t.test('wrong use is one line', async (t) => {
+  for (const words of [['list', '--bogus'], ['lst'], ['undo'], ['list', '-o', 'xml'], ['plan']])
+    t.match(await typed(t, words), { code: 64, out: /^$/, err: /^janus: [^\n]+\n$/ }, words.join(' '));
+});
 
 t.test('a tree fits, and shows what is under way, failed and left first', async (t) => {
   const items = Array.from({ length: 100 }, (_, index) => (index === 40 ? 'NotRestored' : index === 70 ? 'Applying' : 'Applied'));

@@ -54,7 +54,7 @@ t.test('diff: before, as expected, and now', async (t) => {
   await stage.transaction('refused', [change('Patch', 'nowhere', { data: {} })]);
   await stepToEnd(stage, 'refused');
   t.match(await terminal.type(['diff', 'refused', ...inStage]), { code: 3, stdout: /nothing was changed/ });
-  t.equal((await terminal.type(['diff', 'unknown', ...inStage])).code, 1);
+  t.equal((await terminal.type(['diff', 'unknown', ...inStage])).code, 3, 'there is no such Transaction');
   t.same(findings(new Map([['printed', terminal.printed.join('\n')]]), [before, after], []), []);
 });
 
