@@ -4,7 +4,6 @@ import { createHash } from 'node:crypto';
 import { asYaml, at, canonicalJson, type JsonObject, textAt, withPath } from '../../hooks/model/json.ts';
 import { groupOf, identityOf, type Reference } from '../../hooks/model/reference.ts';
 import { group } from '../../hooks/model/transaction.ts';
-import { storedSize } from '../../hooks/model/words.ts';
 import { mostChanges } from '../../schemas/transaction-spec.ts';
 import { Problem } from '../problem.ts';
 import { inKindOrder } from './kind-order.ts';
@@ -31,8 +30,6 @@ export interface Release {
   readonly contents: Readonly<Record<string, string>>;
 }
 
-/** etcd takes no larger request, and the status needs its part. In bytes. */
-const largestStored = 1_500_000;
 /** Source: kubernetes, pkg/apis/core/types.go, MaxSecretSize. */
 const largestSecret = 1024 * 1024;
 
@@ -78,9 +75,8 @@ function releaseOf(manifests: readonly Manifest[], options: ReleaseOptions): Rel
     const contentFrom = { secretKeyRef: { name: '', key }, digest };
     return changeOf({ target: wireOf(target, options.namespace), contentFrom }, options);
   });
-  const transaction = transactionOf(changes, options);
-  refuseTooLarge(transaction, contents);
-  return { transaction, contents };
+  refuseTooLarge(contents);
+  return { transaction: transactionOf(changes, options), contents };
 }
 
 function isSecret({ apiVersion, kind }: Reference): boolean {
@@ -144,12 +140,8 @@ function transactionOf(changes: readonly JsonObject[], options: ReleaseOptions):
   };
 }
 
-function refuseTooLarge(transaction: JsonObject, contents: Readonly<Record<string, string>>): void {
-  const size = storedSize(transaction);
-  if (size > largestStored)
-    throw new Problem(
-      `The Transaction would take ${megabytes(size)}, and etcd stores at most 1.5 MB: put large contents into ConfigMaps (contentFrom), or apply in parts.`,
-    );
+/** Whether the Transaction itself is too large, the engine's own checks say. */
+function refuseTooLarge(contents: Readonly<Record<string, string>>): void {
   const secret = Object.values(contents).reduce((sum, text) => sum + Buffer.byteLength(text), 0);
   if (secret > largestSecret)
     throw new Problem(`The Secrets take ${megabytes(secret)} in all, and one Secret holds at most 1 MiB: apply them in parts.`);

@@ -1,5 +1,7 @@
 // The writes of apply, in their order: a dry run of the Transaction, its content Secret, the Transaction, the owner of the Secret. Killed
 // anywhere, it leaves at most a Secret without an owner, which the next apply and `janus locks` name.
+import { lint } from '../../hooks/inspect.ts';
+import type { Finding } from '../../hooks/inspection.ts';
 import { at, equalJson, type JsonObject, textAt, withPath } from '../../hooks/model/json.ts';
 import { foreign } from '../../hooks/model/words.ts';
 import { contentSecretOf, contentSecrets, isOrphan, orphans, secretNameOf } from '../cluster/content-secrets.ts';
@@ -83,8 +85,10 @@ async function createAs(creating: Creating, release: Release, wanted: Partial<Tr
   const named = withName(release.transaction, wanted.name);
   const namespace = wanted.namespace ?? '';
   await creating.ask({ ...release, transaction: named });
-  // What admission refuses is refused here, before anything is stored.
-  mustBeWritten(await createTransaction(session, withContents(named, 'dry-run'), true), session, named);
+  refuseFindings(lint(named).filter(({ reason }) => reason === 'TransactionTooLarge'));
+  // What admission and the engine refuse is refused here, before anything is stored.
+  const likely = hasContents(release) ? withContents(named, likelySecret(release, wanted.name)) : named;
+  refuseFindings(lint(mustBeWritten(await createTransaction(session, likely, true), session, named)));
   refuseInterrupted(creating.io);
   const secret = hasContents(release) ? await secretFor(creating, release, wanted) : undefined;
   refuseInterrupted(creating.io, leftOf(secret));
@@ -93,6 +97,22 @@ async function createAs(creating: Creating, release: Release, wanted: Partial<Tr
   const name = textAt(created, 'metadata', 'name') ?? '';
   if (secret !== undefined) await own(creating, { namespace, name: secret }, created);
   return { wanted: { namespace, name }, object: created, found: false };
+}
+
+/** By the engine's own checks: what it would only end as Failed is not created. `findings`: of a Transaction. */
+function refuseFindings([first, ...more]: readonly Finding[]): void {
+  if (first === undefined) return;
+  const rest = more.length === 0 ? '' : `; and ${more.length} more: janus lint and janus plan name them`;
+  throw new Problem(`The engine would refuse this Transaction (${first.reason}): ${first.message}${rest}. Nothing is created.`);
+}
+
+/** As long as the name that its Secret will have: 500 changes may each name it. */
+function likelySecret({ transaction }: Release, name: string | undefined): string {
+  return name === undefined ? `${generatedSecret(transaction)}xxxxx` : secretNameOf(name);
+}
+
+function generatedSecret(transaction: JsonObject): string {
+  return `${textAt(transaction, 'metadata', 'generateName') ?? ''}contents-`;
 }
 
 function withName(transaction: JsonObject, name: string | undefined): JsonObject {
@@ -107,8 +127,8 @@ async function secretFor(
 ): Promise<string> {
   const { session } = creating;
   const namespace = wanted.namespace ?? '';
-  const prefix = textAt(transaction, 'metadata', 'generateName') ?? '';
-  const metadata = wanted.name === undefined ? { generateName: `${prefix}contents-` } : { name: secretNameOf(wanted.name) };
+  const metadata =
+    wanted.name === undefined ? { generateName: generatedSecret(transaction) } : { name: secretNameOf(wanted.name) };
   const secret = contentSecretOf(metadata, contents);
   const answer = await createContentSecret(session, namespace, secret);
   if (answer.kind === 'ok') return textAt(answer.body, 'metadata', 'name') ?? '';

@@ -3,11 +3,14 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import t, { type Test } from 'tap';
 import { realQuestion } from '../../cli/cluster/inspecting.ts';
+import type { Session } from '../../cli/cluster/session.ts';
 import { optionsOf } from '../../cli/command/command.ts';
 import { runProgram } from '../../cli/command/program.ts';
 import { inKindOrder } from '../../cli/input/kind-order.ts';
 import { unrolled } from '../../cli/input/lists.ts';
+import { transactionIn } from '../../cli/input/release.ts';
 import { type Io, note } from '../../cli/io.ts';
+import { create } from '../../cli/run/creating.ts';
 import { confirmed, timeoutOf } from '../../cli/run/given.ts';
 import { hasEnded } from '../../cli/run/watching.ts';
 import { codeOfEnd, isOver } from '../../cli/show/end.ts';
@@ -19,6 +22,7 @@ import { styleFor } from '../../cli/show/style.ts';
 import { treeOf } from '../../cli/show/tree.ts';
 import { type TransactionView, viewOf } from '../../cli/show/view.ts';
 import type { PlannedChange } from '../../hooks/inspection.ts';
+import { type JsonObject, withPath } from '../../hooks/model/json.ts';
 import type { Reference } from '../../hooks/model/reference.ts';
 
 const states = (phase: string, items: readonly string[], more: Partial<TransactionView> = {}): TransactionView => ({
@@ -89,6 +93,69 @@ t.test('what cannot be told has another exit code than a difference', async (t) 
 t.test('wrong use is one line', async (t) => {
   for (const words of [['list', '--bogus'], ['lst'], ['undo'], ['list', '-o', 'xml'], ['plan']])
     t.match(await typed(t, words), { code: 64, out: /^$/, err: /^janus: [^\n]+\n$/ }, words.join(' '));
+});
+
+/** `apply` of these manifests, to an API server that takes everything. Returns the queries of what it was sent. */
+async function applied(
+  objects: readonly JsonObject[],
+): Promise<{ readonly sent: readonly JsonObject[]; readonly error: string }> {
+  const manifests = objects.map((object) => ({ source: 'given', object }));
+  const given = {
+    name: { generateName: 'apply-' },
+    namespace: 'shop',
+    isNamespaceGiven: true,
+    labels: {},
+    serviceAccount: 'deployer',
+  };
+  const rest = { fieldManager: undefined, gate: undefined, recreateImmutable: false, plainSecrets: false };
+  const sent: JsonObject[] = [];
+  const request = async ({ query, body }: { query?: JsonObject; body?: JsonObject }) => {
+    sent.push({ dryRun: query?.dryRun ?? '', kind: body?.kind ?? '', spec: body?.spec ?? {} });
+    return { kind: 'ok', body: withPath(body ?? {}, ['metadata', 'name'], 'apply-abcde') };
+  };
+  const listMetadata = async () => ({ kind: 'ok', items: [], next: '' });
+  const session = { cluster: { transport: { request }, listMetadata }, server: '' } as unknown as Session;
+  const io = { interrupted: new AbortController().signal, stderr: new PassThrough() } as unknown as Io;
+  const creating = { session, io, isNewNameWanted: false, ask: async () => undefined };
+  const error = await create(creating, transactionIn(manifests, { ...given, ...rest })).then(
+    () => '',
+    ({ message }: Error) => message,
+  );
+  return { sent, error };
+}
+
+t.test('what the engine would refuse for its size alone is not created', async (t) => {
+  const filled = (kind: string, bytes: number) => (_: unknown, index: number) => ({
+    ...one,
+    ...{ kind, metadata: { name: `c${index}` }, data: { text: 'x'.repeat(bytes) } },
+  });
+  const maps = (count: number, bytes: number) => Array.from({ length: count }, filled('ConfigMap', bytes));
+  t.same((await applied(maps(500, 1_500))).error, '');
+  const { sent, error } = await applied(maps(500, 2_200));
+  t.match(error, /^The engine would refuse this Transaction \(TransactionTooLarge\): .* room for the status of 500 changes/);
+  t.same(sent, []);
+  const secrets = Array.from({ length: 400 }, filled('Secret', 10));
+  t.same((await applied([...maps(100, 8_000), ...secrets])).error, '');
+  const named = await applied([...maps(100, 9_000), ...secrets]);
+  t.match(named.error, /TransactionTooLarge/);
+  t.same(
+    named.sent.filter(({ dryRun }) => dryRun === ''),
+    [],
+  );
+});
+
+t.test('a Transaction that is read from a file is tried as it is', async (t) => {
+  const contentFrom = { configMapKeyRef: { name: 'source', key: 'a' }, digest: `sha256:${'0'.repeat(64)}` };
+  const spec = {
+    serviceAccountName: 'deployer',
+    changes: [{ type: 'Apply', target: { apiVersion: 'v1', kind: 'ConfigMap', name: 'a' }, contentFrom }],
+  };
+  const { sent, error } = await applied([{ ...deletion, metadata: { generateName: 'from-file-' }, spec }]);
+  t.equal(error, '');
+  t.same(
+    sent.map((one) => one.spec),
+    [spec, spec],
+  );
 });
 
 t.test('a tree fits, and shows what is under way, failed and left first', async (t) => {
