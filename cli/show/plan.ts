@@ -1,6 +1,6 @@
 // A plan as a table, the fields of each change, and what stands against it. Pure.
 import type { Finding, Plan, PlannedChange } from '../../hooks/inspection.ts';
-import type { JsonObject } from '../../hooks/model/json.ts';
+import { type JsonObject, parseJson } from '../../hooks/model/json.ts';
 import { describe } from '../../hooks/model/reference.ts';
 import { clean } from '../../hooks/model/words.ts';
 import { fieldLines } from './fields.ts';
@@ -18,9 +18,9 @@ interface Setting {
   readonly isBrief: boolean;
 }
 
-/** What `-o json` and `-o yaml` print: schemas/plan.schema.json. */
+/** What `-o json` and `-o yaml` print: schemas/plan.schema.json. A copy, since YAML names what stands in two places; with every digit. */
 export function planDocument(plan: Plan): JsonObject {
-  return JSON.parse(JSON.stringify({ apiVersion: 'cli.janus.io/v1', kind: 'Plan', ...plan })) as JsonObject;
+  return parseJson(JSON.stringify({ apiVersion: 'cli.janus.io/v1', kind: 'Plan', ...plan })) as JsonObject;
 }
 
 const signs = { create: '+', update: '~', delete: '-', none: ' ' } as const;
