@@ -85,7 +85,7 @@ export interface Plan {
   readonly refusal: readonly Finding[];
   /** What later stages would find. */
   readonly also: readonly Finding[];
-  /** Why the verdict is unknown. */
+  /** Why the verdict is unknown; of one that is refused, why not all that is wrong is known. */
   readonly trouble?: string;
   readonly gaps: readonly Gap[];
   /** All that the ServiceAccount must be allowed. */

@@ -14,7 +14,7 @@ const codes = { nothing: 0, changes: 1, refused: 2, unknown: 3 } as const;
 
 export async function run(call: Call): Promise<number> {
   const { io, options } = call;
-  const plan = await planOfGiven(call, options.flag('asMe') ? 'caller' : 'serviceAccount');
+  const { plan } = await planOfGiven(call, options.flag('asMe') ? 'caller' : 'serviceAccount');
   const engine = await engineVersion(await call.connect(), options.text('engineNamespace'));
   if (/^\d/.test(engine) && engine !== clientVersion)
     note(io, `This program is version ${clientVersion}, the engine ${engine}: they may come to other verdicts.`);

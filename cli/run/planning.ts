@@ -14,13 +14,20 @@ import { type Release, transactionIn, withContents } from '../input/release.ts';
 import { sourcesOf } from './given.ts';
 import { releaseOptionsOf } from './release-options.ts';
 
+interface Planned {
+  readonly plan: Plan;
+  /** As given: perhaps without a name. */
+  readonly transaction: JsonObject;
+}
+
 /** Throws a Problem. */
-export async function planOfGiven(call: Call, actAs: 'serviceAccount' | 'caller'): Promise<Plan> {
+export async function planOfGiven(call: Call, actAs: 'serviceAccount' | 'caller'): Promise<Planned> {
   const { io, options } = call;
   const manifests = await readManifests(sourcesOf(options), io);
   const session = await call.connect();
   const release = transactionIn(manifests, releaseOptionsOf(call, session.namespace, manifests));
-  return planOf(session, release, { actAs, engineNamespace: options.text('engineNamespace') ?? usualEngineNamespace });
+  const wanted = { actAs, engineNamespace: options.text('engineNamespace') ?? usualEngineNamespace };
+  return { plan: await planOf(session, release, wanted), transaction: release.transaction };
 }
 
 interface Wanted {

@@ -1,18 +1,37 @@
+import { createHash } from 'node:crypto';
+import type { Plan } from '../../hooks/inspection.ts';
+import { type JsonObject, textAt } from '../../hooks/model/json.ts';
 import type { Call } from '../command/command.ts';
 import { note, say } from '../io.ts';
 import { exits, Problem } from '../problem.ts';
 import { formatted } from '../show/formats.ts';
-import { rolesOf } from '../show/roles.ts';
+import { rolesOf, warningsOf } from '../show/roles.ts';
 import { planOfGiven } from './planning.ts';
 
 export async function run(call: Call): Promise<number> {
-  const plan = await planOfGiven(call, 'caller');
-  if (plan.needs.length === 0)
-    throw new Problem(
-      `The API server serves no kind of these changes, or its answers are missing: ${plan.trouble ?? plan.refusal[0]?.message}`,
-    );
+  const { plan, transaction } = await planOfGiven(call, 'caller');
+  if (plan.trouble !== undefined) throw new Problem(`Not all permissions are known, and no Role is printed: ${plan.trouble}.`);
+  if (plan.needs.length === 0) throw new Problem(`The API server serves no kind of these changes: ${plan.refusal[0]?.message}.`);
   // A change that could not be tried may need more than is known of it.
   for (const { message } of [...plan.refusal, ...plan.also]) note(call.io, `Not known of all changes: ${message}`);
-  say(call.io, formatted(rolesOf(plan), 'yaml'));
+  for (const what of plan.unseen) note(call.io, `Not seen: ${what}`);
+  for (const warning of warningsOf(plan)) note(call.io, warning);
+  say(call.io, formatted(rolesOf(plan, roleName(plan, transaction)), 'yaml'));
   return exits.done;
+}
+
+const longestName = 253;
+
+/**
+ * Each Transaction has Roles of its own: those of one must not take rights that the undo of another needs. For one whose name is not
+ * given yet, the same for the same rights.
+ */
+export function roleName({ namespace, needs }: Pick<Plan, 'namespace' | 'needs'>, transaction: JsonObject): string {
+  const prefix = textAt(transaction, 'metadata', 'generateName') ?? '';
+  const whole = `janus:${namespace}:${textAt(transaction, 'metadata', 'name') ?? `${prefix}${digestOf(JSON.stringify(needs))}`}`;
+  return whole.length <= longestName ? whole : `${whole.slice(0, longestName - 9)}-${digestOf(whole)}`;
+}
+
+function digestOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 8);
 }

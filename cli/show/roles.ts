@@ -5,27 +5,48 @@ import type { JsonObject } from '../../hooks/model/json.ts';
 
 type Question = Plan['needs'][number];
 
-/** A namespace that the Transaction creates cannot hold a Role before: what is needed there is needed in the whole cluster. */
-export function rolesOf(plan: Plan): readonly JsonObject[] {
-  const made = plan.changes.flatMap(({ target, operation }) =>
-    target.kind === 'Namespace' && operation === 'create' ? [target.name] : [],
-  );
+/**
+ * A namespace that the Transaction creates cannot hold a Role before: what is needed there is needed in the whole cluster. They
+ * all have that name.
+ */
+export function rolesOf(plan: Plan, name: string): readonly JsonObject[] {
+  const made = madeIn(plan);
   const placeOf = ({ namespace }: Question): string => (namespace === undefined || made.includes(namespace) ? '' : namespace);
   const places = Map.groupBy(plan.needs, placeOf);
   return [...places]
     .toSorted(([left], [right]) => (left < right ? -1 : 1))
-    .flatMap(([place, questions]) => roleAndBinding(plan, place, questions));
+    .flatMap(([place, questions]) => roleAndBinding(plan, { place, name }, questions));
+}
+
+/** Namespaces that it creates. */
+function madeIn({ changes }: Plan): readonly string[] {
+  return changes.flatMap(({ target, operation }) => (target.kind === 'Namespace' && operation === 'create' ? [target.name] : []));
+}
+
+/** One sentence for each namespace whose rights the ClusterRole grants in all of them. */
+export function warningsOf(plan: Plan): readonly string[] {
+  const wide = Map.groupBy(plan.needs, ({ namespace }) => namespace ?? '');
+  return madeIn(plan).flatMap((name) => {
+    const rights = (wide.get(name) ?? []).map(({ verb, resource, group }) => `${verb} ${resource}${group && `.${group}`}`);
+    if (rights.length === 0) return [];
+    return `Warning: Namespace ${name} does not exist yet and can hold no Role, so the ClusterRole grants in every namespace: ${rights.join(', ')}. Create the Namespace first to grant them in it alone.`;
+  });
 }
 
 const apiVersion = 'rbac.authorization.k8s.io/v1';
 
+interface RolePlace {
+  /** A namespace; empty for the cluster. */
+  readonly place: string;
+  readonly name: string;
+}
+
 function roleAndBinding(
   { namespace, serviceAccountName }: Plan,
-  place: string,
+  { place, name }: RolePlace,
   questions: readonly Question[],
 ): readonly JsonObject[] {
   const isWide = place === '';
-  const name = isWide ? `janus:${namespace}:${serviceAccountName}` : `janus-${serviceAccountName}`;
   const metadata = isWide ? { name } : { name, namespace: place };
   const kind = isWide ? 'ClusterRole' : 'Role';
   return [

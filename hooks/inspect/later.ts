@@ -2,14 +2,17 @@
 import type { Fault } from '../checks/fault.ts';
 import { needsOf } from '../checks/permissions.ts';
 import { type Resolved, targetFaults } from '../checks/targets.ts';
+import type { Failure } from '../model/failure.ts';
 import { checkRights, fillContents, type LockContext, ownFaults, resolveTargets } from '../observe/begin.ts';
 import type { Prepared } from '../observe/observation.ts';
 import { tryTargets } from '../observe/prepare.ts';
 import { gapsOf, isGapOf } from './rights.ts';
 
-interface Later {
+export interface Later {
   readonly faults: readonly Fault[];
   readonly prepared: readonly Prepared[];
+  /** Why some changes were not tried. */
+  readonly trouble?: string;
 }
 
 export async function later(context: LockContext): Promise<Later> {
@@ -26,10 +29,17 @@ export async function later(context: LockContext): Promise<Later> {
   const rights = await checkRights(tried, served);
   const trial = await tryTargets(tried, sound(served, wrong));
   const refused = await withoutGaps(tried, served, trial.faults);
+  const trouble = targets.trouble ?? rights.trouble ?? trial.trouble;
   return {
     faults: [...own, ...filled.faults, ...targets.faults, ...wrong, ...rights.faults, ...refused],
     prepared: trial.targets,
+    ...(trouble === undefined ? {} : { trouble: untold(trouble) }),
   };
+}
+
+/** Why nothing is known of some changes. */
+export function untold({ reason }: Failure): string {
+  return `not all changes could be tried (${reason}): try again`;
 }
 
 function sound(resolved: readonly Resolved[], faults: readonly Fault[]): readonly Resolved[] {

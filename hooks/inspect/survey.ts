@@ -10,7 +10,7 @@ import { type Lock, lockOf } from '../locks/lease.ts';
 import type { JsonObject } from '../model/json.ts';
 import { emptyStatus } from '../model/status.ts';
 import type { Transaction } from '../model/transaction.ts';
-import { type LockContext, observeBegin, observeLocks } from '../observe/begin.ts';
+import { type Checks, type LockContext, observeBegin, observeLocks } from '../observe/begin.ts';
 import { emptyCarry } from '../observe/carry.ts';
 import { createLooks } from '../observe/looks.ts';
 import type { LockView, Observation, Observed, Prepared } from '../observe/observation.ts';
@@ -20,7 +20,7 @@ import { createSources } from '../observe/sources.ts';
 import { plan as planned } from '../plan/plan.ts';
 import { type Tried, tryCreation } from './creation.ts';
 import { type Eyes, eyesOf } from './eyes.ts';
-import { later } from './later.ts';
+import { type Later, later, untold } from './later.ts';
 import { gapsOf, needsOfAll } from './rights.ts';
 
 export interface Survey {
@@ -30,7 +30,7 @@ export interface Survey {
   /** Of the first stage that finds something. */
   readonly refusal: readonly Fault[];
   readonly also: readonly Fault[];
-  /** Why there is no verdict. */
+  /** Why there is no verdict; with a refusal, why not all that is wrong is known. */
   readonly trouble?: string;
   /** The targets that could be tried, in the order of the changes. */
   readonly prepared: readonly Prepared[];
@@ -66,14 +66,15 @@ type Found = Omit<Survey, 'transaction' | 'now' | 'unseen'>;
 async function investigated(parts: PlanParts, eyes: Eyes, tried: Tried): Promise<Found> {
   const context = contextOf(parts, eyes, tried.transaction);
   const { faults, trouble, prepared, locks } = await runStages(parts, eyes, context);
-  const beyond = faults.length === 0 ? { faults, prepared } : await later(context);
+  const beyond: Later =
+    faults.length === 0 ? { faults, prepared, ...(trouble === undefined ? {} : { trouble }) } : await later(context);
   const [refusal = [], ...rest] = [tried.faults, faults, beyond.faults].filter((some) => some.length > 0);
   const needs = await needsOfAll(context, beyond.prepared);
   return {
     ...{ refusal, also: without(rest.flat(), refusal), prepared: beyond.prepared, locks },
     needs: needs.map(({ question }) => question),
     gaps: await gapsOf(context, needs),
-    ...(trouble === undefined || refusal.length > 0 ? {} : { trouble }),
+    ...(beyond.trouble === undefined ? {} : { trouble: beyond.trouble }),
   };
 }
 
@@ -125,14 +126,14 @@ async function runStages(parts: PlanParts, eyes: Eyes, context: LockContext): Pr
   const wanted = begun.targets.map(lockOf);
   const locks = await observeLocks({ ...context, carry: { ...emptyCarry, heldNames: namesOf(wanted) } }, wanted);
   const view = { ...begun, locks };
-  const first = stageOf(decide(observationOf(context, eyes, { kind: 'begin', ...view })), view.faults);
+  const first = stageOf(decide(observationOf(context, eyes, { kind: 'begin', ...view })), view);
   if (first.faults.length > 0 || first.trouble !== undefined) return { ...first, prepared: [], locks };
   const source = { ...context, packer: parts.sealer, cache: new Map() };
   const tried = await observePrepare(context, source);
   const observation = observationOf(context, eyes, { kind: 'prepare', ...tried });
   const step = decide(observation);
   const stored = planned(step, observation, parts.sealer);
-  const second = stored.kind === 'refused' ? { faults: stored.faults } : stageOf(step, tried.faults);
+  const second = stored.kind === 'refused' ? { faults: stored.faults } : stageOf(step, tried);
   return { ...second, prepared: tried.targets, locks };
 }
 
@@ -141,7 +142,8 @@ function namesOf(locks: readonly Lock[]): ReadonlySet<string> {
 }
 
 // A lock of another Transaction is waited for, unless the spec says otherwise: that is no verdict against this one.
-function stageOf(step: Step, faults: readonly Fault[]): Stage {
+function stageOf(step: Step, { faults, trouble }: Checks): Stage {
+  if (trouble !== undefined) return { faults: [], trouble: untold(trouble) };
   if (step.kind !== 'setStatus') return { faults: [] };
   const { phase, cause, message } = step.status;
   if (phase !== 'Failed') return { faults: [], trouble: message };

@@ -1,29 +1,31 @@
 // What is shown and in which order, as pure functions: trees that fit, news, the kinds, words that are wrong.
-import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
-import t, { type Test } from 'tap';
+import t from 'tap';
 import { realQuestion } from '../../cli/cluster/inspecting.ts';
 import type { Session } from '../../cli/cluster/session.ts';
 import { optionsOf } from '../../cli/command/command.ts';
-import { runProgram } from '../../cli/command/program.ts';
 import { inKindOrder } from '../../cli/input/kind-order.ts';
 import { unrolled } from '../../cli/input/lists.ts';
 import { transactionIn } from '../../cli/input/release.ts';
 import { type Io, note } from '../../cli/io.ts';
 import { create } from '../../cli/run/creating.ts';
 import { confirmed, timeoutOf } from '../../cli/run/given.ts';
+import { roleName } from '../../cli/run/rbac.ts';
 import { hasEnded } from '../../cli/run/watching.ts';
 import { codeOfEnd, isOver } from '../../cli/show/end.ts';
 import { fieldFile } from '../../cli/show/fields.ts';
 import { formatted } from '../../cli/show/formats.ts';
 import { newsOf } from '../../cli/show/news.ts';
+import { planDocument } from '../../cli/show/plan.ts';
 import { requests } from '../../cli/show/requests.ts';
+import { rolesOf, warningsOf } from '../../cli/show/roles.ts';
 import { styleFor } from '../../cli/show/style.ts';
 import { treeOf } from '../../cli/show/tree.ts';
 import { type TransactionView, viewOf } from '../../cli/show/view.ts';
-import type { PlannedChange } from '../../hooks/inspection.ts';
-import { type JsonObject, withPath } from '../../hooks/model/json.ts';
+import type { Plan, PlannedChange } from '../../hooks/inspection.ts';
+import { type JsonObject, parseJson, textAt, withPath } from '../../hooks/model/json.ts';
 import type { Reference } from '../../hooks/model/reference.ts';
+import { deletion, one, typed } from './here.ts';
 
 const states = (phase: string, items: readonly string[], more: Partial<TransactionView> = {}): TransactionView => ({
   ...viewOf({
@@ -37,40 +39,6 @@ const states = (phase: string, items: readonly string[], more: Partial<Transacti
 });
 
 const plain = { colors: false, unicode: false };
-
-/** A command line in this process. The API server of its kubeconfig does not answer, unless `server` names one. */
-async function typed(t: Test, words: readonly string[], { server = 'https://127.0.0.1:1', env = {}, interrupted }: Typing = {}) {
-  const config = {
-    clusters: [{ name: 'c', cluster: { server } }],
-    contexts: [{ name: 'c', context: { cluster: 'c', user: 'u' } }],
-    ...{ users: [{ name: 'u', user: { token: 'a' } }], 'current-context': 'c' },
-  };
-  const folder = t.testdir({
-    config: JSON.stringify(config),
-    'tx.json': JSON.stringify(deletion),
-    'cm.json': JSON.stringify(one),
-  });
-  const [stdout, stderr] = [new PassThrough(), new PassThrough()];
-  const io = {
-    ...{ stdin: new PassThrough(), stdout, stderr, folder, program: 'janus' },
-    env: { KUBECONFIG: join(folder, 'config'), ...env },
-    interrupted: interrupted ?? new AbortController().signal,
-  } as unknown as Io;
-  const code = await runProgram(words, io);
-  return { code, out: String(stdout.read() ?? ''), err: String(stderr.read() ?? '') };
-}
-
-interface Typing {
-  readonly server?: string;
-  readonly env?: Readonly<Record<string, string>>;
-  readonly interrupted?: AbortSignal;
-}
-
-const one = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'one' } };
-const deletion = {
-  ...{ apiVersion: 'tx.janus.io/v1alpha1', kind: 'Transaction', metadata: { name: 'deletion' } },
-  spec: { serviceAccountName: 'deployer', changes: [{ type: 'Delete', target: { ...one, metadata: undefined, name: 'one' } }] },
-};
 
 t.test('what cannot be told has another exit code than a difference', async (t) => {
   const silent = /^janus: https:\/\/127\.0\.0\.1:1 gives no answer \(ConnectionFailed\): check the cluster and the context\.\n$/;
@@ -156,6 +124,58 @@ t.test('a Transaction that is read from a file is tried as it is', async (t) => 
     sent.map((one) => one.spec),
     [spec, spec],
   );
+});
+
+const plan = (needs: Plan['needs'], changes: readonly PlannedChange[] = [], more: Partial<Plan> = {}): Plan => ({
+  ...{ namespace: 'shop', name: 'release-7', serviceAccountName: 'deployer', verdict: 'accepted', exact: true },
+  ...{ refusal: [], also: [], gaps: [], needs, changes, locks: [], unseen: [] },
+  ...more,
+});
+const planned = (kind: string, name: string, fields: PlannedChange['fields'] = []): PlannedChange => ({
+  ...{ index: 0, target: { apiVersion: 'v1', kind, name }, type: 'Create', operation: 'create', deferred: false },
+  ...{ recreates: false, losers: [], owners: [], fields },
+});
+
+t.test('a plan as data has every digit', async (t) => {
+  const value = parseJson('9007199254740993');
+  const found = planned('Widget', 'one', [{ path: 'spec.size', after: { kind: 'value', value } }]);
+  for (const format of ['json', 'yaml'])
+    t.match(formatted([planDocument(plan([], [found]))], format), /"?value"?: 9007199254740993\n/, format);
+});
+
+t.test('Roles are named after the Transaction, so that those of another one stay', async (t) => {
+  const needs = [
+    { verb: 'get', group: '', resource: 'configmaps', namespace: 'shop' },
+    { verb: 'get', group: '', resource: 'namespaces' },
+  ];
+  const nameFor = (some: Plan['needs'], name?: string, generateName?: string) =>
+    roleName(plan(some), { metadata: JSON.parse(JSON.stringify({ name, generateName })) as JsonObject });
+  const named = (name?: string, generateName?: string, some = needs) =>
+    rolesOf(plan(some), nameFor(some, name, generateName)).map((one) => textAt(one, 'metadata', 'name'));
+  t.same(new Set(named('release-7')), new Set(['janus:shop:release-7']));
+  for (const one of rolesOf(plan(needs), nameFor(needs, 'release-7')))
+    if (one.roleRef !== undefined) t.equal(textAt(one, 'roleRef', 'name'), textAt(one, 'metadata', 'name'));
+  t.match(named(undefined, 'nightly-')[0], /^janus:shop:nightly-[0-9a-f]{8}$/);
+  t.same(named(undefined, 'nightly-'), named(undefined, 'nightly-'), 'the same again');
+  t.not(named(undefined, 'nightly-')[0], named(undefined, 'nightly-', needs.slice(0, 1))[0], 'other rights have another name');
+  const [long, other] = [`${'a'.repeat(245)}x`, `${'a'.repeat(245)}y`].map((name) => named(name)[0] ?? '');
+  t.equal(long?.length, 253);
+  t.not(long, other);
+});
+
+t.test('what a new Namespace needs is granted in all of them, and said', async (t) => {
+  const needs = [
+    { verb: 'list', group: '*', resource: '*', namespace: 'made' },
+    { verb: 'create', group: '', resource: 'configmaps', namespace: 'made' },
+    { verb: 'create', group: '', resource: 'configmaps', namespace: 'shop' },
+  ];
+  const [warning = '', ...more] = warningsOf(plan(needs, [planned('Namespace', 'made')]));
+  t.match(
+    warning,
+    /Namespace made does not exist .* in every namespace: list \*\.\*, create configmaps\. Create the Namespace first/,
+  );
+  t.same(more, []);
+  t.same(warningsOf(plan(needs)), [], 'it exists');
 });
 
 t.test('a tree fits, and shows what is under way, failed and left first', async (t) => {

@@ -1,0 +1,75 @@
+// A command line in the process of the test: for what needs no control plane.
+import type { IncomingMessage } from 'node:http';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import type { Test } from 'tap';
+import { runProgram } from '../../cli/command/program.ts';
+import type { Io } from '../../cli/io.ts';
+import type { JsonObject } from '../../hooks/model/json.ts';
+import { makeCertificate } from '../support/certificate.ts';
+
+/** A command line in this process. The API server of its kubeconfig does not answer, unless `server` names one. */
+export async function typed(
+  t: Test,
+  words: readonly string[],
+  { server = 'https://127.0.0.1:1', env = {}, interrupted }: Typing = {},
+) {
+  const config = {
+    clusters: [{ name: 'c', cluster: { server, 'insecure-skip-tls-verify': true } }],
+    contexts: [{ name: 'c', context: { cluster: 'c', user: 'u' } }],
+    ...{ users: [{ name: 'u', user: { token: 'a' } }], 'current-context': 'c' },
+  };
+  const folder = t.testdir({
+    config: JSON.stringify(config),
+    'tx.json': JSON.stringify(deletion),
+    'cm.json': JSON.stringify(one),
+  });
+  const [stdout, stderr] = [new PassThrough(), new PassThrough()];
+  const io = {
+    ...{ stdin: new PassThrough(), stdout, stderr, folder, program: 'janus' },
+    env: { KUBECONFIG: join(folder, 'config'), ...env },
+    interrupted: interrupted ?? new AbortController().signal,
+  } as unknown as Io;
+  const code = await runProgram(words, io);
+  return { code, out: String(stdout.read() ?? ''), err: String(stderr.read() ?? '') };
+}
+
+interface Typing {
+  readonly server?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly interrupted?: AbortSignal;
+}
+
+export const one = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'one' } };
+export const deletion = {
+  ...{ apiVersion: 'tx.janus.io/v1alpha1', kind: 'Transaction', metadata: { name: 'deletion' } },
+  spec: { serviceAccountName: 'deployer', changes: [{ type: 'Delete', target: { ...one, metadata: undefined, name: 'one' } }] },
+};
+
+const own = makeCertificate();
+
+interface Answer {
+  readonly code?: number;
+  readonly body: JsonObject;
+}
+
+/** An API server that answers as `answer` says; undefined for never. Returns its address. */
+export async function startAnswers(t: Test, answer: (request: IncomingMessage) => Answer | undefined): Promise<string> {
+  const server = createServer({ cert: own.certificate, key: own.key }, (request, response) => {
+    const found = answer(request);
+    if (found === undefined) return;
+    request.resume();
+    response.writeHead(found.code ?? 200, { 'content-type': 'application/json' }).end(JSON.stringify(found.body));
+  });
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  t.teardown(() => server.closeAllConnections());
+  t.teardown(() => new Promise((done) => server.close(done)));
+  return `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+export const status = (code: number, reason: string) => ({
+  code,
+  body: { apiVersion: 'v1', kind: 'Status', status: 'Failure', code, reason, message: `${reason} of a test` },
+});
