@@ -21,6 +21,17 @@ export function refuseInterrupted({ interrupted }: Io, left = ''): void {
   if (interrupted.aborted) throw new Problem(`Interrupted: nothing more is created.${left}`, exits.interrupted);
 }
 
+/** Undefined once the signal is aborted: the promise, a request without an answer perhaps, is left to itself. */
+export function unlessAborted<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value | undefined> {
+  if (signal.aborted) promise.catch(() => undefined);
+  if (signal.aborted) return Promise.resolve(undefined);
+  return new Promise((resolve, reject) => {
+    const stop = (): void => resolve(undefined);
+    signal.addEventListener('abort', stop, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
+  });
+}
+
 /** Writes lines to standard output. */
 export function say(io: Io, ...lines: readonly string[]): void {
   if (lines.length > 0) io.stdout.write(`${lines.join('\n')}\n`);

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Failed } from '../../hooks/cluster.ts';
 import { at, isList, isObject, type JsonObject, textAt } from '../../hooks/model/json.ts';
 import { collectionPath } from '../../server/kubernetes/paths.ts';
+import { unlessAborted } from '../io.ts';
 import { Problem } from '../problem.ts';
 import { caller, type Session } from './session.ts';
 import { noSuch, problemOf, type TransactionName, transactions } from './transactions.ts';
@@ -57,7 +58,9 @@ async function* noted(following: Following, all: AsyncGenerator<Followed>): Asyn
 
 async function* untilTheWatchEnds(session: Session, wanted: TransactionName, following: Following): AsyncGenerator<Followed> {
   const { seen, signal } = following;
-  const { now, version } = await readAgain(session, wanted, following);
+  const look = await readAgain(session, wanted, following);
+  if (look === undefined) return;
+  const { now, version } = look;
   if (now.object === undefined || isNews(now.object, seen)) yield now;
   let isQuiet = true;
   for await (const change of now.object === undefined ? [] : changes(session, wanted, version, signal)) {
@@ -75,9 +78,10 @@ interface Look {
 
 // A list of one, since the version to watch from is that of the list: the API server has forgotten that of an object which has not
 // changed for a while, and answers a watch from there with 410 at once.
-async function readAgain(session: Session, wanted: TransactionName, following: Following): Promise<Look> {
-  const { seen } = following;
-  const answer = await session.cluster.transport.request({ method: 'GET', ...placeOf(wanted) }, caller);
+async function readAgain(session: Session, wanted: TransactionName, following: Following): Promise<Look | undefined> {
+  const { seen, signal } = following;
+  const answer = await unlessAborted(session.cluster.transport.request({ method: 'GET', ...placeOf(wanted) }, caller), signal);
+  if (answer === undefined) return undefined;
   if (answer.kind === 'failed') return { now: { trouble: troubleOf(answer, session, { ...following, wanted }) }, version: '' };
   following.failing = undefined;
   const object = objectIn(answer.body);

@@ -3,6 +3,7 @@
 import type { KubeConfig } from '@kubernetes/client-node/dist/config.js';
 import { Watch } from '@kubernetes/client-node/dist/watch.js';
 import { at, type JsonObject } from '../../hooks/model/json.ts';
+import { unlessAborted } from '../io.ts';
 
 interface WatchEvent {
   readonly type: string;
@@ -47,8 +48,9 @@ async function* eventsOf(
   };
   const watch = new Watch(accept === undefined ? config : accepting(config, accept));
   // Rejects where a plugin gives no credentials; its words may hold a token.
-  const controller = await watch.watch(path, query, receive, end).catch(end);
+  const begun = watch.watch(path, query, receive, end).catch(end);
   try {
+    await unlessAborted(begun, signal);
     while (!signal.aborted) {
       const event = queue.shift();
       if (event !== undefined) yield event;
@@ -57,7 +59,7 @@ async function* eventsOf(
     }
   } finally {
     signal.removeEventListener('abort', end);
-    controller?.abort();
+    void begun.then((controller) => controller?.abort());
   }
 }
 

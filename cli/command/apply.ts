@@ -9,6 +9,7 @@ do not go into the Transaction: they go into a Secret that is deleted with it.
 
 A Transaction of that name with an equal spec is followed; one with another spec is never changed.`,
   connects: true,
+  writes: true,
   options: [
     ...inputOptions,
     ...manifestOptions,

@@ -33,6 +33,8 @@ export interface Command {
   readonly examples?: readonly string[];
   /** Not in the help. */
   readonly hidden?: true;
+  /** It changes something: after Ctrl-C it has a moment to say what. */
+  readonly writes?: true;
   /** The exit code of what is not done, where 1 is a result. */
   readonly notDone?: 3;
   /** Words after its name are not read as options. */

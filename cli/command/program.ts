@@ -1,7 +1,8 @@
 // The command line as commander reads it, made from the registry. Wrong use ends with 64.
+import { setTimeout as sleep } from 'node:timers/promises';
 import { CommanderError, Command as Parser, Option as ParserOption } from 'commander';
 import type { Session } from '../cluster/session.ts';
-import { type Io, note } from '../io.ts';
+import { type Io, note, unlessAborted } from '../io.ts';
 import { exits, Problem } from '../problem.ts';
 import { type Call, type Command, type Option, type Options, optionsFor, optionsOf } from './command.ts';
 import { commands } from './registry.ts';
@@ -72,10 +73,32 @@ function add(parser: Parser, command: Command, { io, done }: Use): void {
 /** A script reads 1 as a result where it is one: an outage must not look like it. */
 async function ran(command: Command, call: Call): Promise<number> {
   try {
-    return await command.run(call);
+    return await untilInterrupted(command, call);
   } catch (error) {
     if (!(error instanceof Problem) || error.code !== exits.notDone) throw error;
     throw new Problem(error.message, command.notDone);
+  }
+}
+
+/** For what follows a Transaction, or writes: it says itself what goes on. In ms. */
+const moment = 2_000;
+
+/** After Ctrl-C no request without an answer is waited for. */
+async function untilInterrupted(command: Command, call: Call): Promise<number> {
+  const { io, options } = call;
+  const running = command.run(call);
+  const isOver = new AbortController();
+  const hasMoment = command.writes === true || options.flag('wait') || options.flag('watch');
+  const cut = unlessAborted(new Promise<never>(() => undefined), io.interrupted).then(() =>
+    sleep(hasMoment ? moment : 0, undefined, { signal: isOver.signal }),
+  );
+  try {
+    const code = await Promise.race([running, cut]);
+    if (code !== undefined) return code;
+    throw new Problem(command.writes ? 'Interrupted: look by janus list what is there.' : 'Interrupted.', exits.interrupted);
+  } finally {
+    cut.catch(() => undefined);
+    isOver.abort();
   }
 }
 

@@ -7,6 +7,7 @@ export const retry: Command = {
   operands: ['<name>'],
   completes: 'transactions',
   connects: true,
+  writes: true,
   options: [yesOption, waitOption, timeoutOption, colorOption],
   examples: ['retry deploy-v2 --wait'],
   run: async (call) => (await import('../run/request.ts')).run(call, 'retry'),

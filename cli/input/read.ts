@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { isObject, type JsonObject } from '../../hooks/model/json.ts';
 import { readYaml, Unfit } from '../../server/yaml.ts';
-import type { Io } from '../io.ts';
+import { type Io, refuseInterrupted, unlessAborted } from '../io.ts';
 import { Problem, wrongUse } from '../problem.ts';
 import { unrolled } from './lists.ts';
 
@@ -52,12 +52,18 @@ export async function readSources(sources: Sources, io: Io): Promise<readonly So
 }
 
 async function read(path: string, io: Io): Promise<Source> {
-  if (path === '-') return { name: 'standard input', text: textOf('standard input', await buffer(io.stdin)) };
+  if (path === '-') return readInput(io);
   const { size } = attempt(path, () => statSync(path));
   if (size > bounds.characters)
     throw new Problem(`${path} takes ${Math.round(size / 1_000_000)} MB, and manifests may take 64 MiB: apply it in parts.`);
   const bytes = attempt(path, () => readFileSync(path));
   return { name: path, text: textOf(path, bytes) };
+}
+
+async function readInput(io: Io): Promise<Source> {
+  const bytes = await unlessAborted(buffer(io.stdin), io.interrupted);
+  refuseInterrupted(io);
+  return { name: 'standard input', text: textOf('standard input', bytes ?? Buffer.of()) };
 }
 
 /** Other bytes would be replaced unseen: in a password too. */

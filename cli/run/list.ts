@@ -5,7 +5,7 @@ import type { Session } from '../cluster/session.ts';
 import { type Column, readTable, type Selection, type Table, type TableRow, watchTable } from '../cluster/tables.ts';
 import { listTransactions, problemOf } from '../cluster/transactions.ts';
 import type { Call } from '../command/command.ts';
-import { note, say } from '../io.ts';
+import { note, say, unlessAborted } from '../io.ts';
 import { exits, wrongUse } from '../problem.ts';
 import { formatted } from '../show/formats.ts';
 import { tableOf } from '../show/table.ts';
@@ -109,7 +109,8 @@ interface Again {
 /** Shows what has changed meanwhile. Returns the version to watch from; undefined while there is no connection. */
 async function again({ io }: Call, session: Session, looking: Again): Promise<string | undefined> {
   const { selection, show } = looking;
-  const table = await readTable(session, selection);
+  const table = await unlessAborted(readTable(session, selection), io.interrupted);
+  if (table === undefined) return undefined;
   if (table.kind === 'failed') {
     const problem = problemOf(table, session, { verb: 'list', namespace: selection.namespace });
     if (table.failure.kind !== 'transient' && !isShort(looking.failing)) throw problem;

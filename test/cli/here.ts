@@ -64,8 +64,10 @@ export async function startAnswers(t: Test, answer: (request: IncomingMessage) =
     response.writeHead(found.code ?? 200, { 'content-type': 'application/json' }).end(JSON.stringify(found.body));
   });
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-  t.teardown(() => server.closeAllConnections());
-  t.teardown(() => new Promise((done) => server.close(done)));
+  t.teardown(() => {
+    server.close();
+    server.closeAllConnections();
+  });
   return `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
