@@ -85,11 +85,16 @@ async function follow(call: Call, session: Session, { selection, table }: Follow
   return exits.interrupted;
 }
 
+/** Columns that change by themselves: the API server formats them by its clock. */
+const growing = ['Age'];
+
 /** Prints a row, if it differs from what is shown; below the columns of the table, and with their names if it is the first. */
-function rowsAfter(table: Table, call: Call): (row: TableRow) => void {
+export function rowsAfter(table: Table, call: Call): (row: TableRow) => void {
   const shown = new Map(table.rows.map((row) => [keyOf(row), row]));
+  const cellsOf = (row: TableRow | undefined): string | undefined =>
+    row?.cells.filter((_, index) => !growing.includes(table.columns[index]?.name ?? '')).join('\t');
   return (row) => {
-    if (shown.get(keyOf(row))?.cells.join('\t') === row.cells.join('\t')) return;
+    if (cellsOf(shown.get(keyOf(row))) === cellsOf(row)) return;
     const isFirst = shown.size === 0;
     // The last one in the Map, and as wide as all that are shown, so that columns stay in line.
     shown.delete(keyOf(row));
