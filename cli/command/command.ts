@@ -76,7 +76,7 @@ export function optionsOf(values: Readonly<Record<string, unknown>>): Options {
 }
 
 /** Of every command that speaks to a cluster; they mean what they mean to kubectl. */
-const connectionOptions: readonly Option[] = [
+export const connectionOptions: readonly Option[] = [
   { flags: '-n, --namespace <name>', description: 'namespace; by default that of the context', completes: 'namespaces' },
   { flags: '--context <name>', description: 'context of the kubeconfig', completes: 'contexts' },
   { flags: '--kubeconfig <file>', description: 'kubeconfig file, in place of KUBECONFIG and ~/.kube/config', completes: 'files' },

@@ -6,6 +6,7 @@ import { type Io, note, unlessAborted } from '../io.ts';
 import { exits, Problem } from '../problem.ts';
 import { type Call, type Command, type Option, type Options, optionsFor, optionsOf } from './command.ts';
 import { commands } from './registry.ts';
+import { asKubectl } from './words.ts';
 
 /** Runs one command line and resolves with its exit code. Never rejects for what a user can cause. */
 export async function runProgram(words: readonly string[], io: Io): Promise<number> {
@@ -14,7 +15,7 @@ export async function runProgram(words: readonly string[], io: Io): Promise<numb
     code = one;
   });
   try {
-    await parser.parseAsync([...words], { from: 'user' });
+    await parser.parseAsync([...asKubectl(words, commands)], { from: 'user' });
     return code;
   } catch (error) {
     return codeOfError(error, io);
@@ -133,7 +134,8 @@ function placeOf(options: Options) {
   return Object.fromEntries(
     names.flatMap((name) => {
       const value = options.text(name);
-      return value === undefined ? [] : [[name, value]];
+      // An empty one counts as none, as for kubectl: a variable of a script that is not set.
+      return value === undefined || value === '' ? [] : [[name, value]];
     }),
   );
 }

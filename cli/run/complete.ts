@@ -4,6 +4,7 @@ import { contextsIn } from '../cluster/kubeconfig.ts';
 import { openSession } from '../cluster/session.ts';
 import { listNames } from '../cluster/transactions.ts';
 import { type Call, type Completes, type Option, optionsFor } from '../command/command.ts';
+import { namesOf } from '../command/words.ts';
 import { type Io, say } from '../io.ts';
 import { exits } from '../problem.ts';
 
@@ -31,11 +32,6 @@ async function candidates({ io, commands }: Call, before: readonly string[], beg
   if (open !== undefined) return valuesOf(io, open, before);
   if (begun.startsWith('-')) return { words: optionsFor(command).map(describe) };
   return fromCluster(io, command.completes, before);
-}
-
-/** `-n, --namespace <name>`: both names. */
-function namesOf({ flags }: Option): readonly string[] {
-  return flags.match(/(?<![\w-])--?[A-Za-z][\w-]*/g) ?? [];
 }
 
 function takesValue({ flags }: Option): boolean {

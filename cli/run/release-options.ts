@@ -21,7 +21,7 @@ export function releaseOptionsOf({ options }: Call, namespace: string, manifests
   const name = options.text('name');
   return {
     namespace,
-    isNamespaceGiven: options.text('namespace') !== undefined,
+    isNamespaceGiven: (options.text('namespace') ?? '') !== '',
     name: name === undefined ? { generateName: options.text('generateName') ?? 'apply-' } : { name },
     labels: Object.fromEntries(options.list('label').map(labelIn)),
     serviceAccount: options.text('serviceAccount') ?? '',

@@ -3,13 +3,16 @@ import { PassThrough } from 'node:stream';
 import t from 'tap';
 import { realQuestion } from '../../cli/cluster/inspecting.ts';
 import type { Session } from '../../cli/cluster/session.ts';
-import { optionsOf } from '../../cli/command/command.ts';
+import { type Call, optionsOf } from '../../cli/command/command.ts';
+import { commands } from '../../cli/command/registry.ts';
+import { asKubectl } from '../../cli/command/words.ts';
 import { inKindOrder } from '../../cli/input/kind-order.ts';
 import { unrolled } from '../../cli/input/lists.ts';
 import { transactionIn } from '../../cli/input/release.ts';
 import { type Io, note } from '../../cli/io.ts';
 import { create } from '../../cli/run/creating.ts';
 import { confirmed, timeoutOf } from '../../cli/run/given.ts';
+import { rowsAfter } from '../../cli/run/list.ts';
 import { roleName } from '../../cli/run/rbac.ts';
 import { hasEnded } from '../../cli/run/watching.ts';
 import { codeOfEnd, isOver } from '../../cli/show/end.ts';
@@ -25,7 +28,7 @@ import { type TransactionView, viewOf } from '../../cli/show/view.ts';
 import type { Plan, PlannedChange } from '../../hooks/inspection.ts';
 import { type JsonObject, parseJson, textAt, withPath } from '../../hooks/model/json.ts';
 import type { Reference } from '../../hooks/model/reference.ts';
-import { deletion, one, typed } from './here.ts';
+import { deletion, one, startAnswers, typed } from './here.ts';
 
 const states = (phase: string, items: readonly string[], more: Partial<TransactionView> = {}): TransactionView => ({
   ...viewOf({
@@ -176,6 +179,49 @@ t.test('what a new Namespace needs is granted in all of them, and said', async (
   );
   t.same(more, []);
   t.same(warningsOf(plan(needs)), [], 'it exists');
+});
+
+t.test('a row that is only older is not printed again', async (t) => {
+  const columns = ['Name', 'Phase', 'Age'].map((name) => ({ name, priority: 0 }));
+  const row = (...cells: readonly string[]) => ({ cells, namespace: 'shop', name: cells[0] ?? '' });
+  const stdout = new PassThrough();
+  const call = { io: { stdout }, options: optionsOf({}) } as unknown as Call;
+  const show = rowsAfter({ kind: 'ok', columns, rows: [row('one', 'Pending', '1s')], version: '1' }, call);
+  show(row('one', 'Pending', '31s'));
+  t.equal(stdout.read(), null);
+  show(row('one', 'Committed', '32s'));
+  t.match(String(stdout.read()), /^one +Committed +32s\n$/);
+});
+
+t.test('words are read as kubectl reads them', async (t) => {
+  const rows: readonly (readonly [string, string])[] = [
+    ['list -n=shop -l=a=b -o=json', 'list -n shop -l a=b -o json'],
+    ['plan -f=x.yaml -f=- -k=', 'plan -f x.yaml -f - -k '],
+    ['-n shop --context=one list -A', 'list -n shop --context=one -A'],
+    ['-n=shop status one', 'status -n shop one'],
+    ['status -w=x -- -n=shop', 'status -w=x -- -n=shop'],
+    ['-n shop', '-n shop'],
+    ['--help', '--help'],
+    ['__complete list -n=', '__complete list -n='],
+  ];
+  for (const [given, read] of rows) t.equal(asKubectl(given.split(' '), commands).join(' '), read);
+});
+
+t.test('an empty namespace is that of the context', async (t) => {
+  const asked: string[] = [];
+  const server = await startAnswers(t, ({ url = '' }) => {
+    asked.push(url.replace(/\?.*/, ''));
+    return { body: { columnDefinitions: [], rows: [], metadata: {} } };
+  });
+  for (const words of [
+    ['list', '-n', ''],
+    ['list', '-n='],
+    ['-n=shop', 'list'],
+    ['list', '--context', ''],
+  ])
+    t.equal((await typed(t, words, { server })).code, 0, words.join(' '));
+  const places = asked.map((path) => path.split('/')[5]);
+  t.same(places, ['default', 'default', 'shop', 'default']);
 });
 
 t.test('a tree fits, and shows what is under way, failed and left first', async (t) => {
