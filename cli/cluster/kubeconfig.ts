@@ -6,9 +6,11 @@ import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
 // The file itself: the package's own entrance loads the models of every kind, and takes twice as long.
 import { KubeConfig } from '@kubernetes/client-node/dist/config.js';
+import { at, isList, type Json, textAt } from '../../hooks/model/json.ts';
+import { readYaml } from '../../server/yaml.ts';
 import { Problem } from '../problem.ts';
 import { prepareOidc } from './oidc.ts';
-import { trust } from './trust.ts';
+import { authorityIn, trust } from './trust.ts';
 
 export interface Place {
   readonly kubeconfig?: string;
@@ -23,6 +25,8 @@ export function loadKubeConfig(place: Place, env: Environment): KubeConfig {
   const config = paths.length === 0 ? inCluster(env) : merged(paths.map(loadFile));
   if (place.context !== undefined) config.setCurrentContext(place.context);
   refuseUnusable(config, paths);
+  refuseFurther(config);
+  withoutSlash(config);
   prepareOidc(config, paths[0]);
   trustProxy(config);
   return config;
@@ -52,11 +56,32 @@ function loadFile(path: string): KubeConfig {
   const config = new KubeConfig();
   try {
     config.loadFromFile(path);
+    noteFurther(config, path);
     return config;
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'it is no kubeconfig';
     throw new Problem(`The kubeconfig ${path} cannot be used (${code}): correct it, or name another by --kubeconfig.`);
   }
+}
+
+/** Users whom client-node would impersonate in part: it reads `as` alone. */
+const further = new WeakSet<object>();
+const furtherKeys = ['as-groups', 'as-uid', 'as-user-extra'];
+
+function noteFurther({ users }: KubeConfig, path: string): void {
+  const text = readFileSync(path, 'utf8');
+  if (!furtherKeys.some((key) => text.includes(key))) return;
+  const written = listIn(at(readYaml(text, bounds)[0], 'users'));
+  for (const user of users) {
+    const one = written.find((other) => textAt(other, 'name') === user.name);
+    if (furtherKeys.some((key) => at(one, 'user', key) !== undefined)) further.add(user);
+  }
+}
+
+const bounds = { levels: 20, values: 100_000, characters: 4 * 1024 * 1024 };
+
+function listIn(value: Json | undefined): readonly Json[] {
+  return isList(value) ? value : [];
 }
 
 /** The first file that names a context, cluster or user wins, and so does the first current context. */
@@ -96,6 +121,20 @@ function inCluster(env: Environment): KubeConfig {
   return config;
 }
 
+function refuseFurther(config: KubeConfig): void {
+  const user = config.getCurrentUser();
+  if (user !== null && further.has(user))
+    throw new Problem(
+      `User "${user.name}" of the kubeconfig has ${furtherKeys.join(', ')} or some of them: only \`as\` is read here.`,
+    );
+}
+
+/** client-node's Watch puts the path behind the server as it is written. */
+function withoutSlash(config: KubeConfig): void {
+  const cluster = config.getCurrentCluster();
+  if (cluster !== null) Object.assign(cluster, { server: cluster.server.replace(/\/+$/, '') });
+}
+
 /**
  * As kubectl, the certificate of an HTTPS proxy may be signed by the authority of the cluster, beside those that this process trusts:
  * client-node and undici hand the cluster's on to the API server alone.
@@ -104,7 +143,7 @@ function trustProxy(config: KubeConfig): void {
   const { proxyUrl = '', caData, caFile } = config.getCurrentCluster() ?? {};
   if (!proxyUrl.startsWith('https:')) return;
   if (caData !== undefined) trust(Buffer.from(caData, 'base64').toString());
-  else if (caFile !== undefined && existsSync(caFile)) trust(readFileSync(caFile, 'utf8'));
+  else if (caFile !== undefined && existsSync(caFile)) trust(authorityIn(caFile, 'certificate-authority'));
 }
 
 function refuseUnusable(config: KubeConfig, paths: readonly string[]): void {

@@ -1,10 +1,9 @@
 // The refresh of OIDC tokens in client-node 2.0.1 fails: it hands its library the address of the issuer as a string where a URL is
 // required, and answers of its own where the issuer has a private authority. Both are put right in the loaded configuration
 // (test/cli/connections.test.ts holds it): the address becomes a URL, the authority one that this process trusts.
-import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { KubeConfig } from '@kubernetes/client-node/dist/config.js';
-import { trust } from './trust.ts';
+import { authorityIn, trust } from './trust.ts';
 
 type Settings = Record<string, unknown>;
 
@@ -26,5 +25,5 @@ function authorityOf(settings: Settings, path: string | undefined): string | und
   const [file, data] = [settings['idp-certificate-authority'], settings['idp-certificate-authority-data']];
   if (typeof data === 'string' && data !== '') return Buffer.from(data, 'base64').toString();
   if (typeof file !== 'string' || file === '') return undefined;
-  return readFileSync(path === undefined ? file : resolve(dirname(path), file), 'utf8');
+  return authorityIn(path === undefined ? file : resolve(dirname(path), file), 'idp-certificate-authority');
 }

@@ -26,10 +26,11 @@ export async function showOutside(io: Io, program: string, changes: readonly Pla
   }
 }
 
-/** Like diff, the program ends with 1 if there are differences. */
+/** Of its options those are dropped that hold anything but letters, digits and ./=:-_, as kubectl drops them: there are no quotes. Like diff, the program ends with 1 if there are differences. */
 async function ran(io: Io, program: string, folders: readonly string[]): Promise<void> {
-  const [name = '', ...words] = program.split(/\s+/).filter((word) => /^[\w./=:-]+$/.test(word));
-  if (name === '') throw new Problem('KUBECTL_EXTERNAL_DIFF names no program: letters, digits and ./=:-_ are read, no quotes.');
+  const [name = '', ...rest] = program.trim().split(/\s+/);
+  const words = rest.filter((word) => /^[\w./=:-]+$/.test(word));
+  if (name === '') throw new Problem('KUBECTL_EXTERNAL_DIFF names no program: it is blank. Name one, or unset it.');
   const child = spawn(name, [...words, ...folders], { env: { ...io.env }, cwd: io.folder, stdio: ['ignore', 'pipe', 'inherit'] });
   const ended = new Promise<number>((done, fail) => {
     child.on('error', () => fail(new Problem(`KUBECTL_EXTERNAL_DIFF names ${name}, which cannot be run: correct it.`)));

@@ -1,7 +1,10 @@
 // What is shown and in which order, as pure functions: trees that fit, news, the kinds, words that are wrong.
+import { chmodSync } from 'node:fs';
+import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import t from 'tap';
 import { realQuestion } from '../../cli/cluster/inspecting.ts';
+import { loadKubeConfig } from '../../cli/cluster/kubeconfig.ts';
 import type { Session } from '../../cli/cluster/session.ts';
 import { type Call, optionsOf } from '../../cli/command/command.ts';
 import { commands } from '../../cli/command/registry.ts';
@@ -11,6 +14,7 @@ import { unrolled } from '../../cli/input/lists.ts';
 import { transactionIn } from '../../cli/input/release.ts';
 import { type Io, note } from '../../cli/io.ts';
 import { create } from '../../cli/run/creating.ts';
+import { showOutside } from '../../cli/run/external-diff.ts';
 import { confirmed, timeoutOf } from '../../cli/run/given.ts';
 import { rowsAfter } from '../../cli/run/list.ts';
 import { roleName } from '../../cli/run/rbac.ts';
@@ -222,6 +226,38 @@ t.test('an empty namespace is that of the context', async (t) => {
     t.equal((await typed(t, words, { server })).code, 0, words.join(' '));
   const places = asked.map((path) => path.split('/')[5]);
   t.same(places, ['default', 'default', 'shop', 'default']);
+});
+
+t.test('kubeconfigs: a slash behind the server, and what cannot be used is one line', async (t) => {
+  const load = (user: JsonObject, more: JsonObject = {}) => {
+    const config = {
+      clusters: [{ name: 'c', cluster: { server: 'https://127.0.0.1:1/prefix/', ...more } }],
+      contexts: [{ name: 'c', context: { cluster: 'c', user: 'u' } }],
+      ...{ users: [{ name: 'u', user }], 'current-context': 'c' },
+    };
+    return loadKubeConfig({ kubeconfig: join(t.testdir({ config: JSON.stringify(config) }), 'config') }, {});
+  };
+  t.equal(load({ token: 'a' }).getCurrentCluster()?.server, 'https://127.0.0.1:1/prefix');
+  t.equal(load({ token: 'a', as: 'bob' }).getCurrentUser()?.impersonateUser, 'bob');
+  t.throws(() => load({ token: 'a', as: 'bob', 'as-groups': ['b'] }), {
+    message: /^User "u" of .* has as-groups, .*only `as` is read/,
+  });
+  const oidc = { name: 'oidc', config: { 'idp-certificate-authority': 'none.crt' } };
+  t.throws(() => load({ 'auth-provider': oidc }), {
+    message: /^idp-certificate-authority .*none\.crt, which cannot be read \(ENOENT\)/,
+  });
+  const proxied = { 'proxy-url': 'https://127.0.0.1:2', 'certificate-authority': t.testdirName };
+  t.throws(() => load({ token: 'a' }, proxied), { message: /^certificate-authority .* cannot be read \(EISDIR\): correct it/ });
+});
+
+t.test('KUBECTL_EXTERNAL_DIFF: the program may have any name, its options are letters', async (t) => {
+  const program = join(t.testdir({ 'dif+f': '#!/bin/sh\necho "$1,$#"\n' }), 'dif+f');
+  chmodSync(program, 0o755);
+  const stdout = new PassThrough();
+  const io = { stdout, env: { PATH: process.env.PATH }, folder: t.testdirName } as unknown as Io;
+  await showOutside(io, `${program} -u $(x)`, []);
+  t.equal(String(stdout.read()), '-u,3\n');
+  await t.rejects(showOutside(io, ' ', []), { message: /names no program/ });
 });
 
 t.test('a tree fits, and shows what is under way, failed and left first', async (t) => {
