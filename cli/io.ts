@@ -34,6 +34,11 @@ export function unlessAborted<Value>(promise: Promise<Value>, signal: AbortSigna
 
 /** Writes lines to standard output. */
 export function say(io: Io, ...lines: readonly string[]): void {
+  sayAll(io, lines);
+}
+
+/** The same of any number of lines: a call takes about 120 000 arguments at most. */
+export function sayAll(io: Io, lines: readonly string[]): void {
   if (lines.length > 0) io.stdout.write(`${lines.join('\n')}\n`);
 }
 

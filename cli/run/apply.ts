@@ -4,7 +4,7 @@ import type { Session } from '../cluster/session.ts';
 import type { Call } from '../command/command.ts';
 import { readManifests } from '../input/read.ts';
 import { type Release, transactionIn } from '../input/release.ts';
-import { say } from '../io.ts';
+import { say, sayAll } from '../io.ts';
 import { exits, Problem } from '../problem.ts';
 import { planLines } from '../show/plan.ts';
 import { type Created, create } from './creating.ts';
@@ -34,7 +34,7 @@ async function isWanted({ io, options }: Call, session: Session, release: Releas
   const plan = await planOf(session, release, { actAs: 'serviceAccount', engineNamespace });
   const engine = await engineVersion(session, engineNamespace);
   const style = outputStyle(io, options);
-  say(io, ...planLines(plan, { style, engine, program: io.program, code: codeOf(plan, false), isBrief: false }));
+  sayAll(io, planLines(plan, { style, engine, program: io.program, code: codeOf(plan, false), isBrief: false }));
   if (plan.verdict === 'refused') throw new Problem('The engine would refuse this Transaction: it is not created.');
   return confirmed(io, options, `Create this Transaction of ${plan.changes.length} changes in namespace ${plan.namespace}?`);
 }

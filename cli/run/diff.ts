@@ -3,7 +3,7 @@ import type { ChangeStates } from '../../hooks/inspection.ts';
 import { expand } from '../cluster/inspecting.ts';
 import { getTransaction } from '../cluster/transactions.ts';
 import type { Call } from '../command/command.ts';
-import { say } from '../io.ts';
+import { sayAll } from '../io.ts';
 import { statesLines } from '../show/states.ts';
 import { outputStyle } from './given.ts';
 
@@ -14,7 +14,7 @@ export async function run(call: Call): Promise<number> {
   const session = await call.connect();
   const transaction = await getTransaction(session, { namespace: session.namespace, name: operands[0] ?? '' });
   const found = await states({ reader: session.cluster, expand }, transaction);
-  say(io, ...statesLines(found, outputStyle(io, options)));
+  sayAll(io, statesLines(found, outputStyle(io, options)));
   return codeOf(found);
 }
 

@@ -3,7 +3,7 @@ import { groupOf } from '../../hooks/model/reference.ts';
 import type { Session } from '../cluster/session.ts';
 import { listTransactions } from '../cluster/transactions.ts';
 import type { Call } from '../command/command.ts';
-import { note, say } from '../io.ts';
+import { note, sayAll } from '../io.ts';
 import { exits, wrongUse } from '../problem.ts';
 import { ageOf } from '../show/age.ts';
 import { tableOf } from '../show/table.ts';
@@ -15,7 +15,7 @@ export async function run({ io, options, operands, connect }: Call): Promise<num
   const namespace = options.flag('allNamespaces') ? undefined : session.namespace;
   const objects = newestFirst(await listTransactions(session, namespace));
   const rows = wanted === undefined ? objects.map(rowOf) : await rowsAbout(objects, wanted, session, namespace);
-  if (rows.length > 0) say(io, ...tableOf([...columns, ...(wanted === undefined ? ['MESSAGE'] : ['CHANGE', 'STATE'])], rows));
+  if (rows.length > 0) sayAll(io, tableOf([...columns, ...(wanted === undefined ? ['MESSAGE'] : ['CHANGE', 'STATE'])], rows));
   else note(io, nothing(operands[0], namespace));
   return exits.done;
 }

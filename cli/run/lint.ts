@@ -3,7 +3,7 @@ import { clean } from '../../hooks/model/words.ts';
 import type { Call } from '../command/command.ts';
 import { placedTransactions } from '../input/places.ts';
 import { readSources } from '../input/read.ts';
-import { say } from '../io.ts';
+import { sayAll } from '../io.ts';
 import { exits, Problem } from '../problem.ts';
 import { sourcesOf } from './given.ts';
 
@@ -15,6 +15,6 @@ export async function run({ io, options }: Call): Promise<number> {
   const lines = placed.flatMap(({ object, placeOf }) =>
     lint(object).map(({ index, reason, message }) => clean(`${placeOf(index)}: ${reason}: ${message}`)),
   );
-  say(io, ...lines);
+  sayAll(io, lines);
   return lines.length === 0 ? exits.done : withFindings;
 }

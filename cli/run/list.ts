@@ -5,7 +5,7 @@ import type { Session } from '../cluster/session.ts';
 import { type Column, readTable, type Selection, type Table, type TableRow, watchTable } from '../cluster/tables.ts';
 import { listTransactions, problemOf } from '../cluster/transactions.ts';
 import type { Call } from '../command/command.ts';
-import { note, say, unlessAborted } from '../io.ts';
+import { note, say, sayAll, unlessAborted } from '../io.ts';
 import { exits, wrongUse } from '../problem.ts';
 import { formatted } from '../show/formats.ts';
 import { tableOf } from '../show/table.ts';
@@ -35,7 +35,7 @@ async function showObjects({ io, options }: Call, session: Session, { namespace,
 async function showTable(call: Call, session: Session, selection: Selection): Promise<number> {
   const table = await read(session, selection);
   const { namespace } = selection;
-  if (table.rows.length > 0) say(call.io, ...linesOf(table, table.rows, call));
+  if (table.rows.length > 0) sayAll(call.io, linesOf(table, table.rows, call));
   else note(call.io, `No Transactions in ${namespace === undefined ? 'any namespace' : `namespace ${namespace}`}.`);
   return call.options.flag('watch') ? follow(call, session, { selection, table }) : exits.done;
 }
@@ -100,7 +100,7 @@ export function rowsAfter(table: Table, call: Call): (row: TableRow) => void {
     shown.delete(keyOf(row));
     shown.set(keyOf(row), row);
     const lines = linesOf(table, [...shown.values()], call);
-    say(call.io, ...(isFirst ? lines : lines.slice(-1)));
+    sayAll(call.io, isFirst ? lines : lines.slice(-1));
   };
 }
 

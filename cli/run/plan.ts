@@ -1,7 +1,7 @@
 import type { Plan } from '../../hooks/inspection.ts';
 import { engineVersion } from '../cluster/engine.ts';
 import type { Call } from '../command/command.ts';
-import { note, say } from '../io.ts';
+import { note, say, sayAll } from '../io.ts';
 import { formatted } from '../show/formats.ts';
 import { planDocument, planLines } from '../show/plan.ts';
 import { clientVersion } from './client-version.ts';
@@ -24,7 +24,7 @@ export async function run(call: Call): Promise<number> {
   if (format !== undefined) say(io, formatted([planDocument(plan)], format));
   else if (external !== '') await showOutside(io, external, plan.changes);
   if (format === undefined)
-    say(io, ...planLines(plan, { style: outputStyle(io, options), engine, program: io.program, code, isBrief: external !== '' }));
+    sayAll(io, planLines(plan, { style: outputStyle(io, options), engine, program: io.program, code, isBrief: external !== '' }));
   return code;
 }
 

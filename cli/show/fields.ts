@@ -14,7 +14,7 @@ const longestColumn = 60;
 
 /** `path   before -> after`, the paths in one column; with `now` as a third value where it is told. */
 export function fieldLines(fields: readonly FieldChange[], style: Style, withNow = false): readonly string[] {
-  const width = Math.min(longestColumn, Math.max(0, ...fields.map(({ path }) => clean(path).length)));
+  const width = fields.reduce((widest, { path }) => Math.min(longestColumn, Math.max(widest, clean(path).length)), 0);
   return fields.flatMap((field) => {
     const path = clean(field.path).padEnd(width);
     const now = withNow ? `, now ${shownText(field.now)}` : '';

@@ -12,7 +12,7 @@ import { asKubectl } from '../../cli/command/words.ts';
 import { inKindOrder } from '../../cli/input/kind-order.ts';
 import { unrolled } from '../../cli/input/lists.ts';
 import { transactionIn } from '../../cli/input/release.ts';
-import { type Io, note } from '../../cli/io.ts';
+import { type Io, note, sayAll } from '../../cli/io.ts';
 import { create } from '../../cli/run/creating.ts';
 import { showOutside } from '../../cli/run/external-diff.ts';
 import { confirmed, timeoutOf } from '../../cli/run/given.ts';
@@ -20,7 +20,7 @@ import { rowsAfter } from '../../cli/run/list.ts';
 import { roleName } from '../../cli/run/rbac.ts';
 import { hasEnded } from '../../cli/run/watching.ts';
 import { codeOfEnd, isOver } from '../../cli/show/end.ts';
-import { fieldFile } from '../../cli/show/fields.ts';
+import { fieldFile, fieldLines } from '../../cli/show/fields.ts';
 import { formatted } from '../../cli/show/formats.ts';
 import { newsOf } from '../../cli/show/news.ts';
 import { planDocument } from '../../cli/show/plan.ts';
@@ -258,6 +258,13 @@ t.test('KUBECTL_EXTERNAL_DIFF: the program may have any name, its options are le
   await showOutside(io, `${program} -u $(x)`, []);
   t.equal(String(stdout.read()), '-u,3\n');
   await t.rejects(showOutside(io, ' ', []), { message: /names no program/ });
+});
+
+t.test('any number of fields is shown', async (t) => {
+  const fields = Array.from({ length: 200_000 }, (_, index) => ({ path: `data.f${index}`, after: { kind: 'hidden' } as const }));
+  const stdout = new PassThrough();
+  sayAll({ stdout } as unknown as Io, fieldLines(fields, plain));
+  t.match(String(stdout.read()), /data\.f199999 +\(none\) -> \(hidden\)\n$/);
 });
 
 t.test('a tree fits, and shows what is under way, failed and left first', async (t) => {
