@@ -1,5 +1,4 @@
 // A command line in the process of the test: for what needs no control plane.
-import type { IncomingMessage } from 'node:http';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -7,7 +6,6 @@ import { PassThrough } from 'node:stream';
 import type { Test } from 'tap';
 import { runProgram } from '../../cli/command/program.ts';
 import type { Io } from '../../cli/io.ts';
-import type { JsonObject } from '../../hooks/model/json.ts';
 import { makeCertificate } from '../support/certificate.ts';
 
 /** A command line in this process. The API server of its kubeconfig does not answer, unless `server` names one. */
@@ -50,19 +48,9 @@ export const deletion = {
 
 const own = makeCertificate();
 
-interface Answer {
-  readonly code?: number;
-  readonly body: JsonObject;
-}
-
-/** An API server that answers as `answer` says; undefined for never. Returns its address. */
-export async function startAnswers(t: Test, answer: (request: IncomingMessage) => Answer | undefined): Promise<string> {
-  const server = createServer({ cert: own.certificate, key: own.key }, (request, response) => {
-    const found = answer(request);
-    if (found === undefined) return;
-    request.resume();
-    response.writeHead(found.code ?? 200, { 'content-type': 'application/json' }).end(JSON.stringify(found.body));
-  });
+/** What listens there, by TLS, takes every request and answers none; `note` gets each path. Returns its address. */
+export async function startSilence(t: Test, note: (url: string) => void = () => undefined): Promise<string> {
+  const server = createServer({ cert: own.certificate, key: own.key }, ({ url = '' }) => note(url));
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
   t.teardown(() => {
     server.close();
@@ -70,8 +58,3 @@ export async function startAnswers(t: Test, answer: (request: IncomingMessage) =
   });
   return `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
-
-export const status = (code: number, reason: string) => ({
-  code,
-  body: { apiVersion: 'v1', kind: 'Status', status: 'Failure', code, reason, message: `${reason} of a test` },
-});

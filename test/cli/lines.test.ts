@@ -32,7 +32,7 @@ import { type TransactionView, viewOf } from '../../cli/show/view.ts';
 import type { Plan, PlannedChange } from '../../hooks/inspection.ts';
 import { type JsonObject, parseJson, textAt, withPath } from '../../hooks/model/json.ts';
 import type { Reference } from '../../hooks/model/reference.ts';
-import { deletion, one, startAnswers, typed } from './here.ts';
+import { deletion, one, startSilence, typed } from './here.ts';
 
 const states = (phase: string, items: readonly string[], more: Partial<TransactionView> = {}): TransactionView => ({
   ...viewOf({
@@ -213,17 +213,20 @@ t.test('words are read as kubectl reads them', async (t) => {
 
 t.test('an empty namespace is that of the context', async (t) => {
   const asked: string[] = [];
-  const server = await startAnswers(t, ({ url = '' }) => {
+  let interrupt: AbortController;
+  const server = await startSilence(t, (url) => {
     asked.push(url.replace(/\?.*/, ''));
-    return { body: { columnDefinitions: [], rows: [], metadata: {} } };
+    interrupt.abort();
   });
   for (const words of [
     ['list', '-n', ''],
     ['list', '-n='],
     ['-n=shop', 'list'],
     ['list', '--context', ''],
-  ])
-    t.equal((await typed(t, words, { server })).code, 0, words.join(' '));
+  ]) {
+    interrupt = new AbortController();
+    t.equal((await typed(t, words, { server, interrupted: interrupt.signal })).code, 130, words.join(' '));
+  }
   const places = asked.map((path) => path.split('/')[5]);
   t.same(places, ['default', 'default', 'shop', 'default']);
 });

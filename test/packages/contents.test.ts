@@ -439,7 +439,11 @@ t.test('live objects in files of a folder', async (t) => {
     openInputs({ file: join(folder, 'snapshot.yaml'), crds: join(folder, crds), namespace: 'n', pullSecrets: [] });
   const { live } = await open('live');
   for (const name of ['one', 'two', 'listed0', 'listed29'])
-    t.match(await live({ apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition', name }), { metadata: { name } }, name);
+    t.match(
+      await live({ apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition', name }),
+      { metadata: { name } },
+      name,
+    );
   t.equal(await live({ apiVersion: 'v1', kind: 'List', name: 'undefined' }), undefined);
   await t.rejects(open('none'), /--crds: expected a folder, found none at .*none; nothing would be compared$/);
   await t.rejects(open('snapshot.yaml'), /expected a folder/);

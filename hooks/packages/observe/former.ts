@@ -18,7 +18,8 @@ export async function formerRevisions(
   live: (member: Member) => Promise<JsonObject | undefined>,
 ): Promise<readonly string[]> {
   const kind = `${own.kind}Revision`;
-  const packageOf = async (name: string) => textAt(await live({ apiVersion: packageApiVersion, kind, name }), 'metadata', 'labels', packageLabel);
+  const packageOf = async (name: string) =>
+    textAt(await live({ apiVersion: packageApiVersion, kind, name }), 'metadata', 'labels', packageLabel);
   const name = objects.length === 0 ? undefined : await packageOf(own.leaves ?? own.revision);
   if (name === undefined) return [];
   const controllers = objects.map(controllerOf).filter((one) => textAt(one, 'kind') === kind);

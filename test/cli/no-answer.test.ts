@@ -1,0 +1,31 @@
+// The command line where what listens at the address of the API server never answers.
+import t from 'tap';
+import { startSilence, typed } from './here.ts';
+
+t.test('Ctrl-C ends what waits for an answer', async (t) => {
+  const server = await startSilence(t);
+  const rows: readonly (readonly string[])[] = [
+    ['plan', '-f', 'tx.json'],
+    ['plan', '-f', '-'],
+    ['diff', 'one'],
+    ['rbac', '-f', 'tx.json'],
+    ['history'],
+    ['locks'],
+    ['list'],
+    ['status', 'one'],
+    ['status', 'one', '--watch'],
+    ['apply', '-f', '-'],
+    ['apply', '-f', 'tx.json'],
+  ];
+  for (const words of rows) {
+    const interrupted = AbortSignal.timeout(100);
+    t.match(await typed(t, words, { server, interrupted }), { code: 130, out: /^$/ }, words.join(' '));
+  }
+});
+
+t.test('--timeout ends what waits for an answer, a watch too', async (t) => {
+  const silent = await startSilence(t);
+  const words = ['status', 'one', '--watch', '--timeout', '500ms'];
+  const found = await typed(t, words, { server: silent });
+  t.match(found, { code: 5, out: /^$/, err: /Nothing was seen of the Transaction in that time/ });
+});
