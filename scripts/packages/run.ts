@@ -2,7 +2,8 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { compareWithLive, readTree, type Tree } from '../../hooks/packages/observe/tree.ts';
+import { compareWithLive } from '../../hooks/packages/observe/comparison.ts';
+import { readTree, type Tree } from '../../hooks/packages/observe/tree.ts';
 import { createRegistryClient } from '../../server/registry/client.ts';
 import { type Inputs, openInputs, Unanswered } from './inputs.ts';
 import { type Outcome, writeJson, writeText } from './outcome.ts';

@@ -9,11 +9,12 @@ import type { Version } from '../model/version.ts';
 import { changedPackages } from '../plan/changed.ts';
 import { packagesOfKind } from '../plan/resources.ts';
 import type { Registry, RegistryFailed } from '../registry.ts';
+import { compareWithLive, type Live, liveVersionOf } from './comparison.ts';
 import { tryMembers } from './dry-run.ts';
 import { membersOf, resourceOf } from './members.ts';
 import type { Progress } from './progress.ts';
 import { eachOf, find, type Looker } from './reading.ts';
-import { compareWithLive, type Held, type Live, liveVersionOf, readTree } from './tree.ts';
+import { type Held, readTree } from './tree.ts';
 
 interface ValidationScene {
   readonly looker: Looker;

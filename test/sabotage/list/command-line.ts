@@ -38,7 +38,7 @@ export const commandLine: readonly Sabotage[] = [
     edits: [
       {
         file: 'cli/run/creating.ts',
-        find: "mustBeWritten(await createTransaction(session, withContents(named, 'dry-run'), true), session, named);",
+        find: 'refuseFindings(lint(mustBeWritten(await createTransaction(session, likely, true), session, named)));',
         replace: '',
       },
     ],
