@@ -219,7 +219,9 @@ t.test('exit codes', async (t) => {
   );
   t.equal((await terminal.type(['plan'], planner)).code, 64);
   const nowhere = readFileSync(planner, 'utf8').replace(/server: .*/, 'server: https://127.0.0.1:1');
-  t.equal((await planOf(same, terminal.file('nowhere.kubeconfig', nowhere))).code, 3, 'it cannot be told');
+  const words = ['plan', '-f', terminal.file('same.json', same), '-o', 'json'];
+  const unanswered = await terminal.type(words, terminal.file('nowhere.kubeconfig', nowhere));
+  t.match(unanswered, { code: 3, stdout: '', stderr: /^janus: https:\/\/127\.0\.0\.1:1 gives no answer / }, 'it cannot be told');
 });
 
 t.test('refusals quote no value of a Secret', async (t) => {
