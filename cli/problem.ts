@@ -17,3 +17,8 @@ export class Problem extends Error {
 export function wrongUse(sentence: string): Problem {
   return new Problem(sentence, exits.wrongUse);
 }
+
+/** The code of an error of the system, such as ENOENT; `otherwise` for any other. */
+export function codeOf(error: unknown, otherwise: string): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : otherwise;
+}

@@ -8,7 +8,7 @@ import { delimiter, join } from 'node:path';
 import { KubeConfig } from '@kubernetes/client-node/dist/config.js';
 import { at, isList, type Json, textAt } from '../../hooks/model/json.ts';
 import { readYaml } from '../../server/yaml.ts';
-import { Problem } from '../problem.ts';
+import { codeOf, Problem } from '../problem.ts';
 import { prepareOidc } from './oidc.ts';
 import { authorityIn, trust } from './trust.ts';
 
@@ -59,7 +59,7 @@ function loadFile(path: string): KubeConfig {
     noteFurther(config, path);
     return config;
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'it is no kubeconfig';
+    const code = codeOf(error, 'it is no kubeconfig');
     throw new Problem(`The kubeconfig ${path} cannot be used (${code}): correct it, or name another by --kubeconfig.`);
   }
 }

@@ -1,7 +1,7 @@
 // Authorities that TLS connections without one of their own accept: those of Node, and what a kubeconfig adds.
 import { readFileSync } from 'node:fs';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
-import { Problem } from '../problem.ts';
+import { codeOf, Problem } from '../problem.ts';
 
 /** PEM, of one certificate or several. For the whole process. */
 export function trust(authorities: string): void {
@@ -14,7 +14,7 @@ export function authorityIn(path: string, field: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unreadable';
+    const code = codeOf(error, 'unreadable');
     throw new Problem(`${field} of the kubeconfig names ${path}, which cannot be read (${code}): correct it.`);
   }
 }

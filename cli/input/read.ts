@@ -6,7 +6,7 @@ import { buffer } from 'node:stream/consumers';
 import { isObject, type JsonObject } from '../../hooks/model/json.ts';
 import { readYaml, Unfit } from '../../server/yaml.ts';
 import { type Io, refuseInterrupted, unlessAborted } from '../io.ts';
-import { Problem, wrongUse } from '../problem.ts';
+import { codeOf, Problem, wrongUse } from '../problem.ts';
 import { unrolled } from './lists.ts';
 
 export interface Sources {
@@ -93,7 +93,7 @@ function attempt<T>(path: string, action: () => T): T {
   try {
     return action();
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unreadable';
+    const code = codeOf(error, 'unreadable');
     throw new Problem(`${path} cannot be read (${code}): correct the path after -f.`);
   }
 }

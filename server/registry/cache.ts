@@ -1,5 +1,6 @@
-// Blobs on disk, by digest and by the source that gave them: what one repository gave is no content of another one. The cache may disappear at any time. A blob gets its name once it is complete, and its digest is
-// checked at every use: a crash, another process or a broken disk costs one more download, nothing else.
+// Blobs on disk, by digest and by the source that gave them: what one repository gave is no content of another one. The cache may
+// disappear at any time. A blob gets its name once it is complete, and its digest is checked at every use: a crash, another process or a
+// broken disk costs one more download, nothing else.
 import { createHash, randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { mkdir, open, readdir, rename, rm, stat, utimes } from 'node:fs/promises';

@@ -22,7 +22,8 @@ export function createTurns(): Turns {
     const isFirst = versions.get(uid) !== version;
     versions.delete(uid);
     versions.set(uid, version);
-    for (const [oldest] of versions) if (versions.size > mostRemembered) versions.delete(oldest);
+    const [oldest] = versions.keys();
+    if (versions.size > mostRemembered && oldest !== undefined) versions.delete(oldest);
     return isFirst;
   };
   return {
