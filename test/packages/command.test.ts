@@ -7,8 +7,8 @@ import t from 'tap';
 import { at, type JsonObject, parseJson } from '../../hooks/model/json.ts';
 import { runPackages } from '../../scripts/packages/run.ts';
 import { kubeconfigOfSuite } from '../server/kubernetes/real.ts';
-import { freeNamespace, must } from '../support/client.ts';
-import { connectToCluster } from '../support/install.ts';
+import { freeNamespace, must, waitFor } from '../support/client.ts';
+import { connectToCluster, isEstablished } from '../support/install.ts';
 import { definitionOf, packageOf, providerYaml, push } from '../support/registry/builder.ts';
 import { startRegistry } from '../support/registry/process.ts';
 import { answering, startProxy, where } from '../support/registry/proxy.ts';
@@ -163,12 +163,14 @@ t.test('15: against a cluster', async (t) => {
     run('resolve', snapshot('provider-aws-s3', tag), '--kubeconfig', kubeconfigOfSuite(), '--json', ...cache);
   const same = await with2('v1.0.0');
   t.equal(same.code, 0, same.stdout + same.stderr);
-  const before = must(await client.get(`${path}/buckets.${group}`));
+  const read = async (): Promise<JsonObject> => must(await client.get(`${path}/buckets.${group}`));
+  // The API server writes the conditions of a new CRD on its own, a second later on a busy machine.
+  await waitFor(async () => isEstablished(await read()), 'the CRD to be established');
+  const before = await read();
   const broken = await with2('v2.0.0');
   t.equal(broken.code, 1);
   t.match(parseJson(broken.stdout), { kind: 'refused', faults: [{ reason: 'SchemaIncompatible' }] });
-  const after = must(await client.get(`${path}/buckets.${group}`));
-  t.equal(at(after, 'metadata', 'resourceVersion'), at(before, 'metadata', 'resourceVersion'), 'nothing was written');
+  t.equal(at(await read(), 'metadata', 'resourceVersion'), at(before, 'metadata', 'resourceVersion'), 'nothing was written');
 });
 
 t.test('pull secrets of a cluster', async (t) => {
