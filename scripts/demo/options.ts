@@ -49,7 +49,7 @@ export function announce({ kubeconfig, isOfPackages }: DemoOptions, env: NodeJS.
   useEnvtest(env);
   if (!isBuilt(env))
     explain(
-      'First it builds a control plane from source, once: about 9 minutes on 2 cores, and some 700 MB of downloads. ' +
+      'First it builds a control plane from source, once: 7 to 9 minutes on 2 cores, and some 700 MB of downloads. ' +
         'JANUS_CONTROL_PLANE=FOLDER takes ready programs, --kubeconfig FILE a cluster that you have.',
     );
 }

@@ -40,7 +40,7 @@ function controlPlane(patch: string, env: NodeJS.ProcessEnv): Tools {
     directory: moduleFolder(patch, env),
     name: isPinned(patch) ? 'controlplane' : `controlplane-${patch}`,
     title: isPinned(patch) ? 'The control plane for tests' : `The control plane of Kubernetes ${patch}`,
-    cost: 'about 9 minutes on 2 cores, plus some 700 MB of module downloads',
+    cost: '7 to 9 minutes on 2 cores, plus some 700 MB of module downloads',
     flags: ['-ldflags', linkerFlags(patch)],
     otherwise:
       'name a folder that has etcd, kube-apiserver and kube-controller-manager: JANUS_CONTROL_PLANE=…, ' +

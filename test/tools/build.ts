@@ -10,7 +10,7 @@ import { openProgress, type Progress } from './progress.ts';
 export interface Tools extends Module {
   /** Begins the name of the cache directory. */
   readonly name: string;
-  /** What the first build costs, in a clause: `about 9 minutes on 2 cores, plus some 700 MB of module downloads`. */
+  /** What the first build costs, in a clause: `7 to 9 minutes on 2 cores, plus some 700 MB of module downloads`. */
   readonly cost: string;
   /** For `go build`, beside those that make it reproducible. */
   readonly flags: readonly string[];
