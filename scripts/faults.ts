@@ -2,8 +2,10 @@
 // scenario; the last line is `N passed, N failed`. `--scenario S02` (or S02,S04) and `--story commit4` select some, `--every 10
 // --seed 3` tries every tenth case from the third on, `--replay S02:commit4:17:after` tries one case and prints all its calls. With
 // `--budget 0` each call of the hook handles one target instead of a window. S19 and S20 run real processes, which are killed,
-// stopped and restarted: `--scenario S20:freeze`. `--packages` tries package transactions instead, and prints tried and survived for each
+// stopped and restarted: `--scenario S20:freeze`; with `--against DIR` (another checkout, set up by npm ci) every second process of
+// S20:turns and S20:replicas runs that one's engine. `--packages` tries package transactions instead, and prints tried and survived for each
 // boundary: `--story update`, `--hooks 2`, `--every`, `--seed`, `--replay 'ID as it was printed'`.
+import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { campaign, type Failure } from '../test/faults/campaign.ts';
 import type { Outcome, Scenario } from '../test/faults/case.ts';
@@ -25,6 +27,7 @@ const { values } = parseArgs({
     seed: { type: 'string', default: '0' },
     jobs: { type: 'string', default: '8' },
     budget: { type: 'string' },
+    against: { type: 'string' },
     packages: { type: 'boolean', default: false },
     hooks: { type: 'string', default: '1' },
   },
@@ -110,7 +113,10 @@ async function inWorld<One extends { readonly id: string; readonly what: string 
   run: (world: World, one: One) => Promise<Counted>,
 ): Promise<void> {
   if (chosen.length === 0 || isInterrupted) return;
-  const world = await openWorld(values.budget === undefined ? {} : { callBudget: Number(values.budget) });
+  const world = await openWorld({
+    ...(values.budget === undefined ? {} : { callBudget: Number(values.budget) }),
+    ...(values.against === undefined ? {} : { against: join(resolve(values.against), 'server', 'main.ts') }),
+  });
   try {
     for (const one of chosen) {
       if (isInterrupted) break;

@@ -34,6 +34,8 @@ export interface World {
   readonly audit: AuditTrail;
   /** ms after which a call of the engine starts no further target; 0: each call handles one. */
   readonly callBudget: number;
+  /** server/main.ts of another checkout: every second process of a site runs it. */
+  readonly against?: string | undefined;
   readonly plane: ControlPlane;
   close(): Promise<void>;
 }
@@ -41,7 +43,10 @@ export interface World {
 /** ms: shorter than the deadline of a call, which is short here. */
 const windows = 2_000;
 
-export async function openWorld({ callBudget = windows }: Partial<Pick<World, 'callBudget'>> = {}): Promise<World> {
+export async function openWorld({
+  callBudget = windows,
+  against,
+}: Partial<Pick<World, 'callBudget' | 'against'>> = {}): Promise<World> {
   const directory = mkdtempSync(join(tmpdir(), 'janus-faults-'));
   const policyFile = join(directory, 'audit-policy.json');
   writeFileSync(policyFile, JSON.stringify(auditPolicy));
@@ -51,14 +56,18 @@ export async function openWorld({ callBudget = windows }: Partial<Pick<World, 'c
     rmSync(directory, { recursive: true, force: true });
   };
   try {
-    return { ...(await furnish(plane, join(directory, 'engine.kubeconfig'), close)), callBudget };
+    return { ...(await furnish(plane, join(directory, 'engine.kubeconfig'), close)), callBudget, against };
   } catch (error) {
     await close();
     throw error;
   }
 }
 
-async function furnish(plane: ControlPlane, engine: string, close: () => Promise<void>): Promise<Omit<World, 'callBudget'>> {
+async function furnish(
+  plane: ControlPlane,
+  engine: string,
+  close: () => Promise<void>,
+): Promise<Omit<World, 'callBudget' | 'against'>> {
   const client = connect(plane.kubeconfig);
   await installManifests(client);
   const [namespace, elsewhere] = [await freeNamespace(client, 'faults'), await freeNamespace(client, 'faults')];

@@ -26,12 +26,14 @@ export interface HookSettings {
   readonly kubeconfig?: string;
   /** JANUS_CALL_BUDGET; the default without it. */
   readonly callBudget?: string;
+  /** The program; server/main.ts of this checkout by default. */
+  readonly program?: string;
 }
 
 export async function startHookProcess(
   world: World,
   undo: Undo,
-  { port, kubeconfig, callBudget }: HookSettings,
+  { port, kubeconfig, callBudget, program }: HookSettings,
 ): Promise<HookProcess> {
   const flags = ['--import', join(import.meta.dirname, 'switch.ts')];
   const environment = {
@@ -39,7 +41,8 @@ export async function startHookProcess(
     ...(kubeconfig === undefined ? {} : { KUBECONFIG: kubeconfig }),
     ...(callBudget === undefined ? {} : { JANUS_CALL_BUDGET: callBudget }),
   };
-  const { address, process: child } = await startHook(world.controller, world.kubeconfig, undo, { flags, environment });
+  const options = { flags, environment, ...(program === undefined ? {} : { program }) };
+  const { address, process: child } = await startHook(world.controller, world.kubeconfig, undo, options);
   return {
     address,
     arm: async (strike) => void (await ask(child, strike === undefined ? { kind: 'arm' } : { kind: 'arm', strike })),

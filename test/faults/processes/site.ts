@@ -54,7 +54,7 @@ export async function openTurns(world: World, { hooks, callBudget, pick }: Turni
   site.undo.add(() => turns.close());
   const loop = await startLoopOf(site, turns.address);
   for (let number = 0; number < hooks; number += 1) {
-    const settings = { port: await freePort(), ...(callBudget === undefined ? {} : { callBudget }) };
+    const settings = { ...(await settingsOf(world, number)), ...(callBudget === undefined ? {} : { callBudget }) };
     const hook = await startHookProcess(world, site.undo, settings);
     addresses.push(hook.address);
     seatHook(site, hook, { settings, loop });
@@ -63,9 +63,14 @@ export async function openTurns(world: World, { hooks, callBudget, pick }: Turni
 }
 
 export async function addSeat(site: Site, kubeconfig?: string): Promise<Seat> {
-  const settings = { port: await freePort(), ...(kubeconfig === undefined ? {} : { kubeconfig }) };
+  const settings = { ...(await settingsOf(site.world, site.seats.length)), ...(kubeconfig === undefined ? {} : { kubeconfig }) };
   const hook = await startHookProcess(site.world, site.undo, settings);
   return seatHook(site, hook, { settings, loop: await startLoopOf(site, hook.address) });
+}
+
+/** Every second process runs the other checkout, where the world has one. */
+async function settingsOf({ against }: World, number: number): Promise<HookSettings> {
+  return { port: await freePort(), ...(against === undefined || number % 2 === 0 ? {} : { program: against }) };
 }
 
 interface Seating {
