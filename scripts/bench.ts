@@ -1,7 +1,7 @@
 // `npm run bench`: measures the cost of Transactions, on a control plane of its own. Prints one line of JSON per row on standard
 // output as soon as the row is measured, then the table. `--rows 10,many` measures only these rows, also those on demand
 // (scripts/bench/rows.ts). `--against DIR` measures each row first with the engine of another checkout (set up by npm ci), on the
-// same control plane. `--trace out.html` draws one Transaction on a time line instead, with as many changes as `--rows` says.
+// same control plane; `--turns 5` measures that many times, in turn, and prints ratios of medians. `--trace out.html` draws one Transaction on a time line instead, with as many changes as `--rows` says.
 // `--profile folder` stores a CPU profile of the hook in that folder.
 import { constants } from 'node:os';
 import { parseArgs } from 'node:util';
@@ -16,6 +16,7 @@ import { measurePrograms } from './bench/programs.ts';
 import { measureManyByReplicas, measureReplicas } from './bench/replicas.ts';
 import { against, chosenRows, type Row } from './bench/rows.ts';
 import { drawTrace } from './bench/trace.ts';
+import { inTurns } from './bench/turns.ts';
 import { startWorld, type World } from './bench/world.ts';
 import { createUndo } from './demo/undo.ts';
 
@@ -28,10 +29,16 @@ process.exit(await main());
 async function main(): Promise<number> {
   try {
     const { values } = parseArgs({
-      options: { rows: { type: 'string' }, trace: { type: 'string' }, profile: { type: 'string' }, against: { type: 'string' } },
+      options: {
+        rows: { type: 'string' },
+        trace: { type: 'string' },
+        profile: { type: 'string' },
+        against: { type: 'string' },
+        turns: { type: 'string', default: '1' },
+      },
     });
     const named = chosenRows(values.rows?.split(',') ?? []);
-    const chosen = values.against === undefined ? named : against(named);
+    const chosen = values.against === undefined ? named : inTurns(against(named), turnsOf(values.turns));
     await (values.trace === undefined ? run(chosen, values) : drawTrace(undo, values.trace, tracedOf(named)));
     return 0;
   } catch (error) {
@@ -40,6 +47,11 @@ async function main(): Promise<number> {
   } finally {
     await undo.run();
   }
+}
+
+function turnsOf(text: string): number {
+  if (/^[1-9]\d?$/.test(text)) return Number(text);
+  throw new Error(`--turns: expected a number from 1 to 99, found ${text}`);
 }
 
 /** The first of the named rows that measures the engine; the row of ten changes if none is named. */

@@ -3,6 +3,8 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import t from 'tap';
+import { against, chosenRows } from '../scripts/bench/rows.ts';
+import { inTurns, ratiosOfTurns } from '../scripts/bench/turns.ts';
 
 const root = join(import.meta.dirname, '..');
 const run = (...args: readonly string[]) =>
@@ -45,6 +47,38 @@ t.test('the hook that the engine is compared with makes the same requests', asyn
   t.ok(extra >= -2 - ofCalls && extra <= 6 + ofCalls, told);
 });
 
+t.test('rows in turns: each under its own name, and ratios of medians', async (t) => {
+  const rows = against(chosenRows(['warm-up', '3'])).filter(({ hook }) => hook !== 'bare' && hook !== 'requests');
+  const names = inTurns(rows, 2).map(({ name }) => name);
+  const [there, back] = [
+    ['against-3-turn-1', '3-turn-1'],
+    ['3-turn-2', 'against-3-turn-2'],
+  ];
+  t.same(names, ['against-warm-up', 'warm-up', ...there, ...back], 'the second turn the other way round');
+  const line = (row: string, p50Ms: number, hookCalls: number) => ({
+    ...{ row, p50Ms, hookCalls, hookCpuPerCallMs: 10, concurrency: 1 },
+    requests: { GET: hookCalls, PUT: 1 },
+  });
+  const lines = [
+    line('3-turn-1', 90, 4),
+    line('3-turn-2', 110, 4),
+    line('against-3-turn-1', 100, 5),
+    line('against-3-turn-2', 100, 5),
+  ];
+  t.same(ratiosOfTurns(lines), [
+    'time, row 3, median of 2 to that of the other checkout: 0.9 (0.9 to 1.1)',
+    'CPU of the hook, row 3, median of 2 to that of the other checkout: 0.8 (0.8 to 0.8)',
+    'requests, row 3, median of 2 to that of the other checkout: 0.833 (0.83 to 0.83)',
+  ]);
+});
+
 t.test('a row that is none is refused', async (t) => {
   await t.rejects(run('--rows', 'nine'), { code: 1, stderr: /expected rows out of tiny, .*; found nine/ });
+});
+
+t.test('a number of turns that is none is refused', async (t) => {
+  await t.rejects(run('--rows', '3', '--against', '.', '--turns', 'few'), {
+    code: 1,
+    stderr: /--turns: expected a number from 1 to 99, found few/,
+  });
 });

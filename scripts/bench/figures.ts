@@ -1,8 +1,9 @@
 // The measurements of a row, as a line of JSON and as a line of the table.
 import type { LoopKind } from '../../test/support/metacontroller/loop.ts';
-import { appliesBeside, type Line, ratio, rounded } from './ratios.ts';
+import { appliesBeside, type Line, percentile, ratio, rounded } from './ratios.ts';
 import type { Requests, sumsOf } from './requests.ts';
 import type { Row } from './rows.ts';
+import { isTurn, ratiosOfTurns } from './turns.ts';
 
 export interface Figures {
   readonly row: Row;
@@ -57,11 +58,6 @@ export function lineOf(figures: Figures): Line {
   };
 }
 
-export function percentile(values: readonly number[], which: number): number {
-  const sorted = values.toSorted((one, other) => one - other);
-  return sorted[Math.max(0, Math.ceil(sorted.length * which) - 1)] ?? Number.NaN;
-}
-
 const columns: readonly (readonly [title: string, key: string])[] = [
   ['row', 'row'],
   ['hook', 'hook'],
@@ -114,7 +110,7 @@ export function comparisons(lines: readonly Line[]): readonly string[] {
     ['bare', 'requests'].flatMap((hook) =>
       ratio(find(name)?.[key], find(`${hook}-${name}`)?.[key], `${what}, row ${name}, to that of the ${hook} hook`),
     );
-  const others = lines.flatMap(({ row }) => (find(`against-${row}`) === undefined ? [] : [`${row}`]));
+  const others = lines.flatMap(({ row }) => (find(`against-${row}`) === undefined || isTurn({ row }) ? [] : [`${row}`]));
   const againstIt = (name: string): readonly string[] => [
     ...ratio(find(name)?.p50Ms, find(`against-${name}`)?.p50Ms, `time, row ${name}, to that of the other checkout`),
     ...ratio(
@@ -125,6 +121,7 @@ export function comparisons(lines: readonly Line[]): readonly string[] {
   ];
   return [
     ...others.flatMap(againstIt),
+    ...ratiosOfTurns(lines),
     ...ratio(find('gates-100')?.p50Ms, find('gates-none')?.p50Ms, 'time of ten changes beside 100 open gates, to that without'),
     ...openGate(find('gate-5m')),
     ...appliesBeside(find),

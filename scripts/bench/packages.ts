@@ -9,9 +9,9 @@ import { stringify } from 'yaml';
 import { definitionOf, packageOf, providerYaml, push } from '../../test/support/registry/builder.ts';
 import { startRegistry } from '../../test/support/registry/process.ts';
 import type { Undo } from '../demo/undo.ts';
-import { type Line, percentile } from './figures.ts';
 import { inParallel } from './measure.ts';
 import type { Round, Work } from './packages-process.ts';
+import { type Line, percentile } from './ratios.ts';
 import { startFlags } from './world.ts';
 
 const sizes = [10, 50, 200];

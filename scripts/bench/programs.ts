@@ -8,8 +8,9 @@ import type { JsonObject } from '../../hooks/model/json.ts';
 import { must } from '../../test/support/client.ts';
 import { type } from '../../test/support/kubectl.ts';
 import type { Undo } from '../demo/undo.ts';
-import { type Figures, type Line, lineOf, percentile } from './figures.ts';
+import { type Figures, type Line, lineOf } from './figures.ts';
 import { configMaps, inParallel, measure } from './measure.ts';
+import { percentile } from './ratios.ts';
 import type { Row } from './rows.ts';
 import { namespace, type World } from './world.ts';
 

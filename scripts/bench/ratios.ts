@@ -6,6 +6,12 @@ export function rounded(value: number, digits = 1): number {
   return Number(value.toFixed(digits));
 }
 
+/** The value that this share of the values does not exceed; NaN without values. */
+export function percentile(values: readonly number[], which: number): number {
+  const sorted = values.toSorted((one, other) => one - other);
+  return sorted[Math.max(0, Math.ceil(sorted.length * which) - 1)] ?? Number.NaN;
+}
+
 export function ratio(one: unknown, other: unknown, what: string): readonly string[] {
   return typeof one === 'number' && typeof other === 'number' ? [`${what}: ${rounded(one / other, 2)}`] : [];
 }

@@ -9,8 +9,9 @@ import { type LoopKind, startLoop } from '../../test/support/metacontroller/loop
 import { type RunningHook, startHook } from '../demo/hook.ts';
 import type { Undo } from '../demo/undo.ts';
 import { meterOf, together } from './child.ts';
-import { type Figures, type Line, lineOf as measured, percentile } from './figures.ts';
+import { type Figures, type Line, lineOf as measured } from './figures.ts';
 import { measure, transactions } from './measure.ts';
+import { percentile } from './ratios.ts';
 import type { Row } from './rows.ts';
 import { account, loopLabel, namespace, type World } from './world.ts';
 
