@@ -1,4 +1,5 @@
 // Fields that differ, as lines. Pure.
+import { diffArrays } from 'diff';
 import type { FieldChange, PlannedChange, Shown } from '../../hooks/inspection.ts';
 import { describe, type Reference } from '../../hooks/model/reference.ts';
 import { clean } from '../../hooks/model/words.ts';
@@ -30,27 +31,25 @@ export function fieldLines(fields: readonly FieldChange[], style: Style, withNow
   });
 }
 
+/** Of texts that differ in more lines, all lines are shown: to find the fewest takes the square of this. */
+const mostEdits = 500;
+
 /** Texts of several lines, by the lines that one side alone has. */
 function linesOfText({ before, after }: FieldChange): readonly string[] | undefined {
   const [old, made] = [textIn(before), textIn(after)];
   if (old === undefined || made === undefined || !(old.includes('\n') || made.includes('\n'))) return undefined;
   const [left, right] = [old.split('\n'), made.split('\n')];
-  const [first, last] = [same(left, right), same(left.toReversed(), right.toReversed())];
-  const end = Math.min(last, Math.min(left.length, right.length) - first);
-  return [
-    ...left.slice(first, left.length - end).map((line) => `- ${clean(line)}`),
-    ...right.slice(first, right.length - end).map((line) => `+ ${clean(line)}`),
+  const parts = diffArrays(left, right, { maxEditLength: mostEdits }) ?? [
+    { removed: true, added: false, value: left },
+    { removed: false, added: true, value: right },
   ];
+  return parts.flatMap(({ removed, added, value }) =>
+    removed || added ? value.map((line) => `${added ? '+' : '-'} ${clean(line)}`) : [],
+  );
 }
 
 function textIn(shown: Shown | undefined): string | undefined {
   return shown?.kind === 'value' && typeof shown.value === 'string' ? shown.value : undefined;
-}
-
-/** How many lines are the same from the start. */
-function same(left: readonly string[], right: readonly string[]): number {
-  const differing = left.findIndex((line, index) => line !== right[index]);
-  return differing < 0 ? left.length : differing;
 }
 
 /** A file with one field a line, of a name that no other change has. A hidden value that changes differs, without being told. */

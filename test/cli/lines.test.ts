@@ -270,6 +270,24 @@ t.test('any number of fields is shown', async (t) => {
   t.match(String(stdout.read()), /data\.f199999 +\(none\) -> \(hidden\)\n$/);
 });
 
+t.test('texts of several lines: those that one side alone has, wherever they are', async (t) => {
+  const shown = (before: string, after: string) => {
+    const [head = '', ...lines] = fieldLines(
+      [{ path: 'data.text', before: { kind: 'value', value: before }, after: { kind: 'value', value: after } }],
+      plain,
+    );
+    t.equal(head, '    data.text');
+    return lines.map((line) => line.trim());
+  };
+  t.same(shown('a\nb\nc\nd\ne\n', 'a\nB\nc\nd\nE\ne\n'), ['- b', '+ B', '+ E'], 'lines between them are the same');
+  t.same(shown('a\nb\n', 'b\na\n').length, 2, 'one line has moved');
+  t.same(shown('a\nb', 'a\nb\n'), ['+'], 'the end of the last line');
+  t.same(shown('a\n', 'a\n\u001b[2J\n'), ['+ \\u{1b}[2J']);
+  const many = (mark: string) => Array.from({ length: 1_000 }, (_, index) => `${mark}${index}`).join('\n');
+  const [old, made] = [many('a'), many('b')].map((text) => `same\n${text}`) as [string, string];
+  t.equal(shown(old, made).length, 2_002, 'too many to look for the fewest');
+});
+
 t.test('a tree fits, and shows what is under way, failed and left first', async (t) => {
   const items = Array.from({ length: 100 }, (_, index) => (index === 40 ? 'NotRestored' : index === 70 ? 'Applying' : 'Applied'));
   for (const rows of [3, 5, 24]) {

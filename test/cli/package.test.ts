@@ -16,7 +16,7 @@ t.test('it has no dependencies, three programs, the licences, and a Node', async
   for (const path of Object.values(manifest.bin) as string[]) t.ok(statSync(join(cli.folder, path)).mode & 0o100, path);
   t.same(manifest.engines, { node: '>=22.19' });
   t.match(read('LICENSE'), /Apache License/);
-  for (const name of ['commander', '@kubernetes/client-node', 'js-yaml', 'undici', 'log-update', 'openid-client'])
+  for (const name of ['commander', '@kubernetes/client-node', 'js-yaml', 'undici', 'log-update', 'diff', 'openid-client'])
     t.match(read('LICENSES.md'), new RegExp(`^## ${name} \\d`, 'm'));
   t.notMatch(read('LICENSES.md'), /has no file of its licence: undefined/);
 });
