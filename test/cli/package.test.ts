@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
 import { openCli } from '../support/cli.ts';
+import { deletion, one } from './here.ts';
 
 const cli = await openCli(t);
 const read = (path: string) => readFileSync(join(cli.folder, path), 'utf8');
@@ -79,6 +80,41 @@ t.test('without a cluster: names of files move no cursor, no path is no folder, 
   const latin = join(cli.home, 'latin.yaml');
   writeFileSync(latin, Buffer.from(`${head}\nspec: {serviceAccountName: pä}\n`, 'latin1'));
   t.match(await cli.run(['lint', '-f', latin]), { code: 3, out: '', err: /latin\.yaml is not UTF-8/ });
+});
+
+t.test('exit codes where no API server answers, and of wrong use', async (t) => {
+  const config = {
+    clusters: [{ name: 'c', cluster: { server: 'https://127.0.0.1:1' } }],
+    contexts: [{ name: 'c', context: { cluster: 'c', user: 'u' } }],
+    ...{ users: [{ name: 'u', user: { token: 'a' } }], 'current-context': 'c' },
+  };
+  const env = { KUBECONFIG: cli.write('silent.json', JSON.stringify(config)) };
+  const good = cli.write('tx.json', JSON.stringify(deletion));
+  const bad = cli.write('bad.json', JSON.stringify({ ...deletion, spec: { ...deletion.spec, changes: [{ type: 'Update' }] } }));
+  const none = cli.write('cm.json', JSON.stringify(one));
+  const silent = /^janus: https:\/\/127\.0\.0\.1:1 gives no answer /;
+  const usage = /^janus: [^\n]+\n$/;
+  const rows: readonly (readonly [string, number, RegExp])[] = [
+    [`lint -f ${good}`, 0, /^$/],
+    [`lint -f ${bad}`, 2, /^$/],
+    [`lint -f ${none}`, 3, /There is no Transaction in these files/],
+    [`plan -f ${good}`, 3, silent],
+    ['diff one', 3, silent],
+    [`apply -f ${good} --wait`, 1, silent],
+    ['status one --watch', 1, silent],
+    ...['undo one --yes', 'abort one --yes', 'retry one --yes'].map((words) => [`${words} --wait`, 1, silent] as const),
+    ...['list', 'history', 'locks', `rbac -f ${good}`, 'status one'].map((words) => [words, 1, silent] as const),
+    ['version', 0, /^$/],
+    ['completion bash', 0, /^$/],
+    ['plan', 64, usage],
+    ['diff', 64, usage],
+    ['lint', 64, usage],
+    ['apply', 64, usage],
+    ['status --bogus', 64, usage],
+    ['undo', 64, usage],
+    ['lst', 64, usage],
+  ];
+  for (const [words, code, err] of rows) t.match(await cli.run(words.split(' '), { env }), { code, err }, words);
 });
 
 t.test('whose output nobody reads does not end as if all were well', async (t) => {

@@ -46,7 +46,7 @@ const before = await planBefore();
 const verbs = ['get', 'list', 'create', 'update', 'patch', 'delete'];
 const stage = await startStage(t, { withoutLoop: true, rules: [{ apiGroups: ['*'], resources: ['*'], verbs }] });
 const { client, namespace, path } = stage;
-const terminal = openTerminal(t, stage);
+const terminal = await openTerminal(t, stage);
 const validate = new Ajv({ strict: false }).compile(schema);
 const secrets = {
   stored: canary(),

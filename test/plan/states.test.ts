@@ -15,7 +15,7 @@ import { openTerminal } from './typed.ts';
 
 const stage = await startStage(t, { withoutLoop: true });
 const { client, namespace, path } = stage;
-const terminal = openTerminal(t, stage);
+const terminal = await openTerminal(t, stage);
 const parts = planParts(t, stage);
 const inStage = ['-n', namespace];
 

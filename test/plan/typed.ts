@@ -1,14 +1,13 @@
-// The command line as a user types it, as one of several users.
-import { spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+// The command line as a user types it, by the packed program, as one of several users.
+import { readFileSync } from 'node:fs';
 import { parse, stringify } from 'yaml';
 import { type JsonObject, textAt } from '../../hooks/model/json.ts';
+import { openCli } from '../support/cli.ts';
 import { must, type Teardown, waitFor } from '../support/client.ts';
 import type { Stage } from '../support/stage.ts';
 
 interface Typed {
+  /** Null if it was killed. */
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
@@ -24,24 +23,18 @@ interface Terminal {
   user(name: string, rules: readonly JsonObject[]): Promise<string>;
 }
 
-const program = resolve('cli/main.ts');
-
-export function openTerminal(t: Teardown, stage: Stage): Terminal {
-  const folder = mkdtempSync(join(tmpdir(), 'janus-typed-'));
-  t.teardown(() => rmSync(folder, { recursive: true }));
+export async function openTerminal(t: Teardown, stage: Stage): Promise<Terminal> {
+  const cli = await openCli(t, stage.kubeconfig);
   const printed: string[] = [];
-  const file: Terminal['file'] = (name, content) => {
-    const path = join(folder, name);
-    writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content, undefined, 1));
-    return path;
-  };
+  const file: Terminal['file'] = (name, content) =>
+    cli.write(name, typeof content === 'string' ? content : JSON.stringify(content, undefined, 1));
   return {
     file,
     printed,
     type: async (words, as = stage.kubeconfig, env = {}) => {
-      const typed = await ran([program, ...words], folder, { KUBECONFIG: as, ...env });
-      printed.push(typed.stdout, typed.stderr);
-      return typed;
+      const { code, out, err } = await cli.run(words, { env: { KUBECONFIG: as, ...env } });
+      printed.push(out, err);
+      return { code, stdout: out, stderr: err };
     },
     user: async (name, rules) => {
       const token = await tokenOf(t, stage, name, rules);
@@ -54,21 +47,6 @@ export function openTerminal(t: Teardown, stage: Stage): Terminal {
       return file(`${name}.kubeconfig`, stringify({ ...config, users, contexts }));
     },
   };
-}
-
-function ran(words: readonly string[], folder: string, env: Readonly<Record<string, string>>): Promise<Typed> {
-  const child = spawn(process.execPath, [...words], {
-    cwd: folder,
-    env: { PATH: process.env.PATH ?? '', ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  const [stdout, stderr]: [string[], string[]] = [[], []];
-  child.stdout.setEncoding('utf8').on('data', (text: string) => stdout.push(text));
-  child.stderr.setEncoding('utf8').on('data', (text: string) => stderr.push(text));
-  return new Promise((done, fail) => {
-    child.on('error', fail);
-    child.on('close', (code) => done({ code, stdout: stdout.join(''), stderr: stderr.join('') }));
-  });
 }
 
 const rbac = '/apis/rbac.authorization.k8s.io/v1';
