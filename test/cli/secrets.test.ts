@@ -14,6 +14,7 @@ import { notSent } from '../../server/kubernetes/failures.ts';
 import { failed } from '../../server/kubernetes/transport.ts';
 import { openCli } from '../support/cli.ts';
 import { must, waitFor } from '../support/client.ts';
+import { startHolding } from '../support/holding.ts';
 import { account, startStage } from '../support/stage.ts';
 import { change } from '../support/targets.ts';
 
@@ -71,6 +72,36 @@ t.test('an apply that was ended between its writes is named, and goes on', async
   t.equal(code, 0, err);
   t.match(err, /orphaned-contents was left of an apply that was ended early, and is used now/);
   t.match(at(must(await stage.client.get(path)), 'metadata', 'ownerReferences'), [{ name: 'orphaned' }]);
+});
+
+/** The create of a Transaction that is no dry run. */
+const isCreate = (url: string) => /\/transactions\?/.test(url) && !url.includes('dryRun');
+
+t.test('an apply that is killed between its writes: the next one, and locks, name what it has left', async (t) => {
+  const held = await startHolding(t, stage.kubeconfig, ({ method, url = '' }) => method === 'POST' && isCreate(url));
+  const kubeconfig = cli.write('held.json', JSON.stringify(held.kubeconfig));
+  const words = ['apply', '-f', file, ...release, '--name', 'killed'];
+  const running = cli.start([...words, '--kubeconfig', kubeconfig]);
+  await held.arrived;
+  running.process.kill('SIGKILL');
+  t.match(await running.finished, { code: null, out: '' });
+  held.drop();
+  const transaction = `/apis/tx.janus.io/v1alpha1/namespaces/${stage.namespace}/transactions/killed`;
+  t.equal((await stage.client.get(transaction)).code, 404, 'there is no Transaction');
+  const path = stage.path('secrets/killed-contents');
+  t.equal(at(must(await stage.client.get(path)), 'metadata', 'ownerReferences'), undefined, 'and a Secret without owner');
+  const secretName = `Secret ${stage.namespace}/killed-contents`;
+  t.match(await cli.run(['locks', ...where]), {
+    code: 0,
+    out: new RegExp(`^${secretName} holds contents of an apply that was ended early`, 'm'),
+  });
+  const next = await cli.run(['apply', '-f', file, ...release, '--name', 'next', '--wait']);
+  t.equal(next.code, 0, next.err);
+  t.match(next.err, `${secretName} is left of an apply that was ended early`);
+  const { code, err } = await cli.run([...words, '--wait']);
+  t.equal(code, 0, err);
+  t.match(err, `${secretName} was left of an apply that was ended early, and is used now`);
+  t.match(at(must(await stage.client.get(path)), 'metadata', 'ownerReferences'), [{ name: 'killed' }]);
 });
 
 t.test('ended before the owner was set: the next apply sets it', async (t) => {
