@@ -147,6 +147,63 @@ t.test('--confirm shows the plan; what would be refused is not created', async (
   t.notOk(all.includes('unanswered') || all.includes('unwanted'));
 });
 
+const hasScript = /util-linux/.test(
+  spawnSync('script', ['--version'], { encoding: 'utf8', env: { PATH: shellPath } }).stdout ?? '',
+);
+const needsScript = hasScript ? {} : { skip: 'needs script of util-linux' };
+
+/** As typed at a terminal, which `script` makes: what it prints there, and its exit code. Without `answer` it must not ask. */
+async function atTerminal(words: readonly string[], answer?: string) {
+  const line = ['janus', ...words].map((word) => `'${word}'`).join(' ');
+  const use = { node: 'script', bare: true, typing: true, env: { PATH: shellPath, TERM: 'xterm' } } as const;
+  const running = cli.start(['-qec', line, '/dev/null'], use);
+  if (answer !== undefined) {
+    await waitFor(() => running.out().includes('[y/N]') || running.process.exitCode !== null, `${line} to ask`);
+    running.process.stdin?.write(`${answer}\r`);
+  }
+  const { code, out } = await running.finished;
+  t.equal(out.includes('[y/N]'), answer !== undefined, line);
+  return { code, out };
+}
+
+t.test('at a terminal apply --confirm, undo, abort and retry ask; no answer but yes writes anything', needsScript, async (t) => {
+  await createConfigMaps(stage, ['asked']);
+  const file = fileOf('asked', [change('Update', 'asked', configMap('asked'))]);
+  const waiting = fileOf('asked-waits', [{ ...change('Create', 'asked-waits', configMap('asked-waits')), gate: never }]);
+  const annotations = async (name: string) => JSON.stringify(at(await stage.read(name), 'metadata', 'annotations') ?? {});
+  const isUnasked = async (name: string) => t.notMatch(await annotations(name), /rollback/, `${name}: nothing was written`);
+
+  const apply = ['apply', '-f', file, '--confirm'];
+  t.match(await atTerminal(apply, 'n'), {
+    code: 1,
+    out: /Create this Transaction of 1 changes .*The Transaction is not created/s,
+  });
+  t.equal((await stage.client.get(`${transactionsPath}/asked`)).code, 404);
+  t.match(await atTerminal(apply, 'y'), { code: 0, out: /asked created/ });
+  await stage.phase('asked', 'Committed');
+  await stage.finished('asked');
+
+  t.match(await atTerminal(['undo', 'asked', ...where], ''), { code: 1, out: /Undo asked\? 1 change .*Nothing was changed\./s });
+  await isUnasked('asked');
+  must(await stage.client.patch(stage.path('configmaps/asked'), { data: { color: 'violet' } }));
+  t.match(await atTerminal(['undo', 'asked', ...where, '--wait'], 'YES'), { code: 4, out: /undo requested/ });
+
+  const retry = ['retry', 'asked', ...where];
+  t.match(await atTerminal(retry, 'n'), { code: 1, out: /Try again to restore 1 object of asked\?.*Nothing was changed\./s });
+  t.match(await janus(...retry), { code: 64, err: /nobody can answer: give --yes/ });
+  t.notMatch(await annotations('asked'), /retry-rollback/);
+  t.match(await atTerminal(retry, 'y'), { code: 0, out: /retry requested/ });
+  t.match(await annotations('asked'), /retry-rollback/);
+
+  t.match(await janus('apply', '-f', waiting), { code: 0 });
+  const abort = ['abort', 'asked-waits', ...where];
+  t.match(await atTerminal(abort, 'nonsense'), { code: 1, out: /Stop asked-waits .*Nothing was changed\./s });
+  t.match(await janus(...abort), { code: 64, err: /nobody can answer: give --yes/ });
+  await isUnasked('asked-waits');
+  t.match(await atTerminal([...abort, '--yes']), { code: 0, out: /abort requested/ });
+  t.match(await stage.finished('asked-waits'), { phase: 'RolledBack' });
+});
+
 t.test('--gate waits for all at the end; --recreate-immutable recreates', async (t) => {
   const labels = { app: 'idle' };
   const template = { metadata: { labels }, spec: { containers: [{ name: 'one', image: 'one' }] } };

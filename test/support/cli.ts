@@ -24,6 +24,8 @@ interface Running {
 interface Use {
   readonly env?: Readonly<Record<string, string>>;
   readonly input?: string;
+  /** Its standard input stays open: the test types into it. */
+  readonly typing?: true;
   /** Another of its programs. */
   readonly program?: string;
   /** Another Node than that of JANUS_CLI_NODE, or of the tests. */
@@ -58,7 +60,7 @@ export async function openCli(t: Teardown, kubeconfig?: string): Promise<Cli> {
   for (const program of programs) symlinkSync(join(folder, 'bin', `${program}.js`), join(bin, program));
   const start: Cli['start'] = (
     words,
-    { env = {}, input, program = 'janus', node = process.env.JANUS_CLI_NODE ?? process.execPath, bare } = {},
+    { env = {}, input, typing, program = 'janus', node = process.env.JANUS_CLI_NODE ?? process.execPath, bare } = {},
   ) => {
     const own = {
       PATH: `${bin}:${dirname(node)}:/usr/bin:/bin`,
@@ -75,7 +77,7 @@ export async function openCli(t: Teardown, kubeconfig?: string): Promise<Cli> {
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
       texts.err += text;
     });
-    child.stdin.end(input);
+    if (typing !== true) child.stdin.end(input);
     const finished = new Promise<Finished>((resolve, reject) => {
       child.on('error', reject);
       child.on('close', (code) => resolve({ code, ...texts }));
