@@ -6,7 +6,7 @@ import t, { type Test } from 'tap';
 import { parse } from 'yaml';
 import { at, isList, type JsonObject, textAt } from '../../hooks/model/json.ts';
 import { openCli } from '../support/cli.ts';
-import { must, waitFor } from '../support/client.ts';
+import { freeNamespace, must, waitFor } from '../support/client.ts';
 import { accountKubeconfig } from '../support/engine-identity.ts';
 import { pathWithKubectl } from '../support/kubectl.ts';
 import { account, startStage } from '../support/stage.ts';
@@ -320,6 +320,48 @@ t.test('list, history, status and version', async (t) => {
     code: 0,
     out: /^client \d+\.\d+\.\d+\nengine unknown: Deployment janus-system\/janus cannot be read \(NotFound\)/,
   });
+});
+
+t.test('the version of the engine: equal, another, none, not readable', async (t) => {
+  const { version } = JSON.parse(readFileSync(join(cli.folder, 'package.json'), 'utf8'));
+  const labels = { app: 'janus' };
+  const deployment = (image: string) => ({
+    metadata: { name: 'janus' },
+    spec: {
+      ...{ replicas: 0, selector: { matchLabels: labels } },
+      template: { metadata: { labels }, spec: { containers: [{ name: 'hook', image }] } },
+    },
+  });
+  const namespace = await freeNamespace(stage.client, 'engine', t);
+  const engine = ['--engine-namespace', namespace];
+  const plan = ['plan', '-f', fileOf('versions', [change('Create', 'versions', configMap('versions'))]), ...engine];
+  const collection = `/apis/apps/v1/namespaces/${namespace}/deployments`;
+  const path = `${collection}/janus`;
+  const warning = /^This program is version .* the engine .*: they may come to other verdicts\.$/m;
+  must(await stage.client.create(collection, deployment('registry.example/janus:0')));
+  for (const [image, said, isWarned] of [
+    [`registry.example:5000/janus:${version}`, version, false],
+    ['registry.example/janus:99.1.0', '99.1.0', true],
+    [`registry.example/janus:99.2.0@sha256:${'0'.repeat(64)}`, '99.2.0', true],
+    ['registry.example:5000/janus', `unknown: Deployment ${namespace}/janus has no image with a version`, false],
+  ] as const) {
+    must(await stage.client.patch(path, deployment(image)));
+    t.match(await janus('version', ...engine), { code: 0, out: `client ${version}\nengine ${said}\n`, err: /^$/ }, image);
+    const { code, out, err } = await janus(...plan);
+    t.equal(code, 1, err);
+    t.equal(warning.test(err), isWarned, err);
+    if (isWarned) t.match(err, `version ${version}, the engine ${said}:`);
+    t.equal(out.includes('(engine '), !said.startsWith('unknown'), image);
+  }
+  must(await stage.client.delete(path));
+  const absent = await janus(...plan);
+  t.match(absent, { code: 1, err: /^$/ }, 'no engine, no warning');
+  t.match(await janus('version', ...engine), { code: 0, out: /\nengine unknown: .*janus cannot be read \(NotFound\)\n$/ });
+  const rules = [{ apiGroups: ['tx.janus.io'], resources: ['transactions'], verbs: ['get', 'list', 'watch'] }];
+  const env = { KUBECONFIG: await reader(t, 'versions-viewer', rules) };
+  const unreadable = await cli.run(['version', ...engine], { env });
+  t.match(unreadable, { code: 0, out: /\nengine unknown: .*janus cannot be read \(Forbidden\)\n$/, err: /^$/ });
+  t.match(await cli.run(['version', '--client', ...engine], { env }), { code: 0, out: `client ${version}\n` });
 });
 
 t.test('--kubeconfig, --context and -n choose as they do for kubectl', async (t) => {
