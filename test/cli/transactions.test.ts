@@ -457,6 +457,28 @@ t.test('names are completed, for kubectl too', async (t) => {
   t.match(await janus('completion', 'csh'), { code: 64 });
 });
 
+t.test('the script for PowerShell, which no test runs, is whole', async (t) => {
+  const { out } = await janus('completion', 'powershell');
+  t.match(
+    out,
+    /^Register-ArgumentCompleter -Native -CommandName janus -ScriptBlock \{\n {2}param\(\$word, \$line, \$position\)\n/,
+  );
+  t.match(out, /^ {2}janus __complete @words 2>\$null \| Where-Object \{ \$_ -notmatch '\^:' \}/m);
+  t.match(out, '-split "`t", 2', 'a tab, as PowerShell writes it');
+  // What is quoted may hold anything; what remains opens and closes in turn.
+  const bare = out.replaceAll(/'[^'\n]*'|"[^"\n]*"/g, '');
+  t.notMatch(bare, /['"]/, 'every quote is closed');
+  const open: string[] = [];
+  const pairs: Readonly<Record<string, string>> = { ')': '(', '}': '{', ']': '[' };
+  for (const sign of bare.match(/[(){}[\]]/g) ?? [])
+    if (pairs[sign] === undefined) open.push(sign);
+    else t.equal(open.pop(), pairs[sign], sign);
+  t.same(open, []);
+  const given = [...out.matchAll(/\$(\w+)/g)].map(([, name = '']) => name);
+  const known = ['word', 'line', 'position', 'words', 'name', 'text', '_', 'null'];
+  t.same(new Set(given), new Set(known), 'each variable is a parameter, or set');
+});
+
 /** Scripts that print what a shell offers for these words, the last of them begun. */
 const shells: Readonly<Record<string, (words: readonly string[]) => readonly string[]>> = {
   bash: (words) => [
