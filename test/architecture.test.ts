@@ -1,5 +1,6 @@
 // Who may import whom, what is pure, and what a file may be named and measure: by reading the sources. Each rule is tried on a
 // made-up source that it must refuse and on one that it must accept, so that it is known to be able to fail.
+import { readFileSync } from 'node:fs';
 import t from 'tap';
 import {
   adapterSeesThePortOnly,
@@ -9,6 +10,7 @@ import {
   engineStandsAlone,
   everyFileHasAUnit,
   filesAreShort,
+  importedByCli,
   longestFile,
   noBarrels,
   noCycles,
@@ -20,6 +22,7 @@ import {
   pureIsPure,
   type Rule,
   registrySeesItsPortOnly,
+  seenByCli,
   serverSeesTheSeamOnly,
   showIsPure,
   showSeesValuesOnly,
@@ -137,8 +140,19 @@ const rows: readonly Row[] = [
       ['cli/command/a.ts', "import { decide } from '../../hooks/decide/decide.ts';"],
       ['cli/cluster/a.ts', "import { createSync } from '../../hooks/sync.ts';"],
       ['cli/show/a.ts', "import type { Config } from '../../server/config.ts';"],
+      ['cli/run/a.ts', "import { needsOf } from '../../hooks/checks/permissions.ts';"],
+      ['cli/run/b.ts', "import { merge } from '../../hooks/content/merge.ts';"],
+      ['cli/run/c.ts', "import { survey } from '../../hooks/inspect/survey.ts';"],
+      ['cli/run/d.ts', "import type { Reply } from '../../hooks/call.ts';"],
+      ['cli/input/a.ts', "import { createYamlThread } from '../../server/yaml-thread.ts';"],
+      ['cli/input/b.ts', "import { bounds } from '../../server/manifests/bounds.ts';"],
+      ['cli/cluster/b.ts', "import { createExpressions } from '../../server/expressions/expressions.ts';"],
     ],
     accepted: [
+      ['cli/input/a.ts', "import { readYaml } from '../../server/yaml.ts';"],
+      ['cli/cluster/b.ts', "import { manifestsInProcess } from '../../server/manifests/yaml-text.ts';"],
+      ['cli/cluster/c.ts', "const { compile } = await import('../../server/expressions/program.ts');"],
+      ['cli/run/a.ts', "import { version } from '../../package.json' with { type: 'json' };"],
       [
         'cli/cluster/a.ts',
         "import { Watch } from '@kubernetes/client-node/dist/watch.js';\nimport type { Reader } from '../../hooks/cluster.ts';\nimport type { Plan } from '../../hooks/inspection.ts';\nimport { createCluster } from '../../server/kubernetes/cluster.ts';\nimport { at } from '../../hooks/model/json.ts';\nimport { mostChanges } from '../../schemas/transaction-spec.ts';",
@@ -305,6 +319,23 @@ for (const row of rows) {
     t.same(row.rule(sources), [], 'the sources obey it');
   });
 }
+
+t.test('what the command line may import is what its decision lists, and what it needs', async (t) => {
+  const decision = readFileSync('docs/decisions/0039-a-bundle-for-the-cli.md', 'utf8');
+  const listed = [...decision.matchAll(/^\| `([^`]+)` +\| \S/gm)].map(([, name]) => name);
+  t.same([...listed].sort(), [...seenByCli].sort());
+  t.same(importedByCli(sources), seenByCli, 'none is needless');
+});
+
+const allWrites = ['createTransaction', 'createContentSecret', 'ownContentSecret', 'annotate'];
+
+t.test('the command line writes a Transaction, its content Secret, the owner of that, and an annotation', async (t) => {
+  const [writes] = sources.filter(({ path }) => path === 'cli/cluster/writes.ts');
+  const functions = [...(writes?.text ?? '').matchAll(/^export (?:async )?function (\w+)/gm)].map(([, name]) => name);
+  t.same(functions, allWrites);
+  const sent = [...(writes?.text ?? '').matchAll(/transport\.request\(\{ method: '(\w+)'/g)].map(([, method]) => method);
+  t.same(sent, ['POST', 'POST', 'PATCH', 'PATCH'], 'one request in each');
+});
 
 t.test('the table of stages itself goes leftward', async (t) => {
   for (const [index, { name, sees }] of units.entries()) {

@@ -85,24 +85,24 @@ export const serverSeesTheSeamOnly: Rule = (sources) =>
   );
 
 const cli = folder('cli');
-const isSchema = folder('schemas');
 /** The entrances to the engine for the command line. */
-const inspections = ['hooks/cluster.ts', 'hooks/call.ts', 'hooks/inspect.ts', 'hooks/inspection.ts'];
+const inspections = ['hooks/cluster.ts', 'hooks/inspect.ts', 'hooks/inspection.ts'];
 /** What reads texts of users without a thread. */
 const readers = ['server/yaml.ts', 'server/manifests/yaml-text.ts', 'server/expressions/program.ts'];
-const manifestOfPackage = 'package.json';
+/** All that cli/ may import beside itself, files and folders: the table of docs/decisions/0039-a-bundle-for-the-cli.md. */
+export const seenByCli = [...inspections, 'hooks/model', 'server/kubernetes', 'schemas', ...readers, 'package.json'];
+
+/** Those of them that an import of cli/ leads to. */
+export function importedByCli(sources: readonly Source[]): readonly string[] {
+  const targets = edgesOf(sources.filter(({ path }) => cli(path))).map(({ to }) => to);
+  return seenByCli.filter((seen) => targets.some((to) => to === seen || folder(seen)(to)));
+}
 
 export const cliSeesTheSeamOnly: Rule = (sources) =>
   refuse(
     sources.filter(({ path }) => cli(path)),
-    ({ to, isPackage }) =>
-      !isPackage &&
-      !cli(to) &&
-      ![...inspections, ...readers, manifestOfPackage].includes(to) &&
-      !isModel(to) &&
-      !kubernetes(to) &&
-      !isSchema(to),
-    `cli/ sees only ${inspections.join(', ')}, hooks/model, server/kubernetes, ${readers.join(', ')} and schemas`,
+    ({ to, isPackage }) => !isPackage && !cli(to) && !seenByCli.some((seen) => to === seen || folder(seen)(to)),
+    `cli/ sees only ${seenByCli.join(', ')}`,
   );
 
 export const nothingNeedsTheCli: Rule = (sources) =>
