@@ -6,6 +6,7 @@ import { staticFaults } from './checks/validity.ts';
 import { autoscalersOf } from './inspect/autoscalers.ts';
 import { heldLocks, plannedChange } from './inspect/changes.ts';
 import { mayQuoteSecrets, printed } from './inspect/printed.ts';
+import { saidOfUndo } from './inspect/rights.ts';
 import { statesOf } from './inspect/states.ts';
 import { survey } from './inspect/survey.ts';
 import type { ChangeStates, Finding, Plan, PlanParts, StatesParts } from './inspection.ts';
@@ -34,11 +35,13 @@ export async function plan(parts: PlanParts, object: JsonObject): Promise<Plan> 
   const { transaction, refusal, also, trouble, gaps, needs, locks, unseen, now, prepared } = found;
   const scaled = await autoscalersOf(parts, found);
   const { namespace, name, serviceAccountName } = transaction;
+  const ofUndo = saidOfUndo(gaps, `${namespace}/${serviceAccountName}`);
+  const marked = (one: Fault): Finding => ({ ...finding(one), ...(ofUndo.has(one.message) ? { for: 'undo' } : {}) });
   return {
     ...{ namespace, name, serviceAccountName, exact: parts.actAs === 'serviceAccount', gaps, needs },
     verdict: refusal.length > 0 ? 'refused' : trouble !== undefined ? 'unknown' : 'accepted',
-    refusal: refusal.map(finding),
-    also: also.map(finding),
+    refusal: refusal.map(marked),
+    also: also.map(marked),
     ...(trouble === undefined ? {} : { trouble }),
     changes: prepared.map((one) => plannedChange(one, transaction, scaled.items)),
     locks: heldLocks(locks, prepared, transaction, now),

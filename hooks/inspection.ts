@@ -10,6 +10,8 @@ export interface Finding {
   readonly index?: number;
   readonly reason: string;
   readonly message: string;
+  /** A permission is missing that only the undo needs. */
+  readonly for?: 'undo';
 }
 
 /** `hidden`: of a Secret, or sealed by the engine. */

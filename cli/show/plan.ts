@@ -101,13 +101,7 @@ function detail(change: PlannedChange, style: Style): readonly string[] {
 
 function verdict(plan: Plan, { style, program }: Setting): readonly string[] {
   const { refusal, also, trouble, verdict: found, gaps } = plan;
-  const forUndo = gaps.filter((gap) => gap.for === 'undo').length;
-  const hint =
-    gaps.length === 0
-      ? []
-      : [
-          `             ${program} rbac with the same files prints the Role.${forUndo === 0 ? '' : ` (${count(forUndo, 'permission')} for the undo alone)`}`,
-        ];
+  const hint = gaps.length === 0 ? [] : [`             ${program} rbac with the same files prints the Role.`];
   if (found === 'unknown')
     return [paint(style, 'red', 'Whether the engine would refuse it is unknown:'), `  ${clean(trouble ?? '')}`, ...hint];
   if (found === 'accepted') return hint;
@@ -120,8 +114,9 @@ function verdict(plan: Plan, { style, program }: Setting): readonly string[] {
   ];
 }
 
-function findingLine({ reason, message }: Finding): string {
-  return `  ${reason.padEnd(9)}  ${clean(message)}`;
+function findingLine(found: Finding): string {
+  const { reason, message } = found;
+  return `  ${reason.padEnd(9)}  ${clean(message)}${found.for === 'undo' ? '   (needed for the undo)' : ''}`;
 }
 
 function ownerLines({ target, owners }: PlannedChange): readonly string[] {

@@ -69,15 +69,18 @@ function questionsOfWay({ resolved, way, approximate }: Decided): readonly Asked
 }
 
 function grouped(resolved: readonly Resolved[], ask: (one: Resolved) => readonly Asked[]): readonly Need[] {
-  const needs = new Map<string, Need>();
-  for (const one of resolved) {
-    for (const { question, purpose } of ask(one)) {
-      const key = JSON.stringify(question);
-      const known = needs.get(key);
-      needs.set(key, { question, by: [...(known?.by ?? []), one], purpose: known?.purpose === 'change' ? 'change' : purpose });
-    }
-  }
-  return [...needs.values()];
+  return merged(resolved.flatMap((one) => ask(one).map((need): Need => ({ ...need, by: [one] }))));
+}
+
+/** Each permission once. What a change needs is not needed by an undo alone, whichever of them comes first. */
+export function merged(needs: readonly Need[]): readonly Need[] {
+  const groups = Map.groupBy(needs, ({ question }) => JSON.stringify(question));
+  return [...groups.values()].flatMap((same) => {
+    const [first] = same;
+    if (first === undefined) return [];
+    const purpose = same.some((need) => need.purpose === 'change') ? 'change' : 'undo';
+    return [{ question: first.question, by: [...new Set(same.flatMap(({ by }) => by))], purpose } as const];
+  });
 }
 
 function asked(resolved: Resolved, verbs: readonly string[], purpose: Purpose): readonly Asked[] {

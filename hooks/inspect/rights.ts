@@ -1,5 +1,5 @@
 // The permissions of a plan: all that are needed, and those that are missing.
-import { type Need, needsOf, needsOfSources, needsOfWays } from '../checks/permissions.ts';
+import { gapFaults, merged, type Need, needsOf, needsOfSources, needsOfWays } from '../checks/permissions.ts';
 import type { AccessQuestion } from '../cluster.ts';
 import type { Gap } from '../inspection.ts';
 import { reviewAccess } from '../observe/access.ts';
@@ -12,12 +12,7 @@ export async function needsOfAll(context: LockContext, prepared: readonly Prepar
   // A dry run that has passed shows a right, and does not make it needless.
   const ways = needsOfWays(prepared.map((one) => ({ ...one, approximate: true })));
   const sources = needsOfSources(context.transaction).map((question): Need => ({ question, by: [], purpose: 'change' }));
-  const known = new Map<string, Need>();
-  for (const need of [...sources, ...needsOf(resolved), ...ways]) {
-    const key = JSON.stringify(need.question);
-    known.set(key, known.get(key) ?? need);
-  }
-  return [...known.values()];
+  return merged([...sources, ...needsOf(resolved), ...ways]);
 }
 
 /** What was not answered is no gap: the verdict says so. */
@@ -30,6 +25,12 @@ export async function gapsOf(context: LockContext, needs: readonly Need[]): Prom
     return access.kind === 'reviewed' ? access.gaps.map((question) => ({ question, for: purpose })) : [];
   };
   return [...(await missing('change')), ...(await missing('undo'))];
+}
+
+/** What the faults say that name a permission which only the undo needs. `account` as namespace/name. */
+export function saidOfUndo(gaps: readonly Gap[], account: string): ReadonlySet<string> {
+  const questions = gaps.filter((gap) => gap.for === 'undo').map(({ question }) => question);
+  return new Set(gapFaults(questions, account).map(({ message }) => message));
 }
 
 /** Whether the gap, which may be one of a single name, is one of this need. */

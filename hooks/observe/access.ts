@@ -25,7 +25,9 @@ export async function reviewAccess(context: AccessContext, needs: readonly Need[
   );
   if (general.kind === 'trouble') return general;
   const denied = needs.filter(({ question }) => general.gaps.includes(question));
-  const named = denied.flatMap(({ question, by }) => by.map(({ target }) => byName(question, target.name) ?? question));
+  const named = denied.flatMap(({ question, by }) =>
+    by.length === 0 ? [question] : by.map(({ target }) => byName(question, target.name) ?? question),
+  );
   return named.length === 0 ? general : ask(context, [...new Set(named)]);
 }
 

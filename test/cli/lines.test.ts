@@ -23,7 +23,7 @@ import { codeOfEnd, isOver } from '../../cli/show/end.ts';
 import { fieldFile, fieldLines } from '../../cli/show/fields.ts';
 import { formatted } from '../../cli/show/formats.ts';
 import { newsOf } from '../../cli/show/news.ts';
-import { planDocument } from '../../cli/show/plan.ts';
+import { planDocument, planLines } from '../../cli/show/plan.ts';
 import { requests } from '../../cli/show/requests.ts';
 import { rolesOf, warningsOf } from '../../cli/show/roles.ts';
 import { styleFor } from '../../cli/show/style.ts';
@@ -148,6 +148,25 @@ t.test('a plan as data has every digit', async (t) => {
   const found = planned('Widget', 'one', [{ path: 'spec.size', after: { kind: 'value', value } }]);
   for (const format of ['json', 'yaml'])
     t.match(formatted([planDocument(plan([], [found]))], format), /"?value"?: 9007199254740993\n/, format);
+});
+
+t.test('a permission that only the undo needs is said to be', async (t) => {
+  const message = 'ServiceAccount shop/deployer may not delete configmaps in namespace shop';
+  const gap = { question: { verb: 'delete', group: '', resource: 'configmaps', namespace: 'shop' }, for: 'undo' } as const;
+  const refusal = [
+    { reason: 'Forbidden', message, for: 'undo' },
+    { reason: 'Forbidden', message: 'other' },
+  ] as const;
+  const setting = { style: plain, engine: '', program: 'janus', code: 2, isBrief: false };
+  const lines = planLines(plan([], [], { verdict: 'refused', refusal, gaps: [gap] }), setting);
+  t.same(
+    lines.filter((line) => /Forbidden|rbac/.test(line)),
+    [
+      `  Forbidden  ${message}   (needed for the undo)`,
+      '  Forbidden  other',
+      '             janus rbac with the same files prints the Role.',
+    ],
+  );
 });
 
 t.test('Roles are named after the Transaction, so that those of another one stay', async (t) => {

@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { Ajv } from 'ajv';
 import t from 'tap';
+import { parse } from 'yaml';
 import { plan } from '../../hooks/inspect.ts';
 import type { Plan } from '../../hooks/inspection.ts';
 import { at, isList, type Json, type JsonObject, parseJson, textAt } from '../../hooks/model/json.ts';
@@ -231,6 +232,52 @@ t.test('refusals quote no value of a Secret', async (t) => {
   const shapeless = { ...change('Create', 'odd', content, secret), gate: secrets.refused };
   const refused = await planOf(transactionOf('shapeless', [shapeless], { timeout: secrets.label }));
   t.match(refused.plan, { verdict: 'refused', refusal: [{ reason: 'Invalid' }] });
+});
+
+t.test('permissions that are missing, for the change and for the undo', async (t) => {
+  const name = 'limited';
+  const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name };
+  const rules = [{ apiGroups: [''], resources: ['configmaps'], verbs: ['get', 'create'] }];
+  must(await client.create(path('serviceaccounts'), { metadata: { name } }));
+  must(await client.create(path('rbac.authorization.k8s.io/v1/roles'), { metadata: { name }, rules }));
+  const subjects = [{ kind: 'ServiceAccount', name, namespace }];
+  must(await client.create(path('rbac.authorization.k8s.io/v1/rolebindings'), { metadata: { name }, roleRef, subjects }));
+  const by = { serviceAccountName: name };
+  const fresh = change('Create', 'fresh', { data: { a: '1' } });
+  const lacking = transactionOf('lacking', [fresh], by);
+  const parts = planParts(t, plane);
+  await waitFor(async () => (await plan(parts, lacking)).gaps.length === 1, 'the Role to count');
+  const place = { group: '', resource: 'configmaps', namespace };
+  const forUndo = { question: { ...place, verb: 'delete', name: 'fresh' }, for: 'undo' };
+  const said = `ServiceAccount ${namespace}/${name} may not delete configmaps "fresh" in namespace ${namespace}`;
+  const found = await planOf(lacking);
+  t.equal(found.code, 2);
+  t.match(found.plan, { verdict: 'refused', gaps: [forUndo], refusal: [{ reason: 'Forbidden', message: said, for: 'undo' }] });
+  const words = ['plan', '-f', terminal.file('lacking.json', lacking)];
+  const { stdout } = await terminal.type(words, planner);
+  t.ok(stdout.includes(`\n  Forbidden  ${said}   (needed for the undo)\n`), stdout);
+  const yaml = await terminal.type([...words, '-o', 'yaml'], planner);
+  t.same(parse(yaml.stdout), found.plan, 'the same as YAML');
+
+  const sourced = {
+    ...{ type: 'Apply', target: { apiVersion: 'v1', kind: 'Secret', name: 'sourced' } },
+    contentFrom: { secretKeyRef: { name: 'contents', key: 'x' } },
+  };
+  const more = await planOf(transactionOf('lacking-more', [fresh, sourced, change('Delete', 'same')], by));
+  const gaps = at(more.plan, 'gaps') as readonly Json[];
+  const told = gaps.map((gap) => [at(gap, 'for'), ...['verb', 'resource', 'name'].map((key) => at(gap, 'question', key) ?? '')]);
+  t.same(
+    told.map((one) => one.join(' ')).sort(),
+    [
+      'change delete configmaps fresh',
+      'change delete configmaps same',
+      'change get secrets contents',
+      'change get secrets sourced',
+      'change patch secrets sourced',
+      'undo update configmaps same',
+    ],
+    'what a change needs is not called the need of the undo',
+  );
 });
 
 t.test('the faults of later stages', async (t) => {

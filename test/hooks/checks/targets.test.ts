@@ -2,7 +2,7 @@
 import t from 'tap';
 import { resourceFromChanged, resourceFromCreated } from '../../../hooks/checks/defined.ts';
 import { whyIrreversible } from '../../../hooks/checks/one-way.ts';
-import { byName, gapFaults, needsOf } from '../../../hooks/checks/permissions.ts';
+import { byName, gapFaults, merged, needsOf } from '../../../hooks/checks/permissions.ts';
 import { namespaceCreator, type Resolved, targetFaults, targetOf } from '../../../hooks/checks/targets.ts';
 import type { AccessQuestion, Resource } from '../../../hooks/cluster.ts';
 import type { ChangeType } from '../../../hooks/model/change.ts';
@@ -213,6 +213,20 @@ t.test('one question for each verb, resource and namespace', async (t) => {
   t.equal(asked.length, 3);
   t.ok(asked.every(({ by }) => by.length === 500));
   t.equal(needsOf([...many, resolved(500, 'ConfigMap elsewhere/a')]).length, 6);
+});
+
+t.test('what a change needs is not needed by the undo alone', async (t) => {
+  const [gone, made] = [resolved(0, 'ConfigMap gone', {}, 'Delete'), resolved(1, 'ConfigMap made', {}, 'Create')];
+  const lists = [needsOf([gone]), needsOf([made])];
+  for (const needs of [lists, lists.toReversed()]) {
+    const all = merged(needs.flat());
+    t.match(
+      all.filter(({ question: { verb } }) => ['create', 'delete'].includes(verb)),
+      [{ purpose: 'change' }, { purpose: 'change' }],
+    );
+    t.same(new Set(all.find(({ question: { verb } }) => verb === 'create')?.by), new Set([gone, made]));
+    t.equal(all.find(({ question: { verb } }) => verb === 'update')?.purpose, 'undo');
+  }
 });
 
 t.test('by name is asked where there is a name yet', async (t) => {
