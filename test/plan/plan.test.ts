@@ -4,8 +4,9 @@ import { readFileSync } from 'node:fs';
 import { Ajv } from 'ajv';
 import t from 'tap';
 import { parse } from 'yaml';
+import { codeOf } from '../../cli/run/plan.ts';
 import { plan } from '../../hooks/inspect.ts';
-import type { Plan } from '../../hooks/inspection.ts';
+import type { OwnerCode, Plan } from '../../hooks/inspection.ts';
 import { at, isList, type Json, type JsonObject, parseJson, textAt } from '../../hooks/model/json.ts';
 import schema from '../../schemas/plan.schema.json' with { type: 'json' };
 import { startControlPlane } from '../controlplane/start.ts';
@@ -123,6 +124,8 @@ must(
   }),
 );
 
+const green = { data: { color: 'green' } };
+const ownerCodes = schema.definitions.change.properties.owners.items.properties.code.enum;
 const web = { apiVersion: 'apps/v1', kind: 'Deployment' };
 const image = { spec: { replicas: 2, template: { spec: { containers: [{ name: 'web', image: 'nginx:1.29' }] } } } };
 const release = transactionOf('release', [
@@ -307,6 +310,52 @@ t.test('a lock that another Transaction holds', async (t) => {
   t.match(waits.plan, { verdict: 'accepted', locks: [{ index: 0, holder: `${namespace}/holder` }] });
   const refused = await planOf(transactionOf('refused', wanted, { lockWait: '0s' }));
   t.match(refused.plan, { verdict: 'refused', refusal: [{ reason: 'LockHeld' }] });
+});
+
+t.test('each owner that will act against a change, and --strict', async (t) => {
+  const uid = textAt(must(await client.get(path('configmaps/same'))), 'metadata', 'uid') ?? '';
+  const tracking = 'argocd.argoproj.io/tracking-id';
+  const flux = 'toolkit.fluxcd.io/name';
+  const signs: readonly (readonly [name: string, code: OwnerCode, JsonObject, RegExp])[] = [
+    ['argo', 'ArgoCD', { annotations: { [tracking]: 'web:/ConfigMap:shop/argo' } }, /change its source, or disable auto-sync/],
+    ['kustomization', 'Flux', { labels: { [`kustomize.${flux}`]: 'web' } }, /Kustomization web applies .* suspend it first/],
+    ['helm-release', 'Flux', { labels: { [`helm.${flux}`]: 'web' } }, /HelmRelease web applies .* suspend it first/],
+    [
+      'helm',
+      'Helm',
+      { labels: { 'app.kubernetes.io/managed-by': 'Helm' }, annotations: { 'meta.helm.sh/release-name': 'web' } },
+      /release web manages it: the next upgrade may set it back/,
+    ],
+    [
+      'controlled',
+      'Controller',
+      { ownerReferences: [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'same', uid, controller: true }] },
+      /ConfigMap same owns it and writes it again: change the owner/,
+    ],
+  ];
+  for (const [name, , metadata] of signs)
+    must(await client.create(path('configmaps'), { metadata: { name: `owned-${name}`, ...metadata }, data: { color: 'blue' } }));
+  const argo = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'owned-argo-applied' }, data: { color: 'blue' } };
+  must(await client.apply(path('configmaps/owned-argo-applied'), argo, { fieldManager: 'argocd-controller' }));
+  const rows = [
+    ...signs.map(([name, code, , sentence]) => [change('Patch', `owned-${name}`, green), code, sentence] as const),
+    [change('Patch', 'owned-argo-applied', green), 'ArgoCD', /Argo CD tracks it \(argocd-controller\)/],
+    [change('Patch', 'web', { spec: { replicas: 2 } }, web), 'HPA', /scaler scales it again: change the HorizontalPodAutoscaler/],
+  ] as const;
+  const parts = planParts(t, plane);
+  for (const [wanted, code, sentence] of rows) {
+    const found = await plan(parts, transactionOf('owned', [wanted]));
+    t.match(found.changes[0]?.owners.find((owner) => owner.code === code)?.sentence, sentence, code);
+    t.same([codeOf(found, false), codeOf(found, true)], [1, 2], code);
+  }
+  t.same(new Set(rows.map(([, code]) => code)), new Set(ownerCodes), 'every code of the schema');
+  const all = transactionOf(
+    'owned',
+    rows.map(([wanted]) => wanted),
+  );
+  const { code, plan: found } = await planOf(all, planner, ['--strict']);
+  t.equal(code, 2);
+  t.match(found, { verdict: 'accepted' });
 });
 
 t.test('users with fewer rights', async (t) => {
