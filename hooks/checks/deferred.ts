@@ -48,20 +48,20 @@ const rbac = 'rbac.authorization.k8s.io';
 const sent: readonly ChangeType[] = ['Create', 'Update', 'Patch'];
 const changed: readonly ChangeType[] = ['Update', 'Patch'];
 
-const rows: readonly Row[] = [
-  {
+export const rows = {
+  'a role and what binds it': {
     earlier: { kinds: [`${rbac}/Role`, `${rbac}/ClusterRole`], types: sent },
     later: { kinds: [`${rbac}/RoleBinding`, `${rbac}/ClusterRoleBinding`], types: ['Create', 'Update', 'Patch', 'Delete'] },
     relates: isRoleOf,
     answers: (failure, earlier, later) => isAbout(failure, 404, earlier.target.name) || isAbout(failure, 403, later.target.name),
   },
-  {
+  'a CRD and its instances': {
     earlier: { kinds: ['apiextensions.k8s.io/CustomResourceDefinition'], types: changed },
     later: { types: sent },
     relates: ({ target }, { resource }) => target.name === `${resource.plural}.${resource.group}`,
     answers: isOfSchema,
   },
-  {
+  'a quota': {
     // Quota. The engine reviews all plain permissions before, but not the right to grant rights: a 403 for an RBAC kind may mean
     // that, so these are left out.
     earlier: { types: ['Delete'] },
@@ -70,37 +70,37 @@ const rows: readonly Row[] = [
       isInNamespaceOf(earlier, later) && kindOf(earlier.resource) === kindOf(later.resource) && later.resource.group !== rbac,
     answers: isForbidden,
   },
-  {
+  'a node port': {
     earlier: { kinds: ['/Service'], types: ['Update', 'Patch', 'Delete'] },
     later: { kinds: ['/Service'], types: sent },
     relates: () => true,
     answers: ({ code, fields }) => code === 422 && fields.length > 0 && fields.every((field) => nodePort.test(field)),
   },
-  {
+  'a PriorityClass and a Pod': {
     earlier: { kinds: ['scheduling.k8s.io/PriorityClass'], types: ['Create'] },
     later: { kinds: ['/Pod'], types: ['Create'] },
     relates: ({ target }, { content }) => textAt(content, 'spec', 'priorityClassName') === target.name,
     answers: isForbidden,
   },
-  {
+  'a RuntimeClass and a Pod': {
     earlier: { kinds: ['node.k8s.io/RuntimeClass'], types: ['Create'] },
     later: { kinds: ['/Pod'], types: ['Create'] },
     relates: ({ target }, { content }) => textAt(content, 'spec', 'runtimeClassName') === target.name,
     answers: isForbidden,
   },
-  {
+  'a ServiceAccount and a Pod': {
     earlier: { kinds: ['/ServiceAccount'], types: ['Create'] },
     later: { kinds: ['/Pod'], types: ['Create'] },
     relates: (earlier, later) => isInNamespaceOf(earlier, later) && earlier.target.name === accountOf(later.content),
     answers: isForbidden,
   },
-];
+} satisfies Readonly<Record<string, Row>>;
 
 const nodePort = /^spec\.ports\[\d+\]\.nodePort$/;
 
 /** The first write of `before` that may remove the reason of the refusal; undefined if there is none. */
 export function removerOf(failure: Failure, later: Later, before: readonly Earlier[]): Earlier | undefined {
-  return before.find((earlier) => rows.some((row) => covers(row, failure, earlier, later)));
+  return before.find((earlier) => Object.values<Row>(rows).some((row) => covers(row, failure, earlier, later)));
 }
 
 function covers({ earlier, later, relates, answers }: Row, failure: Failure, before: Earlier, after: Later): boolean {

@@ -5,6 +5,7 @@ import { Ajv } from 'ajv';
 import t from 'tap';
 import { parse } from 'yaml';
 import { codeOf } from '../../cli/run/plan.ts';
+import { rows as deferredRows } from '../../hooks/checks/deferred.ts';
 import { plan } from '../../hooks/inspect.ts';
 import type { OwnerCode, Plan } from '../../hooks/inspection.ts';
 import { at, isList, type Json, type JsonObject, parseJson, textAt } from '../../hooks/model/json.ts';
@@ -12,13 +13,14 @@ import schema from '../../schemas/plan.schema.json' with { type: 'json' };
 import { startControlPlane } from '../controlplane/start.ts';
 import { connect, must, waitFor } from '../support/client.ts';
 import { planParts } from '../support/planning.ts';
+import { commit, itemsOf } from '../support/round-trip.ts';
 import { account, type Stage, startStage } from '../support/stage.ts';
-import { stepUntil } from '../support/stepping.ts';
+import { stepTo, stepToEnd, stepUntil } from '../support/stepping.ts';
 import { change, createConfigMaps } from '../support/targets.ts';
 import { canary, findings } from '../threats/canaries.ts';
 import { openTerminal } from './typed.ts';
 
-const plane = await startControlPlane({ audit: 'Request' });
+const plane = await startControlPlane({ audit: 'Request', serviceAccountAdmission: true });
 t.teardown(() => plane.stop());
 process.env.JANUS_TEST_KUBECONFIG = plane.kubeconfig;
 
@@ -376,6 +378,113 @@ t.test('users with fewer rights', async (t) => {
   const medium = await terminal.user('medium', [creates, impersonates]);
   const seen = await planOf(small, medium);
   t.match(seen.plan, { verdict: 'accepted', exact: true, unseen: [/ServiceAccount/, /Leases/] });
+});
+
+interface Pair {
+  readonly earlier: JsonObject;
+  readonly later: JsonObject;
+}
+
+const rbac = 'rbac.authorization.k8s.io';
+const containers = [{ name: 'main', image: 'example.org/main' }];
+const podOf = (name: string, spec: JsonObject): JsonObject =>
+  change('Create', name, { spec: { containers, ...spec } }, { kind: 'Pod' });
+
+/** For each row of the table, a change that only an earlier one makes possible, on objects that are made here. */
+const pairs: Readonly<Record<keyof typeof deferredRows, () => Promise<Pair>>> = {
+  'a role and what binds it': async () => {
+    const roleRef = { apiGroup: rbac, kind: 'Role', name: 'late' };
+    const subjects = [{ kind: 'ServiceAccount', name: 'default', namespace }];
+    const apiVersion = `${rbac}/v1`;
+    return {
+      earlier: change('Create', 'late', { rules: [] }, { apiVersion, kind: 'Role' }),
+      later: change('Create', 'late', { roleRef, subjects }, { apiVersion, kind: 'RoleBinding' }),
+    };
+  },
+  'a CRD and its instances': async () => {
+    const group = `${namespace}.example.org`;
+    const crd = (values: readonly string[]): JsonObject => {
+      const size = { type: 'object', properties: { size: { type: 'string', enum: values } } };
+      const schema = { openAPIV3Schema: { type: 'object', properties: { spec: size } } };
+      const names = { kind: 'Sized', plural: 'sizeds' };
+      return { spec: { group, names, scope: 'Namespaced', versions: [{ name: 'v1', served: true, storage: true, schema }] } };
+    };
+    const [crds, name] = ['/apis/apiextensions.k8s.io/v1/customresourcedefinitions', `sizeds.${group}`];
+    must(await client.create(crds, { metadata: { name }, ...crd(['small']) }));
+    t.teardown(() => client.delete(`${crds}/${name}`));
+    await waitFor(async () => (await client.get(path(`${group}/v1/sizeds`))).code === 200, 'the kind to be served');
+    const kind = { apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition' };
+    return {
+      earlier: change('Patch', name, crd(['small', 'large']), kind),
+      later: change('Create', 'one', { spec: { size: 'large' } }, { apiVersion: `${group}/v1`, kind: 'Sized' }),
+    };
+  },
+  'a quota': async () => {
+    const full = `${namespace}-full`;
+    must(await client.create('/api/v1/namespaces', { metadata: { name: full } }));
+    t.teardown(() => client.delete(`/api/v1/namespaces/${full}`));
+    const inFull = (suffix: string): string => `/api/v1/namespaces/${full}/${suffix}`;
+    must(await client.create(inFull('secrets'), { metadata: { name: 'old' } }));
+    must(await client.create(inFull('resourcequotas'), { metadata: { name: 'full' }, spec: { hard: { 'count/secrets': '1' } } }));
+    const used = async (): Promise<unknown> =>
+      at(must(await client.get(inFull('resourcequotas/full'))), 'status', 'used', 'count/secrets');
+    await waitFor(async () => (await used()) === '1', 'the quota to be counted');
+    const place = { kind: 'Secret', namespace: full };
+    return { earlier: change('Delete', 'old', undefined, place), later: change('Create', 'young', {}, place) };
+  },
+  'a node port': async () => {
+    const ports = (more: JsonObject): JsonObject => ({ type: 'NodePort', ports: [{ port: 80, ...more }] });
+    const had = must(await client.create(path('services'), { metadata: { name: 'had' }, spec: ports({}) }));
+    const [taken] = at(had, 'spec', 'ports') as readonly JsonObject[];
+    const spec = ports({ nodePort: at(taken, 'nodePort') as number });
+    const kind = { kind: 'Service' };
+    return { earlier: change('Delete', 'had', undefined, kind), later: change('Create', 'has', { spec }, kind) };
+  },
+  'a PriorityClass and a Pod': async () => {
+    const [name, kind] = [`${namespace}-priority`, { apiVersion: 'scheduling.k8s.io/v1', kind: 'PriorityClass' }];
+    return { earlier: change('Create', name, { value: 7 }, kind), later: podOf('important', { priorityClassName: name }) };
+  },
+  'a RuntimeClass and a Pod': async () => {
+    const [name, kind] = [`${namespace}-runtime`, { apiVersion: 'node.k8s.io/v1', kind: 'RuntimeClass' }];
+    return { earlier: change('Create', name, { handler: 'runc' }, kind), later: podOf('contained', { runtimeClassName: name }) };
+  },
+  'a ServiceAccount and a Pod': async () => ({
+    earlier: change('Create', 'runner', {}, { kind: 'ServiceAccount' }),
+    later: podOf('running', { serviceAccountName: 'runner' }),
+  }),
+};
+
+t.test('what an earlier change makes possible is deferred, and not refused', async (t) => {
+  await waitFor(async () => (await client.get(path('serviceaccounts/default'))).code === 200, 'the usual ServiceAccount');
+  t.same(Object.keys(pairs), Object.keys(deferredRows), 'each row of the table has a case');
+  const parts = planParts(t, plane);
+  const committed = ['a role and what binds it', 'a ServiceAccount and a Pod'];
+  for (const [index, [row, pair]] of Object.entries(pairs).entries())
+    await t.test(row, async (t) => {
+      const { earlier, later } = await pair();
+      const alone = await plan(parts, transactionOf('alone', [later]));
+      t.match(alone, { verdict: 'refused', refusal: [{ index: 0 }] }, 'alone it is refused');
+      const both = await plan(parts, transactionOf('both', [earlier, later]));
+      t.match(both, { verdict: 'accepted', refusal: [], also: [], gaps: [], changes: [{ deferred: false }, { deferred: true }] });
+      t.match(both.changes[1]?.note, /^its dry run was refused \(.*\) and is made again in its turn, after spec\.changes\[0\]/);
+      if (committed.includes(row)) await commit(stage, `deferred-${index}`, [earlier, later]);
+    });
+});
+
+// Here, for no other test runs on this API server: each Pod names the default PriorityClass.
+t.test('two changes take the default PriorityClass', async (t) => {
+  const classes = '/apis/scheduling.k8s.io/v1/priorityclasses';
+  const kind = { apiVersion: 'scheduling.k8s.io/v1', kind: 'PriorityClass' };
+  const names = ['one', 'two'].map((name) => `${namespace}-${name}`);
+  const changes = names.map((name) => change('Create', name, { value: 7, globalDefault: true }, kind));
+  t.match(await plan(planParts(t, plane), transactionOf('defaults', changes)), { verdict: 'accepted', refusal: [] });
+  await stage.transaction('defaults', changes);
+  await stepTo(stage, 'defaults', 'the first one to be applied', ({ status }) => at(itemsOf(status)[0], 'state') === 'Applied');
+  const second = { metadata: { name: `${namespace}-probe` }, value: 7, globalDefault: true };
+  const isRefused = async (): Promise<boolean> => (await client.create(classes, second, { dryRun: 'All' })).code === 403;
+  await waitFor(isRefused, 'the API server to know the default');
+  t.match((await stepToEnd(stage, 'defaults')).status, { phase: 'RolledBack' });
+  for (const name of names) t.equal((await client.get(`${classes}/${name}`)).code, 404);
 });
 
 function audited(stage: Stage): readonly Json[] {
