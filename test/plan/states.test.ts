@@ -1,6 +1,6 @@
 // `janus diff`, `lint` and `rbac` as typed, on the real API server.
 import { isDeepStrictEqual } from 'node:util';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { parseAllDocuments } from 'yaml';
 import { plan } from '../../hooks/inspect.ts';
 import { type JsonObject, textAt } from '../../hooks/model/json.ts';
@@ -145,6 +145,57 @@ t.test('rbac: what it prints is enough, and all of it is needed', async (t) => {
   t.equal(textAt(await stage.read('by-narrow'), 'status', 'phase'), 'Committed', 'and the Transaction passes');
   await step(stage, 'by-narrow');
 });
+
+t.test('rbac of what a dry run refuses: what is known of it is printed, and the rest is said', async (t) => {
+  await createConfigMaps(stage, ['labelled']);
+  must(await client.create(path('serviceaccounts'), { metadata: { name: 'tried' } }));
+  const labels = { metadata: { labels: { a: 'b!' } } };
+  const transaction = release('tried', [
+    change('Patch', 'labelled', { data: { color: 'green' } }),
+    change('Apply', 'odd', labels),
+    change('Create', 'odd', labels, { kind: 'Secret' }),
+  ]);
+  const words = ['rbac', '-f', terminal.file('tried.json', transaction)];
+  const printed = await terminal.type(words);
+  t.equal(printed.code, 0, printed.stderr);
+  for (const index of [1, 2])
+    t.match(printed.stderr, new RegExp(`^Not known of all changes: spec\\.changes\\[${index}\\].*dry run`, 'm'));
+  const [list] = parseAllDocuments(printed.stdout).map((one) => one.toJS() as { items: JsonObject[] });
+  const objects = list?.items ?? [];
+  const rights = objects.flatMap(rulesOf).map(({ resources, verbs }) => `${resources}: ${verbs}`);
+  t.same(rights, ['configmaps: get,patch,update', 'secrets: get,create,delete']);
+  for (const one of objects) must(await client.create(rbacCollection(one), one));
+  await planUntil(transaction, 'refused', []);
+  const found = await plan(parts, transaction);
+  t.match(found.refusal, [
+    { index: 1, reason: 'Invalid' },
+    { index: 2, reason: 'Invalid' },
+  ]);
+  t.match(found.also, []);
+
+  await unanswered(t, 'secrets');
+  const plain = terminal.file('plain.json', release('tried', [change('Create', 'plain', {}, { kind: 'Secret' })]));
+  const refused = await terminal.type(['rbac', '-f', plain]);
+  t.match(refused, { code: 1, stdout: '', stderr: /^janus: Not all permissions are known, and no Role is printed: / });
+});
+
+/** Requests that create these in the namespace have no answer: the webhook that the API server must ask is not there. */
+async function unanswered(t: Test, plural: string): Promise<void> {
+  const webhooks = '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations';
+  const name = `unanswered-${namespace}`;
+  const webhook = {
+    ...{ name: 'unanswered.test.janus.io', sideEffects: 'None', failurePolicy: 'Fail', admissionReviewVersions: ['v1'] },
+    clientConfig: { url: 'https://127.0.0.1:1/' },
+    namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': namespace } },
+    rules: [{ apiGroups: [''], apiVersions: ['v1'], resources: [plural], operations: ['CREATE'] }],
+  };
+  t.teardown(() => client.delete(`${webhooks}/${name}`));
+  must(await client.create(webhooks, { metadata: { name }, webhooks: [webhook] }));
+  await waitFor(
+    async () => (await client.create(path(plural), { metadata: { name: 'probe' } }, { dryRun: 'All' })).code === 500,
+    'the webhook to be asked',
+  );
+}
 
 /** Rights take effect a moment after they are written. */
 async function planUntil(transaction: JsonObject, verdict: string, gaps: readonly string[]): Promise<void> {
