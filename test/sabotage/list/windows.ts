@@ -43,6 +43,24 @@ export const inWindows: readonly Sabotage[] = [
     caughtBy: windows,
   },
   {
+    name: 'refused-is-unsent',
+    fault: 'a change that was refused here is taken for never made, also by other replicas',
+    edits: [
+      {
+        file: 'hooks/decide/undo-transitions.ts',
+        find: '({ ...item, error: plain(cause) }));',
+        replace: "({ ...item, error: plain(cause), progress: { kind: 'restored', applied: false } }));",
+      },
+    ],
+    caughtBy: windows,
+  },
+  {
+    name: 'ahead-while-late',
+    fault: 'an undo relies on what it read while a write could still land',
+    edits: [{ file: 'hooks/looking.ts', find: "until !== 'unobserved' && now > until && pace", replace: 'pace' }],
+    caughtBy: windows,
+  },
+  {
     name: 'overtaken-unnoticed',
     fault: 'a call continues from its running status although another engine has stored one meanwhile',
     edits: [

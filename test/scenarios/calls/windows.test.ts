@@ -2,6 +2,8 @@
 import t, { type Test } from 'tap';
 import type { Cluster, Write } from '../../../hooks/cluster.ts';
 import { at, isList, type JsonObject, textAt } from '../../../hooks/model/json.ts';
+import { serverTimeResolution } from '../../../hooks/model/timeouts.ts';
+import { clock as realClock } from '../../../server/clock.ts';
 import { type EngineOptions, type Engines, openEngines } from '../../support/engine.ts';
 import { conditionOf, type Stage, startStage } from '../../support/stage.ts';
 import { step, stepToEnd, stepUntil, storeStatus } from '../../support/stepping.ts';
@@ -205,6 +207,114 @@ async function undoneMeanwhile(t: Test, name: string, types: readonly ('Patch' |
   t.match(await stepToEnd(other, name), { phase: 'RolledBack' });
   t.same(await story.look(), before, 'what was sent after the undo had begun is taken back');
 }
+
+// Whose write is refused knows only of its own one. Another replica may have signed since, and made the same change.
+t.test('a change that is refused here and made by another replica is taken back', async (t) => {
+  const story = await begin('made-elsewhere', 2);
+  const before = await story.look();
+  const other = engines.start();
+  let isRefused = false;
+  const failure = {
+    kind: 'refused',
+    code: 403,
+    reason: 'Forbidden',
+    message: 'exceeded quota',
+    fields: [],
+    definitive: true,
+  } as const;
+  const wrap = (cluster: Cluster): Cluster => ({
+    ...cluster,
+    send: async (write, isLate) => {
+      if (isRefused || !isToTarget(write)) return cluster.send(write, isLate);
+      isRefused = true;
+      t.match((await other.call('made-elsewhere')).body, { status: { phase: 'Committed' } }, 'this answer is lost');
+      return { kind: 'failed', failure };
+    },
+  });
+  const engine = engines.start({ wrap });
+  await stepUntil(engine, 'made-elsewhere', 'Prepared');
+  const { phase, status } = await step(engine, 'made-elsewhere');
+  t.same([phase, at(itemsOf(status)[0] ?? {}, 'error', 'reason')], ['RollingBack', 'Forbidden']);
+  t.same(await colors(story), ['green', 'green'], 'both are made');
+  t.match(await stepToEnd(engine, 'made-elsewhere'), { phase: 'RolledBack' });
+  t.same(await story.look(), before);
+});
+
+/** An engine for which time stands still until `pass`: the time of the API server and that of its own clock. */
+function timed(act: () => Promise<unknown>): {
+  readonly engine: Stage;
+  readonly pass: (elsewhere: number, here: number) => void;
+} {
+  let [now, monotonic, hasActed] = [undefined as number | undefined, 0, false];
+  const reads = new Set<Promise<unknown>>();
+  const wrap = (cluster: Cluster): Cluster => ({
+    ...cluster,
+    get: async (location, identity) => {
+      const reading = cluster.get(location, identity);
+      reads.add(reading);
+      const answer = await reading.finally(() => reads.delete(reading));
+      if (location.resource.kind !== 'Transaction' || answer.kind !== 'ok') return answer;
+      now ??= answer.serverTime;
+      return { ...answer, serverTime: now };
+    },
+    send: async (write, isLate) => {
+      if (isToTarget(write) && !hasActed) {
+        hasActed = true;
+        await Promise.all(reads);
+        await act();
+      }
+      return cluster.send(write, isLate);
+    },
+  });
+  const clock = { ...realClock, monotonic: () => monotonic };
+  const engine = engines.start({ wrap, clock, timing: { callBudget: 60_000, lookAge: 60_000 } });
+  return {
+    engine,
+    pass: (elsewhere, here) => {
+      now = (now ?? 0) + elsewhere;
+      monotonic += here;
+    },
+  };
+}
+
+// The Create lands in the last moment in which it may, after the call of the undo has begun, and before that change has its turn.
+t.test('an undo reads nothing ahead while a write may land', async (t) => {
+  const [name, target] = ['ahead', stage.path('configmaps/ahead-created')];
+  await createConfigMaps(stage, ['ahead-0', 'ahead-1']);
+  await stage.transaction(name, [
+    change('Create', 'ahead-created', green),
+    ...['ahead-0', 'ahead-1'].map((patched) => change('Patch', patched, green)),
+  ]);
+  const [underWay, landing] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const first = engines.start({
+    isEnding: () => true,
+    wrap: (cluster) => ({
+      ...cluster,
+      send: async (write, isLate) => {
+        if (!isToTarget(write)) return cluster.send(write, isLate);
+        underWay.resolve();
+        await landing.promise;
+        return cluster.send(write);
+      },
+    }),
+  });
+  const { engine, pass } = timed(async () => {
+    landing.resolve();
+    await lost;
+    t.equal((await stage.client.get(target)).code, 200, 'it has landed');
+    pass(2_000, 2_000);
+  });
+  await stepUntil(first, name, 'Prepared');
+  const lost = first.call(name);
+  await underWay.promise;
+  await stage.annotate(name, request);
+  await stepUntil(engine, name, 'RollingBack');
+  t.match((await step(engine, name)).status, { rollbackObservedAt: String }, 'a write may be under way');
+  // A second before it can land no more.
+  pass(timing.stepDeadline + timing.writeTimeout + serverTimeResolution - 1_000, 0);
+  t.match(await stepToEnd(engine, name), { phase: 'RolledBack' });
+  t.equal((await stage.client.get(target)).code, 404, 'nothing of it is left');
+});
 
 t.test('a window that is under way while an undo begins is taken back', async (t) => {
   await undoneMeanwhile(t, 'patches', ['Patch']);
