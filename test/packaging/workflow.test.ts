@@ -10,6 +10,9 @@ const root = join(import.meta.dirname, '../..');
 const folder = join(root, '.github/workflows');
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 
+/** By commit, of GitHub itself. */
+const pinnedAction = /^(actions\/[a-z-]+|github\/codeql-action\/(init|analyze))@[0-9a-f]{40}$/;
+
 for (const file of readdirSync(folder))
   t.test(file, async (t) => {
     const path = join(folder, file);
@@ -18,7 +21,10 @@ for (const file of readdirSync(folder))
     t.equal(status, 0, stdout);
     const text = readFileSync(path, 'utf8');
     t.same(parse(text).permissions, { contents: 'read' });
-    for (const [, action = ''] of text.matchAll(/uses: (\S+)/g)) t.match(action, /^actions\/[a-z-]+@[0-9a-f]{40}$/);
+    const versionless = new Set([...text.matchAll(/uses: (\S+)/g)].map(([, action = '']) => action));
+    for (const action of versionless) t.match(action, pinnedAction, action);
+    for (const [, action = ''] of text.matchAll(/uses: (\S+) # v\d+\.\d+\.\d+$/gm)) versionless.delete(action);
+    t.same([...versionless], [], 'each pin names its version, which Dependabot renews');
     for (const [, script = ''] of text.matchAll(/npm run ([a-z]+)/g)) t.type(manifest.scripts[script], 'string', script);
   });
 
@@ -37,6 +43,21 @@ t.test('a night tries every case of both campaigns, in parts that end in time', 
   );
   t.match(scriptOf(job), `npm run faults -- \${{ matrix.of }} --every ${part.length} --seed \${{ matrix.part }}`);
   t.equal(strategy['fail-fast'], false, 'one part ends no other');
+});
+
+t.test('each change is scanned, sources and workflows, and only that job may write its results', async (t) => {
+  const { on } = parse(readFileSync(join(folder, 'code-scanning.yml'), 'utf8'));
+  t.same([on.push, 'pull_request' in on, on.schedule.length], [{ branches: ['main'] }, true, 1]);
+  const { codeql, ...others } = jobsOf('code-scanning.yml');
+  t.same(others, {});
+  t.same(codeql.permissions, { contents: 'read', 'security-events': 'write' });
+  t.same(codeql.strategy.matrix, { language: ['javascript-typescript', 'actions'] });
+  const steps: readonly { readonly uses: string; readonly with: unknown }[] = codeql.steps;
+  const [checkout = '', init = '', analyze = ''] = steps.map(({ uses }) => uses);
+  t.match(checkout, /^actions\/checkout@/);
+  t.match(init, /^github\/codeql-action\/init@/);
+  t.equal(analyze, init.replace('/init@', '/analyze@'), 'both of one release');
+  t.same(steps[1]?.with, { languages: `\${{ matrix.language }}`, 'build-mode': 'none' });
 });
 
 t.test('a release looks at its base first, builds on processors of both architectures, and signs what it joined', async (t) => {
