@@ -1,5 +1,5 @@
 // The folder that is packed: the bundle, the programs, and the licences of all that is in the bundle.
-import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 
@@ -19,9 +19,8 @@ export async function writePackage(folder: string): Promise<void> {
   const bundled = await bundle(join(folder, 'lib'));
   mkdirSync(join(folder, 'bin'));
   for (const program of programs) {
-    const path = join(folder, 'bin', `${program}.js`);
-    writeFileSync(path, "#!/usr/bin/env node\nimport '../lib/main.js';\n");
-    chmodSync(path, 0o755);
+    const text = "#!/usr/bin/env node\nimport '../lib/main.js';\n";
+    writeFileSync(join(folder, 'bin', `${program}.js`), text, { mode: 0o755 });
   }
   const manifest = {
     name: 'kubectl-janus',
@@ -37,6 +36,16 @@ export async function writePackage(folder: string): Promise<void> {
   copyFileSync(join(root, 'LICENSE'), join(folder, 'LICENSE'));
   writeFileSync(join(folder, 'LICENSES.md'), licencesOf(bundled));
   writeFileSync(join(folder, 'README.md'), readFileSync(join(root, 'docs', 'cli.md')));
+  setModes(folder);
+}
+
+/** The same, whatever umask this process and the checkout have: npm packs modes as they are. */
+function setModes(folder: string): void {
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
+  for (const file of entries.filter((entry) => entry.isFile())) {
+    const path = join(file.parentPath, file.name);
+    chmodSync(path, statSync(path).mode & 0o100 ? 0o755 : 0o644);
+  }
 }
 
 /** Bundles into `folder`, and resolves with the folders of the packages that are in it. Code is split: help loads no cluster. */

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { parse, parseAllDocuments } from 'yaml';
 import { chartFiles } from '../../scripts/chart-files.ts';
-import { makeAssets, notesOf } from '../../scripts/release/assets.ts';
+import { type Assets, makeAssets, notesOf } from '../../scripts/release/assets.ts';
 import { refusalOf } from '../../scripts/release/base.ts';
 import { openHelm } from '../packaging/helm.ts';
 import { openKustomize } from '../packaging/kustomize.ts';
@@ -20,11 +20,22 @@ const render = await openKustomize(t);
 const helm = await openHelm(t);
 const chart = globSync('**/*.*', { cwd: join(root, 'charts/janus') });
 const changelog = `# Changelog\n\n## [Unreleased]\n\n## [${version}] - 2026-12-01\n\n### Added\n\n- One.\n\n## [0.0.1]\n\n- Older.\n`;
-const commandLine = new Map([[`kubectl-janus-${version}.tgz`, Buffer.from('packed')]]);
-const make = () => makeAssets({ version, changelog, render, chart, commandLine });
+const packedName = `kubectl-janus-${version}.tgz`;
+const commandLine = new Map([[packedName, Buffer.from('packed')]]);
+const make = (packed: Assets = commandLine) => makeAssets({ version, changelog, render, chart, commandLine: packed });
 
-t.test('two runs make equal bytes, and checksums of them', async (t) => {
-  const [once, again] = [await make(), await make()];
+/** As `npm run release` has it packed, by somebody with that umask; npm may ask nobody. */
+function pack(umask: string): Assets {
+  const folder = t.testdir({});
+  const shell = `umask ${umask} && exec "$0" scripts/pack-cli.ts "$1"`;
+  const env = { ...process.env, npm_config_offline: 'true' };
+  const { status, stderr } = spawnSync('sh', ['-c', shell, process.execPath, folder], { cwd: root, env, encoding: 'utf8' });
+  t.equal(status, 0, stderr);
+  return new Map([[packedName, readFileSync(join(folder, packedName))]]);
+}
+
+t.test('two runs make equal bytes, the packed command line too, and checksums of them', async (t) => {
+  const [once, again] = [await make(pack('022')), await make(pack('077'))];
   t.same([...once.keys()], [...again.keys()]);
   for (const [name, bytes] of once) t.ok(bytes.equals(again.get(name) ?? Buffer.alloc(0)), name);
   const sums = String(once.get('checksums.txt')).trim().split('\n');
