@@ -1,14 +1,14 @@
 // Other versions of Kubernetes: which there are, how they are built, and what a version that is not known gets.
 import { spawnSync } from 'node:child_process';
-import { chmodSync, existsSync } from 'node:fs';
+import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { planOf, tableOf } from '../../scripts/matrix/table.ts';
 import { usesApiServer } from '../../scripts/needs-cluster.ts';
 import { readTestOptions } from '../../scripts/test-options.ts';
-import { buildBinaries } from './build.ts';
+import { buildBinaries, isBuilt } from './build.ts';
 import { findEnvtest, prebuiltBinaries } from './prebuilt.ts';
-import { minors, moduleText, patchOf } from './versions.ts';
+import { minors, moduleFolder, moduleText, patchOf } from './versions.ts';
 
 const root = join(import.meta.dirname, '../..');
 
@@ -49,6 +49,50 @@ t.test('the go.mod of another version names its parts by that version, and the G
   t.match(text, /^godebug default=go1\.22$/m);
   t.match(moduleText('1.37.2', `godebug default=go1.26\n${theirs}`), /^godebug default=go1\.26$/m);
   t.throws(() => moduleText('1.30.14', 'go 1.22.0\n'), /names no Go version, or no parts/);
+});
+
+// Go is stood in for: the real one takes ten minutes for a version. `npm run matrix` takes it.
+t.test('another version is built from the modules of its last patch release, once, beside the pinned one', async (t) => {
+  const folder = t.testdir({
+    theirs: 'go 1.24.0\n\nreplace k8s.io/api => ./staging/src/k8s.io/api\n',
+    go: `#!/bin/sh
+echo "$*" >> "$(dirname "$0")/asked"
+case "$1" in
+env) echo go99.0.0 ;;
+mod) [ ! -e "$(dirname "$0")/offline" ] || { echo 'dial tcp: no route' >&2; exit 1; }
+  printf '{"GoMod": "%s/theirs"}' "$(dirname "$0")" ;;
+list) touch go.sum ;;
+build) while [ "$1" != -o ]; do shift; done; touch "$2/kube-apiserver" ;;
+esac
+`,
+  });
+  chmodSync(join(folder, 'go'), 0o755);
+  const { PATH } = process.env;
+  t.teardown(() => Object.assign(process.env, { PATH }));
+  Object.assign(process.env, { PATH: `${folder}:${PATH}` });
+  const env = { XDG_CACHE_HOME: join(folder, 'cache'), JANUS_KUBERNETES: '1.34' };
+  const cached = join(folder, 'cache/janus');
+  const build = () => buildBinaries(() => undefined, env);
+
+  writeFileSync(join(folder, 'offline'), '');
+  await t.rejects(build(), { message: 'Kubernetes 1.34.4: go could not download its module:\ndial tcp: no route' });
+  t.same(readdirSync(cached), [], 'nothing half made is left');
+  writeFileSync(join(folder, 'go'), readFileSync(join(folder, 'go'), 'utf8').replace('/offline', '/online'));
+  t.notOk(isBuilt(env));
+  const binaries = await build();
+  t.ok(isBuilt(env));
+  const [tools = '', module] = readdirSync(cached).sort();
+  t.match(tools, /^controlplane-1\.34\.4-[0-9a-f]{16}$/);
+  t.equal(module, 'kubernetes-1.34.4');
+  t.equal(binaries['kube-apiserver'], join(cached, tools, 'kube-apiserver'));
+  t.match(readFileSync(join(cached, 'kubernetes-1.34.4/go.mod'), 'utf8'), '\tk8s.io/api => k8s.io/api v0.34.4\n');
+  const asked = readFileSync(join(folder, 'asked'), 'utf8');
+  t.match(asked, 'mod download -json k8s.io/kubernetes@v1.34.4\n');
+  t.match(asked, /^build .*\.gitVersion=v1\.34\.4 .*\.gitMinor=34 /m);
+
+  t.same(await build(), binaries);
+  t.equal(readFileSync(join(folder, 'asked'), 'utf8'), asked, 'the second time Go is asked nothing');
+  t.equal(moduleFolder(patchOf(), env), import.meta.dirname, 'the pinned one has its go.mod here');
 });
 
 t.test('on another version runs what uses the API server', async (t) => {
