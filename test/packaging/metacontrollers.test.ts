@@ -55,7 +55,7 @@ function towardsHook(controller: JsonObject): JsonObject {
   return withPath(JSON.parse(text), ['spec', 'endpointConfigs'], [{ ...endpoint[0], host }]);
 }
 
-async function start(shard: 'first' | 'second', leaderNamespace?: string): Promise<() => Promise<void>> {
+async function start(shard: 'first' | 'second', leaderNamespace?: string): Promise<(signal?: 'SIGKILL') => Promise<void>> {
   const leader = leaderNamespace === undefined ? {} : { leaderNamespace };
   const name = shard === 'first' ? 'janus' : 'janus-second';
   const matchLabels = { 'tx.janus.io/shard': shard };
@@ -64,7 +64,7 @@ async function start(shard: 'first' | 'second', leaderNamespace?: string): Promi
       ? await startMetacontroller({ ...tuned, kubeconfig: confined, hookUrl, token: hookToken, name, matchLabels })
       : await startBinary({ ...tuned, kubeconfig: confined, program, selector: `tx.janus.io/shard=${shard}`, ...leader });
   t.teardown(() => running.stop());
-  return () => running.stop();
+  return (signal) => running.stop(signal);
 }
 
 const transactions = '/apis/tx.janus.io/v1alpha1/namespaces/default/transactions';
@@ -110,10 +110,13 @@ t.test('confined, of two replicas one leads, and the other takes over', async (t
   // The real one waits beside the leader; the double elects none.
   const waiting = program === undefined ? undefined : await start('first', 'metacontroller');
   if (waiting !== undefined) t.equal(await leader(), first, 'the second replica leaves the Lease to the first');
-  await stopFirst();
+  // Killed, it gives its Lease back to nobody.
+  await stopFirst('SIGKILL');
+  const killed = performance.now();
   const stopNext = waiting ?? (await start('first', 'metacontroller'));
   await create('two', 'first');
   await committed('two');
+  t.comment(`Committed ${((performance.now() - killed) / 1000).toFixed(1)} s after the leader was killed`);
   if (program !== undefined) t.not(await leader(), first, 'the second replica has the Lease');
   const annotation = { metadata: { annotations: { 'tx.janus.io/request-rollback': '1' } } };
   must(await client.patch(`${transactions}/two`, annotation));

@@ -40,7 +40,8 @@ interface BinaryOptions {
 }
 
 interface RunningBinary {
-  stop(): Promise<void>;
+  /** By SIGTERM; SIGKILL, as a node that is lost: it gives nothing back. */
+  stop(signal?: 'SIGTERM' | 'SIGKILL'): Promise<void>;
 }
 
 /** Resolves when its health probe answers; rejects with its last output if it ends before. */
@@ -101,16 +102,16 @@ function lastWords(child: ChildProcess): () => string {
 }
 
 // Also ends it when this process exits, so that nothing is left behind.
-function stopper(child: ChildProcess): () => Promise<void> {
+function stopper(child: ChildProcess): RunningBinary['stop'] {
   const kill = (): void => {
     child.kill('SIGKILL');
   };
   process.once('exit', kill);
-  return async () => {
+  return async (signal = 'SIGTERM') => {
     process.off('exit', kill);
     if (hasEnded(child)) return;
     const ended = once(child, 'exit');
-    child.kill('SIGTERM');
+    child.kill(signal);
     const timer = setTimeout(kill, 10_000);
     await ended;
     clearTimeout(timer);
