@@ -1,6 +1,7 @@
 // Documents that list something agree with what is there.
 import { readdirSync, readFileSync } from 'node:fs';
 import t from 'tap';
+import { parse } from 'yaml';
 
 const docs = new URL('../../docs/', import.meta.url);
 const manifest = JSON.parse(readFileSync(new URL('../package.json', docs), 'utf8'));
@@ -26,3 +27,24 @@ t.test('decisions are numbered without gaps and have four parts', async (t) => {
     );
   }
 });
+
+t.test(
+  'the Pods request the memory that a thousand Transactions at once were measured to take, and are allowed all peaks',
+  async (t) => {
+    const figures = readFileSync(new URL('performance.md', docs), 'utf8');
+    t.match(figures, /^npm run bench -- --rows .*thousand, thousand-again/m, 'the command that prints them');
+    const thousand = [...figures.matchAll(/^\|.*memory of the hook.*\(([\d.]+) MiB\).*\| `(thousand\S*)`/gm)];
+    t.same(
+      thousand.map(([, , row]) => row),
+      ['thousand', 'thousand-again'],
+    );
+    const [, largest] = /^\| 10 MiB in 12 sources, the hook's peak +\| (\d+) MiB/m.exec(figures) ?? [];
+    const peak = Math.max(...thousand.map(([, mebibytes]) => Number(mebibytes)));
+    const text = readFileSync(new URL('../manifests/deployment.yaml', docs), 'utf8');
+    const { requests, limits } = parse(text).spec.template.spec.containers[0].resources;
+    const requested = Number.parseInt(requests.memory, 10);
+    t.same([requests.memory, limits.memory], [`${requested}Mi`, `${Number.parseInt(limits.memory, 10)}Mi`]);
+    t.ok(requested >= peak && requested < 1.1 * peak, `${requested} MiB for ${peak}`);
+    t.ok(Number.parseInt(limits.memory, 10) > Number(largest), `${limits.memory} for ${largest} MiB`);
+  },
+);
