@@ -46,6 +46,18 @@ t.test('each command of a document is typed by a test, or its row says why not',
   t.ok(seen > 50);
 });
 
+t.test('each script that a document names anywhere is in docs/commands.md', async (t) => {
+  const ours = read('docs/commands.md');
+  const named = documents
+    .filter((document) => document !== 'docs/commands.md')
+    .flatMap((document) => [...read(document).matchAll(/npm run (?:-s )?([a-z][a-z:-]*[a-z])/g)].map(([, name = '']) => name));
+  t.ok(named.length > 20);
+  t.same(
+    [...new Set(named)].filter((name) => !ours.includes(`\`npm run ${name}`)),
+    [],
+  );
+});
+
 t.test('each row is of a command that is there, and names what is there', async (t) => {
   for (const { document, beginning, reason } of rows) {
     t.ok(
