@@ -79,6 +79,8 @@ function deleteRequest(location: Location, precondition: Precondition, dryRun: b
   return {
     method: 'DELETE',
     path: objectPath(location),
+    // The API server goes by the body. An audit log has the query alone where a request is refused before its body is read.
+    ...(dryRun ? { query: { dryRun: 'All' } } : {}),
     contentType: json,
     body: {
       apiVersion: 'v1',

@@ -517,9 +517,7 @@ function kindOfRequest(event: Json): string {
   ];
   if (['get', 'list', 'watch'].includes(verb)) return verb;
   if (resource === 'selfsubjectaccessreviews') return `${verb} ${resource}`;
-  // DELETE has it in its body.
-  const inBody = at(event, 'requestObject', 'dryRun');
-  const isDry = /[?&]dryRun=All(&|$)/.test(uri) || (isList(inBody) && inBody.length === 1 && inBody[0] === 'All');
+  const isDry = /[?&]dryRun=All(&|$)/.test(uri);
   return isDry ? `${verb} dry run` : `${verb} ${uri}`;
 }
 

@@ -90,7 +90,7 @@ t.test('a hundred changes take three calls, and so does their undo', async (t) =
 });
 
 t.test('of Deletes eight are announced at once', async (t) => {
-  const engine = engines.start();
+  const engine = patient.start();
   const story = await begin('deletes', 20, ['Delete']);
   const before = await story.look();
   t.equal(count((await stepUntil(engine, 'deletes', 'Prepared')).status, 'announced'), 8);

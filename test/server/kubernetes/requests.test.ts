@@ -108,7 +108,8 @@ t.test('a dry run says so where it is heard: in the body of a delete, in the que
   const options = { timeout: 1000, dryRun: true };
   const create = requestOfWrite({ verb: 'create', identity, location: web, object, fieldManager: 'm' }, options);
   t.match(create.query, { dryRun: 'All' });
-  t.match(requestOfWrite({ verb: 'delete', identity, location: web, precondition }, options).body, { dryRun: ['All'] });
+  const deletion = requestOfWrite({ verb: 'delete', identity, location: web, precondition }, options);
+  t.match(deletion, { query: { dryRun: 'All' }, body: { dryRun: ['All'] } });
 });
 
 t.test('the location names the object, whatever the content says', async (t) => {
