@@ -135,7 +135,7 @@ export async function observeStand(serving: Serving, stand: Stand, carry: Carry)
   const until = mayLandUntil({ status, ownWrites, first }, lateWindow);
   // A write in flight may still change a target that was read ahead: such a read is not used.
   const ahead = until !== 'unobserved' && now > until && pace === 'all' ? stand.ahead : undefined;
-  const source = { reader: session.cluster, packer: parts.sealer, cache: memory.snapshots, sightings: memory.sightings, looks };
+  const source = { reader: memory.sightings(session.cluster), packer: parts.sealer, cache: memory.snapshots, looks };
   const looking = {
     ...{ source, transaction, status, now, engineNamespace, namespaces, carry, ownLeases, earlier, ahead },
     ...{ expressions: parts.expressions, sources, clock: parts.clock, aside: parts.cluster },

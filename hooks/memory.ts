@@ -86,7 +86,7 @@ export function createMemory(clock: Pick<Clock, 'monotonic'>, random: () => numb
   return {
     snapshots,
     unfinished,
-    sightings: createSightings(clock, sighting, mostRemembered),
+    sightings: createSightings({ clock, span: sighting, most: mostRemembered }),
     recall: (uid) => recalled(uid),
     signed: (uid, writer, unsettledAt) => {
       calls.set(uid, { ...recalled(uid), ...signedAs(writer, unsettledAt) });

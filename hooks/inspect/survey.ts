@@ -15,7 +15,6 @@ import { emptyCarry } from '../observe/carry.ts';
 import { createLooks } from '../observe/looks.ts';
 import type { LockView, Observation, Observed, Prepared } from '../observe/observation.ts';
 import { observePrepare } from '../observe/prepare.ts';
-import { createSightings } from '../observe/sightings.ts';
 import { createSources } from '../observe/sources.ts';
 import { plan as planned } from '../plan/plan.ts';
 import { type Tried, tryCreation } from './creation.ts';
@@ -92,7 +91,6 @@ function contextOf(parts: PlanParts, eyes: Eyes, transaction: Transaction): Lock
   };
   return {
     reader: eyes.reader,
-    sightings: createSightings(clock, 0, 1),
     looks: createLooks({ now: clock.monotonic, until: Number.POSITIVE_INFINITY, lists: new Map() }),
     sources: createSources(manifests),
     carry: emptyCarry,

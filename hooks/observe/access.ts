@@ -1,15 +1,12 @@
 // Reviews the permissions of the ServiceAccount.
 import { byName, type Need } from '../checks/permissions.ts';
-import type { AccessQuestion, Reader } from '../cluster.ts';
+import type { AccessAnswer, AccessQuestion, Reader } from '../cluster.ts';
 import type { Failure } from '../model/failure.ts';
 import type { Transaction } from '../model/transaction.ts';
 import { serviceAccountOf } from '../writes/resources.ts';
-import type { Presence } from './observation.ts';
-import type { Sightings } from './sightings.ts';
 
 interface AccessContext {
   readonly reader: Reader;
-  readonly sightings: Sightings;
   readonly transaction: Transaction;
 }
 
@@ -31,19 +28,14 @@ export async function reviewAccess(context: AccessContext, needs: readonly Need[
   return named.length === 0 ? general : ask(context, [...new Set(named)]);
 }
 
-// An allowed permission counts for a moment: Transactions that begin at the same time mostly need the same ones.
-async function ask(context: AccessContext, questions: readonly AccessQuestion[]): Promise<Access> {
-  const answers = await Promise.all(questions.map((question) => lookForRight(context, question)));
-  const trouble = answers.find((answer) => answer.kind === 'trouble');
-  if (trouble?.kind === 'trouble') return { kind: 'trouble', failure: trouble.failure };
-  return { kind: 'reviewed', gaps: questions.filter((_, index) => answers[index]?.kind !== 'present') };
+async function ask({ reader, transaction }: AccessContext, questions: readonly AccessQuestion[]): Promise<Access> {
+  const user = serviceAccountOf(transaction);
+  const answers = await Promise.all(questions.map((question) => reader.allowed(question, user)));
+  const failed = answers.find((answer) => answer.kind === 'failed');
+  if (failed !== undefined) return { kind: 'trouble', failure: failed.failure };
+  return { kind: 'reviewed', gaps: questions.filter((_, index) => !isAllowed(answers[index])) };
 }
 
-function lookForRight({ reader, sightings, transaction }: AccessContext, question: AccessQuestion): Promise<Presence> {
-  const { namespace, serviceAccountName } = transaction;
-  return sightings.look(`right ${namespace}/${serviceAccountName} ${JSON.stringify(question)}`, async () => {
-    const answer = await reader.allowed(question, serviceAccountOf(transaction));
-    if (answer.kind === 'failed') return { kind: 'trouble', failure: answer.failure };
-    return answer.allowed ? { kind: 'present', object: {} } : { kind: 'absent' };
-  });
+function isAllowed(answer: AccessAnswer | undefined): boolean {
+  return answer?.kind === 'ok' && answer.allowed;
 }

@@ -20,12 +20,10 @@ import { expressionFaults } from './expressions.ts';
 import type { Looks } from './looks.ts';
 import type { BeginView, LockState, LockView } from './observation.ts';
 import { lookForAccount, read, readOwnLeases } from './read.ts';
-import type { Sightings } from './sightings.ts';
 import type { Filled, Sources } from './sources.ts';
 
 export interface LockContext {
   readonly reader: Reader;
-  readonly sightings: Sightings;
   readonly looks: Looks;
   readonly transaction: Transaction;
   readonly engineNamespace: string;

@@ -71,8 +71,8 @@ export async function observe(context: ObserveContext, due: Due): Promise<Observ
   }
 }
 
-function shared({ reader, sightings, looks }: SnapshotSource): Pick<SnapshotSource, 'reader' | 'sightings' | 'looks'> {
-  return { reader, sightings, looks };
+function shared({ reader, looks }: SnapshotSource): Pick<SnapshotSource, 'reader' | 'looks'> {
+  return { reader, looks };
 }
 
 // A Transaction that is refused may hold locks all the same: of a call whose answer was lost.

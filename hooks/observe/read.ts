@@ -7,7 +7,6 @@ import { holderOf, type Transaction } from '../model/transaction.ts';
 import { locationOf } from '../writes/change.ts';
 import { engine, leases, serviceAccountOf, serviceAccounts, uidLabel } from '../writes/resources.ts';
 import type { Presence } from './observation.ts';
-import type { Sightings } from './sightings.ts';
 
 export function presenceOf(answer: Answer): Presence {
   if (answer.kind === 'ok') return { kind: 'present', object: answer.object };
@@ -32,11 +31,11 @@ export async function readLive(
  * exists.
  */
 export function lookForAccount(
-  { reader, sightings }: { readonly reader: Reader; readonly sightings: Sightings },
+  { reader }: { readonly reader: Reader },
   { namespace, serviceAccountName: name }: Transaction,
 ): Promise<Presence> {
   const location = { resource: serviceAccounts, namespace, name };
-  return sightings.look(`account ${namespace}/${name}`, () => read(reader, location, engine));
+  return read(reader, location, engine);
 }
 
 export type Listed =

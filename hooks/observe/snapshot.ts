@@ -16,9 +16,7 @@ import type { StoredSnapshot } from './awaited.ts';
 import { resolveTargets } from './begin.ts';
 import { assemble, type Served } from './entries.ts';
 import type { Looks } from './looks.ts';
-import type { Presence } from './observation.ts';
-import { presenceOf, read } from './read.ts';
-import type { Sightings } from './sightings.ts';
+import { read } from './read.ts';
 
 /** Snapshots that this process has verified, by Transaction uid. Snapshots are immutable, so later only their presence is read. */
 export interface SnapshotCache {
@@ -40,7 +38,6 @@ export interface SnapshotSource {
   readonly reader: Reader;
   readonly packer: Packer;
   readonly cache: SnapshotCache;
-  readonly sightings: Sightings;
   readonly looks: Looks;
 }
 
@@ -93,19 +90,14 @@ export function verified(
 }
 
 async function isStillThere(
-  { reader, sightings }: SnapshotSource,
-  { uid, namespace }: Transaction,
+  { reader }: SnapshotSource,
+  { namespace }: Transaction,
   ref: RollbackRef,
   versions: readonly string[],
 ): Promise<boolean> {
   const names = Array.from({ length: ref.objects }, (_, part) => partName(ref.name, part));
-  const looks = names.map((name, part) =>
-    sightings.look(`snapshot ${uid} ${versions[part]}`, async (): Promise<Presence> => {
-      const found = presenceOf(await reader.getMetadata({ resource: configMaps, namespace, name }, engine));
-      return found.kind === 'present' && versionOf(found.object) !== versions[part] ? { kind: 'absent' } : found;
-    }),
-  );
-  return (await Promise.all(looks)).every(({ kind }) => kind === 'present');
+  const answers = await Promise.all(names.map((name) => reader.getMetadata({ resource: configMaps, namespace, name }, engine)));
+  return answers.every((answer, part) => answer.kind === 'ok' && versionOf(answer.object) === versions[part]);
 }
 
 function versionOf(object: JsonObject): string {

@@ -8,9 +8,7 @@ import type { SnapshotEntry } from '../../hooks/model/entry.ts';
 import { at, isList, type Json, type JsonObject, textAt } from '../../hooks/model/json.ts';
 import { annotations, decodeTransaction } from '../../hooks/model/transaction.ts';
 import { foreign } from '../../hooks/model/words.ts';
-import { createSightings } from '../../hooks/observe/sightings.ts';
 import { readSnapshot, type SnapshotSource } from '../../hooks/observe/snapshot.ts';
-import { clock } from '../../server/clock.ts';
 import { must } from '../support/client.ts';
 import type { Stage } from '../support/stage.ts';
 import { stepTo } from '../support/stepping.ts';
@@ -153,7 +151,7 @@ async function complaintsOfStates(bench: Bench, found: Survey, ids: Ids, id: str
   const { stage, source } = bench;
   const transaction = decodeTransaction(await stage.read(id));
   if (transaction.status?.rollbackRef === undefined) return [];
-  const reading = { ...source, cache: new Map(), sightings: createSightings(clock, 0, 1) };
+  const reading = { ...source, cache: new Map() };
   const snapshot = await readSnapshot(reading, transaction, transaction.status.rollbackRef);
   if (snapshot.kind !== 'stored') throw new Error(`the snapshot is ${snapshot.kind}`);
   const complaints = await Promise.all(snapshot.entries.map((entry) => complaintsOfEntry(stage, found, entry, ids)));

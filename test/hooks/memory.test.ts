@@ -1,8 +1,9 @@
 // What a process remembers: of writes whose fate is not known, of troubles in a row, of what it saw to be there, of snapshots; and
 // turns, one call at a time for each key.
 import t from 'tap';
+import type { Answer, Identity, Reader, Resource } from '../../hooks/cluster.ts';
 import { createMemory, createTurns, type Ended, type Memory } from '../../hooks/memory.ts';
-import type { Presence } from '../../hooks/observe/observation.ts';
+import { configMaps, leases, serviceAccounts, transactions } from '../../hooks/writes/resources.ts';
 
 interface Remembering {
   readonly memory: Memory;
@@ -113,37 +114,94 @@ t.test('turns', async (t) => {
 let now = 0;
 const memoryOf = (sighting: number) => createMemory({ monotonic: () => now }, () => 0.5, sighting);
 
-const present: Presence = { kind: 'present', object: {} };
-const absent: Presence = { kind: 'absent' };
-
-t.test('what was seen to be there is not asked for again for a moment', async (t) => {
-  const answers: Presence[] = [present, absent, absent, present, present];
-  const { sightings } = memoryOf(1000);
-  const look = async (at: number, key = 'account') => {
-    now = at;
-    const left = answers.length;
-    const found = await sightings.look(key, async () => answers.shift() ?? absent);
-    return `${found.kind}${answers.length < left ? ', asked' : ''}`;
+/** A reader that answers as `answers` says, one after the other, and counts. */
+function readerOf(...answers: readonly ('there' | 'absent')[]) {
+  const waiting = [...answers];
+  let asked = 0;
+  const answer = async (): Promise<Answer> => {
+    asked += 1;
+    if (waiting.shift() !== 'there') return { kind: 'failed', failure: { kind: 'absent', message: '' } } as unknown as Answer;
+    return { kind: 'ok', object: { metadata: { uid: 'u', resourceVersion: `${asked}` }, data: { a: 'b' } }, serverTime: 0 };
   };
-  t.equal(await look(0), 'present, asked');
-  t.equal(await look(999), 'present');
-  t.equal(await look(999, 'another'), 'absent, asked', 'each for itself');
-  t.equal(await look(1000), 'absent, asked', 'counted from when it was asked for');
-  t.equal(await look(1001), 'present, asked', 'what is not there is asked for each time');
-  t.equal(await look(2000), 'present');
-  t.equal(await look(2001), 'present, asked');
+  const allowed = async () => ({ kind: 'ok', allowed: (await answer()).kind === 'ok' }) as const;
+  return { reader: { get: answer, getMetadata: answer, allowed } as unknown as Reader, asked: () => asked };
+}
+
+const engine: Identity = { kind: 'engine' };
+const user: Identity = { kind: 'serviceAccount', namespace: 'n', name: 'deployer' };
+const place = (resource: Resource, name = 'x') => ({ resource, namespace: 'n', name });
+
+t.test('what was seen to be there is not read again for a moment', async (t) => {
+  const { reader, asked } = readerOf('there', 'absent', 'absent', 'there', 'there');
+  const { get } = memoryOf(1000).sightings(reader);
+  const look = async (time: number, name?: string) => {
+    now = time;
+    const before = asked();
+    const { kind } = await get(place(serviceAccounts, name), engine);
+    return `${kind}${asked() > before ? ', asked' : ''}`;
+  };
+  t.equal(await look(0), 'ok, asked');
+  t.equal(await look(999), 'ok');
+  t.equal(await look(999, 'another'), 'failed, asked', 'each for itself');
+  t.equal(await look(1000), 'failed, asked', 'counted from when it was read');
+  t.equal(await look(1001), 'ok, asked', 'what is not there is read each time');
+  t.equal(await look(2000), 'ok');
+  t.equal(await look(2001), 'ok, asked');
 });
 
-t.test('without a span it is asked for each time', async (t) => {
-  const { sightings } = memoryOf(0);
-  let asked = 0;
-  const ask = async () => {
-    asked += 1;
-    return present;
-  };
-  await sightings.look('account', ask);
-  await sightings.look('account', ask);
-  t.equal(asked, 2);
+t.test('of an object that was just seen only uid and version are known', async (t) => {
+  now = 0;
+  const { reader } = readerOf('there');
+  const { getMetadata } = memoryOf(1000).sightings(reader);
+  await getMetadata(place(configMaps), engine);
+  t.match(await getMetadata(place(configMaps), engine), {
+    kind: 'ok',
+    object: { metadata: { uid: 'u', resourceVersion: '1' }, data: undefined },
+  });
+});
+
+t.test('a permission counts for a moment, for one user and one question; a denial does not', async (t) => {
+  now = 0;
+  const { reader, asked } = readerOf('there', 'there', 'there', 'absent', 'absent');
+  const { allowed } = memoryOf(1000).sightings(reader);
+  const question = (verb: string) => ({ verb, group: '', resource: 'configmaps' });
+  for (const [verb, identity, count] of [
+    ['get', user, 1],
+    ['get', user, 1],
+    ['patch', user, 2],
+    ['get', { ...user, name: 'another' }, 3],
+    ['delete', user, 4],
+    ['delete', user, 5],
+  ] as const) {
+    await allowed(question(verb), identity);
+    t.equal(asked(), count);
+  }
+});
+
+t.test('targets, Leases and Transactions are always read, and everything where nothing counts', async (t) => {
+  now = 0;
+  const always = readerOf(...Array.from({ length: 20 }, () => 'there' as const));
+  const { get, getMetadata } = memoryOf(1000).sightings(always.reader);
+  for (const [resource, identity] of [
+    [configMaps, user],
+    [serviceAccounts, user],
+    [leases, engine],
+    [transactions, engine],
+    [configMaps, engine],
+  ] as const) {
+    const before = always.asked();
+    await get(place(resource), identity);
+    await get(place(resource), identity);
+    t.equal(always.asked(), before + 2, `${resource.kind} as ${identity.kind}`);
+  }
+  await getMetadata(place(configMaps), user);
+  await getMetadata(place(configMaps), user);
+  t.equal(always.asked(), 12);
+  const none = readerOf('there', 'there');
+  const plain = memoryOf(0).sightings(none.reader);
+  await plain.get(place(serviceAccounts), engine);
+  await plain.get(place(serviceAccounts), engine);
+  t.equal(none.asked(), 2, 'without a span');
 });
 
 t.test('of the snapshots those that were used last are kept, up to a size in all', async (t) => {
