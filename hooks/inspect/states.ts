@@ -2,6 +2,7 @@
 import { contentOf } from '../content/content.ts';
 import { listKindsOf } from '../content/lists.ts';
 import { differences } from '../content/merge.ts';
+import { isUnclaimed } from '../content/owners.ts';
 import type { ChangeStates, StatesParts } from '../inspection.ts';
 import { isSealed, type SnapshotEntry } from '../model/entry.ts';
 import type { Item } from '../model/item.ts';
@@ -109,7 +110,9 @@ function wasMade(item: Item | undefined): boolean {
   return item?.progress.kind === 'applied' || item?.progress.kind === 'notRestored';
 }
 
+/** A value that nobody owns counts as left: the API server draws it anew for each request, a cluster IP or a node port for example. */
 function isSame(left: JsonObject | undefined, now: JsonObject | undefined, resource: SnapshotEntry['resource']): boolean {
   if (left === undefined || now === undefined) return left === now;
-  return differences(contentOf(left, resource), contentOf(now, resource), listKindsOf(left, now)).length === 0;
+  const kinds = listKindsOf(left, now);
+  return differences(contentOf(left, resource), contentOf(now, resource), kinds).every((path) => isUnclaimed(now, path, kinds));
 }

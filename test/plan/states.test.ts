@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import t, { type Test } from 'tap';
 import { parseAllDocuments } from 'yaml';
 import { plan } from '../../hooks/inspect.ts';
-import { type JsonObject, textAt } from '../../hooks/model/json.ts';
+import { at, type JsonObject, textAt } from '../../hooks/model/json.ts';
 import { must, waitFor } from '../support/client.ts';
 import { planParts } from '../support/planning.ts';
 import { startStage } from '../support/stage.ts';
@@ -19,6 +19,8 @@ const terminal = await openTerminal(t, stage);
 const parts = planParts(t, stage);
 const inStage = ['-n', namespace];
 
+const pod = { restartPolicy: 'Never', containers: [{ name: 'main', image: 'none' }] };
+
 t.test('diff: before, as expected, and now', async (t) => {
   const [before, after] = [canary(), canary()];
   await createConfigMaps(stage, ['one', 'two']);
@@ -27,9 +29,16 @@ t.test('diff: before, as expected, and now', async (t) => {
     change('Patch', 'one', { data: { color: 'green' } }),
     change('Patch', 'two', { data: { color: 'green' } }),
     change('Create', 'three', { data: { color: 'green' } }),
+    change('Apply', 'drawn', { spec: { type: 'NodePort', ports: [{ port: 80 }] } }, { kind: 'Service' }),
+    change('Create', 'drawn', { spec: { template: { spec: pod } } }, { apiVersion: 'batch/v1', kind: 'Job' }),
   ]);
   await stepToEnd(stage, 'release');
-  t.equal((await terminal.type(['diff', 'release', ...inStage])).code, 0, 'as it was left');
+  const left = await terminal.type(['diff', 'release', ...inStage]);
+  t.equal(left.code, 0, `as it was left, whatever the API server draws: ${left.stdout}`);
+  const [port] = at((await client.get(path('services/drawn'))).body, 'spec', 'ports') as JsonObject[];
+  const nodePort = port?.nodePort === 31_007 ? 31_008 : 31_007;
+  must(await client.patch(path('services/drawn'), { spec: { ports: [{ ...port, nodePort }] } }));
+  t.match((await terminal.type(['diff', 'release', ...inStage])).stdout, /^! Service .*\/drawn: changed since$/m);
   must(await client.patch(path('configmaps/two'), { data: { color: 'red' } }));
   const { code, stdout } = await terminal.type(['diff', 'release', ...inStage]);
   t.equal(code, 1);
