@@ -55,6 +55,8 @@ function found(paths: readonly string[]): readonly string[] {
 function loadFile(path: string): KubeConfig {
   const config = new KubeConfig();
   try {
+    // As for kubectl, which fills it by `kubectl config`: client-node fails on it.
+    if (isEmptyFile(path)) return merged([]);
     config.loadFromFile(path);
     noteFurther(config, path);
     return config;
@@ -62,6 +64,11 @@ function loadFile(path: string): KubeConfig {
     const code = codeOf(error, 'it is no kubeconfig');
     throw new Problem(`The kubeconfig ${path} cannot be used (${code}): correct it, or name another by --kubeconfig.`);
   }
+}
+
+function isEmptyFile(path: string): boolean {
+  const lines = readFileSync(path, 'utf8').split('\n');
+  return lines.every((line) => /^\s*(#.*|---\s*)?$/.test(line));
 }
 
 /** Users whom client-node would impersonate in part: it reads `as` alone. */

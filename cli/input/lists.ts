@@ -1,11 +1,11 @@
 // Lists of objects, as `kubectl get -o yaml` prints them, as the objects in them.
-import { at, isList, isObject, type JsonObject, textAt } from '../../hooks/model/json.ts';
+import { at, isList, isObject, type Json, type JsonObject, textAt } from '../../hooks/model/json.ts';
 
-/** The object, or those of a List; Lists in Lists too. */
-export function unrolled(object: JsonObject): readonly JsonObject[] {
-  const items = at(object, 'items');
-  if (!isList(items) || !textAt(object, 'kind')?.endsWith('List')) return [object];
-  return items.filter(isObject).flatMap((item) => unrolled(typed(item, object)));
+/** The value, or those of a List; Lists in Lists too. What is no object stays: nothing of a release may be left out unseen. */
+export function unrolled(value: Json): readonly Json[] {
+  const items = at(value, 'items');
+  if (!isObject(value) || !isList(items) || !textAt(value, 'kind')?.endsWith('List')) return [value];
+  return items.flatMap((item) => unrolled(isObject(item) ? typed(item, value) : item));
 }
 
 // The items of a typed list (`ConfigMapList`) may leave out what the list says.

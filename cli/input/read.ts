@@ -101,9 +101,9 @@ function attempt<T>(path: string, action: () => T): T {
 /** The objects in one text, Lists unrolled. Throws a Problem. */
 export function manifestsIn({ name, text }: Source): readonly Manifest[] {
   const documents = parsed(name, text).filter((document) => document !== null);
-  return documents.flatMap((document) => {
-    if (!isObject(document)) throw new Problem(`${name} holds a document that is no object: each must have apiVersion and kind.`);
-    return unrolled(document).map((object) => ({ source: name, object }));
+  return documents.flatMap(unrolled).map((object) => {
+    if (isObject(object)) return { source: name, object };
+    throw new Problem(`${name} holds a document or an item of a List that is no object: each must have apiVersion and kind.`);
   });
 }
 

@@ -38,13 +38,20 @@ export function isTransaction(object: JsonObject): boolean {
 }
 
 /** The one Transaction among the manifests, as it is written, or else all of them as one. Throws a Problem. */
-export function transactionIn(manifests: readonly Manifest[], options: ReleaseOptions): Release {
+export function transactionIn(given: readonly Manifest[], options: ReleaseOptions): Release {
+  const manifests = given.map((manifest) => ({ ...manifest, object: withoutEmptyNamespace(manifest.object) }));
   const [whole, ...more] = manifests.filter(({ object }) => isTransaction(object));
   if (whole === undefined) return releaseOf(manifests, options);
   if (more.length > 0) throw new Problem(`These are ${more.length + 1} Transactions: apply them one after the other.`);
   if (manifests.length > 1)
     throw new Problem(`${whole.source} holds a Transaction, and there are other objects, too: apply either it or manifests.`);
   return { transaction: placed(whole, options), contents: {} };
+}
+
+/** Templates print an empty namespace, or null, for none: to the API server, and so to kubectl, it is none. */
+function withoutEmptyNamespace(object: JsonObject): JsonObject {
+  const namespace = at(object, 'metadata', 'namespace');
+  return namespace === '' || namespace === null ? withPath(object, ['metadata', 'namespace'], undefined) : object;
 }
 
 function placed({ source, object }: Manifest, { namespace, isNamespaceGiven }: ReleaseOptions): JsonObject {

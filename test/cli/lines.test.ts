@@ -11,6 +11,7 @@ import { commands } from '../../cli/command/registry.ts';
 import { asKubectl } from '../../cli/command/words.ts';
 import { inKindOrder } from '../../cli/input/kind-order.ts';
 import { unrolled } from '../../cli/input/lists.ts';
+import { manifestsIn } from '../../cli/input/read.ts';
 import { transactionIn } from '../../cli/input/release.ts';
 import { type Io, note, sayAll } from '../../cli/io.ts';
 import { create } from '../../cli/run/creating.ts';
@@ -70,19 +71,19 @@ t.test('wrong use is one line', async (t) => {
     t.match(await typed(t, words), { code: 64, out: /^$/, err: /^janus: [^\n]+\n$/ }, words.join(' '));
 });
 
+const options = {
+  ...{ name: { generateName: 'apply-' }, namespace: 'shop', isNamespaceGiven: true, labels: {}, serviceAccount: 'deployer' },
+  ...{ fieldManager: undefined, gate: undefined, recreateImmutable: false, plainSecrets: false },
+};
+
+function sourced(...objects: readonly JsonObject[]) {
+  return objects.map((object) => ({ source: 'given', object }));
+}
+
 /** `apply` of these manifests, to an API server that takes everything. Returns the queries of what it was sent. */
 async function applied(
   objects: readonly JsonObject[],
 ): Promise<{ readonly sent: readonly JsonObject[]; readonly error: string }> {
-  const manifests = objects.map((object) => ({ source: 'given', object }));
-  const given = {
-    name: { generateName: 'apply-' },
-    namespace: 'shop',
-    isNamespaceGiven: true,
-    labels: {},
-    serviceAccount: 'deployer',
-  };
-  const rest = { fieldManager: undefined, gate: undefined, recreateImmutable: false, plainSecrets: false };
   const sent: JsonObject[] = [];
   const request = async ({ query, body }: { query?: JsonObject; body?: JsonObject }) => {
     sent.push({ dryRun: query?.dryRun ?? '', kind: body?.kind ?? '', spec: body?.spec ?? {} });
@@ -92,7 +93,7 @@ async function applied(
   const session = { cluster: { transport: { request }, listMetadata }, server: '' } as unknown as Session;
   const io = { interrupted: new AbortController().signal, stderr: new PassThrough() } as unknown as Io;
   const creating = { session, io, isNewNameWanted: false, ask: async () => undefined };
-  const error = await create(creating, transactionIn(manifests, { ...given, ...rest })).then(
+  const error = await create(creating, transactionIn(sourced(...objects), options)).then(
     () => '',
     ({ message }: Error) => message,
   );
@@ -270,6 +271,14 @@ t.test('kubeconfigs: a slash behind the server, and what cannot be used is one l
   });
   const proxied = { 'proxy-url': 'https://127.0.0.1:2', 'certificate-authority': t.testdirName };
   t.throws(() => load({ token: 'a' }, proxied), { message: /^certificate-authority .* cannot be read \(EISDIR\): correct it/ });
+  for (const text of ['', '\n', '# to be filled\n---\n']) {
+    const kubeconfig = join(t.testdir({ config: text }), 'config');
+    t.throws(
+      () => loadKubeConfig({ kubeconfig }, {}),
+      { message: /config has no current context: .*it has none/ },
+      'an empty file',
+    );
+  }
 });
 
 t.test('KUBECTL_EXTERNAL_DIFF: the program may have any name, its options are letters', async (t) => {
@@ -382,6 +391,27 @@ t.test('Lists are unrolled, typed ones and those in others, too', async (t) => {
     { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' } },
     { apiVersion: 'v1', kind: 'Secret' },
   ]);
+});
+
+t.test('an item of a List that is no object is refused, not left out', async (t) => {
+  for (const item of ['null', 'text', '[]']) {
+    const text = `apiVersion: v1\nkind: List\nitems: [${item}, ${JSON.stringify(one)}]`;
+    t.throws(() => manifestsIn({ name: 'file', text }), /^file holds a document or an item of a List that is no object/, item);
+  }
+});
+
+t.test('an empty namespace is none, as for kubectl', async (t) => {
+  for (const namespace of ['', null]) {
+    const cm = { ...one, metadata: { name: 'c', namespace } };
+    t.match(await applied([cm]), {
+      error: '',
+      sent: [{ spec: { changes: [{ content: { ...one, metadata: { name: 'c' } } }] } }],
+    });
+    t.notMatch(JSON.stringify(await applied([cm, { ...cm, kind: 'Secret' }])), /"namespace":(""|null)/);
+    t.throws(() => transactionIn(sourced(cm, { ...one, metadata: { name: 'c' } }), options), /is there twice/);
+    const whole = { ...one, ...{ apiVersion: 'tx.janus.io/v1alpha1', kind: 'Transaction' }, metadata: { name: 'tx', namespace } };
+    t.equal(textAt(transactionIn(sourced(whole), options).transaction, 'metadata', 'namespace'), 'shop');
+  }
 });
 
 t.test('colours', async (t) => {
