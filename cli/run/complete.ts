@@ -4,7 +4,7 @@ import { contextsIn } from '../cluster/kubeconfig.ts';
 import { openSession } from '../cluster/session.ts';
 import { listNames } from '../cluster/transactions.ts';
 import { type Call, type Completes, type Option, optionsFor } from '../command/command.ts';
-import { namesOf } from '../command/words.ts';
+import { asKubectl, namesOf } from '../command/words.ts';
 import { type Io, say } from '../io.ts';
 import { exits } from '../problem.ts';
 
@@ -15,7 +15,7 @@ interface Found {
 
 export async function run(call: Call): Promise<number> {
   const { io, operands } = call;
-  const before = operands.slice(0, -1);
+  const before = asKubectl(operands.slice(0, -1), call.commands);
   const begun = operands.at(-1) ?? '';
   const { words, files } = await candidates(call, before, begun);
   const fitting = words.filter((word) => word.startsWith(begun));
@@ -62,8 +62,15 @@ async function fromCluster(io: Io, completes: Completes | undefined, before: rea
 }
 
 function placeIn(before: readonly string[]) {
+  // `--namespace shop`, or `--namespace=shop`.
   const after = (...names: readonly string[]): string | undefined =>
-    before.flatMap((word, index) => (names.includes(word) ? [before[index + 1] ?? ''] : [])).at(-1);
+    before
+      .flatMap((word, index) => {
+        const [name = '', ...value] = word.split('=');
+        if (!names.includes(name)) return [];
+        return [word === name ? (before[index + 1] ?? '') : value.join('=')];
+      })
+      .at(-1);
   const place = { namespace: after('-n', '--namespace'), context: after('--context'), kubeconfig: after('--kubeconfig') };
   return Object.fromEntries(Object.entries(place).filter((entry): entry is [string, string] => entry[1] !== undefined));
 }

@@ -231,7 +231,7 @@ t.test('words are read as kubectl reads them', async (t) => {
   for (const [given, read] of rows) t.equal(asKubectl(given.split(' '), commands).join(' '), read);
 });
 
-t.test('an empty namespace is that of the context', async (t) => {
+t.test('the namespace is the given one; an empty one is that of the context', async (t) => {
   const asked: string[] = [];
   let interrupt: AbortController;
   const server = await startSilence(t, (url) => {
@@ -243,12 +243,15 @@ t.test('an empty namespace is that of the context', async (t) => {
     ['list', '-n='],
     ['-n=shop', 'list'],
     ['list', '--context', ''],
+    ['__complete', '-n', 'shop', 'undo', ''],
+    ['__complete', 'undo', '--namespace=shop', ''],
+    ['__complete', 'undo', '-n=shop', ''],
   ]) {
     interrupt = new AbortController();
     t.equal((await typed(t, words, { server, interrupted: interrupt.signal })).code, 130, words.join(' '));
   }
   const places = asked.map((path) => path.split('/')[5]);
-  t.same(places, ['default', 'default', 'shop', 'default']);
+  t.same(places, ['default', 'default', 'shop', 'default', 'shop', 'shop', 'shop'], 'and words are completed with names of it');
 });
 
 t.test('kubeconfigs: a slash behind the server, and what cannot be used is one line', async (t) => {
