@@ -5,7 +5,7 @@ import type { Reader } from './cluster.ts';
 import { firstLease } from './decide/guards.ts';
 import type { Step } from './decide/step.ts';
 import { withdrawn } from './decide/undo-transitions.ts';
-import { dueOf } from './due.ts';
+import { type Due, dueOf } from './due.ts';
 import { isAccountedFor, mayLandUntil } from './in-flight/in-flight.ts';
 import type { OwnWrites } from './in-flight/own-writes.ts';
 import type { JsonObject } from './model/json.ts';
@@ -47,13 +47,18 @@ export interface Before {
   /** The result of the last look. */
   readonly last?: Seen;
   /** The last completed target: the status that was stored before it, and the running status after it. */
-  readonly ended?: { readonly completed: { readonly found: Status }; readonly answer: { readonly status: Status } };
+  readonly ended?: {
+    readonly completed: { readonly found: Status; readonly due: Pick<Due, 'kind'> };
+    readonly answer: { readonly status: Status };
+  };
 }
 
 /** The basis of a step: a look, and the running status of this call if nobody has stored another status since. */
 export interface Stand extends Seen {
   /** The running status; absent until this call has completed a first target. */
   readonly running?: Status;
+  /** The kind of the last completed step of this call. */
+  readonly after?: Due['kind'];
   /** Whether another engine stored a status while this call was writing. */
   readonly isOvertaken: boolean;
   /** The Lease of the first change, in phases in which changes may be made or undone. */
@@ -92,7 +97,7 @@ export async function movedMeanwhile(
 async function standOn(seen: Seen, { ended }: Before): Promise<Stand> {
   const isOvertaken = ended !== undefined && seen.status.version !== ended.completed.found.version;
   const stand = { ...seen, isOvertaken, first: await firstLock(seen) };
-  return ended === undefined || isOvertaken ? stand : { ...stand, running: ended.answer.status };
+  return ended === undefined || isOvertaken ? stand : { ...stand, running: ended.answer.status, after: ended.completed.due.kind };
 }
 
 /** Reads the target that the previous step needs. It is read before the Transaction is (W5, in-flight/in-flight.ts). */
@@ -126,7 +131,7 @@ function foundStatus(status: Status, first: JsonObject | undefined, ownWrites: O
 export async function observeStand(serving: Serving, stand: Stand, carry: Carry): Promise<Observation> {
   const { memory, session, looks, sources, server, writer, parts } = serving;
   const { engineNamespace, namespaces = [], timing } = parts;
-  const { transaction, now, first, ownLeases, target, isOvertaken } = stand;
+  const { transaction, now, first, ownLeases, target, isOvertaken, after } = stand;
   const { waits, ...ownWrites } = memory.recall(transaction.uid);
   const status = foundStatus(stand.running ?? stand.status, first, ownWrites);
   const [lateWindow, pace] = [lateWindowOf(timing), paceOf(timing)];
@@ -142,7 +147,8 @@ export async function observeStand(serving: Serving, stand: Stand, carry: Carry)
   };
   const { touched } = carry;
   return {
-    ...{ now, transaction, status, due: await observe(looking, due), isOvertaken, ...(touched === undefined ? {} : { touched }) },
+    ...{ now, transaction, status, due: await observe(looking, due), isOvertaken },
+    ...{ ...(touched === undefined ? {} : { touched }), ...(after === undefined ? {} : { after }) },
     ...{ engineNamespace, server, writer, ownWrites, waits, lateWindow, pace },
   };
 }

@@ -81,8 +81,15 @@ function isAnnounced({ items }: Status, index: number): boolean {
   return hasBecome(items[index], 'announced');
 }
 
-/** V1: where another engine has stored a status meanwhile, or another target is due than this call has written to, another call goes on. */
-export function elsewhere({ due, status, touched, isOvertaken }: Observation): Step | undefined {
+/**
+ * V1: where another engine has stored a status meanwhile, or another target is due than this call has written to, another call goes on.
+ * V3: so it does where the Transaction was deleted in the middle of a window.
+ */
+export function elsewhere({ due, status, touched, isOvertaken, after }: Observation): Step | undefined {
   const isOther = touched !== undefined && 'index' in due && due.index !== touched;
-  return isOther || isOvertaken ? setStatus(status, 'this call has already written to other objects', 'now') : undefined;
+  const isLettingGo = due.kind === 'releaseFields' || due.kind === 'cleanUp';
+  const isDeleted = isLettingGo && (after === 'apply' || after === 'await');
+  return isOther || isOvertaken || isDeleted
+    ? setStatus(status, 'this call has already written to other objects', 'now')
+    : undefined;
 }

@@ -177,6 +177,8 @@ export interface Observation {
   readonly due: Observed;
   /** The change whose target this call has written to. */
   readonly touched?: number;
+  /** The kind of the last completed step of this call. */
+  readonly after?: Due['kind'];
   /** Another engine has stored a status while this call was writing. */
   readonly isOvertaken: boolean;
   readonly engineNamespace: string;

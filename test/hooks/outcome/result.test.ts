@@ -192,4 +192,12 @@ t.test('a call that has written to one target goes on with no other', async (t) 
     'a write that was refused is none',
   );
   t.equal(elsewhere({ ...at(0), isOvertaken: false }), undefined);
+  // It was deleted in the middle of a window.
+  const lettingGo = { ...observation, due: { kind: 'releaseFields', index: 0 } as ObservedTo<'releaseFields'> };
+  t.match(elsewhere({ ...lettingGo, after: 'apply' }), { kind: 'setStatus', status: observation.status });
+  t.match(elsewhere({ ...observation, due: { kind: 'cleanUp' } as ObservedTo<'cleanUp'>, after: 'await' }), {
+    kind: 'setStatus',
+  });
+  t.equal(elsewhere({ ...lettingGo, after: 'releaseFields' }), undefined, 'from object to object');
+  t.equal(elsewhere(lettingGo), undefined);
 });

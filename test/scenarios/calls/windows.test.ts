@@ -4,9 +4,11 @@ import type { Cluster, Write } from '../../../hooks/cluster.ts';
 import { at, isList, type JsonObject, textAt } from '../../../hooks/model/json.ts';
 import { serverTimeResolution } from '../../../hooks/model/timeouts.ts';
 import { clock as realClock } from '../../../server/clock.ts';
+import { must } from '../../support/client.ts';
 import { type EngineOptions, type Engines, openEngines } from '../../support/engine.ts';
+import { engineNamespace } from '../../support/install.ts';
 import { conditionOf, type Stage, startStage } from '../../support/stage.ts';
-import { step, stepToEnd, stepUntil, storeStatus } from '../../support/stepping.ts';
+import { step, stepToEnd, stepUntil, stepUntilGone, storeStatus } from '../../support/stepping.ts';
 import { change, createConfigMaps, portraits } from '../../support/targets.ts';
 
 const green = { data: { color: 'green' } };
@@ -39,6 +41,7 @@ async function begin(name: string, count: number, types: readonly ('Patch' | 'De
 }
 
 const isToTarget = (write: Write): boolean => write.identity.kind === 'serviceAccount';
+const isToLease = ({ location }: Write): boolean => location.resource.kind === 'Lease';
 
 /** An engine that runs `act` before its write number `number` to a target, counted from 1. */
 function acting(options: EngineOptions, number: number, act: () => Promise<unknown>, from: Engines = engines): Stage {
@@ -388,6 +391,162 @@ t.test('a window is looked at again after lookAge, and not before', async (t) =>
     t.equal(looks <= most && looks > (lookAge === 0 ? 9 : 0), true, `${looks} looks at ten changes`);
   }
 });
+
+/** ms that each write to a target takes. A look counts for a second: four writes. */
+const perWrite = 300;
+
+interface Paced {
+  readonly engine: Stage;
+  /** What was requested: each look at the Transaction, each write to a target by its number, and each write to a Lease. */
+  readonly trace: string[];
+  readonly pass: (time: number) => void;
+}
+
+/** An engine for which time passes only by its writes to targets; `act` comes just before the second of them is sent. */
+function paced(act: () => Promise<unknown>): Paced {
+  const trace: string[] = [];
+  let [now, monotonic, writes] = [undefined as number | undefined, 0, 0];
+  const pass = (time: number): void => {
+    now = (now ?? 0) + time;
+    monotonic += time;
+  };
+  const count = async (): Promise<void> => {
+    writes += 1;
+    trace.push(`${writes}`);
+    if (writes === 2) await act();
+  };
+  const wrap = (cluster: Cluster): Cluster => ({
+    ...cluster,
+    get: async (location, identity) => {
+      const answer = await cluster.get(location, identity);
+      if (location.resource.kind !== 'Transaction' || answer.kind !== 'ok') return answer;
+      trace.push('look');
+      now ??= answer.serverTime;
+      return { ...answer, serverTime: now };
+    },
+    send: async (write, isLate) => {
+      if (isToLease(write)) trace.push('lease');
+      const target = isToTarget(write);
+      if (target) await count();
+      return cluster.send(write, isLate).finally(() => pass(target ? perWrite : 0));
+    },
+  });
+  const clock = { ...realClock, monotonic: () => monotonic };
+  const engine = engines.start({ wrap, clock, timing: { callBudget: 60_000, stepDeadline: 60_000, lookAge: 1_000 } });
+  return { engine, trace, pass };
+}
+
+/** What comes in the middle of a window of eight changes, and what the call requests from its first write on. */
+interface Happening {
+  readonly title: string;
+  readonly spec?: JsonObject;
+  readonly annotations?: Readonly<Record<string, string>>;
+  /** ms that have passed when the window begins. */
+  readonly earlier?: number;
+  readonly act?: (name: string, other: Stage) => Promise<unknown>;
+  readonly trace: string;
+  readonly phase: string;
+  /** Why it is undone. */
+  readonly reason?: string;
+  readonly end: 'RolledBack' | 'Committed' | 'gone';
+  /** How many changes stay; none without it. */
+  readonly stay?: number;
+}
+
+const transactions = (): string => `/apis/tx.janus.io/v1alpha1/namespaces/${stage.namespace}/transactions`;
+const deleteIt = (name: string): Promise<unknown> => stage.client.delete(`${transactions()}/${name}`);
+
+async function deleteLock(name: string, index: number): Promise<unknown> {
+  const lease = textAt(itemsOf(at(await stage.read(name), 'status') as JsonObject)[index], 'lockLease');
+  return must(await stage.client.delete(`/apis/coordination.k8s.io/v1/namespaces/${engineNamespace}/leases/${lease}`));
+}
+
+const leases = (count: number): string => Array.from({ length: count }, () => 'lease').join(' ');
+
+const happenings: readonly Happening[] = [
+  {
+    title: 'a request',
+    act: (name) => stage.annotate(name, request),
+    ...{ trace: '1 2 3 4 look', phase: 'RollingBack', reason: 'RollbackRequested', end: 'RolledBack' },
+  },
+  {
+    title: 'a deletion, to be undone',
+    annotations: { 'tx.janus.io/automatic-rollback': 'true' },
+    act: deleteIt,
+    ...{ trace: '1 2 3 4 look', phase: 'RollingBack', reason: 'Deleted', end: 'gone' },
+  },
+  {
+    title: 'a deletion',
+    act: deleteIt,
+    ...{ trace: '1 2 3 4 look', phase: 'Committing', end: 'gone', stay: 4 },
+  },
+  {
+    title: 'the lock of the next change is deleted',
+    act: (name) => deleteLock(name, 4),
+    ...{ trace: '1 2 3 4 look', phase: 'RollingBack', reason: 'LockLost', end: 'RolledBack' },
+  },
+  {
+    title: 'another hook begins the undo',
+    act: async (name, other) => {
+      await stage.annotate(name, request);
+      t.equal((await step(other, name)).phase, 'RollingBack');
+    },
+    ...{ trace: '1 2 3 4 look', phase: 'RollingBack', reason: 'RollbackRequested', end: 'RolledBack' },
+  },
+  {
+    // Its time is known without a look.
+    title: 'spec.timeout is over',
+    spec: { timeout: '20s' },
+    earlier: 20_000 - 3 * perWrite + 1,
+    ...{ trace: '1 2 3', phase: 'RollingBack', reason: 'Timeout', end: 'RolledBack' },
+  },
+  {
+    // So is that of the locks.
+    title: 'half of spec.lockTimeout is over',
+    spec: { lockTimeout: '30s' },
+    earlier: 15_000 - 3 * perWrite + 1,
+    ...{ trace: `1 2 3 ${leases(8)} look 4 5 6 7 look 8`, phase: 'Committed', end: 'Committed', stay: 8 },
+  },
+  {
+    // It begins at the end.
+    title: 'spec.ttlSecondsAfterFinished is over',
+    spec: { ttlSecondsAfterFinished: 0 },
+    earlier: 60_000,
+    ...{ trace: '1 2 3 4 look 5 6 7 8', phase: 'Committed', end: 'gone', stay: 8 },
+  },
+];
+
+t.test('what happens inside a window is seen within a second', async (t) => {
+  for (const [index, happening] of happenings.entries())
+    await t.test(happening.title, (t) => showItIsSeen(t, happening, `within-${index}`));
+});
+
+async function showItIsSeen(t: Test, happening: Happening, name: string): Promise<void> {
+  const { spec = {}, annotations = {}, earlier = 0, act, stay = 0 } = happening;
+  const targets = Array.from({ length: 8 }, (_, index) => `${name}-${index}`);
+  await createConfigMaps(stage, targets);
+  const look = () =>
+    portraits(
+      stage.client,
+      targets.map((target) => stage.path(`configmaps/${target}`)),
+      true,
+    );
+  const before = await look();
+  const changes = targets.map((target) => change('Patch', target, green));
+  await stage.transaction(name, changes, { spec, annotations });
+  const { engine, trace, pass } = paced(async () => act?.(name, engines.start()));
+  t.equal(count((await stepUntil(engine, name, 'Prepared')).status, 'announced'), 8);
+  pass(earlier);
+  trace.length = 0;
+  const { phase, status } = await step(engine, name);
+  t.same([phase, trace.slice(trace.indexOf('1')).join(' ')], [happening.phase, happening.trace]);
+  if (happening.reason !== undefined) t.match(JSON.stringify(status), `"${happening.reason}"`);
+  if (happening.end === 'gone') await stepUntilGone(engine, name);
+  else t.equal((await stepToEnd(engine, name)).phase, happening.end);
+  if (stay === 0) t.same(await look(), before);
+  const expected = targets.map((_, index) => (index < stay ? 'green' : 'blue'));
+  t.same(await colors({ name, targets, look }), expected);
+}
 
 /** Calls go to the one and the other, so many times or until the Transaction is undone. */
 async function inTurn(order: readonly Stage[], name: string, most: number): Promise<void> {
