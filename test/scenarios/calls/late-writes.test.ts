@@ -1,7 +1,8 @@
 // A write that lands late: it was sent, its caller is gone, and an admission webhook kept it waiting until the undo had begun.
 // Nothing of it may be left, and nobody else's work may be lost to it.
 import t, { type Test } from 'tap';
-import { textAt } from '../../../hooks/model/json.ts';
+import type { Answer, Cluster } from '../../../hooks/cluster.ts';
+import { type JsonObject, textAt } from '../../../hooks/model/json.ts';
 import { must, waitFor } from '../../support/client.ts';
 import { type Engines, openEngines } from '../../support/engine.ts';
 import { type HeldWrite, type SlowAdmission, startSlowAdmission } from '../../support/slow-admission.ts';
@@ -64,6 +65,101 @@ async function showItMisses(t: Test, { first, second, admission, version, show }
   await lost;
   t.equal(await version(name), undone, 'it has missed');
   t.same(await show(name), before.object);
+}
+
+/** How the answer of one change of a window is lost, and who goes on. */
+const lostInWindows = [
+  { type: 'Patch', goesOn: 'the same process', isUndone: false },
+  { type: 'Update', goesOn: 'another', isUndone: false },
+  { type: 'Create', goesOn: 'another', isUndone: false },
+  { type: 'Delete', goesOn: 'the same process', isUndone: false },
+  { type: 'Patch', goesOn: 'another', isUndone: true },
+  { type: 'Delete', goesOn: 'the same process', isUndone: true },
+] as const;
+
+t.test('a change in the middle of a window lands late', async (t) => {
+  const stage = await startStage(t, { withoutLoop: true });
+  const limits = { stepDeadline: 20_000, writeTimeout: 30_000, callBudget: 10_000, lookAge: 1_000 };
+  const engines = await openEngines(t, stage, limits);
+  const admission = await startSlowAdmission(stage, t);
+  t.jobs = lostInWindows.length;
+  await Promise.all(
+    lostInWindows.map((row, index) =>
+      t.test(`${row.type}, ${row.goesOn} ${row.isUndone ? 'undoes it' : 'goes on'}`, (t) =>
+        showItIsMadeOnce(t, { stage, engines, admission, name: `window-${index}` }, row),
+      ),
+    ),
+  );
+});
+
+interface Windowed {
+  readonly stage: Stage;
+  readonly engines: Engines;
+  readonly admission: SlowAdmission;
+  readonly name: string;
+}
+
+async function showItIsMadeOnce(
+  t: Test,
+  { stage, engines, admission, name }: Windowed,
+  { type, goesOn, isUndone }: (typeof lostInWindows)[number],
+): Promise<void> {
+  const targets = Array.from({ length: 5 }, (_, index) => `${name}-${index}`);
+  const middle = `${name}-2`;
+  const given = type === 'Create' ? targets.filter((target) => target !== middle) : targets;
+  await createConfigMaps(stage, given);
+  const paths = targets.map((target) => stage.path(`configmaps/${target}`));
+  const look = () => portraits(stage.client, paths, true);
+  const versions = () => versionsOf(stage, paths);
+  const before = await look();
+  const changes = targets.map((target) => change('Patch', target, green));
+  await stage.transaction(name, changes.with(2, change(type, middle, madeBy(type))));
+  const late: Promise<Answer>[] = [];
+  const held = admission.hold(middle);
+  const first = engines.start({ wrap: (cluster) => givingUp(cluster, middle, { held, late }) });
+  await stepUntil(first, name, 'Prepared');
+  t.match((await first.call(name)).body, { status: { progress: '2/5' } }, 'this answer is lost as well');
+  const made = await versions();
+
+  if (isUndone) await stage.annotate(name, { 'tx.janus.io/request-rollback': 'yes' });
+  const next = goesOn === 'another' ? engines.start() : first;
+  t.equal((await stepToEnd(next, name)).phase, isUndone ? 'RolledBack' : 'Committed');
+  const after = await versions();
+  if (!isUndone) t.same(after.slice(0, 2), made.slice(0, 2), 'what was made is not made again');
+  held.release();
+  t.match(await Promise.all(late), [{ kind: 'failed' }], 'it has missed');
+  t.same(await versions(), after);
+  const left = await look();
+  if (isUndone) t.same(left, before);
+  else t.match(left[2], madeBy(type));
+}
+
+/** The object once it is changed; undefined once it is deleted. */
+function madeBy(type: string): JsonObject | undefined {
+  return type === 'Delete' ? undefined : green;
+}
+
+function versionsOf({ client }: Stage, paths: readonly string[]): Promise<readonly (string | undefined)[]> {
+  return Promise.all(paths.map(async (path) => textAt((await client.get(path)).body, 'metadata', 'resourceVersion')));
+}
+
+/** The first write to that object is sent, and held; who sent it does not wait for the answer. */
+function givingUp(
+  cluster: Cluster,
+  target: string,
+  { held, late }: { readonly held: HeldWrite; readonly late: Promise<Answer>[] },
+): Cluster {
+  const failure = { kind: 'transient', code: 0, reason: 'Timeout', message: 'no answer', fields: [], definitive: false } as const;
+  return {
+    ...cluster,
+    send: async (write, isLate) => {
+      const isHeld = write.identity.kind === 'serviceAccount' && write.location.name === target && late.length === 0;
+      if (!isHeld) return cluster.send(write, isLate);
+      late.push(cluster.send(write, isLate));
+      await held.arrived;
+      return { kind: 'failed', failure };
+    },
+  };
 }
 
 t.test('who fences an object and dies hides no conflict', async (t) => {
