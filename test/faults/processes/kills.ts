@@ -60,7 +60,7 @@ async function requestsOf({ id, run }: Stretch, site: Site): Promise<number> {
   return (await hook.requests()).length;
 }
 
-function killed({ id, run }: Stretch, strike: Strike): ProcessCase {
+function killed({ id, run }: Stretch, strike: Strike & { readonly at: number }): ProcessCase {
   return {
     id: `S20:kill:${id}:${strike.at}:${strike.moment}`,
     run: async (site) => {

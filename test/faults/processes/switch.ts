@@ -8,8 +8,8 @@ import type { IncomingMessage } from 'node:http';
 export type Moment = 'before' | 'sent' | 'after';
 
 export interface Strike {
-  /** Number of the request. */
-  readonly at: number;
+  /** Number of the request; or how it begins, `METHOD path?`, for the first such request that is no dry run. */
+  readonly at: number | string;
   readonly moment: Moment;
   readonly signal: NodeJS.Signals;
 }
@@ -47,10 +47,17 @@ subscribe('undici:request:bodySent', (message) => struck((message as Sent).reque
 subscribe('undici:request:headers', (message) => struck((message as Sent).request, 'after'));
 
 function struck(request: Sent['request'], moment: Moment): void {
-  if (strike === undefined || strike.moment !== moment || numbers.get(request) !== strike.at) return;
+  if (strike === undefined || strike.moment !== moment || !isAt(strike, request)) return;
   const { signal } = strike;
   strike = undefined;
   process.kill(process.pid, signal);
+}
+
+function isAt({ at }: Strike, request: Sent['request']): boolean {
+  const number = numbers.get(request);
+  if (number === undefined || typeof at === 'number') return number === at;
+  const text = requests[number - 1] ?? '';
+  return text.startsWith(at) && !text.includes('dryRun');
 }
 
 process.on('message', (message: ToSwitch) => {
