@@ -83,6 +83,7 @@ t.test('a wait for locks is over when they are held, or given up', async (t) => 
   const waited = (to: Partial<Status>) =>
     storedOf(pending, { ...statusOf('Pending', 'waiting'), ...to }, start + 7 * second, ungated).lockWaitSeconds;
   t.equal(waited({ phase: 'Preparing' }), 7);
+  t.equal(waited({ phase: 'Prepared' }), 7, 'held and prepared in one call');
   t.equal(waited({ phase: 'Failed', cause: { reason: 'LockHeld', message: '' } }), 7);
   t.equal(waited({ phase: 'Failed', cause: { reason: 'NotFound', message: '' } }), undefined);
   t.equal(waited({}), undefined);

@@ -67,6 +67,19 @@ export const locks: readonly Sabotage[] = [
     caughtBy: ['test/scenarios/locks/write-before-expiry.test.ts'],
   },
   {
+    name: 'unlisted-lock-is-free',
+    fault:
+      'a lock that is not among ours counts as free: an undo tries to create it again and again, and never waits for its holder',
+    edits: [
+      {
+        file: 'hooks/observe/item.ts',
+        find: 'const lease = name === undefined ? absent : await',
+        replace: 'const lease = source.reader !== undefined ? absent : await',
+      },
+    ],
+    caughtBy: ['test/scenarios/locks/lost-locks.test.ts'],
+  },
+  {
     name: 'one-lock-renewed',
     fault: 'only one of the locks is renewed, the others expire',
     edits: [

@@ -115,6 +115,12 @@ export const inWindows: readonly Sabotage[] = [
     caughtBy: windows,
   },
   {
+    name: 'budget-of-a-second',
+    fault: 'a call of a second by default: under load its queueing takes as long, and each call handles one target',
+    edits: [{ file: 'server/config.ts', find: "duration('5s', '10s')", replace: "duration('1s', '10s')" }],
+    caughtBy: ['test/server/config.test.ts'],
+  },
+  {
     name: 'all-deletes-announced',
     fault: 'all Deletes are announced at once',
     edits: [{ file: window, find: 'const mostDeletes = 8;', replace: 'const mostDeletes = 500;' }],
