@@ -400,12 +400,14 @@ interface Paced {
   /** What was requested: each look at the Transaction, each write to a target by its number, and each write to a Lease. */
   readonly trace: string[];
   readonly pass: (time: number) => void;
+  /** From now on it counts the writes. */
+  readonly arm: () => void;
 }
 
 /** An engine for which time passes only by its writes to targets; `act` comes just before the second of them is sent. */
 function paced(act: () => Promise<unknown>): Paced {
   const trace: string[] = [];
-  let [now, monotonic, writes] = [undefined as number | undefined, 0, 0];
+  let [now, monotonic, writes] = [undefined as number | undefined, 0, Number.NEGATIVE_INFINITY];
   const pass = (time: number): void => {
     now = (now ?? 0) + time;
     monotonic += time;
@@ -433,7 +435,11 @@ function paced(act: () => Promise<unknown>): Paced {
   });
   const clock = { ...realClock, monotonic: () => monotonic };
   const engine = engines.start({ wrap, clock, timing: { callBudget: 60_000, stepDeadline: 60_000, lookAge: 1_000 } });
-  return { engine, trace, pass };
+  const arm = (): void => {
+    writes = 0;
+    trace.length = 0;
+  };
+  return { engine, trace, pass, arm };
 }
 
 /** What comes in the middle of a window of eight changes, and what the call requests from its first write on. */
@@ -448,7 +454,9 @@ interface Happening {
   readonly phase: string;
   /** Why it is undone. */
   readonly reason?: string;
-  readonly end: 'RolledBack' | 'Committed' | 'gone';
+  /** It comes in the undo of the Transaction. */
+  readonly inUndo?: true;
+  readonly end: 'RolledBack' | 'Committed' | 'Failed' | 'gone';
   /** How many changes stay; none without it. */
   readonly stay?: number;
 }
@@ -514,12 +522,39 @@ const happenings: readonly Happening[] = [
     earlier: 60_000,
     ...{ trace: '1 2 3 4 look 5 6 7 8', phase: 'Committed', end: 'gone', stay: 8 },
   },
+  {
+    title: 'another hook undoes it',
+    inUndo: true,
+    act: async (name, other) => t.equal((await step(other, name)).phase, 'RolledBack'),
+    // The end is stored: the locks are released.
+    ...{ trace: `1 2 look ${leases(8)}`, phase: 'RolledBack', end: 'RolledBack' },
+  },
+  {
+    // An undo finishes before the Transaction goes. It writes to each object twice.
+    title: 'a deletion in the undo',
+    inUndo: true,
+    act: deleteIt,
+    ...{ trace: '1 2 3 4 look 5 6 7 8 look 9 10 11 12 look 13 14 15 16', phase: 'RolledBack', end: 'gone' },
+  },
+  {
+    title: 'spec.timeout of the undo is over',
+    inUndo: true,
+    spec: { timeout: '20s' },
+    earlier: 20_000 - 2 * perWrite + 1,
+    ...{ trace: '1 2', phase: 'Failed', reason: 'RollbackTimeout', end: 'Failed', stay: 7 },
+  },
 ];
 
 t.test('what happens inside a window is seen within a second', async (t) => {
   for (const [index, happening] of happenings.entries())
     await t.test(happening.title, (t) => showItIsSeen(t, happening, `within-${index}`));
 });
+
+async function beginUndo(engine: Stage, name: string): Promise<void> {
+  await stepToEnd(engine, name);
+  await stage.annotate(name, request);
+  await stepUntil(engine, name, 'RollingBack');
+}
 
 async function showItIsSeen(t: Test, happening: Happening, name: string): Promise<void> {
   const { spec = {}, annotations = {}, earlier = 0, act, stay = 0 } = happening;
@@ -534,10 +569,11 @@ async function showItIsSeen(t: Test, happening: Happening, name: string): Promis
   const before = await look();
   const changes = targets.map((target) => change('Patch', target, green));
   await stage.transaction(name, changes, { spec, annotations });
-  const { engine, trace, pass } = paced(async () => act?.(name, engines.start()));
+  const { engine, trace, pass, arm } = paced(async () => act?.(name, engines.start()));
   t.equal(count((await stepUntil(engine, name, 'Prepared')).status, 'announced'), 8);
+  if (happening.inUndo === true) await beginUndo(engine, name);
   pass(earlier);
-  trace.length = 0;
+  arm();
   const { phase, status } = await step(engine, name);
   t.same([phase, trace.slice(trace.indexOf('1')).join(' ')], [happening.phase, happening.trace]);
   if (happening.reason !== undefined) t.match(JSON.stringify(status), `"${happening.reason}"`);
