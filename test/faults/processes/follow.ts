@@ -56,9 +56,13 @@ export async function create(run: Followed): Promise<void> {
   }
 }
 
-export async function tell(site: Site, story: Story, disturb: Disturbance = async () => undefined): Promise<Tale> {
+const nothing: Disturbance = async () => undefined;
+
+/** `first` comes before the Transactions are created, `disturb` meanwhile. */
+export async function tell(site: Site, story: Story, disturb = nothing, first = nothing): Promise<Tale> {
   const run = await prepare(site, story);
   const before = await targets(run);
+  await first(run);
   await create(run);
   // Runs before each call of the hook, so that no run is too fast for an event in its middle.
   site.beforeCalls = () => storyGoesOn(run);

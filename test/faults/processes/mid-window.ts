@@ -19,14 +19,19 @@ export const failInWindow: Story = {
   events: failAt3.events.map((event) => ({ ...event, when: isPrepared })),
 };
 
-/** Needs `deletedAtThird`. */
+/** Needs `armedAtThird` and `deletedAtThird`. */
 export const deleteInWindow: Story = { ...deleteMidCommit, id: 'delete-in-window', events: [] };
 
-/** Stops the hook that makes the third change, and deletes the Transaction. The fourth change needs another look. */
+/** The hook that makes the third change will be stopped at its answer. Before the Transaction is there: a window is soon over. */
+export const armedAtThird: Disturbance = async ({ site, names }) => {
+  const at = `PATCH /api/v1/namespaces/${names.namespace}/configmaps/${names.c}?`;
+  const hooks = await Promise.all(site.seats.map(({ serving }) => serving));
+  await Promise.all(hooks.map((hook) => hook.arm({ at, moment: 'after', signal: 'SIGSTOP' })));
+};
+
+/** Deletes the Transaction while the hook is stopped. The fourth change needs another look. */
 export const deletedAtThird: Disturbance = async ({ site, world, names }) => {
   const hooks = await Promise.all(site.seats.map(({ serving }) => serving));
-  const at = `PATCH /api/v1/namespaces/${names.namespace}/configmaps/${names.c}?`;
-  await Promise.all(hooks.map((hook) => hook.arm({ at, moment: 'after', signal: 'SIGSTOP' })));
   const isStopped = (): boolean => hooks.some((hook) => hook.isStopped());
   await waitFor(isStopped, 'a hook to be stopped at the third change', { timeoutMs: 240_000 });
   must(await world.controller.delete(transactionPath(names.namespace, names.run)));

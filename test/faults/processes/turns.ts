@@ -8,7 +8,7 @@ import type { Story } from '../story.ts';
 import type { World } from '../world.ts';
 import type { Note, ProcessCase } from './case.ts';
 import { atRest, chance, conclude, create, type Disturbance, type Followed, prepare, tell } from './follow.ts';
-import { deletedAtThird, deleteInWindow, failInWindow } from './mid-window.ts';
+import { armedAtThird, deletedAtThird, deleteInWindow, failInWindow } from './mid-window.ts';
 import { refusedLast } from './refused.ts';
 import { closeSite, openTurns, type Site, seatOf } from './site.ts';
 
@@ -16,12 +16,13 @@ interface Told {
   readonly story: Story;
   /** JANUS_CALL_BUDGET; the default without it. */
   readonly callBudget?: string;
+  readonly first?: Disturbance;
   readonly disturb?: Disturbance;
 }
 
 const inWindows: readonly Told[] = [
   ...[commit4, refusedLast, requestRollback, contention, gatedCommit, gateFails, failInWindow].map((story) => ({ story })),
-  { story: deleteInWindow, disturb: deletedAtThird },
+  { story: deleteInWindow, first: armedAtThird, disturb: deletedAtThird },
 ];
 /** Events in the middle of these are stored only if each call handles one target. */
 const oneByOne: readonly Told[] = [failAt3, deleteMidCommit].map((story) => ({ story, callBudget: '0' }));
@@ -29,7 +30,7 @@ const rounds = 6;
 
 export async function turnsOn(_: Site): Promise<readonly ProcessCase[]> {
   return [2, 3].flatMap((hooks) =>
-    [...inWindows, ...oneByOne].flatMap(({ story, callBudget, disturb }) =>
+    [...inWindows, ...oneByOne].flatMap(({ story, callBudget, disturb, first }) =>
       Array.from({ length: rounds }, (_, seed): ProcessCase => {
         const isRandom = seed % 2 === 1;
         return {
@@ -38,7 +39,7 @@ export async function turnsOn(_: Site): Promise<readonly ProcessCase[]> {
             withTurns(
               world,
               { hooks, seed: isRandom ? seed : undefined, callBudget },
-              async (site) => (await tell(site, story, disturb)).violations,
+              async (site) => (await tell(site, story, disturb, first)).violations,
             ),
         };
       }),
