@@ -43,15 +43,8 @@ function boundedTimes(status: Status): Partial<Status> {
   );
 }
 
-const known = new WeakMap<Item, Item>();
-
-/** The same item gives the same one again: of 500 items one changes from call to call. */
 function boundedItem(item: Item): Item {
-  const before = known.get(item);
-  if (before !== undefined) return before;
-  const after = withTexts(withoutOddUid(item), longest.itemText);
-  known.set(item, after);
-  return after;
+  return withTexts(withoutOddUid(item), longest.itemText);
 }
 
 // It is compared, so there is nothing to be made of a part of it; without one the marks on the object show whose it is.
