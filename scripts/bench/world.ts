@@ -137,8 +137,7 @@ async function startKind(kind: HookKind, { client, kubeconfig, undo, options, st
   const profiling = options.profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${options.profile}`];
   const program = programOf(kind, options);
   const flags = kind === 'janus' ? [...startFlags, ...profiling] : startFlags;
-  const asInPod = kind === 'janus' || kind === 'against';
-  const hook = await startHook(client, kubeconfig, undo, { program, flags, asInPod, environment: compile(program, undo) });
+  const hook = await startHook(client, kubeconfig, undo, { program, flags, environment: compile(program, undo) });
   const address = (await options.between?.(hook.address)) ?? hook.address;
   const meter = meterOf(hook.process);
   starts.push({ row: 'start', hook: kind, readyMs: Math.round(hook.readyAfter), cpuMs: meter.cpu(), memoryMiB: meter.memory() });
