@@ -40,6 +40,16 @@ async function begin(name: string, count: number, types: readonly ('Patch' | 'De
   return { name, targets, look: () => portraits(stage.client, paths, true) };
 }
 
+/** As where a quota or a policy is in the way, or has not been heard of yet. */
+const exceeded = {
+  kind: 'refused',
+  code: 403,
+  reason: 'Forbidden',
+  message: 'exceeded quota',
+  fields: [],
+  definitive: true,
+} as const;
+
 const isToTarget = (write: Write): boolean => write.identity.kind === 'serviceAccount';
 const isToLease = ({ location }: Write): boolean => location.resource.kind === 'Lease';
 
@@ -217,21 +227,13 @@ t.test('a change that is refused here and made by another replica is taken back'
   const before = await story.look();
   const other = engines.start();
   let isRefused = false;
-  const failure = {
-    kind: 'refused',
-    code: 403,
-    reason: 'Forbidden',
-    message: 'exceeded quota',
-    fields: [],
-    definitive: true,
-  } as const;
   const wrap = (cluster: Cluster): Cluster => ({
     ...cluster,
     send: async (write, isLate) => {
       if (isRefused || !isToTarget(write)) return cluster.send(write, isLate);
       isRefused = true;
       t.match((await other.call('made-elsewhere')).body, { status: { phase: 'Committed' } }, 'this answer is lost');
-      return { kind: 'failed', failure };
+      return { kind: 'failed', failure: exceeded };
     },
   });
   const engine = engines.start({ wrap });
@@ -327,20 +329,12 @@ t.test('a window that is under way while an undo begins is taken back', async (t
 /** An engine whose writes to that target are refused so often, as where a quota or a policy has not been heard of yet. */
 function refused(target: string, times: number): { readonly engine: Stage; readonly tries: () => number } {
   let tries = 0;
-  const failure = {
-    kind: 'refused',
-    code: 403,
-    reason: 'Forbidden',
-    message: 'exceeded quota',
-    fields: [],
-    definitive: true,
-  } as const;
   const wrap = (cluster: Cluster): Cluster => ({
     ...cluster,
     send: async (write, isLate) => {
       if (!isToTarget(write) || write.location.name !== target) return cluster.send(write, isLate);
       tries += 1;
-      return tries <= times ? { kind: 'failed', failure } : cluster.send(write, isLate);
+      return tries <= times ? { kind: 'failed', failure: exceeded } : cluster.send(write, isLate);
     },
   });
   return { engine: engines.start({ wrap }), tries: () => tries };
