@@ -62,6 +62,9 @@ const story: Story = {
   end: 'Committed',
 };
 
+/** The same of a Transaction that deletes the object. */
+const deletion: Story = { ...story, transactions: () => ({ [names.run]: [{ type: 'Delete', target }] }) };
+
 function evidence(events: readonly AuditEvent[], phase: string, after: JsonObject, item: JsonObject = {}): Evidence {
   return {
     story,
@@ -104,6 +107,20 @@ t.test('what is as it must be', async (t) => {
   t.same(violationsOf([changed, stranger({ a: '2', b: '1' }), undid({ a: '1', b: '1' })], 'RolledBack'), [], 'theirs stays');
   t.same(violationsOf([stranger({ a: '1', b: '1' }), wrote({ a: '2', b: '1' })], 'Committed'), [], 'theirs is elsewhere');
   t.same(violationsOf([changed], 'Failed', object({}), { left: true }), [], 'it says that it is left');
+});
+
+const strangerDeleted = event({ actor: 'stranger', verb: 'delete', fieldManager: 'stranger' });
+const recreated = (data: JsonObject): AuditEvent =>
+  event({ verb: 'create', code: 201, request: versioned, response: object(data), fieldManager: 'janus-restore-run1-11111111' });
+const undoOfDelete = (events: readonly AuditEvent[], own: Story): readonly string[] =>
+  evaluateSoak({ ...evidence([stored, held(one), ...events], 'RolledBack', object({ a: '1' })), story: own });
+
+t.test('a Delete that somebody else made first is undone too, exactly; no other change is', async (t) => {
+  const ofUndo = (texts: readonly string[]) => texts.filter((text) => text.startsWith('I1 undo'));
+  t.same(ofUndo(undoOfDelete([strangerDeleted, recreated({ a: '1' })], deletion)), []);
+  t.match(ofUndo(undoOfDelete([strangerDeleted, recreated({ a: '2' })], deletion)), [/data\.a was restored to "2"/]);
+  t.match(ofUndo(undoOfDelete([recreated({ a: '2' })], deletion)), [/had not changed it/], 'nobody has deleted it');
+  t.match(ofUndo(undoOfDelete([strangerDeleted, recreated({ a: '1' })], story)), [/had not changed it/], 'a Patch');
 });
 
 const ours = { ...object({}), metadata: { managedFields: [{ manager: 'janus-run1-11111111' }] } };

@@ -73,13 +73,32 @@ function undoIsExact(evidence: Evidence, histories: readonly History[]): readonl
   return histories.flatMap((history) =>
     pairsOf(evidence, history).flatMap(({ transaction, forward: [made], backward: [undone] }) => {
       if (undone === undefined) return [];
-      if (made === undefined) return [`${history.target.key} was restored by ${transaction}, which had not changed it`];
-      return inexact(made, undone).map((text) => `${history.target.key}${text}`);
+      const change = made ?? deletedByOthers(evidence, history, transaction, undone);
+      if (change === undefined) return [`${history.target.key} was restored by ${transaction}, which had not changed it`];
+      return inexact(change, undone).map((text) => `${history.target.key}${text}`);
     }),
   );
 }
 
-function inexact(made: Written, undone: Written): readonly string[] {
+/**
+ * A Delete counts as made if somebody else deletes the object between its snapshot and its turn (docs/guarantees.md): its undo
+ * creates the object again, as it was in the snapshot.
+ */
+function deletedByOthers(
+  evidence: Evidence,
+  { target, writes }: History,
+  transaction: string,
+  undone: Written,
+): Pick<Written, 'before' | 'after'> | undefined {
+  const isDelete = targetsOf(evidence, transaction).some(({ key, type }) => key === target.key && type === 'Delete');
+  const stored = storedAt(evidence, transaction);
+  const since = writes.filter((write) => write.at > stored && write.at < undone.at);
+  const last = since.at(-1);
+  const isTheirs = last !== undefined && last.after === undefined && last.by !== transaction;
+  return isDelete && stored >= 0 && isTheirs ? { before: since[0]?.before, after: undefined } : undefined;
+}
+
+function inexact(made: Pick<Written, 'before' | 'after'>, undone: Written): readonly string[] {
   const [prior, expected, live, restored] = [made.before, made.after, undone.before, undone.after];
   // Annotations of others are no reason to keep a created object.
   if (restored === undefined) {
@@ -104,18 +123,18 @@ function isAnnotation(path: string): boolean {
   return path.startsWith('.metadata.annotations.');
 }
 
+/** The position in the audit log at which the first snapshot of a Transaction was stored; -1 if none was. */
+function storedAt({ events }: Evidence, transaction: string): number {
+  const name = new RegExp(`^${transaction}-rollback-[0-9a-f]{20}$`);
+  return events.findIndex((event) => isSnapshot(event) && event.verb === 'create' && event.code === 201 && name.test(event.name));
+}
+
 /** A change does not overwrite what somebody wrote after the snapshot was stored. */
 function nothingOverwritten(evidence: Evidence, histories: readonly History[]): readonly string[] {
   return histories.flatMap((history) =>
     pairsOf(evidence, history).flatMap(({ transaction, forward: [made] }) => {
       if (made === undefined) return [];
-      const stored = evidence.events.findIndex(
-        (event) =>
-          isSnapshot(event) &&
-          event.verb === 'create' &&
-          event.code === 201 &&
-          new RegExp(`^${transaction}-rollback-[0-9a-f]{20}$`).test(event.name),
-      );
+      const stored = storedAt(evidence, transaction);
       const since = history.writes.filter((write) => write.at > stored && write.at < made.at);
       const [first] = since;
       if (stored < 0 || first === undefined) return [];
