@@ -1,5 +1,7 @@
 // The program of package transactions: what is due, look, decide, perform, answer. A call does one act; the stored status announces
 // the next one. Everything is read live, so any process may die anywhere, and any number of them may serve calls.
+
+import { textAt } from '../model/json.ts';
 import type { PackageCall, PackageHook, PackageParts, PackageReply } from './call.ts';
 import { clean, release, rest } from './decide/ending.ts';
 import { install } from './decide/installing.ts';
@@ -13,6 +15,7 @@ import { refuse, take, wait } from './decide/waiting.ts';
 import { type Due, dueOf, faultOf } from './due.ts';
 import { finalFault } from './model/fault.ts';
 import { type PackageTransaction, readPackageTransaction, type Wanted } from './model/package-transaction.ts';
+import { isTerminal } from './model/status.ts';
 import { readNextChanges } from './observe/establishing.ts';
 import { leftByFormer, leftoversOf } from './observe/leftovers.ts';
 import { readPreparation } from './observe/preparation.ts';
@@ -23,15 +26,15 @@ import { lookAtHolder, readTheLock, stagesOfTry } from './observe/standing.ts';
 import { createTurns, type Turns } from './observe/turns.ts';
 import { readValidation } from './observe/validation.ts';
 import { readVerification } from './observe/verification.ts';
-import { answerOf, troubled } from './outcome/answer.ts';
-import { changedBy } from './outcome/changed.ts';
+import { answerOf, echo, gone, troubled } from './outcome/answer.ts';
+import { changedBy, leftToNewer } from './outcome/changed.ts';
 import { perform } from './perform/perform.ts';
 import { engine, packageTransactions, stages } from './plan/resources.ts';
 
 export function createPackageSync(parts: PackageParts): PackageHook {
   // At rest, and nobody deletes it: a change of the Lock wakes it, and must cost nothing.
   const serving = { ...parts, memory: createMemory(), turns: createTurns() };
-  return async (call) => (!call.finalizing && isAtRest(call) ? echo(call, 0) : serve(serving, call));
+  return async (call) => (!call.finalizing && isTerminal(textAt(call.status, 'phase')) ? echo(call, 0) : serve(serving, call));
 }
 
 interface Serving extends PackageParts {
@@ -45,22 +48,13 @@ async function serve(parts: Serving, call: PackageCall): Promise<PackageReply> {
   if (answer.kind === 'failed') return answer.failure.kind === 'absent' ? gone(call) : echo(call, secondsUntilRead);
   const ptx = readPackageTransaction(answer.object);
   const isLate = () => parts.clock.monotonic() >= until;
-  return ptx.uid === call.uid ? act(parts, ptx, { now: answer.serverTime, isLate }) : gone(call);
+  if (ptx.uid !== call.uid) return gone(call);
+  if (ptx.isKnown) return act(parts, ptx, { now: answer.serverTime, isLate });
+  parts.record(leftToNewer(ptx));
+  return echo(call, secondsUntilRead);
 }
 
 const secondsUntilRead = 5;
-
-function isAtRest({ status }: PackageCall): boolean {
-  return status.phase === 'Succeeded' || status.phase === 'Failed';
-}
-
-function echo({ status }: PackageCall, resyncAfterSeconds: number): PackageReply {
-  return { status, resyncAfterSeconds, finalized: false };
-}
-
-function gone({ status }: PackageCall): PackageReply {
-  return { status, resyncAfterSeconds: 0, finalized: true };
-}
 
 interface Time {
   /** The API server's, in ms since the epoch. */

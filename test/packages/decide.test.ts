@@ -1,9 +1,10 @@
 // The decisions of the coordinator, without a cluster.
 import { createHash, randomBytes } from 'node:crypto';
 import t from 'tap';
-import type { Answer, ListOptions, Location, Reader, Resource, Write } from '../../hooks/cluster.ts';
+import type { Answer, Cluster, ListOptions, Location, Reader, Resource, Write } from '../../hooks/cluster.ts';
 import type { Failure, FailureKind } from '../../hooks/model/failure.ts';
 import { at, type JsonObject, textAt, withPath } from '../../hooks/model/json.ts';
+import type { PackageReport } from '../../hooks/packages/call.ts';
 import { otherName, sharedNames, takenName } from '../../hooks/packages/checks/names.ts';
 import { clean, release } from '../../hooks/packages/decide/ending.ts';
 import { ended, pauseAfter } from '../../hooks/packages/decide/ends.ts';
@@ -34,6 +35,7 @@ import { mostObjectBytes, packedContents, readContents, sourced } from '../../ho
 import { stages as stageKind } from '../../hooks/packages/plan/resources.ts';
 import { stagesOf, stageWrite } from '../../hooks/packages/plan/stages.ts';
 import type { Registry } from '../../hooks/packages/registry.ts';
+import { createPackageSync } from '../../hooks/packages/sync.ts';
 import { gzip } from '../../server/gzip.ts';
 
 const namespace = 'janus-packages';
@@ -69,6 +71,35 @@ const mine = held(freeLock, { name: 'mine', uid: 'uid-1', number: 1 });
 /** Of an item of a stage: applied, and not restored. */
 const left = { prepared: true, announced: true, left: true };
 const theirs = held(freeLock, { name: 'theirs', uid: 'uid-2', number: 4 });
+
+t.test('a status of a newer version is left to that version', async (t) => {
+  const known = (status: JsonObject): boolean => readPackageTransaction({ metadata: {}, spec: {}, status }).isKnown;
+  t.ok(known({}), 'none yet');
+  t.ok(known({ phase: 'Installing', stages: [{ name: 'one', purpose: 'Objects' }], later: 'unknown fields are no matter' }));
+  t.notOk(known({ phase: 'Migrating' }));
+  t.notOk(known({ phase: 7 }));
+  t.notOk(known({ phase: 'Installing', stages: [{ name: 'one', purpose: 'Migration' }] }));
+  const status: JsonObject = { phase: 'Migrating', version: 9, conditions: [] };
+  const object = { metadata: { name: 'mine', uid: 'uid-1' }, spec: {}, status };
+  const refuse = (): never => t.fail('no other request is sent') as never;
+  const get = async (): Promise<Answer> => ({ kind: 'ok', object, serverTime: now });
+  const reports: PackageReport[] = [];
+  const hook = createPackageSync({
+    cluster: { get, send: refuse, list: refuse } as unknown as Cluster,
+    clock: { monotonic: () => 0, sleep: async () => undefined },
+    openRegistry: refuse,
+    gzip,
+    namespace,
+    writer: 'one',
+    ...{ deadline: 1_000, sendingTime: 1_000, lateness: 0 },
+    record: (report) => reports.push(report),
+  });
+  for (const finalizing of [false, true]) {
+    const reply = await hook({ name: 'mine', uid: 'uid-1', status, finalizing });
+    t.same(reply, { status, resyncAfterSeconds: 5, finalized: false });
+  }
+  t.match(reports, [{ trouble: /run the newer version/ }, { writes: 0 }]);
+});
 
 t.test('19, 20, 22: the Lock is taken where it is free, and waited for where it is not', async (t) => {
   const scene = { ptx: ptxOf(), ...moment, namespace, isHolderThere: true, leftStages: [], leftovers: [] };

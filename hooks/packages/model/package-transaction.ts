@@ -3,7 +3,7 @@ import { at, isObject, type JsonObject, textAt } from '../../model/json.ts';
 import { digestOf } from './digest.ts';
 import { kindOf, type PackageKind, packageApiVersion, packageKinds, quoted } from './package.ts';
 import { type PackageReference, readReference } from './reference.ts';
-import { readStatus, type Status } from './status.ts';
+import { isKnown, readStatus, type Status } from './status.ts';
 
 /** The package to install. */
 export interface Wanted {
@@ -27,6 +27,8 @@ export interface PackageTransaction {
   readonly specDigest: string;
   readonly retryLimit: number;
   readonly status: Status;
+  /** False where a newer version of the hook has written the status: nothing is decided on its word. */
+  readonly isKnown: boolean;
 }
 
 const allowIrreversible = 'pkg.crossplane.io/allow-irreversible';
@@ -43,7 +45,9 @@ const usualRetryLimit = 5;
 const longestName = 63;
 
 export function readPackageTransaction(object: JsonObject): PackageTransaction {
-  const [spec, status, limit] = [at(object, 'spec') ?? {}, at(object, 'status'), at(object, 'spec', 'retryLimit')];
+  const [spec, limit] = [at(object, 'spec') ?? {}, at(object, 'spec', 'retryLimit')];
+  const stored = at(object, 'status');
+  const status = isObject(stored) ? stored : {};
   const generation = at(object, 'metadata', 'generation');
   const annotations = at(object, 'metadata', 'annotations');
   const name = textAt(object, 'metadata', 'name') ?? '';
@@ -56,7 +60,8 @@ export function readPackageTransaction(object: JsonObject): PackageTransaction {
     wanted: readWanted(name, isObject(spec) ? spec : {}),
     specDigest: digestOf(spec),
     retryLimit: typeof limit === 'number' ? limit : usualRetryLimit,
-    status: readStatus(isObject(status) ? status : {}),
+    status: readStatus(status),
+    isKnown: isKnown(status),
   };
 }
 

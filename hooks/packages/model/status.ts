@@ -22,7 +22,9 @@ export function isTerminal(phase: string | undefined): boolean {
   return phase === 'Succeeded' || phase === 'Failed';
 }
 
-export type Purpose = 'Packages' | 'Revisions' | 'Objects' | 'Activation';
+const purposes = ['Packages', 'Revisions', 'Objects', 'Activation'] as const;
+
+export type Purpose = (typeof purposes)[number];
 
 /** A stage: a Transaction of the engine, and the ConfigMap with its contents if it has any. */
 export interface Stage {
@@ -92,6 +94,16 @@ const textFields = [
   'stagedTime',
   'writer',
 ] as const;
+
+/** Whether this version has all phases and stages that the stored status names: a newer version may have more of them. */
+export function isKnown(stored: JsonObject): boolean {
+  const phase = at(stored, 'phase');
+  const stages = listAt(stored, 'stages').map((stage) => at(stage, 'purpose'));
+  return (
+    (phase === undefined || phases.some((one) => one === phase)) &&
+    stages.every((purpose) => purposes.some((one) => one === purpose))
+  );
+}
 
 /** The stored status; an empty one begins. */
 export function readStatus(stored: JsonObject): Status {

@@ -1,6 +1,6 @@
 // The answer after the writes: the status that was decided, or the one before where a write failed.
 import type { Failure } from '../../model/failure.ts';
-import type { PackageReply } from '../call.ts';
+import type { PackageCall, PackageReply } from '../call.ts';
 import type { Move, Note } from '../decide/move.ts';
 import type { PackageTransaction } from '../model/package-transaction.ts';
 import { type Status, timeOf, writeStatus } from '../model/status.ts';
@@ -46,4 +46,14 @@ function reply(
   const stored = status.version === 0 ? { ...status, version: 1 } : status;
   const conditions = conditionsOf({ ...stored, conditions: before.conditions }, note, generation, timeOf(now));
   return { status: writeStatus(stored, conditions), resyncAfterSeconds: wait, finalized: finalized === true };
+}
+
+/** The status stays as it is in the call. */
+export function echo({ status }: PackageCall, resyncAfterSeconds: number): PackageReply {
+  return { status, resyncAfterSeconds, finalized: false };
+}
+
+/** The object is not there any more. */
+export function gone({ status }: PackageCall): PackageReply {
+  return { status, resyncAfterSeconds: 0, finalized: true };
 }

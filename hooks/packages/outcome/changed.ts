@@ -1,6 +1,7 @@
 // What a call has changed, for metrics and the log.
 import type { JsonObject } from '../../model/json.ts';
 import type { PackageReport } from '../call.ts';
+import type { PackageTransaction } from '../model/package-transaction.ts';
 import { isTerminal, millisecondsOf, readStatus, type Status } from '../model/status.ts';
 
 type Changed = Pick<PackageReport, 'fromPhase' | 'toPhase' | 'ended' | 'durationSeconds'>;
@@ -23,4 +24,10 @@ function endOf(before: Status, { phase, outcome }: Status): Pick<Changed, 'ended
 function durationOf(before: Status, { phase, startTime, completionTime }: Status): Pick<Changed, 'durationSeconds'> {
   const isOver = phase !== before.phase && isTerminal(phase) && startTime !== undefined;
   return isOver ? { durationSeconds: (millisecondsOf(completionTime) - millisecondsOf(startTime)) / 1000 } : {};
+}
+
+/** A newer version of the hook wrote the status: that version goes on, and this call changes nothing. */
+export function leftToNewer({ name, uid, status: { phase } }: PackageTransaction): PackageReport {
+  const trouble = 'status: expected a phase and stages that this version of the hook knows, found others; run the newer version';
+  return { name, uid, fromPhase: phase, toPhase: phase, because: 'a newer version wrote the status', writes: 0, trouble };
 }
