@@ -85,11 +85,15 @@ async function receive(request: IncomingMessage): Promise<Omit<Received, 'signal
   return { at, path: request.url ?? '', headers: request.headers, request: whole, parent };
 }
 
-/** A namespaced kind `transactions` with the spec and status of the recordings, and with the version rule for the status. */
-export async function installParentKind(client: Client, t: Teardown): Promise<ParentResource> {
+/** A kind `transactions` with the spec and status of the recordings, and with the version rule for the status. */
+export async function installParentKind(
+  client: Client,
+  t: Teardown,
+  scope: 'Namespaced' | 'Cluster' = 'Namespaced',
+): Promise<ParentResource> {
   const group = `r${randomBytes(4).toString('hex')}.recording.tx.janus.io`;
   const path = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
-  must(await client.create(path, parentDefinition(group)));
+  must(await client.create(path, parentDefinition(group, scope)));
   const resource = { apiVersion: `${group}/v1`, resource: 'transactions' };
   t.teardown(async () => {
     await releaseParents(client, resource);
@@ -110,7 +114,7 @@ const versionRule =
   '(self.status.version > oldSelf.status.version || ' +
   '(self.status.version == oldSelf.status.version && self.status.phase == oldSelf.status.phase)))';
 
-function parentDefinition(group: string): JsonObject {
+function parentDefinition(group: string, scope: string): JsonObject {
   const open = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
   const status = {
     ...open,
@@ -123,7 +127,7 @@ function parentDefinition(group: string): JsonObject {
     spec: {
       group,
       names: { kind: 'Transaction', plural: 'transactions' },
-      scope: 'Namespaced',
+      scope,
       versions: [
         {
           name: 'v1',
