@@ -17,7 +17,7 @@ import { finalFault } from './model/fault.ts';
 import { type PackageTransaction, readPackageTransaction, type Wanted } from './model/package-transaction.ts';
 import { isTerminal } from './model/status.ts';
 import { readNextChanges } from './observe/establishing.ts';
-import { leftByFormer, leftoversOf } from './observe/leftovers.ts';
+import { leftByFormer, leftByTries, leftoversOf } from './observe/leftovers.ts';
 import { readPreparation } from './observe/preparation.ts';
 import { createMemory, type Memory, type Progress } from './observe/progress.ts';
 import { find, type Looker, Unread } from './observe/reading.ts';
@@ -114,7 +114,8 @@ const acts: Readonly<Record<Due, (scene: Scene) => Promise<Move>>> = {
   wait: async ({ ptx, now }) => wait(ptx, now),
   async take(scene) {
     const lock = await readTheLock(scene.looker);
-    return take({ ...scene, lock, ...(await lookAtHolder(scene.looker, scene.ptx, lock)) });
+    const ofTries = await leftByTries(scene.looker, scene.ptx);
+    return take({ ...scene, lock, ofTries, ...(await lookAtHolder(scene.looker, scene.ptx, lock)) });
   },
   async validate(scene) {
     const lock = await readTheLock(scene.looker);

@@ -5,7 +5,7 @@ import type { Answer, Cluster, ListOptions, Location, Reader, Resource, Write } 
 import type { Failure, FailureKind } from '../../hooks/model/failure.ts';
 import { at, type JsonObject, textAt, withPath } from '../../hooks/model/json.ts';
 import type { PackageReport } from '../../hooks/packages/call.ts';
-import { otherName, sharedNames, takenName } from '../../hooks/packages/checks/names.ts';
+import { otherKind, otherName, sharedNames, takenName } from '../../hooks/packages/checks/names.ts';
 import { clean, release } from '../../hooks/packages/decide/ending.ts';
 import { ended, pauseAfter } from '../../hooks/packages/decide/ends.ts';
 import { install } from '../../hooks/packages/decide/installing.ts';
@@ -23,7 +23,7 @@ import { type PackageTransaction, readPackageTransaction, type Wanted } from '..
 import { advanced, type Status, timeOf, writeStatus } from '../../hooks/packages/model/status.ts';
 import { compareWithLive } from '../../hooks/packages/observe/comparison.ts';
 import { readNextChanges } from '../../hooks/packages/observe/establishing.ts';
-import { leftByFormer } from '../../hooks/packages/observe/leftovers.ts';
+import { leftByFormer, leftByTries } from '../../hooks/packages/observe/leftovers.ts';
 import { lookAtHolder } from '../../hooks/packages/observe/standing.ts';
 import type { Held } from '../../hooks/packages/observe/tree.ts';
 import { createTurns } from '../../hooks/packages/observe/turns.ts';
@@ -102,7 +102,7 @@ t.test('a status of a newer version is left to that version', async (t) => {
 });
 
 t.test('19, 20, 22: the Lock is taken where it is free, and waited for where it is not', async (t) => {
-  const scene = { ptx: ptxOf(), ...moment, namespace, isHolderThere: true, leftStages: [], leftovers: [] };
+  const scene = { ptx: ptxOf(), ...moment, namespace, isHolderThere: true, leftStages: [], leftovers: [], ofTries: [] };
   const free = take({ ...scene, lock: freeLock });
   t.equal(free.deeds.length, 1);
   const [deed] = free.deeds;
@@ -119,7 +119,7 @@ t.test('19, 20, 22: the Lock is taken where it is free, and waited for where it 
 
 t.test('21: from a holder that is gone it is taken once its requests are over and its stages undone', async (t) => {
   const stage = { metadata: { name: 's' }, status: { phase: 'Committed' } };
-  const scene = { ...moment, namespace, lock: theirs, isHolderThere: false, leftovers: [] };
+  const scene = { ...moment, namespace, lock: theirs, isHolderThere: false, leftovers: [], ofTries: [] };
   const first = take({ ...scene, ptx: ptxOf(), leftStages: [stage] });
   t.same(first.deeds, [], 'a request of it may be late');
   t.equal(first.status.settledTime, timeOf(now + moment.late));
@@ -181,15 +181,20 @@ t.test('25: what former ones left: the history beyond its limit, and what one th
     },
     status: { phase },
   });
-  const lock = withPath(theirs, ['metadata', 'annotations', 'pkg.crossplane.io/transaction-history-limit'], '3');
+  const wanted: unknown[] = [];
+  let historyLimit = '3';
   const left = async (all: readonly JsonObject[], stages: readonly JsonObject[] = []): Promise<readonly unknown[]> => {
+    const lock = withPath(theirs, ['metadata', 'annotations', 'pkg.crossplane.io/transaction-history-limit'], historyLimit);
+    const isMadeBy = (uid: string, one: JsonObject): boolean => textAt(one, 'metadata', 'name') === `of-${uid}`;
+    const madeBy = (uid?: string) => (uid === undefined ? stages : stages.filter((one) => isMadeBy(uid, one)));
     const reader = {
       get: async (): Promise<Answer> => ({ kind: 'ok', object: lock, serverTime: now }),
-      listMetadata: async ({ kind, group }: Resource, _: unknown, __: unknown, { labelSelector = '' }: ListOptions) => {
+      listMetadata: async ({ group }: Resource, _: unknown, __: unknown, options: ListOptions) => {
+        const { labelSelector = '', whole, limit } = options;
+        if (group === 'pkg.crossplane.io') wanted.push({ whole, limit });
         const [, uid] = labelSelector.split('=');
-        const ofUid = stages.filter((one) => uid === undefined || textAt(one, 'metadata', 'name') === `of-${uid}`);
-        const items = group === 'pkg.crossplane.io' ? all : kind === 'Transaction' ? ofUid : [];
-        return { kind: 'ok', items, next: '' };
+        const byGroup: Readonly<Record<string, readonly JsonObject[]>> = { 'pkg.crossplane.io': all, 'tx.janus.io': madeBy(uid) };
+        return { kind: 'ok', items: byGroup[group] ?? [], next: '' };
       },
     } as unknown as Reader;
     const found = await leftByFormer({ reader, namespace, gzip }, ptxOf(), now);
@@ -206,6 +211,33 @@ t.test('25: what former ones left: the history beyond its limit, and what one th
   t.same(await left([own], kept), [], 'of the holder, under way, or of late');
   const incomplete = withPath(made('half', 'Failed'), ['status', 'items'], [{ prepared: true, announced: true, left: true }]);
   t.same(await left([own], [incomplete]), [], 'its rollback can be tried again');
+  wanted.splice(0);
+  await left([...ptxs(...over), own]);
+  t.same(wanted, [{ whole: true, limit: 20 }], 'each holds a whole Lock');
+  historyLimit = '0';
+  wanted.splice(0);
+  t.same(await left([...ptxs(...over), own]), []);
+  t.same(wanted, [{ whole: false, limit: 500 }], 'all stay: their status is not read');
+});
+
+t.test('what the tries before made is deleted before another one begins', async (t) => {
+  const made = (name: string, age: number, more: JsonObject = {}): JsonObject => ({
+    metadata: { name, creationTimestamp: timeOf(now - age), ...more },
+  });
+  const deleted = { deletionTimestamp: timeOf(now) };
+  const stages = [made('old', 9_000), made('going', 9_000, deleted), made('young', 1_000)];
+  const listMetadata = async ({ kind }: Resource) => ({ kind: 'ok', items: kind === 'Transaction' ? stages : [], next: '' });
+  const looker = { reader: { listMetadata } as unknown as Reader, namespace, gzip };
+  const namesIn = async (changes: Partial<Status>): Promise<readonly unknown[]> =>
+    (await leftByTries(looker, ptxOf(changes))).map(({ object }) => textAt(object, 'metadata', 'name'));
+  t.same(await namesIn({ failures: 1, retryTime: timeOf(now - 5_000) }), ['old'], 'the next try may be under way elsewhere');
+  t.same(await namesIn({ failures: 0 }), []);
+  const ofTries = await leftByTries(looker, ptxOf({ failures: 1, retryTime: timeOf(now - 5_000) }));
+  const scene = { ...moment, namespace, lock: freeLock, isHolderThere: true, leftStages: [], leftovers: [], ofTries };
+  t.match(take({ ...scene, ptx: ptxOf({ failures: 1 }) }), {
+    deeds: [{ write: { verb: 'delete', location: { name: 'old' } } }],
+    status: { phase: 'Waiting' },
+  });
 });
 
 t.test('23: only the holder releases; the next number is beyond its own', async (t) => {
@@ -398,6 +430,33 @@ t.test('stages are rolled back one after the other, the last one first', async (
   t.same(undo(stage('b', 'RolledBack')), { kind: 'all' });
 });
 
+t.test('a stage that does not begin its rollback is requested again, with another value, ten times', async (t) => {
+  const request = 'tx.janus.io/request-rollback';
+  const handled = (value: string, phase = 'Committed'): JsonObject => ({
+    metadata: { name: 'b', annotations: { [request]: value } },
+    status: { phase, handledAnnotations: { [request]: value } },
+  });
+  const scene = { ptx: ptxOf({ phase: 'RollingBack' }), namespace };
+  const next = (value: string): unknown => {
+    const undone = undoLast(scene, [handled(value)]);
+    const [deed] = undone.kind === 'move' ? undone.move.deeds : [];
+    return deed !== undefined && 'object' in deed.write ? at(deed.write.object, 'metadata', 'annotations', request) : undone.kind;
+  };
+  t.equal(next('uid-1'), 'uid-1/2', 'as versions before wrote it');
+  t.equal(next('uid-1/9'), 'uid-1/10');
+  t.equal(next('uid-1/10'), 'refused');
+  t.equal(next('uid-1/x'), 'uid-1/2');
+  t.equal(next('by-hand'), 'uid-1/1', 'a request of somebody else');
+  t.match(undoLast(scene, [handled('uid-1/1')]), {
+    move: { note: { message: /did not begin its rollback, and its status says why/ } },
+  });
+  t.match(undoLast(scene, [handled('uid-1/1', 'RollingBack')]), { move: { deeds: [], note: undefined } }, 'it has begun');
+  const found = [handled('uid-1/10'), ...['a', 'o'].map((name) => ({ metadata: { name }, status: { phase: 'Committed' } }))];
+  const { status } = rollBack({ ...moment, ...scene, found });
+  t.match(status, { phase: 'Releasing', outcome: { reason: 'RollbackIncomplete', step: 'Rollback' } });
+  t.match(status.outcome?.message, /Transaction b, .*request-rollback and a new value; after it .*in this order: a, o$/);
+});
+
 t.test('a stage may do what cannot be undone only where the package transaction says so', async (t) => {
   const status = { stages: [{ name: 's', purpose: 'Objects', digest: '' }] } as const;
   const annotations = { 'pkg.crossplane.io/allow-irreversible': 'true' };
@@ -452,6 +511,16 @@ t.test('names: one source has one name, and one name has one source', async (t) 
   t.same(takenName(named(ours), undefined), []);
   t.match(takenName(named(theirs), `${ours}:v1.0.0`), [
     { message: /expected a package of evil.*, found one of registry\.example\.org\/acme\/family/ },
+  ]);
+  t.match(
+    takenName(named(ours), 'acme/family:v1.0.0'),
+    [{ message: /found one of "acme\/family:v1\.0\.0"/ }],
+    'no reference of ours',
+  );
+  t.same(otherKind(named(ours), 'Provider'), []);
+  t.same(otherKind(named(ours), undefined), [], 'not installed');
+  t.match(otherKind(named(ours), 'Configuration'), [
+    { reason: 'InvalidPackage', message: /expected a Configuration, as which it is installed, found a Provider/ },
   ]);
   t.same(otherName(named(ours), 'acme-family-0123456789ab'), []);
   t.same(otherName(named(ours), undefined), []);
@@ -622,6 +691,28 @@ t.test('an object whose controller is another one is not taken; revisions of the
   t.match(await made(crd('old', 'uid-z', 'Widget')), /found "Widget" "old"/);
 });
 
+t.test('a ManagedResourceDefinition that is Active stays so in its stage: its state is no metadata', async (t) => {
+  const version = 'apiextensions.crossplane.io/v1alpha1';
+  const object = { apiVersion: version, kind: 'ManagedResourceDefinition', metadata: { name: 'x' }, spec: { group: 'g' } };
+  const live = { ...object, spec: { group: 'g', state: 'Active' } };
+  const [content] = packedContents([{ kind: 'Provider', revision: 'new', object }], 1, gzip);
+  if (content === undefined) throw new Error(String('no contents'));
+  const found = (kind: string): JsonObject =>
+    kind === 'ProviderRevision' ? { metadata: { name: 'new', uid: 'uid-new' } } : kind === 'ConfigMap' ? { ...content } : live;
+  const answer = (object: JsonObject): Answer => ({ kind: 'ok', object, serverTime: now });
+  const reader = {
+    get: async ({ resource }: Location) => answer(found(resource.kind)),
+    getMetadata: async ({ resource }: Location) => answer({ metadata: at(found(resource.kind), 'metadata') ?? {} }),
+    resource: async (apiVersion: string, kind: string) => ({ kind: 'ok', resource: { ...stageKind, apiVersion, kind } }),
+  } as unknown as Reader;
+  const ptx = ptxOf();
+  const stage = { name: 's', purpose: 'Objects', digest: content.digest } as const;
+  const next = await readNextChanges({ looker: { reader, namespace, gzip }, ptx, wanted: ptx.wanted as Wanted }, stage);
+  if (next.kind !== 'changes' || !('source' in next)) throw new Error(JSON.stringify(next));
+  const [made] = Object.values(next.source.binaryData);
+  t.match(JSON.parse(gzip.unpack(made ?? '', 10_000) ?? ''), { spec: { state: 'Active' } });
+});
+
 t.test('stages: the same for everybody, of bounded size, and their contents are recognised', async (t) => {
   const items = Array.from({ length: 150 }, (_, index) => ({ name: `${index}` }));
   const parts = [{ purpose: 'Objects', items, changesPerItem: 1 }] as const;
@@ -649,6 +740,18 @@ t.test('stages: the same for everybody, of bounded size, and their contents are 
     'tampered with',
   );
   t.equal(readContents({ binaryData: { ...binaryData, 3: 'AAAA' } }, digest, gzip), undefined, 'no gzip');
+  const bomb = gzip.pack('x'.repeat(7_000_000));
+  const bombs = Object.fromEntries(Array.from({ length: 100 }, (_, index) => [String(index), bomb]));
+  let unpacked = 0;
+  const counting = {
+    ...gzip,
+    unpack(packed: string, most: number) {
+      unpacked += 1;
+      return gzip.unpack(packed, most);
+    },
+  };
+  t.equal(readContents({ binaryData: bombs }, digest, counting), undefined, 'more than a ConfigMap of ours can hold');
+  t.equal(unpacked, 2, 'all of it together is bounded');
   t.equal(readContents({ binaryData: { ...binaryData, 64: binaryData[0] ?? '' } }, digest, gzip), undefined, 'more than it was');
   t.equal(advanced(ptxOf().status, {}).version, 1);
 });

@@ -2,7 +2,7 @@
 
 import { type PackageFault, packageFault } from '../model/fault.ts';
 import { nameInRevision, revisionName } from '../model/names.ts';
-import type { PackageKind } from '../model/package.ts';
+import { type PackageKind, quoted } from '../model/package.ts';
 import { readReference } from '../model/reference.ts';
 
 const anyDigest = `sha256:${'0'.repeat(64)}`;
@@ -28,9 +28,16 @@ export function sharedNames(packages: readonly Named[]): readonly PackageFault[]
 
 /** `found`: `spec.package` of the live object of that name. Another source under that name would be replaced unseen. */
 export function takenName({ kind, name, source }: Named, found: string | undefined): readonly PackageFault[] {
-  const live = found === undefined ? undefined : readReference(found)?.source;
-  if (live === undefined || live === source) return [];
+  const live = found === undefined ? source : (readReference(found)?.source ?? quoted(found));
+  if (live === source) return [];
   const why = `${kind} ${name}: expected a package of ${source}, found one of ${live}: use that source. To delete the ${kind} would delete its CRDs and all their objects`;
+  return [packageFault('InvalidPackage', why)];
+}
+
+/** `installed`: the kind of the entry that the Lock has for this source. The former package would stay, under a kind that the Lock forgets. */
+export function otherKind({ kind, source }: Named, installed: PackageKind | undefined): readonly PackageFault[] {
+  if (installed === undefined || installed === kind) return [];
+  const why = `${source}: expected a ${installed}, as which it is installed, found a ${kind}: no version of another kind can replace it`;
   return [packageFault('InvalidPackage', why)];
 }
 

@@ -5,7 +5,7 @@ import type { PackageTransaction } from '../model/package-transaction.ts';
 import { advanced, millisecondsOf, type Stage, type Status } from '../model/status.ts';
 import type { Moment } from './ends.ts';
 import { going, type Move, staying } from './move.ts';
-import { isUndone, undoLast } from './undo.ts';
+import { isUndone, requestRollback, undoLast } from './undo.ts';
 
 interface RollingBack extends Moment {
   readonly ptx: PackageTransaction;
@@ -20,7 +20,8 @@ export function rollBack(scene: RollingBack): Move {
   const { status } = ptx;
   const undone = undoLast({ ...scene, ptx }, found);
   if (undone.kind === 'move') return undone.move;
-  if (undone.kind === 'failed') return going(left(ptx, undone.stage), 'a stage could not be undone');
+  if (undone.kind === 'failed') return going(left(scene, ptx, undone.stage), 'a stage could not be undone');
+  if (undone.kind === 'refused') return going(unbegun(scene, ptx, undone.stage), 'a stage does not begin its rollback');
   const lost = status.stages.slice(0, status.made).find(({ name }) => stageOf(scene, name) === undefined);
   if (lost !== undefined) return going(gone(ptx, lost.name), 'a stage was deleted before it was rolled back');
   const settled = millisecondsOf(status.settledTime);
@@ -44,13 +45,30 @@ function withoutUndone(scene: RollingBack): Status {
 }
 
 /** An undo that left something is final, and its stages stay, so that their rollback can be tried again. */
-function left(ptx: PackageTransaction, stage: JsonObject): Status {
+function left(scene: RollingBack, ptx: PackageTransaction, stage: JsonObject): Status {
   const name = textAt(stage, 'metadata', 'name') ?? '';
   const what = leftIn(stage).join(', ') || 'something';
   return incomplete(
     ptx,
-    `it left ${what}, and the status of Transaction ${name} says why; mend it, then annotate that Transaction with tx.janus.io/retry-rollback`,
+    `it left ${what}, and the status of Transaction ${name} says why; mend it, then annotate that Transaction with tx.janus.io/retry-rollback${earlierThan(scene, stage)}`,
   );
+}
+
+function unbegun(scene: RollingBack, ptx: PackageTransaction, stage: JsonObject): Status {
+  const name = textAt(stage, 'metadata', 'name') ?? '';
+  return incomplete(
+    ptx,
+    `Transaction ${name}, a stage of it, did not begin its rollback, and its status says why; mend it, then annotate that Transaction with ${requestRollback} and a new value${earlierThan(scene, stage)}`,
+  );
+}
+
+/** The stages before it, of which the rollback is not begun, as a part of a sentence. */
+function earlierThan({ found }: RollingBack, stage: JsonObject): string {
+  const earlier = found.slice(found.indexOf(stage) + 1).filter((one) => !isUndone(one));
+  const names = earlier.map((one) => textAt(one, 'metadata', 'name') ?? '');
+  if (names.length === 0) return '';
+  const more = names.length > mostNamed ? ` and ${names.length - mostNamed} more` : '';
+  return `; after it annotate the stages before it with ${requestRollback}, in this order: ${names.slice(0, mostNamed).join(', ')}${more}`;
 }
 
 /** Whoever deleted the stage took the way back along: nothing can be retried, so the others need not stay. */

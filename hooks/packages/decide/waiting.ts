@@ -10,7 +10,7 @@ import { createLock, releaseLock, takeLock } from '../plan/lock.ts';
 import { deletions, type Leftover } from './ending.ts';
 import type { Moment } from './ends.ts';
 import { type Deed, type Move, type Note, safetyWait, staying } from './move.ts';
-import { undoLast } from './undo.ts';
+import { requestRollback, undoLast } from './undo.ts';
 import { holds } from './validating.ts';
 
 interface Waiting extends Moment {
@@ -24,6 +24,8 @@ interface Waiting extends Moment {
   readonly leftStages: readonly JsonObject[];
   /** The same stages, and all contents, of a holder that is gone. */
   readonly leftovers: readonly Leftover[];
+  /** Stages and contents of its own tries before. */
+  readonly ofTries: readonly Leftover[];
 }
 
 interface Refusing {
@@ -57,6 +59,10 @@ export function take(scene: Waiting): Move {
   const { ptx, lock, namespace } = scene;
   const holder = lock === undefined ? undefined : holderOf(lock);
   if (ptx.isDeleting) return leave(scene);
+  if (scene.ofTries.length > 0) {
+    const deeds = deletions(scene.ofTries, namespace);
+    return { because: 'stages and contents of the try before are deleted', deeds, status: ptx.status, wait: 1 };
+  }
   if (lock === undefined)
     return {
       because: 'there is no Lock yet',
@@ -144,9 +150,10 @@ function undoingOf(scene: Waiting, holder: Holder): Move | undefined {
   if (undone.kind === 'all') return undefined;
   if (undone.kind === 'move') return { ...undone.move, note: noteOn(holder) };
   const name = textAt(undone.stage, 'metadata', 'name');
+  const annotation = undone.kind === 'refused' ? `${requestRollback} and a new value` : 'tx.janus.io/retry-rollback';
   return staying(scene.ptx.status, 'a stage of the former holder cannot be undone', safetyWait, {
     reason: 'WaitingForLock',
-    message: `Transaction ${name} of package transaction ${holder.name}, which is gone, could not be undone: mend what its status names and annotate it with tx.janus.io/retry-rollback, or delete it`,
+    message: `Transaction ${name} of package transaction ${holder.name}, which is gone, could not be undone: mend what its status names and annotate it with ${annotation}, or delete it`,
   });
 }
 

@@ -1,15 +1,15 @@
-// Every object of a package is tried with `dryRun=All`, as the ServiceAccount that will make it.
+// Packages, their revisions and every object of a package are tried with `dryRun=All`, as the ServiceAccount that will make them.
 import type { Write } from '../../cluster.ts';
 import { instancesOf, isStorageMoved, storageOf } from '../../model/crds.ts';
 import { type JsonObject, textAt } from '../../model/json.ts';
 import type { CoordinatorFault } from '../decide/validating.ts';
 import { type PackageFault, packageFault } from '../model/fault.ts';
 import { quoted } from '../model/package.ts';
-import { howToAllow, mayBreak, type PackageTransaction } from '../model/package-transaction.ts';
-import { type Member, memberObject } from '../plan/changes.ts';
+import { howToAllow, mayBreak, type PackageTransaction, type Wanted } from '../model/package-transaction.ts';
+import type { Changed } from '../plan/changed.ts';
+import { type Member, memberObject, packageChange, revisionChange } from '../plan/changes.ts';
 import { mostObjectBytes } from '../plan/contents.ts';
-import type { Maker } from '../plan/owners.ts';
-import { fieldManager, preconditionOf } from '../plan/resources.ts';
+import { fieldManager, packagesOfKind, preconditionOf, revisionsOfKind } from '../plan/resources.ts';
 import { resourceOf } from './members.ts';
 import { lookAtAll, type Progress } from './progress.ts';
 import { find, identityOf, type Looker, list, Unread } from './reading.ts';
@@ -28,6 +28,36 @@ export function tryMembers(
   return lookAtAll(members, nameOf, (member) => tryMember(looker, member, ptx), progress);
 }
 
+/** The packages that change and their revisions, as they will be created or updated. */
+export function tryPackages(
+  looker: Looker,
+  changed: readonly Changed[],
+  { ptx, wanted }: { readonly ptx: PackageTransaction; readonly wanted: Wanted },
+  progress: Progress,
+): Promise<readonly Fault[] | 'unfinished'> {
+  return lookAtAll(
+    changed,
+    ({ kind, name }) => `package ${kind} ${name}`,
+    (one) => tryPackage(looker, one, wanted, ptx),
+    progress,
+  );
+}
+
+// The API server looks for no owner: a revision can be tried before its package is there.
+const unborn = '00000000-0000-0000-0000-000000000000';
+
+async function tryPackage(looker: Looker, one: Changed, wanted: Wanted, ptx: PackageTransaction): Promise<readonly Fault[]> {
+  const contentOf = (change: JsonObject): JsonObject => change.content as JsonObject;
+  const made = (live: JsonObject | undefined): JsonObject => contentOf(packageChange(one, wanted, live, ptx));
+  const package_ = await dryRun(looker, { objectOn: made, location: { resource: packagesOfKind(one.kind), name: one.name } });
+  if (package_.faults.length > 0) return package_.faults;
+  const owner = { metadata: { uid: textAt(package_.live, 'metadata', 'uid') ?? unborn }, spec: made(package_.live).spec ?? {} };
+  const objectOn = (live: JsonObject | undefined): JsonObject =>
+    contentOf(revisionChange(one, { owner, live, revisions: live === undefined ? [] : [live] }, ptx));
+  const { faults } = await dryRun(looker, { objectOn, location: { resource: revisionsOfKind(one.kind), name: one.revision } });
+  return faults;
+}
+
 function nameOf({ revision, object }: Member): string {
   return `${revision} ${textAt(object, 'apiVersion')} ${textAt(object, 'kind')} ${textAt(object, 'metadata', 'name')}`;
 }
@@ -44,8 +74,7 @@ async function tryMember(looker: Looker, member: Member, ptx: PackageTransaction
   if (resource === undefined)
     return [packageFault('InvalidPackage', `${what}: the cluster does not serve ${quoted(textAt(object, 'apiVersion'))}`)];
   const tried = await dryRun(looker, {
-    member,
-    maker: ptx,
+    objectOn: (live) => memberObject(member, live, ptx, undefined),
     location: { resource, name: textAt(object, 'metadata', 'name') ?? '' },
   });
   return tried.faults.length > 0 || mayBreak(ptx) ? tried.faults : storageFaults(looker, tried.live, object);
@@ -58,11 +87,11 @@ interface Tried {
   readonly live: JsonObject | undefined;
 }
 
-async function dryRun(looker: Looker, trial: Omit<Trial, 'live'>): Promise<Tried> {
+async function dryRun(looker: Looker, trial: Trial): Promise<Tried> {
   const { location } = trial;
   for (let attempt = 1; ; attempt += 1) {
     const live = await find(looker, location);
-    const answer = await looker.reader.dryRun(writeOf(looker, { ...trial, live }));
+    const answer = await looker.reader.dryRun(writeOf(looker, trial, live));
     if (answer.kind === 'ok') return { faults: [], live };
     const { kind, message } = answer.failure;
     if (kind === 'refused') return { faults: [{ reason: 'DryRunFailed', message: `${location.name}: ${message}` }], live };
@@ -81,14 +110,13 @@ async function storageFaults(looker: Looker, live: JsonObject | undefined, next:
 }
 
 interface Trial {
-  readonly member: Member;
-  readonly maker: Maker;
+  /** What is written, given the live object. */
+  readonly objectOn: (live: JsonObject | undefined) => JsonObject;
   readonly location: Write['location'];
-  readonly live: JsonObject | undefined;
 }
 
-function writeOf(looker: Looker, { member, maker, location, live }: Trial): Write {
-  const object = memberObject(member, live, maker, undefined);
+function writeOf(looker: Looker, { objectOn, location }: Trial, live: JsonObject | undefined): Write {
+  const object = objectOn(live);
   const base = { identity: identityOf(looker), location, object, fieldManager };
   return live === undefined ? { ...base, verb: 'create' } : { ...base, verb: 'update', precondition: preconditionOf(live) };
 }

@@ -9,6 +9,7 @@ import type { Purpose, Stage } from '../model/status.ts';
 import {
   activationChanges,
   type ChangedPackage,
+  keepsState,
   type Member,
   memberChange,
   packageChange,
@@ -76,7 +77,9 @@ const establishMember: Establish = async ({ looker, ptx }, item) => {
   const uid = textAt(owner, 'metadata', 'uid');
   if (uid === undefined) return `${kind}Revision ${revision} is gone`;
   if (resource === undefined) return `${textAt(object, 'kind')} is not served any more`;
-  const live = await findMetadata(looker, { resource, name: textAt(object, 'metadata', 'name') ?? '' });
+  // Of most live objects only the metadata count, and CRDs are large.
+  const look = keepsState(object) ? find : findMetadata;
+  const live = await look(looker, { resource, name: textAt(object, 'metadata', 'name') ?? '' });
   return (await takenBy(looker, member, owner, live)) ?? [memberChange(member, live, ptx, uid)];
 };
 

@@ -1,6 +1,6 @@
 // What may be deleted once a package transaction ends: its stages and their contents, and finished ones beyond the history.
-import { type JsonObject, textAt } from '../../model/json.ts';
-import type { Leftover } from '../decide/ending.ts';
+import { at, type JsonObject, textAt } from '../../model/json.ts';
+import { isUnderDeletion, type Leftover } from '../decide/ending.ts';
 import { isUndone, phaseOf } from '../decide/undo.ts';
 import { historyLimitOf, holderOf } from '../model/holder.ts';
 import { type PackageTransaction, readPackageTransaction } from '../model/package-transaction.ts';
@@ -15,18 +15,43 @@ export async function leftoversOf(looker: Looker, { uid, status }: PackageTransa
   return madeFor(looker, uid);
 }
 
+/**
+ * Stages and contents of its failed tries, which are undone: each call holds all stages, so those of many tries would be too much for
+ * one. What the next try makes is younger: it may be under way in another process.
+ */
+export async function leftByTries(looker: Looker, { uid, status }: PackageTransaction): Promise<readonly Leftover[]> {
+  if (status.failures === 0 || status.retryTime === undefined) return [];
+  const isOlder = ({ object }: Leftover): boolean =>
+    millisecondsOf(textAt(object, 'metadata', 'creationTimestamp')) < millisecondsOf(status.retryTime);
+  return (await madeFor(looker, uid)).filter((one) => isOlder(one) && !isUnderDeletion(one.object));
+}
+
 /** What former ones left: the oldest finished ones beyond the history, and what belongs to one that was removed by force. */
 export async function leftByFormer(looker: Looker, ptx: PackageTransaction, now: number): Promise<readonly Leftover[]> {
   // Before the list of package transactions: whatever is made belongs to one that is there.
   const made = await madeForAll(looker);
-  const [lock, all] = await Promise.all([readTheLock(looker), list(looker, packageTransactions, undefined, { whole: true })]);
+  const lock = await readTheLock(looker);
+  const limit = lock === undefined ? 0 : historyLimitOf(lock);
+  const all = await list(looker, packageTransactions, undefined, limit === 0 ? {} : finishedOnes);
   const present = new Set(all.map((object) => textAt(object, 'metadata', 'uid')));
   const holder = lock === undefined ? undefined : holderOf(lock)?.uid;
   const orphans = made.filter((one) => !present.has(makerOf(one)) && makerOf(one) !== holder);
-  const limit = lock === undefined ? 0 : historyLimitOf(lock);
   const beyond = limit === 0 ? [] : historyBeyond(all, ptx.uid, limit);
   return [...beyond, ...(await atRest(looker, orphans, now))];
 }
+
+/** Each status holds a whole Lock, up to 1 MB of it: few in an answer, which may have 64 MiB, and of each only what history needs. */
+const finishedOnes = {
+  whole: true,
+  page: 20,
+  keep(object: JsonObject): JsonObject {
+    const members = ['phase', 'outcome', 'completionTime', 'transactionNumber'].map((key) => [key, at(object, 'status', key)]);
+    return {
+      metadata: at(object, 'metadata') ?? {},
+      status: Object.fromEntries(members.filter(([, value]) => value !== undefined)),
+    };
+  },
+} as const;
 
 /** The oldest finished ones, where there are more than the Lock says, this one and those that end at the same time included. */
 function historyBeyond(all: readonly JsonObject[], uid: string, limit: number): readonly Leftover[] {

@@ -47,20 +47,24 @@ interface Listing {
   readonly whole?: boolean;
   /** The first ones only. */
   readonly limit?: number;
+  /** Objects in one answer; 500 if absent. */
+  readonly page?: number;
+  /** What stays in memory of each object while the next ones are read. */
+  readonly keep?: (object: JsonObject) => JsonObject;
 }
 
 export async function list(
   looker: Looker,
   resource: Resource,
   namespace: string | undefined,
-  { labelSelector, whole, limit = 0 }: Listing,
+  { labelSelector, whole, limit = 0, page: each = 500, keep = (object) => object }: Listing,
 ): Promise<readonly JsonObject[]> {
   const items: JsonObject[] = [];
-  const options = { limit: limit || 500, whole: whole === true, ...(labelSelector === undefined ? {} : { labelSelector }) };
+  const options = { limit: limit || each, whole: whole === true, ...(labelSelector === undefined ? {} : { labelSelector }) };
   let page: ListOptions | undefined = options;
   while (page !== undefined) {
     const { found, next } = pageOf(await looker.reader.listMetadata(resource, namespace, identityOf(looker), page));
-    items.push(...found);
+    items.push(...found.map(keep));
     page = next === '' || limit > 0 ? undefined : { ...options, from: next };
   }
   return items;

@@ -1,16 +1,17 @@
 // Reads the tree from registries, compares it with the cluster, and tries every write by a dry run.
 import { type JsonObject, textAt } from '../../model/json.ts';
-import { otherName, sharedNames, takenName } from '../checks/names.ts';
+import { otherKind, otherName, sharedNames, takenName } from '../checks/names.ts';
 import type { Validation } from '../decide/validating.ts';
 import { finalFault, type PackageFault, packageFault } from '../model/fault.ts';
 import { type Installed, readLock } from '../model/lock.ts';
+import { kindOf } from '../model/package.ts';
 import type { PackageTransaction, Wanted } from '../model/package-transaction.ts';
 import type { Version } from '../model/version.ts';
 import { changedPackages } from '../plan/changed.ts';
 import { packagesOfKind } from '../plan/resources.ts';
 import type { Registry, RegistryFailed } from '../registry.ts';
 import { compareWithLive, type Live, liveVersionOf } from './comparison.ts';
-import { tryMembers } from './dry-run.ts';
+import { tryMembers, tryPackages } from './dry-run.ts';
 import { membersOf, resourceOf } from './members.ts';
 import type { Progress } from './progress.ts';
 import { eachOf, find, type Looker } from './reading.ts';
@@ -65,7 +66,9 @@ async function namesTaken(
   });
   const root = changed.find(({ isRoot }) => isRoot);
   const former = installed.find(({ source }) => source === wanted.reference.source);
-  return [...sharedNames(changed), ...taken.flat(), ...(root === undefined ? [] : otherName(root, former?.name))];
+  const kinds = new Map(installed.map(({ source, entry }) => [source, kindOf(textAt(entry, 'kind') ?? textAt(entry, 'type'))]));
+  const changing = changed.flatMap((one) => otherKind(one, kinds.get(one.source)));
+  return [...sharedNames(changed), ...taken.flat(), ...changing, ...(root === undefined ? [] : otherName(root, former?.name))];
 }
 
 /** Undefined if no object of the packages breaks what is there. */
@@ -107,7 +110,12 @@ function liveOf(looker: Looker): Live {
 }
 
 async function tried(scene: ValidationScene, packages: readonly Held[], lock: readonly JsonObject[]): Promise<Validation> {
-  const sources = new Set(changedPackages(scene.wanted, packagesIn(scene.lock), lock).map(({ source }) => source));
+  const { looker, progress } = scene;
+  const changed = changedPackages(scene.wanted, packagesIn(scene.lock), lock);
+  const faults = await tryPackages(looker, changed, scene, progress);
+  if (faults === 'unfinished') return { kind: 'unfinished' };
+  if (faults.length > 0) return { kind: 'refused', faults };
+  const sources = new Set(changed.map(({ source }) => source));
   for (const held of packages.filter(({ source }) => sources.has(source))) {
     const found = await triedPackage(scene, held);
     if (found !== undefined) return found;

@@ -118,9 +118,14 @@ export function memberObject(
   return { ...keptActive(installable(object), live), metadata };
 }
 
+/** Whether what is made depends on `spec.state` of the live object. */
+export function keepsState(object: JsonObject): boolean {
+  return textAt(object, 'kind') === 'ManagedResourceDefinition';
+}
+
 /** A ManagedResourceDefinition that is Active cannot become Inactive again, which is the default: others have activated it. */
 function keptActive(object: JsonObject, live: JsonObject | undefined): JsonObject {
-  const isActive = textAt(object, 'kind') === 'ManagedResourceDefinition' && textAt(live, 'spec', 'state') === 'Active';
+  const isActive = keepsState(object) && textAt(live, 'spec', 'state') === 'Active';
   return isActive ? withPath(object, ['spec', 'state'], 'Active') : object;
 }
 

@@ -25,6 +25,9 @@ export interface Contents {
  */
 const most = { packedBytes: 500_000, bytes: 4_000_000, values: 400_000 } as const;
 
+/** Bytes of what `most.bytes` characters can be in UTF-8. */
+const mostUnpacked = 3 * most.bytes;
+
 /** The largest object that can be packed; the engine reads 2 MiB, and the API server stores 1.5 MiB. */
 export const mostObjectBytes = 1_000_000;
 
@@ -70,9 +73,12 @@ function listOf(texts: readonly string[]): string {
 export function readContents(configMap: JsonObject, digest: string | undefined, gzip: Gzip): readonly JsonObject[] | undefined {
   const binaryData = at(configMap, 'binaryData');
   const texts: string[] = [];
+  // Somebody may have exchanged the ConfigMap: all of it together is bounded, before its digest is known.
+  let rest = mostUnpacked;
   for (let index = 0; isObject(binaryData) && textAt(binaryData, String(index)) !== undefined; index += 1) {
-    const text = gzip.unpack(textAt(binaryData, String(index)) ?? '', 2 * most.bytes);
+    const text = gzip.unpack(textAt(binaryData, String(index)) ?? '', Math.max(0, rest));
     if (text === undefined) return undefined;
+    rest -= text.length;
     texts.push(text);
   }
   const list = listOf(texts);

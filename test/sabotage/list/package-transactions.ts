@@ -204,9 +204,47 @@ export const packageTransactions: readonly Sabotage[] = [
     edits: [
       {
         file: 'hooks/packages/checks/names.ts',
-        find: 'if (live === undefined || live === source) return [];',
-        replace: 'if (live !== undefined || source !== undefined) return [];',
+        find: 'if (live === source) return [];',
+        replace: "if (live !== '') return [];",
       },
+    ],
+    caughtBy: ['test/packages/decide.test.ts'],
+  },
+  {
+    name: 'package-of-another-kind',
+    fault: 'a source that is installed as another kind is installed beside itself',
+    edits: [
+      {
+        file: 'hooks/packages/checks/names.ts',
+        find: 'if (installed === undefined || installed === kind) return [];',
+        replace: "if (installed === undefined || installed !== '') return [];",
+      },
+    ],
+    caughtBy: ['test/packages/decide.test.ts'],
+  },
+  {
+    name: 'package-stage-requested-once',
+    fault: 'a stage whose rollback the engine refused is not requested again',
+    edits: [
+      {
+        file: 'hooks/packages/decide/undo.ts',
+        find: "const isRefused = isHandled && phaseOf(stage) === 'Committed';",
+        replace: "const isRefused = isHandled && phaseOf(stage) === 'Failed';",
+      },
+    ],
+    caughtBy: ['test/packages/decide.test.ts'],
+  },
+  {
+    name: 'package-contents-bomb',
+    fault: 'each object of a ConfigMap is bounded when it is unpacked, all of them together are not',
+    edits: [{ file: 'hooks/packages/plan/contents.ts', find: 'rest -= text.length;', replace: 'rest -= 0;' }],
+    caughtBy: ['test/packages/decide.test.ts'],
+  },
+  {
+    name: 'package-status-of-newer-version',
+    fault: 'a phase that this version does not know counts as Waiting',
+    edits: [
+      { file: 'hooks/packages/sync.ts', find: 'if (ptx.isKnown) return act(', replace: 'if (ptx.uid !== undefined) return act(' },
     ],
     caughtBy: ['test/packages/decide.test.ts'],
   },
