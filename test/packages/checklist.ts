@@ -14,6 +14,8 @@ const command = 'test/packages/command.test.ts';
 const client = 'test/packages/registry/client.test.ts';
 
 const install = 'test/packages/install.test.ts';
+const points = 'test/packages/points.test.ts';
+const rollback = 'test/packages/rollback.test.ts';
 const recovery = 'test/packages/recovery.test.ts';
 const decide = 'test/packages/decide.test.ts';
 const kinds = 'test/packages/kinds.test.ts';
@@ -23,9 +25,18 @@ const shown: Readonly<Record<number, Shown>> = {
   4: [[contents, '4: a source with a tag']],
   8: [[resolve, '8, 28: the whole Lock, unchanged entries as they were']],
   11: [[resolve, '11: MissingDependency']],
-  12: [[resolve, '12: VersionConflict with what is installed']],
-  13: [[resolve, '13: CircularDependency with its path']],
-  14: [[contents, '14: one CRD of two packages, or of somebody else']],
+  12: [
+    [resolve, '12: VersionConflict with what is installed'],
+    [points, '12: VersionConflict'],
+  ],
+  13: [
+    [resolve, '13: CircularDependency with its path'],
+    [points, '13: CircularDependency'],
+  ],
+  14: [
+    [contents, '14: one CRD of two packages, or of somebody else'],
+    [points, '14: CRDConflict'],
+  ],
   15: [
     ['test/packages/compare.test.ts', '15: what a definition may not lose'],
     [command, '15: against a cluster'],
@@ -34,14 +45,20 @@ const shown: Readonly<Record<number, Shown>> = {
     [client, '28: the digest is the registry’s'],
     [resolve, '8, 28: the whole Lock'],
   ],
-  29: [[client, '29: a tag that moves leaves the digest as it is']],
+  29: [
+    [client, '29: a tag that moves leaves the digest as it is'],
+    [points, '29: a tag that moves between validation and install'],
+  ],
   30: [[contents, '30: names']],
   35: [[command, '35: the example, its tags as digests, dependencies first']],
   1: [[kinds, '1, 5']],
   2: [[kinds, '2, 4']],
   3: [[install, '3: the snapshot keeps its digits']],
   5: [[kinds, '1, 5']],
-  6: [[install, '6: a registry that does not answer']],
+  6: [
+    [install, '6: a registry that does not answer'],
+    [points, '6: a registry that is down'],
+  ],
   7: [[install, '7, 20, 24, 25, 43: several at once, from two hooks']],
   9: [tree],
   24: [tree],
@@ -53,11 +70,21 @@ const shown: Readonly<Record<number, Shown>> = {
   55: [tree],
   16: [[kinds, '16: while stages run']],
   // Without the words of the policy, which the engine withholds for cluster-scoped objects.
-  17: [[install, '17, b: a policy that refuses']],
+  17: [
+    [install, '17, b: a policy that refuses'],
+    [rollback, 'b: a first install of three packages'],
+  ],
   18: [tree],
   10: [[kinds, '10: the story']],
-  19: [[decide, '19, 20, 22']],
-  20: [[decide, '19, 20, 22']],
+  19: [
+    [decide, '19, 20, 22'],
+    [points, '19: twenty take the Lock at once'],
+  ],
+  20: [
+    [decide, '19, 20, 22'],
+    [install, '7, 20, 24, 25, 43: several at once, from two hooks'],
+    ['test/support/metacontroller/related.test.ts', 'a call because the related object of the cluster has changed'],
+  ],
   22: [[decide, '19, 20, 22']],
   21: [[recovery, '21: a holder that is removed']],
   23: [[decide, '23: only the holder releases']],
@@ -66,7 +93,7 @@ const shown: Readonly<Record<number, Shown>> = {
   27: [tree],
   32: [[install, '6, 11, 15, 26, 32: what cannot be installed']],
   39: [[recovery, '39: the same without the controller manager']],
-  40: [[decide, 'a spec that can never be right']],
+  40: [[points, '40: a retry installs the snapshot']],
   43: [[install, '7, 20, 24, 25, 43: several at once, from two hooks']],
   44: [tree],
   56: [

@@ -240,39 +240,6 @@ t.test('17, b: a policy that refuses the write of one object, and not its dry ru
   await nothingIsLeft(t, 'late');
 });
 
-t.test('b: an update that fails at each of its writes leaves everything as it was, then succeeds', async (t) => {
-  const before = await everything();
-  const packages = at(await lock(), 'packages');
-  const next = 'root-';
-  const refused: readonly ((name: string, operation: string) => boolean)[] = [
-    (name) => name === 'root',
-    (name, operation) => name.startsWith(next) && operation === 'CREATE',
-    (name) => name === `buckets.${group}`,
-    (name) => name === `queues.${group}`,
-    (name, operation) => name === root('v1.1.0') && operation === 'UPDATE',
-  ];
-  for (const [index, isRefused] of refused.entries()) {
-    const name = `update-${index}`;
-    let hits = 0;
-    admission.decide(({ name: object, dryRun, operation }) => {
-      if (dryRun || !isRefused(object, operation)) return undefined;
-      hits += 1;
-      return { code: 403, message: 'not today' };
-    });
-    await world.install(name, `${source('s3')}:v1.2.0`, { retryLimit: 1 });
-    const status = await world.finished(name);
-    t.ok(hits > 0, `${name}: the write was refused`);
-    t.equal(conditionIn(status, 'Ready')?.reason, 'InstallationFailed', JSON.stringify(conditionIn(status, 'Installed')));
-    await nothingChanged(t, before, `${name}: everything is as it was`);
-    t.strictSame(at(await lock(), 'packages'), packages);
-    t.same(await labelled(packagePath('providerrevisions'), name), []);
-    await nothingIsLeft(t, name);
-  }
-  admission.decide(() => undefined);
-  await world.install('update', `${source('s3')}:v1.2.0`);
-  t.equal(conditionIn(await world.finished('update'), 'Ready')?.status, 'True');
-});
-
 /** CRD of the versions, of which the last one is stored. */
 function versioned(group: string, ...versions: readonly string[]): object {
   const definition = definitionOf('things', group) as JsonObject;

@@ -8,6 +8,8 @@ import { account, type Stage } from './stage.ts';
 
 /** A request to the webhook. */
 interface Review {
+  /** The plural. */
+  readonly resource: string;
   readonly name: string;
   readonly operation: string;
   readonly dryRun: boolean;
@@ -79,6 +81,7 @@ export async function startAdmission(options: AdmissionOptions, t: Teardown): Pr
 function reviewOf(review: JsonObject): Review {
   const text = (...keys: readonly string[]): string => textAt(review, 'request', ...keys) ?? '';
   return {
+    resource: text('resource', 'resource'),
     name: text('name') || text('object', 'metadata', 'name'),
     operation: text('operation'),
     dryRun: at(review, 'request', 'dryRun') === true,

@@ -1,5 +1,6 @@
 // A control plane of its own with the engine, package transactions, a registry and Metacontroller's loops: there is one Lock in a
 // cluster, so tests of packages share none.
+import type { ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
 import { at, isList, isObject, type JsonObject, textAt } from '../../hooks/model/json.ts';
 import { type ControlPlane, startControlPlane } from '../controlplane/start.ts';
@@ -11,7 +12,7 @@ import { installManifests } from './install.ts';
 import { type Loop, type LoopKind, startLoop } from './metacontroller/loop.ts';
 import { installPackages } from './package-install.ts';
 import { ptxPath } from './package-paths.ts';
-import { packageOf, providerYaml, push } from './registry/builder.ts';
+import { type PackageKind, packageOf, packageYaml, push } from './registry/builder.ts';
 import { startRegistry } from './registry/process.ts';
 import { startProxy } from './registry/proxy.ts';
 
@@ -22,7 +23,7 @@ export interface PackageWorld {
   readonly proxy: Awaited<ReturnType<typeof startProxy>>;
   /** `127.0.0.1:PORT/acme/NAME`. */
   source(name: string): string;
-  /** Publishes a Provider; returns its digest. */
+  /** Publishes a package; returns its digest. */
   publish(release: Release): Promise<string>;
   /** Creates a package transaction for a Provider. */
   install(name: string, package_: string, more?: InstallOptions): Promise<JsonObject>;
@@ -30,6 +31,8 @@ export interface PackageWorld {
   /** The status once the condition has this status. */
   condition(name: string, type: string, status: string): Promise<JsonObject>;
   finished(name: string): Promise<JsonObject>;
+  /** Serves the loops. */
+  readonly hook: RunningHook;
   /** Another hook. */
   startHook(): Promise<RunningHook>;
   startPackageLoop(hookUrl: string): Promise<Loop>;
@@ -38,8 +41,11 @@ export interface PackageWorld {
 }
 
 interface Release {
+  /** `Provider` if absent. */
+  readonly kind?: PackageKind;
   readonly name: string;
   readonly tag: string;
+  /** Constraints by the names of packages that are published already; others count as Providers. */
   readonly requires?: Readonly<Record<string, string>>;
   readonly objects?: readonly object[];
 }
@@ -54,6 +60,7 @@ interface InstallOptions {
 
 interface RunningHook {
   readonly url: string;
+  readonly process: ChildProcess;
   kill(): Promise<void>;
 }
 
@@ -79,6 +86,7 @@ export async function startPackageWorld(t: Teardown, options: WorldOptions = {})
     const url = await ready(await hook.address());
     return {
       url,
+      process: hook.process,
       kill: async () => {
         hook.process.kill('SIGKILL');
         await hook.ended;
@@ -97,19 +105,20 @@ export async function startPackageWorld(t: Teardown, options: WorldOptions = {})
     const hook = { hookUrl: `${hookUrl}/packages`, name: 'janus-packages', parentResource, customize: true };
     return started(startLoop({ ...common, ...hook }));
   };
-  const { url } = await startHook();
-  await startEngineLoop(url);
-  if (options.isByHand !== true) await startPackageLoop(url);
-  return worldOf({ plane, client, proxy, origin: registry.origin, startHook, startPackageLoop, engineKubeconfig: engine });
+  const hook = await startHook();
+  await startEngineLoop(hook.url);
+  if (options.isByHand !== true) await startPackageLoop(hook.url);
+  return worldOf({ plane, client, proxy, origin: registry.origin, hook, startHook, startPackageLoop, engineKubeconfig: engine });
 }
 
-type Parts = Pick<PackageWorld, 'plane' | 'client' | 'proxy' | 'startHook' | 'startPackageLoop' | 'engineKubeconfig'> & {
+type Parts = Pick<PackageWorld, 'plane' | 'client' | 'proxy' | 'hook' | 'startHook' | 'startPackageLoop' | 'engineKubeconfig'> & {
   readonly origin: string;
 };
 
 function worldOf({ origin, ...parts }: Parts): PackageWorld {
   const { client, proxy } = parts;
   const source = (name: string): string => `${proxy.host}/acme/${name}`;
+  const published = new Map<string, PackageKind>();
   const read = async (name: string): Promise<JsonObject> => must(await client.get(ptxPath(name)));
   const condition: PackageWorld['condition'] = (name, type, status) =>
     waitFor(
@@ -127,9 +136,15 @@ function worldOf({ origin, ...parts }: Parts): PackageWorld {
     read,
     condition,
     finished: (name) => condition(name, 'Finished', 'True'),
-    async publish({ name, tag, requires = {}, objects = [] }) {
-      const needed = Object.fromEntries(Object.entries(requires).map(([one, range]) => [source(one), range]));
-      return push({ origin, repository: `acme/${name}`, tag }, await packageOf(providerYaml(name, needed, objects)));
+    async publish({ kind = 'Provider', name, tag, requires = {}, objects = [] }) {
+      published.set(name, kind);
+      const dependsOn = Object.entries(requires).map(([one, version]) => ({
+        kind: published.get(one) ?? 'Provider',
+        source: source(one),
+        version,
+      }));
+      const image = await packageOf(packageYaml({ kind, name, dependsOn }, objects));
+      return push({ origin, repository: `acme/${name}`, tag }, image);
     },
     async install(name, package_, { retryLimit = 5, uid, kind = 'Provider', packageName = 'root', annotations = {} } = {}) {
       const metadata = { name: packageName, ...(uid === undefined ? {} : { uid }) };

@@ -103,20 +103,34 @@ async function must(answer: Promise<Response>, code: number): Promise<Response> 
   return response;
 }
 
-/** package.yaml of a Provider with these dependencies and objects. */
+export type PackageKind = 'Provider' | 'Configuration' | 'Function';
+
+interface Meta {
+  readonly kind: PackageKind;
+  readonly name: string;
+  readonly dependsOn: readonly { readonly kind: PackageKind; readonly source: string; readonly version: string }[];
+}
+
+/** package.yaml of a package with these objects. */
+export function packageYaml({ kind, name, dependsOn }: Meta, objects: readonly object[]): string {
+  const named = dependsOn.map(({ kind, source, version }) => ({
+    apiVersion: 'pkg.crossplane.io/v1',
+    kind,
+    package: source,
+    version,
+  }));
+  const meta = { apiVersion: 'meta.pkg.crossplane.io/v1', kind, metadata: { name }, spec: { dependsOn: named } };
+  return ['', ...[meta, ...objects].map((one) => `${JSON.stringify(one)}\n`), ''].join('---\n');
+}
+
+/** package.yaml of a Provider that requires these Providers. */
 export function providerYaml(
   name: string,
   requires: Readonly<Record<string, string>> = {},
   objects: readonly object[] = [],
 ): string {
-  const dependsOn = Object.entries(requires).map(([source, version]) => ({
-    apiVersion: 'pkg.crossplane.io/v1',
-    kind: 'Provider',
-    package: source,
-    version,
-  }));
-  const meta = { apiVersion: 'meta.pkg.crossplane.io/v1', kind: 'Provider', metadata: { name }, spec: { dependsOn } };
-  return ['', ...[meta, ...objects].map((one) => `${JSON.stringify(one)}\n`), ''].join('---\n');
+  const dependsOn = Object.entries(requires).map(([source, version]) => ({ kind: 'Provider', source, version }) as const);
+  return packageYaml({ kind: 'Provider', name, dependsOn }, objects);
 }
 
 /** A CustomResourceDefinition with one version, and with this schema for the field `spec`. */
