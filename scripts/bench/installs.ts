@@ -1,5 +1,6 @@
 // What it costs to install packages whole. `packages`: a provider of 100 CRDs of 60 kB, beside Transactions of the engine that make as
 // many in `content`, twenty in each, and beside `kubectl apply --server-side` of one file. `packages-growth`: more CRDs, and more packages.
+// `packages-waiting`: what package transactions cost that wait for the Lock, and finished ones.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,6 +13,8 @@ import { conditionIn, type PackageWorld, startPackageWorld } from '../../test/su
 import { definitionOf } from '../../test/support/registry/builder.ts';
 import type { Undo } from '../demo/undo.ts';
 import type { Line } from './figures.ts';
+import { behindFinished, waitingForTheLock } from './idle-packages.ts';
+import { type Cost, counterOf } from './package-requests.ts';
 
 const crdBytes = 60_000;
 const perTransaction = 20;
@@ -20,7 +23,17 @@ export async function measureInstalls(undo: Undo, row: string): Promise<readonly
   const world = await startPackageWorld({ teardown: (handler) => undo.add(async () => void (await handler())) });
   // The first install fills caches and compiles code; it is not measured.
   await installed(world, 'warm', [largeDefinition('warm.org', 0)]);
-  return row === 'packages' ? besideOthers(world, undo) : growth(world);
+  switch (row) {
+    case 'packages':
+      return besideOthers(world, undo);
+    case 'packages-waiting':
+      return [
+        await waitingForTheLock(world),
+        ...(await behindFinished(world, (name) => installed(world, name, definitions(`${name}.org`, 1)))),
+      ];
+    default:
+      return growth(world);
+  }
 }
 
 async function besideOthers(world: PackageWorld, undo: Undo): Promise<readonly Line[]> {
@@ -28,24 +41,33 @@ async function besideOthers(world: PackageWorld, undo: Undo): Promise<readonly L
   const own = await installed(world, 'hundred', definitions('hundred.org', count));
   const inline = await byTransactions(world, definitions('inline.org', count));
   const lines: Line[] = [
-    { row: `install-${count}-crds`, items: count, p50Ms: own },
-    { row: `inline-${count}-crds`, items: count, p50Ms: inline, ratioToLimit: ratio(own, inline) },
+    { row: `install-${count}-crds`, items: count, ...figuresOf(own, count) },
+    { row: `inline-${count}-crds`, items: count, p50Ms: inline, ratioToLimit: ratio(own.ms, inline) },
   ];
   const kubectl = await byKubectl(world, undo, definitions('kubectl.org', count));
-  return [...lines, { row: `kubectl-${count}-crds`, items: count, p50Ms: kubectl, ratioToLimit: ratio(own, kubectl) }];
+  return [...lines, { row: `kubectl-${count}-crds`, items: count, p50Ms: kubectl, ratioToLimit: ratio(own.ms, kubectl) }];
 }
 
 async function growth(world: PackageWorld): Promise<readonly Line[]> {
   const lines: Line[] = [];
   for (const count of [10, 100, 400]) {
-    const ms = await installed(world, `crds${count}`, definitions(`crds${count}.org`, count));
-    lines.push({ row: `install-${count}-crds`, items: count, p50Ms: ms, eachMs: ratio(ms, count) });
+    const cost = await installed(world, `crds${count}`, definitions(`crds${count}.org`, count));
+    lines.push({ row: `install-${count}-crds`, items: count, ...figuresOf(cost, count) });
   }
   for (const count of [10, 50, 200]) {
-    const ms = await installedTree(world, count);
-    lines.push({ row: `install-${count}-packages`, items: count, p50Ms: ms, eachMs: ratio(ms, count) });
+    const cost = await installedTree(world, count);
+    lines.push({ row: `install-${count}-packages`, items: count, ...figuresOf(cost, count) });
   }
   return lines;
+}
+
+function figuresOf({ ms, apiRequests, registryRequests, peakMiB }: Cost, count: number): Line {
+  const each = {
+    eachMs: ratio(ms, count),
+    apiRequestsEach: ratio(apiRequests, count),
+    registryRequestsEach: ratio(registryRequests, count),
+  };
+  return { p50Ms: ms, ...each, hookPeakMemoryMiB: Math.round(peakMiB) };
 }
 
 function ratio(one: number, other: number): number {
@@ -74,14 +96,14 @@ function wordOf(seed: number, position: number): string {
   return (((seed * 2_654_435_761 + position * 40_503) % 400) + 1_000).toString(36).replace(/\d/g, 'a');
 }
 
-/** ms from creation to Finished. */
-async function installed(world: PackageWorld, name: string, objects: readonly object[]): Promise<number> {
+/** From creation to Finished. */
+async function installed(world: PackageWorld, name: string, objects: readonly object[]): Promise<Cost> {
   await world.publish({ name, tag: 'v1.0.0', objects });
   return timed(world, name);
 }
 
 /** A package that requires all others, each with one small CRD. */
-async function installedTree(world: PackageWorld, count: number): Promise<number> {
+async function installedTree(world: PackageWorld, count: number): Promise<Cost> {
   const names = Array.from({ length: count - 1 }, (_, index) => `of${count}-${index}`);
   for (const [index, name] of names.entries())
     await world.publish({ name, tag: 'v1.0.0', objects: [definitionOf(`thing${index}s`, `of${count}.org`)] });
@@ -90,14 +112,14 @@ async function installedTree(world: PackageWorld, count: number): Promise<number
   return timed(world, `tree${count}`);
 }
 
-async function timed(world: PackageWorld, name: string): Promise<number> {
-  const begin = performance.now();
+async function timed(world: PackageWorld, name: string): Promise<Cost> {
+  const costSince = await counterOf(world);
   await world.install(name, `${world.source(name)}:v1.0.0`, { packageName: name, retryLimit: 1 });
   const status = await world.finished(name);
-  const taken = performance.now() - begin;
+  const cost = await costSince();
   if (conditionIn(status, 'Ready')?.status !== 'True')
     throw new Error(`expected ${name} to be installed: ${JSON.stringify(status)}`);
-  return Math.round(taken);
+  return cost;
 }
 
 /** ms for Transactions that make the same, one after the other, as the same ServiceAccount. */

@@ -1,0 +1,80 @@
+// What package transactions cost in which nothing happens: those that wait for the Lock, and finished ones.
+import { setTimeout as delay } from 'node:timers/promises';
+import { at, type JsonObject } from '../../hooks/model/json.ts';
+import { must, waitFor } from '../../test/support/client.ts';
+import { definitionPath, lockPath, ptxPath, stagesPath } from '../../test/support/package-paths.ts';
+import { conditionIn, type PackageWorld, statusOf } from '../../test/support/package-world.ts';
+import { definitionOf } from '../../test/support/registry/builder.ts';
+import type { Line } from './figures.ts';
+import { apiRequestsOf, type Cost } from './package-requests.ts';
+
+const waiting = 20;
+const finished = 200;
+const seconds = 20;
+
+/**
+ * A Transaction of the engine at its gate keeps the Lease of a CRD, so the stage of the package transaction that has the Lock waits, and
+ * all others wait for the Lock.
+ */
+export async function waitingForTheLock(world: PackageWorld): Promise<Line> {
+  const { client, source } = world;
+  await world.publish({ name: 'held', tag: 'v1.0.0', objects: [definitionOf('ones', 'held.org')] });
+  await keepLease(world);
+  await world.install('holder', `${source('held')}:v1.0.0`, { packageName: 'held' });
+  await world.condition('holder', 'Validated', 'True');
+  const alone = await requestsIn(world, seconds);
+  const names = Array.from({ length: waiting }, (_, index) => `waiter-${index}`);
+  for (const name of names) await world.install(name, `${source('held')}:v1.0.0`, { packageName: 'held' });
+  const isWaiting = async (name: string): Promise<boolean> =>
+    conditionIn(statusOf(await world.read(name)), 'Validated')?.reason === 'WaitingForLock';
+  for (const name of names) await waitFor(() => isWaiting(name), `${name} to wait for the Lock`);
+  const together = await requestsIn(world, seconds);
+  for (const name of [...names, 'holder']) must(await client.delete(ptxPath(name)));
+  must(
+    await client.patch(`${stagesPath}/keeps-the-lease`, { metadata: { annotations: { 'tx.janus.io/request-rollback': 'now' } } }),
+  );
+  await waitFor(async () => (await client.get(ptxPath('holder'))).code === 404, 'the holder to be gone', { timeoutMs: 600_000 });
+  const each = Math.round(((together - alone) * 6_000) / (waiting * seconds)) / 100;
+  return {
+    row: `waiting-${waiting}`,
+    items: waiting,
+    seconds,
+    requestsOfHolder: alone,
+    requestsOfAll: together,
+    eachPerMinute: each,
+  };
+}
+
+async function keepLease({ client }: PackageWorld): Promise<void> {
+  const content = definitionOf('ones', 'held.org') as JsonObject;
+  const target = { apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition', name: 'ones.held.org' };
+  const gate = { ready: { field: { path: '.metadata.labels.never' } }, timeout: '10m' };
+  const spec = { serviceAccountName: 'janus-packages', changes: [{ type: 'Create', target, content, gate }] };
+  const metadata = { name: 'keeps-the-lease' };
+  must(
+    await client.create(stagesPath, { apiVersion: 'tx.janus.io/v1alpha1', kind: 'Transaction', metadata, spec } as JsonObject),
+  );
+  await waitFor(async () => (await client.get(definitionPath('ones.held.org'))).code === 200, 'the CRD to be created');
+}
+
+async function requestsIn(world: PackageWorld, time: number): Promise<number> {
+  const before = await apiRequestsOf(world);
+  await delay(time * 1_000);
+  return (await apiRequestsOf(world)) - before;
+}
+
+/** The same install, before and after many finished package transactions are there. */
+export async function behindFinished(world: PackageWorld, install: (name: string) => Promise<Cost>): Promise<readonly Line[]> {
+  const { client } = world;
+  must(await client.patch(lockPath, { metadata: { annotations: { 'pkg.crossplane.io/transaction-history-limit': '0' } } }));
+  const before = await install('before');
+  const model = await world.read('before');
+  for (let index = 0; index < finished; index += 1) {
+    const metadata = { name: `finished-${index}`, finalizers: at(model, 'metadata', 'finalizers') ?? [] };
+    const made = must(await client.create(ptxPath(), { ...model, metadata, status: {} }));
+    must(await client.update(`${ptxPath(metadata.name)}/status`, { ...made, status: at(model, 'status') ?? {} }));
+  }
+  const after = await install('after');
+  const line = (row: string, { ms, apiRequests }: Cost): Line => ({ row, items: 1, p50Ms: ms, apiRequests });
+  return [line('before-finished', before), line(`behind-${finished}-finished`, after)];
+}
