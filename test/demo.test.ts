@@ -177,6 +177,16 @@ t.test('it shows a Transaction that commits, one that is rolled back; with --kee
   await nothingIsLeft(t, kubeconfig, hookUrl);
 });
 
+t.test('packages: installed, updated, stopped half way by a policy, and refused before a write', async (t) => {
+  const running = start(t, [...demo, 'packages']);
+  t.equal(await running.ended, 0, running.output());
+  const claims = ['the provider and its family are installed, and the Lock holds their digests', 'the Bucket is the same object'];
+  for (const claim of [...claims, 'it says which CRD', 'everything is as before', 'nothing was written'])
+    t.match(running.output(), new RegExp(`^ {2}ok {6}${claim}`, 'm'));
+  t.match(running.output(), /^All \d+ checks are ok\.$/m);
+  t.notMatch(running.output(), 'FAILED');
+});
+
 t.test('Ctrl-C in the middle leaves nothing', async (t) => {
   const running = start(t, demo);
   const interrupt = (): void => void running.process.kill('SIGINT');

@@ -12,7 +12,7 @@ import { change, createConfigMaps, portraits } from '../support/targets.ts';
 import { makePair, type Pair, pairs } from './release-pairs.ts';
 
 const seed = Number(process.env.JANUS_TEST_SEED ?? 20_261_122);
-const runs = 16;
+const runs = 12;
 
 interface Release {
   readonly pairs: readonly Pair[];

@@ -8,11 +8,11 @@ import { processScenarios } from './scenarios.ts';
 
 /** This test tries every n-th case; `npm run faults` tries all. */
 const shares: Readonly<Record<string, number>> = {
-  'S20:kill': 131,
-  'S20:random': 67,
+  'S20:kill': 211,
+  'S20:random': 100,
   'S20:freeze': 24,
-  'S20:replicas': 25,
-  'S20:turns': 37,
+  'S20:replicas': 50,
+  'S20:turns': 60,
 };
 
 const world = await openWorld();
