@@ -49,11 +49,12 @@ t.test('on Kubernetes before 1.30 it says what it requires', async (t) => {
   t.match(text, 'chart requires kubeVersion: >=1.30.0-0 which is incompatible with Kubernetes v1.29.15');
 });
 
-t.test('what values no longer name, or the chart leaves, stays: CRDs, Secrets, namespaces', async (t) => {
+// Secrets are no objects of the chart: test/packaging/helm-install.test.ts.
+t.test('what values no longer name, or the chart leaves, stays: CRDs, namespaces', async (t) => {
   const packages = { enabled: true, kinds: true };
-  const { objects } = helm.render({ metacontroller: { install: true }, sealingKey: { source: 'chart' }, packages });
+  const { objects } = helm.render({ metacontroller: { install: true }, packages });
   const kept = objects.filter((one) => textAt(one, 'metadata', 'annotations', 'helm.sh/resource-policy') === 'keep');
-  const precious = objects.filter(({ kind }) => ['CustomResourceDefinition', 'Secret', 'Namespace'].includes(String(kind)));
+  const precious = objects.filter(({ kind }) => ['CustomResourceDefinition', 'Namespace'].includes(String(kind)));
   t.ok(precious.length >= 4);
   t.same(precious.filter(({ kind }) => kind === 'Namespace').map(inShort), [
     'Namespace janus-packages',

@@ -39,6 +39,7 @@ t.test('the notes name three commands that come next, and how it is removed', as
   const notes = notesOf({});
   t.same(commandsBelow('Next:', notes), next);
   t.same(commandsBelow(last, notes), removal);
+  t.match(notes, 'To go back run helm upgrade with the former version and values');
 });
 
 t.test('for listed namespaces there is no test, and the notes name none', async (t) => {

@@ -1,7 +1,9 @@
 // The chart installed by Helm itself into an empty cluster, as the README says, upgraded to other values, and removed. There are no nodes, so
 // its Pods do not run; test/packaging/installs.test.ts runs what would be in them.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import t from 'tap';
-import { type JsonObject, textAt } from '../../hooks/model/json.ts';
+import { at, type JsonObject, textAt } from '../../hooks/model/json.ts';
 import { startControlPlane } from '../controlplane/start.ts';
 import { connect, must } from '../support/client.ts';
 import { openHelm } from './helm.ts';
@@ -12,14 +14,19 @@ const client = connect(plane.kubeconfig);
 t.teardown(() => client.close());
 const helm = await openHelm(t);
 const namespace = 'janus-system';
-const token = `/api/v1/namespaces/${namespace}/secrets/janus-hook-token`;
+const secrets = `/api/v1/namespaces/${namespace}/secrets`;
+const token = `${secrets}/janus-hook-token`;
+const key = `${secrets}/janus-sealing-key`;
 const controller = '/apis/metacontroller.k8s.io/v1alpha1/compositecontrollers/janus';
 
+const helmIn = (into: string, ...args: readonly string[]) =>
+  helm.run(...args, '--namespace', into, '--kubeconfig', plane.kubeconfig);
+
 function run(verb: string, values: JsonObject = {}, release = 'janus', into = namespace) {
-  const set = Object.entries(values).flatMap(([key, value]) => ['--set-json', `${key}=${JSON.stringify(value)}`]);
+  const set = Object.entries(values).flatMap(([name, value]) => ['--set-json', `${name}=${JSON.stringify(value)}`]);
   const chart = verb === 'uninstall' ? [] : [helm.chart, ...set];
   const create = verb === 'install' ? ['--create-namespace'] : [];
-  return helm.run(verb, release, ...chart, '--namespace', into, '--kubeconfig', plane.kubeconfig, ...create);
+  return helmIn(into, verb, release, ...chart, ...create);
 }
 
 const tokenNow = async () => textAt(must(await client.get(token)), 'data', 'current');
@@ -66,7 +73,7 @@ t.test('packages are turned off: what was put into their namespace stays', async
 });
 
 t.test('a key that the engine has made is not replaced by one of the chart', async (t) => {
-  must(await client.create(`/api/v1/namespaces/${namespace}/secrets`, { metadata: { name: 'janus-sealing-key' } }));
+  must(await client.create(secrets, { metadata: { name: 'janus-sealing-key' } }));
   const { status, text } = run('upgrade', { sealingKey: { source: 'chart' } });
   t.equal(status, 1);
   t.match(text, 'the Secret janus-sealing-key exists and was not made by the chart: set existing, which keeps it');
@@ -78,8 +85,74 @@ t.test('removed: Transactions and keys stay; installed again, it takes them over
   t.equal((await client.get(controller)).code, 404);
   const definition = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions/transactions.tx.janus.io';
   t.equal(textAt(must(await client.get(definition)), 'metadata', 'deletionTimestamp'), undefined);
-  t.equal((await client.get(`/api/v1/namespaces/${namespace}/secrets/janus-sealing-key`)).code, 200);
+  t.equal((await client.get(key)).code, 200);
   const { status, text } = run('install');
   t.equal(status, 0, text);
   t.equal(await tokenNow(), first);
+});
+
+const dataNow = async () => [at(must(await client.get(token)), 'data'), at(must(await client.get(key)), 'data')];
+
+/** As docs/access.md and docs/sealing.md say, and as the engine marks its key. */
+async function rotate(): Promise<void> {
+  const { current: previous = '' } = (await dataNow())[0] as Readonly<Record<string, string>>;
+  const stringData = { current: 'key-2', 'key-2': 'k'.repeat(32), 'tagged-since': '2026-01-01T00:00:00Z' };
+  must(await client.patch(token, { data: { previous }, stringData: { current: 't'.repeat(48) } }));
+  must(await client.patch(key, { stringData }));
+}
+
+const revisionNow = (): string => /REVISION: (\d+)/.exec(helmIn(namespace, 'status', 'janus').text)?.[1] ?? '';
+
+t.test('the Secrets that the chart makes are long, other ones each time, and no part of the release', async (t) => {
+  const made: unknown[] = [];
+  for (const _ of [1, 2]) {
+    await client.delete(token);
+    await client.delete(key);
+    const { status, text } = run('upgrade', { sealingKey: { source: 'chart' } });
+    t.equal(status, 0, text);
+    const data = (await dataNow()) as readonly Readonly<Record<string, string>>[];
+    t.ok(Buffer.from(data[0]?.current ?? '', 'base64').length >= 32);
+    t.equal(Buffer.from(data[1]?.['chart-1'] ?? '', 'base64').length, 32);
+    for (const path of [token, key])
+      t.equal(textAt(must(await client.get(path)), 'metadata', 'annotations', 'helm.sh/resource-policy'), 'keep');
+    for (const value of [data[0]?.current, data[1]?.['chart-1']]) t.notOk(made.includes(value));
+    made.push(data[0]?.current, data[1]?.['chart-1']);
+  }
+  const { text } = helmIn(namespace, 'get', 'manifest', 'janus');
+  t.match(text, 'kind: Deployment');
+  t.notMatch(text, 'kind: Secret');
+});
+
+t.test('a rollback, also to the revision that made them, leaves the Secrets as they were rotated', async (t) => {
+  const maker = revisionNow();
+  await rotate();
+  const rotated = await dataNow();
+  t.equal(run('upgrade', { sealingKey: { source: 'chart' }, replicas: 3 }).status, 0);
+  const { status, text } = helmIn(namespace, 'rollback', 'janus', maker);
+  t.equal(status, 0, text);
+  t.same(await dataNow(), rotated);
+});
+
+t.test('upgraded from a chart that has them among its objects, they stay; back only by an upgrade', async (t) => {
+  await client.delete(token);
+  await client.delete(key);
+  const path = join(helm.chart, 'templates/secrets.yaml');
+  const template = readFileSync(path, 'utf8');
+  writeFileSync(path, template.replaceAll(/^ *helm\.sh\/hook.*\n/gm, ''));
+  const values = { sealingKey: { source: 'chart' } };
+  t.equal(run('upgrade', values).status, 0);
+  const before = revisionNow();
+  t.match(helmIn(namespace, 'get', 'manifest', 'janus').text, 'kind: Secret');
+  writeFileSync(path, template);
+  await rotate();
+  const rotated = await dataNow();
+  const upgraded = run('upgrade', values);
+  t.equal(upgraded.status, 0, upgraded.text);
+  t.same(await dataNow(), rotated);
+  const back = helmIn(namespace, 'rollback', 'janus', before);
+  t.equal(back.status, 1);
+  t.match(back.text, 'original object Secret with the name "janus-');
+  const again = run('upgrade', values);
+  t.equal(again.status, 0, again.text);
+  t.same(await dataNow(), rotated);
 });

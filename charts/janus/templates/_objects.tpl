@@ -46,6 +46,12 @@ Metacontroller. */ -}}
 {{- end }}
 {{- end -}}
 
+{{- /* Empty where the chart is rendered without a cluster, as by `helm template` and Argo CD: there `lookup` finds nothing, whatever exists.
+The ClusterRole is in every cluster, and who installs the chart may read ClusterRoles. */ -}}
+{{- define "janus.cluster" -}}
+{{- if lookup "rbac.authorization.k8s.io/v1" "ClusterRole" "" "cluster-admin" }}true{{ end -}}
+{{- end -}}
+
 {{- /* Values that each are well formed and do not go together. */ -}}
 {{- define "janus.checks" -}}
 {{- $names := list -}}
@@ -59,6 +65,7 @@ Metacontroller. */ -}}
 {{- if and .Values.tls.clientSecretName (not .Values.tls.secretName) }}{{ fail "tls.clientSecretName: expected tls.secretName too: client certificates require TLS" }}{{ end -}}
 {{- if and .Values.packages.kinds (not .Values.packages.enabled) }}{{ fail "packages.kinds: expected packages.enabled too, which serves them" }}{{ end -}}
 {{- if eq .Values.sealingKey.source "chart" -}}
+{{- if not (include "janus.cluster" .) }}{{ fail "sealingKey.source: chart requires a cluster to look for the key in; rendered without one (helm template, Argo CD) each rendering would make another key: set engine or existing, or render with --dry-run=server" }}{{ end -}}
 {{- $key := lookup "v1" "Secret" .Release.Namespace "janus-sealing-key" -}}
 {{- if and $key (ne (dig "metadata" "labels" "app.kubernetes.io/managed-by" "" $key) .Release.Service) }}{{ fail "sealingKey.source: the Secret janus-sealing-key exists and was not made by the chart: set existing, which keeps it" }}{{ end -}}
 {{- end -}}
