@@ -49,6 +49,28 @@ const cases: Readonly<Record<string, Case>> = {
     has: ['--client-go-qps=1000', '--leader-election-namespace=mc', '"janus-sealing-key"', '"replicas":2'],
     lacks: ['"resources":["secrets"],"verbs":["create"]', '"apiGroups":["*"]', '"namespace":"metacontroller"'],
   },
+  'with all that Pods of Metacontroller may have': {
+    values: {
+      metacontroller: {
+        install: true,
+        namespace: 'mc',
+        pullSecrets: [{ name: 'mc-pull' }],
+        resources: { limits: { memory: '2Gi' } },
+        nodeSelector: { 'example.org/pool': 'mc' },
+        tolerations: [{ operator: 'Exists', effect: 'NoSchedule' }],
+        affinity: { nodeAffinity: {} },
+        priorityClassName: 'system-cluster-critical',
+      },
+    },
+    has: [
+      '"imagePullSecrets":[{"name":"mc-pull"}]',
+      '"memory":"2Gi"',
+      '"nodeSelector":{"example.org/pool":"mc"}',
+      '"tolerations":[{"effect":"NoSchedule","operator":"Exists"}]',
+      '"affinity":{"nodeAffinity":{}}',
+      '"priorityClassName":"system-cluster-critical"',
+    ],
+  },
   'with one Metacontroller in the namespace of the engine': {
     values: { metacontroller: { install: true, namespace: 'janus-system', replicas: 1 } },
     has: ['"StatefulSet"'],

@@ -10,10 +10,15 @@
 {{- $pod := .object.spec.template.spec -}}
 {{- range $pod.topologySpreadConstraints }}{{ $_ := set .labelSelector "matchLabels" $selector }}{{ end -}}
 {{- with $values.image.pullSecrets }}{{ $_ := set $pod "imagePullSecrets" . }}{{ end -}}
-{{- range $key := list "nodeSelector" "tolerations" "affinity" "priorityClassName" }}
-{{- with get $values $key }}{{ $_ := set $pod $key . }}{{ end -}}
-{{- end -}}
+{{- include "janus.placement" (dict "pod" $pod "values" $values) -}}
 {{- include "janus.container" (dict "root" $root "pod" $pod "container" (first $pod.containers)) -}}
+{{- end -}}
+
+{{- /* Where the Pods of the hook, and of Metacontroller, may run. */ -}}
+{{- define "janus.placement" -}}
+{{- range $key := list "nodeSelector" "tolerations" "affinity" "priorityClassName" }}
+{{- with get $.values $key }}{{ $_ := set $.pod $key . }}{{ end -}}
+{{- end -}}
 {{- end -}}
 
 {{- define "janus.image" -}}

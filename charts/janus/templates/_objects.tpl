@@ -169,10 +169,13 @@ The ClusterRole is in every cluster, and who installs the chart may read Cluster
 {{- range .object.subjects }}{{ $_ := set . "namespace" $namespace }}{{ end -}}
 {{- if eq .object.kind "StatefulSet" }}
 {{- $_ := set .object.spec "replicas" $values.replicas -}}
-{{- $container := first .object.spec.template.spec.containers -}}
+{{- $pod := .object.spec.template.spec -}}
+{{- with $values.pullSecrets }}{{ $_ := set $pod "imagePullSecrets" . }}{{ end -}}
+{{- include "janus.placement" (dict "pod" $pod "values" $values) -}}
+{{- $container := first $pod.containers -}}
 {{- $_ := set $container "image" $values.image -}}
 {{- /* As Pod Security `restricted` wants it, which namespaces may enforce. */ -}}
-{{- $_ := set .object.spec.template.spec "securityContext" (dict "runAsNonRoot" true "runAsUser" 65532 "runAsGroup" 65532 "seccompProfile" (dict "type" "RuntimeDefault")) -}}
+{{- $_ := set $pod "securityContext" (dict "runAsNonRoot" true "runAsUser" 65532 "runAsGroup" 65532 "seccompProfile" (dict "type" "RuntimeDefault")) -}}
 {{- $_ := set $container "securityContext" (dict "allowPrivilegeEscalation" false "capabilities" (dict "drop" (list "ALL"))) -}}
 {{- $args := concat $container.args $values.flags -}}
 {{- if gt (int $values.replicas) 1 }}{{ $args = concat $args (list "--leader-election=true" (printf "--leader-election-namespace=%s" $namespace)) }}{{ end -}}
