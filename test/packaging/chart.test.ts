@@ -1,6 +1,6 @@
 // The Helm chart: the same objects as by kustomize, but for what values change; each set of values is accepted by the API server, and what
 // the schema does not know is refused.
-import { readFileSync, rmSync } from 'node:fs';
+import { cpSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { parse } from 'yaml';
@@ -232,12 +232,27 @@ t.test('the schema and the README name every value', async (t) => {
   const values = parse(read('charts/janus/values.yaml')) as JsonObject;
   const schema = JSON.parse(read('charts/janus/values.schema.json')) as JsonObject;
   const names = Object.keys(values);
-  t.same(new Set([...names, 'global']), new Set(Object.keys(at(schema, 'properties') as JsonObject)));
+  // What a chart gives each chart that it depends on, and by which it may leave this one out.
+  t.same(new Set([...names, 'global', 'enabled']), new Set(Object.keys(at(schema, 'properties') as JsonObject)));
   for (const name of names) t.match(read('charts/janus/README.md'), new RegExp(`\`${name}[.\`]`), name);
 });
 
 t.test('its copies are what the originals are: npm run generate', async (t) => {
   for (const [copy, original] of Object.entries(chartFiles)) t.equal(read(`charts/janus/${copy}`), read(original), copy);
+});
+
+t.test('another chart may depend on it, under a condition', async (t) => {
+  const dependency = '{ name: janus, version: ">=0.0.0-0", condition: janus.enabled }';
+  const umbrella = t.testdir({
+    'Chart.yaml': `{ apiVersion: v2, name: umbrella, version: 1.0.0, dependencies: [${dependency}] }`,
+    charts: {},
+  });
+  cpSync(helm.chart, join(umbrella, 'charts/janus'), { recursive: true });
+  for (const enabled of [true, false]) {
+    const { status, text } = helm.run('template', 'mine', umbrella, '--set', `janus.enabled=${enabled}`);
+    t.equal(status, 0, text);
+    t.equal(text.includes('kind: CompositeController'), enabled);
+  }
 });
 
 t.test('a chart without its files fails, and says what to do', async (t) => {
