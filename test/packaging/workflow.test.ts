@@ -61,12 +61,12 @@ t.test('each change is scanned, sources and workflows, and only that job may wri
 });
 
 t.test('a release looks at its base first, builds on processors of both architectures, and signs what it joined', async (t) => {
-  const { verify, image, publish } = jobsOf('release.yml');
+  const { verify, image, assets, publish } = jobsOf('release.yml');
   const scripts: readonly string[] = verify.steps.flatMap(({ run }: { readonly run?: string }) =>
     run === undefined ? [] : [run],
   );
   t.same(scripts, ['node scripts/release/base.ts', '.ci/run']);
-  t.same([image.needs, publish.needs], ['verify', 'image']);
+  t.same([image.needs, assets.needs, publish.needs], ['verify', 'verify', ['image', 'assets']]);
   t.same(image.strategy.matrix.include, [
     { architecture: 'amd64', runner: 'ubuntu-24.04' },
     { architecture: 'arm64', runner: 'ubuntu-24.04-arm' },
@@ -79,4 +79,44 @@ t.test('a release looks at its base first, builds on processors of both architec
   t.same(Object.keys(image.outputs), ['amd64', 'arm64'], 'the digests, which the next job joins');
   t.match(scriptOf(publish), `imagetools create --tag "$IMAGE:\${TAG#v}" "$IMAGE@$AMD64" "$IMAGE@$ARM64"`);
   t.match(scriptOf(publish), 'sign --yes "$IMAGE@$image"');
+});
+
+interface Step {
+  readonly run?: string;
+  readonly uses?: string;
+  readonly with?: { readonly name?: string; readonly path?: string };
+}
+
+interface Job {
+  readonly permissions?: object;
+  readonly env?: object;
+  readonly steps: readonly Step[];
+}
+
+t.test('a release publishes the assets that another job made, without a right to write', async (t) => {
+  const { assets, publish } = jobsOf('release.yml');
+  t.match(scriptOf(assets), 'npm run release -- "$TAG" build/release');
+  t.equal(assets.permissions, undefined, 'those of the workflow: to read');
+  const artifactOf = (steps: readonly Step[], action: string) =>
+    steps
+      .filter(({ uses = '' }) => uses.startsWith(`actions/${action}-artifact@`))
+      .map(({ with: { name, path } = {} }) => [name, path]);
+  t.same(artifactOf(assets.steps, 'upload'), [['assets', 'build/release']]);
+  t.same(artifactOf(publish.steps, 'download'), artifactOf(assets.steps, 'upload'));
+});
+
+t.test('a job that may sign runs no npm, and no job shows a token to all of its steps', async (t) => {
+  const jobs = readdirSync(folder).flatMap((file) =>
+    Object.entries<Job>(jobsOf(file)).map(([name, job]) => [`${file} ${name}`, job] as const),
+  );
+  const signing = jobs.filter(([, { permissions = {} }]) => 'id-token' in permissions);
+  t.same(
+    signing.map(([name]) => name),
+    ['release.yml publish'],
+  );
+  for (const [name, job] of signing) {
+    t.notMatch(scriptOf(job), /\b(npm|npx|node)\b|\.ci\//, name);
+    t.notMatch(JSON.stringify(job), 'actions/setup-node', name);
+  }
+  for (const [name, { env = {} }] of jobs) t.notMatch(JSON.stringify(env), /token/i, name);
 });
