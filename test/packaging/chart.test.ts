@@ -95,7 +95,12 @@ const cases: Readonly<Record<string, Case>> = {
   },
   'with monitoring': {
     values: { monitoring: { enabled: true, runbooks: 'https://wiki.example.org/janus', labels: { release: 'prometheus' } } },
-    has: ['https://wiki.example.org/janus#janustransactionstuck', '"release":"prometheus"', '"grafana_dashboard":"1"'],
+    has: [
+      'https://wiki.example.org/janus#janustransactionstuck',
+      '"release":"prometheus"',
+      '"grafana_dashboard":"1"',
+      '"kustomize.toolkit.fluxcd.io/substitute":"disabled"',
+    ],
     lacks: ['blob/main/docs/runbooks.md'],
   },
   'with all that Pods may have': {

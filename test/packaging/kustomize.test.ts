@@ -83,6 +83,16 @@ t.test('with the tuned flags, and without', async (t) => {
   t.notMatch(JSON.stringify(flags('test/fixtures/metacontroller/install')), '--workers');
 });
 
+t.test('what has variables of its own is left to itself by the substitution of Flux', async (t) => {
+  const objects = ['manifests', 'manifests/monitoring', 'examples/packages', 'examples/sharded'].flatMap((folder) =>
+    render(folder),
+  );
+  const own = objects.filter((object) => JSON.stringify(object).includes('${'));
+  t.same(own.map(inShort), ['ConfigMap janus-system/janus-dashboard']);
+  for (const object of own)
+    t.equal(textAt(object, 'metadata', 'annotations', 'kustomize.toolkit.fluxcd.io/substitute'), 'disabled');
+});
+
 t.test('in listed namespaces: no right in the whole cluster, and a list of ServiceAccounts that is never empty', async (t) => {
   const objects = render('examples/namespaced');
   const bindings = objects.filter(({ kind }) => kind === 'ClusterRoleBinding');
