@@ -61,15 +61,26 @@ t.test('upgraded, the token is the same one; also when the chart no longer makes
   t.equal((await client.get('/api/v1/namespaces/metacontroller')).code, 200, 'what others have there stays');
 });
 
-t.test('packages are turned off: what was put into their namespace stays', async (t) => {
+t.test('packages are turned off: what was put into their namespace stays, and they can be turned on again', async (t) => {
   const secret = '/api/v1/namespaces/janus-packages/secrets';
   t.equal(run('upgrade', { packages: { enabled: true } }).status, 0);
   must(await client.create(secret, { metadata: { name: 'pull' } }));
-  const { status, text } = run('upgrade');
+  // Without values an upgrade takes those of the revision before it.
+  const { status, text } = run('upgrade', { packages: { enabled: false } });
   t.equal(status, 0, text);
   const { body } = await client.get('/api/v1/namespaces/janus-packages');
   t.equal(textAt(body, 'metadata', 'deletionTimestamp'), undefined);
   t.equal((await client.get(`${secret}/pull`)).code, 200);
+  t.equal(
+    (await client.get('/apis/metacontroller.k8s.io/v1alpha1/compositecontrollers/janus-packages')).code,
+    404,
+    'they are off',
+  );
+  // What docs/upgrade.md says: back only by an upgrade, which takes over what was kept.
+  const back = helmIn(namespace, 'rollback', 'janus');
+  t.match([back.status, back.text], [1, 'original object Namespace with the name "janus-packages" not found']);
+  const again = run('upgrade', { packages: { enabled: true } });
+  t.equal(again.status, 0, again.text);
 });
 
 t.test('a key that the engine has made is not replaced by one of the chart', async (t) => {
