@@ -17,16 +17,21 @@ const deployments: Resource = {
   statusSubresource: true,
 };
 
-/** The tag of its image, as the shipped Deployment `janus` has it; in words where it cannot be seen. Never throws. */
+/** As the shipped Deployment `janus` has it: the tag of its image, else its label; in words where neither can be seen. Never throws. */
 export async function engineVersion(session: Session, namespace = usualEngineNamespace): Promise<string> {
   const answer = await session.cluster.get({ resource: deployments, namespace, name: 'janus' }, caller);
-  if (answer.kind === 'ok') return tagOf(answer.object) ?? `unknown: Deployment ${namespace}/janus has no image with a version`;
+  if (answer.kind === 'ok')
+    return versionOf(answer.object) ?? `unknown: Deployment ${namespace}/janus has no image with a version`;
   return `unknown: Deployment ${namespace}/janus cannot be read (${answer.failure.reason})`;
 }
 
-function tagOf(deployment: JsonObject): string | undefined {
+function versionOf(deployment: JsonObject): string | undefined {
   const containers = at(deployment, 'spec', 'template', 'spec', 'containers');
   const hook: Json | undefined = isList(containers) ? containers.find((one) => textAt(one, 'name') === 'hook') : undefined;
-  const [, tag] = /:([^:/@]+)(?:@.*)?$/.exec(textAt(hook, 'image') ?? '') ?? [];
-  return tag === undefined ? undefined : foreign(tag, 128);
+  // The colon of a registry's port has a slash behind it, that of a digest an @ before it.
+  const [image = ''] = (textAt(hook, 'image') ?? '').split('@');
+  const [, tag] = /:([^:/]+)$/.exec(image) ?? [];
+  // An image that is pinned by its digest alone has no tag.
+  const version = tag ?? textAt(deployment, 'metadata', 'labels', 'app.kubernetes.io/version') ?? '';
+  return version === '' ? undefined : foreign(version, 128);
 }

@@ -325,8 +325,8 @@ t.test('list, history, status and version', async (t) => {
 t.test('the version of the engine: equal, another, none, not readable', async (t) => {
   const { version } = JSON.parse(readFileSync(join(cli.folder, 'package.json'), 'utf8'));
   const labels = { app: 'janus' };
-  const deployment = (image: string) => ({
-    metadata: { name: 'janus' },
+  const deployment = (image: string, version?: string) => ({
+    metadata: { name: 'janus', ...(version && { labels: { 'app.kubernetes.io/version': version } }) },
     spec: {
       ...{ replicas: 0, selector: { matchLabels: labels } },
       template: { metadata: { labels }, spec: { containers: [{ name: 'hook', image }] } },
@@ -339,13 +339,16 @@ t.test('the version of the engine: equal, another, none, not readable', async (t
   const path = `${collection}/janus`;
   const warning = /^This program is version .* the engine .*: they may come to other verdicts\.$/m;
   must(await stage.client.create(collection, deployment('registry.example/janus:0')));
-  for (const [image, said, isWarned] of [
+  const digest = `registry.example:5000/janus@sha256:${'0'.repeat(64)}`;
+  for (const [image, said, isWarned, label] of [
     [`registry.example:5000/janus:${version}`, version, false],
     ['registry.example/janus:99.1.0', '99.1.0', true],
     [`registry.example/janus:99.2.0@sha256:${'0'.repeat(64)}`, '99.2.0', true],
     ['registry.example:5000/janus', `unknown: Deployment ${namespace}/janus has no image with a version`, false],
+    [digest, `unknown: Deployment ${namespace}/janus has no image with a version`, false],
+    [digest, '99.3.0', true, '99.3.0'],
   ] as const) {
-    must(await stage.client.patch(path, deployment(image)));
+    must(await stage.client.patch(path, deployment(image, label)));
     t.match(await janus('version', ...engine), { code: 0, out: `client ${version}\nengine ${said}\n`, err: /^$/ }, image);
     const { code, out, err } = await janus(...plan);
     t.equal(code, 1, err);
