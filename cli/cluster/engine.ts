@@ -17,12 +17,24 @@ const deployments: Resource = {
   statusSubresource: true,
 };
 
-/** As the shipped Deployment `janus` has it: the tag of its image, else its label; in words where neither can be seen. Never throws. */
-export async function engineVersion(session: Session, namespace = usualEngineNamespace): Promise<string> {
+interface SeenEngine {
+  /** The tag of its image, else its label; in words where neither can be seen. */
+  readonly version: string;
+  /** Why nothing is known of it there, as half a sentence; undefined where its Deployment was read. */
+  readonly absence?: string;
+}
+
+/** By the shipped Deployment `janus`. Never throws. */
+export async function engineIn(session: Session, namespace = usualEngineNamespace): Promise<SeenEngine> {
   const answer = await session.cluster.get({ resource: deployments, namespace, name: 'janus' }, caller);
-  if (answer.kind === 'ok')
-    return versionOf(answer.object) ?? `unknown: Deployment ${namespace}/janus has no image with a version`;
-  return `unknown: Deployment ${namespace}/janus cannot be read (${answer.failure.reason})`;
+  const what = `Deployment ${namespace}/janus`;
+  if (answer.kind === 'ok') return { version: versionOf(answer.object) ?? `unknown: ${what} has no image with a version` };
+  const { kind, reason } = answer.failure;
+  const absence =
+    kind === 'absent'
+      ? `namespace ${namespace} has no Deployment janus; name the namespace of the engine by --engine-namespace`
+      : `${what} cannot be read (${reason}), so whether the engine is there is unknown`;
+  return { version: `unknown: ${what} cannot be read (${reason})`, absence };
 }
 
 function versionOf(deployment: JsonObject): string | undefined {

@@ -1,5 +1,5 @@
 // Creates a Transaction, or follows the one that is already there.
-import { engineVersion, usualEngineNamespace } from '../cluster/engine.ts';
+import { usualEngineNamespace } from '../cluster/engine.ts';
 import type { Session } from '../cluster/session.ts';
 import type { Call } from '../command/command.ts';
 import { readManifests } from '../input/read.ts';
@@ -10,7 +10,7 @@ import { planLines } from '../show/plan.ts';
 import { type Created, create } from './creating.ts';
 import { confirmed, outputStyle, sourcesOf, timeoutOf } from './given.ts';
 import { codeOf } from './plan.ts';
-import { planOf } from './planning.ts';
+import { besideEngine, planOf } from './planning.ts';
 import { releaseOptionsOf } from './release-options.ts';
 import { watch } from './watching.ts';
 
@@ -31,8 +31,8 @@ export async function run(call: Call): Promise<number> {
 /** Shows the plan, and asks. */
 async function isWanted({ io, options }: Call, session: Session, release: Release): Promise<boolean> {
   const engineNamespace = options.text('engineNamespace') ?? usualEngineNamespace;
-  const plan = await planOf(session, release, { actAs: 'serviceAccount', engineNamespace });
-  const engine = await engineVersion(session, engineNamespace);
+  const made = await planOf(session, release, { actAs: 'serviceAccount', engineNamespace });
+  const { plan, engine } = await besideEngine(session, made, engineNamespace);
   const style = outputStyle(io, options);
   sayAll(io, planLines(plan, { style, engine, program: io.program, code: codeOf(plan, false), isBrief: false }));
   if (plan.verdict === 'refused') throw new Problem('The engine would refuse this Transaction: it is not created.');

@@ -1,5 +1,5 @@
 import { orphans } from '../cluster/content-secrets.ts';
-import { usualEngineNamespace } from '../cluster/engine.ts';
+import { engineIn, usualEngineNamespace } from '../cluster/engine.ts';
 import { type LockView, readLocks } from '../cluster/locks.ts';
 import type { Session } from '../cluster/session.ts';
 import { listTransactions } from '../cluster/transactions.ts';
@@ -17,22 +17,28 @@ export async function run({ io, options, connect }: Call): Promise<number> {
   const engineNamespace = options.text('engineNamespace') ?? usualEngineNamespace;
   const found = await readLocks(session, engineNamespace);
   const known = await transactionsSeen(session);
-  if (found.kind === 'ok') showLocks(io, found, known);
-  else {
-    const { failure } = found;
-    const attempted = {
-      verb: 'list',
-      resource: 'leases.coordination.k8s.io',
-      namespace: engineNamespace,
-      server: session.server,
-    };
-    if (failure.reason !== 'Forbidden') throw new Problem(sentenceOf(failure, attempted));
-    note(io, `You may not list leases in namespace ${engineNamespace} (Forbidden): this is what Transactions say.`);
+  const obstacle = await obstacleTo(found, session, engineNamespace);
+  if (obstacle !== undefined) {
+    note(io, `${obstacle}: this is what Transactions say.`);
     showHolders(io, known);
-  }
+  } else if (found.kind === 'ok') showLocks(io, found, known);
   await showOrphans(io, session, known);
   return exits.done;
 }
+
+/** Why what was found says nothing of the locks, as half a sentence: they may not be read, or may be elsewhere. */
+async function obstacleTo(found: Found, session: Session, namespace: string): Promise<string | undefined> {
+  if (found.kind === 'failed') {
+    const attempted = { verb: 'list', resource: 'leases.coordination.k8s.io', namespace, server: session.server };
+    if (found.failure.reason !== 'Forbidden') throw new Problem(sentenceOf(found.failure, attempted));
+    return `You may not list leases in namespace ${namespace} (Forbidden)`;
+  }
+  if (found.locks.length > 0) return undefined;
+  const { absence } = await engineIn(session, namespace);
+  return absence === undefined ? undefined : `There is no lock, but ${absence}`;
+}
+
+type Found = Awaited<ReturnType<typeof readLocks>>;
 
 interface Seen {
   /** Undefined for all namespaces. */

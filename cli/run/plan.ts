@@ -1,5 +1,4 @@
 import type { Plan } from '../../hooks/inspection.ts';
-import { engineVersion } from '../cluster/engine.ts';
 import type { Call } from '../command/command.ts';
 import { note, say, sayAll } from '../io.ts';
 import { formatted } from '../show/formats.ts';
@@ -7,15 +6,15 @@ import { planDocument, planLines } from '../show/plan.ts';
 import { clientVersion } from './client-version.ts';
 import { showOutside } from './external-diff.ts';
 import { outputStyle } from './given.ts';
-import { planOfGiven } from './planning.ts';
+import { besideEngine, planOfGiven } from './planning.ts';
 
 /** Exit codes of a plan. */
 const codes = { nothing: 0, changes: 1, refused: 2, unknown: 3 } as const;
 
 export async function run(call: Call): Promise<number> {
   const { io, options } = call;
-  const { plan } = await planOfGiven(call, options.flag('asMe') ? 'caller' : 'serviceAccount');
-  const engine = await engineVersion(await call.connect(), options.text('engineNamespace'));
+  const made = await planOfGiven(call, options.flag('asMe') ? 'caller' : 'serviceAccount');
+  const { plan, engine } = await besideEngine(await call.connect(), made.plan, options.text('engineNamespace'));
   if (/^\d/.test(engine) && engine !== clientVersion)
     note(io, `This program is version ${clientVersion}, the engine ${engine}: they may come to other verdicts.`);
   const code = codeOf(plan, options.flag('strict'));

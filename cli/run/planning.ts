@@ -4,7 +4,7 @@ import type { AccessQuestion } from '../../hooks/cluster.ts';
 import { plan } from '../../hooks/inspect.ts';
 import type { Plan } from '../../hooks/inspection.ts';
 import { type JsonObject, textAt } from '../../hooks/model/json.ts';
-import { usualEngineNamespace } from '../cluster/engine.ts';
+import { engineIn, usualEngineNamespace } from '../cluster/engine.ts';
 import { contentsName, partsFor, realQuestion } from '../cluster/inspecting.ts';
 import type { Session } from '../cluster/session.ts';
 import { mustAnswer } from '../cluster/transactions.ts';
@@ -28,6 +28,19 @@ export async function planOfGiven(call: Call, actAs: 'serviceAccount' | 'caller'
   const release = transactionIn(manifests, releaseOptionsOf(call, session.namespace, manifests));
   const wanted = { actAs, engineNamespace: options.text('engineNamespace') ?? usualEngineNamespace };
   return { plan: await planOf(session, release, wanted), transaction: release.transaction };
+}
+
+interface Placed {
+  readonly plan: Plan;
+  /** The version of the engine, or why it is unknown. */
+  readonly engine: string;
+}
+
+/** Beside the engine whose locks it shows: where no engine is seen, no lock is not news but something that was not seen. */
+export async function besideEngine(session: Session, plan: Plan, namespace: string | undefined): Promise<Placed> {
+  const { version, absence } = await engineIn(session, namespace);
+  if (absence === undefined || plan.locks.length > 0) return { plan, engine: version };
+  return { plan: { ...plan, unseen: [...plan.unseen, `the locks: ${absence}`] }, engine: version };
 }
 
 interface Wanted {

@@ -355,10 +355,14 @@ t.test('the version of the engine: equal, another, none, not readable', async (t
     t.equal(warning.test(err), isWarned, err);
     if (isWarned) t.match(err, `version ${version}, the engine ${said}:`);
     t.equal(out.includes('(engine '), !said.startsWith('unknown'), image);
+    t.notMatch(out, /^Not seen/m);
   }
+  t.match(await janus('locks', ...engine), { code: 0, err: /^No object is locked\.\n/ });
   must(await stage.client.delete(path));
   const absent = await janus(...plan);
   t.match(absent, { code: 1, err: /^$/ }, 'no engine, no warning');
+  const nowhere = `namespace ${namespace} has no Deployment janus; name the namespace of the engine by --engine-namespace`;
+  t.match(absent.out, `\nNot seen     the locks: ${nowhere}\n`);
   t.match(await janus('version', ...engine), { code: 0, out: /\nengine unknown: .*janus cannot be read \(NotFound\)\n$/ });
   const rules = [{ apiGroups: ['tx.janus.io'], resources: ['transactions'], verbs: ['get', 'list', 'watch'] }];
   const env = { KUBECONFIG: await reader(t, 'versions-viewer', rules) };
@@ -414,8 +418,22 @@ t.test('locks: held, expired, of a Transaction that is gone; without rights to L
   const { out } = await janus('locks');
   t.match(out, row('left', 'gone', '\\d\\d:\\d\\d +-1\\d:\\d\\d', 'expired, its Transaction is gone'));
   t.match(out, row('late', 'holds', '\\d\\d:\\d\\d +-1\\d:\\d\\d', 'expired'));
-  const rules = [{ apiGroups: ['tx.janus.io'], resources: ['transactions'], verbs: ['get', 'list', 'watch'] }];
+  const elsewhere = await freeNamespace(stage.client, 'elsewhere', t);
+  t.match(await janus('locks', '--engine-namespace', elsewhere), {
+    code: 0,
+    out: new RegExp(`^TARGET[\\s\\S]*\nConfigMap ${stage.namespace}/held +${stage.namespace}/holds +Committing$`, 'm'),
+    err: `There is no lock, but namespace ${elsewhere} has no Deployment janus; name the namespace of the engine by --engine-namespace: `,
+  });
+  const rules = [
+    { apiGroups: ['tx.janus.io'], resources: ['transactions'], verbs: ['get', 'list', 'watch'] },
+    { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['list'] },
+  ];
   const env = { KUBECONFIG: await reader(t, 'viewer', rules) };
+  t.match(await cli.run(['locks', ...where, '--engine-namespace', stage.namespace], { env }), {
+    code: 0,
+    out: /^TARGET +WANTED BY +PHASE\nConfigMap \S+\/held /,
+    err: /^There is no lock, but Deployment \S+ cannot be read \(Forbidden\), so whether the engine is there is unknown: this is what Trans/,
+  });
   const seen = await cli.run(['locks', ...where], { env });
   t.match(seen, {
     code: 0,
