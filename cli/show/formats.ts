@@ -1,5 +1,13 @@
 // Objects as kubectl prints them with -o. managedFields are left out, as kubectl leaves them out.
-import { DUMP_SCHEMA, defineScalarTag, dump, intYaml11Tag } from 'js-yaml';
+import {
+  DEFAULT_SCALAR_STYLE_RULES,
+  DUMP_SCHEMA,
+  defineScalarTag,
+  dump,
+  intYaml11Tag,
+  SCALAR_STYLE,
+  type ScalarStyleRule,
+} from 'js-yaml';
 import { isRawNumber, type Json, type JsonObject, textAt, withPath } from '../../hooks/model/json.ts';
 
 /** `format`: `json`, `yaml` or `name`. One object stands alone, unless it is one of a list. */
@@ -12,10 +20,12 @@ export function formatted(objects: readonly JsonObject[], format: string, isList
   return format === 'yaml' ? yamlOf(value) : visible(JSON.stringify(value, null, 2));
 }
 
-// Controls above U+007F, directions and the like move a terminal as they are; JSON can write them all in ASCII.
+// Controls, directions and the like can make a text look like another one, or move a terminal. Both formats can escape them.
+const hidden = /(?!\n)[\p{C}\p{Default_Ignorable_Code_Point}\u2028\u2029]/gu;
+
 function visible(json: string): string {
   const unit = (code: string): string => `\\u${code.charCodeAt(0).toString(16).padStart(4, '0')}`;
-  return json.replaceAll(/(?!\n)[\p{C}\p{Default_Ignorable_Code_Point}]/gu, (one) => one.split('').map(unit).join(''));
+  return json.replaceAll(hidden, (one) => one.split('').map(unit).join(''));
 }
 
 const exactInteger = defineScalarTag('tag:yaml.org,2002:int', {
@@ -25,7 +35,18 @@ const exactInteger = defineScalarTag('tag:yaml.org,2002:int', {
 });
 const schema = DUMP_SCHEMA.withTags(exactInteger);
 
+// Double quotes are the only style with escapes; js-yaml takes it for some of these characters, and itself escapes fewer.
+const quoteHidden: ScalarStyleRule = (layout) => {
+  if (layout.node.value.search(hidden) >= 0) layout.style = SCALAR_STYLE.DOUBLE_QUOTED;
+};
+const scalarStyleRules = [quoteHidden, ...Object.values(DEFAULT_SCALAR_STYLE_RULES)];
+
 /** Every digit is kept. */
 function yamlOf(value: Json): string {
-  return dump(value, { lineWidth: -1, schema }).trimEnd();
+  return dump(value, { lineWidth: -1, schema, scalarStyleRules }).trimEnd().replaceAll(hidden, escapedInYaml);
+}
+
+function escapedInYaml(one: string): string {
+  const hex = (one.codePointAt(0) ?? 0).toString(16).toUpperCase();
+  return hex.length > 4 ? `\\U${hex.padStart(8, '0')}` : `\\u${hex.padStart(4, '0')}`;
 }

@@ -3,6 +3,7 @@ import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import t from 'tap';
+import { parse as parseYaml } from 'yaml';
 import { realQuestion } from '../../cli/cluster/inspecting.ts';
 import { loadKubeConfig } from '../../cli/cluster/kubeconfig.ts';
 import type { Session } from '../../cli/cluster/session.ts';
@@ -33,6 +34,7 @@ import { type TransactionView, viewOf } from '../../cli/show/view.ts';
 import type { Plan, PlannedChange } from '../../hooks/inspection.ts';
 import { type JsonObject, parseJson, textAt, withPath } from '../../hooks/model/json.ts';
 import type { Reference } from '../../hooks/model/reference.ts';
+import { readYaml } from '../../server/yaml.ts';
 import { deletion, one, startSilence, typed } from './here.ts';
 
 const states = (phase: string, items: readonly string[], more: Partial<TransactionView> = {}): TransactionView => ({
@@ -445,11 +447,26 @@ t.test('a timeout that is longer than the timers of Node is waited for as long a
   t.equal(timeoutOf(optionsOf({ timeout: '5m' })), 300_000);
 });
 
-t.test('what an object holds moves no cursor, and is the same JSON', async (t) => {
-  const object = { metadata: { name: 'a' }, data: { text: 'a\u009b31m\u202eb\u{e0001}\n' } };
-  const text = formatted([object], 'json');
-  t.match(text, /^[\n\x20-\x7e]*$/);
-  t.same(JSON.parse(text), object);
+t.test('what an object holds moves no cursor and hides nothing, and is the same JSON and YAML', async (t) => {
+  const codes = [
+    0x85, 0xad, 0x61c, 0x200b, 0x200f, 0x2028, 0x2029, 0x202a, 0x202e, 0x2066, 0x2069, 0xe000, 0xfeff, 0xe0001, 0xe007f,
+  ];
+  const odd = codes.map((code) => String.fromCodePoint(code));
+  const object = {
+    metadata: { name: 'a', annotations: Object.fromEntries(odd.map((one) => [`key${one}`, `${one}1`])) },
+    data: { text: 'a\u009b31m\u202eb\u{e0001}\n', lines: `first\n  "${odd.join('\\')}'\u001b[2J\r\nlast\n`, list: odd },
+  };
+  for (const [format, read] of [
+    ['json', JSON.parse],
+    ['yaml', (text: string) => readYaml(text, { levels: 9, values: 999, characters: 9_999 })[0]],
+    ['yaml', parseYaml],
+  ] as const) {
+    const text = formatted([object], format);
+    t.match(text, /^[\n\x20-\x7e]*$/, format);
+    t.same(read(text), object, format);
+  }
+  const script = { data: { script: 'all:\n  echo é\n', umlaut: 'ü' } };
+  t.equal(formatted([script], 'yaml'), 'data:\n  script: |\n    all:\n      echo é\n  umlaut: ü', 'what is seen stays as it is');
   const lines: string[] = [];
   note({ stderr: { write: (line: string) => lines.push(line) } } as unknown as Io, 'a\u001b[2J\nb');
   t.same(lines, ['a\\u{1b}[2J b\n']);
