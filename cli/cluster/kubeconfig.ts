@@ -6,8 +6,7 @@ import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
 // The file itself: the package's own entrance loads the models of every kind, and takes twice as long.
 import { KubeConfig } from '@kubernetes/client-node/dist/config.js';
-import { at, isList, type Json, textAt } from '../../hooks/model/json.ts';
-import { readYaml } from '../../server/yaml.ts';
+import { completeUsers, usersWith } from '../../server/kubernetes/kubeconfig-users.ts';
 import { codeOf, Problem } from '../problem.ts';
 import { prepareOidc } from './oidc.ts';
 import { authorityIn, trust } from './trust.ts';
@@ -58,6 +57,7 @@ function loadFile(path: string): KubeConfig {
     // As for kubectl, which fills it by `kubectl config`: client-node fails on it.
     if (isEmptyFile(path)) return merged([]);
     config.loadFromFile(path);
+    completeUsers(config, path);
     noteFurther(config, path);
     return config;
   } catch (error) {
@@ -76,19 +76,8 @@ const further = new WeakSet<object>();
 const furtherKeys = ['as-groups', 'as-uid', 'as-user-extra'];
 
 function noteFurther({ users }: KubeConfig, path: string): void {
-  const text = readFileSync(path, 'utf8');
-  if (!furtherKeys.some((key) => text.includes(key))) return;
-  const written = listIn(at(readYaml(text, bounds)[0], 'users'));
-  for (const user of users) {
-    const one = written.find((other) => textAt(other, 'name') === user.name);
-    if (furtherKeys.some((key) => at(one, 'user', key) !== undefined)) further.add(user);
-  }
-}
-
-const bounds = { levels: 20, values: 100_000, characters: 4 * 1024 * 1024 };
-
-function listIn(value: Json | undefined): readonly Json[] {
-  return isList(value) ? value : [];
+  const written = usersWith(furtherKeys, path);
+  for (const user of users) if (written.has(user.name)) further.add(user);
 }
 
 /** The first file that names a context, cluster or user wins, and so does the first current context. */
@@ -156,12 +145,20 @@ function trustProxy(config: KubeConfig): void {
 function refuseUnusable(config: KubeConfig, paths: readonly string[]): void {
   const place = paths.join(' and ') || 'of this Pod';
   const name = config.getCurrentContext() ?? '';
-  if (config.getContextObject(name) === null) throw noContext(config, place, name);
+  const context = config.getContextObject(name);
+  if (context === null) throw noContext(config, place, name);
+  refuseStranger(config, place, context);
   const cluster = config.getCurrentCluster();
   if (cluster === null) throw new Problem(`Context "${name}" of ${place} names a cluster that is not there: correct it.`);
   if (!URL.canParse(cluster.server)) throw new Problem(`Cluster "${cluster.name}" of ${place} has no usable server: correct it.`);
   if (cluster.proxyUrl !== undefined && !/^https?:\/\//.test(cluster.proxyUrl))
     throw new Problem(`Cluster "${cluster.name}" of ${place} has a proxy-url that is neither http nor https: use one that is.`);
+}
+
+/** client-node takes one that is not there for nobody, and sends no authority of the cluster either. */
+function refuseStranger(config: KubeConfig, place: string, { name, user }: Readonly<Record<'name' | 'user', string>>): void {
+  if (user !== undefined && config.getUser(user) === null)
+    throw new Problem(`Context "${name}" of ${place} names the user "${user}", who is not there: correct it.`);
 }
 
 function noContext(config: KubeConfig, place: string, name: string): Problem {

@@ -28,7 +28,7 @@ export async function credentialsOf(config: KubeConfig): Promise<Credentials> {
   const options: RequestOptions = {};
   await config.applyToHTTPSOptions(options);
   const { ca, cert, key, servername, rejectUnauthorized } = options;
-  const headers = headersOf(options);
+  const headers = { ...basicOf(options), ...headersOf(options) };
   if (authenticates(config) && headers.authorization === undefined && cert === undefined) throw new Error(emptyToken);
   return { headers, tls: present({ ca, cert, key, servername, rejectUnauthorized }) };
 }
@@ -37,6 +37,11 @@ export async function credentialsOf(config: KubeConfig): Promise<Credentials> {
 function authenticates(config: KubeConfig): boolean {
   const { token, authProvider, exec } = config.getCurrentUser() ?? {};
   return [token, authProvider, exec].some((way) => way !== undefined && way !== null);
+}
+
+// For what stands before the API server, a gateway for instance: the API server itself knows no passwords.
+function basicOf({ auth }: RequestOptions): Readonly<Record<string, string>> {
+  return typeof auth === 'string' ? { authorization: `Basic ${Buffer.from(auth).toString('base64')}` } : {};
 }
 
 const used = ['authorization', 'impersonate-user'];

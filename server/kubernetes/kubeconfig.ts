@@ -4,6 +4,7 @@ import { delimiter } from 'node:path';
 import { KubeConfig } from '@kubernetes/client-node';
 import type { Connection } from './connection.ts';
 import { connectionOf } from './kubeconfig-connection.ts';
+import { completeUsers } from './kubeconfig-users.ts';
 
 /** `paths`: joined as for kubectl. Throws a message for people if the kubeconfig cannot be used. */
 export function kubeconfigConnection(paths: string): Connection {
@@ -23,6 +24,7 @@ function loadKubeconfig(paths: string): KubeConfig {
 function loadFile(config: KubeConfig, path: string): KubeConfig {
   try {
     config.loadFromFile(path);
+    completeUsers(config, path);
     return config;
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'it is not a kubeconfig';
@@ -34,6 +36,9 @@ function refuseUnusable(config: KubeConfig): void {
   const cluster = config.getCurrentCluster();
   if (cluster?.proxyUrl !== undefined)
     throw new Error(`cluster "${cluster.name}" requires a proxy, which is not supported: remove proxy-url`);
+  const context = config.getContextObject(config.getCurrentContext());
+  if (context?.user !== undefined && config.getCurrentUser() === null)
+    throw new Error(`context "${context.name}" names the user "${context.user}", who is not there: correct it`);
   if (config.getCurrentUser()?.impersonateUser !== undefined)
     throw new Error(
       'the kubeconfig impersonates a user ("as"), which is not supported: the hook itself impersonates ServiceAccounts; remove "as"',

@@ -84,6 +84,19 @@ t.test('a token, and a client certificate', async (t) => {
   await waitFor(async () => (await list(kubeconfig(certificate))).code === 0, 'the binding to take effect');
 });
 
+t.test('a token file, from the kubeconfig that names it', async (t) => {
+  const file = join(files, 'token');
+  writeFileSync(file, `${token}\n`);
+  await tellsOf(t, 'by-token-file', ['--kubeconfig', kubeconfig({ tokenFile: file, token: 'wrong' })]);
+  cli.write('nested/kubeconfig', readFileSync(kubeconfig({ tokenFile: 'beside/token' }), 'utf8'));
+  const relative = join('nested', 'kubeconfig');
+  t.match(await list(relative), { code: 1, err: /The credentials of this kubeconfig cannot be read/ }, 'and not as nobody');
+  cli.write('nested/beside/token', 'wrong');
+  t.match(await list(relative), { code: 1, err: /does not accept these credentials/ });
+  cli.write('nested/beside/token', token);
+  t.match(await list(relative), { code: 0 });
+});
+
 t.test('an OIDC token that has expired is refreshed', async (t) => {
   const config = {
     'client-id': clientId,

@@ -1,5 +1,5 @@
 // What is shown and in which order, as pure functions: trees that fit, news, the kinds, words that are wrong.
-import { chmodSync } from 'node:fs';
+import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import t from 'tap';
@@ -34,6 +34,8 @@ import { type TransactionView, viewOf } from '../../cli/show/view.ts';
 import type { Plan, PlannedChange } from '../../hooks/inspection.ts';
 import { type JsonObject, parseJson, textAt, withPath } from '../../hooks/model/json.ts';
 import type { Reference } from '../../hooks/model/reference.ts';
+import { kubeconfigConnection } from '../../server/kubernetes/kubeconfig.ts';
+import { connectionOf } from '../../server/kubernetes/kubeconfig-connection.ts';
 import { readYaml } from '../../server/yaml.ts';
 import { deletion, one, startSilence, typed } from './here.ts';
 
@@ -257,10 +259,10 @@ t.test('the namespace is the given one; an empty one is that of the context', as
 });
 
 t.test('kubeconfigs: a slash behind the server, and what cannot be used is one line', async (t) => {
-  const load = (user: JsonObject, more: JsonObject = {}) => {
+  const load = (user: JsonObject, more: JsonObject = {}, named = 'u') => {
     const config = {
       clusters: [{ name: 'c', cluster: { server: 'https://127.0.0.1:1/prefix/', ...more } }],
-      contexts: [{ name: 'c', context: { cluster: 'c', user: 'u' } }],
+      contexts: [{ name: 'c', context: { cluster: 'c', user: named } }],
       ...{ users: [{ name: 'u', user }], 'current-context': 'c' },
     };
     return loadKubeConfig({ kubeconfig: join(t.testdir({ config: JSON.stringify(config) }), 'config') }, {});
@@ -269,6 +271,9 @@ t.test('kubeconfigs: a slash behind the server, and what cannot be used is one l
   t.equal(load({ token: 'a', as: 'bob' }).getCurrentUser()?.impersonateUser, 'bob');
   t.throws(() => load({ token: 'a', as: 'bob', 'as-groups': ['b'] }), {
     message: /^User "u" of .* has as-groups, .*only `as` is read/,
+  });
+  t.throws(() => load({ token: 'a' }, {}, 'mallory'), {
+    message: /^Context "c" of .* names the user "mallory", who is not there/,
   });
   const oidc = { name: 'oidc', config: { 'idp-certificate-authority': 'none.crt' } };
   t.throws(() => load({ 'auth-provider': oidc }), {
@@ -284,6 +289,57 @@ t.test('kubeconfigs: a slash behind the server, and what cannot be used is one l
       'an empty file',
     );
   }
+});
+
+t.test('users of a kubeconfig: a token file, a plugin and a password are as kubectl takes them', async (t) => {
+  const exec = { apiVersion: 'client.authentication.k8s.io/v1', command: './plugin.sh', args: ['own'] };
+  const credential = (token: string) => JSON.stringify({ status: { token } });
+  const rows: readonly (readonly [JsonObject, string])[] = [
+    [{ tokenFile: 'own/token' }, 'Bearer of-file'],
+    [{ tokenFile: join(t.testdirName, 'own/token') }, 'Bearer of-file'],
+    [{ tokenFile: 'own/token', token: 'of-text', exec }, 'Bearer of-file'],
+    [{ tokenFile: 'own/none', token: 'of-text' }, 'Bearer of-text'],
+    [{ tokenFile: 'own/empty', token: 'of-text' }, 'Bearer of-text'],
+    [{ tokenFile: '', token: 'of-text' }, 'Bearer of-text'],
+    [{ exec }, 'Bearer of-plugin'],
+    [{ username: 'alice', password: 'hunter2' }, `Basic ${Buffer.from('alice:hunter2').toString('base64')}`],
+    [{ username: 'alice' }, `Basic ${Buffer.from('alice:').toString('base64')}`],
+  ];
+  const folder = t.testdir({
+    own: { token: 'of-file\n', empty: '\n' },
+    'plugin.sh': `#!/bin/sh\necho '${credential('of-plugin')}'\n`,
+  });
+  chmodSync(join(folder, 'plugin.sh'), 0o755);
+  const write = (user: JsonObject): string => {
+    const path = join(folder, 'config');
+    const config = {
+      clusters: [{ name: 'c', cluster: { server: 'https://127.0.0.1:1' } }],
+      contexts: [{ name: 'c', context: { cluster: 'c', user: 'u' } }],
+      users: [
+        { name: 'other', user: { tokenFile: 'none' } },
+        { name: 'u', user },
+      ],
+      'current-context': 'c',
+    };
+    writeFileSync(path, JSON.stringify(config));
+    return path;
+  };
+  for (const [user, authorization] of rows) {
+    const path = write(user);
+    const ways = { cli: connectionOf(() => loadKubeConfig({ kubeconfig: path }, {})), hook: kubeconfigConnection(path) };
+    for (const [who, way] of Object.entries(ways))
+      t.match(await way.credentials(), { headers: { authorization } }, `${who}: ${JSON.stringify(user)}`);
+  }
+  for (const file of ['none', 'empty']) {
+    const path = write({ tokenFile: join('own', file) });
+    await t.rejects(connectionOf(() => loadKubeConfig({ kubeconfig: path }, {})).credentials(), 'and nobody is sent');
+    await t.rejects(kubeconfigConnection(path).credentials());
+  }
+  const rotating = kubeconfigConnection(write({ tokenFile: 'own/token' }));
+  t.match(await rotating.credentials(), { headers: { authorization: 'Bearer of-file' } });
+  writeFileSync(join(folder, 'own/token'), 'later');
+  rotating.refused();
+  t.match(await rotating.credentials(), { headers: { authorization: 'Bearer later' } }, 'read again after a 401');
 });
 
 t.test('KUBECTL_EXTERNAL_DIFF: the program may have any name, its options are letters', async (t) => {
