@@ -56,7 +56,8 @@ function loadFile(path: string): KubeConfig {
   try {
     // As for kubectl, which fills it by `kubectl config`: client-node fails on it.
     if (isEmptyFile(path)) return merged([]);
-    config.loadFromFile(path);
+    // As kubectl, which passes over a context without a cluster (`kubectl config set-context`), unless it is the one that is used.
+    config.loadFromFile(path, { onInvalidEntry: 'filter' });
     completeUsers(config, path);
     noteFurther(config, path);
     return config;
@@ -150,10 +151,22 @@ function refuseUnusable(config: KubeConfig, paths: readonly string[]): void {
   refuseStranger(config, place, context);
   const cluster = config.getCurrentCluster();
   if (cluster === null) throw new Problem(`Context "${name}" of ${place} names a cluster that is not there: correct it.`);
-  if (!URL.canParse(cluster.server)) throw new Problem(`Cluster "${cluster.name}" of ${place} has no usable server: correct it.`);
-  if (cluster.proxyUrl !== undefined && !/^https?:\/\//.test(cluster.proxyUrl))
-    throw new Problem(`Cluster "${cluster.name}" of ${place} has a proxy-url that is neither http nor https: use one that is.`);
+  const fault = faultOf(cluster);
+  if (fault !== undefined) throw new Problem(`Cluster "${cluster.name}" of ${place} ${fault}.`);
 }
+
+function faultOf({ server, proxyUrl, skipTLSVerify }: Cluster): string | undefined {
+  if (!URL.canParse(server) || !/^https?:/.test(server)) return 'has no usable server: expected a URL, such as https://HOST:6443';
+  // client-node refuses it once it is to send something, and says it to nobody.
+  if (server.startsWith('http:') && !skipTLSVerify)
+    return 'is reached by http, so that credentials could be read on the way: use https, or set insecure-skip-tls-verify';
+  const hasProxy = proxyUrl !== undefined && proxyUrl !== '';
+  return hasProxy && !/^https?:\/\//.test(proxyUrl)
+    ? 'has a proxy-url that is neither http nor https: use one that is'
+    : undefined;
+}
+
+type Cluster = NonNullable<ReturnType<KubeConfig['getCurrentCluster']>>;
 
 /** client-node takes one that is not there for nobody, and sends no authority of the cluster either. */
 function refuseStranger(config: KubeConfig, place: string, { name, user }: Readonly<Record<'name' | 'user', string>>): void {
@@ -163,6 +176,6 @@ function refuseStranger(config: KubeConfig, place: string, { name, user }: Reado
 
 function noContext(config: KubeConfig, place: string, name: string): Problem {
   const known = config.contexts.map((context) => context.name).join(', ');
-  const found = name === '' ? 'no current context' : `no context "${name}"`;
+  const found = name === '' ? 'no current context' : `no context "${name}" with a cluster`;
   return new Problem(`The kubeconfig ${place} has ${found}: name one of its contexts by --context (${known || 'it has none'}).`);
 }

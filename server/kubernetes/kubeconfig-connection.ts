@@ -19,7 +19,7 @@ function sourceOf(config: KubeConfig): CredentialSource {
   const cluster = config.getCurrentCluster();
   if (cluster === null) throw new Error(`the kubeconfig has no cluster for its current context "${config.getCurrentContext()}"`);
   const { server, proxyUrl } = cluster;
-  const proxy = proxyUrl === undefined ? {} : { proxy: proxyUrl };
+  const proxy = proxyUrl === undefined || proxyUrl === '' ? {} : { proxy: proxyUrl };
   return { server: new URL(server), ...proxy, read: () => credentialsOf(config) };
 }
 

@@ -15,16 +15,18 @@ export function completeUsers({ users }: KubeConfig, path: string): void {
   for (const user of users) {
     const file = textAt(written.get(user.name), 'user', 'tokenFile') ?? '';
     if (file !== '') useTokenFile(user, resolve(from, file));
-    locatePlugin(user, from);
+    settlePlugin(user, from);
     if (user.username) Object.assign(user, { password: user.password ?? '' });
   }
 }
 
-// A mere name is looked for in PATH.
-function locatePlugin(user: User, from: string): void {
-  const command: unknown = user.exec?.command;
-  if (typeof command !== 'string' || !command.includes(sep)) return;
-  Object.assign(user, { exec: { ...user.exec, command: resolve(from, command) } });
+// As client-go, it is not run for a user who has other credentials. A mere name is looked for in PATH.
+function settlePlugin(user: User, from: string): void {
+  const { exec, token, username, certData, certFile } = user;
+  const command: unknown = exec?.command;
+  if ([token, username, certData, certFile].some(Boolean)) Object.assign(user, { exec: undefined });
+  else if (typeof command === 'string' && command.includes(sep))
+    Object.assign(user, { exec: { ...exec, command: resolve(from, command) } });
 }
 
 /** Users of the file that have one of these fields, as they are written, by name. */

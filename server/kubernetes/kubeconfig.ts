@@ -34,7 +34,7 @@ function loadFile(config: KubeConfig, path: string): KubeConfig {
 
 function refuseUnusable(config: KubeConfig): void {
   const cluster = config.getCurrentCluster();
-  if (cluster?.proxyUrl !== undefined)
+  if (cluster?.proxyUrl !== undefined && cluster.proxyUrl !== '')
     throw new Error(`cluster "${cluster.name}" requires a proxy, which is not supported: remove proxy-url`);
   const context = config.getContextObject(config.getCurrentContext());
   if (context?.user !== undefined && config.getCurrentUser() === null)

@@ -37,6 +37,7 @@ import type { Reference } from '../../hooks/model/reference.ts';
 import { kubeconfigConnection } from '../../server/kubernetes/kubeconfig.ts';
 import { connectionOf } from '../../server/kubernetes/kubeconfig-connection.ts';
 import { readYaml } from '../../server/yaml.ts';
+import { makeCertificate } from '../support/certificate.ts';
 import { deletion, one, startSilence, typed } from './here.ts';
 
 const states = (phase: string, items: readonly string[], more: Partial<TransactionView> = {}): TransactionView => ({
@@ -281,6 +282,16 @@ t.test('kubeconfigs: a slash behind the server, and what cannot be used is one l
   });
   const proxied = { 'proxy-url': 'https://127.0.0.1:2', 'certificate-authority': t.testdirName };
   t.throws(() => load({ token: 'a' }, proxied), { message: /^certificate-authority .* cannot be read \(EISDIR\): correct it/ });
+  const faults: readonly (readonly [JsonObject, RegExp])[] = [
+    [{ server: 'localhost:6443' }, /^Cluster "c" of .* has no usable server: expected a URL/],
+    [
+      { server: 'http://127.0.0.1:8001' },
+      /^Cluster "c" of .* is reached by http, .*: use https, or set insecure-skip-tls-verify\.$/,
+    ],
+    [{ 'proxy-url': 'socks5://127.0.0.1:1' }, /^Cluster "c" of .* has a proxy-url that is neither http nor https/],
+    [{ server: '' }, /names a cluster that is not there/],
+  ];
+  for (const [cluster, message] of faults) t.throws(() => load({ token: 'a' }, cluster), { message });
   for (const text of ['', '\n', '# to be filled\n---\n']) {
     const kubeconfig = join(t.testdir({ config: text }), 'config');
     t.throws(
@@ -289,6 +300,43 @@ t.test('kubeconfigs: a slash behind the server, and what cannot be used is one l
       'an empty file',
     );
   }
+});
+
+t.test('clusters of a kubeconfig: what they say of TLS is kept, and what is not used may be incomplete', async (t) => {
+  const own = makeCertificate();
+  const folder = t.testdir({ 'ca.crt': own.certificate });
+  const config = {
+    clusters: [
+      {
+        name: 'c',
+        cluster: { server: 'https://127.0.0.1:1', 'certificate-authority': 'ca.crt', 'tls-server-name': 'shop', 'proxy-url': '' },
+      },
+      { name: 'insecure', cluster: { server: 'https://127.0.0.1:1', 'insecure-skip-tls-verify': true } },
+      { name: 'no-server', cluster: {} },
+    ],
+    contexts: [
+      { name: 'c', context: { cluster: 'c', user: 'u', namespace: 'shop' } },
+      { name: 'insecure', context: { cluster: 'insecure', user: 'u' } },
+      { name: 'no-cluster', context: { namespace: 'shop' } },
+    ],
+    users: [{ name: 'u', user: { token: 'a' } }],
+    'current-context': 'c',
+  };
+  const kubeconfig = join(folder, 'config');
+  writeFileSync(kubeconfig, JSON.stringify(config));
+  const connection = (context: string) => connectionOf(() => loadKubeConfig({ kubeconfig, context }, {}));
+  const one = connection('c');
+  const whole = join(folder, 'whole');
+  writeFileSync(
+    whole,
+    JSON.stringify({ ...config, clusters: config.clusters.slice(0, 1), contexts: config.contexts.slice(0, 1) }),
+  );
+  for (const found of [one, kubeconfigConnection(whole)]) t.equal(found.proxy, undefined, 'an empty proxy-url is none');
+  t.same((await one.credentials()).tls, { ca: Buffer.from(own.certificate), servername: 'shop' });
+  t.same((await connection('insecure').credentials()).tls, { rejectUnauthorized: false });
+  t.throws(() => connection('no-cluster'), {
+    message: /no context "no-cluster" with a cluster: name one of .* \(c, insecure\)\.$/,
+  });
 });
 
 t.test('users of a kubeconfig: a token file, a plugin and a password are as kubectl takes them', async (t) => {
@@ -302,6 +350,7 @@ t.test('users of a kubeconfig: a token file, a plugin and a password are as kube
     [{ tokenFile: 'own/empty', token: 'of-text' }, 'Bearer of-text'],
     [{ tokenFile: '', token: 'of-text' }, 'Bearer of-text'],
     [{ exec }, 'Bearer of-plugin'],
+    [{ exec: { ...exec, command: 'no-such-plugin' }, token: 'of-text' }, 'Bearer of-text'],
     [{ username: 'alice', password: 'hunter2' }, `Basic ${Buffer.from('alice:hunter2').toString('base64')}`],
     [{ username: 'alice' }, `Basic ${Buffer.from('alice:').toString('base64')}`],
   ];
