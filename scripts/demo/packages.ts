@@ -1,10 +1,10 @@
 // `npm run demo -- packages`: packages from a registry, live: a tree is installed whole, updated, stopped half way by a policy and undone,
 // and refused before anything is written.
-import { at, isList, type JsonObject, textAt } from '../../hooks/model/json.ts';
-import { must } from '../../test/support/client.ts';
+import { at, isList, type Json, type JsonObject, textAt } from '../../hooks/model/json.ts';
+import { must, waitFor } from '../../test/support/client.ts';
 import { startAdmission } from '../../test/support/denying-admission.ts';
 import { definitionPath, lockPath, packagePath } from '../../test/support/package-paths.ts';
-import { conditionIn, type PackageWorld, startPackageWorld } from '../../test/support/package-world.ts';
+import { conditionIn, type PackageWorld, startPackageWorld, statusOf } from '../../test/support/package-world.ts';
 import { definitionOf } from '../../test/support/registry/builder.ts';
 import { comparable } from '../../test/support/stage.ts';
 import type { Checks } from './checks.ts';
@@ -62,12 +62,29 @@ async function run({ world }: Scene, name: string, tag: string): Promise<JsonObj
   const reference = `${world.source('s3')}:${tag}`;
   progress(`kubectl create: package transaction ${name} installs ${reference}`);
   await world.install(name, reference, { packageName: 's3', retryLimit: 1 });
+  literal(await stagesOf(world, name));
   const status = await world.finished(name);
   for (const type of ['Validated', 'Installed', 'Ready']) {
     const found = conditionIn(status, type);
     literal(`${type} ${found?.status}/${found?.reason}: ${found?.message}`);
   }
   return status;
+}
+
+/** The tree that the names resolved to, and its stages, once both are known; nothing where it is refused before. */
+async function stagesOf(world: PackageWorld, name: string): Promise<string> {
+  const known = await waitFor(async () => {
+    const status = statusOf(await world.read(name));
+    const [stages, isOver] = [at(status, 'stages'), conditionIn(status, 'Finished')?.status === 'True'];
+    return (isList(stages) || isOver) && status;
+  }, `package transaction ${name} to have stages, or to be finished`);
+  const listed = (key: string): readonly Json[] => {
+    const found = at(known, key);
+    return isList(found) ? found : [];
+  };
+  const tree = listed('proposedLockPackages').map((one) => `  ${textAt(one, 'source')} ${textAt(one, 'version')}`);
+  const stages = listed('stages').map((one) => textAt(one, 'purpose'));
+  return stages.length === 0 ? 'no stage was made' : `the tree:\n${tree.join('\n')}\nin stages: ${stages.join(', ')}`;
 }
 
 function claim({ checks }: Scene, what: string, found: unknown, expected: unknown): void {

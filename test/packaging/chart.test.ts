@@ -9,6 +9,7 @@ import { chartFiles } from '../../scripts/chart-files.ts';
 import { waitFor } from '../support/client.ts';
 import { applyObject, connectToCluster, installManifests } from '../support/install.ts';
 import { controllerDefinitions } from '../support/metacontroller/controller-crds.ts';
+import { shareNamespaces } from '../support/shared-namespaces.ts';
 import { openHelm } from './helm.ts';
 import { inShort, openKustomize } from './kustomize.ts';
 
@@ -131,18 +132,14 @@ const cases: Readonly<Record<string, Case>> = {
   },
 };
 
-for (const { namespace = 'janus-system' } of Object.values(cases)) await ensureNamespace(namespace);
-for (const name of ['team-a', 'team-b', 'mc', 'janus-packages']) await ensureNamespace(name);
+const places = Object.values(cases).flatMap(({ namespace }) => (namespace === undefined ? [] : [namespace]));
+await client.create('/api/v1/namespaces', { metadata: { name: 'janus-system' } });
+await shareNamespaces(t, client, [...places, 'team-a', 'team-b', 'mc', 'janus-packages']);
 for (const definition of [...controllerDefinitions, ...['ServiceMonitor', 'PrometheusRule'].map(operatorKind)])
   await client.create('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', definition);
 const isServed = async (path: string) => (await client.get(path)).code === 200;
 for (const path of ['metacontroller.k8s.io/v1alpha1/compositecontrollers', 'monitoring.coreos.com/v1/servicemonitors'])
   await waitFor(() => isServed(`/apis/${path}`), `${path} to be served`);
-
-async function ensureNamespace(name: string): Promise<void> {
-  await client.create('/api/v1/namespaces', { metadata: { name } });
-  if (name !== 'janus-system') t.teardown(() => client.delete(`/api/v1/namespaces/${name}`));
-}
 
 /** As far as the API server needs to take one; the operator's own CRDs are 2 MB. */
 function operatorKind(kind: string): JsonObject {

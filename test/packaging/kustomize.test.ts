@@ -9,6 +9,7 @@ import { at, isList, type JsonObject, textAt } from '../../hooks/model/json.ts';
 import { must } from '../support/client.ts';
 import { applyObject, connectToCluster, installManifests } from '../support/install.ts';
 import { controllerDefinitions } from '../support/metacontroller/controller-crds.ts';
+import { shareNamespaces } from '../support/shared-namespaces.ts';
 import { buildPackaging } from '../tools/packaging/packaging.ts';
 import { inShort, objectsOf, openKustomize } from './kustomize.ts';
 
@@ -21,10 +22,7 @@ t.teardown(() => client.close());
 await installManifests(client);
 for (const definition of controllerDefinitions)
   await client.create('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', definition);
-for (const name of ['team-a', 'team-b', 'metacontroller', 'janus-packages']) {
-  await client.create('/api/v1/namespaces', { metadata: { name } });
-  t.teardown(() => client.delete(`/api/v1/namespaces/${name}`));
-}
+await shareNamespaces(t, client, ['team-a', 'team-b', 'metacontroller', 'janus-packages']);
 const render = await openKustomize(t);
 const base = render('manifests').map(inShort);
 const wide = ['ClusterRole janus', 'ClusterRoleBinding janus'];

@@ -55,9 +55,20 @@ function oneWriteEach(evidence: Evidence, histories: readonly History[]): readon
       .filter(({ forward, backward }) => forward.length > 1 || backward.length > 1)
       .map(
         ({ transaction, forward, backward }) =>
-          `${history.target.key} was changed ${forward.length} times and restored ${backward.length} times by ${transaction}`,
+          `${history.target.key} was changed ${forward.length} times and restored ${backward.length} times by ${transaction}: ${toldOf(history)}`,
       ),
   );
+}
+
+/** All writes in order: a seed that fails once may pass when it is tried again. */
+function toldOf({ writes }: History): string {
+  return writes
+    .map(({ verb, actor, by, isRestoring, before, after }) => {
+      const paths = new Set([...(before?.keys() ?? []), ...(after?.keys() ?? [])]);
+      const moved = [...paths].filter((path) => valueAt(before, path) !== valueAt(after, path)).slice(0, 3);
+      return `${isRestoring ? 'restoring ' : ''}${verb} by ${by ?? actor} (${after === undefined ? 'gone' : moved.join(' ')})`;
+    })
+    .join(', ');
 }
 
 function lockIsHeld(evidence: Evidence, histories: readonly History[]): readonly string[] {
@@ -74,7 +85,8 @@ function undoIsExact(evidence: Evidence, histories: readonly History[]): readonl
     pairsOf(evidence, history).flatMap(({ transaction, forward: [made], backward: [undone] }) => {
       if (undone === undefined) return [];
       const change = made ?? deletedByOthers(evidence, history, transaction, undone);
-      if (change === undefined) return [`${history.target.key} was restored by ${transaction}, which had not changed it`];
+      if (change === undefined)
+        return [`${history.target.key} was restored by ${transaction}, which had not changed it: ${toldOf(history)}`];
       return inexact(change, undone).map((text) => `${history.target.key}${text}`);
     }),
   );
