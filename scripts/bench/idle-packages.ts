@@ -6,11 +6,11 @@ import { definitionPath, lockPath, ptxPath, stagesPath } from '../../test/suppor
 import { conditionIn, type PackageWorld, statusOf } from '../../test/support/package-world.ts';
 import { definitionOf } from '../../test/support/registry/builder.ts';
 import type { Line } from './figures.ts';
-import { apiRequestsOf, type Cost } from './package-requests.ts';
+import { apiRequestsOf, type Cost, callsOf } from './package-requests.ts';
 
 const waiting = 20;
 const finished = 200;
-const seconds = 20;
+const seconds = 12;
 
 /**
  * A Transaction of the engine at its gate keeps the Lease of a CRD, so the stage of the package transaction that has the Lock waits, and
@@ -29,17 +29,21 @@ export async function waitingForTheLock(world: PackageWorld): Promise<Line> {
     conditionIn(statusOf(await world.read(name)), 'Validated')?.reason === 'WaitingForLock';
   for (const name of names) await waitFor(() => isWaiting(name), `${name} to wait for the Lock`);
   const together = await requestsIn(world, seconds);
-  for (const name of [...names, 'holder']) must(await client.delete(ptxPath(name)));
+  for (const name of names) must(await client.delete(ptxPath(name)));
+  for (const name of names) await waitFor(async () => (await client.get(ptxPath(name))).code === 404, `${name} to be gone`);
+  // The holder's requests become fewer while it waits.
+  const holder = (alone + (await requestsIn(world, seconds))) / 2;
+  must(await client.delete(ptxPath('holder')));
   must(
     await client.patch(`${stagesPath}/keeps-the-lease`, { metadata: { annotations: { 'tx.janus.io/request-rollback': 'now' } } }),
   );
   await waitFor(async () => (await client.get(ptxPath('holder'))).code === 404, 'the holder to be gone', { timeoutMs: 600_000 });
-  const each = Math.round(((together - alone) * 6_000) / (waiting * seconds)) / 100;
+  const each = Math.round(((together - holder) * 6_000) / (waiting * seconds)) / 100;
   return {
     row: `waiting-${waiting}`,
     items: waiting,
     seconds,
-    requestsOfHolder: alone,
+    requestsOfHolder: holder,
     requestsOfAll: together,
     eachPerMinute: each,
   };
@@ -63,6 +67,12 @@ async function requestsIn(world: PackageWorld, time: number): Promise<number> {
   return (await apiRequestsOf(world)) - before;
 }
 
+/** The loop calls for each new one: until all those calls are answered, they would be measured. */
+async function calm(world: PackageWorld): Promise<void> {
+  for (let [calls, before] = [await callsOf(world), -1]; calls !== before; [calls, before] = [await callsOf(world), calls])
+    await delay(3_000);
+}
+
 /** The same install, before and after many finished package transactions are there. */
 export async function behindFinished(world: PackageWorld, install: (name: string) => Promise<Cost>): Promise<readonly Line[]> {
   const { client } = world;
@@ -74,6 +84,9 @@ export async function behindFinished(world: PackageWorld, install: (name: string
     const made = must(await client.create(ptxPath(), { ...model, metadata, status: {} }));
     must(await client.update(`${ptxPath(metadata.name)}/status`, { ...made, status: at(model, 'status') ?? {} }));
   }
+  await calm(world);
+  // Before it had its status one of them may have taken the Lock, as any new one does: this one takes it over.
+  await install('between');
   const after = await install('after');
   const line = (row: string, { ms, apiRequests }: Cost): Line => ({ row, items: 1, p50Ms: ms, apiRequests });
   return [line('before-finished', before), line(`behind-${finished}-finished`, after)];

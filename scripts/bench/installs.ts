@@ -15,12 +15,17 @@ import type { Undo } from '../demo/undo.ts';
 import type { Line } from './figures.ts';
 import { behindFinished, waitingForTheLock } from './idle-packages.ts';
 import { type Cost, counterOf } from './package-requests.ts';
+import { startFlags } from './world.ts';
 
 const crdBytes = 60_000;
 const perTransaction = 20;
 
 export async function measureInstalls(undo: Undo, row: string): Promise<readonly Line[]> {
-  const world = await startPackageWorld({ teardown: (handler) => undo.add(async () => void (await handler())) });
+  const t = { teardown: (handler: () => unknown) => undo.add(async () => void (await handler())) };
+  // As in the image: else the memory is that of the compiler, and of a heap without a bound.
+  const compiled = mkdtempSync(join(tmpdir(), 'janus-bench-compiled-'));
+  undo.add(async () => rmSync(compiled, { recursive: true, force: true }));
+  const world = await startPackageWorld(t, { flags: startFlags, environment: { NODE_COMPILE_CACHE: compiled } });
   // The first install fills caches and compiles code; it is not measured.
   await installed(world, 'warm', [largeDefinition('warm.org', 0)]);
   switch (row) {

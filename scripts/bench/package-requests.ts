@@ -24,9 +24,18 @@ export async function counterOf(world: PackageWorld): Promise<() => Promise<Cost
   };
 }
 
-/** Since the start of the hook. */
-export async function apiRequestsOf({ hook }: PackageWorld): Promise<number> {
+/** To the API server, since the start of the hook. */
+export function apiRequestsOf(world: PackageWorld): Promise<number> {
+  return sumOf(world, 'janus_api_requests_total');
+}
+
+/** Of Metacontroller, for package transactions, since the start of the hook. */
+export function callsOf(world: PackageWorld): Promise<number> {
+  return sumOf(world, 'janus_package_calls_total');
+}
+
+async function sumOf({ hook }: PackageWorld, metric: string): Promise<number> {
   const text = await (await request(`${hook.url}/metrics`)).body.text();
-  const counts = [...text.matchAll(/^janus_api_requests_total\{.*\} (\d+)$/gm)].map(([, count]) => Number(count));
-  return counts.reduce((sum, count) => sum + count, 0);
+  const counts = [...text.matchAll(/^(\w+)\{.*\} (\d+)$/gm)].filter(([, name]) => name === metric);
+  return counts.reduce((sum, [, , count]) => sum + Number(count), 0);
 }

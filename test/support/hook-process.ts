@@ -11,7 +11,7 @@ import { callHeaders, hookToken } from './hook-token.ts';
 const root = new URL('../../', import.meta.url).pathname;
 
 // A test file that runs too long is killed: what it started ends with it.
-const withParent = ['--import', join(root, 'scripts', 'demo', 'end-with-parent.mjs')];
+export const withParent = ['--import', join(root, 'scripts', 'demo', 'end-with-parent.mjs')];
 
 interface HookProcess {
   readonly process: ChildProcess;

@@ -6,7 +6,7 @@ import { at, isList, isObject, type JsonObject, textAt } from '../../hooks/model
 import { type ControlPlane, startControlPlane } from '../controlplane/start.ts';
 import { type Client, connect, must, type Teardown, waitFor } from './client.ts';
 import { engineKubeconfig } from './engine-identity.ts';
-import { freeFolder, hookEnvironment, ready, startHookProcess } from './hook-process.ts';
+import { freeFolder, hookEnvironment, ready, startHookProcess, withParent } from './hook-process.ts';
 import { hookToken } from './hook-token.ts';
 import { installManifests } from './install.ts';
 import { type Loop, type LoopKind, startLoop } from './metacontroller/loop.ts';
@@ -68,6 +68,10 @@ interface WorldOptions {
   /** Nobody calls for package transactions: the test does. */
   readonly isByHand?: boolean;
   readonly loop?: LoopKind;
+  /** Of Node, for the hooks. */
+  readonly flags?: readonly string[];
+  /** Added to the environment of the hooks. */
+  readonly environment?: Readonly<Record<string, string>>;
 }
 
 export async function startPackageWorld(t: Teardown, options: WorldOptions = {}): Promise<PackageWorld> {
@@ -82,7 +86,8 @@ export async function startPackageWorld(t: Teardown, options: WorldOptions = {})
   const engine = await engineKubeconfig(t, client, plane.kubeconfig);
   const startHook = async (): Promise<RunningHook> => {
     const environment = { ...hookEnvironment(t, engine, 'janus-system'), JANUS_PACKAGES: 'true' };
-    const hook = startHookProcess(t, { ...environment, JANUS_PACKAGES_CACHE: join(freeFolder(t), 'cache') });
+    const own = { ...environment, JANUS_PACKAGES_CACHE: join(freeFolder(t), 'cache'), ...options.environment };
+    const hook = startHookProcess(t, own, [process.execPath, ...(options.flags ?? []), ...withParent, 'server/main.ts']);
     const url = await ready(await hook.address());
     return {
       url,
