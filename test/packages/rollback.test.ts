@@ -159,12 +159,13 @@ const positionsOf = (count: number): readonly number[] =>
   Array.from({ length: count }, (_, index) => index).filter((index) => index % every === 0 || index === count - 1);
 
 await serveExtensions();
-// The Lock is there before, so that a failed first install leaves it as it was.
+// The Lock is there before, so that a failed first install leaves it as it was. No history is cut: with the first install its owner
+// references would go.
 must(
   await client.create('/apis/pkg.crossplane.io/v1beta1/locks', {
     apiVersion: 'pkg.crossplane.io/v1beta1',
     kind: 'Lock',
-    metadata: { name: 'lock' },
+    metadata: { name: 'lock', annotations: { 'pkg.crossplane.io/transaction-history-limit': '0' } },
     packages: [],
   }),
 );
