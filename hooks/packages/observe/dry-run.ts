@@ -1,15 +1,14 @@
-// Packages, their revisions and every object of a package are tried with `dryRun=All`, as the ServiceAccount that will make them.
+// Every object of a package is tried with `dryRun=All`, as the ServiceAccount that will make it.
 import type { Write } from '../../cluster.ts';
 import { instancesOf, isStorageMoved, storageOf } from '../../model/crds.ts';
 import { type JsonObject, textAt } from '../../model/json.ts';
 import type { CoordinatorFault } from '../decide/validating.ts';
 import { type PackageFault, packageFault } from '../model/fault.ts';
 import { quoted } from '../model/package.ts';
-import { howToAllow, mayBreak, type PackageTransaction, type Wanted } from '../model/package-transaction.ts';
-import type { Changed } from '../plan/changed.ts';
-import { type Member, memberObject, packageChange, revisionChange } from '../plan/changes.ts';
+import { howToAllow, mayBreak, type PackageTransaction } from '../model/package-transaction.ts';
+import { type Member, memberObject } from '../plan/changes.ts';
 import { mostObjectBytes } from '../plan/contents.ts';
-import { fieldManager, packagesOfKind, preconditionOf, revisionsOfKind } from '../plan/resources.ts';
+import { fieldManager, preconditionOf } from '../plan/resources.ts';
 import { resourceOf } from './members.ts';
 import { lookAtAll, type Progress } from './progress.ts';
 import { find, identityOf, type Looker, list, Unread } from './reading.ts';
@@ -26,36 +25,6 @@ export function tryMembers(
   progress: Progress,
 ): Promise<readonly Fault[] | 'unfinished'> {
   return lookAtAll(members, nameOf, (member) => tryMember(looker, member, ptx), progress);
-}
-
-/** The packages that change and their revisions, as they will be created or updated. */
-export function tryPackages(
-  looker: Looker,
-  changed: readonly Changed[],
-  { ptx, wanted }: { readonly ptx: PackageTransaction; readonly wanted: Wanted },
-  progress: Progress,
-): Promise<readonly Fault[] | 'unfinished'> {
-  return lookAtAll(
-    changed,
-    ({ kind, name }) => `package ${kind} ${name}`,
-    (one) => tryPackage(looker, one, wanted, ptx),
-    progress,
-  );
-}
-
-// The API server looks for no owner: a revision can be tried before its package is there.
-const unborn = '00000000-0000-0000-0000-000000000000';
-
-async function tryPackage(looker: Looker, one: Changed, wanted: Wanted, ptx: PackageTransaction): Promise<readonly Fault[]> {
-  const contentOf = (change: JsonObject): JsonObject => change.content as JsonObject;
-  const made = (live: JsonObject | undefined): JsonObject => contentOf(packageChange(one, wanted, live, ptx));
-  const package_ = await dryRun(looker, { objectOn: made, location: { resource: packagesOfKind(one.kind), name: one.name } });
-  if (package_.faults.length > 0) return package_.faults;
-  const owner = { metadata: { uid: textAt(package_.live, 'metadata', 'uid') ?? unborn }, spec: made(package_.live).spec ?? {} };
-  const objectOn = (live: JsonObject | undefined): JsonObject =>
-    contentOf(revisionChange(one, { owner, live, revisions: live === undefined ? [] : [live] }, ptx));
-  const { faults } = await dryRun(looker, { objectOn, location: { resource: revisionsOfKind(one.kind), name: one.revision } });
-  return faults;
 }
 
 function nameOf({ revision, object }: Member): string {

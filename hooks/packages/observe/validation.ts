@@ -11,7 +11,7 @@ import { changedPackages } from '../plan/changed.ts';
 import { packagesOfKind } from '../plan/resources.ts';
 import type { Registry, RegistryFailed } from '../registry.ts';
 import { compareWithLive, type Live, liveVersionOf } from './comparison.ts';
-import { tryMembers, tryPackages } from './dry-run.ts';
+import { tryMembers } from './dry-run.ts';
 import { membersOf, resourceOf } from './members.ts';
 import type { Progress } from './progress.ts';
 import { eachOf, find, type Looker } from './reading.ts';
@@ -110,12 +110,7 @@ function liveOf(looker: Looker): Live {
 }
 
 async function tried(scene: ValidationScene, packages: readonly Held[], lock: readonly JsonObject[]): Promise<Validation> {
-  const { looker, progress } = scene;
-  const changed = changedPackages(scene.wanted, packagesIn(scene.lock), lock);
-  const faults = await tryPackages(looker, changed, scene, progress);
-  if (faults === 'unfinished') return { kind: 'unfinished' };
-  if (faults.length > 0) return { kind: 'refused', faults };
-  const sources = new Set(changed.map(({ source }) => source));
+  const sources = new Set(changedPackages(scene.wanted, packagesIn(scene.lock), lock).map(({ source }) => source));
   for (const held of packages.filter(({ source }) => sources.has(source))) {
     const found = await triedPackage(scene, held);
     if (found !== undefined) return found;
