@@ -38,14 +38,12 @@ export async function waitingForTheLock(world: PackageWorld): Promise<Line> {
     await client.patch(`${stagesPath}/keeps-the-lease`, { metadata: { annotations: { 'tx.janus.io/request-rollback': 'now' } } }),
   );
   await waitFor(async () => (await client.get(ptxPath('holder'))).code === 404, 'the holder to be gone', { timeoutMs: 600_000 });
-  const each = Math.round(((together - holder) * 6_000) / (waiting * seconds)) / 100;
   return {
     row: `waiting-${waiting}`,
     items: waiting,
     seconds,
     requestsOfHolder: holder,
     requestsOfAll: together,
-    eachPerMinute: each,
   };
 }
 

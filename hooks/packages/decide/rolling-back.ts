@@ -47,7 +47,7 @@ function withoutUndone(scene: RollingBack): Status {
 /** An undo that left something is final, and its stages stay, so that their rollback can be tried again. */
 function left(scene: RollingBack, ptx: PackageTransaction, stage: JsonObject): Status {
   const name = textAt(stage, 'metadata', 'name') ?? '';
-  const what = leftIn(stage).join(', ') || 'something';
+  const what = firstOf(leftIn(stage)) || 'something';
   return incomplete(
     ptx,
     `it left ${what}, and the status of Transaction ${name} says why; mend it, then annotate that Transaction with tx.janus.io/retry-rollback${earlierThan(scene, stage)}`,
@@ -65,10 +65,9 @@ function unbegun(scene: RollingBack, ptx: PackageTransaction, stage: JsonObject)
 /** The stages before it, of which the rollback is not begun, as a part of a sentence. */
 function earlierThan({ found }: RollingBack, stage: JsonObject): string {
   const earlier = found.slice(found.indexOf(stage) + 1).filter((one) => !isUndone(one));
-  const names = earlier.map((one) => textAt(one, 'metadata', 'name') ?? '');
-  if (names.length === 0) return '';
-  const more = names.length > mostNamed ? ` and ${names.length - mostNamed} more` : '';
-  return `; after it annotate the stages before it with ${requestRollback}, in this order: ${names.slice(0, mostNamed).join(', ')}${more}`;
+  if (earlier.length === 0) return '';
+  const names = firstOf(earlier.map((one) => textAt(one, 'metadata', 'name') ?? ''));
+  return `; after it annotate the stages before it with ${requestRollback}, in this order: ${names}`;
 }
 
 /** Whoever deleted the stage took the way back along: nothing can be retried, so the others need not stay. */
@@ -88,14 +87,18 @@ function incomplete({ status }: PackageTransaction, what: string, step: 'Rollbac
 
 const mostNamed = 5;
 
-/** Kind and name of the targets that a stage could not restore; the first ones. */
+function firstOf(names: readonly string[]): string {
+  const more = names.length > mostNamed ? [`${names.length - mostNamed} more`] : [];
+  return [...names.slice(0, mostNamed), ...more].join(', ');
+}
+
+/** Kind and name of the targets that a stage could not restore. */
 function leftIn(stage: JsonObject): readonly string[] {
   const [items, changes] = [at(stage, 'status', 'items'), at(stage, 'spec', 'changes')];
-  const targets = (isList(items) ? items : []).flatMap((item, index) => {
+  return (isList(items) ? items : []).flatMap((item, index) => {
     const decoded = decodeItem(item);
     if (decoded === undefined || !isNotRestored(decoded)) return [];
     const target = isList(changes) ? at(changes[index], 'target') : undefined;
     return [`${textAt(target, 'kind')} ${textAt(target, 'name')}`];
   });
-  return [...targets.slice(0, mostNamed), ...(targets.length > mostNamed ? [`${targets.length - mostNamed} more`] : [])];
 }

@@ -8,6 +8,7 @@ import { quoted } from '../model/package.ts';
 import { howToAllow, mayBreak, type PackageTransaction } from '../model/package-transaction.ts';
 import { type Member, memberObject } from '../plan/changes.ts';
 import { mostObjectBytes } from '../plan/contents.ts';
+import type { Maker } from '../plan/owners.ts';
 import { fieldManager, preconditionOf } from '../plan/resources.ts';
 import { resourceOf } from './members.ts';
 import { lookAtAll, type Progress } from './progress.ts';
@@ -43,7 +44,8 @@ async function tryMember(looker: Looker, member: Member, ptx: PackageTransaction
   if (resource === undefined)
     return [packageFault('InvalidPackage', `${what}: the cluster does not serve ${quoted(textAt(object, 'apiVersion'))}`)];
   const tried = await dryRun(looker, {
-    objectOn: (live) => memberObject(member, live, ptx, undefined),
+    member,
+    maker: ptx,
     location: { resource, name: textAt(object, 'metadata', 'name') ?? '' },
   });
   return tried.faults.length > 0 || mayBreak(ptx) ? tried.faults : storageFaults(looker, tried.live, object);
@@ -56,11 +58,11 @@ interface Tried {
   readonly live: JsonObject | undefined;
 }
 
-async function dryRun(looker: Looker, trial: Trial): Promise<Tried> {
+async function dryRun(looker: Looker, trial: Omit<Trial, 'live'>): Promise<Tried> {
   const { location } = trial;
   for (let attempt = 1; ; attempt += 1) {
     const live = await find(looker, location);
-    const answer = await looker.reader.dryRun(writeOf(looker, trial, live));
+    const answer = await looker.reader.dryRun(writeOf(looker, { ...trial, live }));
     if (answer.kind === 'ok') return { faults: [], live };
     const { kind, message } = answer.failure;
     if (kind === 'refused') return { faults: [{ reason: 'DryRunFailed', message: `${location.name}: ${message}` }], live };
@@ -79,13 +81,14 @@ async function storageFaults(looker: Looker, live: JsonObject | undefined, next:
 }
 
 interface Trial {
-  /** What is written, given the live object. */
-  readonly objectOn: (live: JsonObject | undefined) => JsonObject;
+  readonly member: Member;
+  readonly maker: Maker;
   readonly location: Write['location'];
+  readonly live: JsonObject | undefined;
 }
 
-function writeOf(looker: Looker, { objectOn, location }: Trial, live: JsonObject | undefined): Write {
-  const object = objectOn(live);
+function writeOf(looker: Looker, { member, maker, location, live }: Trial): Write {
+  const object = memberObject(member, live, maker, undefined);
   const base = { identity: identityOf(looker), location, object, fieldManager };
   return live === undefined ? { ...base, verb: 'create' } : { ...base, verb: 'update', precondition: preconditionOf(live) };
 }
