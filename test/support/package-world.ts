@@ -157,7 +157,7 @@ function worldOf({ origin, ...parts }: Parts): PackageWorld {
         apiVersion: 'pkg.crossplane.io/v1',
         kind,
         metadata,
-        spec: { package: package_, novel: JSON.rawJSON('9007199254740993') },
+        spec: { package: package_, revisionHistoryLimit: JSON.rawJSON('9007199254740993') },
       };
       const spec = { change: 'Install', install: { package: snapshot }, retryLimit };
       const object = { apiVersion: 'pkg.crossplane.io/v1alpha1', kind: 'Transaction', metadata: { name, annotations }, spec };
