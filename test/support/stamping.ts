@@ -5,6 +5,8 @@ import { must, type Teardown, waitFor } from './client.ts';
 import type { Stage } from './stage.ts';
 
 const admission = '/apis/admissionregistration.k8s.io/v1';
+/** Served from Kubernetes 1.36 on. */
+export const mutatingPolicies = `${admission}/mutatingadmissionpolicies`;
 
 /**
  * Stamps ConfigMaps of the stage's namespace with that suffix (the name of a snapshot never has it); resolves once the API server
@@ -15,9 +17,9 @@ export async function stampWritesOf(stage: Stage, suffix: string, t: Teardown): 
   const name = `stamp-${namespace}`;
   t.teardown(async () => {
     await client.delete(`${admission}/mutatingadmissionpolicybindings/${name}`);
-    await client.delete(`${admission}/mutatingadmissionpolicies/${name}`);
+    await client.delete(`${mutatingPolicies}/${name}`);
   });
-  must(await client.create(`${admission}/mutatingadmissionpolicies`, { metadata: { name }, spec: policy(suffix) }));
+  must(await client.create(mutatingPolicies, { metadata: { name }, spec: policy(suffix) }));
   const matchResources = { namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': namespace } } };
   must(
     await client.create(`${admission}/mutatingadmissionpolicybindings`, {
