@@ -25,8 +25,8 @@ interface Demo {
 
 function start(t: Test, command: readonly string[]): Demo {
   const [file = '', ...args] = command;
-  const { PATH, HOME, XDG_CACHE_HOME, METACONTROLLER } = process.env;
-  const env = { PATH, HOME, XDG_CACHE_HOME, METACONTROLLER };
+  const { PATH, HOME, XDG_CACHE_HOME, METACONTROLLER, NODE_COMPILE_CACHE } = process.env;
+  const env = { PATH, HOME, XDG_CACHE_HOME, METACONTROLLER, NODE_COMPILE_CACHE };
   const child = spawn(file, args, { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'] });
   t.teardown(() => child.kill('SIGKILL'));
   const lines: string[] = [];
