@@ -22,6 +22,6 @@ for (const scenario of scenarios.filter(({ id }) => id === 'S21'))
     const isTelling = (id: string): boolean => telling.some((pattern) => pattern.test(id));
     const select = (id: string, index: number): boolean => index % share === 0 || isTelling(id);
     const { tried, failures } = await campaign(world, scenario, { select, atOnce: 4 });
-    t.ok(tried > 15, 'there are cases');
+    t.ok(tried > 12, 'there are cases');
     t.same(failures, [], `${tried} tried`);
   });
