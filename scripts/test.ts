@@ -89,7 +89,7 @@ async function runTap(options: readonly string[], files: readonly string[], kube
     missing.delete(file.file);
     tell(file);
   });
-  const args = [tap, 'run', '--reporter=tap', '--jobs=5', `--timeout=${hangGuardSeconds}`, ...options, ...files];
+  const args = [tap, 'run', '--reporter=tap', '--jobs=4', `--timeout=${hangGuardSeconds}`, ...options, ...files];
   const { code } = await runNode(args, env, readLine);
   return code === 0 ? results : sum(results, withoutResult(missing, results.failed));
 }

@@ -141,8 +141,12 @@ export function must(answer: Answer): JsonObject {
 export interface Patience {
   /** A guard against hanging, not a measurement: generous on purpose. */
   readonly timeoutMs?: number;
+  /** At first; what takes long is looked at less often, since each look takes processor time from what is waited for. */
   readonly everyMs?: number;
 }
+
+/** ms between two looks, at most. */
+const longestPause = 400;
 
 /**
  * Polls until the condition returns something other than undefined, null or false, and returns that. `what` completes "waited …
@@ -153,7 +157,8 @@ export async function waitFor<T>(
   what: string,
   { timeoutMs = 60_000, everyMs = 50 }: Patience = {},
 ): Promise<Exclude<T, undefined | null | false>> {
-  const end = performance.now() + timeoutMs;
+  const began = performance.now();
+  const end = began + timeoutMs;
   let last: unknown = 'no error, the condition just did not hold';
   while (performance.now() < end) {
     const value = await Promise.resolve()
@@ -163,7 +168,8 @@ export async function waitFor<T>(
         return undefined;
       });
     if (value !== undefined && value !== null && value !== false) return value as Exclude<T, undefined | null | false>;
-    await new Promise((resolve) => setTimeout(resolve, everyMs));
+    const pause = Math.min(longestPause, (performance.now() - began) / 6);
+    await new Promise((resolve) => setTimeout(resolve, Math.max(everyMs, pause)));
   }
   throw new Error(`waited ${timeoutMs / 1000} s for ${what}; last seen: ${String(last)}`);
 }

@@ -208,7 +208,7 @@ export const deletion: Story = {
 const limit = 'pkg.crossplane.io/transaction-history-limit';
 
 /** Of all finished ones the last stays. */
-export const history: Story = {
+const history: Story = {
   id: 'history',
   async prepare(site, name) {
     await install.begin(site, `${name}-1`);
