@@ -93,7 +93,7 @@ const rows: readonly Row[] = [
         wrongName,
       ]),
       [target({ name: '' }), 'should be at least 1 chars long'],
-      [target({ name: 'a'.repeat(254) }), 'spec.changes[0].target.name: Too long: may not be'],
+      [target({ name: 'a'.repeat(254) }), 'spec.changes[0].target.name: Too long: may not be more than 253'],
     ],
   },
   {
@@ -104,7 +104,7 @@ const rows: readonly Row[] = [
         target({ namespace }),
         wrongNamespace,
       ]),
-      [target({ namespace: 'a'.repeat(64) }), 'Too long: may not be'],
+      [target({ namespace: 'a'.repeat(64) }), 'Too long: may not be more than 63'],
     ],
   },
   {
@@ -137,7 +137,7 @@ const rows: readonly Row[] = [
         wrongAccount,
       ]),
       [transactionWith(without(sampleSpec, 'serviceAccountName')), 'spec.serviceAccountName: Required value'],
-      [spec({ serviceAccountName: 'a'.repeat(254) }), 'Too long: may not be'],
+      [spec({ serviceAccountName: 'a'.repeat(254) }), 'Too long: may not be more than 253'],
     ],
   },
   duration('lockTimeout', ['30s', '1h', '5m', '0.5m', '60m', '1m30s', '31000ms'], ['29s', '1h1s', '29999ms', '0s']),
