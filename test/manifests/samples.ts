@@ -40,3 +40,11 @@ export function refusalIn(answer: Answer): string | undefined {
   if (answer.code === 422) return textAt(answer.body, 'message') ?? '';
   throw new Error(`expected success or 422, the API server answered ${answer.code}: ${answer.text}`);
 }
+
+/** Whether the parts of `words` between `…` come in that order. Versions of Kubernetes word some refusals otherwise. */
+export function holds(text: string, words: string): boolean {
+  const [first = '', ...rest] = words.split('…');
+  let at = text.indexOf(first);
+  for (const part of rest) at = at < 0 ? at : text.indexOf(part, at + first.length);
+  return at >= 0;
+}

@@ -60,7 +60,7 @@ await survives(install, 'dies before', 'answer');
 await survives(update, 'dies after', 'write');
 await survives(failingUpdate, 'dropped', 'write');
 await survives(refused, '503', 'write');
-await survives(deletion, 'dies after', 'write');
+await survives(deletion, 'dies after', 'write', 'read');
 
 t.test('two processes serve every call at the same time', async (t) => {
   const two = { ...site, driver: createDriver(t, world, { hooks: 2 }) };
@@ -133,5 +133,5 @@ t.test('23, d: a Lock that somebody edits while it is held: rolled back, and the
 
 t.test('39: the same without the controller manager: nothing relies on the garbage collector', async (t) => {
   await world.plane.halt('kube-controller-manager');
-  for (const story of [failing, deletion]) t.same(await told(site, story, freeName(), () => undefined), [], story.id);
+  for (const story of [install, failing, deletion]) t.same(await told(site, story, freeName(), () => undefined), [], story.id);
 });

@@ -141,7 +141,7 @@ export function must(answer: Answer): JsonObject {
 export interface Patience {
   /** A guard against hanging, not a measurement: generous on purpose. */
   readonly timeoutMs?: number;
-  /** At first; what takes long is looked at less often, since each look takes processor time from what is waited for. */
+  /** ms between two looks at first. A sixth of the time waited so far is enough later: each look takes processor time from the rest. */
   readonly everyMs?: number;
 }
 

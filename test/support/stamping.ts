@@ -5,7 +5,7 @@ import { must, type Teardown, waitFor } from './client.ts';
 import type { Stage } from './stage.ts';
 
 const admission = '/apis/admissionregistration.k8s.io/v1';
-/** Served from Kubernetes 1.36 on. */
+/** Kubernetes 1.36 serves them, 1.34 does not. */
 export const mutatingPolicies = `${admission}/mutatingadmissionpolicies`;
 
 /**

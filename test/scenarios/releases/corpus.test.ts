@@ -1,5 +1,6 @@
 // Releases as projects publish them (test/corpus), installed, upgraded, and both undone: all is as before, to the last managed field.
-// By an administrator of the cluster; and by one of the namespace, who gets what has no namespace from the other.
+// Each by an administrator of the cluster; half of them as plain manifests, the others by an administrator of the namespace, who gets
+// what has no namespace from the other.
 import t, { type Test } from 'tap';
 import { at, equalJson, type Json, type JsonObject, textAt } from '../../../hooks/model/json.ts';
 import { groupOf } from '../../../hooks/model/reference.ts';
@@ -103,7 +104,6 @@ t.test('by an administrator of the cluster', async (t) => {
   for (const name of releases()) await t.test(name, (t) => thereAndBack(t, stage, name, asWritten));
 });
 
-/** The administrator of the cluster installs each; the two other ways share them. */
 const half = (rest: 0 | 1): readonly string[] => releases().filter((_, index) => index % 2 === rest);
 
 t.test('as plain manifests, under one field manager', async (t) => {

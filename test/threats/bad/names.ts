@@ -43,7 +43,7 @@ export const names: readonly BadTransaction[] = [
   {
     name: 'name beyond 253 characters',
     spec: ofTarget(fc.integer({ min: 254, max: 3_000 }).map((length) => ({ name: 'a'.repeat(length) }))),
-    admission: 'Too long: may not be more than 253',
+    admission: 'Too long: may not be … than 253',
     end: invalid(/target\.name "a{60}"/),
   },
   {
