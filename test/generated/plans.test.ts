@@ -20,7 +20,7 @@ import { type Bench, planAndCommit } from './plan-run.ts';
 import { accounts, drawn } from './planned.ts';
 import { installWidgets } from './world.ts';
 
-const inTheSuite = 100;
+const inTheSuite = 70;
 const plans = Number(process.env.JANUS_PLANS ?? inTheSuite);
 const replayed = process.env.JANUS_TEST_SEED;
 // The suite makes the same plans each time; more of them are made anew each time.

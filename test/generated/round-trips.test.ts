@@ -11,7 +11,7 @@ import { owners, plan } from './arbitraries.ts';
 import { runPlan } from './run.ts';
 import { installWidgets } from './world.ts';
 
-const inTheSuite = 100;
+const inTheSuite = 40;
 const roundTrips = Number(process.env.JANUS_ROUND_TRIPS ?? inTheSuite);
 const replayed = process.env.JANUS_TEST_SEED;
 // The suite makes the same round trips each time; more of them are made anew each time.

@@ -13,7 +13,7 @@ import { comparable } from '../support/stage.ts';
 t.setTimeout(3_600_000);
 
 /** Every which write is refused, beginning with the first one: 1 refuses each of them. The last one is refused always. */
-const every = Number(process.env.JANUS_PACKAGES_EACH ?? '17');
+const every = Number(process.env.JANUS_PACKAGES_EACH ?? '34');
 
 const world = await startPackageWorld(t);
 const { client, source } = world;

@@ -19,8 +19,8 @@ interface GoRun {
   readonly stderr: string;
 }
 
-// GOGC: a build is short of processor time, not of memory.
-const environment = { CGO_ENABLED: '0', GOWORK: 'off', GOOS: '', GOARCH: '', GOGC: '400' };
+// GOGC, GOMEMLIMIT: a build is short of processor time, not of memory; below the limit nothing is collected.
+const environment = { CGO_ENABLED: '0', GOWORK: 'off', GOOS: '', GOARCH: '', GOGC: 'off', GOMEMLIMIT: '3GiB' };
 
 /** Runs `go` in that folder for this machine and nothing else, whatever a surrounding workspace or cross compilation says. */
 export function runGo(
