@@ -15,7 +15,7 @@ import { expected, type Fate, gateFor, isToFail, type Plan, plans } from './gate
 
 const replayed = process.env.JANUS_TEST_SEED;
 const seed = Number(replayed ?? 20_261_123);
-const [lanes, runs] = [4, 10];
+const [lanes, runs] = [4, 12];
 const mostSteps = 300;
 
 interface Running {
