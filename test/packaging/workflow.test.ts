@@ -45,6 +45,17 @@ t.test('a night tries every case of both campaigns, in parts that end in time', 
   t.equal(strategy['fail-fast'], false, 'one part ends no other');
 });
 
+t.test('a night tries all of what npm test tries a share of', async (t) => {
+  const runs: readonly string[] = jobsOf('nightly.yml').shares.strategy.matrix.include.map(({ run }: { run: string }) => run);
+  const named = runs.map((run) => /^(JANUS_[A-Z_]+)=\w+ npm test -- (\S+)$/.exec(run) ?? []);
+  t.same(
+    named.map(([, variable]) => variable),
+    ['JANUS_ROUND_TRIPS', 'JANUS_PLANS', 'JANUS_CORPUS', 'JANUS_PACKAGES_EACH'],
+  );
+  for (const [, variable, file = ''] of named)
+    t.ok(readFileSync(join(root, file), 'utf8').includes(`process.env.${variable}`), `${file} reads ${variable}`);
+});
+
 t.test('each change is scanned, sources and workflows, and only that job may write its results', async (t) => {
   const { on } = parse(readFileSync(join(folder, 'code-scanning.yml'), 'utf8'));
   t.same([on.push, 'pull_request' in on, on.schedule.length], [{ branches: ['main'] }, true, 1]);
