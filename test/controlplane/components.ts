@@ -77,12 +77,11 @@ function apiServerFlags({
   ];
 }
 
-// There are no nodes, volumes or load balancers to control.
+// There are no nodes or volumes to control. Routes and load balancers are left out of it: without a cloud provider no version runs their
+// controllers, and 1.37 does not know their names.
 const idleControllers = [
   'node-ipam-controller',
   'node-lifecycle-controller',
-  'node-route-controller',
-  'service-lb-controller',
   'persistentvolume-attach-detach-controller',
   'persistentvolume-binder-controller',
 ];
