@@ -45,15 +45,16 @@ t.test('a night tries every case of both campaigns, in parts that end in time', 
   t.equal(strategy['fail-fast'], false, 'one part ends no other');
 });
 
-t.test('a night tries all of what npm test tries a share of', async (t) => {
+t.test('a night tries all of what npm test tries a share of, and the other versions of Kubernetes', async (t) => {
   const runs: readonly string[] = jobsOf('nightly.yml').shares.strategy.matrix.include.map(({ run }: { run: string }) => run);
-  const named = runs.map((run) => /^(JANUS_[A-Z_]+)=\w+ npm test -- (\S+)$/.exec(run) ?? []);
+  const shares = runs.map((run) => /^(JANUS_[A-Z_]+)=\w+ npm test -- (\S+)$/.exec(run)).filter((match) => match !== null);
   t.same(
-    named.map(([, variable]) => variable),
+    shares.map(([, variable]) => variable),
     ['JANUS_ROUND_TRIPS', 'JANUS_PLANS', 'JANUS_CORPUS', 'JANUS_PACKAGES_EACH'],
   );
-  for (const [, variable, file = ''] of named)
+  for (const [, variable, file = ''] of shares)
     t.ok(readFileSync(join(root, file), 'utf8').includes(`process.env.${variable}`), `${file} reads ${variable}`);
+  t.same(runs.slice(shares.length), ['npm run matrix']);
 });
 
 t.test('each change is scanned, sources and workflows, and only that job may write its results', async (t) => {
