@@ -192,6 +192,32 @@ async function writeLock(packages: readonly Json[]): Promise<void> {
   must(await client.update(lockPath, { ...annotated, packages }));
 }
 
+t.test('a Lock whose next number cannot be read is not taken; the wait ends once somebody mends it', async (t) => {
+  const key = 'pkg.crossplane.io/next-transaction-number';
+  const number = async (next?: string): Promise<string | undefined> => {
+    const lock =
+      next === undefined
+        ? await client.get(lockPath)
+        : await client.patch(lockPath, { metadata: { annotations: { [key]: next } } });
+    return textAt(must(lock), 'metadata', 'annotations', key);
+  };
+  const next = await number();
+  await number('seven');
+  const name = freeName();
+  await world.publish({ name, tag: 'v1.0.0', objects: [crdOf(name)] });
+  await world.install(name, `${source(name)}:v1.0.0`, { packageName: name });
+  for (let calls = 0; calls < 3; calls += 1) await driver.step(name);
+  t.match(conditionIn(statusOf(await world.read(name)), 'Validated'), {
+    reason: 'WaitingForLock',
+    message: /found "seven": set it to one more/,
+  });
+  t.equal(await number(), 'seven');
+  await nothingOf(t, name);
+  await number(next);
+  t.match(await driver.drive(name), { transactionNumber: Number(next) });
+  t.equal(await number(), String(Number(next) + 1));
+});
+
 t.test(
   'a Lock with members of others and versions that nothing parses works; one that names a source twice is refused',
   async (t) => {

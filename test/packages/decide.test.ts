@@ -3,7 +3,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import t from 'tap';
 import type { Answer, Cluster, ListOptions, Location, Reader, Resource, Write } from '../../hooks/cluster.ts';
 import type { Failure, FailureKind } from '../../hooks/model/failure.ts';
-import { at, type JsonObject, textAt, withPath } from '../../hooks/model/json.ts';
+import { at, type Json, type JsonObject, textAt, withPath } from '../../hooks/model/json.ts';
 import type { PackageReport } from '../../hooks/packages/call.ts';
 import { otherKind, otherName, sharedNames, takenName } from '../../hooks/packages/checks/names.ts';
 import { clean, release } from '../../hooks/packages/decide/ending.ts';
@@ -115,6 +115,20 @@ t.test('19, 20, 22: the Lock is taken where it is free, and waited for where it 
   t.same(again.deeds, [], 'taken already');
   t.match(again.status, { phase: 'Validating', number: 1 });
   t.match(take({ ...scene, lock: undefined }).deeds, [{ write: { verb: 'create' }, settledBy: 'exists' }]);
+});
+
+t.test('20: where the next number cannot be read the Lock is not taken, and who waits is told what to mend', async (t) => {
+  const scene = { ptx: ptxOf(), ...moment, namespace, isHolderThere: false, leftStages: [], leftovers: [], ofTries: [] };
+  const numbered = (lock: JsonObject, next: Json): JsonObject =>
+    withPath(lock, ['metadata', 'annotations', 'pkg.crossplane.io/next-transaction-number'], next);
+  for (const next of ['', '0', '-1', 'seven', '1e3', '9'.repeat(16)])
+    for (const lock of [freeLock, theirs]) {
+      const { deeds, note, status } = take({ ...scene, lock: numbered(lock, next) });
+      t.same([deeds, status.phase, status.number], [[], 'Waiting', undefined], next);
+      t.match(note, { reason: 'WaitingForLock', message: `next-transaction-number, found "${next}": set it to` });
+    }
+  t.match(take({ ...scene, lock: numbered(freeLock, '7') }).status, { phase: 'Validating', number: 7 });
+  t.match(take({ ...scene, lock: numbered(mine, 'seven') }).status, { phase: 'Validating', number: 1 }, 'it has its number');
 });
 
 t.test('21: from a holder that is gone it is taken once its requests are over and its stages undone', async (t) => {

@@ -2,7 +2,7 @@
 import { type JsonObject, textAt } from '../../model/json.ts';
 import { faultOf } from '../due.ts';
 import { digestOf } from '../model/digest.ts';
-import { type Holder, holderOf, nextNumberOf } from '../model/holder.ts';
+import { type Holder, holderOf, nextNumberOf, numberFault } from '../model/holder.ts';
 import type { PackageTransaction } from '../model/package-transaction.ts';
 import { advanced, millisecondsOf, timeOf } from '../model/status.ts';
 import { createLock, releaseLock, takeLock } from '../plan/lock.ts';
@@ -70,8 +70,11 @@ export function take(scene: Waiting): Move {
       status: ptx.status,
       wait: 0.2,
     };
+  if (holder?.uid === ptx.uid) return begun(scene, lock, holder.number, 'the Lock is held already');
+  const message = numberFault(lock);
+  if (message !== undefined)
+    return staying(ptx.status, 'the number on the Lock cannot be read', safetyWait, { reason: 'WaitingForLock', message });
   if (holder === undefined) return taking(scene, lock, 'the Lock is free');
-  if (holder.uid === ptx.uid) return begun(scene, lock, holder.number, 'the Lock is held already');
   return scene.isHolderThere ? behind(scene, holder) : takeOver(scene, lock, holder);
 }
 

@@ -1,6 +1,7 @@
 // Who holds the Lock, and the numbers on it: annotations of the Lock, so that its schema stays as Crossplane has it.
 import { at, isList, isObject, type Json, type JsonObject, textAt, withPath } from '../../model/json.ts';
 import { digestOf } from './digest.ts';
+import { quoted } from './package.ts';
 
 export interface Holder {
   readonly name: string;
@@ -45,6 +46,13 @@ export function holderOf(lock: JsonObject): Holder | undefined {
 
 export function nextNumberOf(lock: JsonObject): number {
   return Math.max(1, count(annotationOf(lock, 'next'), 1));
+}
+
+/** Why the next number cannot be known: a guess could be the number of another one. A Lock without any has not been held yet. */
+export function numberFault(lock: JsonObject): string | undefined {
+  const text = annotationOf(lock, 'next');
+  if (text === undefined || count(text, 0) > 0) return undefined;
+  return `The Lock: expected a number from 1 on in the annotation ${annotation.next}, found ${quoted(text)}: set it to one more than the highest status.transactionNumber of the package transactions`;
 }
 
 /** How many finished package transactions stay; 0: all. */

@@ -223,6 +223,18 @@ export const packageTransactions: readonly Sabotage[] = [
     caughtBy: ['test/packages/decide.test.ts'],
   },
   {
+    name: 'package-number-guessed',
+    fault: 'where the next number on the Lock cannot be read, numbers begin again with 1',
+    edits: [
+      {
+        file: 'hooks/packages/decide/waiting.ts',
+        find: 'const message = numberFault(lock);',
+        replace: 'const message = numberFault({});',
+      },
+    ],
+    caughtBy: ['test/packages/decide.test.ts'],
+  },
+  {
     name: 'package-stage-requested-once',
     fault: 'a stage whose rollback the engine refused is not requested again',
     edits: [
