@@ -1,6 +1,7 @@
 // What it costs to install packages whole. `packages`: a provider of 100 CRDs of 60 kB, beside Transactions of the engine that make as
 // many in `content`, twenty in each, and beside `kubectl apply --server-side` of one file. `packages-growth`: more CRDs, and more packages.
-// `packages-waiting`: what package transactions cost that wait for the Lock, and finished ones.
+// `packages-waiting`: what package transactions cost that wait for the Lock, and finished ones. `packages-memory`: what the hook takes for
+// the same CRDs without packages and with them, and while it reads a package of 60 MiB.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,10 +15,10 @@ import { definitionOf } from '../../test/support/registry/builder.ts';
 import type { Undo } from '../demo/undo.ts';
 import type { Line } from './figures.ts';
 import { behindFinished, waitingForTheLock } from './idle-packages.ts';
+import { crdBytes, definitions, largeDefinition } from './large-crds.ts';
 import { type Cost, counterOf } from './package-requests.ts';
 import { startFlags } from './world.ts';
 
-const crdBytes = 60_000;
 const perTransaction = 20;
 
 export async function measureInstalls(undo: Undo, row: string): Promise<readonly Line[]> {
@@ -25,7 +26,13 @@ export async function measureInstalls(undo: Undo, row: string): Promise<readonly
   // As in the image: else the memory is that of the compiler, and of a heap without a bound.
   const compiled = mkdtempSync(join(tmpdir(), 'janus-bench-compiled-'));
   undo.add(async () => rmSync(compiled, { recursive: true, force: true }));
-  const world = await startPackageWorld(t, { flags: startFlags, environment: { NODE_COMPILE_CACHE: compiled } });
+  const start = (environment: object = {}, more: object = {}): Promise<PackageWorld> =>
+    startPackageWorld(t, { flags: startFlags, environment: { NODE_COMPILE_CACHE: compiled, ...environment }, ...more });
+  if (row === 'packages-memory') {
+    const without = await start({ JANUS_PACKAGES: 'false' }, { isByHand: true });
+    return peaks(without, await start());
+  }
+  const world = await start();
   // The first install fills caches and compiles code; it is not measured.
   await installed(world, 'warm', [largeDefinition('warm.org', 0)]);
   switch (row) {
@@ -51,6 +58,35 @@ async function besideOthers(world: PackageWorld, undo: Undo): Promise<readonly L
   ];
   const kubectl = await byKubectl(world, undo, definitions('kubectl.org', count));
   return [...lines, { row: `kubectl-${count}-crds`, items: count, p50Ms: kubectl, ratioToLimit: ratio(own.ms, kubectl) }];
+}
+
+/** Each hook has made nothing before. */
+async function peaks(without: PackageWorld, world: PackageWorld): Promise<readonly Line[]> {
+  const count = 100;
+  const plain = await costOf(without, () => byTransactions(without, definitions('inline.org', count)));
+  const reading = await read(world, 60 * 2 ** 20);
+  const own = await installed(world, 'hundred', definitions('hundred.org', count));
+  const lineOf = (row: string, items: number, { ms, peakMiB }: Cost): Line => ({
+    row,
+    items,
+    p50Ms: ms,
+    hookPeakMemoryMiB: Math.round(peakMiB),
+    addedMiB: Math.round(peakMiB - plain.peakMiB),
+  });
+  return [lineOf('without-packages', count, plain), lineOf('read-60-MiB', 1, reading), lineOf('with-packages', count, own)];
+}
+
+async function costOf(world: PackageWorld, work: () => Promise<unknown>): Promise<Cost> {
+  const costSince = await counterOf(world);
+  await work();
+  return costSince();
+}
+
+/** A package of so many bytes is read as a whole, and then refused, since nobody has what it requires. */
+async function read(world: PackageWorld, bytes: number): Promise<Cost> {
+  const objects = definitions('large.org', Math.ceil(bytes / crdBytes));
+  await world.publish({ name: 'large', tag: 'v1.0.0', requires: { absent: '>=v1.0.0' }, objects });
+  return costOf(world, () => ended(world, 'large', 'False'));
 }
 
 async function growth(world: PackageWorld): Promise<readonly Line[]> {
@@ -79,28 +115,6 @@ function ratio(one: number, other: number): number {
   return Math.round((100 * one) / other) / 100;
 }
 
-function definitions(group: string, count: number): readonly object[] {
-  return Array.from({ length: count }, (_, index) => largeDefinition(group, index));
-}
-
-/** A CRD of that size, with descriptions and names as providers have them. */
-function largeDefinition(group: string, index: number): object {
-  const properties: Record<string, object> = {};
-  const schema = { type: 'object', properties };
-  for (let bytes = 0, field = 0; bytes < crdBytes; field += 1) {
-    const name = `${wordOf(index, field)}${field}`;
-    const words = Array.from({ length: 20 }, (_, position) => wordOf(index * 31 + field, position)).join(' ');
-    const property = { type: 'string', description: `The ${words} of this ${name}.`, maxLength: 1 + field };
-    properties[name] = property;
-    bytes += name.length + JSON.stringify(property).length;
-  }
-  return definitionOf(`thing${index}s`, group, schema);
-}
-
-function wordOf(seed: number, position: number): string {
-  return (((seed * 2_654_435_761 + position * 40_503) % 400) + 1_000).toString(36).replace(/\d/g, 'a');
-}
-
 /** From creation to Finished. */
 async function installed(world: PackageWorld, name: string, objects: readonly object[]): Promise<Cost> {
   await world.publish({ name, tag: 'v1.0.0', objects });
@@ -117,14 +131,16 @@ async function installedTree(world: PackageWorld, count: number): Promise<Cost> 
   return timed(world, `tree${count}`);
 }
 
-async function timed(world: PackageWorld, name: string): Promise<Cost> {
-  const costSince = await counterOf(world);
+function timed(world: PackageWorld, name: string): Promise<Cost> {
+  return costOf(world, () => ended(world, name, 'True'));
+}
+
+/** Installs it; its end must have that status of `Ready`. */
+async function ended(world: PackageWorld, name: string, isReady: 'True' | 'False'): Promise<void> {
   await world.install(name, `${world.source(name)}:v1.0.0`, { packageName: name, retryLimit: 1 });
   const status = await world.finished(name);
-  const cost = await costSince();
-  if (conditionIn(status, 'Ready')?.status !== 'True')
-    throw new Error(`expected ${name} to be installed: ${JSON.stringify(status)}`);
-  return cost;
+  if (conditionIn(status, 'Ready')?.status !== isReady)
+    throw new Error(`expected ${name} to end with Ready ${isReady}: ${JSON.stringify(status)}`);
 }
 
 /** ms for Transactions that make the same, one after the other, as the same ServiceAccount. */
