@@ -77,13 +77,15 @@ function apiServerFlags({
   ];
 }
 
-// There are no nodes or volumes to control. Routes and load balancers are left out of it: without a cloud provider no version runs their
+// There are no nodes or volumes to control, and no metrics to scale by: after some seconds an autoscaler would only raise replicas to its
+// minimum, in the middle of what a test compares. Routes and load balancers are left out of it: without a cloud provider no version runs their
 // controllers, and 1.37 does not know their names.
 const idleControllers = [
   'node-ipam-controller',
   'node-lifecycle-controller',
   'persistentvolume-attach-detach-controller',
   'persistentvolume-binder-controller',
+  'horizontal-pod-autoscaler-controller',
 ];
 
 function controllerManagerFlags({ directory }: Settings): readonly string[] {
