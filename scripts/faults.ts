@@ -38,17 +38,20 @@ let isInterrupted = false;
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => (isInterrupted = true));
 
 const progressEvery = 60_000; // ms
-let [begun, shownAt] = [0, performance.now()];
+let [counted, shownAt] = [0, performance.now()];
 
-/** Asked before each case. Prints now and then how many have begun: whole scenarios take an hour. */
+/** Prints now and then how many cases there were: whole scenarios take an hour. */
+function count(): void {
+  counted += 1;
+  if (performance.now() - shownAt <= progressEvery) return;
+  console.error(`${counted} cases so far`);
+  shownAt = performance.now();
+}
+
+/** Asked before each case. */
 function isOver(): boolean {
-  if (isInterrupted) return true;
-  begun += 1;
-  if (performance.now() - shownAt > progressEvery) {
-    console.error(`${begun} cases have begun`);
-    shownAt = performance.now();
-  }
-  return false;
+  if (!isInterrupted) count();
+  return isInterrupted;
 }
 
 process.exitCode = values.packages ? await tryPackages() : await main();
@@ -87,7 +90,8 @@ async function tryPackages(): Promise<number> {
   }
   const undo = createUndo();
   try {
-    const numbers = { hooks: Number(values.hooks), every: Number(values.every), seed: Number(values.seed) };
+    const { hooks, jobs, every, seed } = values;
+    const numbers = { hooks: Number(hooks), atOnce: Number(jobs), every: Number(every), seed: Number(seed) };
     const options = { stories: chosen, ...numbers, replay: values.replay, isOver: () => isInterrupted, onCase: tellCase };
     return conclude(await packageCampaign({ teardown: (handler) => undo.add(async () => void (await handler())) }, options));
   } finally {
@@ -96,6 +100,7 @@ async function tryPackages(): Promise<number> {
 }
 
 function tellCase(id: string, violations: readonly string[]): void {
+  count();
   if (violations.length > 0) console.log(`FAILED ${id}\n${violations.map((text) => `    ${text}`).join('\n')}`);
 }
 

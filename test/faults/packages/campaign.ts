@@ -18,6 +18,8 @@ interface CampaignOptions {
   readonly stories: readonly Story[];
   /** Processes that serve each call. */
   readonly hooks: number;
+  /** Cases at once, each on a control plane of its own: there is one Lock in each. */
+  readonly atOnce: number;
   /** Every how manieth case, from which one on. */
   readonly every: number;
   readonly seed: number;
@@ -31,15 +33,21 @@ interface CampaignOptions {
 const lateness = 4_000;
 
 export async function packageCampaign(t: Teardown, options: CampaignOptions): Promise<ReadonlyMap<string, Tally>> {
-  const site = await openSite(t, { lateness, hooks: options.hooks, isInterrupted: options.isOver });
+  const open = (): Promise<Site> => openSite(t, { lateness, hooks: options.hooks, isInterrupted: options.isOver });
+  const first = await open();
   const tallies = new Map<string, Tally>();
   const freeName = nameGiver();
   const chosen: Case[] = [];
-  for (const story of options.stories) chosen.push(...casesOf(story, await actsOf(site, story, freeName())));
-  for (const one of selected(chosen, options)) {
-    if (options.isOver()) break;
-    await tried(site, { ...one, name: freeName() }, tallies, options);
-  }
+  for (const story of options.stories) chosen.push(...casesOf(story, await actsOf(first, story, freeName())));
+  const queue = selected(chosen, options).values();
+  const work = async (site: Site): Promise<void> => {
+    for (const one of queue) {
+      if (options.isOver()) return;
+      await tried(site, { ...one, name: freeName() }, tallies, options);
+    }
+  };
+  const others = Array.from({ length: options.atOnce - 1 }, async () => work(await open()));
+  await Promise.all([work(first), ...others]);
   return tallies;
 }
 
