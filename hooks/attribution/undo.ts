@@ -6,6 +6,7 @@ import { bearsOurWrite } from '../content/marks.ts';
 import { hasManager, hasRestored, isTerminating } from '../content/ownership.ts';
 import { mayMake } from '../model/change.ts';
 import type { StoredObjects } from '../model/crds.ts';
+import type { FailureKind } from '../model/failure.ts';
 import { isDeletingHalf } from '../model/halves.ts';
 import { isObject, type JsonObject } from '../model/json.ts';
 import type { OtherChange, Wanted } from '../model/others.ts';
@@ -52,8 +53,11 @@ export type UndoVerdict =
       readonly note?: string;
     }
   | Bridging
-  /** Nothing is to be restored, but a write of ours may still be in flight: a new version of `live` makes that write miss. */
-  | { readonly kind: 'fence'; readonly live: JsonObject; readonly end: Ended }
+  /**
+   * Nothing is to be restored, but a write of ours may still be in flight: a new version of `live` makes that write miss. `givesUpOn`: the
+   * failures that end it all the same.
+   */
+  | { readonly kind: 'fence'; readonly live: JsonObject; readonly end: Ended; readonly givesUpOn: readonly FailureKind[] }
   | { readonly kind: 'wait'; readonly message: string }
   /** The undo needs to know other Transactions first. */
   | { readonly kind: 'readMore'; readonly others: Wanted }
@@ -183,7 +187,7 @@ function createdByOthers(evidence: UndoEvidence, live: JsonObject): UndoVerdict 
 // The object was never deleted. Our restore manager in it shows that a process fenced it and then died.
 function undeleted({ managers }: Evidence, live: JsonObject): UndoVerdict {
   const isMarked = hasManager(live, [managers.restore]);
-  return isMarked ? { kind: 'fence', live, end: { kind: 'restored' } } : { kind: 'restored' };
+  return isMarked ? { kind: 'fence', live, end: { kind: 'restored' }, givesUpOn: [] } : { kind: 'restored' };
 }
 
 // A later Transaction created the object again, and a still later one deleted it: their undos come first. So it is with what deletes the

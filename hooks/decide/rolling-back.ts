@@ -6,10 +6,10 @@ import { allLost } from '../attribution/gone-owners.ts';
 import { goneManagers } from '../attribution/others.ts';
 import { evaluateUndo, type UndoEvidence, type UndoVerdict } from '../attribution/undo.ts';
 import { hasManager } from '../content/ownership.ts';
-import { mayLandUntil } from '../in-flight/in-flight.ts';
+import { fencedUntil, mayLandUntil } from '../in-flight/in-flight.ts';
 import { lockOf } from '../locks/lease.ts';
 import { isSealed, type SnapshotEntry } from '../model/entry.ts';
-import type { Failure } from '../model/failure.ts';
+import type { Failure, FailureKind } from '../model/failure.ts';
 import type { Item } from '../model/item.ts';
 import { textAt } from '../model/json.ts';
 import { describe } from '../model/reference.ts';
@@ -31,24 +31,17 @@ export function decideRestore(observation: Observation, view: ItemView): Step {
       lost: (cause) => concluded(status, now, cause),
       lockLost: (entry) => reacquire(observation, view, entry),
     });
-  const late = lateness(observation, view);
-  if (late === 'unobserved') return setStatus(observed(status, now), 'a write may still be in flight');
-  const due = { ...guarded, late };
+  const { ownWrites, lateWindow } = observation;
+  const until = mayLandUntil({ status, ownWrites, first: firstLease(status, view.leases) }, lateWindow);
+  if (until === 'unobserved') return setStatus(observed(status, now), 'a write may still be in flight');
+  const due = { ...guarded, until, fencedUntil: fencedUntil({ status, ownWrites }, lateWindow) };
   return awaitCreate(observation, view, due) ?? decideUndo(observation, view, due);
 }
 
-/** Until when a write of the Transaction may land, where it may; see in-flight/in-flight.ts. */
-function lateness({ status, ownWrites, lateWindow, now }: Observation, view: ItemView): Late | 'unobserved' {
-  const until = mayLandUntil({ status, ownWrites, first: firstLease(status, view.leases) }, lateWindow);
-  if (until === 'unobserved') return until;
-  return now > until ? undefined : until;
-}
-
-type Late = number | undefined;
-
-/** What is to be undone, and until when (ms) a write of the Transaction may land; undefined when none may. */
+/** What is to be undone, and until when (ms) a write, and a fence, of the Transaction may land; 0 if none ever could. */
 interface Due extends Clear {
-  readonly late: Late;
+  readonly until: number;
+  readonly fencedUntil: number;
 }
 
 // A lock that was lost while rolling back is taken again: what we changed must be taken back all the same.
@@ -77,11 +70,12 @@ function reacquire(observation: Observation, view: ItemView, entry: SnapshotEntr
 function awaitCreate(
   observation: Observation,
   view: ItemView,
-  { entry: { index, type, target, recreates }, late }: Due,
+  { entry: { index, type, target, recreates }, until }: Due,
 ): Step | undefined {
   // What recreates its object takes the name itself: a late write of its Create finds the former object there.
-  if (late === undefined || type !== 'Create' || recreates === true || isLongThere(observation, view)) return undefined;
-  const message = `waiting until ${formatTime(late)}: a write to ${describe(target)} may still be in flight`;
+  const isOver = observation.now > until;
+  if (isOver || type !== 'Create' || recreates === true || isLongThere(observation, view)) return undefined;
+  const message = `waiting until ${formatTime(until)}: a write to ${describe(target)} may still be in flight`;
   return undoLater(observation.status, index, message);
 }
 
@@ -92,7 +86,7 @@ function isLongThere({ now, lateWindow }: Observation, { live }: ItemView): bool
 }
 
 function decideUndo(observation: Observation, view: ItemView, due: Due): Step {
-  const { entry, late } = due;
+  const { entry } = due;
   const trouble = view.live.kind === 'trouble' ? view.live.failure : (view.contentsTrouble ?? view.othersTrouble);
   if (trouble !== undefined) return failedRead(observation, entry, trouble);
   const evidence = evidenceOf(observation, view, due);
@@ -100,12 +94,21 @@ function decideUndo(observation: Observation, view: ItemView, due: Due): Step {
   const verdict = evaluateUndo(evidence);
   const unseen = unseenFor(verdict, observation, view, evidence);
   if (unseen !== undefined) return unseen;
-  // Who fenced it and died has left his mark: that is taken off again.
-  const isMarked = hasManager(evidence.live, [evidence.managers.restore]);
-  const isFenced = (late === undefined || view.item.progress.kind === 'applied') && !isMarked;
-  const safe = isFenced ? verdict : fenced(verdict, view, known);
+  const safe = isFenced(evidence, due) ? verdict : fenced(verdict, view, known, givesUpOn(observation, due));
   const lost = { goneOwners: allLost(view), goneManagers: goneManagers(evidence) };
   return stepForVerdict({ observation, entry: known, ...lost }, safe, observation.now);
+}
+
+/** Whether no write of ours can land any more, that of another fence neither (W6). */
+function isFenced({ live, managers, recorded }: UndoEvidence, { fencedUntil }: Due): boolean {
+  // Who fenced it and died has left his mark: that is taken off again.
+  return (fencedUntil === 0 || recorded) && !hasManager(live, [managers.restore]);
+}
+
+/** The failures of a fence with which the change ends as it would have ended with the fence (W6). */
+function givesUpOn({ now, lateWindow }: Observation, { fencedUntil }: Due): readonly FailureKind[] {
+  if (fencedUntil === 0 || now <= fencedUntil) return [];
+  return now > fencedUntil + lateWindow ? ['refused', 'transient'] : ['refused'];
 }
 
 // What must be seen before it is deleted, or given its owners back.
@@ -143,10 +146,15 @@ function evidenceOf({ status, transaction, now }: Observation, view: ItemView, {
 }
 
 // W5: where the undo itself writes nothing to an object that is there, a write that may still land is made to miss.
-function fenced(verdict: UndoVerdict, { live }: ItemView, { prior }: SnapshotEntry): UndoVerdict {
+function fenced(
+  verdict: UndoVerdict,
+  { live }: ItemView,
+  { prior }: SnapshotEntry,
+  givesUpOn: readonly FailureKind[],
+): UndoVerdict {
   if (verdict.kind !== 'restored' && verdict.kind !== 'conflict') return verdict;
   const isSame = live.kind === 'present' && prior !== undefined && uidOf(live.object) === uidOf(prior);
-  return isSame ? { kind: 'fence', live: live.object, end: verdict } : verdict;
+  return isSame ? { kind: 'fence', live: live.object, end: verdict, givesUpOn } : verdict;
 }
 
 // All had been applied, so it was Committed: the last one ends it.

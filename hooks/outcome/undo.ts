@@ -73,9 +73,21 @@ function isGone(last: Answer): boolean {
   return last.kind === 'ok' && textAt(last.object, 'kind') === 'Status' && textAt(last.object, 'apiVersion') === 'v1';
 }
 
+// Who may not write the object waits until nothing can land any more.
+function afterRefusedFence(step: Extract<Step, { kind: 'compensate' }>, done: Done, { kind }: Failure): Result | undefined {
+  const { verdict, index, entry } = step;
+  if (verdict.kind !== 'fence') return undefined;
+  if (verdict.givesUpOn.includes(kind)) return afterFence(step, verdict.end, done);
+  if (kind !== 'refused') return undefined;
+  const message = `waiting: a write to ${describe(entry.target)} may still be in flight`;
+  return answerWith(undoLater(done.observation.status, index, message));
+}
+
 function afterUndoFailure(step: Extract<Step, { kind: 'compensate' }>, done: Done, failure: Failure): Result {
   const { observation } = done;
   const { index } = step;
+  const fenced = afterRefusedFence(step, done, failure);
+  if (fenced !== undefined) return fenced;
   if (failure.kind === 'transient')
     return answerWith(
       undoOut(observation.status, index, `undoing ${step.entry.type} of ${describe(step.entry.target)}`, failure),
@@ -83,11 +95,6 @@ function afterUndoFailure(step: Extract<Step, { kind: 'compensate' }>, done: Don
   const mayVanish = failure.kind === 'absent' && step.verdict.kind !== 'recreate';
   if (failure.kind === 'stale' || failure.kind === 'exists' || mayVanish)
     return { kind: 'again', carry: refusedOnce(done, index, failure) };
-  // Who may not write the object waits until nothing can land any more.
-  if (step.verdict.kind === 'fence')
-    return answerWith(
-      undoLater(observation.status, index, `waiting: a write to ${describe(step.entry.target)} may still be in flight`),
-    );
   const later = undoneAfter(done, step.entry, failure) ?? triedAgain(done, index, failure);
   if (later !== undefined) return later;
   const detail = describeRefusal(failure, step.entry, observation.transaction);

@@ -233,10 +233,20 @@ check({ kind: 'restore', index: 1 }, rolling, item, [
   ['another process may have one on its way: when that began is stored', byReplica, 'RollingBack: applied announced', stranger()],
   ['it may still land: the undo makes it miss', byReplica, 'compensate fence', stranger(now)],
   ['it may still land: what the undo writes makes it miss', { ...byReplica, live: applied }, 'compensate', stranger(now)],
-  ['it cannot land any more', byReplica, 'RollingBack: applied untouched', stranger(now - minute)],
+  ['it cannot land any more, but the fence of an undo can', byReplica, 'compensate fence', stranger(now - minute)],
+  ['this process knows all of its own writes, and not the fences of others', {}, 'compensate fence', stranger(now)],
   ['one that was replaced may still land', {}, 'compensate fence', replaced(now)],
-  ['one that was replaced cannot land any more', {}, 'RollingBack: applied untouched', replaced(now - minute)],
+  ['one that was replaced cannot land any more, but a fence can', {}, 'compensate fence', replaced(now - minute)],
 ]);
+
+t.test('a fence that fails ends the change once the window is over; one without an answer after another window', async (t) => {
+  const restore = { kind: 'restore', index: 1 } as const;
+  const givesUpAt = (observed: number): unknown =>
+    decide({ ...observation(restore, rolling, { ...item, ...byReplica }), ...stranger(observed) });
+  t.match(givesUpAt(now), { verdict: { kind: 'fence', givesUpOn: [] } });
+  t.match(givesUpAt(now - 40 * second), { verdict: { kind: 'fence', givesUpOn: ['refused'] } });
+  t.match(givesUpAt(now - 10 * minute), { verdict: { kind: 'fence', givesUpOn: ['refused', 'transient'] } });
+});
 
 const creating: StoredSnapshot = { ...stored, entries: stored.entries.map((entry) => ({ ...entry, type: 'Create' })) };
 const made = (creationTimestamp: string): Presence => present({ metadata: { creationTimestamp } });

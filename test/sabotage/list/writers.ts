@@ -1,4 +1,4 @@
-// Who may have written, and what an undo may rely on (W1 to W5, hooks/in-flight/in-flight.ts).
+// Who may have written, and what an undo may rely on (W1 to W6, hooks/in-flight/in-flight.ts).
 import type { Sabotage } from '../sabotage.ts';
 
 const inFlight = 'hooks/in-flight/in-flight.ts';
@@ -114,6 +114,24 @@ export const writers: readonly Sabotage[] = [
       },
     ],
     caughtBy: [decideTests, lateWrites],
+  },
+  {
+    name: 'not-fenced-after-the-window',
+    fault: 'a fence of an undo lands after its Transaction has ended, and its mark stays (W6)',
+    edits: [
+      {
+        file: rollingBack,
+        find: 'fencedUntil: fencedUntil({ status, ownWrites }, lateWindow)',
+        replace: 'fencedUntil: now > until ? 0 : until',
+      },
+    ],
+    caughtBy: [decideTests, lateWrites],
+  },
+  {
+    name: 'withdrawn-unseen',
+    fault: 'a change is taken for never sent although another process may have fenced its target (W6)',
+    edits: [{ file: inFlight, find: ' && fencedUntil(traces, 0) === 0', replace: '' }],
+    caughtBy: ['test/hooks/in-flight.test.ts'],
   },
   {
     name: 'read-after-the-look',

@@ -3,6 +3,7 @@
 import t, { type Test } from 'tap';
 import type { Answer, Cluster } from '../../../hooks/cluster.ts';
 import { type JsonObject, textAt } from '../../../hooks/model/json.ts';
+import { serverTimeResolution } from '../../../hooks/model/timeouts.ts';
 import { must, waitFor } from '../../support/client.ts';
 import { type Engines, openEngines } from '../../support/engine.ts';
 import { type HeldWrite, type SlowAdmission, startSlowAdmission } from '../../support/slow-admission.ts';
@@ -194,6 +195,47 @@ t.test('who fences an object and dies hides no conflict', async (t) => {
   const left = must(await stage.client.get(path));
   t.match(left, { data: { color: 'red', size: 'large' } });
   t.notMatch(JSON.stringify(left), /janus-restore/, 'the mark is not');
+});
+
+t.test('a fence that lands after the window leaves no mark', async (t) => {
+  const stage = await startStage(t, { withoutLoop: true });
+  const timing = { stepDeadline: 2_000, writeTimeout: 8_000 };
+  const engines = await openEngines(t, stage, timing);
+  const admission = await startSlowAdmission(stage, t);
+  await createConfigMaps(stage, ['late-fence']);
+  const paths = [stage.path('configmaps/late-fence')];
+  const before = await portraits(stage.client, paths, true);
+  await stage.transaction('late-fence', [change('Patch', 'late-fence', green)]);
+  const dying = engines.start({
+    wrap: (cluster) => ({
+      ...cluster,
+      send: async (write, isLate) => {
+        if (write.identity.kind === 'serviceAccount') throw new Error('it died');
+        return cluster.send(write, isLate);
+      },
+    }),
+    record: () => undefined,
+  });
+  await stepUntil(dying, 'late-fence', 'Prepared');
+  await dying.call('late-fence');
+  await stage.annotate('late-fence', { 'tx.janus.io/request-rollback': 'yes' });
+  const late: Promise<Answer>[] = [];
+  const held = admission.hold('late-fence');
+  const undoing = engines.start({ wrap: (cluster) => givingUp(cluster, 'late-fence', { held, late }) });
+  const observed = async (): Promise<string | undefined> => {
+    await step(undoing, 'late-fence');
+    return textAt(await stage.read('late-fence'), 'status', 'rollbackObservedAt');
+  };
+  const begin = Date.parse(await waitFor(observed, 'the window to begin'));
+  const end = begin + timing.stepDeadline + timing.writeTimeout + serverTimeResolution;
+  await waitFor(() => Date.now() > end - 3_000, 'the window to be nearly over');
+  await step(undoing, 'late-fence');
+  t.equal(late.length, 1, 'the fence is under way');
+  await waitFor(() => Date.now() > end + 1_000, 'the window to be over');
+  t.match((await stepToEnd(undoing, 'late-fence')).status, { phase: 'RolledBack' });
+  held.release();
+  t.match(await Promise.all(late), [{ kind: 'failed', failure: { kind: 'stale' } }], 'it has missed');
+  t.same(await portraits(stage.client, paths, true), before, 'nothing of ours is left');
 });
 
 t.test('a Create lands after its undo has begun', async (t) => {
