@@ -53,10 +53,7 @@ export type UndoVerdict =
       readonly note?: string;
     }
   | Bridging
-  /**
-   * Nothing is to be restored, but a write of ours may still be in flight: a new version of `live` makes that write miss. `givesUpOn`: the
-   * failures that end it all the same.
-   */
+  /** Nothing is to be restored, but a write of ours may still be in flight: a new version of `live` makes that write miss. */
   | { readonly kind: 'fence'; readonly live: JsonObject; readonly end: Ended; readonly givesUpOn: readonly FailureKind[] }
   | { readonly kind: 'wait'; readonly message: string }
   /** The undo needs to know other Transactions first. */
@@ -143,11 +140,10 @@ function evaluateContent(evidence: UndoEvidence, live: JsonObject): UndoVerdict 
   if (upon !== undefined) return upon;
   if (attributed.kind === 'untouched') return { kind: 'restored' };
   const foreign = attributed.kind === 'foreign' ? attributed.foreign : takenOver(evidence, attributed);
-  const name = describe(entry.target);
   if (foreign.length > 0)
     return conflict(
       'RollbackConflict',
-      `${name} was changed by others in fields that this Transaction changed: ${describeForeign(foreign, evidence)}`,
+      `${describe(entry.target)} was changed by others in fields that this Transaction changed: ${describeForeign(foreign, evidence)}`,
     );
   return restoring(evidence, live, attributed);
 }

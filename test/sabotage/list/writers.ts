@@ -147,8 +147,8 @@ export const writers: readonly Sabotage[] = [
     edits: [
       {
         file: rollingBack,
-        find: "if (late === undefined || type !== 'Create' ||",
-        replace: "if (late === undefined || type !== 'Patch' ||",
+        find: "if (isOver || type !== 'Create' ||",
+        replace: "if (isOver || type !== 'Patch' ||",
       },
     ],
     caughtBy: [decideTests, lateWrites],
