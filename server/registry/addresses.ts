@@ -5,11 +5,21 @@ import { BlockList, isIP } from 'node:net';
 import { invalid, unavailable } from './trouble.ts';
 
 /** Never allowed: among them the metadata services of clouds. */
-const never = blockList(['169.254.0.0/16', '0.0.0.0/8', 'fe80::/10', '::/128', 'fd00:ec2::/32']);
+const never = blockList([
+  ...['169.254.0.0/16', '0.0.0.0/8', '192.0.0.0/24', '168.63.129.16/32'],
+  ...['fe80::/10', '::/128', 'fd00:ec2::/32', '64:ff9b:1::/48'],
+]);
 /** This machine; allowed only if the registry is on it too. */
 const own = blockList(['127.0.0.0/8', '::1/128']);
 /** Allowed only if the registry itself has no other addresses than these, or those of this machine. */
-const inside = blockList(['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '100.64.0.0/10', 'fc00::/7']);
+const inside = blockList([
+  ...['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '100.64.0.0/10', '198.18.0.0/15'],
+  ...['fc00::/7', 'fec0::/10'],
+]);
+
+/** An IPv4 address as an IPv6 one: as its end (NAT64 among them, which IPv6-only clusters use), or after two bytes (6to4). */
+const atEnd = blockList(['::/96', '::ffff:0:0/96', '64:ff9b::/96']);
+const afterTwo = blockList(['2002::/16']);
 
 function blockList(ranges: readonly string[]): BlockList {
   const list = new BlockList();
@@ -21,8 +31,29 @@ function blockList(ranges: readonly string[]): BlockList {
 }
 
 function isAmong(list: BlockList, address: string): boolean {
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1] ?? address;
-  return list.check(mapped, isIP(mapped) === 6 ? 'ipv6' : 'ipv4');
+  const plain = embeddedIn(address) ?? address;
+  return list.check(plain, isIP(plain) === 6 ? 'ipv6' : 'ipv4');
+}
+
+/** The IPv4 address that an IPv6 one stands for. */
+function embeddedIn(address: string): string | undefined {
+  if (isIP(address) !== 6 || ['::', '::1'].includes(address)) return undefined;
+  const groups = groupsOf(address);
+  if (atEnd.check(address, 'ipv6')) return dotted(groups.slice(6));
+  return afterTwo.check(address, 'ipv6') ? dotted(groups.slice(1, 3)) : undefined;
+}
+
+function dotted(groups: readonly number[]): string {
+  return groups.flatMap((group) => [group >> 8, group & 255]).join('.');
+}
+
+/** The eight groups of an IPv6 address. */
+function groupsOf(address: string): readonly number[] {
+  // The parser of addresses has one form for each: without dots and zones.
+  const plain = new URL(`http://[${address.replace(/%.*$/, '')}]`).hostname.slice(1, -1);
+  const [head = [], tail = []] = plain.split('::').map((half) => half.split(':').filter((group) => group !== ''));
+  const all = [...head, ...Array<string>(8 - head.length - tail.length).fill('0'), ...tail];
+  return all.map((group) => Number.parseInt(group, 16));
 }
 
 /** The addresses of a host name, or of an address written literally. */

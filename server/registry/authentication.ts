@@ -1,6 +1,6 @@
 // Credentials for registries: pull secrets as Kubernetes stores them, and the answers to challenges. A secret is sent to its own
 // registry, and to the token service that this registry names; a token is sent to the registry only.
-import { at, isObject, type Json, parseJson, textAt } from '../../hooks/model/json.ts';
+import { at, isObject, type Json, textAt } from '../../hooks/model/json.ts';
 
 interface Login {
   readonly username: string;
@@ -42,7 +42,7 @@ function entriesOf(secret: string): readonly Entry[] {
 
 function parsed(text: string): Json | undefined {
   try {
-    return parseJson(text);
+    return JSON.parse(text) as Json;
   } catch {
     return undefined;
   }

@@ -24,7 +24,8 @@ import { advanced, type Status, timeOf, writeStatus } from '../../hooks/packages
 import { compareWithLive } from '../../hooks/packages/observe/comparison.ts';
 import { readNextChanges } from '../../hooks/packages/observe/establishing.ts';
 import { leftByFormer, leftByTries } from '../../hooks/packages/observe/leftovers.ts';
-import { lookAtHolder } from '../../hooks/packages/observe/standing.ts';
+import { membersOf, mostValues } from '../../hooks/packages/observe/members.ts';
+import { lookAtHolder, stagesOfTry } from '../../hooks/packages/observe/standing.ts';
 import type { Held } from '../../hooks/packages/observe/tree.ts';
 import { createTurns } from '../../hooks/packages/observe/turns.ts';
 import { changedBy } from '../../hooks/packages/outcome/changed.ts';
@@ -248,10 +249,15 @@ t.test('what the tries before made is deleted before another one begins', async 
   t.same(await namesIn({ failures: 0 }), []);
   const ofTries = await leftByTries(looker, ptxOf({ failures: 1, retryTime: timeOf(now - 5_000) }));
   const scene = { ...moment, namespace, lock: freeLock, isHolderThere: true, leftStages: [], leftovers: [], ofTries };
-  t.match(take({ ...scene, ptx: ptxOf({ failures: 1 }) }), {
-    deeds: [{ write: { verb: 'delete', location: { name: 'old' } } }],
-    status: { phase: 'Waiting' },
-  });
+  const cleared = { deeds: [{ write: { verb: 'delete', location: { name: 'old' } } }], status: { phase: 'Waiting' } };
+  t.match(take({ ...scene, ptx: ptxOf({ failures: 1 }) }), cleared);
+  const staged = (age: number): PackageTransaction => ptxOf({ failures: 1, stagedTime: timeOf(now - age) });
+  t.match(
+    take({ ...scene, ptx: staged(15_000) }),
+    { deeds: [{ write: { verb: 'update', location: { name: 'lock' } } }], status: { phase: 'Validating' } },
+    'a late request creates it again: it keeps its name, and the next try begins',
+  );
+  t.match(take({ ...scene, ptx: staged(moment.late + 1_000) }), cleared);
 });
 
 t.test('23: only the holder releases; the next number is beyond its own', async (t) => {
@@ -262,6 +268,18 @@ t.test('23: only the holder releases; the next number is beyond its own', async 
   t.equal(holderOf(after), undefined);
   t.equal(textAt(after, 'metadata', 'annotations', 'pkg.crossplane.io/next-transaction-number'), '5');
   t.strictSame(at(after, 'packages'), freeLock.packages);
+  const nameless = withPath(theirs, ['metadata', 'annotations', 'pkg.crossplane.io/current-transaction'], undefined);
+  const next = take({
+    ptx: ptxOf(),
+    ...moment,
+    namespace,
+    lock: nameless,
+    isHolderThere: false,
+    leftStages: [],
+    leftovers: [],
+    ofTries: [],
+  });
+  t.match(next, { status: { number: 5 }, deeds: [{ write: { verb: 'update' } }] }, 'whoever took its name away left its number');
 });
 
 t.test('6: tries are counted, with growing pauses, and end at the limit', async (t) => {
@@ -498,6 +516,44 @@ t.test('an undo that left something names it', async (t) => {
   });
 });
 
+t.test('the stage that was announced is looked for until it can come no more, whatever is undone before it', async (t) => {
+  const stages = ['s0', 's1', 's2', 's3'].map((name) => ({ name, purpose: 'Objects', digest: 'd' }) as const);
+  const exist = new Map<string, string>();
+  const get = async ({ name }: Location): Promise<Answer> => {
+    const phase = exist.get(name);
+    const failure = { kind: 'absent', code: 404, reason: 'NotFound', message: '', fields: [], definitive: true } as const;
+    return phase === undefined
+      ? { kind: 'failed', failure }
+      : { kind: 'ok', object: { metadata: { name }, status: { phase } }, serverTime: now };
+  };
+  const looker = { reader: { get } as unknown as Reader, namespace, gzip };
+  const next = async (changes: Partial<Status>) => {
+    const ptx = ptxOf({ phase: 'RollingBack', stages, made: 2, committed: 3, ...changes });
+    return rollBack({ ...moment, namespace, ptx, found: await stagesOfTry(looker, ptx) });
+  };
+  for (const name of ['s0', 's1', 's2']) exist.set(name, 'RolledBack');
+  const soon = { settledTime: timeOf(now + 5_000) };
+  t.match(await next(soon), { deeds: [], status: { phase: 'RollingBack' } }, 'it may come');
+  exist.set('s3', 'Committed');
+  t.match(await next(soon), { deeds: [{ write: { location: { name: 's3' } } }] }, 'it has come late');
+  exist.set('s3', 'RolledBack');
+  t.match(await next({}), { status: { phase: 'Releasing' } });
+  exist.delete('s2');
+  t.match((await next({ ...soon, made: 3 })).status, { phase: 'RollingBack' }, 'not before, whatever the end will be');
+  t.match((await next({ made: 3 })).status, { outcome: { reason: 'RollbackIncomplete' } });
+});
+
+t.test('what an incomplete rollback says can be stored', async (t) => {
+  const name = 'n'.repeat(253);
+  const changes = Array.from({ length: 6 }, () => ({ target: { kind: 'CustomResourceDefinition', name } }));
+  const stage = { metadata: { name }, spec: { changes }, status: { phase: 'Failed', items: changes.map(() => left) } };
+  const outcome = { kind: 'Failed', step: 'Installation', reason: 'InstallationFailed', message: 'm'.repeat(8_192) } as const;
+  const { status } = rollBack({ ...moment, namespace, ptx: ptxOf({ phase: 'RollingBack', outcome }), found: [stage] });
+  const { message = '' } = status.outcome ?? {};
+  t.ok(message.length <= 8_192, `${message.length}`);
+  t.match(message, /^mmm.*; the rollback is incomplete: it left CustomResourceDefinition n/);
+});
+
 t.test('a stage that somebody deleted before it was rolled back is named', async (t) => {
   const stages = [
     { name: 'a', purpose: 'Packages', digest: '' },
@@ -703,6 +759,64 @@ t.test('an object whose controller is another one is not taken; revisions of the
   for (const name of ['new', 'old', 'oldest']) t.equal(await made(crd(name, `uid-${name}`)), 'made', name);
   t.match(await made(crd('other', 'uid-other')), /x: expected nobody .*found "ProviderRevision" "other"/);
   t.match(await made(crd('old', 'uid-z', 'Widget')), /found "Widget" "old"/);
+});
+
+t.test('a package object that is of another source, or another one, since it was validated is not replaced', async (t) => {
+  const source = 'registry.example.org/acme/root';
+  const of = {
+    kind: 'Provider',
+    name: 'root',
+    source,
+    package: `${source}:v1.0.0`,
+    digest: 'd',
+    revision: 'root-1',
+    isRoot: true,
+  };
+  const [content] = packedContents([of], 1, gzip);
+  if (content === undefined) throw new Error(String('no contents'));
+  const made = async (live: JsonObject | undefined, uid?: string): Promise<string> => {
+    const get = async ({ resource }: Location): Promise<Answer> => {
+      const failure = { kind: 'absent', code: 404, reason: 'NotFound', message: '', fields: [], definitive: true } as const;
+      const found = resource.kind === 'ConfigMap' ? { ...content } : live;
+      return found === undefined ? { kind: 'failed', failure } : { kind: 'ok', object: found, serverTime: now };
+    };
+    const ptx = ptxOf();
+    const wanted = { ...(ptx.wanted as Wanted), ...(uid === undefined ? {} : { uid }) };
+    const stage = { name: 's', purpose: 'Packages', digest: content.digest } as const;
+    const looker = { reader: { get } as unknown as Reader, namespace, gzip };
+    const next = await readNextChanges({ looker, ptx, wanted }, stage);
+    return next.kind === 'lost' ? next.message : 'made';
+  };
+  const live = (from: string, uid = 'uid-1'): JsonObject => ({
+    metadata: { name: 'root', uid },
+    spec: { package: `${from}:v0.9.0` },
+  });
+  t.equal(await made(undefined), 'made');
+  t.equal(await made(live(source)), 'made');
+  t.equal(await made(live(source), 'uid-1'), 'made');
+  t.match(
+    await made(live('other.example.org/else/root')),
+    /expected a package of .*acme\/root, found one of other\.example\.org/,
+  );
+  t.match(await made(live(source, 'uid-2'), 'uid-1'), /Provider root: expected uid uid-1, found uid-2, since it was validated/);
+  t.match(await made(undefined, 'uid-1'), /found no such object/);
+});
+
+t.test('what a package holds has room in memory, or the package is refused', async (t) => {
+  const bomb = { apiVersion: 'v1', kind: 'X', items: Array.from({ length: 100_000 }, () => ({})) };
+  const registryOf = (count: number): Registry =>
+    ({
+      read: async (_source: string, _digest: string, take: (object: JsonObject) => void) => {
+        for (let index = 0; index < count; index += 1) take(bomb);
+        return { kind: 'ok' };
+      },
+    }) as unknown as Registry;
+  t.match(await membersOf('s', 'd', registryOf(14)), { members: { length: 14 } });
+  const refused = { kind: 'failed', failure: { kind: 'invalid', message: /^s@d: expected at most 1500000 values/ } };
+  t.match(await membersOf('s', 'd', registryOf(16)), refused);
+  const room = { left: mostValues };
+  await membersOf('s', 'd', registryOf(14), room);
+  t.match(await membersOf('s', 'd', registryOf(2), room), refused, 'of a tree together');
 });
 
 t.test('a ManagedResourceDefinition that is Active stays so in its stage: its state is no metadata', async (t) => {

@@ -50,8 +50,7 @@ const mostDeletes = 100;
 
 export function clean({ ptx, now, late, namespace, leftovers, history }: Cleaning): Move {
   const { status } = ptx;
-  const staged = status.stagedTime === undefined ? 0 : millisecondsOf(status.stagedTime) + late;
-  const settled = Math.max(staged, millisecondsOf(status.settledTime));
+  const settled = settledTimeOf({ ptx, late });
   if (settled > now) return staying(status, 'a request of this try may be late', (settled - now) / 1000);
   // Whether former ones can be deleted is no matter of this one.
   const ofHistory = deletions(history, namespace).map((deed) => ({ ...deed, mayBeRefused: true as const }));
@@ -63,6 +62,12 @@ export function clean({ ptx, now, late, namespace, leftovers, history }: Cleanin
   const end = advanced(status, { phase: isDone ? 'Succeeded' : 'Failed', completionTime: timeOf(now), ...settledNow });
   const finalized = ptx.isDeleting ? { finalized: true } : {};
   return { because: 'nothing is left to do', deeds, status: end, wait: 0, ...finalized };
+}
+
+/** In ms: until then a request that creates a stage, or a content, may be late, and what has its name keeps it from landing. */
+export function settledTimeOf({ ptx: { status }, late }: { readonly ptx: PackageTransaction; readonly late: number }): number {
+  const staged = status.stagedTime === undefined ? 0 : millisecondsOf(status.stagedTime) + late;
+  return Math.max(staged, millisecondsOf(status.settledTime));
 }
 
 /** Of those that nobody deletes already, the first ones. */

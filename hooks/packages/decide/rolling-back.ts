@@ -1,6 +1,7 @@
 // A try that failed after something was made: its stages are rolled back, the last one first.
 import { decodeItem, isNotRestored } from '../../model/item.ts';
 import { at, isList, type JsonObject, textAt } from '../../model/json.ts';
+import { cut } from '../../model/words.ts';
 import type { PackageTransaction } from '../model/package-transaction.ts';
 import { advanced, millisecondsOf, type Stage, type Status } from '../model/status.ts';
 import type { Moment } from './ends.ts';
@@ -20,12 +21,12 @@ export function rollBack(scene: RollingBack): Move {
   const { status } = ptx;
   const undone = undoLast({ ...scene, ptx }, found);
   if (undone.kind === 'move') return undone.move;
+  const settled = millisecondsOf(status.settledTime);
+  if (settled > now) return staying(status, 'a request that made a stage may be late', (settled - now) / 1000);
   if (undone.kind === 'failed') return going(left(scene, ptx, undone.stage), 'a stage could not be undone');
   if (undone.kind === 'refused') return going(unbegun(scene, ptx, undone.stage), 'a stage does not begin its rollback');
   const lost = status.stages.slice(0, status.made).find(({ name }) => stageOf(scene, name) === undefined);
   if (lost !== undefined) return going(gone(ptx, lost.name), 'a stage was deleted before it was rolled back');
-  const settled = millisecondsOf(status.settledTime);
-  if (settled > now) return staying(status, 'a request that made a stage may be late', (settled - now) / 1000);
   return going(advanced(status, { phase: 'Releasing' }), 'everything is rolled back');
 }
 
@@ -80,10 +81,14 @@ function gone(ptx: PackageTransaction, name: string): Status {
 }
 
 function incomplete({ status }: PackageTransaction, what: string, step: 'Rollback' | 'Installation' = 'Rollback'): Status {
-  const message = `${status.outcome?.message ?? ''}; the rollback is incomplete: ${what}`;
+  const rest = `; the rollback is incomplete: ${what}`;
+  const message = `${cut(status.outcome?.message ?? '', longestOutcome - rest.length)}${rest}`;
   const outcome = { kind: 'Failed', step, reason: 'RollbackIncomplete', message, isFinal: true } as const;
   return advanced(status, { phase: 'Releasing', outcome });
 }
+
+/** In characters: what the CRD stores of a message. */
+const longestOutcome = 8_192;
 
 const mostNamed = 5;
 

@@ -2,12 +2,12 @@
 import { type JsonObject, textAt } from '../../model/json.ts';
 import { faultOf } from '../due.ts';
 import { digestOf } from '../model/digest.ts';
-import { type Holder, holderOf, nextNumberOf, numberFault } from '../model/holder.ts';
+import { type Holder, holderOf, nextNumberOf, numberFault, released } from '../model/holder.ts';
 import type { PackageTransaction } from '../model/package-transaction.ts';
 import { advanced, millisecondsOf, timeOf } from '../model/status.ts';
 import { createLock, releaseLock, takeLock } from '../plan/lock.ts';
 
-import { deletions, type Leftover } from './ending.ts';
+import { deletions, type Leftover, settledTimeOf } from './ending.ts';
 import type { Moment } from './ends.ts';
 import { type Deed, type Move, type Note, safetyWait, staying } from './move.ts';
 import { requestRollback, undoLast } from './undo.ts';
@@ -59,10 +59,8 @@ export function take(scene: Waiting): Move {
   const { ptx, lock, namespace } = scene;
   const holder = lock === undefined ? undefined : holderOf(lock);
   if (ptx.isDeleting) return leave(scene);
-  if (scene.ofTries.length > 0) {
-    const deeds = deletions(scene.ofTries, namespace);
-    return { because: 'stages and contents of the try before are deleted', deeds, status: ptx.status, wait: 1 };
-  }
+  const cleared = clearedTries(scene);
+  if (cleared !== undefined) return cleared;
   if (lock === undefined)
     return {
       because: 'there is no Lock yet',
@@ -78,6 +76,17 @@ export function take(scene: Waiting): Move {
   return scene.isHolderThere ? behind(scene, holder) : takeOver(scene, lock, holder);
 }
 
+/**
+ * A stage of the try before keeps its name from a late request that creates it. The next try needs other names, so it does not wait for
+ * such a request.
+ */
+function clearedTries(scene: Waiting): Move | undefined {
+  const { ptx, ofTries, namespace, now } = scene;
+  if (ofTries.length === 0 || settledTimeOf(scene) > now) return undefined;
+  const deeds = deletions(ofTries, namespace);
+  return { because: 'stages and contents of the try before are deleted', deeds, status: ptx.status, wait: 1 };
+}
+
 function leave({ ptx, lock, namespace }: Waiting): Move {
   const deeds = releaseOwn(ptx, lock, namespace);
   // Contents of earlier tries go first.
@@ -87,7 +96,7 @@ function leave({ ptx, lock, namespace }: Waiting): Move {
 
 function taking(scene: Waiting, lock: JsonObject, because: string): Move {
   const { ptx, namespace } = scene;
-  return { ...begun(scene, lock, nextNumberOf(lock), because), deeds: [{ write: takeLock(lock, ptx, namespace) }] };
+  return { ...begun(scene, lock, nextNumberOf(released(lock)), because), deeds: [{ write: takeLock(lock, ptx, namespace) }] };
 }
 
 function begun({ ptx, now }: Waiting, _lock: JsonObject, number: number, because: string): Move {
@@ -139,7 +148,8 @@ function takeOver(scene: Waiting, lock: JsonObject, holder: Holder): Move {
     return staying(ptx.status, 'a request of the former holder may be late', (settled - now) / 1000, noteOn(holder));
   const undoing = holder.hasWritten ? undefined : undoingOf(scene, holder);
   if (undoing !== undefined) return undoing;
-  return scene.leftovers.length > 0 ? clearing(scene, holder) : takingFrom(scene, lock, holder);
+  if (scene.leftovers.length > 0) return clearing(scene, holder);
+  return taking(scene, lock, 'the former holder of the Lock is gone, and nothing of it is left');
 }
 
 function noteOn({ name }: Holder): Note {
@@ -163,10 +173,4 @@ function undoingOf(scene: Waiting, holder: Holder): Move | undefined {
 function clearing({ ptx, leftovers, namespace }: Waiting, holder: Holder): Move {
   const because = 'stages and contents of the former holder are deleted';
   return { because, deeds: deletions(leftovers, namespace), status: ptx.status, wait: 1, note: noteOn(holder) };
-}
-
-function takingFrom(scene: Waiting, lock: JsonObject, holder: Holder): Move {
-  const free = taking(scene, lock, 'the former holder of the Lock is gone, and nothing of it is left');
-  const number = scene.ptx.status.number ?? Math.max(nextNumberOf(lock), holder.number + 1);
-  return { ...free, status: { ...free.status, number } };
 }

@@ -82,7 +82,8 @@ export function fenced(lock: JsonObject, moment: string): JsonObject {
 
 /** The next number is beyond the holder's. */
 export function released(lock: JsonObject): JsonObject {
-  const next = Math.max(nextNumberOf(lock), (holderOf(lock)?.number ?? 0) + 1);
+  // Also where somebody took only the holder's name away: it keeps its number.
+  const next = Math.max(nextNumberOf(lock), count(annotationOf(lock, 'number'), 0) + 1);
   const free = (['name', 'uid', 'number', 'written', 'gaveUp'] as const).reduce<JsonObject>(
     (object, key) => withAnnotation(object, key, undefined),
     lock,

@@ -1,6 +1,7 @@
 // The changes of the next stage, against the cluster as it is now: the stages before it are Committed, so every owner has its uid.
 import { type JsonObject, textAt } from '../../model/json.ts';
 import { controllerOf } from '../checks/conflicts.ts';
+import { takenName } from '../checks/names.ts';
 import type { NextChanges } from '../decide/installing.ts';
 import { nameInRevision, packageLabel } from '../model/names.ts';
 import { quoted } from '../model/package.ts';
@@ -52,8 +53,17 @@ type Establish = (scene: Scene, item: JsonObject) => Promise<readonly JsonObject
 const establishPackage: Establish = async ({ looker, ptx, wanted }, item) => {
   const one = item as unknown as ChangedPackage;
   const live = await find(looker, { resource: packagesOfKind(one.kind), name: one.name });
-  return [packageChange(one, wanted, live, ptx)];
+  return otherSince(one, wanted, live) ?? [packageChange(one, wanted, live, ptx)];
 };
+
+/** What has the name of a package since it was validated, in words. */
+function otherSince(one: ChangedPackage, wanted: Wanted, live: JsonObject | undefined): string | undefined {
+  const [taken] = takenName(one, textAt(live, 'spec', 'package'));
+  if (taken !== undefined) return taken.message;
+  const uid = textAt(live, 'metadata', 'uid');
+  if (!one.isRoot || wanted.uid === undefined || uid === wanted.uid) return undefined;
+  return `${one.kind} ${one.name}: expected uid ${wanted.uid}, found ${uid ?? 'no such object'}, since it was validated`;
+}
 
 const establishRevision: Establish = async ({ looker, ptx }, item) => {
   const one = item as unknown as ChangedPackage;

@@ -4,22 +4,44 @@ import type { Resource } from '../../cluster.ts';
 import { type JsonObject, textAt } from '../../model/json.ts';
 import { packageLabel } from '../model/names.ts';
 import { isMeta, type PackageKind } from '../model/package.ts';
+import { valuesIn } from '../plan/contents.ts';
 import { definitions, revisionsOfKind } from '../plan/resources.ts';
 import type { Registry, RegistryFailed } from '../registry.ts';
 import { findMetadata, type Looker, served } from './reading.ts';
 
-/** Without the meta; CustomResourceDefinitions first, since others may need them. */
+/** How many more values may be in memory at once. */
+export interface Room {
+  left: number;
+}
+
+/** A value takes some 60 bytes, besides its text, of the 320 MiB that `npm start` allows. */
+export const mostValues = 1_500_000;
+
+/**
+ * Without the meta; CustomResourceDefinitions first, since others may need them. What has no room is no package that can be installed:
+ * a few kB, packed, can hold more than the memory of the hook.
+ */
 export async function membersOf(
   source: string,
   digest: string,
   registry: Registry,
+  room: Room = { left: mostValues },
 ): Promise<{ readonly meta: JsonObject | undefined; readonly members: readonly JsonObject[] } | RegistryFailed> {
   const objects: JsonObject[] = [];
-  const answer = await registry.read(source, digest, (object) => objects.push(object));
+  const answer = await registry.read(source, digest, (object) => {
+    room.left -= valuesIn(object);
+    if (room.left >= 0) objects.push(object);
+  });
   if (answer.kind === 'failed') return answer;
+  if (room.left < 0) return tooLarge(`${source}@${digest}`);
   const all = objects.filter((object) => !isMeta(object));
   const isFirst = (object: JsonObject): boolean => textAt(object, 'kind') === definitions.kind;
   return { meta: objects.find(isMeta), members: [...all.filter(isFirst), ...all.filter((object) => !isFirst(object))] };
+}
+
+function tooLarge(which: string): RegistryFailed {
+  const message = `${which}: expected at most ${mostValues} values in all objects of a tree, found more`;
+  return { kind: 'failed', failure: { kind: 'invalid', message } };
 }
 
 /** The name of the package of a revision: its label, since its own name is cut. Undefined if it does not exist, or has none. */

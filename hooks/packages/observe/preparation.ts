@@ -8,7 +8,7 @@ import type { ChangedPackage, Member } from '../plan/changes.ts';
 import { configMaps, familyLabel, uidLabel } from '../plan/resources.ts';
 import { type Part, stagesOf } from '../plan/stages.ts';
 import type { Registry, RegistryFailed } from '../registry.ts';
-import { membersOf } from './members.ts';
+import { membersOf, mostValues } from './members.ts';
 import { type Looker, list } from './reading.ts';
 
 interface PreparationScene {
@@ -26,8 +26,9 @@ export async function readPreparation(scene: PreparationScene): Promise<Preparat
   const changed = changedPackages(wanted, entries, ptx.status.proposed ?? []);
   const packages: ChangedPackage[] = [];
   const members: Member[] = [];
+  const room = { left: mostValues };
   for (const one of changed) {
-    const read = await membersOf(one.source, one.digest, scene.registry);
+    const read = await membersOf(one.source, one.digest, scene.registry, room);
     if ('kind' in read) return unread(scene, read);
     const family = textAt(read.meta, 'metadata', 'labels', familyLabel);
     packages.push({ ...one, ...(family === undefined ? {} : { family }) });

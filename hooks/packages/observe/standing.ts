@@ -22,7 +22,9 @@ export async function stagesMadeBy(looker: Looker, uid: string): Promise<readonl
 /** Those of its stages that belong to the try under way, the last one first. */
 export async function stagesOfTry(looker: Looker, { status }: PackageTransaction): Promise<readonly JsonObject[]> {
   const found: JsonObject[] = [];
-  for (const { name } of status.stages.slice(0, status.made + 1).reverse()) {
+  // `made` falls as stages are undone. The one that was announced may come late.
+  const most = Math.max(status.made, status.committed) + 1;
+  for (const { name } of status.stages.slice(0, most).reverse()) {
     const stage = await find(looker, { resource: stages, namespace: looker.namespace, name });
     if (stage !== undefined) found.push(stage);
   }

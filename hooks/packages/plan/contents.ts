@@ -47,7 +47,8 @@ function packedOf(item: JsonObject, gzip: Gzip): Packed {
   return { text, packed: gzip.pack(text), values: valuesIn(item) };
 }
 
-function valuesIn(value: Json): number {
+/** With all that it holds. */
+export function valuesIn(value: Json): number {
   if (typeof value !== 'object' || value === null) return 1;
   return Object.values(value).reduce<number>((sum, one) => sum + valuesIn(one as Json), 1);
 }

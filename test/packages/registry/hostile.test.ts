@@ -416,12 +416,13 @@ t.test('the cache: spoilt, crowded, left behind, shared', async (t) => {
 
 t.test('where a registry may lead', async (t) => {
   const admitted = (address: string, registry: string) => () => admittedAddress('host', [address], [registry]);
-  for (const address of ['10.0.0.1', '192.168.1.1', '172.16.0.1', 'fc00::1', '::ffff:10.0.0.1']) {
+  const embedded = ['::ffff:10.0.0.1', '::10.0.0.1', '64:ff9b::a00:1', '2002:a00:1::'];
+  for (const address of ['10.0.0.1', '192.168.1.1', '172.16.0.1', '198.18.0.1', 'fc00::1', 'fec0::1', ...embedded]) {
     t.throws(admitted(address, '203.0.113.1'), /internal address/, `${address} from outside`);
     t.equal(admitted(address, '10.9.9.9')(), address, `${address} from inside`);
     t.equal(admitted(address, '127.0.0.1')(), address, `${address} from this machine`);
   }
-  for (const address of ['127.0.0.1', '127.9.9.9', '::1', '::ffff:127.0.0.1', '::ffff:7f00:1']) {
+  for (const address of ['127.0.0.1', '127.9.9.9', '::1', '::ffff:127.0.0.1', '::ffff:7f00:1', '::7f00:1', '64:ff9b::7f00:1']) {
     t.throws(admitted(address, '203.0.113.1'), /internal address/, `${address} from outside`);
     t.throws(admitted(address, '10.9.9.9'), /internal address/, `${address} from inside`);
     t.equal(admitted(address, '::1')(), address, `${address} from this machine`);
@@ -430,9 +431,18 @@ t.test('where a registry may lead', async (t) => {
   t.throws(() => admittedAddress('host', ['10.0.0.1'], both), /internal address/, 'a registry with an address outside too');
   t.throws(() => admittedAddress('host', both, ['203.0.113.1']), /internal address/, 'a host with an address inside too');
   t.throws(() => admittedAddress('host', ['10.0.0.1'], []), /internal address/, 'a registry with no address');
-  for (const address of ['169.254.169.254', '0.0.0.0', 'fe80::1', '::', '::ffff:169.254.169.254'])
+  const metadata = [
+    '169.254.169.254',
+    '192.0.0.192',
+    '168.63.129.16',
+    '::ffff:169.254.169.254',
+    '64:ff9b::a9fe:a9fe',
+    '2002:a9fe:a9fe::1',
+  ];
+  for (const address of ['0.0.0.0', 'fe80::1', 'fe80::1%eth0', '::', '64:ff9b:1::1', ...metadata])
     t.throws(admitted(address, '127.0.0.1'), /internal address/, address);
-  t.equal(admitted('198.51.100.7', '203.0.113.1')(), '198.51.100.7');
+  for (const address of ['198.51.100.7', '64:ff9b::c633:6407', '2001:db8::7'])
+    t.equal(admitted(address, '203.0.113.1')(), address, `${address} is everybody's`);
   const plain = ['localhost:5000', '127.0.0.1:5000', '[::1]:5000'];
   t.same(
     plain.map(schemeOf),

@@ -18,8 +18,8 @@ export const packageTransactions: readonly Sabotage[] = [
   }),
   entry('ptx-number-twice', 'the number of a holder is given again', {
     file: hook('model/holder'),
-    find: '(holderOf(lock)?.number ?? 0) + 1',
-    replace: '(holderOf(lock)?.number ?? 0) + 0',
+    find: "count(annotationOf(lock, 'number'), 0) + 1",
+    replace: "count(annotationOf(lock, 'number'), 0) + 0",
   }),
   entry('ptx-takeover-at-once', 'the Lock of a holder that is gone is taken while its requests may be late', {
     file: hook('decide/waiting'),
@@ -43,8 +43,8 @@ export const packageTransactions: readonly Sabotage[] = [
   }),
   entry('ptx-takeover-litter', 'stages and contents of a holder that is gone stay for ever', {
     file: hook('decide/waiting'),
-    find: 'scene.leftovers.length > 0 ?',
-    replace: 'scene.leftovers.length < 0 ?',
+    find: 'if (scene.leftovers.length > 0) return',
+    replace: 'if (scene.leftovers.length < 0) return',
   }),
   entry('ptx-source-under-one-digest', 'a stage names all of its contents by one digest', {
     file: hook('plan/contents'),
@@ -258,6 +258,60 @@ export const packageTransactions: readonly Sabotage[] = [
     edits: [
       { file: 'hooks/packages/sync.ts', find: 'if (ptx.isKnown) return act(', replace: 'if (ptx.uid !== undefined) return act(' },
     ],
+    caughtBy: ['test/packages/decide.test.ts'],
+  },
+  {
+    name: 'package-retry-deletes-early',
+    fault: 'a retry deletes a stage of which a late request creates another one',
+    edits: [
+      {
+        file: 'hooks/packages/decide/waiting.ts',
+        find: 'if (ofTries.length === 0 || settledTimeOf(scene) > now) return undefined;',
+        replace: 'if (ofTries.length === 0) return undefined;',
+      },
+    ],
+    caughtBy: ['test/packages/decide.test.ts'],
+  },
+  {
+    name: 'package-late-stage-forgotten',
+    fault: 'the rollback does not look for the stage that was announced, once an earlier one is undone',
+    edits: [
+      {
+        file: 'hooks/packages/observe/standing.ts',
+        find: 'const most = Math.max(status.made, status.committed) + 1;',
+        replace: 'const most = status.made + 1;',
+      },
+    ],
+    caughtBy: ['test/packages/decide.test.ts'],
+  },
+  {
+    name: 'package-object-replaced',
+    fault: 'a package object of another source, created after the validation, is replaced',
+    edits: [
+      {
+        file: 'hooks/packages/observe/establishing.ts',
+        find: 'if (taken !== undefined) return taken.message;',
+        replace: 'if (taken === undefined && live === null) return taken;',
+      },
+    ],
+    caughtBy: ['test/packages/decide.test.ts'],
+  },
+  {
+    name: 'package-number-twice',
+    fault: 'the number of a holder whose name somebody took away is given again',
+    edits: [
+      {
+        file: 'hooks/packages/model/holder.ts',
+        find: "const next = Math.max(nextNumberOf(lock), count(annotationOf(lock, 'number'), 0) + 1);",
+        replace: 'const next = Math.max(nextNumberOf(lock), (holderOf(lock)?.number ?? 0) + 1);',
+      },
+    ],
+    caughtBy: ['test/packages/decide.test.ts'],
+  },
+  {
+    name: 'package-without-room',
+    fault: 'a package of a few kB fills the memory of the hook',
+    edits: [{ file: 'hooks/packages/observe/members.ts', find: 'room.left -= valuesIn(object);', replace: 'room.left -= 1;' }],
     caughtBy: ['test/packages/decide.test.ts'],
   },
   {

@@ -67,11 +67,11 @@ export const writers: readonly Sabotage[] = [
     edits: [
       {
         file: inFlight,
-        find: 'unsettledAt(traces) === undefined && isRecorded(traces.status, traces.ownWrites)',
-        replace: 'unsettledAt(traces) === undefined',
+        find: 'fencedUntil(traces, 0) === 0 && isRecorded(traces.status, traces.ownWrites)',
+        replace: 'fencedUntil(traces, 0) === 0',
       },
     ],
-    caughtBy: ['test/scenarios/calls/lost-replies.test.ts'],
+    caughtBy: ['test/hooks/in-flight.test.ts', 'test/scenarios/calls/lost-replies.test.ts'],
   },
   {
     name: 'replaced-writer-forgotten',
@@ -79,11 +79,11 @@ export const writers: readonly Sabotage[] = [
     edits: [
       {
         file: inFlight,
-        find: 'const since = Math.max(settled ? 0 : (observed ?? 0), unsettledAt(traces) ?? 0);',
-        replace: 'const since = settled ? 0 : (observed ?? 0);',
+        find: 'return endOf(Math.max(settled ? 0 : (observed ?? 0), unsettledAt(traces) ?? 0), lateWindow);',
+        replace: 'return endOf(settled ? 0 : (observed ?? 0), lateWindow);',
       },
     ],
-    caughtBy: [decideTests],
+    caughtBy: ['test/hooks/in-flight.test.ts'],
   },
   {
     name: 'nobody-spoken-for',
@@ -109,8 +109,8 @@ export const writers: readonly Sabotage[] = [
     edits: [
       {
         file: rollingBack,
-        find: 'const safe = isFenced ? verdict : fenced(verdict, view, known);',
-        replace: 'const safe = isFenced ? verdict : (fenced(verdict, view, known), verdict);',
+        find: 'const safe = isFenced(evidence, due) ? verdict : fenced(',
+        replace: 'const safe = isFenced(evidence, due) || evidence !== undefined ? verdict : fenced(',
       },
     ],
     caughtBy: [decideTests, lateWrites],
@@ -130,7 +130,13 @@ export const writers: readonly Sabotage[] = [
   {
     name: 'withdrawn-unseen',
     fault: 'a change is taken for never sent although another process may have fenced its target (W6)',
-    edits: [{ file: inFlight, find: ' && fencedUntil(traces, 0) === 0', replace: '' }],
+    edits: [
+      {
+        file: inFlight,
+        find: 'isSettled(traces) && fencedUntil(traces, 0) === 0 &&',
+        replace: 'isSettled(traces) && unsettledAt(traces) === undefined &&',
+      },
+    ],
     caughtBy: ['test/hooks/in-flight.test.ts'],
   },
   {
