@@ -8,7 +8,9 @@ import { mayFollow, phases } from '../hooks/model/phase.ts';
 import { defaultTimeouts, formatDuration } from '../hooks/model/timeouts.ts';
 import { annotations } from '../hooks/model/transaction.ts';
 import { conditionTypes } from '../hooks/outcome/conditions.ts';
+import { planOf } from '../scripts/matrix/table.ts';
 import { apiServerOf, readConfig } from '../server/config.ts';
+import { patchOf } from './controlplane/versions.ts';
 
 const root = join(import.meta.dirname, '..');
 const read = (...path: readonly string[]): string => readFileSync(join(root, ...path), 'utf8');
@@ -168,11 +170,18 @@ t.test('the drawing holds every folder of the engine and of the server', async (
   }
 });
 
-t.test('the versions that it was tried with', async (t) => {
-  const versions = Object.fromEntries(rowsOf('Tried with').map(([what, version]) => [what, version?.split(/[ (]/)[0]]));
-  const [, kubernetes] = /k8s\.io\/kubernetes v(\S+)/.exec(read('test', 'controlplane', 'go.mod')) ?? [];
+t.test('the versions that it was measured on are those of the suite and of npm run matrix', async (t) => {
+  const text = section('Measured on');
   const [, metacontroller] = /ref=v(\S+)/.exec(read('examples', 'install', 'kustomization.yaml')) ?? [];
-  t.same(versions, { Kubernetes: kubernetes, Metacontroller: metacontroller, Node: manifest.devDependencies.node });
+  for (const version of [
+    `Kubernetes ${patchOf()} `,
+    `Node ${manifest.devDependencies.node} `,
+    `Metacontroller ${metacontroller}.`,
+  ])
+    t.ok(text.includes(version), version);
+  const rows = rowsOf('Measured on');
+  t.same(rows.map(([version]) => version).toSorted(), planOf([]).versions.map(patchOf).toSorted());
+  for (const [version = '', passed, failed] of rows) t.ok(Number(passed) > 1_000 && /^\d+$/.test(failed ?? ''), version);
 });
 
 t.test('every example of the hook is in the table of its README', async (t) => {

@@ -18,6 +18,9 @@ const volume = { apiVersion: 'v1', kind: 'PersistentVolume' };
 const subsets = [{ addresses: [{ ip: '192.0.2.7' }], ports: [{ port: 80 }] }];
 const ports = { spec: { ports: [{ port: 80 }] } };
 
+/** The garbage collector learns of every kind that other tests create; on a busy machine that takes minutes. */
+const collected = { timeoutMs: 300_000 };
+
 interface Hung {
   /** Path of what was made here. */
   readonly where: string;
@@ -60,7 +63,7 @@ t.test('what is hung on it', async (t) => {
     await commit(stage, 'controlled', [change('Create', 'controlled', { data: { a: 'b' } })]);
     const made = await hangOn(stage, 'made', must(await client.get(path('configmaps/controlled'))), { controller: true });
     await undoAll(stage, 'controlled');
-    await waitFor(async () => !(await isThere(stage, made)), 'what was made of it to go with it');
+    await waitFor(async () => !(await isThere(stage, made)), 'what was made of it to go with it', collected);
     t.ok(true);
   });
 
@@ -78,7 +81,7 @@ t.test('what is hung on it', async (t) => {
       named: /objects of others would be deleted with it: ConfigMap on-replicas$/,
     });
     const set = path(`apps/v1/replicasets/${textAt(replicas, 'metadata', 'name')}`);
-    await waitFor(async () => !(await isThere(stage, set)), 'the ReplicaSet to go');
+    await waitFor(async () => !(await isThere(stage, set)), 'the ReplicaSet to go', collected);
   });
 
   await t.test('as its token', async (t) => {
