@@ -10,7 +10,7 @@ import type { Registry, RegistryFailed } from '../registry.ts';
 import { findMetadata, type Looker, served } from './reading.ts';
 
 /** How many more values may be in memory at once. */
-export interface Room {
+interface Room {
   left: number;
 }
 
