@@ -1,7 +1,7 @@
 // The documents that name the version of Node, written after package.json: npm run generate. The Dockerfile is renewed by Dependabot, with
 // its digest; CONTRIBUTING.md says what follows.
 const places: Readonly<Record<string, readonly [place: RegExp, parts: number]>> = {
-  'README.md': [/(?<=^\| Node +\| )\d+(\.\d+)*/m, 3],
+  'README.md': [/(?<=^`npm test`: .* Node )\d+(\.\d+)*/m, 3],
   'docs/upgrade.md': [/(?<=^\| Node .*\| )\d+(\.\d+)*(?= +\|$)/m, 2],
   'docs/releasing.md': [/(?<=imagetools inspect node:)\d+(\.\d+)*/m, 3],
 };
