@@ -4,7 +4,8 @@
 // `--budget 0` each call of the hook handles one target instead of a window. S19 and S20 run real processes, which are killed,
 // stopped and restarted: `--scenario S20:freeze`; with `--against DIR` (another checkout, set up by npm ci) every second process of
 // S20:turns and S20:replicas runs that one's engine. `--packages` tries package transactions instead, and prints tried and survived for each
-// boundary: `--story update`, `--hooks 2`, `--every`, `--seed`, `--replay 'ID as it was printed'`.
+// boundary; each of `--jobs` cases at once has a control plane of its own: `--story update`, `--hooks 2`, `--every`, `--seed`,
+// `--replay 'ID as it was printed'`.
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { campaign, type Failure } from '../test/faults/campaign.ts';

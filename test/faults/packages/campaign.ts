@@ -39,14 +39,15 @@ export async function packageCampaign(t: Teardown, options: CampaignOptions): Pr
   const freeName = nameGiver();
   const chosen: Case[] = [];
   for (const story of options.stories) chosen.push(...casesOf(story, await actsOf(first, story, freeName())));
-  const queue = selected(chosen, options).values();
+  const cases = selected(chosen, options);
+  const queue = cases.values();
   const work = async (site: Site): Promise<void> => {
     for (const one of queue) {
       if (options.isOver()) return;
       await tried(site, { ...one, name: freeName() }, tallies, options);
     }
   };
-  const others = Array.from({ length: options.atOnce - 1 }, async () => work(await open()));
+  const others = Array.from({ length: Math.min(options.atOnce, cases.length) - 1 }, async () => work(await open()));
   await Promise.all([work(first), ...others]);
   return tallies;
 }
