@@ -69,11 +69,17 @@ function reading(scene: Validating): Move {
   return going(ended(ptx.status, { kind: 'Failed', step: 'Validation', reason: 'Unavailable', message }, scene), message);
 }
 
+const reasons = {
+  denied: 'FetchDenied',
+  absent: 'Unavailable',
+  invalid: 'InvalidPackage',
+  unavailable: 'Unavailable',
+} as const satisfies Record<RegistryFailure['kind'], string>;
+
 /** What a registry does not give, as the end of a try. */
 export function unread({ kind, message, retryAfterSeconds }: RegistryFailure): Outcome {
-  const reason = kind === 'denied' ? 'FetchDenied' : 'Unavailable';
   const after = retryAfterSeconds === undefined ? {} : { retryAfterSeconds };
-  return { kind: 'Failed', step: 'Validation', reason, message: cut(message, longestMessage), ...after };
+  return { kind: 'Failed', step: 'Validation', reason: reasons[kind], message: cut(message, longestMessage), ...after };
 }
 
 function refusedBy(faults: readonly (PackageFault | CoordinatorFault)[]): Outcome {
