@@ -38,7 +38,7 @@ export function decideRestore(observation: Observation, view: ItemView): Step {
   return awaitCreate(observation, view, due) ?? decideUndo(observation, view, due);
 }
 
-/** What is to be undone, and until when (ms) a write, and a fence, of the Transaction may land; 0 if none ever could. */
+/** What is to be undone. In ms, 0 for none: the ends of the late windows of changes (W4) and of fences (W6). */
 interface Due extends Clear {
   readonly until: number;
   readonly fencedUntil: number;

@@ -16,9 +16,9 @@
 // W5. A writer names only versions of a target that it read before it last read the Transaction. So once the undo has written to
 //     the target, a write in flight has no effect: the undo does not wait for it. A Create names no version: W5 does not cover it.
 // W6. An undo that writes nothing else writes a fence (plan/compensation.ts), and a fence may itself be in flight, of another process
-//     too. It names a version. So once a window has begun, nothing is taken for never sent unseen, and a change that is only
-//     announced ends with a fence whose answer came, also after the window. Where the fence is refused, it ends after the window;
-//     where it gets no answer, after another one.
+//     too. It names a version. So once a late window has begun, nothing is taken for never sent unseen, and a change that is only
+//     announced ends with a fence whose answer came, also after the window. Where the fence is refused, it ends after the late
+//     window; where it gets no answer, after another one.
 //
 // A call with many changes (decide/window.ts) keeps these rules. It reads the Transaction and its Leases at a moment r, and sends
 // under that look until the look is too old (JANUS_LOOK_AGE) or something has moved. r is after the call's own signature, and not
@@ -55,7 +55,7 @@ export function isSettled({ status, first, ownWrites }: Traces): boolean {
   return writer !== undefined && (writer === status.settledWriter || writer === ownWrites.writer);
 }
 
-/** W3, W6: no window has ever begun, and the stored status records everything that was sent. */
+/** W3, W6: no late window has ever begun, and the stored status records everything that was sent. */
 export function isAccountedFor(traces: Traces): boolean {
   return isSettled(traces) && fencedUntil(traces, 0) === 0 && isRecorded(traces.status, traces.ownWrites);
 }
@@ -96,7 +96,7 @@ export function mayLandUntil(traces: Traces, lateWindow: number): number | 'unob
   return endOf(Math.max(settled ? 0 : (observed ?? 0), unsettledAt(traces) ?? 0), lateWindow);
 }
 
-/** W6: the end (ms) of the window in which nothing but a fence ends a change that is only announced; 0 if none has ever begun. */
+/** W6: the end (ms) of the late window in which nothing but a fence ends a change that is only announced; 0 if none has ever begun. */
 export function fencedUntil(traces: Omit<Traces, 'first'>, lateWindow: number): number {
   return endOf(Math.max(traces.status.rollbackObservedAt ?? 0, unsettledAt(traces) ?? 0), lateWindow);
 }
