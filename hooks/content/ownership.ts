@@ -70,7 +70,10 @@ export function ownedBy(object: Json | undefined, names: readonly string[]): rea
     .flatMap((manager) => [...manager.fields].map(pathOf));
 }
 
-/** The managers that own one of the paths, or something below it, in the live object but not in the expected one. */
+/**
+ * The managers that own one of the paths, or something below it, in the live object but not in the expected one. What a status says is no
+ * content; other subresources, such as `scale`, write content.
+ */
 export function newOwners(
   owned: Owned,
   paths: readonly Path[],
@@ -80,7 +83,7 @@ export function newOwners(
   const ours = pathSet(paths);
   const isOfOurs = (member: Path): boolean => ours.covers(member) || (ours.leadsTo(member) && isWhole(owned.live, member));
   return managersOf(owned.live)
-    .filter((manager) => !ourNames.includes(manager.name) && manager.subresource === '' && manager.name !== ancientChanges)
+    .filter((manager) => ![...ourNames, ancientChanges].includes(manager.name) && manager.subresource !== 'status')
     .flatMap((manager) => {
       const gained = manager.fields.difference(before.get(managerKey(manager)) ?? noFields);
       const taken = [...gained].map(pathOf).find(isOfOurs);

@@ -12,12 +12,12 @@ import { json, listed, table } from '../../support/table.ts';
 const ours = ['janus', 'restore'];
 
 function entryOf(text: string): JsonObject {
-  const [, manager = '', apply, subresource, fields = ''] = /^([\w-]+)(@)?(\/status)?:(\w*)$/.exec(text) ?? [];
+  const [, manager = '', apply, subresource, fields = ''] = /^([\w-]+)(@)?(\/\w+)?:(\w*)$/.exec(text) ?? [];
   const below = Object.fromEntries([...fields].map((letter) => [`f:${letter}`, {}]));
   return entry(
     manager,
     { 'f:data': below },
-    { ...(apply ? { operation: 'Apply' } : {}), ...(subresource ? { subresource: 'status' } : {}) },
+    { ...(apply ? { operation: 'Apply' } : {}), ...(subresource ? { subresource: subresource.slice(1) } : {}) },
   );
 }
 
@@ -107,6 +107,7 @@ a co-owner that was there before             | janus@:a argo@:a    | janus@:a ar
 an old manager gained our path               | janus@:a argo@:b    | janus@:a argo@:ab            | a     | data.a by argo
 a new manager elsewhere                      | janus@:a            | janus@:a hpa:b               | a     |
 through the status subresource               | janus@:a            | janus@:a ctl/status:a        | a     |
+through another subresource                  | janus@:a            | janus@:a hpa/scale:a         | a     | data.a by hpa
 old entries that were folded together        | janus@:a            | janus@:a ancient-changes:a   | a     |
 our own second entry                         | janus@:a            | janus@:a restore:a           | a     |
 `);

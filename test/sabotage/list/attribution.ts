@@ -8,6 +8,18 @@ const backwardTests = ['test/hooks/attribution/undo.test.ts'];
 
 export const attribution: readonly Sabotage[] = [
   {
+    name: 'subresources-forgotten',
+    fault: 'what others have written by the subresource scale counts as ours',
+    edits: [
+      {
+        file: 'hooks/content/ownership.ts',
+        find: "&& manager.subresource !== 'status'",
+        replace: "&& manager.subresource === ''",
+      },
+    ],
+    caughtBy: ['test/hooks/content/ownership.test.ts', 'test/scenarios/conflicts/scaled.test.ts'],
+  },
+  {
     name: 'own-create-foreign',
     fault: 'after a crash the object that we created counts as foreign',
     edits: [

@@ -1,0 +1,32 @@
+// A value that somebody else has written again since, by the subresource `scale`, is theirs, also where it is the same.
+import t from 'tap';
+import { at } from '../../../hooks/model/json.ts';
+import { must } from '../../support/client.ts';
+import { commit, itemsOf, undo } from '../../support/round-trip.ts';
+import { startStage } from '../../support/stage.ts';
+import { change } from '../../support/targets.ts';
+
+const kind = { apiVersion: 'apps/v1', kind: 'Deployment' };
+
+t.test('replicas that others have set since', async (t) => {
+  const stage = await startStage(t, { withoutLoop: true });
+  const { client, path } = stage;
+  const where = path('apps/v1/deployments/web');
+  const labels = { app: 'web' };
+  const template = { metadata: { labels }, spec: { containers: [{ name: 'web', image: 'example.org/web' }] } };
+  const spec = { replicas: 1, selector: { matchLabels: labels }, template };
+  must(await client.create(path('apps/v1/deployments'), { ...kind, metadata: { name: 'web' }, spec }));
+  const scale = async (replicas: number): Promise<void> => {
+    must(await client.patch(`${where}/scale`, { spec: { replicas } }, 'merge', { fieldManager: 'their-tool' }));
+  };
+
+  await commit(stage, 'more', [change('Patch', 'web', { spec: { replicas: 3 } }, kind)]);
+  await scale(5);
+  await scale(3);
+  const status = await undo(stage, 'more');
+  t.match(itemsOf(status)[0], {
+    left: true,
+    error: { reason: 'RollbackConflict', message: /spec\.replicas \(by their-tool\)/ },
+  });
+  t.equal(at(must(await client.get(where)), 'spec', 'replicas'), 3);
+});
