@@ -155,7 +155,7 @@ function isNamesake(one: Reference, other: Reference): boolean {
 }
 
 /** Whether controllers of Kubernetes write the Endpoints and EndpointSlices of a Service, and overwrite what others write there. */
-function isFedByKubernetes(service: JsonObject): boolean {
+export function isFedByKubernetes(service: JsonObject): boolean {
   return isObject(at(service, 'spec', 'selector')) && textAt(service, 'spec', 'type') !== 'ExternalName';
 }
 

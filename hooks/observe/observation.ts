@@ -48,6 +48,8 @@ export interface Prepared {
   readonly failing?: readonly Unseen[];
   /** A CRD whose storage version moves, and can be moved back. */
   readonly movesBack?: boolean;
+  /** Endpoints that others made are overwritten with it. */
+  readonly takesEndpoints?: boolean;
   /** Its dry run waits for its turn. */
   readonly deferred?: true;
   /** The earlier change that it cannot be tried before. */

@@ -14,6 +14,7 @@ import { changeWrite, locationOf } from '../writes/change.ts';
 import { preconditionOf, serviceAccountOf } from '../writes/resources.ts';
 import type { LockContext } from './begin.ts';
 import { deferred, dependent, earlierRemover } from './deferred.ts';
+import { takesEndpoints } from './endpoints.ts';
 import { mayCreate } from './may-create.ts';
 import { wrongOwner } from './new-owners.ts';
 import type { Prepared, Presence } from './observation.ts';
@@ -112,8 +113,12 @@ async function tryChange(context: TrialContext, resolved: Resolved, prior: JsonO
   if (answer.kind === 'failed') return afterRefusal(context, { ...resolved, prior }, way, answer.failure);
   const expected = write.verb === 'delete' ? undefined : answer.object;
   if (isTooDeep(expected)) return { kind: 'fault', fault: tooDeep(resolved) };
-  const movesBack = await canMoveBack(context, prior, expected);
-  return { kind: 'prepared', prepared: { resolved, way, prior, expected, approximate: false, movesBack } };
+  const [movesBack, takes] = await Promise.all([
+    canMoveBack(context, prior, expected),
+    takesEndpoints(context, resolved, { prior, expected }),
+  ]);
+  if (typeof takes === 'object') return { kind: 'trouble', failure: takes };
+  return { kind: 'prepared', prepared: { resolved, way, prior, expected, approximate: false, movesBack, takesEndpoints: takes } };
 }
 
 type Tried = Resolved & { readonly prior: JsonObject | undefined };

@@ -135,6 +135,18 @@ export const others: readonly Sabotage[] = [
     caughtBy: [created],
   },
   {
+    name: 'endpoints-overwritten',
+    fault: 'a Service gets a selector although somebody has made its Endpoints by hand',
+    edits: [
+      {
+        file: 'hooks/observe/irreversible.ts',
+        find: 'if (takesEndpoints !== true) return undefined;',
+        replace: 'if (takesEndpoints !== null) return undefined;',
+      },
+    ],
+    caughtBy: ['test/scenarios/changes/endpoints-by-hand.test.ts'],
+  },
+  {
     name: 'owned-is-derived',
     fault: "in a created Namespace every object with an owner counts as nobody's",
     edits: [{ file: 'hooks/observe/inside.ts', find: '  return seen.size > 1;', replace: '  return one.owners.length > 0;' }],
