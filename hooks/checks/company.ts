@@ -10,10 +10,13 @@
 import type { Resource } from '../cluster.ts';
 import { at, isList, isObject, type Json, type JsonObject, textAt } from '../model/json.ts';
 import { kindOf, kindOfReference, type Reference } from '../model/reference.ts';
+import { parseTime, serverTimeResolution } from '../model/timeouts.ts';
 
 export interface Neighbour {
   readonly reference: Reference;
   readonly uid: string;
+  /** In ms; undefined where it is not known. */
+  readonly createdAt: number | undefined;
   readonly owners: readonly Owner[];
   /** Only the metadata that is needed: others decide how large the rest is. */
   readonly object: JsonObject;
@@ -53,13 +56,21 @@ export function neighbourOf({ group, version, kind }: Resource, object: JsonObje
       name: textAt(object, 'metadata', 'name') ?? '',
       ...(namespace === undefined ? {} : { namespace }),
     },
-    uid: textAt(object, 'metadata', 'uid') ?? '',
+    ...madeOf(object),
     owners: ownerReferences(object).map((owner) => ({
       uid: textAt(owner, 'uid') ?? '',
       isController: at(owner, 'controller') === true,
     })),
     object: { metadata: slim(at(object, 'metadata')) },
   };
+}
+
+/** What may have made objects: the object to delete, or what was made of it. */
+type Maker = Pick<Neighbour, 'uid' | 'createdAt'>;
+
+function madeOf(object: JsonObject): Maker {
+  const [uid, createdAt] = [textAt(object, 'metadata', 'uid') ?? '', textAt(object, 'metadata', 'creationTimestamp')];
+  return { uid, createdAt: parseTime(createdAt) };
 }
 
 const readLabels = ['endpointslice.kubernetes.io/managed-by', 'kubernetes.io/service-name'];
@@ -94,20 +105,21 @@ function ownerReferences(object: JsonObject): readonly Json[] {
 export function companyOf(
   doomed: Doomed,
   around: Surroundings,
-  isMade: (neighbour: Neighbour, by: string) => boolean,
+  isMade: (neighbour: Neighbour, by: Maker) => boolean,
 ): readonly Neighbour[] {
-  const uid = textAt(doomed.object, 'metadata', 'uid') ?? '';
+  const maker = madeOf(doomed.object);
+  const { uid } = maker;
   const ownedBy = dependentsOf(around.owned);
   const seen = new Set([uid]);
   const found: Neighbour[] = [];
-  const visit = (neighbours: readonly Neighbour[], by: string): void => {
+  const visit = (neighbours: readonly Neighbour[], by: Maker): void => {
     const fresh = neighbours.filter((neighbour) => !seen.has(neighbour.uid) && !isLeaving(neighbour));
     for (const neighbour of fresh) seen.add(neighbour.uid);
     const [made, lost] = [true, false].map((wanted) => fresh.filter((neighbour) => isMade(neighbour, by) === wanted));
     found.push(...(lost ?? []));
-    for (const neighbour of made ?? []) visit(ownedBy(neighbour.uid), neighbour.uid);
+    for (const neighbour of made ?? []) visit(ownedBy(neighbour.uid), neighbour);
   };
-  visit([...ownedBy(uid), ...bySigns(doomed, around)], uid);
+  visit([...ownedBy(uid), ...bySigns(doomed, around)], maker);
   return found;
 }
 
@@ -132,8 +144,10 @@ export function isLeaving({ object }: Neighbour): boolean {
   return textAt(object, 'metadata', 'deletionTimestamp') !== undefined;
 }
 
-export function isControlledBy({ owners }: Neighbour, uid: string): boolean {
-  return owners.some((owner) => owner.uid === uid && owner.isController);
+/** Whether the controller of `by` made it. What is older than `by` was made by others, and adopted: a Deployment adopts ReplicaSets. */
+export function isMadeBy({ owners, createdAt }: Neighbour, by: Maker): boolean {
+  const isAdopted = createdAt !== undefined && by.createdAt !== undefined && by.createdAt - createdAt >= serverTimeResolution;
+  return !isAdopted && owners.some((owner) => owner.uid === by.uid && owner.isController);
 }
 
 function bySigns(doomed: Doomed, { endpoints, tokens, pods }: Surroundings): readonly Neighbour[] {

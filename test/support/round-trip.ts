@@ -4,7 +4,8 @@ import { managersOf } from '../../hooks/content/fields.ts';
 import { at, isList, isObject, type JsonObject, textAt, withKey } from '../../hooks/model/json.ts';
 import { must } from './client.ts';
 import { comparable, type Stage, statusOf } from './stage.ts';
-import { stepToEnd } from './stepping.ts';
+import { stepToEnd, stepUntil } from './stepping.ts';
+import { change } from './targets.ts';
 
 export const allowIrreversible = { 'tx.janus.io/allow-irreversible': 'true' };
 
@@ -33,6 +34,22 @@ export async function undoAll(stage: Stage, name: string): Promise<JsonObject> {
   if (textAt(status, 'phase') !== 'RolledBack')
     throw new Error(`expected ${name} to be RolledBack, it is ${textAt(status, 'phase')}: ${textAt(status, 'message')}`);
   return status;
+}
+
+/** Applies one change, does something, and has a second change refused; returns the status after the rollback. */
+export async function failAfter(
+  stage: Stage,
+  name: string,
+  first: JsonObject,
+  between: () => Promise<void>,
+): Promise<JsonObject> {
+  const second = `${name}-second`;
+  await stage.transaction(name, [first, change('Create', second, { data: { a: 'b' } })]);
+  await stepUntil(stage, name, 'Prepared');
+  must(await stage.client.create(stage.path('configmaps'), { metadata: { name: second } }));
+  await stepUntil(stage, name, 'Committing');
+  await between();
+  return (await stepToEnd(stage, name)).status;
 }
 
 export function itemsOf(status: JsonObject): readonly JsonObject[] {

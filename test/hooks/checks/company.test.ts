@@ -1,7 +1,7 @@
 // What goes along with a deleted object, by what the metadata around it says. That the controllers of Kubernetes do so:
 // test/scenarios/changes/deletes-with-dependents.test.ts.
 import t from 'tap';
-import { companyOf, isControlledBy, type Neighbour, neighbourOf } from '../../../hooks/checks/company.ts';
+import { companyOf, isMadeBy, type Neighbour, neighbourOf } from '../../../hooks/checks/company.ts';
 import type { JsonObject } from '../../../hooks/model/json.ts';
 import { configMaps as resource } from '../../../hooks/writes/resources.ts';
 
@@ -18,7 +18,7 @@ function owned(...relations: readonly string[]): readonly Neighbour[] {
   });
 }
 
-function names(neighbours: readonly Neighbour[], isMade: (one: Neighbour, by: string) => boolean = () => false): string {
+function names(neighbours: readonly Neighbour[], isMade: Parameters<typeof companyOf>[2] = () => false): string {
   const around = { owned: neighbours, endpoints: [], tokens: [], pods: [] };
   return companyOf(doomed, around, isMade)
     .map(({ uid }) => uid)
@@ -31,8 +31,21 @@ t.test('what names it as owner, by uid alone', async (t) => {
   t.equal(names(owned('a < gone', 'b < a')), 'a', 'what hangs on what is lost need not be named');
 });
 
+t.test('what was adopted: it is older than its owner', async (t) => {
+  const owner = { uid: 'gone', createdAt: 60_000 };
+  const [one] = owned('a <- gone');
+  for (const [createdAt, isMade] of [
+    [60_000, true],
+    [59_000, true],
+    [58_000, false],
+    [undefined, true],
+  ] as const)
+    t.equal(one !== undefined && isMadeBy({ ...one, createdAt }, owner), isMade, `${createdAt}`);
+  t.equal(one !== undefined && isMadeBy({ ...one, createdAt: 0 }, { uid: 'gone', createdAt: undefined }), true);
+});
+
 t.test('what hangs on what was made of it', async (t) => {
-  t.equal(names(owned('a <- gone', 'b <- a', 'c < b', 'd <- c'), isControlledBy), 'c');
-  t.equal(names(owned('a <- gone', 'b <- a', 'a2 <- b', 'gone <- b'), isControlledBy), '', 'in a circle as well');
-  t.equal(names(owned('b < gone', 'a <- gone', 'b < a'), isControlledBy), 'b', 'and is named once');
+  t.equal(names(owned('a <- gone', 'b <- a', 'c < b', 'd <- c'), isMadeBy), 'c');
+  t.equal(names(owned('a <- gone', 'b <- a', 'a2 <- b', 'gone <- b'), isMadeBy), '', 'in a circle as well');
+  t.equal(names(owned('b < gone', 'a <- gone', 'b < a'), isMadeBy), 'b', 'and is named once');
 });

@@ -15,8 +15,8 @@ export const others: readonly Sabotage[] = [
     edits: [
       {
         file: company,
-        find: 'visit([...ownedBy(uid), ...bySigns(doomed, around)], uid);',
-        replace: "visit([...(kindOf(doomed.resource) === '/ConfigMap' ? [] : ownedBy(uid)), ...bySigns(doomed, around)], uid);",
+        find: 'visit([...ownedBy(uid), ...bySigns(doomed, around)], maker);',
+        replace: "visit([...(kindOf(doomed.resource) === '/ConfigMap' ? [] : ownedBy(uid)), ...bySigns(doomed, around)], maker);",
       },
     ],
     caughtBy: ['test/hooks/checks/company.test.ts', deleted],
@@ -133,6 +133,12 @@ export const others: readonly Sabotage[] = [
       },
     ],
     caughtBy: [created],
+  },
+  {
+    name: 'adopted-is-made',
+    fault: 'the undo of a Create deletes what its controller has adopted, as if it had made it',
+    edits: [{ file: company, find: 'return !isAdopted && owners', replace: 'return (!isAdopted || isAdopted) && owners' }],
+    caughtBy: ['test/hooks/checks/company.test.ts', 'test/scenarios/undo/adopted.test.ts'],
   },
   {
     name: 'endpoints-overwritten',
