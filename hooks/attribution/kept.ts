@@ -3,6 +3,7 @@ import { shownOf, unlistedNote } from '../checks/one-way.ts';
 import { type JsonObject, textAt } from '../model/json.ts';
 import type { Reason } from '../model/reason.ts';
 import { describe } from '../model/reference.ts';
+import { nothingStored, type Stored } from '../model/stored.ts';
 import type { Evidence } from './attribute.ts';
 
 /** What Kubernetes deletes together with an object. */
@@ -11,8 +12,7 @@ export interface Hanging {
   readonly contents: readonly string[];
   /** Targets of the same Transaction whose undo comes first. */
   readonly ownContents: readonly string[];
-  /** PersistentVolumeClaims with a volume that a controller made for the object, and deletes with it. */
-  readonly claims?: readonly string[];
+  readonly behind?: Stored | undefined;
   /** Kinds that the ServiceAccount may not list: their objects are unknown. */
   readonly unlisted: readonly string[];
   /** Kinds that cannot be listed for now: their objects are unknown. */
@@ -40,11 +40,21 @@ export function keptFor(evidence: Evidence & Hanging, live: JsonObject): Kept | 
   const behind = storedBehind(evidence, name);
   if (behind !== undefined) return behind;
   const volume = wasCommitted ? boundVolume(evidence, live) : undefined;
-  if (volume === undefined) return undefined;
-  return notEmpty(`${name} was created by this Transaction and is bound to PersistentVolume ${volume}, which may hold data`);
+  if (volume !== undefined)
+    return notEmpty(`${name} was created by this Transaction and is bound to PersistentVolume ${volume}, which may hold data`);
+  return volumesOfOthers(evidence, name);
 }
 
-function storedBehind({ claims = [], wasCommitted }: Hanging, name: string): Kept | undefined {
+// What is stored in a volume that was made for a claim of a Transaction that was never Committed is nobody's.
+function volumesOfOthers({ behind: { volumes } = nothingStored }: Hanging, name: string): Kept | undefined {
+  if (volumes.length === 0) return undefined;
+  const which = shownOf(volumes, mostShown);
+  return notEmpty(
+    `${name} was created by this Transaction, and Kubernetes deletes what is stored in these volumes with it, which were not made for it: ${which}; set their reclaim policy to Retain to keep them`,
+  );
+}
+
+function storedBehind({ behind: { claims } = nothingStored, wasCommitted }: Hanging, name: string): Kept | undefined {
   if (!wasCommitted || claims.length === 0) return undefined;
   const which = shownOf(claims, mostShown);
   return notEmpty(

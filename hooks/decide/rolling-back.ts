@@ -131,7 +131,7 @@ function evidenceOf({ status, transaction, now }: Observation, view: ItemView, {
     createdUid: entry.type === 'Create' ? item.uid : undefined,
     contents: view.contents,
     ownContents: view.ownContents,
-    claims: view.claims ?? [],
+    behind: view.behind,
     unlisted: view.unlisted,
     failing: view.failing.map(({ kind }) => kind),
     wasCommitted: status.items.every(wasApplied),

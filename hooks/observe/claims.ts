@@ -1,10 +1,13 @@
+// Claims that go with an object, and the volumes behind them.
+//
 // PersistentVolumeClaims that a StatefulSet makes and, by its persistentVolumeClaimRetentionPolicy, deletes with itself. Its
 // controller sets itself as their owner when it makes them, or the next time it looks once the policy says so. Source:
 // k8s.io/kubernetes pkg/controller/statefulset/stateful_set_utils.go, updateClaimOwnerRefForSetAndPod.
-import type { Neighbour } from '../checks/company.ts';
+import type { Doomed, Neighbour } from '../checks/company.ts';
 import type { Resource } from '../cluster.ts';
-import { textAt } from '../model/json.ts';
-import { kindOfReference } from '../model/reference.ts';
+import type { Failure } from '../model/failure.ts';
+import { type JsonObject, textAt } from '../model/json.ts';
+import { kindOf, kindOfReference, type Reference } from '../model/reference.ts';
 import { inTurn, type Looker } from './listing.ts';
 
 export const claims: Resource = {
@@ -17,14 +20,83 @@ export const claims: Resource = {
   statusSubresource: true,
 };
 
+const volumes: Resource = { ...claims, plural: 'persistentvolumes', kind: 'PersistentVolume', namespaced: false };
+
+type Behind =
+  | {
+      readonly kind: 'known';
+      /** The claims with a volume among what the controllers of the object made. */
+      readonly claims: readonly Reference[];
+      /** Volumes that were not made for a claim, and are deleted with it, in words. */
+      readonly volumes: readonly string[];
+    }
+  | { readonly kind: 'trouble'; readonly failure: Failure };
+
+/** What is stored behind an object, a claim or not, and what its controllers made. */
+export async function storedBehind(looker: Looker, doomed: Doomed, made: readonly Neighbour[]): Promise<Behind> {
+  const bound = await boundClaims(looker, made);
+  const own = kindOf(doomed.resource) === `/${claims.kind}` ? [doomed.object] : [];
+  const found = await volumesOfOthers(looker, [...own, ...bound.map(({ object }) => object)]);
+  return found.kind === 'trouble' ? found : { ...found, claims: bound.map(({ reference }) => reference) };
+}
+
+interface Claim {
+  readonly reference: Reference;
+  /** Undefined if it cannot be read. */
+  readonly object: JsonObject | undefined;
+}
+
 /** The claims with a volume among the objects. A claim that cannot be read counts as one with a volume. */
-export async function boundClaims({ reader, identity }: Looker, made: readonly Neighbour[]): Promise<readonly Neighbour[]> {
+async function boundClaims({ reader, identity }: Looker, made: readonly Neighbour[]): Promise<readonly Claim[]> {
   const all = made.filter((one) => isClaim(one) && !isOfPod(one, made));
-  const bound = await inTurn(all, async ({ reference: { namespace = '', name } }) => {
-    const found = await reader.get({ resource: claims, namespace, name }, identity);
-    return found.kind === 'ok' ? textAt(found.object, 'spec', 'volumeName') !== undefined : found.failure.kind !== 'absent';
+  const found = await inTurn(all, async ({ reference }): Promise<readonly Claim[]> => {
+    const { namespace = '', name } = reference;
+    const answer = await reader.get({ resource: claims, namespace, name }, identity);
+    if (answer.kind === 'failed') return answer.failure.kind === 'absent' ? [] : [{ reference, object: undefined }];
+    return volumeOf(answer.object) === undefined ? [] : [{ reference, object: answer.object }];
   });
-  return all.filter((_, index) => bound[index] === true);
+  return found.flat();
+}
+
+function volumeOf(claim: JsonObject): string | undefined {
+  return textAt(claim, 'spec', 'volumeName');
+}
+
+type FoundVolumes =
+  | { readonly kind: 'known'; readonly volumes: readonly string[] }
+  | { readonly kind: 'trouble'; readonly failure: Failure };
+
+/**
+ * The volumes, in words, that were not made for these claims, and that Kubernetes deletes with them by their reclaim policy. A volume
+ * that is made for a claim has the uid of the claim in its name. Sources: k8s.io/kubernetes pkg/controller/volume/persistentvolume,
+ * getProvisionedVolumeNameForClaim and reclaimVolume.
+ */
+async function volumesOfOthers(looker: Looker, claims: readonly (JsonObject | undefined)[]): Promise<FoundVolumes> {
+  const others = claims.filter((claim) => claim !== undefined && !isMadeFor(claim));
+  const found = await inTurn(others, (claim) => reclaimed(looker, claim ?? {}));
+  const trouble = found.find((one) => typeof one === 'object');
+  if (trouble !== undefined) return { kind: 'trouble', failure: trouble };
+  return { kind: 'known', volumes: found.filter((one) => typeof one === 'string') };
+}
+
+function isMadeFor(claim: JsonObject): boolean {
+  return (volumeOf(claim) ?? '').endsWith(textAt(claim, 'metadata', 'uid') ?? '');
+}
+
+/** The volume of the claim, in words, if it goes with the claim. One that may not be read may go. */
+async function reclaimed({ reader, identity }: Looker, claim: JsonObject): Promise<string | Failure | undefined> {
+  const name = volumeOf(claim);
+  if (name === undefined) return undefined;
+  const answer = await reader.get({ resource: volumes, name }, identity);
+  if (answer.kind === 'ok') {
+    const isBound = textAt(answer.object, 'spec', 'claimRef', 'uid') === textAt(claim, 'metadata', 'uid');
+    return isBound && textAt(answer.object, 'spec', 'persistentVolumeReclaimPolicy') !== 'Retain'
+      ? `${volumes.kind} ${name}`
+      : undefined;
+  }
+  const { failure } = answer;
+  if (failure.kind === 'absent') return undefined;
+  return failure.kind === 'transient' ? failure : `${volumes.kind} ${name} (which the ServiceAccount may not read)`;
 }
 
 function isClaim({ reference: { apiVersion, kind } }: Neighbour): boolean {

@@ -9,10 +9,11 @@ import type { Failure, Unseen } from '../model/failure.ts';
 import type { JsonObject } from '../model/json.ts';
 import { identityOf, type Reference } from '../model/reference.ts';
 import type { Status } from '../model/status.ts';
+import type { Stored } from '../model/stored.ts';
 import { managersOfChange, type Transaction } from '../model/transaction.ts';
 import { serviceAccountOf } from '../writes/resources.ts';
 import { type Around, lookAround } from './along.ts';
-import { boundClaims } from './claims.ts';
+import { storedBehind } from './claims.ts';
 import { listInside } from './inside.ts';
 import type { Looker } from './listing.ts';
 import type { SnapshotSource } from './snapshot.ts';
@@ -20,8 +21,7 @@ import type { SnapshotSource } from './snapshot.ts';
 interface Contents {
   /** What others would lose, in words. */
   readonly contents: readonly string[];
-  /** Claims with a volume that Kubernetes made for the object, in words. */
-  readonly claims?: readonly string[];
+  readonly behind?: Stored;
   /** Targets of the same Transaction whose undo comes first. */
   readonly ownContents: readonly string[];
   /** Kinds that the ServiceAccount may not list. */
@@ -79,8 +79,10 @@ export async function lookInto(standing: Standing, live: JsonObject): Promise<Fo
   const company = companyOf(doomed, looked.around, isMade);
   const { unlisted, failing } = looked.around;
   const within = inside.kind === 'known' ? inside.neighbours : [];
-  const claims = (await boundClaims(looker, [...made])).map(({ reference }) => inWords(reference, doomed));
-  const all = { ...sorted(standing, doomed, [...within, ...company]), claims, unlisted, failing };
+  const behind = await storedBehind(looker, doomed, [...made]);
+  if (behind.kind === 'trouble') return { trouble: behind.failure };
+  const stored = { claims: behind.claims.map((reference) => inWords(reference, doomed)), volumes: behind.volumes };
+  const all = { ...sorted(standing, doomed, [...within, ...company]), behind: stored, unlisted, failing };
   return inside.kind === 'unseen' ? { ...all, unseenInside: inside.unseen } : all;
 }
 

@@ -126,7 +126,7 @@ type More = Partial<
     ItemView,
     | 'contents'
     | 'ownContents'
-    | 'claims'
+    | 'behind'
     | 'unlisted'
     | 'failing'
     | 'unseenInside'

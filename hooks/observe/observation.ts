@@ -14,6 +14,7 @@ import type { JsonObject } from '../model/json.ts';
 import type { Others } from '../model/others.ts';
 import type { Reference } from '../model/reference.ts';
 import type { Status } from '../model/status.ts';
+import type { Stored } from '../model/stored.ts';
 import type { Transaction } from '../model/transaction.ts';
 import type { KnownDrift } from '../snapshots/drift.ts';
 import type { AwaitView, StoredSnapshot } from './awaited.ts';
@@ -109,8 +110,8 @@ export interface ItemView {
   readonly contents: readonly string[];
   /** What goes with it and is itself to be taken back before. */
   readonly ownContents: readonly string[];
-  /** Claims with a volume that Kubernetes has made for it, and deletes with it. */
-  readonly claims?: readonly string[];
+  /** What is stored behind it, and goes with it. */
+  readonly behind?: Stored;
   /** Kinds that the ServiceAccount may not list: of these it is not known what would go with it. */
   readonly unlisted: readonly string[];
   /** Kinds that cannot be listed for now. */

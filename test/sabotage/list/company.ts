@@ -6,6 +6,7 @@ const contents = 'hooks/observe/contents.ts';
 const deleted = 'test/scenarios/changes/deletes-with-dependents.test.ts';
 const created = 'test/scenarios/undo/creates-with-dependents.test.ts';
 const unseen = 'hooks/decide/unseen.ts';
+const volumes = 'test/scenarios/undo/volumes-of-others.test.ts';
 const unlisted = ['test/scenarios/undo/unlistable-kinds.test.ts'];
 
 export const others: readonly Sabotage[] = [
@@ -139,6 +140,18 @@ export const others: readonly Sabotage[] = [
     fault: 'the undo of a Create deletes what its controller has adopted, as if it had made it',
     edits: [{ file: company, find: 'return !isAdopted && owners', replace: 'return (!isAdopted || isAdopted) && owners' }],
     caughtBy: ['test/hooks/checks/company.test.ts', 'test/scenarios/undo/adopted.test.ts'],
+  },
+  {
+    name: 'volumes-not-its-own',
+    fault: 'a rollback deletes a claim, and with it a volume that was there before',
+    edits: [
+      {
+        file: 'hooks/attribution/kept.ts',
+        find: 'if (volumes.length === 0) return undefined;',
+        replace: 'if (volumes.length >= 0) return undefined;',
+      },
+    ],
+    caughtBy: [volumes],
   },
   {
     name: 'endpoints-overwritten',

@@ -1,0 +1,68 @@
+// A volume that was there before the claim of a Transaction that was never Committed: Kubernetes deletes it with the claim by its reclaim
+// policy, and what others have stored in it.
+import t from 'tap';
+import { type JsonObject, textAt } from '../../../hooks/model/json.ts';
+import { must, waitFor } from '../../support/client.ts';
+import { isThere } from '../../support/owned.ts';
+import { failAfter, itemsOf } from '../../support/round-trip.ts';
+import { startStage } from '../../support/stage.ts';
+import { stepToEnd } from '../../support/stepping.ts';
+import { change } from '../../support/targets.ts';
+
+/** Who binds volumes. */
+const binder = { fieldManager: 'kube-controller-manager' };
+const claim = { apiVersion: 'v1', kind: 'PersistentVolumeClaim' };
+
+t.test('the volume behind a claim', async (t) => {
+  const stage = await startStage(t, { withoutLoop: true });
+  const { client, path, namespace } = stage;
+  const resources = { requests: { storage: '1Gi' } };
+  const capacity = { storage: '1Gi' };
+  const accessModes = ['ReadWriteOnce'];
+
+  const volumeOf = (name: string, uid: string, policy: string): JsonObject => ({
+    capacity,
+    accessModes,
+    hostPath: { path: '/nowhere' },
+    persistentVolumeReclaimPolicy: policy,
+    claimRef: { apiVersion: 'v1', kind: 'PersistentVolumeClaim', namespace, name, uid },
+  });
+
+  /** Has a claim made that is bound as the binder of volumes does it, and everything undone. */
+  async function undone(name: string, policy: string, nameOf = (uid: string) => `${namespace}-${name}-${uid.slice(0, 3)}`) {
+    const spec = { accessModes, storageClassName: '', resources };
+    return failAfter(stage, name, change('Create', name, { spec }, claim), async () => {
+      const where = path(`persistentvolumeclaims/${name}`);
+      const uid = textAt(must(await client.get(where)), 'metadata', 'uid') ?? '';
+      const volume = { metadata: { name: nameOf(uid) }, spec: volumeOf(name, uid, policy) };
+      must(await client.create('/api/v1/persistentvolumes', volume));
+      t.teardown(() => client.delete(`/api/v1/persistentvolumes/${nameOf(uid)}`));
+      must(await client.patch(where, { spec: { volumeName: nameOf(uid) } }, 'merge', binder));
+      must(await client.patch(`${where}/status`, { status: { phase: 'Bound' } }));
+    });
+  }
+
+  await t.test('goes with it: the claim is left, and its message says why', async (t) => {
+    const status = await undone('theirs', 'Delete');
+    t.match(status, { phase: 'Failed' });
+    t.match(itemsOf(status)[0], {
+      left: true,
+      error: { reason: 'NotEmpty', message: /in these volumes with it, which were not made for it: PersistentVolume .*-theirs-/ },
+    });
+    const where = path('persistentvolumeclaims/theirs');
+    t.ok(await isThere(stage, where));
+    const name = textAt(must(await client.get(where)), 'spec', 'volumeName');
+    must(await client.patch(`/api/v1/persistentvolumes/${name}`, { spec: { persistentVolumeReclaimPolicy: 'Retain' } }));
+    await stage.annotate('theirs', { 'tx.janus.io/retry-rollback': 'yes' });
+    t.match((await stepToEnd(stage, 'theirs')).status, { phase: 'RolledBack' });
+    await waitFor(async () => (await client.get(where)).code === 404, 'the claim to be gone');
+  });
+
+  await t.test('stays without it: the claim is deleted', async (t) => {
+    t.match(await undone('kept', 'Retain'), { phase: 'RolledBack' });
+  });
+
+  await t.test('was made for it: the claim is deleted', async (t) => {
+    t.match(await undone('own', 'Delete', (uid) => `pvc-${uid}`), { phase: 'RolledBack' });
+  });
+});
