@@ -4,6 +4,9 @@ import { packagesGroup } from './package-transaction.ts';
 
 const name = `spec.transactions.${packagesGroup}`;
 const metadata = { name, labels: { 'app.kubernetes.io/name': 'janus' } };
+const packageName = 'object.spec.install.package.metadata.name';
+// As the API server reads the name of an object, and at most as long as a label.
+const label = '[a-z0-9]([-a-z0-9]*[a-z0-9])?';
 const reference = 'object.spec.install.package.spec.?package.orValue("")';
 
 // As hooks/packages/model/reference.ts reads it.
@@ -19,6 +22,10 @@ const created = [
   {
     expression: "object.spec.all(member, member in ['change', 'install', 'retryLimit'])",
     message: 'spec: expected change, install and retryLimit, and no other member',
+  },
+  {
+    expression: `${packageName}.size() <= 63 && ${packageName}.matches('^${label}([.]${label})*$')`,
+    message: 'spec.install.package.metadata.name: expected at most 63 of a-z, 0-9, - and ., a letter or digit at both ends',
   },
   {
     expression: `${reference}.size() <= 512 && ${reference}.matches('${form}')`,

@@ -42,6 +42,14 @@ const rows: readonly Row[] = [
     reason: 'DryRunFailed',
     message: /^ones\.\S+\.example\.org: .*metadata\.name/,
   },
+  ...['a/b', '..', 'a%2fb'].map(
+    (odd): Row => ({
+      what: `a CRD of the name ${odd}, which no object can have`,
+      objects: (name) => [withPath(crdOf(name), ['metadata', 'name'], odd)],
+      reason: 'DryRunFailed',
+      message: /: no object can have this name/,
+    }),
+  ),
   {
     what: 'a CRD that somebody else controls',
     objects: (name) => [crdOf(name)],
@@ -130,9 +138,24 @@ t.test('a registry that refuses: FetchDenied, tried again, and the pull Secret i
   }
 });
 
+t.test('a pull Secret that is not there, under a name that an object can have or not', async (t) => {
+  for (const secret of ['missing', 'a/b', '']) {
+    const name = freeName();
+    await world.publish({ name, tag: 'v1.0.0' });
+    must(await client.create(ptxPath(), pulled(name, secret)));
+    const status = await driver.drive(name);
+    t.match(conditionIn(status, 'Validated'), {
+      reason: 'InvalidPackage',
+      message: `packagePullSecrets: expected a Secret "${secret}" of type`,
+    });
+    t.match(conditionIn(status, 'Finished'), { status: 'True' });
+    await nothingOf(t, name);
+  }
+});
+
 /** A package transaction with two tries and a pull Secret. */
-function pulled(name: string): JsonObject {
-  const spec = { package: `${source(name)}:v1.0.0`, packagePullSecrets: [{ name: 'pull' }] };
+function pulled(name: string, secret = 'pull'): JsonObject {
+  const spec = { package: `${source(name)}:v1.0.0`, packagePullSecrets: [{ name: secret }] };
   const wanted = { apiVersion: 'pkg.crossplane.io/v1', kind: 'Provider', metadata: { name }, spec };
   const metadata = { name };
   return {
@@ -184,6 +207,15 @@ t.test('what is edited, and what was created without the policy', async (t) => {
   t.equal(at(status, 'failures'), 1, 'final at once');
 });
 const reference = ['spec', 'install', 'package', 'spec', 'package'];
+
+t.test('a holder on the Lock that no package transaction can be is gone', async (t) => {
+  const annotations = { 'pkg.crossplane.io/current-transaction': 'a/b' };
+  must(await client.patch(lockPath, { metadata: { annotations } }));
+  const name = freeName();
+  await world.publish({ name, tag: 'v1.0.0', objects: [crdOf(name)] });
+  await world.install(name, `${source(name)}:v1.0.0`, { packageName: name });
+  t.match(conditionIn(await driver.drive(name), 'Ready'), { status: 'True' });
+});
 
 /** Puts these packages into the Lock, with a member that we do not know. */
 async function writeLock(packages: readonly Json[]): Promise<void> {

@@ -25,6 +25,7 @@ import { compareWithLive } from '../../hooks/packages/observe/comparison.ts';
 import { readNextChanges } from '../../hooks/packages/observe/establishing.ts';
 import { leftByFormer, leftByTries } from '../../hooks/packages/observe/leftovers.ts';
 import { membersOf, mostValues } from '../../hooks/packages/observe/members.ts';
+import { find, findMetadata } from '../../hooks/packages/observe/reading.ts';
 import { lookAtHolder, stagesOfTry } from '../../hooks/packages/observe/standing.ts';
 import type { Held } from '../../hooks/packages/observe/tree.ts';
 import { createTurns } from '../../hooks/packages/observe/turns.ts';
@@ -305,6 +306,27 @@ t.test('a spec that can never be right is refused without the Lock', async (t) =
   const [write] = refuse({ ...scene, lock: mine }).deeds.map((deed) => deed.write);
   t.match(write, { verb: 'update', precondition: { resourceVersion: '7' } }, 'taken by a call that died');
   t.equal(holderOf(write !== undefined && 'object' in write ? write.object : mine), undefined);
+});
+
+t.test('a name that no object can have is that of none; any other refusal decides nothing', async (t) => {
+  const looker = (failure: Partial<Failure>) => {
+    const get = async (): Promise<Answer> => ({ kind: 'failed', failure: { ...refusal, ...failure } });
+    return { reader: { get, getMetadata: get } as unknown as Reader, namespace, gzip };
+  };
+  const refusal: Failure = { kind: 'refused', code: 400, reason: 'InvalidName', message: '', fields: [], definitive: true };
+  const location = { resource: stageKind, name: 'a/b' };
+  for (const look of [find, findMetadata]) {
+    t.equal(await look(looker({}), location), undefined);
+    await t.rejects(look(looker({ code: 403, reason: 'Forbidden' }), location), { name: 'Error' });
+  }
+  const named = (name: string): Wanted | string => {
+    const spec = { package: 'registry.example.org/acme/root:v1.0.0' };
+    const package_ = { apiVersion: 'pkg.crossplane.io/v1', kind: 'Provider', metadata: { name }, spec };
+    return ptxOf({}, { install: { package: package_ } }).wanted;
+  };
+  for (const name of ['a', 'a.b-c', '9', 'a'.repeat(63)]) t.match(named(name), { name });
+  for (const name of ['', 'a/b', '..', 'a..b', 'a.', '-a', 'Upper', 'a_b', 'a'.repeat(64)])
+    t.match(named(name), /^spec\.install\.package\.metadata\.name: expected at most 63 of a-z/, name);
 });
 
 t.test('d: a Lock that is not as it was ends the try; nothing is written', async (t) => {

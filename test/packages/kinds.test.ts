@@ -40,6 +40,7 @@ const example: JsonObject = {
     },
   },
 };
+const packageName = ['spec', 'install', 'package', 'metadata', 'name'];
 const reference = ['spec', 'install', 'package', 'spec', 'package'];
 
 t.test('examples/packages/calls: each call as it stands there; its answer is as the OpenAPI document says', async (t) => {
@@ -117,6 +118,10 @@ t.test('2, 4: what is malformed is refused when it is created', async (t) => {
     [reference, `registry.example.org/${'a'.repeat(2_000)}:v1`],
     [reference, 7],
     [['metadata', 'name'], 'a'.repeat(64)],
+    [packageName, 'a'.repeat(64)],
+    [packageName, 'a/b'],
+    [packageName, 'Upper'],
+    [packageName, 'a..b'],
   ];
   for (const [path, value] of rows) {
     const answer = await client.create(ptxPath(), withPath(withPath(example, ['metadata', 'name'], 'bad'), path, value));

@@ -76,14 +76,16 @@ function readWanted(name: string, spec: JsonObject): Wanted | string {
 }
 
 const place = 'spec.install.package';
+/** Of an object: the API server refuses any other name. */
+const nameForm = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/;
 
 function readSnapshot(snapshot: ReturnType<typeof at>): Wanted | string {
   const [kind, name] = [kindOf(textAt(snapshot, 'kind')), textAt(snapshot, 'metadata', 'name') ?? ''];
   const [spec, labels] = [at(snapshot, 'spec'), at(snapshot, 'metadata', 'labels')];
   if (kind === undefined || textAt(snapshot, 'apiVersion') !== packageApiVersion)
     return `${place}: expected ${packageApiVersion} and one of ${packageKinds.join(', ')}, found ${quoted(textAt(snapshot, 'kind'))}`;
-  if (name === '' || name.length > longestName)
-    return `${place}.metadata.name: expected 1 to ${longestName} characters, found ${name.length}`;
+  if (!nameForm.test(name) || name.length > longestName)
+    return `${place}.metadata.name: expected at most ${longestName} of a-z, 0-9, - and ., a letter or digit at both ends, found ${quoted(name)}`;
   const reference = readPackage(spec);
   if (typeof reference === 'string') return reference;
   const uid = textAt(snapshot, 'metadata', 'uid');

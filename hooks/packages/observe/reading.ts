@@ -26,13 +26,14 @@ export function identityOf({ namespace }: Looker): Identity {
   return accountIn(namespace);
 }
 
+// Packages, Locks and people name objects: a name that no object can have is that of none, and a read of it fails for ever.
 function present(answer: Answer): JsonObject | undefined {
   if (answer.kind === 'ok') return answer.object;
-  if (answer.failure.kind === 'absent') return undefined;
+  if (answer.failure.kind === 'absent' || answer.failure.reason === 'InvalidName') return undefined;
   throw new Unread(answer.failure);
 }
 
-/** Undefined if it does not exist, or its kind is not served. */
+/** Undefined if it does not exist, its kind is not served, or no object can have that name. */
 export async function find(looker: Looker, location: Location): Promise<JsonObject | undefined> {
   return present(await looker.reader.get(location, identityOf(looker)));
 }

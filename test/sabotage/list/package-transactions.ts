@@ -326,4 +326,28 @@ export const packageTransactions: readonly Sabotage[] = [
     ],
     caughtBy: ['test/packages/resolve.test.ts'],
   },
+  {
+    name: 'package-impossible-name',
+    fault: 'a package with an object whose name no object can have holds the Lock for ever',
+    edits: [
+      {
+        file: 'hooks/packages/observe/reading.ts',
+        find: " || answer.failure.reason === 'InvalidName'",
+        replace: '',
+      },
+    ],
+    caughtBy: ['test/packages/decide.test.ts'],
+  },
+  {
+    name: 'package-name-unread',
+    fault: 'the name of the package object is not looked at before something is made',
+    edits: [
+      {
+        file: 'hooks/packages/model/package-transaction.ts',
+        find: 'if (!nameForm.test(name) || name.length > longestName)',
+        replace: 'if (name.length > longestName)',
+      },
+    ],
+    caughtBy: ['test/packages/decide.test.ts'],
+  },
 ];
