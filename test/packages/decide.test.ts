@@ -9,7 +9,7 @@ import { otherKind, otherName, sharedNames, takenName } from '../../hooks/packag
 import { clean, release } from '../../hooks/packages/decide/ending.ts';
 import { ended, pauseAfter } from '../../hooks/packages/decide/ends.ts';
 import { install } from '../../hooks/packages/decide/installing.ts';
-import type { Deed } from '../../hooks/packages/decide/move.ts';
+import { type Deed, type Move, staying } from '../../hooks/packages/decide/move.ts';
 import { prepare } from '../../hooks/packages/decide/preparing.ts';
 import { rollBack } from '../../hooks/packages/decide/rolling-back.ts';
 import { creates, inTurn } from '../../hooks/packages/decide/turn.ts';
@@ -29,6 +29,7 @@ import { find, findMetadata } from '../../hooks/packages/observe/reading.ts';
 import { lookAtHolder, stagesOfTry } from '../../hooks/packages/observe/standing.ts';
 import type { Held } from '../../hooks/packages/observe/tree.ts';
 import { createTurns } from '../../hooks/packages/observe/turns.ts';
+import { answerOf } from '../../hooks/packages/outcome/answer.ts';
 import { changedBy } from '../../hooks/packages/outcome/changed.ts';
 import { perform } from '../../hooks/packages/perform/perform.ts';
 import { changedPackages } from '../../hooks/packages/plan/changed.ts';
@@ -39,6 +40,7 @@ import { stagesOf, stageWrite } from '../../hooks/packages/plan/stages.ts';
 import type { Registry } from '../../hooks/packages/registry.ts';
 import { createPackageSync } from '../../hooks/packages/sync.ts';
 import { gzip } from '../../server/gzip.ts';
+import { conditionIn, storyOf } from '../support/package-world.ts';
 
 const namespace = 'janus-packages';
 const now = Date.parse('2026-01-01T00:00:00Z');
@@ -306,6 +308,39 @@ t.test('a spec that can never be right is refused without the Lock', async (t) =
   const [write] = refuse({ ...scene, lock: mine }).deeds.map((deed) => deed.write);
   t.match(write, { verb: 'update', precondition: { resourceVersion: '7' } }, 'taken by a call that died');
   t.equal(holderOf(write !== undefined && 'object' in write ? write.object : mine), undefined);
+});
+
+t.test('the conditions say what is waited for, and what was validated, also after a try that failed', async (t) => {
+  const said = (ptx: PackageTransaction, move: Move): string =>
+    storyOf(answerOf(ptx, move, undefined, now).status)
+      .slice(0, 4)
+      .join(' ');
+  const scene = { ...moment, namespace, isHolderThere: true, leftStages: [], leftovers: [], ofTries: [] };
+  const outcome = { kind: 'Failed', step: 'Validation', reason: 'Unavailable', message: 'the registry answers 500' } as const;
+  const before = { phase: 'Waiting', version: 9, failures: 1, retryTime: timeOf(now - 1_000), outcome } as const;
+  const pending = 'Installed Unknown/InstallationPending Ready Unknown/TransactionInProgress Synced True/ReconcileSuccess';
+  const retried = ptxOf(before);
+  const behind = take({ ...scene, ptx: retried, lock: theirs });
+  t.equal(said(retried, behind), `Validated Unknown/WaitingForLock ${pending}`, 'not what the registry answered then');
+  const failed = { metadata: { name: 'stage-3' }, status: { phase: 'Failed', items: [left] } };
+  const seen = take({ ...scene, ptx: retried, lock: theirs, isHolderThere: false });
+  const settled = ptxOf({ ...before, ...seen.status, settledTime: timeOf(now - 1) });
+  const stuck = take({ ...scene, ptx: settled, lock: theirs, isHolderThere: false, leftStages: [failed] });
+  t.match(conditionIn(answerOf(settled, stuck, undefined, now).status, 'Validated'), {
+    reason: 'WaitingForLock',
+    message: /stage-3 .*mend what its status names and annotate it/,
+  });
+  t.match(said(retried, staying(retried.status, 'the next try has its time', 1)), /Synced False\/ReconcileError \(the registry/);
+
+  const abandonedAt = (changes: Partial<Status>, lock: JsonObject): string => {
+    const ptx = { ...ptxOf(changes), isDeleting: true };
+    return said(
+      ptx,
+      changes.phase === 'Waiting' ? take({ ...scene, ptx, lock }) : prepare({ ...scene, ptx, lock, preparation: undefined }),
+    );
+  };
+  t.match(abandonedAt({ phase: 'Waiting' }, theirs), /^Validated Unknown\/Resolving Installed False/, 'nothing was validated');
+  t.match(abandonedAt({ phase: 'Preparing', lockDigest: packagesDigest(mine) }, mine), /^Validated True/);
 });
 
 t.test('a name that no object can have is that of none; any other refusal decides nothing', async (t) => {

@@ -1,7 +1,7 @@
 // Points of the checklist that only a real API server and a real registry show, each by its number. The test makes the calls.
 import t, { type Test } from 'tap';
 import { at, type JsonObject, textAt } from '../../hooks/model/json.ts';
-import { must } from '../support/client.ts';
+import { must, waitFor } from '../support/client.ts';
 import { post } from '../support/hook-process.ts';
 import { createDriver } from '../support/package-driver.ts';
 import { definitionPath, kinds, lockPath, packagePath, ptxPath } from '../support/package-paths.ts';
@@ -110,6 +110,38 @@ t.test('19: twenty take the Lock at once, through two hooks: one has it in each 
   for (const name of names) must(await client.delete(ptxPath(name)));
   await Promise.all(hooks.map((hook) => hook.kill()));
 });
+
+t.test(
+  '20: what waits again after a try that failed names the holder; deleted, it does not say that it was validated',
+  async (t) => {
+    await world.publish({ name: 'held', tag: 'v1.0.0' });
+    await world.publish({ name: 'failing', tag: 'v1.0.0' });
+    proxy.act(({ url = '' }, answer) => {
+      if (!url.includes('/acme/failing/')) return false;
+      answer.writeHead(500).end();
+      return true;
+    });
+    await world.install('failing', `${source('failing')}:v1.0.0`, { packageName: 'failing' });
+    for (let failures = 0; failures < 1; ) failures = Number(at(statusOf(await driver.step('failing')), 'failures') ?? 0);
+    await world.install('held', `${source('held')}:v1.0.0`, { packageName: 'held' });
+    for (let phase = ''; phase !== 'Preparing'; ) {
+      await driver.step('failing');
+      phase = textAt(statusOf(await driver.step('held')), 'phase') ?? '';
+    }
+    const waits = async (): Promise<boolean> =>
+      conditionIn(statusOf(await driver.step('failing')), 'Validated')?.reason === 'WaitingForLock';
+    await waitFor(waits, 'the time of the next try');
+    const waiting = statusOf(await driver.step('failing'));
+    t.match(conditionIn(waiting, 'Validated'), { message: 'Waiting for package transaction held, which holds the Lock' });
+    t.match(conditionIn(waiting, 'Synced'), { status: 'True' });
+    must(await client.patch(ptxPath('failing'), { metadata: { finalizers: ['example.org/kept'] } }));
+    must(await client.delete(ptxPath('failing')));
+    t.match(conditionIn(statusOf(await driver.step('failing')), 'Validated'), { status: 'Unknown', message: /^Not resolved/ });
+    must(await client.patch(ptxPath('failing'), { metadata: { finalizers: null } }));
+    proxy.act(passOn);
+    t.match(conditionIn(await driver.drive('held'), 'Ready'), { status: 'True' });
+  },
+);
 
 t.test('29: a tag that moves between validation and install changes nothing', async (t) => {
   const first = await world.publish({ name: 'moving', tag: 'v1.0.0', objects: [definitionOf('ones', 'moving.org')] });

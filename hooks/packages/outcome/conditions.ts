@@ -36,7 +36,9 @@ function storyOf(status: Status, note: Note | undefined): Story {
     const why = cut(`Rolling back: ${outcome?.message ?? ''}`, longest);
     return { Validated: valid, Installed: said('Unknown', 'RollingBack', why), Ready: executing };
   }
-  if (outcome !== undefined) return endOf(status, outcome);
+  // Before its next try, what it waits for: the end of the last one does not say what somebody may have to mend.
+  const waits = phase === 'Waiting' && note?.reason === 'WaitingForLock';
+  if (outcome !== undefined && !waits) return endOf(status, outcome);
   if (phase === 'Waiting' || phase === 'Validating')
     return { Validated: openingOf(phase, note), Installed: pending, Ready: executing };
   return { Validated: valid, Installed: installing, Ready: executing };
@@ -48,11 +50,18 @@ function openingOf(phase: Status['phase'], note: Note | undefined): Said {
   return said('Unknown', 'Resolving', 'Resolving the packages');
 }
 
-function endOf({ phase }: Status, outcome: Outcome): Story {
+function endOf({ phase, lockDigest }: Status, outcome: Outcome): Story {
   const { kind, step, reason = 'InstallationFailed', message = '' } = outcome;
   if (kind === 'Succeeded') return { Validated: valid, Installed: complete, Ready: phase === 'Succeeded' ? ready : executing };
-  if (kind === 'Abandoned')
-    return { Validated: valid, Installed: said('False', 'InstallationFailed', `Not installed: ${message}`), Ready: uninstalled };
+  if (kind === 'Abandoned') {
+    // With the digest of the Lock it was resolved, and found valid.
+    const verdict = lockDigest === undefined ? said('Unknown', 'Resolving', `Not resolved: ${message}`) : valid;
+    return {
+      Validated: verdict,
+      Installed: said('False', 'InstallationFailed', `Not installed: ${message}`),
+      Ready: uninstalled,
+    };
+  }
   if (step !== 'Validation') return { Validated: valid, Installed: said('False', reason, message), Ready: uninstalled };
   const verdict = noVerdict.includes(reason) ? said('Unknown', 'Resolving', message) : said('False', reason, message);
   return { Validated: verdict, Installed: pending, Ready: unvalidated };
@@ -60,11 +69,14 @@ function endOf({ phase }: Status, outcome: Outcome): Story {
 
 const longest = 8_000;
 
+/** Of a registry. */
+const troubles = ['Unavailable', 'FetchDenied'];
+
 function synced({ outcome }: Status, note: Note | undefined): Said {
   if (note?.reason === 'ReconcileError') return said('False', 'ReconcileError', note.message);
-  const isTrouble = outcome?.reason === 'Unavailable' || outcome?.reason === 'FetchDenied';
+  const isTrouble = troubles.includes(outcome?.reason ?? '') && note?.reason !== 'WaitingForLock';
   return isTrouble
-    ? said('False', 'ReconcileError', outcome.message ?? '')
+    ? said('False', 'ReconcileError', outcome?.message ?? '')
     : said('True', 'ReconcileSuccess', 'The last call succeeded');
 }
 

@@ -350,4 +350,28 @@ export const packageTransactions: readonly Sabotage[] = [
     ],
     caughtBy: ['test/packages/decide.test.ts'],
   },
+  {
+    name: 'ptx-wait-unsaid',
+    fault: 'what waits for the Lock after a try that failed says only why that one failed',
+    edits: [
+      {
+        file: 'hooks/packages/outcome/conditions.ts',
+        find: 'if (outcome !== undefined && !waits) return',
+        replace: 'if (outcome !== undefined) return',
+      },
+    ],
+    caughtBy: ['test/packages/decide.test.ts'],
+  },
+  {
+    name: 'ptx-abandoned-as-valid',
+    fault: 'one that is deleted before it was resolved says that it was validated',
+    edits: [
+      {
+        file: 'hooks/packages/outcome/conditions.ts',
+        find: 'const verdict = lockDigest === undefined ?',
+        replace: 'const verdict = lockDigest === kind ?',
+      },
+    ],
+    caughtBy: ['test/packages/decide.test.ts'],
+  },
 ];
