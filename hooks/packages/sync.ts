@@ -6,7 +6,7 @@ import type { PackageCall, PackageHook, PackageParts, PackageReply } from './cal
 import { clean, release, rest } from './decide/ending.ts';
 import { install } from './decide/installing.ts';
 import type { Move } from './decide/move.ts';
-import { isAsResolved, prepare } from './decide/preparing.ts';
+import { isAsResolved, prepare, withoutCluster } from './decide/preparing.ts';
 import { rollBack } from './decide/rolling-back.ts';
 import { creates, inTurn } from './decide/turn.ts';
 import { holds, validate } from './decide/validating.ts';
@@ -105,7 +105,11 @@ function moveInTurn(parts: Serving, ptx: PackageTransaction, now: number): Promi
 function moveOf(parts: Serving, ptx: PackageTransaction, now: number): Promise<Move> {
   const { namespace, cluster, gzip } = parts;
   const scene = { parts, looker: { reader: cluster, namespace, gzip }, ptx, now, late: parts.lateness, namespace };
-  return acts[dueOf(ptx, now)](scene);
+  return acts[dueOf(ptx, now)](scene).catch((error: unknown) => {
+    const move = error instanceof Unread ? withoutCluster(scene, error.failure) : undefined;
+    if (move === undefined) throw error;
+    return move;
+  });
 }
 
 const acts: Readonly<Record<Due, (scene: Scene) => Promise<Move>>> = {

@@ -3,6 +3,7 @@
 import t, { type Test } from 'tap';
 import { at, type Json, type JsonObject, textAt, withPath } from '../../hooks/model/json.ts';
 import { must, waitFor } from '../support/client.ts';
+import { startAdmission } from '../support/denying-admission.ts';
 import { createDriver } from '../support/package-driver.ts';
 import { definitionPath, lockPath, packagePath, ptxPath } from '../support/package-paths.ts';
 import { conditionIn, startPackageWorld, statusOf } from '../support/package-world.ts';
@@ -185,6 +186,37 @@ t.test('a registry in trouble: Synced is False and names host and path; the try 
     t.equal(at(status, 'failures'), 1, `${code}`);
     await nothingOf(t, name);
   }
+});
+
+t.test('a cluster that cannot answer, such as by a webhook that is down, ends the try after ten minutes', async (t) => {
+  const name = freeName();
+  const admission = await startAdmission(
+    {
+      client,
+      name: 'down',
+      user: 'system:serviceaccount:janus-packages:janus-packages',
+      rule: { apiGroups: ['apiextensions.k8s.io'], apiVersions: ['*'], resources: ['*'] },
+      probe: () =>
+        client
+          .asServiceAccount('janus-packages', 'janus-packages')
+          .create(definitionPath(), { ...(definitionOf('probes', 'probe.org') as JsonObject) }, { dryRun: 'All' }),
+    },
+    t,
+  );
+  admission.decide(() => ({ code: 500, message: 'the webhook is down' }));
+  await world.publish({ name, tag: 'v1.0.0', objects: [crdOf(name)] });
+  await world.install(name, `${source(name)}:v1.0.0`, { packageName: name, retryLimit: 1 });
+  for (let phase = ''; phase !== 'Validating'; ) phase = textAt(statusOf(await driver.step(name)), 'phase') ?? '';
+  const status = statusOf(await driver.step(name));
+  t.match(conditionIn(status, 'Synced'), { status: 'False', message: /the webhook is down/ });
+  t.match(status, { phase: 'Validating', failures: 0 });
+  const began = new Date(Date.now() - 601_000).toISOString();
+  must(await client.update(`${ptxPath(name)}/status`, withPath(await world.read(name), ['status', 'tryTime'], began)));
+  const ended = await driver.drive(name);
+  t.match(ended, { failures: 1, outcome: { reason: 'Unavailable' } });
+  t.match(conditionIn(ended, 'Synced'), { message: /^the cluster could not be read in time: .*the webhook is down/ });
+  await nothingOf(t, name);
+  admission.decide(() => undefined);
 });
 
 t.test('what is edited, and what was created without the policy', async (t) => {

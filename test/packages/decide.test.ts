@@ -10,7 +10,7 @@ import { clean, release } from '../../hooks/packages/decide/ending.ts';
 import { ended, pauseAfter } from '../../hooks/packages/decide/ends.ts';
 import { install } from '../../hooks/packages/decide/installing.ts';
 import { type Deed, type Move, staying } from '../../hooks/packages/decide/move.ts';
-import { prepare } from '../../hooks/packages/decide/preparing.ts';
+import { prepare, withoutCluster } from '../../hooks/packages/decide/preparing.ts';
 import { rollBack } from '../../hooks/packages/decide/rolling-back.ts';
 import { creates, inTurn } from '../../hooks/packages/decide/turn.ts';
 import { undoLast } from '../../hooks/packages/decide/undo.ts';
@@ -29,7 +29,7 @@ import { find, findMetadata } from '../../hooks/packages/observe/reading.ts';
 import { lookAtHolder, stagesOfTry } from '../../hooks/packages/observe/standing.ts';
 import type { Held } from '../../hooks/packages/observe/tree.ts';
 import { createTurns } from '../../hooks/packages/observe/turns.ts';
-import { answerOf } from '../../hooks/packages/outcome/answer.ts';
+import { answerOf, troubled } from '../../hooks/packages/outcome/answer.ts';
 import { changedBy } from '../../hooks/packages/outcome/changed.ts';
 import { perform } from '../../hooks/packages/perform/perform.ts';
 import { changedPackages } from '../../hooks/packages/plan/changed.ts';
@@ -308,6 +308,28 @@ t.test('a spec that can never be right is refused without the Lock', async (t) =
   const [write] = refuse({ ...scene, lock: mine }).deeds.map((deed) => deed.write);
   t.match(write, { verb: 'update', precondition: { resourceVersion: '7' } }, 'taken by a call that died');
   t.equal(holderOf(write !== undefined && 'object' in write ? write.object : mine), undefined);
+});
+
+t.test('a cluster that cannot be read ends the try in the end, as long as nothing is made; nobody waits an hour', async (t) => {
+  const failure: Failure = {
+    kind: 'transient',
+    code: 500,
+    reason: 'InternalError',
+    message: 'down',
+    fields: [],
+    definitive: false,
+  };
+  const after = (phase: Status['phase'], minutes: number) =>
+    withoutCluster({ ...moment, ptx: ptxOf({ phase, tryTime: timeOf(now - minutes * 60_000) }) }, failure);
+  t.equal(after('Validating', 9), undefined);
+  t.equal(after('Preparing', 19), undefined);
+  for (const phase of ['Installing', 'Verifying', 'RollingBack', 'Waiting', 'Releasing', 'Cleaning'] as const)
+    t.equal(after(phase, 100), undefined, phase);
+  const outcome = { kind: 'Failed', reason: 'Unavailable', message: 'the cluster could not be read in time: down' };
+  for (const move of [after('Validating', 10), after('Preparing', 20)])
+    t.match(move, { deeds: [], status: { phase: 'Releasing', failures: 1, outcome } });
+  t.equal(troubled(ptxOf(), { ...failure, retryAfterSeconds: 3_600 }, now).resyncAfterSeconds, 60);
+  t.equal(troubled(ptxOf(), { ...failure, retryAfterSeconds: 7 }, now).resyncAfterSeconds, 7);
 });
 
 t.test('the conditions say what is waited for, and what was validated, also after a try that failed', async (t) => {

@@ -1,4 +1,6 @@
 // The contents of all stages are stored before the first stage is made: from here on no registry is needed.
+
+import type { Failure } from '../../model/failure.ts';
 import type { JsonObject } from '../../model/json.ts';
 import { faultOf } from '../due.ts';
 import { packagesDigest } from '../model/holder.ts';
@@ -65,9 +67,18 @@ function store(scene: Preparing, preparation: Extract<Preparation, { kind: 'read
   };
 }
 
+type Reading = Pick<Preparing, 'ptx' | keyof Moment>;
+
 /** Nobody else comes to the Lock meanwhile: what can never be read and stored in time ends the try. Validation may have taken as long. */
-function isOverdue({ ptx, now }: Preparing): boolean {
-  return now >= millisecondsOf(ptx.status.tryTime) + 2 * longestReading;
+function isOverdue({ ptx: { status }, now }: Reading): boolean {
+  return now >= millisecondsOf(status.tryTime) + (status.phase === 'Preparing' ? 2 : 1) * longestReading;
+}
+
+/** A read of the cluster failed, for which nothing is decided; undefined where it may still be tried again. */
+export function withoutCluster(scene: Reading, { message }: Failure): Move | undefined {
+  const { status } = scene.ptx;
+  if ((status.phase !== 'Validating' && status.phase !== 'Preparing') || !isOverdue(scene)) return undefined;
+  return notGiven(scene, { kind: 'unavailable', message: `the cluster could not be read in time: ${message}` });
 }
 
 function tooSlow(scene: Preparing): Move {
@@ -76,7 +87,7 @@ function tooSlow(scene: Preparing): Move {
   return notGiven(scene, { kind: 'unavailable', message });
 }
 
-function notGiven(scene: Preparing, failure: RegistryFailure): Move {
+function notGiven(scene: Reading, failure: RegistryFailure): Move {
   return going(ended(scene.ptx.status, unread(failure), scene), failure.message);
 }
 

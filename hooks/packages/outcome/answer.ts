@@ -8,6 +8,8 @@ import { conditionsOf } from './conditions.ts';
 
 const afterTrouble = 2;
 const afterRefusal = 30;
+/** In seconds: a webhook may wish for an hour, for which nobody else would come to the Lock. */
+const longestWish = 60;
 
 /** `failure`: of the write that did not take effect; those after it were not sent. */
 export function answerOf(ptx: PackageTransaction, move: Move, failure: Failure | undefined, now: number): PackageReply {
@@ -26,7 +28,7 @@ function noteOf({ note }: Move): { readonly note?: Note } {
 
 /** A read or a write failed: nothing is decided, and it is tried again. */
 export function troubled(ptx: PackageTransaction, { kind, message, retryAfterSeconds }: Failure, now: number): PackageReply {
-  const wait = kind === 'refused' ? afterRefusal : (retryAfterSeconds ?? afterTrouble);
+  const wait = kind === 'refused' ? afterRefusal : Math.min(retryAfterSeconds ?? afterTrouble, longestWish);
   return reply(ptx, { status: ptx.status, wait, note: { reason: 'ReconcileError', message } }, now);
 }
 

@@ -73,8 +73,8 @@ export const packageTransactions: readonly Sabotage[] = [
   }),
   entry('ptx-preparing-for-ever', 'a registry that never answers in time keeps the Lock for ever', {
     file: hook('decide/preparing'),
-    find: '+ 2 * longestReading;',
-    replace: '+ now + 1;',
+    find: "(status.phase === 'Preparing' ? 2 : 1) * longestReading;",
+    replace: 'now + 1;',
   }),
   entry('ptx-contents-believed', 'contents of a stage are not compared with their digest', {
     file: hook('plan/contents'),
@@ -370,6 +370,18 @@ export const packageTransactions: readonly Sabotage[] = [
         file: 'hooks/packages/outcome/conditions.ts',
         find: 'const verdict = lockDigest === undefined ?',
         replace: 'const verdict = lockDigest === kind ?',
+      },
+    ],
+    caughtBy: ['test/packages/decide.test.ts'],
+  },
+  {
+    name: 'ptx-reads-for-ever',
+    fault: 'one whose reads of the cluster fail each time keeps the Lock for ever',
+    edits: [
+      {
+        file: 'hooks/packages/decide/preparing.ts',
+        find: '|| !isOverdue(scene)) return undefined;',
+        replace: '|| isOverdue(scene)) return undefined;',
       },
     ],
     caughtBy: ['test/packages/decide.test.ts'],
