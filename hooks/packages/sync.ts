@@ -153,7 +153,7 @@ const acts: Readonly<Record<Due, (scene: Scene) => Promise<Move>>> = {
       planned === undefined ? undefined : find(looker, { resource: stages, namespace, name: planned.name }),
     ]);
     const isNext = planned !== undefined && stage === undefined && typeof wanted !== 'string';
-    const next = isNext ? await readNextChanges({ looker, ptx, wanted }, planned) : undefined;
+    const next = isNext ? await readNextChanges({ looker, ptx, wanted, lock }, planned) : undefined;
     return install({ ...scene, lock, stage, next });
   },
   async verify(scene) {

@@ -21,7 +21,7 @@ import { dueOf } from '../../hooks/packages/due.ts';
 import { held, holderOf, packagesDigest, released } from '../../hooks/packages/model/holder.ts';
 import { type PackageTransaction, readPackageTransaction, type Wanted } from '../../hooks/packages/model/package-transaction.ts';
 import { advanced, type Status, timeOf, writeStatus } from '../../hooks/packages/model/status.ts';
-import { compareWithLive } from '../../hooks/packages/observe/comparison.ts';
+import { compareWithLive, leavingIn } from '../../hooks/packages/observe/comparison.ts';
 import { readNextChanges } from '../../hooks/packages/observe/establishing.ts';
 import { leftByFormer, leftByTries } from '../../hooks/packages/observe/leftovers.ts';
 import { membersOf, mostValues } from '../../hooks/packages/observe/members.ts';
@@ -808,17 +808,21 @@ t.test('an object whose controller is another one is not taken; revisions of the
       return { kind: 'ok' };
     },
   } as unknown as Registry;
-  const conflicts = async (live: JsonObject): Promise<readonly unknown[]> => {
-    const found = await compareWithLive([one], registry, async ({ kind, name }) =>
-      kind === 'ProviderRevision' ? revisionOf(name) : live,
-    );
+  const conflicts = async (live: JsonObject, tree = [one]): Promise<readonly unknown[]> => {
+    const look = async ({ kind, name }: { kind: string; name: string }) =>
+      kind === 'ProviderRevision' ? revisionOf(name) : live;
+    const found = await compareWithLive([one], registry, look, leavingIn(tree));
     return 'kind' in found ? [found] : found.filter(({ reason }) => reason === 'CRDConflict');
   };
   t.same(await conflicts(crd('old', 'uid-old')), []);
   t.same(await conflicts(crd('oldest', 'uid-oldest')), [], 'the version between had left it out');
   t.match(await conflicts(crd('other', 'uid-other')), [{ message: /controlled by .*other.*, which does not leave/ }]);
+  const kept = { source: 'k', revision: 'other', leaves: 'other' } as unknown as Held;
+  t.same(leavingIn([one, kept]), ['old'], 'one that stays as it is controls what it did');
+  const moved = { source: 'm', revision: 'newer', leaves: 'other' } as unknown as Held;
+  t.same(await conflicts(crd('other', 'uid-other'), [one, moved]), [], 'another package of the tree leaves it out');
 
-  const made = async (live: JsonObject | undefined): Promise<string> => {
+  const made = async (live: JsonObject | undefined, lock = mine): Promise<string> => {
     const [content] = packedContents([{ kind: 'Provider', revision: 'new', object }], 1, gzip);
     if (content === undefined) throw new Error(String('no contents'));
     const byKind = (kind: string, name: string): JsonObject | undefined =>
@@ -829,15 +833,18 @@ t.test('an object whose controller is another one is not taken; revisions of the
       return found === undefined ? { kind: 'failed', failure } : { kind: 'ok', object: found, serverTime: now };
     };
     const looker = { reader: { get, getMetadata: get } as unknown as Reader, namespace, gzip };
-    const ptx = ptxOf();
+    const ptx = ptxOf({ proposed: [entry('kept')] });
     const stage = { name: 's', purpose: 'Objects', digest: content.digest } as const;
-    const next = await readNextChanges({ looker, ptx, wanted: ptx.wanted as Wanted }, stage);
+    const next = await readNextChanges({ looker, ptx, wanted: ptx.wanted as Wanted, lock }, stage);
     return next.kind === 'lost' ? next.message : 'made';
   };
   t.equal(await made(undefined), 'made');
   for (const name of ['new', 'old', 'oldest']) t.equal(await made(crd(name, `uid-${name}`)), 'made', name);
   t.match(await made(crd('other', 'uid-other')), /x: expected nobody .*found "ProviderRevision" "other"/);
   t.match(await made(crd('old', 'uid-z', 'Widget')), /found "Widget" "old"/);
+  const before = { ...mine, packages: [entry('kept'), { ...entry('o'), name: 'other' }] };
+  t.equal(await made(crd('other', 'uid-other'), before), 'made', 'the Lock will name another revision in its place');
+  t.match(await made(crd('kept-000000000000', 'uid-kept'), before), /found "ProviderRevision" "kept-000000000000"/);
 });
 
 t.test('a package object that is of another source, or another one, since it was validated is not replaced', async (t) => {
@@ -863,7 +870,7 @@ t.test('a package object that is of another source, or another one, since it was
     const wanted = { ...(ptx.wanted as Wanted), ...(uid === undefined ? {} : { uid }) };
     const stage = { name: 's', purpose: 'Packages', digest: content.digest } as const;
     const looker = { reader: { get } as unknown as Reader, namespace, gzip };
-    const next = await readNextChanges({ looker, ptx, wanted }, stage);
+    const next = await readNextChanges({ looker, ptx, wanted, lock: mine }, stage);
     return next.kind === 'lost' ? next.message : 'made';
   };
   const live = (from: string, uid = 'uid-1'): JsonObject => ({
@@ -916,7 +923,10 @@ t.test('a ManagedResourceDefinition that is Active stays so in its stage: its st
   } as unknown as Reader;
   const ptx = ptxOf();
   const stage = { name: 's', purpose: 'Objects', digest: content.digest } as const;
-  const next = await readNextChanges({ looker: { reader, namespace, gzip }, ptx, wanted: ptx.wanted as Wanted }, stage);
+  const next = await readNextChanges(
+    { looker: { reader, namespace, gzip }, ptx, wanted: ptx.wanted as Wanted, lock: mine },
+    stage,
+  );
   if (next.kind !== 'changes' || !('source' in next)) throw new Error(JSON.stringify(next));
   const [made] = Object.values(next.source.binaryData);
   t.match(JSON.parse(gzip.unpack(made ?? '', 10_000) ?? ''), { spec: { state: 'Active' } });

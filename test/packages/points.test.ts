@@ -81,6 +81,40 @@ t.test('14: CRDConflict: two packages of one tree have one CRD', async (t) => {
   });
 });
 
+t.test(
+  '14: a CRD moves to another package where its own leaves it out in the same tree; from one that stays it does not',
+  async (t) => {
+    const [ones, twos] = [definitionOf('ones', 'split.org'), definitionOf('twos', 'split.org')];
+    const whole = await world.publish({ name: 'whole', tag: 'v1.0.0', objects: [ones, twos] });
+    t.match(conditionIn(await install('whole'), 'Ready'), { status: 'True' });
+    const path = '/apis/split.org/v1beta1/ones';
+    const mine = must(
+      await client.create(path, { apiVersion: 'split.org/v1beta1', kind: 'One', metadata: { name: 'mine' }, spec: {} }),
+    );
+    const part = await world.publish({ name: 'part', tag: 'v1.0.0', objects: [ones] });
+    await refused(t, 'part', {
+      reason: 'CRDConflict',
+      message: /^CRD ones\.split\.org is controlled by "ProviderRevision" "whole-\w+", which does not leave$/,
+    });
+    await world.publish({ name: 'whole', tag: 'v2.0.0', requires: { part: '>=v1.0.0' }, objects: [twos] });
+    await world.install('split', `${source('whole')}:v2.0.0`, { packageName: 'whole', retryLimit: 1 });
+    t.match(conditionIn(await driver.drive('split'), 'Ready'), { status: 'True' });
+    const owners = at(
+      must(await client.get(definitionPath('ones.split.org'))),
+      'metadata',
+      'ownerReferences',
+    ) as readonly JsonObject[];
+    t.same(
+      owners.filter(({ controller }) => controller === true).map(({ name }) => name),
+      [revisionOf('acme-part', part)],
+    );
+    t.match(await client.get(packagePath('providerrevisions', revisionOf('whole', whole))), {
+      body: { spec: { desiredState: 'Inactive' } },
+    });
+    t.strictSame(must(await client.get(`${path}/mine`)), mine, 'its objects stay');
+  },
+);
+
 t.test('19: twenty take the Lock at once, through two hooks: one has it in each round', async (t) => {
   await world.publish({ name: 'grab', tag: 'v1.0.0' });
   const names = Array.from({ length: 20 }, (_, index) => `grab-${index}`);

@@ -33,7 +33,7 @@ function shortKind(kind: string): string {
 interface Replacing {
   readonly live: JsonObject;
   readonly next: JsonObject;
-  /** Names of the revisions of this package: that which it replaces, and older ones, which control what it left out. */
+  /** Names of revisions: those that are replaced in the tree, and older ones of this package, which control what it left out. */
   readonly leaving: readonly string[];
 }
 
@@ -60,7 +60,8 @@ export function controllerOf(object: JsonObject): JsonObject | undefined {
   return (isList(owners) ? owners : []).filter(isObject).find((owner) => at(owner, 'controller') === true);
 }
 
-function isLeaving(owner: JsonObject, leaving: readonly string[]): boolean {
+/** Whether the owner is one of these revisions. */
+export function isLeaving(owner: JsonObject, leaving: readonly string[]): boolean {
   const isRevision =
     groupOf(textAt(owner, 'apiVersion') ?? '') === 'pkg.crossplane.io' && /Revision$/.test(textAt(owner, 'kind') ?? '');
   return isRevision && leaving.includes(textAt(owner, 'name') ?? '');

@@ -18,22 +18,36 @@ export function liveVersionOf({ apiVersion, kind }: Member): string {
   return kind === 'CompositeResourceDefinition' ? 'apiextensions.crossplane.io/v1' : apiVersion;
 }
 
-/** Compares the objects of each package with the live ones, package by package, so that memory holds only those of one package. */
+/** The revisions that other ones of the tree replace: what they control may move to any package of it. */
+export function leavingIn(packages: readonly Held[]): readonly string[] {
+  return packages.flatMap(({ leaves, revision }) => (leaves === undefined || leaves === revision ? [] : [leaves]));
+}
+
+/**
+ * Compares the objects of each package with the live ones, package by package, so that memory holds only those of one package.
+ * `leaving`: of the whole tree.
+ */
 export async function compareWithLive(
   packages: readonly Held[],
   registry: Registry,
   live: Live,
+  leaving = leavingIn(packages),
 ): Promise<readonly PackageFault[] | RegistryFailed> {
   const faults: PackageFault[] = [];
   for (const held of packages) {
-    const found = await comparePackage(held, registry, live);
+    const found = await comparePackage(held, leaving, registry, live);
     if ('kind' in found) return found;
     faults.push(...found);
   }
   return faults;
 }
 
-async function comparePackage(held: Held, registry: Registry, live: Live): Promise<readonly PackageFault[] | RegistryFailed> {
+async function comparePackage(
+  held: Held,
+  ofTree: readonly string[],
+  registry: Registry,
+  live: Live,
+): Promise<readonly PackageFault[] | RegistryFailed> {
   const { source, digest, contents, revision, leaves } = held;
   const present = new Map<string, JsonObject>();
   for (const member of contents?.members ?? []) {
@@ -44,6 +58,7 @@ async function comparePackage(held: Held, registry: Registry, live: Live): Promi
   const faults: PackageFault[] = [];
   const leaving = [
     revision,
+    ...ofTree,
     ...(leaves === undefined ? [] : [leaves]),
     ...(await formerRevisions({ ...held, kind: contents?.meta.kind }, [...present.values()], live)),
   ];

@@ -1,8 +1,9 @@
 // The changes of the next stage, against the cluster as it is now: the stages before it are Committed, so every owner has its uid.
 import { type JsonObject, textAt } from '../../model/json.ts';
-import { controllerOf } from '../checks/conflicts.ts';
+import { controllerOf, isLeaving } from '../checks/conflicts.ts';
 import { takenName } from '../checks/names.ts';
 import type { NextChanges } from '../decide/installing.ts';
+import { packagesOf } from '../model/holder.ts';
 import { nameInRevision, packageLabel } from '../model/names.ts';
 import { quoted } from '../model/package.ts';
 import type { PackageTransaction, Wanted } from '../model/package-transaction.ts';
@@ -26,6 +27,7 @@ interface Scene {
   readonly looker: Looker;
   readonly ptx: PackageTransaction;
   readonly wanted: Wanted;
+  readonly lock: JsonObject | undefined;
 }
 
 export async function readNextChanges(scene: Scene, stage: Stage): Promise<NextChanges> {
@@ -77,7 +79,8 @@ const establishRevision: Establish = async ({ looker, ptx }, item) => {
   return [revisionChange(one, { owner, live, revisions }, ptx)];
 };
 
-const establishMember: Establish = async ({ looker, ptx }, item) => {
+const establishMember: Establish = async (scene, item) => {
+  const { looker, ptx } = scene;
   const member = item as unknown as Member;
   const { kind, revision, object } = member;
   const [owner, resource] = await Promise.all([
@@ -90,13 +93,22 @@ const establishMember: Establish = async ({ looker, ptx }, item) => {
   // Of most live objects only the metadata count, and CRDs are large.
   const look = keepsState(object) ? find : findMetadata;
   const live = await look(looker, { resource, name: textAt(object, 'metadata', 'name') ?? '' });
-  return (await takenBy(looker, member, owner, live)) ?? [memberChange(member, live, ptx, uid)];
+  return (await takenBy(scene, member, owner, live)) ?? [memberChange(member, live, ptx, uid)];
 };
 
-/** Who controls an object since it was validated, in words; undefined if nobody does, or a revision of the same package. */
-async function takenBy(looker: Looker, { kind, revision, object }: Member, owner?: JsonObject, live?: JsonObject) {
+/** Names of the revisions that others replace. */
+function leavingOf({ lock, ptx: { status } }: Scene): readonly string[] {
+  const stays = (status.proposed ?? []).map(({ name }) => name);
+  const before = lock === undefined ? [] : packagesOf(lock).map((one) => textAt(one, 'name') ?? '');
+  return before.filter((name) => !stays.includes(name));
+}
+
+/** Who controls an object since it was validated, in words; undefined if nobody does, or a revision that may lose it. */
+async function takenBy(scene: Scene, { kind, revision, object }: Member, owner?: JsonObject, live?: JsonObject) {
+  const { looker } = scene;
   const controller = live === undefined ? undefined : controllerOf(live);
   if (controller === undefined || textAt(controller, 'uid') === textAt(owner, 'metadata', 'uid')) return undefined;
+  if (isLeaving(controller, leavingOf(scene))) return undefined;
   const [by = '', name = ''] = [textAt(controller, 'kind'), textAt(controller, 'name')];
   const found = by === `${kind}Revision` ? ((await packageOfRevision(looker, kind, name)) ?? nameInRevision(name)) : undefined;
   const own = [textAt(owner, 'metadata', 'labels', packageLabel), nameInRevision(revision)];

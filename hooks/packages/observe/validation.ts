@@ -10,7 +10,7 @@ import type { Version } from '../model/version.ts';
 import { changedPackages } from '../plan/changed.ts';
 import { packagesOfKind } from '../plan/resources.ts';
 import type { Registry, RegistryFailed } from '../registry.ts';
-import { compareWithLive, type Live, liveVersionOf } from './comparison.ts';
+import { compareWithLive, type Live, leavingIn, liveVersionOf } from './comparison.ts';
 import { tryMembers } from './dry-run.ts';
 import { membersOf, resourceOf } from './members.ts';
 import type { Progress } from './progress.ts';
@@ -74,8 +74,9 @@ async function namesTaken(
 /** Undefined if no object of the packages breaks what is there. */
 async function compared(scene: ValidationScene, packages: readonly Held[]): Promise<Validation | undefined> {
   const { looker, registry, progress } = scene;
+  const leaving = leavingIn(packages);
   for (const held of packages.filter(({ revision }) => !progress.has(revision))) {
-    const faults = await compareWithLive([held], registry, liveOf(looker));
+    const faults = await compareWithLive([held], registry, liveOf(looker), leaving);
     if ('kind' in faults) return unread(scene, faults);
     if (faults.length > 0) return { kind: 'refused', faults };
     progress.add(held.revision);

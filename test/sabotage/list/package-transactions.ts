@@ -386,4 +386,28 @@ export const packageTransactions: readonly Sabotage[] = [
     ],
     caughtBy: ['test/packages/decide.test.ts'],
   },
+  {
+    name: 'ptx-moves-from-any',
+    fault: 'a package takes what the revision of a package that stays controls',
+    edits: [
+      {
+        file: 'hooks/packages/observe/comparison.ts',
+        find: '(leaves === undefined || leaves === revision ? []',
+        replace: '(leaves === undefined ? []',
+      },
+    ],
+    caughtBy: ['test/packages/decide.test.ts'],
+  },
+  {
+    name: 'ptx-moves-from-the-lock',
+    fault: 'what a revision that stays in the Lock controls is taken after the validation',
+    edits: [
+      {
+        file: 'hooks/packages/observe/establishing.ts',
+        find: 'return before.filter((name) => !stays.includes(name));',
+        replace: 'return [...before, ...stays.map(String)];',
+      },
+    ],
+    caughtBy: ['test/packages/decide.test.ts'],
+  },
 ];
