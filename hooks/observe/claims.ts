@@ -29,6 +29,8 @@ type Behind =
       readonly claims: readonly Reference[];
       /** Volumes that were not made for a claim, and are deleted with it, in words. */
       readonly volumes: readonly string[];
+      /** The kind of volumes, if the ServiceAccount may not read them: of these it is not known whether they go. */
+      readonly unlisted: readonly string[];
     }
   | { readonly kind: 'trouble'; readonly failure: Failure };
 
@@ -62,9 +64,7 @@ function volumeOf(claim: JsonObject): string | undefined {
   return textAt(claim, 'spec', 'volumeName');
 }
 
-type FoundVolumes =
-  | { readonly kind: 'known'; readonly volumes: readonly string[] }
-  | { readonly kind: 'trouble'; readonly failure: Failure };
+type FoundVolumes = Omit<Extract<Behind, { kind: 'known' }>, 'claims'> | Extract<Behind, { kind: 'trouble' }>;
 
 /**
  * The volumes, in words, that were not made for these claims, and that Kubernetes deletes with them by their reclaim policy. A volume
@@ -74,29 +74,26 @@ type FoundVolumes =
 async function volumesOfOthers(looker: Looker, claims: readonly (JsonObject | undefined)[]): Promise<FoundVolumes> {
   const others = claims.filter((claim) => claim !== undefined && !isMadeFor(claim));
   const found = await inTurn(others, (claim) => reclaimed(looker, claim ?? {}));
-  const trouble = found.find((one) => typeof one === 'object');
+  const failures = found.filter((one) => typeof one === 'object');
+  const trouble = failures.find(({ kind }) => kind === 'transient');
   if (trouble !== undefined) return { kind: 'trouble', failure: trouble };
-  return { kind: 'known', volumes: found.filter((one) => typeof one === 'string') };
+  const unlisted = failures.length > 0 ? [volumes.plural] : [];
+  return { kind: 'known', volumes: found.filter((one) => typeof one === 'string'), unlisted };
 }
 
 function isMadeFor(claim: JsonObject): boolean {
   return (volumeOf(claim) ?? '').endsWith(textAt(claim, 'metadata', 'uid') ?? '');
 }
 
-/** The volume of the claim, in words, if it goes with the claim. One that may not be read may go. */
+/** The volume of the claim, in words, if it goes with the claim; why it cannot be read, if so. */
 async function reclaimed({ reader, identity }: Looker, claim: JsonObject): Promise<string | Failure | undefined> {
   const name = volumeOf(claim);
   if (name === undefined) return undefined;
   const answer = await reader.get({ resource: volumes, name }, identity);
-  if (answer.kind === 'ok') {
-    const isBound = textAt(answer.object, 'spec', 'claimRef', 'uid') === textAt(claim, 'metadata', 'uid');
-    return isBound && textAt(answer.object, 'spec', 'persistentVolumeReclaimPolicy') !== 'Retain'
-      ? `${volumes.kind} ${name}`
-      : undefined;
-  }
-  const { failure } = answer;
-  if (failure.kind === 'absent') return undefined;
-  return failure.kind === 'transient' ? failure : `${volumes.kind} ${name} (which the ServiceAccount may not read)`;
+  if (answer.kind === 'failed') return answer.failure.kind === 'absent' ? undefined : answer.failure;
+  const isBound = textAt(answer.object, 'spec', 'claimRef', 'uid') === textAt(claim, 'metadata', 'uid');
+  const goes = isBound && textAt(answer.object, 'spec', 'persistentVolumeReclaimPolicy') !== 'Retain';
+  return goes ? `${volumes.kind} ${name}` : undefined;
 }
 
 function isClaim({ reference: { apiVersion, kind } }: Neighbour): boolean {

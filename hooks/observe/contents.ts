@@ -82,7 +82,12 @@ export async function lookInto(standing: Standing, live: JsonObject): Promise<Fo
   const behind = await storedBehind(looker, doomed, [...made]);
   if (behind.kind === 'trouble') return { trouble: behind.failure };
   const stored = { claims: behind.claims.map((reference) => inWords(reference, doomed)), volumes: behind.volumes };
-  const all = { ...sorted(standing, doomed, [...within, ...company]), behind: stored, unlisted, failing };
+  const all = {
+    ...sorted(standing, doomed, [...within, ...company]),
+    behind: stored,
+    unlisted: [...behind.unlisted, ...unlisted],
+    failing,
+  };
   return inside.kind === 'unseen' ? { ...all, unseenInside: inside.unseen } : all;
 }
 

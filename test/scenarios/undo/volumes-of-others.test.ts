@@ -1,11 +1,11 @@
 // A volume that was there before the claim of a Transaction that was never Committed: Kubernetes deletes it with the claim by its reclaim
 // policy, and what others have stored in it.
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { type JsonObject, textAt } from '../../../hooks/model/json.ts';
 import { must, waitFor } from '../../support/client.ts';
 import { isThere } from '../../support/owned.ts';
 import { failAfter, itemsOf } from '../../support/round-trip.ts';
-import { startStage } from '../../support/stage.ts';
+import { type Stage, startStage } from '../../support/stage.ts';
 import { stepToEnd } from '../../support/stepping.ts';
 import { change } from '../../support/targets.ts';
 
@@ -13,8 +13,9 @@ import { change } from '../../support/targets.ts';
 const binder = { fieldManager: 'kube-controller-manager' };
 const claim = { apiVersion: 'v1', kind: 'PersistentVolumeClaim' };
 
-t.test('the volume behind a claim', async (t) => {
-  const stage = await startStage(t, { withoutLoop: true });
+type Undone = (name: string, policy: string, nameOf?: (uid: string) => string) => Promise<JsonObject>;
+
+function claimsIn(t: Test, stage: Stage): Undone {
   const { client, path, namespace } = stage;
   const resources = { requests: { storage: '1Gi' } };
   const capacity = { storage: '1Gi' };
@@ -29,7 +30,7 @@ t.test('the volume behind a claim', async (t) => {
   });
 
   /** Has a claim made that is bound as the binder of volumes does it, and everything undone. */
-  async function undone(name: string, policy: string, nameOf = (uid: string) => `${namespace}-${name}-${uid.slice(0, 3)}`) {
+  return (name, policy, nameOf = (uid) => `${namespace}-${name}-${uid.slice(0, 3)}`) => {
     const spec = { accessModes, storageClassName: '', resources };
     return failAfter(stage, name, change('Create', name, { spec }, claim), async () => {
       const where = path(`persistentvolumeclaims/${name}`);
@@ -40,7 +41,13 @@ t.test('the volume behind a claim', async (t) => {
       must(await client.patch(where, { spec: { volumeName: nameOf(uid) } }, 'merge', binder));
       must(await client.patch(`${where}/status`, { status: { phase: 'Bound' } }));
     });
-  }
+  };
+}
+
+t.test('the volume behind a claim', async (t) => {
+  const stage = await startStage(t, { withoutLoop: true });
+  const { client, path } = stage;
+  const undone = claimsIn(t, stage);
 
   await t.test('goes with it: the claim is left, and its message says why', async (t) => {
     const status = await undone('theirs', 'Delete');
@@ -65,4 +72,11 @@ t.test('the volume behind a claim', async (t) => {
   await t.test('was made for it: the claim is deleted', async (t) => {
     t.match(await undone('own', 'Delete', (uid) => `pvc-${uid}`), { phase: 'RolledBack' });
   });
+});
+
+t.test('a volume that the ServiceAccount may not read: the claim is deleted, as one whose volume stays', async (t) => {
+  const resources = ['persistentvolumeclaims', 'configmaps'];
+  const stage = await startStage(t, { rules: [{ apiGroups: [''], resources, verbs: ['*'] }], withoutLoop: true });
+  t.match(await claimsIn(t, stage)('unread', 'Delete'), { phase: 'RolledBack' });
+  t.notOk(await isThere(stage, stage.path('persistentvolumeclaims/unread')));
 });
