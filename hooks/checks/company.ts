@@ -112,21 +112,25 @@ export function companyOf(
   const ownedBy = dependentsOf(around.owned);
   const seen = new Set([uid]);
   const found: Neighbour[] = [];
-  const visit = (neighbours: readonly Neighbour[], by: Maker): void => {
+  // Those that were made; the others are lost.
+  const take = (neighbours: readonly Neighbour[], by: Maker): readonly Neighbour[] => {
     const fresh = neighbours.filter((neighbour) => !seen.has(neighbour.uid) && !isLeaving(neighbour));
     for (const neighbour of fresh) seen.add(neighbour.uid);
-    const [made, lost] = [true, false].map((wanted) => fresh.filter((neighbour) => isMade(neighbour, by) === wanted));
-    found.push(...(lost ?? []));
-    for (const neighbour of made ?? []) visit(ownedBy(neighbour.uid), neighbour);
+    const made = new Set(fresh.filter((neighbour) => isMade(neighbour, by)));
+    for (const neighbour of fresh) if (!made.has(neighbour)) found.push(neighbour);
+    return [...made];
   };
-  visit([...ownedBy(uid), ...bySigns(doomed, around)], maker);
+  // Others decide how long a chain of owners is: those that wait for their turn are in a list, not on the stack.
+  const waiting = [...take([...ownedBy(uid), ...bySigns(doomed, around)], maker)].reverse();
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop())
+    for (const made of take(ownedBy(next.uid), next).toReversed()) waiting.push(made);
   return found;
 }
 
 function dependentsOf(owned: readonly Neighbour[]): (uid: string) => readonly Neighbour[] {
   const byOwner = new Map<string, Neighbour[]>();
   for (const neighbour of owned)
-    for (const { uid } of neighbour.owners) {
+    for (const uid of new Set(neighbour.owners.map((owner) => owner.uid))) {
       const others = byOwner.get(uid) ?? [];
       others.push(neighbour);
       byOwner.set(uid, others);

@@ -50,7 +50,8 @@ interface Claim {
 
 /** The claims with a volume among the objects. A claim that cannot be read counts as one with a volume. */
 async function boundClaims({ reader, identity }: Looker, made: readonly Neighbour[]): Promise<readonly Claim[]> {
-  const all = made.filter((one) => isClaim(one) && !isOfPod(one, made));
+  const pods = new Set(made.filter(({ reference }) => kindOfReference(reference) === '/Pod').map(({ uid }) => uid));
+  const all = made.filter((one) => isClaim(one) && !isOfPod(one, pods));
   const found = await inTurn(all, async ({ reference }): Promise<readonly Claim[]> => {
     const { namespace = '', name } = reference;
     const answer = await reader.get({ resource: claims, namespace, name }, identity);
@@ -101,7 +102,6 @@ function isClaim({ reference: { apiVersion, kind } }: Neighbour): boolean {
 }
 
 // An ephemeral claim: it is always deleted together with its Pod.
-function isOfPod({ owners }: Neighbour, made: readonly Neighbour[]): boolean {
-  const controllers = new Set(owners.filter(({ isController }) => isController).map(({ uid }) => uid));
-  return made.some(({ uid, reference }) => controllers.has(uid) && kindOfReference(reference) === '/Pod');
+function isOfPod({ owners }: Neighbour, pods: ReadonlySet<string>): boolean {
+  return owners.some(({ uid, isController }) => isController && pods.has(uid));
 }

@@ -97,7 +97,11 @@ export function sorted(
   doomed: Doomed,
   found: readonly Neighbour[],
 ): Pick<Contents, 'contents' | 'ownContents'> {
-  const sorted = found.map((one) => ({ whose: whoseIs(standing, one), words: inWords(one.reference, doomed) }));
+  const indexes = new Map(standing.entries.map(({ target }, index) => [identityOf(target), index]));
+  const sorted = found.map((one) => {
+    const index = indexes.get(identityOf(one.reference)) ?? -1;
+    return { whose: whoseIs(standing, one, index), words: inWords(one.reference, doomed) };
+  });
   const wordsOf = (whose: Whose): readonly string[] => [
     ...new Set(sorted.filter((one) => one.whose === whose).map(({ words }) => words)),
   ];
@@ -109,8 +113,7 @@ export function sorted(
  */
 type Whose = 'others' | 'awaited' | 'ours';
 
-function whoseIs({ transaction, status, entries, entry }: Standing, { reference, object }: Neighbour): Whose {
-  const index = entries.findIndex(({ target }) => identityOf(target) === identityOf(reference));
+function whoseIs({ transaction, status, entry }: Standing, { object }: Neighbour, index: number): Whose {
   const progress = status.items[index]?.progress.kind;
   if (progress !== 'announced' && progress !== 'applied') return 'others';
   if (index > entry.index) return 'awaited';

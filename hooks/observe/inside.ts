@@ -1,6 +1,7 @@
 // The objects in a Namespace, or of the kind of a CustomResourceDefinition, that the Transaction created.
 
 import { areEvents, type Doomed, isLeaving, type Neighbour, neighbourOf } from '../checks/company.ts';
+import { isDefaultAccount, isRootCertificate, subordinatesOf } from '../checks/subordinates.ts';
 import type { Resource } from '../cluster.ts';
 import { managersOf } from '../content/fields.ts';
 import { instancesOf } from '../model/crds.ts';
@@ -51,7 +52,8 @@ async function listNamespace(looker: Looker, namespace: string): Promise<Inside>
   );
   const listed = await list(looker, listable, namespace);
   const found = listed.kind === 'known' ? listed.neighbours : [];
-  return withoutGarbage(looker, listed, (one) => isRootCertificate(one) || isSubordinate(one, found));
+  const isSubordinate = subordinatesOf(found);
+  return withoutGarbage(looker, listed, (one) => isRootCertificate(one) || isSubordinate(one));
 }
 
 // A kind that may not be listed may have objects: its contents are unknown.
@@ -84,37 +86,6 @@ async function isGarbage({ reader, identity }: Looker, { reference, owners, obje
   // The garbage collector keeps an object if it cannot look up an owner: an owner of a kind that is not served may still exist.
   if (served.some(({ kind }) => kind === 'failed')) return false;
   return (await lookForOwners(reader, identity, named, reference.namespace)).gone.length === owners.length;
-}
-
-// Whether a controller made the object for another object in the same Namespace: then only that other object counts. The object counts
-// by itself if its owner is elsewhere, is no controller, or does not count (root certificate, default account), or if owners form a cycle.
-function isSubordinate(one: Neighbour, all: readonly Neighbour[]): boolean {
-  const isCore = ({ reference }: Neighbour, kind: string): boolean => reference.kind === kind && reference.apiVersion === 'v1';
-  const isBeside = (other: Neighbour): boolean => isCore(other, 'Service') && other.reference.name === one.reference.name;
-  if (isCore(one, 'Endpoints') && all.some(isBeside)) return true;
-  const seen = new Set([one.uid]);
-  for (let above = controllerOf(one, all); above !== undefined; above = controllerOf(above, all)) {
-    if (seen.has(above.uid)) return false;
-    seen.add(above.uid);
-  }
-  return seen.size > 1;
-}
-
-function controllerOf({ owners }: Neighbour, all: readonly Neighbour[]): Neighbour | undefined {
-  const controller = owners.find(({ isController }) => isController);
-  const found = controller === undefined ? undefined : all.find(({ uid }) => uid === controller.uid);
-  return found === undefined || isRootCertificate(found) || isDefaultAccount(found) ? undefined : found;
-}
-
-// Kubernetes puts this ConfigMap into every Namespace, and restores it after a change.
-function isRootCertificate({ reference }: Neighbour): boolean {
-  const { apiVersion, kind, name } = reference;
-  return apiVersion === 'v1' && kind === 'ConfigMap' && name === 'kube-root-ca.crt';
-}
-
-function isDefaultAccount({ reference }: Neighbour): boolean {
-  const { apiVersion, kind, name } = reference;
-  return apiVersion === 'v1' && kind === 'ServiceAccount' && name === 'default';
 }
 
 // Kubernetes puts this ServiceAccount into every Namespace too, but does not restore it: it counts once somebody has written to it.

@@ -7,6 +7,7 @@ const deleted = 'test/scenarios/changes/deletes-with-dependents.test.ts';
 const created = 'test/scenarios/undo/creates-with-dependents.test.ts';
 const unseen = 'hooks/decide/unseen.ts';
 const volumes = 'test/scenarios/undo/volumes-of-others.test.ts';
+const manyDependents = ['test/threats/many-dependents.test.ts'];
 const unlisted = ['test/scenarios/undo/unlistable-kinds.test.ts'];
 
 export const others: readonly Sabotage[] = [
@@ -16,11 +17,35 @@ export const others: readonly Sabotage[] = [
     edits: [
       {
         file: company,
-        find: 'visit([...ownedBy(uid), ...bySigns(doomed, around)], maker);',
-        replace: "visit([...(kindOf(doomed.resource) === '/ConfigMap' ? [] : ownedBy(uid)), ...bySigns(doomed, around)], maker);",
+        find: 'take([...ownedBy(uid), ...bySigns(doomed, around)], maker)',
+        replace: "take([...(kindOf(doomed.resource) === '/ConfigMap' ? [] : ownedBy(uid)), ...bySigns(doomed, around)], maker)",
       },
     ],
     caughtBy: ['test/hooks/checks/company.test.ts', deleted],
+  },
+  {
+    name: 'each-chain-anew',
+    fault: 'what was found of the controllers above an object is found again for each object below it',
+    edits: [
+      {
+        file: 'hooks/checks/subordinates.ts',
+        find: 'for (const uid of passed) known.set(uid, ends);',
+        replace: 'known.clear();',
+      },
+    ],
+    caughtBy: manyDependents,
+  },
+  {
+    name: 'owners-twice',
+    fault: 'an object that names one owner often counts as often',
+    edits: [
+      {
+        file: company,
+        find: 'new Set(neighbour.owners.map((owner) => owner.uid))',
+        replace: 'neighbour.owners.map((owner) => owner.uid)',
+      },
+    ],
+    caughtBy: manyDependents,
   },
   {
     name: 'tokens-forgotten',
@@ -168,7 +193,13 @@ export const others: readonly Sabotage[] = [
   {
     name: 'owned-is-derived',
     fault: "in a created Namespace every object with an owner counts as nobody's",
-    edits: [{ file: 'hooks/observe/inside.ts', find: '  return seen.size > 1;', replace: '  return one.owners.length > 0;' }],
+    edits: [
+      {
+        file: 'hooks/checks/subordinates.ts',
+        find: 'return above(one) !== undefined && ending(one);',
+        replace: 'return one.owners.length > 0;',
+      },
+    ],
     caughtBy: [created],
   },
   {

@@ -1,0 +1,86 @@
+// Who may write beside an object decides how many dependents it has, and how they hang together. The engine has one thread for all
+// Transactions: what it makes of them takes about as long as reading them, in lists, in chains and in circles.
+import t, { type Test } from 'tap';
+import { companyOf, isControlledBy, type Neighbour, neighbourOf } from '../../hooks/checks/company.ts';
+import { subordinatesOf } from '../../hooks/checks/subordinates.ts';
+import { boundClaims, claims } from '../../hooks/observe/claims.ts';
+import type { Looker } from '../../hooks/observe/listing.ts';
+import { configMaps } from '../../hooks/writes/resources.ts';
+
+const many = 20_000;
+
+/** ms; a tenth of that is enough. */
+const patience = 10_000;
+
+/** Object `index`, whose controller is the object `above`. */
+function made(index: number, above: number, resource = configMaps): Neighbour {
+  const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: `made-${above}`, uid: `uid-${above}`, controller: true };
+  return neighbourOf(resource, {
+    metadata: { name: `made-${index}`, namespace: 'there', uid: `uid-${index}`, ownerReferences: [owner] },
+  });
+}
+
+const indexes = Array.from({ length: many }, (_, index) => index);
+/** Each below the one before it, the first below an object `uid--1` that is not among them. */
+const chain = indexes.map((index) => made(index, index - 1));
+const circle = indexes.map((index) => made(index, (index + many - 1) % many));
+/** From the lower end to the upper one, so that none above is known yet. */
+const upwards = chain.toReversed();
+
+async function inTime(t: Test, work: () => unknown): Promise<void> {
+  const began = performance.now();
+  await work();
+  const took = Math.round(performance.now() - began);
+  t.ok(took < patience, `in ${took} ms`);
+}
+
+t.test('in a Namespace', async (t) => {
+  const counted = (all: readonly Neighbour[]): number => {
+    const isSubordinate = subordinatesOf(all);
+    return all.filter((one) => !isSubordinate(one)).length;
+  };
+  for (const [what, all, expected] of [
+    ['a chain counts once', chain, 1],
+    ['from either end', upwards, 1],
+    ['a circle counts for all of it', circle, many],
+    ['and so does what hangs on it', [...chain.map((_, index) => made(many + index, index)), ...circle], many * 2],
+  ] as const)
+    await t.test(what, (t) => inTime(t, () => t.equal(counted(all), expected)));
+});
+
+t.test('below an object whose Create is undone', async (t) => {
+  const target = { apiVersion: 'v1', kind: 'ConfigMap', name: 'made--1', namespace: 'there' };
+  const doomed = { resource: configMaps, target, object: { metadata: { uid: 'uid--1' } } };
+  const around = { endpoints: [], tokens: [], pods: [] };
+  const stranger = neighbourOf(configMaps, {
+    metadata: { name: 'theirs', namespace: 'there', uid: 'theirs', ownerReferences: [{ uid: `uid-${many - 1}` }] },
+  });
+  await inTime(t, () => {
+    t.same(companyOf(doomed, { ...around, owned: chain }, isControlledBy), [], 'its controllers have made all of them');
+    const lost = companyOf(doomed, { ...around, owned: [stranger, ...upwards] }, isControlledBy);
+    t.same(lost, [stranger], 'what somebody has hung on the last of them is found');
+  });
+});
+
+t.test('an object that names one owner often counts once', async (t) => {
+  const target = { apiVersion: 'v1', kind: 'ConfigMap', name: 'gone', namespace: 'there' };
+  const doomed = { resource: configMaps, target, object: { metadata: { uid: 'gone' } } };
+  const often = neighbourOf(configMaps, {
+    metadata: { name: 'often', namespace: 'there', uid: 'often', ownerReferences: [{ uid: 'gone' }, { uid: 'gone' }] },
+  });
+  const around = { owned: [often], endpoints: [], tokens: [], pods: [] };
+  t.same(
+    companyOf(doomed, around, () => false),
+    [often],
+  );
+});
+
+t.test('claims among them', async (t) => {
+  const none = async (): Promise<never> => {
+    throw new Error('no claim of a Pod is read');
+  };
+  const looker = { reader: { get: none } } as unknown as Looker;
+  const pods = { ...configMaps, plural: 'pods', kind: 'Pod' };
+  const all = indexes.flatMap((index) => [made(index, -1, pods), made(many + index, index, claims)]);
+  await inTime(t, async () => t.same(await boundClaims(looker, all), []));
+});
