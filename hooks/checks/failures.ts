@@ -1,4 +1,5 @@
 // Failures in words, for people.
+import { managersOf } from '../content/fields.ts';
 import type { Failure, FieldConflict } from '../model/failure.ts';
 import { at, isObject, type Json } from '../model/json.ts';
 import { cut } from '../model/words.ts';
@@ -21,9 +22,11 @@ export function describeFailure({ reason, message, fields }: Failure, isSecret: 
 
 const mostConflicts = 10;
 
-/** Fields that others own with other values, and what to do. */
+/** Fields that others own with other values, and what to do. A webhook may have made them up: its words are none of an object with secret content. */
 export function describeConflicts(conflicts: readonly FieldConflict[], isSecret: boolean, known: Known): string {
-  const all = [...new Set(conflicts.map(({ field, owner }) => `${conflictPath(field, isSecret, known)} (by ${owner})`))];
+  const managers = new Set(known.flatMap((state) => (isObject(state) ? managersOf(state) : [])).map(({ name }) => name));
+  const by = (owner: string): string => (isSecret && !managers.has(owner) ? 'others' : owner);
+  const all = [...new Set(conflicts.map(({ field, owner }) => `${conflictPath(field, isSecret, known)} (by ${by(owner)})`))];
   const rest = all.length - mostConflicts;
   const shown = all.slice(0, mostConflicts).join(', ') + (rest > 0 ? ` and ${rest} more` : '');
   return `other field managers own these fields with other values: ${shown}; leave them out of content, or write fieldConflicts: Force`;

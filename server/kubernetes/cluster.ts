@@ -51,8 +51,10 @@ export function createCluster(connection: Connection, options: ClusterOptions): 
   const discovery = createDiscovery((request) => transport.request(request, engine));
   const ask = async (request: ApiRequest, identity: Identity, isLate?: IsLate) =>
     answerOf(await transport.request(request, identity, isLate));
-  const write = (intent: Write, dryRun: boolean, isLate?: IsLate) =>
-    ask(requestOfWrite(intent, { timeout: options.writeTimeout, dryRun }), intent.identity, isLate);
+  const write = async (intent: Write, dryRun: boolean, isLate?: IsLate) => {
+    const request = requestOfWrite(intent, { timeout: options.writeTimeout, dryRun });
+    return withOwnConflicts(intent, await ask(request, intent.identity, isLate));
+  };
   const tryOut = (intent: Write) => write(intent, true);
   return {
     transport,
@@ -79,6 +81,13 @@ export function createCluster(connection: Connection, options: ClusterOptions): 
 
 function answerOf(received: Received | Failed): Answer {
   return received.kind === 'failed' ? received : { kind: 'ok', object: received.body, serverTime: received.serverTime };
+}
+
+// Only an apply without force finds fields of others. In the answer to any other write these are words of a webhook.
+function withOwnConflicts(intent: Write, answer: Answer): Answer {
+  if (answer.kind === 'ok' || (intent.verb === 'apply' && intent.failOnConflict === true)) return answer;
+  const { conflicts: _words, ...failure } = answer.failure;
+  return { kind: 'failed', failure };
 }
 
 function queryOf({ limit, labelSelector, fieldSelector, name, from }: ListOptions): Readonly<Record<string, string>> {

@@ -146,6 +146,51 @@ t.test('an undo that is denied is left with the reason of the code, in figures a
   t.same(await conflictsOf(stage), []);
 });
 
+const owned = (field: string, owner: string): JsonObject => ({
+  reason: 'FieldManagerConflict',
+  field,
+  message: `conflict with "${owner}" using v1`,
+});
+
+t.test('fields that the webhook says others own count only where the API server looks for them', async (t) => {
+  const { stage, admission } = await openWorld(t);
+  const details = { causes: [owned('.data.color', 'kubectl')] };
+  admission.decide(({ name }) => (name === 'b' ? { code: 409, reason: 'Conflict', message: policy, details } : undefined));
+  const changes = [
+    green('b'),
+    change('Update', 'b', { data: {} }),
+    change('Delete', 'b'),
+    { ...green('b'), fieldConflicts: 'Force' },
+  ];
+  for (const [index, one] of changes.entries()) {
+    await stage.transaction(`owned-${index}`, [green('a'), one]);
+    const { status } = await stepToEnd(stage, `owned-${index}`);
+    t.match(itemOf(status, 1), { error: { reason: 'Denied', message: new RegExp(policy) } });
+  }
+  t.same(await conflictsOf(stage), []);
+});
+
+t.test('of a Secret the webhook names no owner of fields', async (t) => {
+  const log: string[] = [];
+  const { stage, admission } = await openWorld(t, log);
+  const value = canary();
+  const secret = { metadata: { name: 's' }, stringData: { key: value } };
+  must(await stage.client.create(stage.path('secrets'), secret, { fieldManager: 'their-tool' }));
+  const causes = [owned('.data.key', value), owned('.data.key', 'their-tool'), owned(`.data.${value}`, value)];
+  const details = { causes };
+  admission.decide(({ name }) => (name === 's' ? { code: 409, reason: 'Conflict', message: value, details } : undefined));
+  const patch = change('Patch', 's', { data: { other: 'bmV3' } }, { kind: 'Secret' });
+  for (const fieldConflicts of ['Force', 'Fail']) {
+    await stage.transaction(fieldConflicts.toLowerCase(), [{ ...patch, fieldConflicts }]);
+    const { status } = await stepToEnd(stage, fieldConflicts.toLowerCase());
+    t.match(status, { phase: 'Failed' });
+    t.notOk(JSON.stringify(status).includes(value), JSON.stringify(status));
+    if (fieldConflicts === 'Fail') t.match(textAt(status, 'message'), /data\.key \(by others\), data\.key \(by their-tool\)/);
+  }
+  const events = (await stage.client.get(stage.path('events'))).text;
+  t.notOk([events, log.join('')].some((text) => text.includes(value)));
+});
+
 t.test('of a Secret no word of the webhook is told, wherever it has put the value', async (t) => {
   const log: string[] = [];
   const { stage, admission } = await openWorld(t, log);

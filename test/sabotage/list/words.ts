@@ -30,6 +30,26 @@ export const words: readonly Sabotage[] = [
     caughtBy: wordsTest,
   },
   {
+    name: 'conflicts-of-any-write',
+    fault: 'a webhook that denies a write can say that others own its fields',
+    edits: [
+      {
+        file: 'server/kubernetes/cluster.ts',
+        find: "(intent.verb === 'apply' && intent.failOnConflict === true)",
+        replace: 'intent.verb !== undefined',
+      },
+    ],
+    caughtBy: wordsTest,
+  },
+  {
+    name: 'owner-of-secret-fields',
+    fault: 'whom a webhook names as the owner of fields of a Secret is named in the status',
+    edits: [
+      { file: 'hooks/checks/failures.ts', find: '(isSecret && !managers.has(owner) ?', replace: '(isSecret && owner === "" ?' },
+    ],
+    caughtBy: wordsTest,
+  },
+  {
     name: 'odd-characters-passed-on',
     fault: 'messages contain line breaks and invisible characters',
     edits: [
