@@ -10,7 +10,7 @@ import { mayFollow, type Phase } from '../model/phase.ts';
 import type { RollbackRef, Status } from '../model/status.ts';
 import { roundedUp, storedResolution } from '../model/timeouts.ts';
 import type { Transaction } from '../model/transaction.ts';
-import { allApplied, count, plain } from './wording.ts';
+import { allApplied, count, plain, undoneMessage } from './wording.ts';
 
 export function to(status: Status, phase: Phase): Status {
   if (status.phase !== phase && !mayFollow(status.phase, phase)) throw new Error(`no way from ${status.phase} to ${phase}`);
@@ -167,15 +167,16 @@ export function waitingToUndo(status: Status, now: number, message: string): Sta
   return { ...status, rollbackStartedAt: waitingSince(status) ?? afterEnd, message };
 }
 
+// It says again what its end said.
 function withoutWaiting(status: Status): Status {
   if (waitingSince(status) === undefined) return status;
   const { rollbackStartedAt: _over, ...rest } = status;
-  return rest;
+  return { ...rest, message: status.phase === 'Committed' ? allApplied(status.items.length) : undoneMessage(status) };
 }
 
 /** A request is answered without any effect; `message` says why where that is news of the Transaction itself. */
-export function answered(status: Status, request: Request, message = status.message): Status {
-  return { ...withoutWaiting(handled(status, request)), message };
+export function answered(status: Status, request: Request, message?: string): Status {
+  return { ...withoutWaiting(handled(status, request)), ...(message === undefined ? {} : { message }) };
 }
 
 /**

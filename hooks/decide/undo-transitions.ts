@@ -1,10 +1,10 @@
 // The ways in which the status of an undo changes, as functions from status to status.
 import type { Ending, Request } from '../due.ts';
 import { isBetweenHalves } from '../model/halves.ts';
-import { type Item, type ItemError, isToUndo } from '../model/item.ts';
+import { type Item, type ItemError, isNotRestored, isToUndo } from '../model/item.ts';
 import type { Status } from '../model/status.ts';
 import { handled, type Locks, settledBy, to, withItem, withLeases } from './transitions.ts';
-import { count, keepIt, plain, shortened } from './wording.ts';
+import { plain, shortened, undoneMessage } from './wording.ts';
 
 /** `failed`: the change whose failure is the cause. Whether it has had an effect is for the undo to find out. */
 export function undoing(status: Status, cause: Ending, now: number, failed?: number): Status {
@@ -87,22 +87,8 @@ export function concluded(status: Status, now: number, remaining?: ItemError): S
   const items = status.items.map((item) =>
     remaining !== undefined && isToUndo(item) ? notRestoredItem(item, lastWords(item, remaining)) : item,
   );
-  const unrestored = items.filter(({ progress }) => progress.kind === 'notRestored');
-  const undone = items.filter(({ progress }) => progress.kind === 'restored' && progress.applied).length;
-  const why = status.cause?.message ?? '';
   const ended = { ...status, items, completedAt: now };
-  if (unrestored.length === 0) {
-    return {
-      ...to(ended, 'RolledBack'),
-      message: `rolled back ${count(undone, 'change')}: ${why}`,
-    };
-  }
-  const first = unrestored[0]?.error?.message ?? '';
-  const summary = `rolled back ${count(undone, 'change')}, ${unrestored.length} not restored`;
-  return {
-    ...to(ended, 'Failed'),
-    message: `${summary}: ${first}; ${keepIt}; the rollback began because ${why}`,
-  };
+  return { ...to(ended, items.some(isNotRestored) ? 'Failed' : 'RolledBack'), message: undoneMessage(ended) };
 }
 
 function lastWords({ waiting }: Item, { reason, message }: ItemError): ItemError {

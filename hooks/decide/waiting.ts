@@ -1,6 +1,7 @@
 // Waiting is when the next call comes (model/wait.ts), never a counter in the status: an equal observation gives an equal status.
 import type { Failure } from '../model/failure.ts';
 import { isToUndo } from '../model/item.ts';
+import { isTerminal } from '../model/phase.ts';
 import type { Status } from '../model/status.ts';
 import type { Wait } from '../model/wait.ts';
 import type { SetStatus } from './step.ts';
@@ -13,10 +14,14 @@ export const patience: Wait = { seconds: 1 };
 /** Between two looks at a lock. */
 export const lockPatience: Wait = { seconds: 0.5 };
 
-/** The trouble is named by its reason alone: it is the same sentence at each try. */
+/**
+ * The trouble is named by its reason alone: it is the same sentence at each try. Nothing would say again what an end has said: its
+ * message stays.
+ */
 export function waitOut(status: Status, what: string, failure: Failure): SetStatus {
   const message = `waiting: ${what} failed (${failure.reason}); retrying until spec.timeout`;
-  return { kind: 'setStatus', status: { ...status, message }, because: message, wait: 'backoff' };
+  const told = isTerminal(status.phase) ? status : { ...status, message };
+  return { kind: 'setStatus', status: told, because: message, wait: 'backoff' };
 }
 
 /** The undo of one change waits: it is passed over for the others, then tried again. */

@@ -210,4 +210,28 @@ export const locks: readonly Sabotage[] = [
     ],
     caughtBy: ['test/hooks/outcome/result.test.ts', 'test/scenarios/locks/refused-locks.test.ts'],
   },
+  {
+    name: 'trouble-over-the-end',
+    fault: 'trouble while locks are released replaces the message of the end for good',
+    edits: [
+      {
+        file: 'hooks/decide/waiting.ts',
+        find: 'const told = isTerminal(status.phase) ? status :',
+        replace: 'const told = isTerminal(status.phase) && status.message === message ? status :',
+      },
+    ],
+    caughtBy: ['test/scenarios/locks/unreleased-locks.test.ts'],
+  },
+  {
+    name: 'withdrawn-request-waits-on',
+    fault: 'an end says for ever that it waits for a lock, once the request to undo it is withdrawn',
+    edits: [
+      {
+        file: 'hooks/decide/transitions.ts',
+        find: 'return { ...rest, message: status.phase ===',
+        replace: "return { ...rest, message: status.message !== '' ? status.message : status.phase ===",
+      },
+    ],
+    caughtBy: ['test/scenarios/locks/unreleased-locks.test.ts'],
+  },
 ];

@@ -222,8 +222,8 @@ export const undo: readonly Sabotage[] = [
     edits: [
       {
         file: 'hooks/decide/undo-transitions.ts',
-        find: 'if (unrestored.length === 0) {',
-        replace: 'if (unrestored.length >= 0) {',
+        find: "items.some(isNotRestored) ? 'Failed' : 'RolledBack'",
+        replace: "items.length < 0 ? 'Failed' : 'RolledBack'",
       },
     ],
     caughtBy: ['test/hooks/decide/transitions.test.ts'],
