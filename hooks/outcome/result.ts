@@ -6,6 +6,7 @@ import { prepared, released } from '../decide/transitions.ts';
 import { windowEnd } from '../decide/window.ts';
 import { shortened } from '../decide/wording.ts';
 import type { Status } from '../model/status.ts';
+import type { Wait } from '../model/wait.ts';
 import type { Carry } from '../observe/carry.ts';
 import { refOf } from '../snapshots/store.ts';
 import { again, answer, type Done, failuresOf, type Result, stoppedBy, transientOf, waitForRecovery } from './answer.ts';
@@ -55,12 +56,17 @@ export function resultOf(step: Step, done: Done): Result {
   }
 }
 
-// A Lease that has moved is looked at again: it may still be ours.
+// A Lease that has moved is looked at again: it may still be ours. One that the engine may not delete is the operator's to mend, and
+// is there until then.
 function afterRelease(done: Done): Result {
-  if (transientOf(done.outcome) !== undefined) return waitForRecovery(done, 'releasing locks');
-  if (failuresOf(done.outcome).some(({ kind }) => kind === 'stale')) return again(done);
+  const kinds = failuresOf(done.outcome).map(({ kind }) => kind);
+  if (kinds.includes('transient')) return waitForRecovery(done, 'releasing locks');
+  if (kinds.includes('refused')) return answer(done.observation.status, releaseRetry);
+  if (kinds.includes('stale')) return again(done);
   return answer(released(done.observation.status, unsettledAtRelease(done.observation)));
 }
+
+const releaseRetry: Wait = { seconds: 5 };
 
 // It was of a gate that does not end badly now.
 function withoutDiagnosis({ diagnose: _over, ...carry }: Carry): Carry {

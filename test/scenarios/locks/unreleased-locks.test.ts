@@ -70,6 +70,25 @@ for (const what of ['delete', 'list'] as const) {
   });
 }
 
+t.test('refused: it is not finished while the Leases are there', async (t) => {
+  const stage = await startStage(t, { withoutLoop: true });
+  const engines = await openEngines(t, stage);
+  const port = createPort('delete');
+  const engine = engines.start({ wrap: port.wrap });
+  const said = await ends(engine, 'denied');
+  port.kind = 'refused';
+  const { status, resyncAfterSeconds } = await step(engine, 'denied');
+  t.not(conditionOf(status, 'Finished'), 'True');
+  t.equal((await stage.leases()).length, 1);
+  t.ok(resyncAfterSeconds > 0, 'it is tried again');
+  delete port.kind;
+  await stepToEnd(engine, 'denied');
+  const end = statusOf(await stage.read('denied'));
+  t.match(end, { phase: 'Committed', message: said });
+  t.equal(conditionOf(end, 'Finished'), 'True');
+  t.same(await stage.leases(), []);
+});
+
 t.test('a request that waits for locks is withdrawn: the message is that of the end again', async (t) => {
   const stage = await startStage(t, { withoutLoop: true });
   const said = await ends(stage, 'waiting');
