@@ -1,6 +1,7 @@
 // The end of a call: the status to store, what the process knows of its own requests, and when the next call comes.
 
 import type { Call, EngineParts, Reply } from './call.ts';
+import { holdsLocks } from './due.ts';
 import { accountFor } from './in-flight/in-flight.ts';
 import type { OwnWrites } from './in-flight/own-writes.ts';
 import { releaseWrite, writerOf } from './locks/lease.ts';
@@ -21,6 +22,12 @@ import { type Answered, reportOf } from './report/report.ts';
 
 /** In seconds: a longer Retry-After of the API server is cut to this. */
 const longestStay = 60;
+
+/**
+ * In seconds: as long where locks may be held that cannot be read. They are to be renewed at half of their duration, and the shortest that
+ * a spec may have is 30 s (schemas/spec-values.ts).
+ */
+const longestBlindStay = 15;
 
 interface Replying {
   readonly parts: Pick<EngineParts, 'record' | 'engineNamespace'>;
@@ -83,7 +90,7 @@ function secondsOf(wait: Wait, backoff: number): number {
 
 /** Seconds until the next try, if not even the Transaction could be read. */
 export function pauseAfterTrouble({ memory, session }: Omit<Replying, 'parts'>, uid: string): number {
-  const stayAway = 1_000 * Math.min(session.retryAfter(), longestStay);
+  const stayAway = 1_000 * Math.min(session.retryAfter(), longestBlindStay);
   return memory.remember(uid, { isTroubled: true, isWaiting: false, stayAway });
 }
 
@@ -121,7 +128,8 @@ function spokenFor(memory: Memory, { transaction: { uid }, found, first }: Ended
 }
 
 /** Seconds that a call may wait without renewing its locks: they are renewed at half of their duration. */
-function longestPauseUnder({ leases, now }: Ended): number {
+function longestPauseUnder({ leases, now, found }: Ended): number {
+  if (leases.length === 0 && holdsLocks(found)) return longestBlindStay;
   const left = leases.map((lease) => halfLifeLeft(lease, now) / 1_000);
   return Math.max(1, Math.min(longestStay, ...left));
 }

@@ -72,7 +72,7 @@ function callFor(parent: JsonObject): Parameters<Hook>[0] {
 }
 
 function answerOf(reply: Awaited<ReturnType<Hook>>): Awaited<ReturnType<Stage['call']>> {
-  if (reply.kind === 'retry') return { code: 429, body: {}, text: '' };
+  if (reply.kind === 'retry') return { code: 429, body: { retryAfterSeconds: reply.retryAfterSeconds }, text: '' };
   const { status, resyncAfterSeconds, finalized } = reply;
   return { code: 200, body: { status, children: [], resyncAfterSeconds, finalized }, text: '' };
 }

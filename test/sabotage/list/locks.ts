@@ -211,6 +211,18 @@ export const locks: readonly Sabotage[] = [
     caughtBy: ['test/hooks/outcome/result.test.ts', 'test/scenarios/locks/refused-locks.test.ts'],
   },
   {
+    name: 'blind-stay',
+    fault: 'a process that cannot read the locks stays away for as long as it is told, and they run out',
+    edits: [
+      {
+        file: 'hooks/reply.ts',
+        find: 'const longestBlindStay = 15;',
+        replace: 'const longestBlindStay = longestStay;',
+      },
+    ],
+    caughtBy: ['test/scenarios/calls/retry-after.test.ts'],
+  },
+  {
     name: 'refused-release-is-done',
     fault: 'a Transaction is Finished although the API server refuses to delete its Leases, which lock its objects on',
     edits: [

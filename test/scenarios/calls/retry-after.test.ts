@@ -45,8 +45,8 @@ function createPort(): Port {
       ...cluster,
       get: async (location, identity) => take(`get ${location.resource.kind}`) ?? cluster.get(location, identity),
       listMetadata: async (...args) => {
-        take(`list ${args[0].kind}`);
-        return cluster.listMetadata(...args);
+        const answer = take(`list ${args[0].kind}`);
+        return answer?.kind === 'failed' ? answer : cluster.listMetadata(...args);
       },
       send: async (write, isLate) => take(`${write.verb} ${write.location.resource.kind}`) ?? cluster.send(write, isLate),
     }),
@@ -98,6 +98,21 @@ t.test('Retry-After', async (t) => {
       { phase: 'Committed' },
       'another process has heard nothing of it',
     );
+  });
+
+  await t.test('is believed as long at most where locks are held that cannot be read', async (t) => {
+    await stage.transaction('blind', [change('Patch', 'a', green)], { spec: { lockTimeout: '30s' } });
+    await stepUntil(engine, 'blind', 'Prepared');
+    port.instead.set('list Lease', busy(86_400));
+    const { resyncAfterSeconds } = await step(engine, 'blind');
+    t.ok(resyncAfterSeconds > 5 && resyncAfterSeconds <= 15, `${resyncAfterSeconds} s without the Leases`);
+    const other = engines.start({ wrap: port.wrap });
+    port.instead.set('get Transaction', busy(86_400));
+    const { code, body } = await other.call('blind');
+    t.equal(code, 429);
+    const seconds = Number(at(body, 'retryAfterSeconds'));
+    t.ok(seconds > 5 && seconds <= 15, `${seconds} s without the Transaction`);
+    t.match((await stepToEnd(engines.start(), 'blind')).status, { phase: 'Committed' });
   });
 });
 
