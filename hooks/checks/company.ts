@@ -69,8 +69,7 @@ export function neighbourOf({ group, version, kind }: Resource, object: JsonObje
 type Maker = Pick<Neighbour, 'uid' | 'createdAt'>;
 
 function madeOf(object: JsonObject): Maker {
-  const [uid, createdAt] = [textAt(object, 'metadata', 'uid') ?? '', textAt(object, 'metadata', 'creationTimestamp')];
-  return { uid, createdAt: parseTime(createdAt) };
+  return { uid: textAt(object, 'metadata', 'uid') ?? '', createdAt: parseTime(textAt(object, 'metadata', 'creationTimestamp')) };
 }
 
 const readLabels = ['endpointslice.kubernetes.io/managed-by', 'kubernetes.io/service-name'];
@@ -108,9 +107,8 @@ export function companyOf(
   isMade: (neighbour: Neighbour, by: Maker) => boolean,
 ): readonly Neighbour[] {
   const maker = madeOf(doomed.object);
-  const { uid } = maker;
   const ownedBy = dependentsOf(around.owned);
-  const seen = new Set([uid]);
+  const seen = new Set([maker.uid]);
   const found: Neighbour[] = [];
   // Those that were made; the others are lost.
   const take = (neighbours: readonly Neighbour[], by: Maker): readonly Neighbour[] => {
@@ -121,7 +119,7 @@ export function companyOf(
     return [...made];
   };
   // Others decide how long a chain of owners is: those that wait for their turn are in a list, not on the stack.
-  const waiting = [...take([...ownedBy(uid), ...bySigns(doomed, around)], maker)].reverse();
+  const waiting = [...take([...ownedBy(maker.uid), ...bySigns(doomed, around)], maker)].reverse();
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop())
     for (const made of take(ownedBy(next.uid), next).toReversed()) waiting.push(made);
   return found;
@@ -158,7 +156,9 @@ function bySigns(doomed: Doomed, { endpoints, tokens, pods }: Surroundings): rea
   const { target } = doomed;
   switch (kindOf(doomed.resource)) {
     case '/Service':
-      return isFedByKubernetes(doomed.object) ? [] : endpoints.filter(({ reference }) => isNamesake(reference, target));
+      return isFedByKubernetes(doomed.object)
+        ? []
+        : endpoints.filter(({ reference: { namespace, name } }) => namespace === target.namespace && name === target.name);
     case '/ServiceAccount':
       return tokens.filter((token) => isTokenOf(token, doomed));
     case '/Node':
@@ -166,10 +166,6 @@ function bySigns(doomed: Doomed, { endpoints, tokens, pods }: Surroundings): rea
     default:
       return [];
   }
-}
-
-function isNamesake(one: Reference, other: Reference): boolean {
-  return one.namespace === other.namespace && one.name === other.name;
 }
 
 /** Whether controllers of Kubernetes write the Endpoints and EndpointSlices of a Service, and overwrite what others write there. */

@@ -1,9 +1,9 @@
 // Who may write beside an object decides how many dependents it has, and how they hang together. The engine has one thread for all
 // Transactions: what it makes of them takes about as long as reading them, in lists, in chains and in circles.
 import t, { type Test } from 'tap';
-import { companyOf, isControlledBy, type Neighbour, neighbourOf } from '../../hooks/checks/company.ts';
+import { companyOf, isMadeBy, type Neighbour, neighbourOf } from '../../hooks/checks/company.ts';
 import { subordinatesOf } from '../../hooks/checks/subordinates.ts';
-import { boundClaims, claims } from '../../hooks/observe/claims.ts';
+import { claims, storedBehind } from '../../hooks/observe/claims.ts';
 import type { Looker } from '../../hooks/observe/listing.ts';
 import { configMaps } from '../../hooks/writes/resources.ts';
 
@@ -56,8 +56,8 @@ t.test('below an object whose Create is undone', async (t) => {
     metadata: { name: 'theirs', namespace: 'there', uid: 'theirs', ownerReferences: [{ uid: `uid-${many - 1}` }] },
   });
   await inTime(t, () => {
-    t.same(companyOf(doomed, { ...around, owned: chain }, isControlledBy), [], 'its controllers have made all of them');
-    const lost = companyOf(doomed, { ...around, owned: [stranger, ...upwards] }, isControlledBy);
+    t.same(companyOf(doomed, { ...around, owned: chain }, isMadeBy), [], 'its controllers have made all of them');
+    const lost = companyOf(doomed, { ...around, owned: [stranger, ...upwards] }, isMadeBy);
     t.same(lost, [stranger], 'what somebody has hung on the last of them is found');
   });
 });
@@ -82,5 +82,7 @@ t.test('claims among them', async (t) => {
   const looker = { reader: { get: none } } as unknown as Looker;
   const pods = { ...configMaps, plural: 'pods', kind: 'Pod' };
   const all = indexes.flatMap((index) => [made(index, -1, pods), made(many + index, index, claims)]);
-  await inTime(t, async () => t.same(await boundClaims(looker, all), []));
+  const target = { apiVersion: 'v1', kind: 'ConfigMap', name: 'made--1', namespace: 'there' };
+  const doomed = { resource: configMaps, target, object: { metadata: { uid: 'uid--1' } } };
+  await inTime(t, async () => t.match(await storedBehind(looker, doomed, all), { kind: 'known', claims: [] }));
 });

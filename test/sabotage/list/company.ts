@@ -17,8 +17,9 @@ export const others: readonly Sabotage[] = [
     edits: [
       {
         file: company,
-        find: 'take([...ownedBy(uid), ...bySigns(doomed, around)], maker)',
-        replace: "take([...(kindOf(doomed.resource) === '/ConfigMap' ? [] : ownedBy(uid)), ...bySigns(doomed, around)], maker)",
+        find: 'take([...ownedBy(maker.uid), ...bySigns(doomed, around)], maker)',
+        replace:
+          "take([...(kindOf(doomed.resource) === '/ConfigMap' ? [] : ownedBy(maker.uid)), ...bySigns(doomed, around)], maker)",
       },
     ],
     caughtBy: ['test/hooks/checks/company.test.ts', deleted],
