@@ -3,6 +3,7 @@
 //
 // I9. Every Transaction ends: each phase has its deadline, and what is terminal causes no further write.
 // I10. What is terminal, or deleted, holds no Lease and keeps no object of others waiting.
+import { nextToDisown } from './model/entries.ts';
 import { type OpenGates, openGates } from './model/gated.ts';
 import { mayBeHalfMade } from './model/halves.ts';
 import { type Item, isNotRestored, nextToUndo } from './model/item.ts';
@@ -10,7 +11,7 @@ import type { Phase } from './model/phase.ts';
 import { newRequest, type Request } from './model/request.ts';
 import type { Cause, Status } from './model/status.ts';
 import { believedTime, formatDuration, serverTimeResolution } from './model/timeouts.ts';
-import { annotationOf, annotations, leavesEntry, type Transaction } from './model/transaction.ts';
+import { annotationOf, annotations, type Transaction } from './model/transaction.ts';
 
 export type { Request };
 
@@ -78,10 +79,7 @@ function deletion({ transaction, status }: Stored): Due | undefined {
   if (isApplying && (isHalfMade || annotationOf(transaction, annotations.automaticRollback) === 'true')) {
     return { kind: 'rollBack', cause: { reason: 'Deleted', message: 'the Transaction was deleted while it was running' } };
   }
-  const owned = status.items.findIndex((item, index) => {
-    const mayBeOurs = ['announced', 'applied', 'notRestored'].includes(item.progress.kind);
-    return leavesEntry(transaction, index) && mayBeOurs && item.disowned === undefined;
-  });
+  const owned = nextToDisown(transaction, status);
   return owned >= 0 ? { kind: 'releaseFields', index: owned } : { kind: 'cleanUp' };
 }
 

@@ -39,6 +39,9 @@ export function hasManager(object: Json | undefined, names: readonly string[]): 
 // This path never exists in an object: an entry with it says that the object was fenced, not restored.
 const fencePath: Path = ['f:metadata', 'f:annotations', 'f:tx.janus.io/fence'];
 
+/** A snapshot may hold the mark of a Transaction whose process died while it fenced: it is nobody's, and comes back with no undo. */
+const fenceFields: FieldSet = new Set([pathText(fencePath)]);
+
 /** The managedFields entry of a manager that has only fenced an object. */
 export function fenceOf(name: string, apiVersion: string): JsonObject {
   return markOf(name, apiVersion, fencePath);
@@ -114,7 +117,7 @@ export function restoredManagers(owned: Owned, kinds: ListKinds, ourNames: reado
   const restored = moved.flatMap(({ key, manager, gained, back }) => {
     // A folded field that somebody else owns now may have been folded again: it stays in `ancient-changes`.
     const taken = manager.name === ancientChanges ? gained.intersection(given) : gained;
-    const fields = fieldsOf(versions.live, key).difference(taken).union(back);
+    const fields = fieldsOf(versions.live, key).difference(taken).union(back).difference(fenceFields);
     return fields.size === 0 ? [] : [withTime({ ...manager, fields }, owned, key)];
   });
   return restored.length === 0 ? [{}] : afterAncientChanges(restored).map(entryOf);

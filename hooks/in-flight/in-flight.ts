@@ -18,7 +18,9 @@
 // W6. An undo that writes nothing else writes a fence (plan/compensation.ts), and a fence may itself be in flight, of another process
 //     too. It names a version. So once a late window has begun, nothing is taken for never sent unseen, and a change that is only
 //     announced ends with a fence whose answer came, also after the window. Where the fence is refused, it ends after the late
-//     window; where it gets no answer, after another one.
+//     window; where it gets no answer, after another one. A fence of a process that has not seen the end, and dies between its two
+//     writes, leaves its mark: it is taken off when the Transaction is deleted (model/entries.ts), and comes back with no other undo
+//     (content/ownership.ts).
 //
 // A call with many changes (decide/window.ts) keeps these rules. It reads the Transaction and its Leases at a moment r, and sends
 // under that look until the look is too old (JANUS_LOOK_AGE) or something has moved. r is after the call's own signature, and not
@@ -98,7 +100,12 @@ export function mayLandUntil(traces: Traces, lateWindow: number): number | 'unob
 
 /** W6: the end (ms) of the late window in which nothing but a fence ends a change that is only announced; 0 if none has ever begun. */
 export function fencedUntil(traces: Omit<Traces, 'first'>, lateWindow: number): number {
-  return endOf(Math.max(traces.status.rollbackObservedAt ?? 0, unsettledAt(traces) ?? 0), lateWindow);
+  return endOf(lastBegun(traces), lateWindow);
+}
+
+/** When the last late window has begun; 0 if none ever has. */
+function lastBegun(traces: Omit<Traces, 'first'>): number {
+  return Math.max(traces.status.rollbackObservedAt ?? 0, unsettledAt(traces) ?? 0);
 }
 
 function endOf(begin: number, lateWindow: number): number {
@@ -106,9 +113,11 @@ function endOf(begin: number, lateWindow: number): number {
 }
 
 /**
- * What a later undo must know, since the Leases with the names of the writers are then gone. No process begins a change after an
- * end.
+ * What a later undo, and the deletion, must know, since the Leases with the names of the writers are then gone. No process begins a
+ * change after an end.
  */
 export function unsettledAtEnd(traces: Traces, now: number): number | undefined {
-  return isSettled(traces) ? unsettledAt(traces) : now;
+  if (!isSettled(traces)) return now;
+  const begun = lastBegun(traces);
+  return begun === 0 ? undefined : begun;
 }

@@ -151,9 +151,10 @@ async function readMore(context: ItemContext, { snapshot, lease, live, liveFrom 
   if (snapshot.kind !== 'stored' || entry === undefined) return {};
   const standing = { ...context, entries: snapshot.entries, entry };
   if (context.direction === 'forward') {
+    if (!context.mayAssume) return {};
     const { reader } = context.source;
     // Another look follows where what is there was read now (W5).
-    const isDue = context.mayAssume && (liveFrom !== 'now' || live.kind === 'absent');
+    const isDue = liveFrom !== 'now' || live.kind === 'absent';
     const [contents, tried] = await Promise.all([
       readContents(standing, live, lookAlong, 'Delete'),
       isDue ? tryInTurn({ reader, transaction: context.transaction, entry, live }) : {},

@@ -11,7 +11,7 @@ import { acquireWrite, releaseWrite, renewWrite, replaceWrite, signWrite } from 
 import type { SnapshotEntry } from '../model/entry.ts';
 import { isObject, type JsonObject } from '../model/json.ts';
 import type { Packer } from '../model/packer.ts';
-import { fieldManagers, type Transaction } from '../model/transaction.ts';
+import { fieldManagers, leavesEntry, type Transaction } from '../model/transaction.ts';
 import type { Observation, Prepared } from '../observe/observation.ts';
 import { discard, storeWrites } from '../snapshots/store.ts';
 import { changeContextOf, changeWrite, locationOf } from '../writes/change.ts';
@@ -122,13 +122,14 @@ function expireWrite({ namespace, name, uid, resourceVersion }: Transaction): Wr
 }
 
 function releaseFieldsMutation(
-  { entry, live }: Extract<Step, { kind: 'releaseFields' }>,
+  { entry, live, index }: Extract<Step, { kind: 'releaseFields' }>,
   transaction: Transaction,
 ): Mutation | undefined {
-  const { forward } = fieldManagers(transaction);
+  const { forward, restore } = fieldManagers(transaction);
+  const gone = leavesEntry(transaction, index) ? [forward, restore] : [restore];
   const precondition = preconditionOf(live);
   const managers = managersOf(live);
-  const kept = managers.filter(({ name }) => name !== forward).map(entryOf);
+  const kept = managers.filter(({ name }) => !gone.includes(name)).map(entryOf);
   if (precondition === undefined || kept.length === managers.length) return undefined;
   const object: JsonObject = withManagedFields(live, kept.length === 0 ? [{}] : kept);
   const location = locationOf(entry.target, entry.resource);

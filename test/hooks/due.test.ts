@@ -3,6 +3,7 @@ import t from 'tap';
 import { type Due, dueOf } from '../../hooks/due.ts';
 import type { JsonObject } from '../../hooks/model/json.ts';
 import type { Phase } from '../../hooks/model/phase.ts';
+import type { Status } from '../../hooks/model/status.ts';
 import { annotations } from '../../hooks/model/transaction.ts';
 import { listed, table } from '../support/table.ts';
 import { change, minute, start, statusOf, transactionOf } from '../support/transactions.ts';
@@ -156,6 +157,19 @@ t.test('our entries are taken off patched objects only, one after the other', as
   };
   t.same([next([]), next([1]), next([1, 2])], ['releaseFields 1', 'releaseFields 2', 'cleanUp']);
 });
+
+t.test(
+  'one that is deleted after an undo with a late window is looked at for marks, where a change was only announced',
+  async (t) => {
+    const deleted = transactionOf({ isBeingDeleted: true });
+    const next = (items: string, more: Partial<Status>): string =>
+      told(dueOf({ transaction: deleted, status: statusOf('RolledBack', items, more), now: start, lateWindow, waits: 0 }));
+    t.equal(next('restored untouched', { unsettledAt: start }), 'releaseFields 1');
+    t.equal(next('restored untouched', { rollbackObservedAt: start }), 'releaseFields 1');
+    t.equal(next('restored untouched', {}), 'cleanUp', 'nobody has fenced anything');
+    t.equal(next('restored restored', { unsettledAt: start }), 'cleanUp', 'what is recorded is not fenced');
+  },
+);
 
 t.test('one that is deleted while a change may be half made is undone first: it holds the only copy', async (t) => {
   const recreating = { ...change('Update', 'b'), whenImmutable: 'Recreate' };

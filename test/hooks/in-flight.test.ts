@@ -1,6 +1,6 @@
 // What may still be in flight while a Transaction is undone (W3, W4, W6 of hooks/in-flight/in-flight.ts).
 import t from 'tap';
-import { fencedUntil, isAccountedFor, mayLandUntil } from '../../hooks/in-flight/in-flight.ts';
+import { fencedUntil, isAccountedFor, mayLandUntil, unsettledAtEnd } from '../../hooks/in-flight/in-flight.ts';
 import type { OwnWrites } from '../../hooks/in-flight/own-writes.ts';
 import type { Status } from '../../hooks/model/status.ts';
 import { serverTimeResolution } from '../../hooks/model/timeouts.ts';
@@ -37,4 +37,15 @@ t.test('the windows begin with what is stored, the later one counts', async (t) 
     [end, end],
   );
   t.equal(fencedUntil({ ownWrites, status: rolling() }, window), 0, 'none has begun');
+});
+
+t.test('the end keeps when the last window began: marks are looked for at the deletion', async (t) => {
+  const [later, stranger] = [start + minute, { first, ownWrites: { isOpen: false } }];
+  t.equal(unsettledAtEnd({ status: rolling(), first, ownWrites }, later), undefined, 'none has begun');
+  t.equal(unsettledAtEnd({ status: rolling({ rollbackObservedAt: start }), first, ownWrites }, later), start);
+  t.equal(
+    unsettledAtEnd({ ...stranger, status: rolling({ rollbackObservedAt: start }) }, later),
+    later,
+    'nobody knows of its own',
+  );
 });

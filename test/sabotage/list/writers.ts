@@ -179,4 +179,40 @@ export const writers: readonly Sabotage[] = [
     edits: [{ file: 'hooks/perform/deadline.ts', find: 'answer.failure.retryAfterSeconds ?? 0', replace: '0' }],
     caughtBy: ['test/scenarios/calls/retry-after.test.ts'],
   },
+  {
+    name: 'mark-outlives-its-transaction',
+    fault: 'the mark of a process that fenced an object and died stays when the Transaction is deleted',
+    edits: [
+      {
+        file: 'hooks/model/entries.ts',
+        find: "const isUnrecorded = 'applied' in progress && !progress.applied;",
+        replace: "const isUnrecorded = 'applied' in progress && !progress.applied && progress.kind === 'notRestored';",
+      },
+    ],
+    caughtBy: ['test/scenarios/calls/late-marks.test.ts', 'test/hooks/due.test.ts'],
+  },
+  {
+    name: 'mark-comes-back',
+    fault: 'an undo brings back the mark of another Transaction, which its snapshot holds',
+    edits: [
+      {
+        file: 'hooks/content/ownership.ts',
+        find: '.union(back).difference(fenceFields);',
+        replace: '.union(back).difference(noFields);',
+      },
+    ],
+    caughtBy: ['test/scenarios/calls/late-marks.test.ts'],
+  },
+  {
+    name: 'window-forgotten-at-the-end',
+    fault: 'with the Leases goes the time at which the late window began: nobody looks for marks at the deletion',
+    edits: [
+      {
+        file: 'hooks/in-flight/in-flight.ts',
+        find: 'const begun = lastBegun(traces);',
+        replace: 'const begun = unsettledAt(traces) ?? 0;',
+      },
+    ],
+    caughtBy: ['test/hooks/in-flight.test.ts'],
+  },
 ];

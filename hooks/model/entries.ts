@@ -1,0 +1,25 @@
+// Whose entries in managedFields are taken off when the Transaction is deleted.
+import type { Item } from './item.ts';
+import type { Status } from './status.ts';
+import { leavesEntry, type Transaction } from './transaction.ts';
+
+/** Index of the next change whose target may hold an entry that goes with the Transaction; -1 when none is left. */
+export function nextToDisown(transaction: Transaction, status: Status): number {
+  return status.items.findIndex((item, index) => {
+    if (item.disowned !== undefined) return false;
+    return (leavesEntry(transaction, index) && mayBeOurs(item)) || mayBeFenced(item, status);
+  });
+}
+
+function mayBeOurs({ progress }: Item): boolean {
+  return ['announced', 'applied', 'notRestored'].includes(progress.kind);
+}
+
+/**
+ * Where several processes undo a change, one of them may fence its target after another has ended that undo, and die before it takes the
+ * mark off again: W6 (in-flight/in-flight.ts). It fences only what was announced, once a late window has begun.
+ */
+function mayBeFenced({ progress }: Item, { unsettledAt, rollbackObservedAt }: Status): boolean {
+  const isUnrecorded = 'applied' in progress && !progress.applied;
+  return isUnrecorded && (unsettledAt !== undefined || rollbackObservedAt !== undefined);
+}
