@@ -80,9 +80,7 @@ async function withoutGarbage(looker: Looker, inside: Inside, isNobodys: (one: N
 async function isGarbage({ reader, identity }: Looker, { reference, owners, object }: Neighbour): Promise<boolean> {
   if (owners.length === 0) return false;
   const named = ownersOf(object);
-  const served = await Promise.all(
-    named.map((owner) => reader.resource(textAt(owner, 'apiVersion') ?? '', textAt(owner, 'kind') ?? '')),
-  );
+  const served = await inTurn(named, (owner) => reader.resource(textAt(owner, 'apiVersion') ?? '', textAt(owner, 'kind') ?? ''));
   // The garbage collector keeps an object if it cannot look up an owner: an owner of a kind that is not served may still exist.
   if (served.some(({ kind }) => kind === 'failed')) return false;
   return (await lookForOwners(reader, identity, named, reference.namespace)).gone.length === owners.length;

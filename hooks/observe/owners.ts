@@ -3,6 +3,7 @@ import type { Answer, Identity, Reader } from '../cluster.ts';
 import type { Failure, Unseen } from '../model/failure.ts';
 import { at, isList, isObject, type JsonObject, textAt } from '../model/json.ts';
 import { foreign } from '../model/words.ts';
+import { inTurn } from './listing.ts';
 
 export function ownersOf(object: JsonObject | undefined): readonly JsonObject[] {
   const references = at(object, 'metadata', 'ownerReferences');
@@ -32,7 +33,8 @@ export async function lookForOwners(
   owners: readonly JsonObject[],
   namespace: string | undefined,
 ): Promise<OwnersFound> {
-  const states = await Promise.all(owners.map((owner) => stateOf(reader, identity, owner, namespace)));
+  // Who may write the object decides how many it names.
+  const states = await inTurn(owners, (owner) => stateOf(reader, identity, owner, namespace));
   const unread = owners.flatMap((owner, index) => {
     const state = states[index];
     return typeof state === 'object' ? [{ kind: kindIn(owner), failure: state }] : [];

@@ -1,10 +1,12 @@
 // Who may write beside an object decides how many dependents it has, and how they hang together. The engine has one thread for all
 // Transactions: what it makes of them takes about as long as reading them, in lists, in chains and in circles.
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { companyOf, isMadeBy, type Neighbour, neighbourOf } from '../../hooks/checks/company.ts';
 import { subordinatesOf } from '../../hooks/checks/subordinates.ts';
 import { claims, storedBehind } from '../../hooks/observe/claims.ts';
 import type { Looker } from '../../hooks/observe/listing.ts';
+import { lookForOwners } from '../../hooks/observe/owners.ts';
 import { configMaps } from '../../hooks/writes/resources.ts';
 
 const many = 20_000;
@@ -73,6 +75,20 @@ t.test('an object that names one owner often counts once', async (t) => {
     companyOf(doomed, around, () => false),
     [often],
   );
+});
+
+t.test('owners that an object names are read a few at a time: others get their requests in between', async (t) => {
+  let [now, most] = [0, 0];
+  const busy = async (): Promise<object> => {
+    most = Math.max(most, ++now);
+    await nextTurn();
+    now -= 1;
+    return { kind: 'ok', resource: configMaps, object: { metadata: { uid: 'it' } } };
+  };
+  const reader = { resource: busy, getMetadata: busy } as unknown as Looker['reader'];
+  const owners = indexes.map((index) => ({ apiVersion: `group-${index}/v1`, kind: 'ConfigMap', name: 'it', uid: 'it' }));
+  t.same(await lookForOwners(reader, { kind: 'engine' }, owners, 'there'), { gone: [], hidden: [] });
+  t.ok(most <= 16, `${most} at once`);
 });
 
 t.test('claims among them', async (t) => {

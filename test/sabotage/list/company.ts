@@ -37,6 +37,18 @@ export const others: readonly Sabotage[] = [
     caughtBy: manyDependents,
   },
   {
+    name: 'owners-all-at-once',
+    fault: 'all owners that an object names are read at once',
+    edits: [
+      {
+        file: 'hooks/observe/owners.ts',
+        find: 'await inTurn(owners, (owner) => stateOf(reader, identity, owner, namespace));',
+        replace: 'await Promise.all(owners.map((owner) => stateOf(reader, identity, owner, namespace)));',
+      },
+    ],
+    caughtBy: manyDependents,
+  },
+  {
     name: 'owners-twice',
     fault: 'an object that names one owner often counts as often',
     edits: [
