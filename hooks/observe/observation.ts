@@ -143,6 +143,8 @@ export interface ReleaseView {
 
 export interface CleanUpView extends ReleaseView {
   readonly configMaps: readonly JsonObject[];
+  /** There may be more ConfigMaps than these. */
+  readonly hasMore: boolean;
 }
 
 type DueTo<Kind extends Due['kind']> = Extract<Due, { kind: Kind }>;

@@ -100,9 +100,9 @@ async function observeRelease({ ownLeases }: ObserveContext): Promise<ReleaseVie
 
 async function observeCleanUp({ source, transaction, status, ownLeases }: ObserveContext): Promise<CleanUpView> {
   const [own, stored] = await Promise.all([ownLeases(), readOwnConfigMaps(source, transaction, status)]);
-  const base = { leases: [], configMaps: [] } as const;
+  const base = { leases: [], configMaps: [], hasMore: false } as const;
   if (own.kind === 'trouble') return { ...base, trouble: own.failure };
   return stored.kind === 'trouble'
     ? { ...base, trouble: stored.failure }
-    : { ...base, leases: own.objects, configMaps: stored.objects };
+    : { leases: own.objects, configMaps: stored.objects, hasMore: stored.hasMore };
 }

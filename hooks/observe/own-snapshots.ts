@@ -9,6 +9,7 @@ import type { Transaction } from '../model/transaction.ts';
 import { digestOf } from '../snapshots/chunks.ts';
 import { isSnapshotOf, mostParts, partName, partNumber, snapshotNames } from '../snapshots/names.ts';
 import { readHead } from '../snapshots/objects.ts';
+import { discard } from '../snapshots/store.ts';
 import { configMaps, engine, uidLabel } from '../writes/resources.ts';
 import type { StoredSnapshot } from './awaited.ts';
 import { assemble } from './entries.ts';
@@ -81,17 +82,31 @@ function adoptable(
   return { kind: 'stored', ref: { name: base, digest, objects: objects.length }, entries: assembled.entries };
 }
 
-/** ConfigMaps that are read at once, at most: anybody can use our label. */
+/** ConfigMaps that are listed at once, at most: anybody can use our label. */
 const mostListed = 500;
 
-/** Every ConfigMap that is a part of a snapshot of that Transaction, found by label or by the name in the status. */
+/** Bytes of that list: anybody can put a megabyte of metadata beside our label. The parts of one snapshot take a tenth of that. */
+const mostBytes = 1024 * 1024;
+
+/** ConfigMaps that are in memory at once: whoever has seen their names can put other ones there, of a megabyte of keys. */
+const mostWhole = 4;
+
+interface OwnConfigMaps {
+  readonly kind: 'ok';
+  /** Those that something is left to do for. */
+  readonly objects: readonly JsonObject[];
+  /** There may be more: once these are deleted, the next look finds them. */
+  readonly hasMore: boolean;
+}
+
+/** The ConfigMaps that are parts of a snapshot of that Transaction, found by label or by the name in the status. */
 export async function readOwnConfigMaps(
   { reader, packer }: Pick<SnapshotSource, 'reader' | 'packer'>,
   transaction: Transaction,
   { rollbackRef }: Pick<Status, 'rollbackRef'>,
-): Promise<{ readonly kind: 'ok'; readonly objects: readonly JsonObject[] } | Trouble> {
+): Promise<OwnConfigMaps | Trouble> {
   const isOurs = (object: JsonObject): boolean => isSnapshotOf(object, transaction, packer, rollbackRef);
-  const selector = { labelSelector: `${uidLabel}=${transaction.uid}`, limit: mostListed };
+  const selector = { labelSelector: `${uidLabel}=${transaction.uid}`, limit: mostListed, mostBytes };
   const listed = await reader.listMetadata(configMaps, transaction.namespace, engine, selector);
   if (listed.kind === 'failed' && listed.failure.reason !== 'AnswerTooLarge') return { kind: 'trouble', failure: listed.failure };
   const labelled =
@@ -99,14 +114,26 @@ export async function readOwnConfigMaps(
       ? listed.items.filter(isOurs).map((item) => textAt(item, 'metadata', 'name') ?? '')
       : possibleNames(transaction, packer);
   const names = [...new Set([...labelled, ...namedBy(rollbackRef)])];
-  const found = await Promise.all(names.map((name) => readConfigMap(reader, transaction, name)));
-  const trouble = found.find((one) => one.kind === 'trouble');
-  if (trouble !== undefined) return trouble;
-  return { kind: 'ok', objects: found.flatMap((one) => (one.kind === 'present' && isOurs(one.object) ? [one.object] : [])) };
+  return readFew(names, (name) => readConfigMap(reader, transaction, name), isOurs);
 }
 
-// If others use our label so often that the list is too long, a deletion does not wait for them: it reads the possible names
-// instead.
+async function readFew(
+  names: readonly string[],
+  readOne: (name: string) => Promise<Presence>,
+  isOurs: (object: JsonObject) => boolean,
+): Promise<OwnConfigMaps | Trouble> {
+  const objects: JsonObject[] = [];
+  for (const name of names) {
+    if (objects.length === mostWhole) return { kind: 'ok', objects, hasMore: true };
+    const found = await readOne(name);
+    if (found.kind === 'trouble') return found;
+    if (found.kind === 'present' && isOurs(found.object) && discard(found.object) !== undefined) objects.push(found.object);
+  }
+  return { kind: 'ok', objects, hasMore: false };
+}
+
+// If others use our label so often, or with so much beside it, that the list is too long, a deletion does not wait for them: it reads
+// the possible names instead.
 function possibleNames(transaction: Transaction, packer: Packer): readonly string[] {
   const parts = Array.from({ length: mostParts }, (_, part) => part);
   return snapshotNames(transaction, packer).flatMap((base) => parts.map((part) => partName(base, part)));

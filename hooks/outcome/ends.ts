@@ -26,5 +26,12 @@ export function afterCleanUp(done: Done): Result {
   const failures = failuresOf(done.outcome);
   if (failures.some(({ kind }) => kind === 'transient'))
     return waitForRecovery(done, 'deleting the Leases and snapshots of the Transaction');
-  return failures.some(({ kind }) => kind === 'stale') ? again(done) : answer(done.observation.status, 'none', true);
+  // What is refused now is refused again: garbage collection removes it, and whatever comes after it.
+  const isGoingOn = hasMore(done) && failures.every(({ kind }) => kind === 'absent');
+  const isMoved = failures.some(({ kind }) => kind === 'stale');
+  return isGoingOn || isMoved ? again(done) : answer(done.observation.status, 'none', true);
+}
+
+function hasMore({ observation: { due } }: Done): boolean {
+  return due.kind === 'cleanUp' && due.hasMore;
 }

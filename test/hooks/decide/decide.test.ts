@@ -331,7 +331,7 @@ check({ kind: 'releaseFields', index: 0 }, committed, item, [
   ['it may not be read: nothing waits for it', { live: unreadable }, 'Committed: applied applied, again at once'],
 ]);
 
-const cleanUp: CleanUpView = { leases: [], configMaps: [] };
+const cleanUp: CleanUpView = { leases: [], configMaps: [], hasMore: false };
 check({ kind: 'cleanUp' }, committed, cleanUp, [
   ['what is left is let go', {}, 'cleanUp'],
   ['what is left could not be read', { trouble: transient }, 'Committed: applied applied, backing off'],

@@ -141,6 +141,36 @@ export const storage: readonly Sabotage[] = [
     caughtBy: model,
   },
   {
+    name: 'claims-of-any-size',
+    fault: 'the list of ConfigMaps with our label is as large as others make it',
+    edits: [
+      {
+        file: 'hooks/observe/own-snapshots.ts',
+        find: 'limit: mostListed, mostBytes };',
+        replace: 'limit: mostListed };',
+      },
+    ],
+    caughtBy: ['test/threats/large-claims.test.ts'],
+  },
+  {
+    name: 'claims-all-at-once',
+    fault: 'a deletion takes in all ConfigMaps with names of its snapshot at once',
+    edits: [
+      {
+        file: 'hooks/observe/own-snapshots.ts',
+        find: 'if (objects.length === mostWhole)',
+        replace: 'if (objects.length === mostListed)',
+      },
+    ],
+    caughtBy: ['test/threats/large-claims.test.ts'],
+  },
+  {
+    name: 'more-claims-forgotten',
+    fault: 'a deletion ends after the first few ConfigMaps of its snapshot',
+    edits: [{ file: 'hooks/outcome/ends.ts', find: 'return isGoingOn || isMoved ?', replace: 'return isMoved ?' }],
+    caughtBy: ['test/threats/large-claims.test.ts'],
+  },
+  {
     name: 'label-is-enough',
     fault: 'a ConfigMap with our label is deleted with the Transaction',
     edits: [
