@@ -1,8 +1,8 @@
 // The undo of a CRD whose storage version moved. status.storedVersions keeps every version in which objects were ever stored, and the
 // API server refuses a spec that lacks one of them. So there are three writes, and the object shows which of them is missing:
 //
-// 1. The content of before, and the versions that came with the change: served, and no longer the one to store. Under the field manager
-//    of the change, so that what is there still counts as the work of the Transaction.
+// 1. The content of before, and the versions that came with the change: served, and no longer the one to store. Under the Transaction's
+//    own field manager, so that what is there still counts as its work, also after an Apply under a manager that releases share.
 // 2. status.storedVersions without those versions: no object may be stored in them.
 // 3. The content of before, and the field ownership, as in every undo.
 //
@@ -11,13 +11,11 @@
 // servers that have not heard of 1 may still store the new version. Source of the rules: apiextensions-apiserver,
 // pkg/registry/customresourcedefinition/strategy.go and pkg/apis/apiextensions/validation.
 import { contentOf } from '../content/content.ts';
-import { appliedBy } from '../content/marks.ts';
 import { isDefinition, newStoredVersions, type StoredObjects, settledAt, storedVersionsOf } from '../model/crds.ts';
 import { at, equalJson, isList, type Json, type JsonObject, textAt, withKey, withPath } from '../model/json.ts';
 import type { Reason } from '../model/reason.ts';
 import { describe } from '../model/reference.ts';
 import { formatTime } from '../model/timeouts.ts';
-import { annotations } from '../model/transaction.ts';
 import type { Evidence } from './attribute.ts';
 
 /** The first of the three writes. */
@@ -37,7 +35,6 @@ type StorageVerdict =
   | { readonly kind: 'conflict'; readonly reason: Reason; readonly message: string };
 
 const mostShown = 5;
-const markPath = ['metadata', 'annotations', annotations.appliedBy];
 
 /** What comes before the content of a CRD can be restored; undefined where nothing does. */
 export function evaluateStorage(
@@ -75,7 +72,7 @@ function shown(names: readonly string[]): string {
   return names.slice(0, mostShown).join(', ') + (rest > 0 ? ` and ${rest} more` : '');
 }
 
-/** The content of before, with the versions of `live` that it lacks and that may be stored, and the mark of an Apply. */
+/** The content of before, with the versions of `live` that it lacks and that may be stored. */
 function bridgeOf(live: JsonObject, restored: JsonObject, added: readonly string[]): JsonObject {
   const [own, there] = [versionsOf(restored), versionsOf(live)];
   const names = own.map((version) => textAt(version, 'name'));
@@ -83,8 +80,7 @@ function bridgeOf(live: JsonObject, restored: JsonObject, added: readonly string
     const name = textAt(version, 'name') ?? '';
     return added.includes(name) && !names.includes(name);
   });
-  const marked = appliedBy(live) === undefined ? restored : withPath(restored, markPath, appliedBy(live));
-  return withPath(marked, ['spec', 'versions'], [...own, ...more.map((version) => withKey(version, 'storage', false))]);
+  return withPath(restored, ['spec', 'versions'], [...own, ...more.map((version) => withKey(version, 'storage', false))]);
 }
 
 function versionsOf(definition: Json): readonly JsonObject[] {

@@ -110,7 +110,6 @@ export interface ItemView {
   readonly contents: readonly string[];
   /** What goes with it and is itself to be taken back before. */
   readonly ownContents: readonly string[];
-  /** What is stored behind it, and goes with it. */
   readonly behind?: Stored;
   /** Kinds that the ServiceAccount may not list: of these it is not known what would go with it. */
   readonly unlisted: readonly string[];

@@ -66,18 +66,6 @@ export const manifests: readonly Sabotage[] = [
     caughtBy: ['test/scenarios/manifests/shared-manager.test.ts'],
   },
   {
-    name: 'mark-lost-half-way',
-    fault: 'the first write of the undo of a CRD takes the annotation away that shows whose the change is',
-    edits: [
-      {
-        file: 'hooks/attribution/stored-versions.ts',
-        find: 'appliedBy(live) === undefined ? restored',
-        replace: 'appliedBy(live) !== null ? restored',
-      },
-    ],
-    caughtBy: ['test/scenarios/undo/storage-versions.test.ts'],
-  },
-  {
     name: 'former-entry-forgotten',
     fault: 'the undo takes the entry of a shared manager away in place of restoring it',
     edits: [
