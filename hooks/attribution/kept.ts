@@ -50,7 +50,7 @@ function volumesOfOthers({ behind: { volumes } = nothingStored }: Hanging, name:
   if (volumes.length === 0) return undefined;
   const which = shownOf(volumes, mostShown);
   return notEmpty(
-    `${name} was created by this Transaction, and Kubernetes deletes what is stored in these volumes with it, which were not made for it: ${which}; set their reclaim policy to Retain to keep them`,
+    `${name} was created by this Transaction, and Kubernetes would delete with it these volumes, which existed before: ${which}; to keep them, set their reclaim policy to Retain, then retry the rollback`,
   );
 }
 

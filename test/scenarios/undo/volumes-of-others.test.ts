@@ -54,7 +54,10 @@ t.test('the volume behind a claim', async (t) => {
     t.match(status, { phase: 'Failed' });
     t.match(itemsOf(status)[0], {
       left: true,
-      error: { reason: 'NotEmpty', message: /in these volumes with it, which were not made for it: PersistentVolume .*-theirs-/ },
+      error: {
+        reason: 'NotEmpty',
+        message: /these volumes, which existed before: PersistentVolume .*-theirs-.*Retain, then retry the rollback$/,
+      },
     });
     const where = path('persistentvolumeclaims/theirs');
     t.ok(await isThere(stage, where));
