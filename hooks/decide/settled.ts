@@ -73,13 +73,14 @@ export function decideReleaseFields(observation: Observation, view: ItemView): S
   const entry = view.snapshot.kind === 'stored' ? view.snapshot.entries[index] : undefined;
   const trouble = view.live.kind === 'trouble' && view.live.failure.kind === 'transient' ? view.live.failure : undefined;
   if (trouble !== undefined && !isReleaseFieldsOverdue(observation))
-    return waitOut(status, 'reading an object that was patched', trouble);
+    return waitOut(status, 'reading an object that was patched', trouble, true);
   if (entry === undefined || view.live.kind !== 'present')
     return setStatus(fieldsReleased(status, index), 'the object no longer exists: there are no fields to release', 'now');
   return { kind: 'releaseFields', index, entry, live: view.live.object, because: 'the Transaction is being deleted' };
 }
 
 export function decideCleanUp({ status }: Observation, view: CleanUpView): Step {
-  if (view.trouble !== undefined) return waitOut(status, 'reading the Leases and snapshots of the Transaction', view.trouble);
+  if (view.trouble !== undefined)
+    return waitOut(status, 'reading the Leases and snapshots of the Transaction', view.trouble, true);
   return { kind: 'cleanUp', leases: view.leases, configMaps: view.configMaps, because: 'the Transaction is being deleted' };
 }

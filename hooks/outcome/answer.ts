@@ -53,7 +53,7 @@ export function waitForRecovery({ observation, outcome }: Done, what: string): R
   const failure = transientOf(outcome);
   return failure === undefined
     ? answer(observation.status, { seconds: 1 })
-    : answerWith(waitOut(observation.status, what, failure));
+    : answerWith(waitOut(observation.status, what, failure, observation.transaction.isBeingDeleted));
 }
 
 /** What a step that only changes the status comes to. */

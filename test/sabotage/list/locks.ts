@@ -240,7 +240,7 @@ export const locks: readonly Sabotage[] = [
     edits: [
       {
         file: 'hooks/decide/waiting.ts',
-        find: 'const told = isTerminal(status.phase) ? status :',
+        find: 'const told = isTerminal(status.phase) && !isBeingDeleted ? status :',
         replace: 'const told = isTerminal(status.phase) && status.message === message ? status :',
       },
     ],
@@ -257,5 +257,11 @@ export const locks: readonly Sabotage[] = [
       },
     ],
     caughtBy: ['test/scenarios/locks/unreleased-locks.test.ts'],
+  },
+  {
+    name: 'deletion-says-nothing',
+    fault: 'a Transaction that is being deleted does not say what holds it up',
+    edits: [{ file: 'hooks/decide/waiting.ts', find: ' && !isBeingDeleted ? status', replace: ' ? status' }],
+    caughtBy: ['test/scenarios/lifecycle/blocked-deletion.test.ts'],
   },
 ];
