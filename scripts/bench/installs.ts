@@ -1,63 +1,103 @@
 // What it costs to install packages whole. `packages`: a provider of 100 CRDs of 60 kB, beside Transactions of the engine that make as
-// many in `content`, twenty in each, and beside `kubectl apply --server-side` of one file. `packages-growth`: more CRDs, and more packages.
-// `packages-waiting`: what package transactions cost that wait for the Lock, and finished ones. `packages-memory`: what the hook takes for
-// the same CRDs without packages and with them, and while it reads a package of 60 MiB.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+// many in `content`, twenty in each, and beside kubectl. `packages-growth`: more CRDs, and more packages, each beside kubectl. Each of
+// these has a control plane of its own: a CRD costs the API server more, the more there are. `packages-waiting`: what package
+// transactions cost that wait for the Lock, and finished ones. `packages-memory`: what the hook takes for the same CRDs without packages
+// and with them, and while it reads a package of 60 MiB.
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { JsonObject } from '../../hooks/model/json.ts';
-import { textAt } from '../../hooks/model/json.ts';
-import { must, waitFor } from '../../test/support/client.ts';
-import { type } from '../../test/support/kubectl.ts';
-import { stagesPath } from '../../test/support/package-paths.ts';
-import { conditionIn, type PackageWorld, startPackageWorld } from '../../test/support/package-world.ts';
-import { definitionOf } from '../../test/support/registry/builder.ts';
-import type { Undo } from '../demo/undo.ts';
+import { type PackageWorld, startPackageWorld } from '../../test/support/package-world.ts';
+import { createUndo, type Undo } from '../demo/undo.ts';
 import type { Line } from './figures.ts';
 import { behindFinished, waitingForTheLock } from './idle-packages.ts';
+import { byKubectl, madeIn } from './kubectl-floor.ts';
 import { crdBytes, definitions, largeDefinition } from './large-crds.ts';
-import { type Cost, counterOf } from './package-requests.ts';
+import { byTransactions, costOf, ended, figuresOf, installed, installedTree, ratio } from './one-install.ts';
+import type { Cost } from './package-requests.ts';
 import { startFlags } from './world.ts';
 
-const perTransaction = 20;
+/** Starts a control plane with its hook, which ends when that `undo` runs. */
+type Start = (undo: Undo, environment?: object, more?: object) => Promise<PackageWorld>;
 
 export async function measureInstalls(undo: Undo, row: string): Promise<readonly Line[]> {
-  const t = { teardown: (handler: () => unknown) => undo.add(async () => void (await handler())) };
   // As in the image: else the memory is that of the compiler, and of a heap without a bound.
   const compiled = mkdtempSync(join(tmpdir(), 'janus-bench-compiled-'));
   undo.add(async () => rmSync(compiled, { recursive: true, force: true }));
-  const start = (environment: object = {}, more: object = {}): Promise<PackageWorld> =>
-    startPackageWorld(t, { flags: startFlags, environment: { NODE_COMPILE_CACHE: compiled, ...environment }, ...more });
-  if (row === 'packages-memory') {
-    const without = await start({ JANUS_PACKAGES: 'false' }, { isByHand: true });
-    return peaks(without, await start());
-  }
-  const world = await start();
-  // The first install fills caches and compiles code; it is not measured.
-  await installed(world, 'warm', [largeDefinition('warm.org', 0)]);
+  const start: Start = (own, environment = {}, more = {}) =>
+    startPackageWorld(
+      { teardown: (handler: () => unknown) => own.add(async () => void (await handler())) },
+      { flags: startFlags, environment: { NODE_COMPILE_CACHE: compiled, ...environment }, ...more },
+    );
   switch (row) {
     case 'packages':
-      return besideOthers(world, undo);
+      return besideOthers(undo, start);
+    case 'packages-growth':
+      return growth(undo, start);
     case 'packages-waiting':
-      return [
+      return inWorld(undo, start, async (world) => [
         await waitingForTheLock(world),
         ...(await behindFinished(world, (name) => installed(world, name, definitions(`${name}.org`, 1)))),
-      ];
+      ]);
     default:
-      return growth(world);
+      return peaks(await start(undo, { JANUS_PACKAGES: 'false' }, { isByHand: true }), await start(undo));
   }
 }
 
-async function besideOthers(world: PackageWorld, undo: Undo): Promise<readonly Line[]> {
+/** Works on a control plane of its own, which ends afterwards. */
+async function inWorld<Result>(undo: Undo, start: Start, work: (world: PackageWorld) => Promise<Result>): Promise<Result> {
+  const own = createUndo();
+  undo.add(() => own.run());
+  try {
+    const world = await start(own);
+    // The first install fills caches and compiles code; it is not measured.
+    await installed(world, 'warm', [largeDefinition('warm.org', 0)]);
+    return await work(world);
+  } finally {
+    await own.run();
+  }
+}
+
+async function besideOthers(undo: Undo, start: Start): Promise<readonly Line[]> {
   const count = 100;
-  const own = await installed(world, 'hundred', definitions('hundred.org', count));
-  const inline = await byTransactions(world, definitions('inline.org', count));
-  const lines: Line[] = [
+  const objects = definitions('hundred.org', count);
+  const own = await inWorld(undo, start, (world) => installed(world, 'hundred', objects));
+  const inline = await inWorld(undo, start, (world) => byTransactions(world, objects));
+  const kubectl = await inWorld(undo, start, (world) => byKubectl(world, objects));
+  return [
     { row: `install-${count}-crds`, items: count, ...figuresOf(own, count) },
     { row: `inline-${count}-crds`, items: count, p50Ms: inline, ratioToLimit: ratio(own.ms, inline) },
+    { row: `kubectl-${count}-crds`, items: count, p50Ms: kubectl, ratioToLimit: ratio(own.ms, kubectl) },
   ];
-  const kubectl = await byKubectl(world, undo, definitions('kubectl.org', count));
-  return [...lines, { row: `kubectl-${count}-crds`, items: count, p50Ms: kubectl, ratioToLimit: ratio(own.ms, kubectl) }];
+}
+
+async function growth(undo: Undo, start: Start): Promise<readonly Line[]> {
+  const beside = (what: string, count: number, install: (world: PackageWorld) => Promise<Cost>): Promise<readonly Line[]> =>
+    besideKubectl(undo, start, { what, count, install });
+  const lines: Line[] = [];
+  for (const count of [10, 100, 400])
+    lines.push(...(await beside('crds', count, (world) => installed(world, 'large', definitions('large.org', count)))));
+  for (const count of [10, 50, 200]) lines.push(...(await beside('packages', count, (world) => installedTree(world, count))));
+  return lines;
+}
+
+interface Grown {
+  readonly what: string;
+  readonly count: number;
+  readonly install: (world: PackageWorld) => Promise<Cost>;
+}
+
+/** An install, and then kubectl for the objects that it made. */
+async function besideKubectl(undo: Undo, start: Start, { what, count, install }: Grown): Promise<readonly Line[]> {
+  const [cost, objects] = await inWorld(
+    undo,
+    start,
+    async (world) => [await install(world), await madeIn(world, (group) => /^(large|of\d+)\.org$/.test(group))] as const,
+  );
+  const kubectl = await inWorld(undo, start, (world) => byKubectl(world, objects));
+  return [
+    { row: `install-${count}-${what}`, items: count, ...figuresOf(cost, count), ratioToLimit: ratio(cost.ms, kubectl) },
+    { row: `kubectl-${count}-${what}`, items: objects.length, p50Ms: kubectl, eachMs: ratio(kubectl, count) },
+  ];
 }
 
 /** Each hook has made nothing before. */
@@ -76,110 +116,9 @@ async function peaks(without: PackageWorld, world: PackageWorld): Promise<readon
   return [lineOf('without-packages', count, plain), lineOf('read-60-MiB', 1, reading), lineOf('with-packages', count, own)];
 }
 
-async function costOf(world: PackageWorld, work: () => Promise<unknown>): Promise<Cost> {
-  const costSince = await counterOf(world);
-  await work();
-  return costSince();
-}
-
 /** A package of so many bytes is read as a whole, and then refused, since nobody has what it requires. */
 async function read(world: PackageWorld, bytes: number): Promise<Cost> {
   const objects = definitions('large.org', Math.ceil(bytes / crdBytes));
   await world.publish({ name: 'large', tag: 'v1.0.0', requires: { absent: '>=v1.0.0' }, objects });
   return costOf(world, () => ended(world, 'large', 'False'));
-}
-
-async function growth(world: PackageWorld): Promise<readonly Line[]> {
-  const lines: Line[] = [];
-  for (const count of [10, 100, 400]) {
-    const cost = await installed(world, `crds${count}`, definitions(`crds${count}.org`, count));
-    lines.push({ row: `install-${count}-crds`, items: count, ...figuresOf(cost, count) });
-  }
-  for (const count of [10, 50, 200]) {
-    const cost = await installedTree(world, count);
-    lines.push({ row: `install-${count}-packages`, items: count, ...figuresOf(cost, count) });
-  }
-  return lines;
-}
-
-function figuresOf({ ms, apiRequests, registryRequests, peakMiB }: Cost, count: number): Line {
-  const each = {
-    eachMs: ratio(ms, count),
-    apiRequestsEach: ratio(apiRequests, count),
-    registryRequestsEach: ratio(registryRequests, count),
-  };
-  return { p50Ms: ms, ...each, hookPeakMemoryMiB: Math.round(peakMiB) };
-}
-
-function ratio(one: number, other: number): number {
-  return Math.round((100 * one) / other) / 100;
-}
-
-/** From creation to Finished. */
-async function installed(world: PackageWorld, name: string, objects: readonly object[]): Promise<Cost> {
-  await world.publish({ name, tag: 'v1.0.0', objects });
-  return timed(world, name);
-}
-
-/** A package that requires all others, each with one small CRD. */
-async function installedTree(world: PackageWorld, count: number): Promise<Cost> {
-  const names = Array.from({ length: count - 1 }, (_, index) => `of${count}-${index}`);
-  for (const [index, name] of names.entries())
-    await world.publish({ name, tag: 'v1.0.0', objects: [definitionOf(`thing${index}s`, `of${count}.org`)] });
-  const requires = Object.fromEntries(names.map((name) => [name, '>=v1.0.0']));
-  await world.publish({ name: `tree${count}`, tag: 'v1.0.0', requires });
-  return timed(world, `tree${count}`);
-}
-
-function timed(world: PackageWorld, name: string): Promise<Cost> {
-  return costOf(world, () => ended(world, name, 'True'));
-}
-
-/** Installs it; its end must have that status of `Ready`. */
-async function ended(world: PackageWorld, name: string, isReady: 'True' | 'False'): Promise<void> {
-  await world.install(name, `${world.source(name)}:v1.0.0`, { packageName: name, retryLimit: 1 });
-  const status = await world.finished(name);
-  if (conditionIn(status, 'Ready')?.status !== isReady)
-    throw new Error(`expected ${name} to end with Ready ${isReady}: ${JSON.stringify(status)}`);
-}
-
-/** ms for Transactions that make the same, one after the other, as the same ServiceAccount. */
-async function byTransactions({ client }: PackageWorld, objects: readonly object[]): Promise<number> {
-  const begin = performance.now();
-  for (let start = 0; start < objects.length; start += perTransaction) {
-    const name = `inline-${start}`;
-    const changes = objects.slice(start, start + perTransaction).map((content) => ({
-      type: 'Create',
-      target: {
-        apiVersion: 'apiextensions.k8s.io/v1',
-        kind: 'CustomResourceDefinition',
-        name: textAt(content as JsonObject, 'metadata', 'name'),
-      },
-      gate: { at: 'AtEnd' },
-      content,
-    }));
-    const spec = { serviceAccountName: 'janus-packages', changes };
-    must(
-      await client.create(stagesPath, {
-        apiVersion: 'tx.janus.io/v1alpha1',
-        kind: 'Transaction',
-        metadata: { name },
-        spec,
-      } as JsonObject),
-    );
-    const phase = async (): Promise<string | undefined> =>
-      textAt(must(await client.get(`${stagesPath}/${name}`)), 'status', 'phase');
-    await waitFor(async () => (await phase()) === 'Committed', `${name} to be Committed`, { timeoutMs: 600_000 });
-  }
-  return Math.round(performance.now() - begin);
-}
-
-async function byKubectl({ plane }: PackageWorld, undo: Undo, objects: readonly object[]): Promise<number> {
-  const folder = mkdtempSync(join(tmpdir(), 'janus-bench-crds-'));
-  undo.add(async () => rmSync(folder, { recursive: true, force: true }));
-  writeFileSync(join(folder, 'crds.json'), JSON.stringify({ apiVersion: 'v1', kind: 'List', items: objects }));
-  const begin = performance.now();
-  const { code, output } = await type('kubectl apply --server-side -f crds.json', folder, { KUBECONFIG: plane.kubeconfig });
-  if (code !== 0) throw new Error(`kubectl failed: ${output}`);
-  return Math.round(performance.now() - begin);
 }

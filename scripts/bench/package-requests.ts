@@ -5,6 +5,8 @@ import { meterOf } from './child.ts';
 
 export interface Cost {
   readonly ms: number;
+  /** ms of the hook's processor time. */
+  readonly cpuMs: number;
   /** Of the hook: of the engine and of packages. */
   readonly apiRequests: number;
   readonly registryRequests: number;
@@ -15,12 +17,14 @@ export interface Cost {
 /** Begins to count; the answer ends it. */
 export async function counterOf(world: PackageWorld): Promise<() => Promise<Cost>> {
   const meter = meterOf(world.hook.process);
-  const [begin, api, registry] = [performance.now(), await apiRequestsOf(world), world.proxy.seen.length];
+  const [begin, cpu] = [performance.now(), meter.cpu() ?? 0];
+  const [api, registry] = [await apiRequestsOf(world), world.proxy.seen.length];
   meter.resetPeak();
   return async () => {
     const ms = Math.round(performance.now() - begin);
+    const cpuMs = (meter.cpu() ?? 0) - cpu;
     const apiRequests = (await apiRequestsOf(world)) - api;
-    return { ms, apiRequests, registryRequests: world.proxy.seen.length - registry, peakMiB: meter.peakMemory() ?? 0 };
+    return { ms, cpuMs, apiRequests, registryRequests: world.proxy.seen.length - registry, peakMiB: meter.peakMemory() ?? 0 };
   };
 }
 
