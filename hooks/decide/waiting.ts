@@ -16,11 +16,11 @@ export const lockPatience: Wait = { seconds: 0.5 };
 
 /**
  * The trouble is named by its reason alone: it is the same sentence at each try. Nothing would say again what an end has said: its
- * message stays, unless the Transaction is being deleted: then what holds that up is the news.
+ * message stays. `isNews`: something else is under way since, a deletion or a requested undo, and the trouble is told.
  */
-export function waitOut(status: Status, what: string, failure: Failure, isBeingDeleted = false): SetStatus {
+export function waitOut(status: Status, what: string, failure: Failure, isNews = false): SetStatus {
   const message = `waiting: ${what} failed (${failure.reason}); retrying until spec.timeout`;
-  const told = isTerminal(status.phase) && !isBeingDeleted ? status : { ...status, message };
+  const told = isTerminal(status.phase) && !isNews ? status : { ...status, message };
   return { kind: 'setStatus', status: told, because: message, wait: 'backoff' };
 }
 

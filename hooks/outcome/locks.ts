@@ -19,7 +19,7 @@ export function takenLocks(step: Acquire, done: Done): Result {
       locks.set(name, { kind: 'present', object: answered.object });
       acquired.add(name);
     } else if (answered.failure.kind === 'transient')
-      return answerWith(waitOut(step.meanwhile, 'acquiring locks', answered.failure));
+      return answerWith(waitOut(step.meanwhile, 'acquiring locks', answered.failure, true));
     else if (isRefused(write, answered.failure)) {
       return refused(step, done, `the Lease ${observation.engineNamespace}/${name} was refused: ${answered.failure.message}`);
     } else heldNames.add(name);

@@ -240,7 +240,7 @@ export const locks: readonly Sabotage[] = [
     edits: [
       {
         file: 'hooks/decide/waiting.ts',
-        find: 'const told = isTerminal(status.phase) && !isBeingDeleted ? status :',
+        find: 'const told = isTerminal(status.phase) && !isNews ? status :',
         replace: 'const told = isTerminal(status.phase) && status.message === message ? status :',
       },
     ],
@@ -261,7 +261,7 @@ export const locks: readonly Sabotage[] = [
   {
     name: 'deletion-says-nothing',
     fault: 'a Transaction that is being deleted does not say what holds it up',
-    edits: [{ file: 'hooks/decide/waiting.ts', find: ' && !isBeingDeleted ? status', replace: ' ? status' }],
+    edits: [{ file: 'hooks/decide/waiting.ts', find: ' && !isNews ? status', replace: ' ? status' }],
     caughtBy: ['test/scenarios/lifecycle/blocked-deletion.test.ts'],
   },
 ];
