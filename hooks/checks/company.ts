@@ -66,7 +66,7 @@ export function neighbourOf({ group, version, kind }: Resource, object: JsonObje
 }
 
 /** What may have made objects: the object to delete, or what was made of it. */
-type Maker = Pick<Neighbour, 'uid' | 'createdAt'>;
+export type Maker = Pick<Neighbour, 'uid' | 'createdAt'>;
 
 function madeOf(object: JsonObject): Maker {
   return { uid: textAt(object, 'metadata', 'uid') ?? '', createdAt: parseTime(textAt(object, 'metadata', 'creationTimestamp')) };
@@ -119,7 +119,7 @@ export function companyOf(
     return [...made];
   };
   // Others decide how long a chain of owners is: those that wait for their turn are in a list, not on the stack.
-  const waiting = [...take([...ownedBy(maker.uid), ...bySigns(doomed, around)], maker)].reverse();
+  const waiting = take([...ownedBy(maker.uid), ...bySigns(doomed, around)], maker).toReversed();
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop())
     for (const made of take(ownedBy(next.uid), next).toReversed()) waiting.push(made);
   return found;

@@ -16,7 +16,7 @@ export const lockPatience: Wait = { seconds: 0.5 };
 
 /**
  * The trouble is named by its reason alone: it is the same sentence at each try. Nothing would say again what an end has said: its
- * message stays. `isNews`: something else is under way since, a deletion or a requested undo, and the trouble is told.
+ * message stays. `isNews`: something else is under way since, a deletion or a requested undo, and the message says what fails.
  */
 export function waitOut(status: Status, what: string, failure: Failure, isNews = false): SetStatus {
   const message = `waiting: ${what} failed (${failure.reason}); retrying until spec.timeout`;

@@ -1,6 +1,6 @@
 // What would be lost with an object that the Transaction deletes, or that its undo deletes again: the objects that Kubernetes
 // deletes with it, and the contents of a Namespace or a CustomResourceDefinition.
-import { companyOf, type Doomed, isDerived, isMadeBy, type Neighbour } from '../checks/company.ts';
+import { companyOf, type Doomed, isDerived, isMadeBy, type Maker, type Neighbour } from '../checks/company.ts';
 import { managersOf } from '../content/fields.ts';
 import { bearsOurWrite } from '../content/marks.ts';
 import { kubernetesManagers } from '../content/ownership.ts';
@@ -71,7 +71,7 @@ export async function lookInto(standing: Standing, live: JsonObject): Promise<Fo
   if (looked.kind === 'trouble') return { trouble: looked.failure };
   if (inside.kind === 'trouble') return { trouble: inside.failure };
   const made = new Set<Neighbour>();
-  const isMade = (neighbour: Neighbour, by: Pick<Neighbour, 'uid' | 'createdAt'>): boolean => {
+  const isMade = (neighbour: Neighbour, by: Maker): boolean => {
     const isIts = isDerived(neighbour, doomed) || isMadeBy(neighbour, by);
     if (isIts) made.add(neighbour);
     return isIts;
