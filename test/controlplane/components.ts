@@ -65,7 +65,8 @@ function apiServerFlags({
     '--service-account-signing-key-file=service-account.key',
     '--authorization-mode=RBAC',
     '--token-auth-file=tokens.csv',
-    '--service-cluster-ip-range=10.0.0.0/24',
+    // Wide, since an address of a deleted Service is for anybody: with few, another test gets it before an undo wants it back.
+    '--service-cluster-ip-range=10.0.0.0/16',
     // It refuses Pods until a controller has made the ServiceAccount of a new namespace.
     ...(serviceAccountAdmission ? [] : ['--disable-admission-plugins=ServiceAccount']),
     '--endpoint-reconciler-type=none',
