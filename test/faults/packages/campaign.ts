@@ -1,7 +1,7 @@
 // Every fault at every act of every story of package transactions: how many were tried, how many survived, by boundary.
 import type { Teardown } from '../../support/client.ts';
 import { type Act, boundaryOf, type Fault, type Plan } from '../../support/package-faults.ts';
-import { openSite, type Site, type Story, told } from './stories.ts';
+import { clear, openSite, type Site, type Story, told } from './stories.ts';
 
 export interface Tally {
   tried: number;
@@ -80,6 +80,7 @@ function nameGiver(): () => string {
 async function actsOf(site: Site, story: Story, name: string): Promise<readonly Act[]> {
   const violations = await told(site, story, name);
   if (violations.length > 0) throw new Error(`${story.id}, without a fault: ${violations.join('; ')}`);
+  await clear(site, name);
   return [...site.driver.acts];
 }
 
@@ -109,6 +110,7 @@ async function tried(
   tally.tried += 1;
   if (violations.length === 0) tally.survived += 1;
   tallies.set(boundary, tally);
+  if (violations.length === 0) await clear(site, name);
   onCase(idOf(one), violations);
 }
 

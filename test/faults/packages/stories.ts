@@ -5,7 +5,7 @@ import { startAdmission } from '../../support/denying-admission.ts';
 import { createDriver, type Driver } from '../../support/package-driver.ts';
 import type { Plan } from '../../support/package-faults.ts';
 import { createOracle, type Oracle } from '../../support/package-oracle.ts';
-import { definitionPath, lockPath, ptxPath } from '../../support/package-paths.ts';
+import { definitionPath, lockPath, packagePath, ptxPath } from '../../support/package-paths.ts';
 import { conditionIn, type PackageWorld, startPackageWorld, statusOf } from '../../support/package-world.ts';
 import { definitionOf } from '../../support/registry/builder.ts';
 import { comparable } from '../../support/stage.ts';
@@ -239,4 +239,22 @@ export async function told(site: Site, story: Story, name: string, plan?: Plan):
   await story.begin(site, name);
   const ended = await site.driver.drive(name, plan);
   return story.check(site, name, ended, prepared);
+}
+
+/** Removes what a story that ended as it must has left: the more CRDs there are, the slower is the API server. */
+export async function clear({ world: { client } }: Site, name: string): Promise<void> {
+  for (const { metadata } of (await client.list(ptxPath())).items) {
+    const path = ptxPath(textAt(metadata, 'name'));
+    await client.patch(path, { metadata: { finalizers: null } });
+    await client.delete(path);
+  }
+  const revisions = packagePath('providerrevisions');
+  const { items } = await client.list(revisions, { labelSelector: `pkg.crossplane.io/package=${name}` });
+  const left = [
+    packagePath('providers', name),
+    ...items.map((one) => `${revisions}/${textAt(one, 'metadata', 'name')}`),
+    ...plurals.map((plural) => definitionPath(`${plural}.${name}.org`)),
+  ];
+  for (const path of left) await client.delete(path);
+  await client.patch(lockPath, { packages: [] });
 }
