@@ -1,4 +1,6 @@
-// Why the undo of a Create does not delete the object, or not yet: others would lose its contents, its dependents, or stored data.
+// Why the undo of a Create does not delete the object, or not yet: others would lose its contents, its dependents, or stored data. And why
+// the undo of another change does not restore it: others would lose what they wrote meanwhile.
+import { isFedByKubernetes } from '../checks/company.ts';
 import { shownOf, unlistedNote } from '../checks/one-way.ts';
 import { type JsonObject, textAt } from '../model/json.ts';
 import type { Reason } from '../model/reason.ts';
@@ -43,6 +45,15 @@ export function keptFor(evidence: Evidence & Hanging, live: JsonObject): Kept | 
   if (volume !== undefined)
     return notEmpty(`${name} was created by this Transaction and is bound to PersistentVolume ${volume}, which may hold data`);
   return volumesOfOthers(evidence, name);
+}
+
+/** Undefined if others lose nothing when a Service gets back what it was: as soon as it has a selector, Kubernetes writes its Endpoints. */
+export function overwriting({ entry, contents }: Evidence & Hanging, restored: JsonObject | undefined): Kept | undefined {
+  if (contents.length === 0 || restored === undefined || !isFedByKubernetes(restored)) return undefined;
+  const [which, name] = [shownOf(contents, mostShown), describe(entry.target)];
+  return notEmpty(
+    `others wrote ${which} since ${name} lost its selector, and Kubernetes would overwrite them; copy or delete them, then retry the rollback`,
+  );
 }
 
 // What is stored in a volume that was made for a claim of a Transaction that was never Committed is nobody's.

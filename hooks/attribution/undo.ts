@@ -19,7 +19,7 @@ import { isOurCreation } from './apply.ts';
 import { type Attributed, attribute, describeForeign, type Evidence, takenOver, uidOf } from './attribute.ts';
 import { foreignContent } from './foreign-content.ts';
 import { type LostOwners, lostBy, ownersNote } from './gone-owners.ts';
-import { type Hanging, keptFor, unlistedPart } from './kept.ts';
+import { type Hanging, keptFor, overwriting, unlistedPart } from './kept.ts';
 import { withKeptFinalizers } from './kept-finalizers.ts';
 import {
   deletedByOthers,
@@ -151,10 +151,10 @@ function evaluateContent(evidence: UndoEvidence, live: JsonObject): UndoVerdict 
 function restoring(evidence: UndoEvidence, live: JsonObject, attributed: Attributed): UndoVerdict {
   const restored = withKeptFinalizers(attributed.merge.restored, live);
   if (!isObject(restored)) return { kind: 'restored' };
-  const storage = evaluateStorage(evidence, live, restored);
-  if (storage !== undefined && storage.kind !== 'trim') return storage;
+  const upon = overwriting(evidence, restored) ?? evaluateStorage(evidence, live, restored);
+  if (upon !== undefined && upon.kind !== 'trim') return upon;
   const note = ownersNote(lostBy(restored, evidence), evidence);
-  return { kind: 'content', live, restored, attributed, ...note, ...(storage && { storedVersions: storage.storedVersions }) };
+  return { kind: 'content', live, restored, attributed, ...note, ...(upon && { storedVersions: upon.storedVersions }) };
 }
 
 // The change was announced, and nothing of it is in the object: other values there are the work of others. A Patch always leaves our entry.
@@ -165,7 +165,7 @@ function isAbsent({ entry, live, managers, recorded }: Evidence, { ours }: Attri
 
 function evaluateDeleted(evidence: UndoEvidence): UndoVerdict {
   const { live, entry } = evidence;
-  if (live === undefined) return deletedAgain(evidence) ?? recreation(evidence);
+  if (live === undefined) return deletedAgain(evidence) ?? overwriting(evidence, entry.prior) ?? recreation(evidence);
   if (isTerminating(live)) return awaitGone(entry, live);
   if (uidOf(live) === uidOf(entry.prior)) return undeleted(evidence, live);
   if (hasManager(live, [evidence.managers.restore])) return completion(evidence, live);

@@ -1,12 +1,14 @@
-// Reads what a restored object depends on: Kubernetes would delete it again if its owners or its ServiceAccount are missing.
+// Reads what a restored object depends on: Kubernetes would delete it again if its owners or its ServiceAccount are missing. And what
+// others would lose by it.
 import { isToken, tokenAccount } from '../content/generated.ts';
 import { type JsonObject, textAt } from '../model/json.ts';
 import { serviceAccountOf, serviceAccounts } from '../writes/resources.ts';
 import type { Standing } from './contents.ts';
+import { readOverwritten } from './endpoints.ts';
 import type { ItemView, Presence } from './observation.ts';
 import { lookForOwners, ownersLackedBy } from './owners.ts';
 
-type Found = Partial<Pick<ItemView, 'goneOwners' | 'hiddenOwners' | 'unseenOwner' | 'tokenOf' | 'contentsTrouble'>>;
+type Found = Partial<Pick<ItemView, 'goneOwners' | 'hiddenOwners' | 'unseenOwner' | 'tokenOf' | 'contents' | 'contentsTrouble'>>;
 
 export async function readComingBack(standing: Standing, live: Presence): Promise<Found> {
   const { entry } = standing;
@@ -14,8 +16,12 @@ export async function readComingBack(standing: Standing, live: Presence): Promis
   const isToComeBack = entry.type === 'Delete' ? live.kind === 'absent' : live.kind === 'present';
   if (!isToComeBack) return {};
   const held = live.kind === 'present' ? live.object : undefined;
-  const [owners, token] = await Promise.all([findOwners(standing, held), held === undefined ? findAccount(standing) : {}]);
-  return { ...owners, ...token };
+  const [owners, token, overwritten] = await Promise.all([
+    findOwners(standing, held),
+    held === undefined ? findAccount(standing) : {},
+    readOverwritten(standing, held),
+  ]);
+  return { ...owners, ...token, ...overwritten };
 }
 
 async function findOwners({ source, transaction, entry }: Standing, held: JsonObject | undefined): Promise<Found> {

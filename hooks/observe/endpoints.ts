@@ -1,15 +1,19 @@
 // Endpoints that somebody made by hand. As soon as a Service of their name has a selector, a controller of Kubernetes overwrites them, and
 // no undo of the Service brings them back. Source: k8s.io/kubernetes pkg/controller/endpoint/endpoints_controller.go, syncService.
-import { type Doomed, isFedByKubernetes } from '../checks/company.ts';
+import { isFedByKubernetes } from '../checks/company.ts';
 import type { Resolved } from '../checks/targets.ts';
 import type { Reader, Resource } from '../cluster.ts';
 import { managersOf } from '../content/fields.ts';
 import { kubernetesManagers } from '../content/ownership.ts';
+import { field, pathText } from '../content/path.ts';
+import type { SnapshotEntry } from '../model/entry.ts';
 import type { Failure } from '../model/failure.ts';
 import type { JsonObject } from '../model/json.ts';
-import { kindOf, kindOfReference } from '../model/reference.ts';
+import { describe, kindOf, kindOfReference } from '../model/reference.ts';
 import type { Transaction } from '../model/transaction.ts';
 import { serviceAccountOf } from '../writes/resources.ts';
+import type { Standing } from './contents.ts';
+import type { ItemView } from './observation.ts';
 
 const endpoints: Resource = {
   group: '',
@@ -41,7 +45,7 @@ export async function takesEndpoints(context: Context, one: Resolved, states: St
   return managersOf(found.object).some((manager) => !kubernetesManagers.includes(manager.name));
 }
 
-function getsFed({ resource }: Pick<Doomed, 'resource'>, { prior, expected }: States): boolean {
+function getsFed({ resource }: Pick<SnapshotEntry, 'resource'>, { prior, expected }: States): boolean {
   const isFed = (service: JsonObject | undefined): boolean => service !== undefined && isFedByKubernetes(service);
   return kindOf(resource) === '/Service' && isFed(expected) && !isFed(prior);
 }
@@ -51,3 +55,23 @@ function isDeletedBefore({ all }: Context, { index, target: { name, namespace } 
   const earlier = all.filter((one) => one.index < index && one.change.type === 'Delete').map(({ target }) => target);
   return earlier.some((one) => kindOfReference(one) === `/${endpoints.kind}` && one.name === name && one.namespace === namespace);
 }
+
+/**
+ * Endpoints, in words, that others wrote while the Service had no selector or was gone, where its undo may give it one back. Endpoints
+ * that a controller of Kubernetes wrote last are no loss, whoever annotated them.
+ */
+export async function readOverwritten(
+  { source, transaction, entry }: Standing,
+  live: JsonObject | undefined,
+): Promise<Partial<Pick<ItemView, 'contents' | 'contentsTrouble'>>> {
+  if (!getsFed(entry, { prior: live, expected: entry.prior })) return {};
+  const { name, namespace = '' } = entry.target;
+  const found = await source.reader.getMetadata({ resource: endpoints, namespace, name }, serviceAccountOf(transaction));
+  if (found.kind === 'failed') return found.failure.kind === 'transient' ? { contentsTrouble: found.failure } : {};
+  const writers = managersOf(found.object).filter(({ fields }) => fields.has(addresses));
+  const isOfOthers = writers.some((manager) => !kubernetesManagers.includes(manager.name));
+  return isOfOthers ? { contents: [describe({ apiVersion: 'v1', kind: endpoints.kind, namespace, name })] } : {};
+}
+
+// One list, which whoever writes it owns as a whole.
+const addresses = pathText([field('subsets')]);

@@ -204,6 +204,18 @@ export const others: readonly Sabotage[] = [
     caughtBy: ['test/scenarios/changes/endpoints-by-hand.test.ts'],
   },
   {
+    name: 'undo-overwrites-endpoints',
+    fault: 'an undo gives a Service its selector back although somebody has written its Endpoints since',
+    edits: [
+      {
+        file: 'hooks/attribution/kept.ts',
+        find: 'if (contents.length === 0 || restored === undefined',
+        replace: 'if (contents.length >= 0 || restored === undefined',
+      },
+    ],
+    caughtBy: ['test/scenarios/changes/endpoints-by-hand.test.ts'],
+  },
+  {
     name: 'owned-is-derived',
     fault: "in a created Namespace every object with an owner counts as nobody's",
     edits: [

@@ -3,7 +3,7 @@ import t, { type Test } from 'tap';
 import type { JsonObject } from '../../../hooks/model/json.ts';
 import { must, waitFor } from '../../support/client.ts';
 import { causeOf } from '../../support/owned.ts';
-import { allowIrreversible, commit } from '../../support/round-trip.ts';
+import { allowIrreversible, commit, itemsOf, undo, undoAll } from '../../support/round-trip.ts';
 import { startStage } from '../../support/stage.ts';
 import { stepToEnd } from '../../support/stepping.ts';
 import { change } from '../../support/targets.ts';
@@ -53,5 +53,56 @@ t.test('a Service that gets a selector', async (t) => {
     must(await client.patch(path('services/fed'), { spec: { selector: null } }));
     await commit(stage, 'fed', [change('Patch', 'fed', { spec: { selector: { app: 'fed' } } }, service)]);
     t.pass();
+  });
+});
+
+t.test('an undo that gives a Service its selector back', async (t) => {
+  const stage = await startStage(t, { withoutLoop: true });
+  const { client, path } = stage;
+  const endpointsOf = (name: string) => client.get(path(`endpoints/${name}`));
+  const serve = async (name: string): Promise<void> => {
+    must(await client.create(path('services'), { ...service, metadata: { name }, ...selecting }));
+    await waitFor(async () => (await endpointsOf(name)).code === 200, `the Endpoints ${name}`);
+  };
+  const retried = async (name: string): Promise<JsonObject> => {
+    await stage.annotate(name, { 'tx.janus.io/retry-rollback': 'yes' });
+    return (await stepToEnd(stage, name)).status;
+  };
+  const showLeft = async (t: Test, status: JsonObject, name: string): Promise<void> => {
+    t.match(status, { phase: 'Failed' });
+    t.match(itemsOf(status)[0], {
+      error: { reason: 'NotEmpty', message: new RegExp(`others wrote Endpoints \\S*${name} since`) },
+    });
+    t.match(must(await endpointsOf(name)), { subsets });
+  };
+
+  await t.test('leaves Endpoints that were written since it had none', async (t) => {
+    await serve('moved');
+    await commit(stage, 'moved', [change('Patch', 'moved', { spec: { selector: null } }, service)]);
+    must(await client.patch(path('endpoints/moved'), { subsets }));
+    await showLeft(t, await undo(stage, 'moved'), 'moved');
+    t.notMatch(must(await client.get(path('services/moved'))), { spec: { selector: {} } });
+    must(await client.delete(path('endpoints/moved')));
+    t.match(await retried('moved'), { phase: 'RolledBack' });
+    t.match(must(await client.get(path('services/moved'))), selecting);
+  });
+
+  await t.test('leaves Endpoints that were written since it was deleted', async (t) => {
+    await serve('gone');
+    await commit(stage, 'gone', [change('Delete', 'gone', undefined, service)]);
+    await waitFor(async () => (await endpointsOf('gone')).code === 404, 'the Endpoints to go with their Service');
+    must(await client.create(path('endpoints'), { metadata: { name: 'gone' }, subsets }));
+    await showLeft(t, await undo(stage, 'gone'), 'gone');
+    t.equal((await client.get(path('services/gone'))).code, 404);
+    must(await client.delete(path('endpoints/gone')));
+    t.match(await retried('gone'), { phase: 'RolledBack' });
+  });
+
+  await t.test('does not mind who annotated what Kubernetes wrote', async (t) => {
+    await serve('noted');
+    must(await client.patch(path('endpoints/noted'), { metadata: { annotations: { note: 'of others' } } }));
+    await commit(stage, 'noted', [change('Patch', 'noted', { spec: { selector: null } }, service)]);
+    await undoAll(stage, 'noted');
+    t.match(must(await client.get(path('services/noted'))), selecting);
   });
 });
