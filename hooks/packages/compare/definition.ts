@@ -35,7 +35,8 @@ export function compareDefinitions(old: JsonObject, next: JsonObject): readonly 
     if (before === undefined || equalJson(before, after)) return [];
     return [breach('identity', '', keys.join('.'), `was ${JSON.stringify(before)}, is ${JSON.stringify(after ?? null)}`)];
   });
-  return [...changed, ...storedVersions(old, next), ...versionsOf(old).flatMap((version) => compareVersion(version, next))];
+  const versions = versionsOf(old).flatMap((version) => compareVersion(version, next));
+  return [...changed, ...storedVersions(old, next), ...versions, ...lostInStorage(old, next)];
 }
 
 function breach(rule: Breach['rule'], version: string, path: string, message: string): Breach {
@@ -50,9 +51,44 @@ function storedVersions(old: JsonObject, next: JsonObject): readonly Breach[] {
     .map((name) => breach('storedVersion', String(name), '', 'objects may be stored in this version, and it is gone'));
 }
 
+const losing: readonly Breach['rule'][] = ['fieldRemoved', 'preserveUnknownFields', 'type'];
+
+/**
+ * Objects are read from storage by the schema of the version that they are stored in, served or not, alpha or not: what it lacks is
+ * gone from every version. Refused is only what a version that is served has, and the stored one has kept so far.
+ */
+function lostInStorage(old: JsonObject, next: JsonObject): readonly Breach[] {
+  const served = versionsOf(old).filter(isCompared);
+  return versionsOf(old).flatMap((stored) => {
+    const name = textAt(stored, 'name') ?? '';
+    const found = versionsOf(next).find((version) => textAt(version, 'name') === name);
+    if (isCompared(stored) || !isStored(stored, old) || found === undefined) return [];
+    return served.flatMap((version) => {
+      const known = new Set(losses(version, stored).map(({ path }) => path));
+      const lost = losses(version, found).filter(({ path }) => !known.has(path));
+      return lost.map((one) => ({ ...one, version: name, message: `${one.message}, and objects are stored in this version` }));
+    });
+  });
+}
+
+function losses(old: JsonObject, next: JsonObject): readonly Difference[] {
+  return compareSchemas(schemaOf(old), schemaOf(next)).filter(({ rule }) => losing.includes(rule));
+}
+
+function isStored(version: JsonObject, definition: JsonObject): boolean {
+  const names = at(definition, 'status', 'storedVersions');
+  const isNamed = isList(names) && names.includes(textAt(version, 'name') ?? '');
+  return isNamed || at(version, 'storage') === true || at(version, 'referenceable') === true;
+}
+
+/** Whether users rely on the version as a whole. */
+function isCompared(version: JsonObject): boolean {
+  return !isAlpha(textAt(version, 'name') ?? '') && at(version, 'served') === true;
+}
+
 function compareVersion(old: JsonObject, next: JsonObject): readonly Breach[] {
   const name = textAt(old, 'name') ?? '';
-  if (isAlpha(name) || at(old, 'served') !== true) return [];
+  if (!isCompared(old)) return [];
   const found = versionsOf(next).find((version) => textAt(version, 'name') === name);
   if (found === undefined || at(found, 'served') !== true)
     return [breach('servedVersion', name, '', 'this version was served and is not any more')];

@@ -95,6 +95,18 @@ export const packages: readonly Sabotage[] = [
     caughtBy: ['test/packages/compare.test.ts'],
   },
   {
+    name: 'package-stored-version-ignored',
+    fault: 'a field that the stored version loses, which is not served, is not noticed',
+    edits: [
+      {
+        file: 'hooks/packages/compare/definition.ts',
+        find: ', ...versions, ...lostInStorage(old, next)];',
+        replace: ', ...versions];',
+      },
+    ],
+    caughtBy: ['test/packages/compare-stored.test.ts'],
+  },
+  {
     name: 'package-prereleases-mixed',
     fault: 'a prerelease in one term admits prereleases everywhere',
     edits: [
