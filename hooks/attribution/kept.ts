@@ -1,10 +1,11 @@
 // Why the undo of a Create does not delete the object, or not yet: others would lose its contents, its dependents, or stored data. And why
 // the undo of another change does not restore it: others would lose what they wrote meanwhile.
 import { isFedByKubernetes } from '../checks/company.ts';
+import { lossBy } from '../checks/consequences.ts';
 import { shownOf, unlistedNote } from '../checks/one-way.ts';
 import { type JsonObject, textAt } from '../model/json.ts';
 import type { Reason } from '../model/reason.ts';
-import { describe } from '../model/reference.ts';
+import { describe, kindOf } from '../model/reference.ts';
 import { nothingStored, type Stored } from '../model/stored.ts';
 import type { Evidence } from './attribute.ts';
 
@@ -47,13 +48,31 @@ export function keptFor(evidence: Evidence & Hanging, live: JsonObject): Kept | 
   return volumesOfOthers(evidence, name);
 }
 
-/** Undefined if others lose nothing when a Service gets back what it was: as soon as it has a selector, Kubernetes writes its Endpoints. */
-export function overwriting({ entry, contents }: Evidence & Hanging, restored: JsonObject | undefined): Kept | undefined {
+/**
+ * Undefined if others lose nothing when the object gets back what it was. As soon as a Service has a selector, Kubernetes writes its
+ * Endpoints; what it deletes in answer to other fields: checks/consequences.ts.
+ */
+export function overwriting(evidence: Evidence & Hanging, restored: JsonObject | undefined): Kept | undefined {
+  const { entry, contents, live } = evidence;
+  const loss = live === undefined || restored === undefined ? undefined : lossBy(live, restored, entry.prior);
+  const kept = loss === undefined ? undefined : keptFrom(evidence, loss);
+  if (kept !== undefined) return kept;
   if (contents.length === 0 || restored === undefined || !isFedByKubernetes(restored)) return undefined;
   const [which, name] = [shownOf(contents, mostShown), describe(entry.target)];
   return notEmpty(
     `others wrote ${which} since ${name} lost its selector, and Kubernetes would overwrite them; copy or delete them, then retry the rollback`,
   );
+}
+
+// The claims that a StatefulSet got are nobody's, unless all was Committed, or they are older.
+function keptFrom({ entry, behind, wasCommitted, unlisted }: Evidence & Hanging, loss: string): Kept | undefined {
+  const { claims, volumes } = behind ?? nothingStored;
+  const isOfClaims = kindOf(entry.resource) === 'apps/StatefulSet';
+  const unknown = unlisted.length > 0 ? ['claims that the ServiceAccount may not list'] : [];
+  const lost = wasCommitted ? [...claims, ...unknown] : volumes;
+  if (isOfClaims && lost.length === 0) return undefined;
+  const which = isOfClaims ? ` (${shownOf(lost, mostShown)}); to keep them, set whenScaled to Retain` : '';
+  return notEmpty(`${describe(entry.target)} cannot be as it was before: ${loss}${which}; then retry the rollback`);
 }
 
 // What is stored in a volume that was made for a claim of a Transaction that was never Committed is nobody's.

@@ -4,6 +4,7 @@ import { at, equalJson, isList, type Json, type JsonObject, textAt } from '../mo
 import { parseQuantity } from '../model/quantity.ts';
 import { kindOfReference } from '../model/reference.ts';
 import { annotations } from '../model/transaction.ts';
+import { lossBy } from './consequences.ts';
 import { type OneWayField, oneWayFields } from './one-way-fields.ts';
 
 /** What a user does who wants the change in spite of that. */
@@ -49,7 +50,10 @@ export function whyIrreversible(
   if (at(expected, 'immutable') === true && at(prior, 'immutable') !== true) return 'it becomes immutable';
   if (grows(prior, expected)) return 'a claim can grow but not shrink';
   return (
-    (movesBack ? undefined : storedOtherwise(prior, expected)) ?? resumedOtherwise(prior, expected) ?? notSetBack(prior, expected)
+    (movesBack ? undefined : storedOtherwise(prior, expected)) ??
+    resumedOtherwise(prior, expected) ??
+    lossBy(prior, expected) ??
+    notSetBack(prior, expected)
   );
 }
 

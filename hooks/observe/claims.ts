@@ -3,12 +3,14 @@
 // PersistentVolumeClaims that a StatefulSet makes and, by its persistentVolumeClaimRetentionPolicy, deletes with itself. Its
 // controller sets itself as their owner when it makes them, or the next time it looks once the policy says so. Source:
 // k8s.io/kubernetes pkg/controller/statefulset/stateful_set_utils.go, updateClaimOwnerRefForSetAndPod.
-import type { Doomed, Neighbour } from '../checks/company.ts';
+import { type Doomed, type Neighbour, neighbourOf } from '../checks/company.ts';
+import { isClaimOfScale } from '../checks/consequences.ts';
 import type { Resource } from '../cluster.ts';
 import type { Failure } from '../model/failure.ts';
 import { type JsonObject, textAt } from '../model/json.ts';
 import { kindOf, kindOfReference, type Reference } from '../model/reference.ts';
-import { inTurn, type Looker } from './listing.ts';
+import { parseTime } from '../model/timeouts.ts';
+import { inTurn, type Looker, listAll } from './listing.ts';
 
 export const claims: Resource = {
   group: '',
@@ -40,6 +42,29 @@ export async function storedBehind(looker: Looker, doomed: Doomed, made: readonl
   const own = kindOf(doomed.resource) === `/${claims.kind}` ? [doomed.object] : [];
   const found = await volumesOfOthers(looker, [...own, ...bound.map(({ object }) => object)]);
   return found.kind === 'trouble' ? found : { ...found, claims: bound.map(({ reference }) => reference) };
+}
+
+/**
+ * The same behind the Pods of a StatefulSet that it would no longer have, were it as `prior` again: with `whenScaled: Delete` their claims go.
+ * Claims that are older than `since` (ms) are nobody's work but others': their volumes count with those that were not made for a claim.
+ */
+export async function storedBehindScale(
+  looker: Looker,
+  { live, prior, since }: { readonly live: JsonObject; readonly prior: JsonObject; readonly since: number },
+): Promise<Behind> {
+  const namespace = textAt(live, 'metadata', 'namespace') ?? '';
+  const pick = (object: JsonObject): readonly JsonObject[] =>
+    volumeOf(object) !== undefined && isClaimOfScale(textAt(object, 'metadata', 'name') ?? '', live, prior) ? [object] : [];
+  const listing = await listAll(looker, 'claims', { resource: claims, namespace, whole: true }, pick);
+  if (listing.kind === 'denied') return { kind: 'known', claims: [], volumes: [], unlisted: [claims.plural] };
+  if (listing.kind !== 'listed') return { kind: 'trouble', failure: listing.failure };
+  const older = listing.items.filter((claim) => (parseTime(textAt(claim, 'metadata', 'creationTimestamp')) ?? 0) < since);
+  return {
+    kind: 'known',
+    claims: listing.items.map((claim) => neighbourOf(claims, claim).reference),
+    volumes: older.map((claim) => `${volumes.kind} ${volumeOf(claim)}`),
+    unlisted: [],
+  };
 }
 
 interface Claim {

@@ -1,14 +1,22 @@
 // Reads what a restored object depends on: Kubernetes would delete it again if its owners or its ServiceAccount are missing. And what
 // others would lose by it.
+import { losesPods } from '../checks/consequences.ts';
 import { isToken, tokenAccount } from '../content/generated.ts';
 import { type JsonObject, textAt } from '../model/json.ts';
+import { describe, kindOf } from '../model/reference.ts';
 import { serviceAccountOf, serviceAccounts } from '../writes/resources.ts';
-import type { Standing } from './contents.ts';
+import { storedBehindScale } from './claims.ts';
+import { lookerOf, type Standing } from './contents.ts';
 import { readOverwritten } from './endpoints.ts';
 import type { ItemView, Presence } from './observation.ts';
 import { lookForOwners, ownersLackedBy } from './owners.ts';
 
-type Found = Partial<Pick<ItemView, 'goneOwners' | 'hiddenOwners' | 'unseenOwner' | 'tokenOf' | 'contents' | 'contentsTrouble'>>;
+type Found = Partial<
+  Pick<
+    ItemView,
+    'goneOwners' | 'hiddenOwners' | 'unseenOwner' | 'tokenOf' | 'contents' | 'behind' | 'unlisted' | 'contentsTrouble'
+  >
+>;
 
 export async function readComingBack(standing: Standing, live: Presence): Promise<Found> {
   const { entry } = standing;
@@ -16,12 +24,24 @@ export async function readComingBack(standing: Standing, live: Presence): Promis
   const isToComeBack = entry.type === 'Delete' ? live.kind === 'absent' : live.kind === 'present';
   if (!isToComeBack) return {};
   const held = live.kind === 'present' ? live.object : undefined;
-  const [owners, token, overwritten] = await Promise.all([
+  const [owners, token, overwritten, behind] = await Promise.all([
     findOwners(standing, held),
     held === undefined ? findAccount(standing) : {},
     readOverwritten(standing, held),
+    held === undefined ? {} : findStored(standing, held),
   ]);
-  return { ...owners, ...token, ...overwritten };
+  return { ...owners, ...token, ...overwritten, ...behind };
+}
+
+/** What a StatefulSet would take with it that has fewer Pods again. */
+async function findStored({ source, transaction, entry }: Standing, live: JsonObject): Promise<Found> {
+  if (kindOf(entry.resource) !== 'apps/StatefulSet' || entry.prior === undefined) return {};
+  if (!losesPods(live, entry.prior)) return {};
+  const states = { live, prior: entry.prior, since: transaction.createdAt };
+  const found = await storedBehindScale(lookerOf(source, transaction), states);
+  if (found.kind === 'trouble') return { contentsTrouble: found.failure };
+  const claims = found.claims.map(describe);
+  return { behind: { claims, volumes: found.volumes }, unlisted: found.unlisted };
 }
 
 async function findOwners({ source, transaction, entry }: Standing, held: JsonObject | undefined): Promise<Found> {

@@ -8,9 +8,35 @@ const created = 'test/scenarios/undo/creates-with-dependents.test.ts';
 const unseen = 'hooks/decide/unseen.ts';
 const volumes = 'test/scenarios/undo/volumes-of-others.test.ts';
 const manyDependents = ['test/threats/many-dependents.test.ts'];
+const kept = 'hooks/attribution/kept.ts';
+const consequences = ['test/scenarios/undo/consequences.test.ts'];
 const unlisted = ['test/scenarios/undo/unlistable-kinds.test.ts'];
 
 export const others: readonly Sabotage[] = [
+  {
+    name: 'changes-without-consequence',
+    fault: 'the engine makes changes in answer to which controllers destroy what no undo brings back',
+    edits: [{ file: 'hooks/checks/one-way.ts', find: 'lossBy(prior, expected) ??', replace: '' }],
+    caughtBy: consequences,
+  },
+  {
+    name: 'undo-without-consequence',
+    fault: 'an undo sets fields back in answer to which controllers destroy what others have stored or written since',
+    edits: [{ file: kept, find: 'if (kept !== undefined) return kept;', replace: '' }],
+    caughtBy: consequences,
+  },
+  {
+    name: 'claims-of-any-age',
+    fault: 'the rollback of what never was Committed lets claims go that are older than the Transaction',
+    edits: [
+      {
+        file: kept,
+        find: 'wasCommitted ? [...claims, ...unknown] : volumes',
+        replace: 'wasCommitted ? [...claims, ...unknown] : []',
+      },
+    ],
+    caughtBy: consequences,
+  },
   {
     name: 'children-of-leaves',
     fault: 'the engine does not look for dependents of a ConfigMap',

@@ -1,0 +1,173 @@
+// What controllers of Kubernetes destroy in answer to a change of fields: such a change is refused, and an undo that would do it leaves
+// the object.
+import t, { type Test } from 'tap';
+import { type JsonObject, textAt } from '../../../hooks/model/json.ts';
+import { must, waitFor } from '../../support/client.ts';
+import { causeOf, isThere } from '../../support/owned.ts';
+import { allowIrreversible, commit, failAfter, itemsOf, undo } from '../../support/round-trip.ts';
+import { type Stage, startStage } from '../../support/stage.ts';
+import { stepToEnd } from '../../support/stepping.ts';
+import { change } from '../../support/targets.ts';
+
+async function refused(t: Test, stage: Stage, one: JsonObject, why: RegExp): Promise<void> {
+  const name = `no-${textAt(one, 'target', 'name')}`;
+  await stage.transaction(name, [one]);
+  const { status } = await stepToEnd(stage, name);
+  t.match(status, { phase: 'Failed', message: why });
+  t.equal(causeOf(status), 'Irreversible');
+}
+
+function left(t: Test, status: JsonObject, why: RegExp): void {
+  t.match(status, { phase: 'Failed' });
+  t.match(itemsOf(status)[0], { left: true, error: { reason: 'NotEmpty', message: why } });
+}
+
+async function retried(stage: Stage, name: string): Promise<JsonObject> {
+  await stage.annotate(name, { 'tx.janus.io/retry-rollback': 'yes' });
+  return (await stepToEnd(stage, name)).status;
+}
+
+t.test('claims that a StatefulSet deletes when it has fewer Pods', async (t) => {
+  const stage = await startStage(t, { withoutLoop: true });
+  const { client, path, namespace } = stage;
+  const apps = { apiVersion: 'apps/v1', kind: 'StatefulSet' };
+  const set = (name: string): string => path(`apps/v1/statefulsets/${name}`);
+  const claim = (name: string, ordinal: number): string => path(`persistentvolumeclaims/data-${name}-${ordinal}`);
+  const claimSpec = { accessModes: ['ReadWriteOnce'], storageClassName: '', resources: { requests: { storage: '1Mi' } } };
+  const retention = (whenScaled: string): JsonObject => ({
+    spec: { persistentVolumeClaimRetentionPolicy: { whenDeleted: 'Retain', whenScaled } },
+  });
+  const make = async (name: string, replicas: number): Promise<void> => {
+    const template = { metadata: { labels: { app: name } }, spec: { containers: [{ name: 'db', image: 'example.org/db:1' }] } };
+    const spec = {
+      replicas,
+      podManagementPolicy: 'Parallel',
+      serviceName: name,
+      selector: { matchLabels: { app: name } },
+      template,
+      volumeClaimTemplates: [{ metadata: { name: 'data' }, spec: claimSpec }],
+      ...(retention('Delete').spec as JsonObject),
+    };
+    must(await client.create(path('apps/v1/statefulsets'), { ...apps, metadata: { name }, spec }));
+  };
+  /** As the binder of volumes does. */
+  const bind = async (name: string, ordinal: number): Promise<void> => {
+    await waitFor(() => isThere(stage, claim(name, ordinal)), 'the claim');
+    must(await client.patch(claim(name, ordinal), { spec: { volumeName: `${namespace}-${name}` } }));
+  };
+  const scale = (name: string, replicas: number): JsonObject => change('Patch', name, { spec: { replicas } }, apps);
+
+  await t.test('refuse the change', async (t) => {
+    await make('down', 2);
+    await bind('down', 1);
+    await refused(t, stage, scale('down', 1), /delete the claims of the Pods that go.*allow-irreversible/);
+    t.ok(await isThere(stage, claim('down', 1)));
+    await commit(stage, 'allowed', [scale('down', 1)], allowIrreversible);
+    await waitFor(async () => !(await isThere(stage, claim('down', 1))), 'the claim to go');
+  });
+
+  await t.test('keep the replicas of what was Committed, until they are to stay', async (t) => {
+    await make('up', 1);
+    await commit(stage, 'up', [scale('up', 2)]);
+    await bind('up', 1);
+    left(t, await undo(stage, 'up'), /delete the claims.*PersistentVolumeClaim \S*data-up-1\).*set whenScaled to Retain/);
+    t.ok(await isThere(stage, claim('up', 1)));
+    must(await client.patch(set('up'), retention('Retain')));
+    t.match(await retried(stage, 'up'), { phase: 'RolledBack' });
+    t.match(must(await client.get(set('up'))), { spec: { replicas: 1 } });
+    t.ok(await isThere(stage, claim('up', 1)));
+  });
+
+  await t.test('are no reason where nothing is bound, or never was Committed', async (t) => {
+    await make('empty', 1);
+    await commit(stage, 'empty', [scale('empty', 2)]);
+    await waitFor(() => isThere(stage, claim('empty', 1)), 'the claim');
+    t.match(await undo(stage, 'empty'), { phase: 'RolledBack' });
+    await make('never', 1);
+    t.match(await failAfter(stage, 'never', scale('never', 2), () => bind('never', 1)), { phase: 'RolledBack' });
+  });
+
+  await t.test('are one where they are older than the Transaction', async (t) => {
+    await make('older', 1);
+    must(await client.create(path('persistentvolumeclaims'), { metadata: { name: 'data-older-1' }, spec: claimSpec }));
+    await bind('older', 1);
+    await new Promise((resolve) => setTimeout(resolve, 1_100));
+    left(t, await failAfter(stage, 'older', scale('older', 2), async () => {}), /PersistentVolume \S+-older/);
+    t.ok(await isThere(stage, claim('older', 1)));
+  });
+});
+
+t.test('the rules of a ClusterRole that is aggregated', async (t) => {
+  const stage = await startStage(t, { withoutLoop: true });
+  const { client, namespace } = stage;
+  const roles = '/apis/rbac.authorization.k8s.io/v1/clusterroles';
+  const parts = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRole' };
+  const label = `aggregate-${namespace}`;
+  const rule = (resource: string): JsonObject => ({ apiGroups: [''], resources: [resource], verbs: ['get'] });
+  const aggregationRule = { clusterRoleSelectors: [{ matchLabels: { [label]: 'yes' } }] };
+  const make = async (name: string, object: JsonObject, labels: JsonObject = {}): Promise<string> => {
+    const full = `${namespace}-${name}`;
+    must(await client.create(roles, { metadata: { name: full, labels }, ...object }));
+    t.teardown(() => client.delete(`${roles}/${full}`));
+    return full;
+  };
+  const rulesOf = async (name: string) => must(await client.get(`${roles}/${name}`)).rules;
+  await make('part', { rules: [rule('pods')] }, { [label]: 'yes' });
+
+  await t.test('refuse the change', async (t) => {
+    const name = await make('plain', { rules: [rule('configmaps')] });
+    await refused(t, stage, change('Patch', name, { aggregationRule }, parts), /would overwrite its rules/);
+    t.same(await rulesOf(name), [rule('configmaps')]);
+    await commit(stage, 'allowed', [change('Patch', name, { aggregationRule }, parts)], allowIrreversible);
+    await waitFor(async () => /pods/.test(JSON.stringify(await rulesOf(name))), 'the rules of others');
+  });
+
+  await t.test('keep it as it is, if somebody wrote them since', async (t) => {
+    const name = await make('whole', { aggregationRule });
+    const isFilled = async (): Promise<boolean> => ((await rulesOf(name)) as unknown[] | null)?.length === 1;
+    await waitFor(isFilled, 'its rules');
+    const plain = { metadata: {}, rules: [rule('pods')] };
+    await commit(stage, 'same', [change('Update', name, plain, parts)]);
+    t.match(await undo(stage, 'same'), { phase: 'RolledBack' });
+    await commit(stage, 'written', [change('Update', name, plain, parts)]);
+    must(await client.patch(`${roles}/${name}`, { rules: [rule('services')] }));
+    left(t, await undo(stage, 'written'), /would overwrite its rules/);
+    t.same(await rulesOf(name), [rule('services')]);
+  });
+});
+
+t.test('a volume that no claim is bound to', async (t) => {
+  const stage = await startStage(t, { withoutLoop: true });
+  const { client, namespace } = stage;
+  const volumes = '/api/v1/persistentvolumes';
+  const parts = { apiVersion: 'v1', kind: 'PersistentVolume' };
+  const policy = (persistentVolumeReclaimPolicy: string): JsonObject => ({ spec: { persistentVolumeReclaimPolicy } });
+  const make = async (name: string, persistentVolumeReclaimPolicy: string): Promise<string> => {
+    const full = `${namespace}-${name}`;
+    const spec = { capacity: { storage: '1Gi' }, accessModes: ['ReadWriteOnce'], hostPath: { path: '/nowhere' } };
+    must(await client.create(volumes, { metadata: { name: full }, spec: { ...spec, persistentVolumeReclaimPolicy } }));
+    t.teardown(() => client.delete(`${volumes}/${full}`));
+    return full;
+  };
+  /** As the binder of volumes does once the claim is gone. */
+  const release = async (name: string): Promise<void> => {
+    must(await client.patch(`${volumes}/${name}/status`, { status: { phase: 'Released' } }));
+  };
+  const policyOf = async (name: string): Promise<string | undefined> =>
+    textAt(must(await client.get(`${volumes}/${name}`)), 'spec', 'persistentVolumeReclaimPolicy');
+
+  await t.test('refuses another reclaim policy', async (t) => {
+    const name = await make('kept', 'Retain');
+    await release(name);
+    await refused(t, stage, change('Patch', name, policy('Delete'), parts), /would delete the volume/);
+    t.equal(await policyOf(name), 'Retain');
+  });
+
+  await t.test('keeps the policy that it got, if its claim went since', async (t) => {
+    const name = await make('gone', 'Delete');
+    await commit(stage, 'gone', [change('Patch', name, policy('Retain'), parts)]);
+    await release(name);
+    left(t, await undo(stage, 'gone'), /would delete the volume/);
+    t.equal(await policyOf(name), 'Retain');
+  });
+});
