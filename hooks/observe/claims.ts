@@ -55,7 +55,9 @@ export async function storedBehindScale(
   const namespace = textAt(live, 'metadata', 'namespace') ?? '';
   const pick = (object: JsonObject): readonly JsonObject[] =>
     volumeOf(object) !== undefined && isClaimOfScale(textAt(object, 'metadata', 'name') ?? '', live, prior) ? [object] : [];
-  const listing = await listAll(looker, 'claims', { resource: claims, namespace, whole: true }, pick);
+  const key = `claims of ${textAt(live, 'metadata', 'name')} ${namespace}`;
+  const wanted = { resource: claims, namespace, whole: true };
+  const listing = await looker.looks.once(key, () => listAll(looker, key, wanted, pick));
   if (listing.kind === 'denied') return { kind: 'known', claims: [], volumes: [], unlisted: [claims.plural] };
   if (listing.kind !== 'listed') return { kind: 'trouble', failure: listing.failure };
   const older = listing.items.filter((claim) => (parseTime(textAt(claim, 'metadata', 'creationTimestamp')) ?? 0) < since);
