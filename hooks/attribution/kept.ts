@@ -3,6 +3,8 @@
 import { isFedByKubernetes } from '../checks/company.ts';
 import { lossBy } from '../checks/consequences.ts';
 import { shownOf, unlistedNote } from '../checks/one-way.ts';
+import { pruningVersions } from '../checks/pruning.ts';
+import { isDefinition } from '../model/crds.ts';
 import { type JsonObject, textAt } from '../model/json.ts';
 import type { Reason } from '../model/reason.ts';
 import { describe, kindOf } from '../model/reference.ts';
@@ -57,11 +59,24 @@ export function overwriting(evidence: Evidence & Hanging, restored: JsonObject |
   const loss = live === undefined || restored === undefined ? undefined : lossBy(live, restored, entry.prior);
   const kept = loss === undefined ? undefined : keptFrom(evidence, loss);
   if (kept !== undefined) return kept;
+  if (isDefinition(entry.resource) && restored !== undefined) return dropping(evidence, restored);
   if (contents.length === 0 || restored === undefined || !isFedByKubernetes(restored)) return undefined;
   const [which, name] = [shownOf(contents, mostShown), describe(entry.target)];
   return notEmpty(
     `others wrote ${which} since ${name} lost its selector, and Kubernetes would overwrite them; copy or delete them, then retry the rollback`,
   );
+}
+
+// Values in fields that a CRD got are of those who wrote them.
+function dropping({ entry, live, contents, ownContents }: Evidence & Hanging, restored: JsonObject): Kept | undefined {
+  if (live === undefined || pruningVersions(live, restored).length === 0) return undefined;
+  const name = describe(entry.target);
+  if (contents.length > 0)
+    return notEmpty(
+      `these objects hold values in fields that ${name} would no longer have, and that would be lost: ${shownOf(contents, mostShown)}; remove the values, then retry the rollback`,
+    );
+  if (ownContents.length === 0) return undefined;
+  return { kind: 'wait', message: `waiting to undo ${name} until these are undone: ${shownOf(ownContents, mostShown)}` };
 }
 
 // The claims that a StatefulSet got are nobody's, unless all was Committed, or they are older.

@@ -2,7 +2,7 @@
 import { isStorageMoved, storageOf } from '../model/crds.ts';
 import { at, equalJson, isList, type Json, type JsonObject, textAt } from '../model/json.ts';
 import { parseQuantity } from '../model/quantity.ts';
-import { kindOfReference } from '../model/reference.ts';
+import { kindOfReference, type Reference } from '../model/reference.ts';
 import { annotations } from '../model/transaction.ts';
 import { lossBy } from './consequences.ts';
 import { type OneWayField, oneWayFields } from './one-way-fields.ts';
@@ -16,6 +16,19 @@ const mostShown = 3;
 export function takesAlong(companions: readonly string[]): string | undefined {
   if (companions.length === 0) return undefined;
   return `Kubernetes would also delete the objects that it owns (${shownOf(companions, mostShown)})`;
+}
+
+/** Why a change of a Service that takes Endpoints of others cannot be undone. */
+export function overwritten(takesEndpoints: boolean, { target }: { readonly target: Reference }): string | undefined {
+  return takesEndpoints
+    ? `with a selector Kubernetes would overwrite the Endpoints ${target.name}, which somebody made`
+    : undefined;
+}
+
+/** Why a change of a CRD cannot be undone whose schema drops values of these objects. */
+export function droppedFrom(pruned: readonly string[]): string | undefined {
+  if (pruned.length === 0) return undefined;
+  return `these objects hold values in fields that the new schema drops: ${shownOf(pruned, mostShown)}`;
 }
 
 /** The first names, and the number of the others. */

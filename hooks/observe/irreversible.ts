@@ -37,15 +37,10 @@ export function irreversibleFaults(targets: readonly Prepared[], aroundOf: Aroun
     const isDeleted = change.type === 'Delete' || target.recreates === true;
     const why = isDeleted
       ? (neverRecreated(target) ?? takesAlong(companions(target, targets, aroundOf)))
-      : (overwritten(target) ?? whyIrreversible(target.prior, target.expected, target.movesBack));
+      : (target.othersLose ?? whyIrreversible(target.prior, target.expected, target.movesBack));
     const what = `spec.changes[${index}]: ${change.type} of ${describe(reference)} cannot be undone: ${why}`;
     return why === undefined ? [] : [fault('Irreversible', `${what}; ${howToAllow}`, index)];
   });
-}
-
-function overwritten({ resolved: { target }, takesEndpoints }: Prepared): string | undefined {
-  if (takesEndpoints !== true) return undefined;
-  return `with a selector Kubernetes would overwrite the Endpoints ${target.name}, which somebody made`;
 }
 
 // A Delete of these was refused before.

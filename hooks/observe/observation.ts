@@ -50,7 +50,7 @@ export interface Prepared {
   /** A CRD whose storage version moves, and can be moved back. */
   readonly movesBack?: boolean;
   /** Endpoints that others made are overwritten with it. */
-  readonly takesEndpoints?: boolean;
+  readonly othersLose?: string | undefined;
   /** Its dry run waits for its turn. */
   readonly deferred?: true;
   /** The earlier change that it cannot be tried before. */

@@ -59,7 +59,7 @@ async function prepareTargets(context: LockContext): Promise<PrepareView> {
 /** The targets with their dry runs, and what is wrong with them; each on its own, whatever is wrong with others. */
 export async function tryTargets(context: LockContext, resolved: readonly Resolved[]): Promise<PrepareView> {
   const { reader, transaction } = context;
-  const trial = { reader, transaction, all: resolved, firstRead: readOnce(context) };
+  const trial = { reader, looks: context.looks, transaction, all: resolved, firstRead: readOnce(context) };
   const [verdict, arounds] = await Promise.all([
     Promise.all(resolved.map((one) => prepareOne(trial, one))),
     lookAroundDeleted(context, resolved),

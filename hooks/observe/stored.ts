@@ -9,13 +9,18 @@ import { serviceAccountOf } from '../writes/resources.ts';
 import { lookerOf, type Standing, sorted } from './contents.ts';
 import { listAll } from './listing.ts';
 import type { ItemView, Presence } from './observation.ts';
+import { readPruned } from './pruned.ts';
+
+type Found = Partial<Pick<ItemView, 'stored' | 'contents' | 'ownContents' | 'contentsTrouble'>>;
+
+/** What the undo of a change of a CRD must know of its objects. */
+export async function readStored(standing: Standing, live: Presence, now: number): Promise<Found> {
+  const [pruned, written] = await Promise.all([readPruned(standing, live), readWritten(standing, live, now)]);
+  return { ...pruned, ...written };
+}
 
 /** Those that were written since the change, where the undo takes a stored version away. */
-export async function readStored(
-  standing: Standing,
-  live: Presence,
-  now: number,
-): Promise<Partial<Pick<ItemView, 'stored' | 'contentsTrouble'>>> {
+async function readWritten(standing: Standing, live: Presence, now: number): Promise<Found> {
   const { source, transaction, status, entry } = standing;
   const isMoved =
     live.kind === 'present' && isDefinition(entry.resource) && newStoredVersions(live.object, entry.prior).length > 0;

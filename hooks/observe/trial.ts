@@ -1,6 +1,8 @@
 // One target before its change: what is there, and what a dry run as the ServiceAccount says would be.
+
 import { stateFault, tooDeep, unservedFault } from '../checks/existence.ts';
 import type { Fault } from '../checks/fault.ts';
+import { droppedFrom, overwritten } from '../checks/one-way.ts';
 import { refusalFault } from '../checks/refusal.ts';
 import type { Resolved } from '../checks/targets.ts';
 import type { Reader } from '../cluster.ts';
@@ -18,6 +20,7 @@ import { takesEndpoints } from './endpoints.ts';
 import { mayCreate } from './may-create.ts';
 import { wrongOwner } from './new-owners.ts';
 import type { Prepared, Presence } from './observation.ts';
+import { prunedBy } from './pruned.ts';
 import { read } from './read.ts';
 import { tryToRecreate } from './recreate.ts';
 import { canMoveBack } from './stored.ts';
@@ -36,7 +39,7 @@ interface Moved {
 
 type Refused = Resolved & { readonly prior?: JsonObject | undefined };
 
-interface TrialContext extends Pick<LockContext, 'reader' | 'transaction'> {
+interface TrialContext extends Pick<LockContext, 'reader' | 'looks' | 'transaction'> {
   readonly all: readonly Resolved[];
   /** The target as it was read first; several may ask for it. */
   readonly firstRead: (resolved: Resolved) => Promise<Presence>;
@@ -113,12 +116,15 @@ async function tryChange(context: TrialContext, resolved: Resolved, prior: JsonO
   if (answer.kind === 'failed') return afterRefusal(context, { ...resolved, prior }, way, answer.failure);
   const expected = write.verb === 'delete' ? undefined : answer.object;
   if (isTooDeep(expected)) return { kind: 'fault', fault: tooDeep(resolved) };
-  const [movesBack, takes] = await Promise.all([
+  const [movesBack, takes, pruned] = await Promise.all([
     canMoveBack(context, prior, expected),
     takesEndpoints(context, resolved, { prior, expected }),
+    prunedBy(context, resolved, { prior, expected }),
   ]);
   if (typeof takes === 'object') return { kind: 'trouble', failure: takes };
-  return { kind: 'prepared', prepared: { resolved, way, prior, expected, approximate: false, movesBack, takesEndpoints: takes } };
+  if ('message' in pruned) return { kind: 'trouble', failure: pruned };
+  const othersLose = overwritten(takes, resolved) ?? droppedFrom(pruned);
+  return { kind: 'prepared', prepared: { resolved, way, prior, expected, approximate: false, movesBack, othersLose } };
 }
 
 type Tried = Resolved & { readonly prior: JsonObject | undefined };

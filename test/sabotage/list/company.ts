@@ -9,6 +9,7 @@ const unseen = 'hooks/decide/unseen.ts';
 const volumes = 'test/scenarios/undo/volumes-of-others.test.ts';
 const manyDependents = ['test/threats/many-dependents.test.ts'];
 const kept = 'hooks/attribution/kept.ts';
+const pruned = ['test/scenarios/undo/pruned-values.test.ts'];
 const consequences = ['test/scenarios/undo/consequences.test.ts'];
 const unlisted = ['test/scenarios/undo/unlistable-kinds.test.ts'];
 
@@ -24,6 +25,24 @@ export const others: readonly Sabotage[] = [
     fault: 'an undo sets fields back in answer to which controllers destroy what others have stored or written since',
     edits: [{ file: kept, find: 'if (kept !== undefined) return kept;', replace: '' }],
     caughtBy: consequences,
+  },
+  {
+    name: 'schemas-drop-values',
+    fault: 'a change of a CRD drops values of its objects',
+    edits: [{ file: 'hooks/checks/one-way.ts', find: 'if (pruned.length === 0)', replace: 'if (pruned.length >= 0)' }],
+    caughtBy: pruned,
+  },
+  {
+    name: 'undo-drops-values',
+    fault: 'the undo of a change of a CRD drops values that others wrote into fields that came with it',
+    edits: [{ file: kept, find: 'return dropping(evidence, restored);', replace: 'return undefined;' }],
+    caughtBy: pruned,
+  },
+  {
+    name: 'fields-of-others-count',
+    fault: 'an undo leaves a CRD for values in fields that it does not take away',
+    edits: [{ file: kept, find: ' || pruningVersions(live, restored).length === 0', replace: '' }],
+    caughtBy: pruned,
   },
   {
     name: 'claims-of-any-age',
@@ -222,9 +241,9 @@ export const others: readonly Sabotage[] = [
     fault: 'a Service gets a selector although somebody has made its Endpoints by hand',
     edits: [
       {
-        file: 'hooks/observe/irreversible.ts',
-        find: 'if (takesEndpoints !== true) return undefined;',
-        replace: 'if (takesEndpoints !== null) return undefined;',
+        file: 'hooks/checks/one-way.ts',
+        find: 'return takesEndpoints\n',
+        replace: 'return takesEndpoints === undefined\n',
       },
     ],
     caughtBy: ['test/scenarios/changes/endpoints-by-hand.test.ts'],

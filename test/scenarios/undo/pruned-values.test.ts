@@ -1,0 +1,92 @@
+// Values that objects hold in fields which a schema of their CustomResourceDefinition no longer has: the API server drops them.
+import t, { type Test } from 'tap';
+import { at, type JsonObject } from '../../../hooks/model/json.ts';
+import { must, waitFor } from '../../support/client.ts';
+import { causeOf } from '../../support/owned.ts';
+import { allowIrreversible, commit, itemsOf, undo } from '../../support/round-trip.ts';
+import { type Stage, startStage } from '../../support/stage.ts';
+import { stepToEnd } from '../../support/stepping.ts';
+import { change } from '../../support/targets.ts';
+
+const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+const text = { type: 'string' };
+
+/** A kind of the stage whose `spec` has the fields. */
+async function serve(t: Test, { client, namespace }: Stage, plural: string, ...fields: readonly string[]) {
+  const group = `${namespace}.example.org`;
+  const kind = plural.slice(0, -1);
+  const name = `${plural}.${group}`;
+  const all = `/apis/${group}/v1/namespaces/${namespace}/${plural}`;
+  const content = (...own: readonly string[]): JsonObject => {
+    const spec = { type: 'object', properties: Object.fromEntries(own.map((field) => [field, text])) };
+    const schema = { openAPIV3Schema: { type: 'object', properties: { spec } } };
+    const names = { plural, singular: kind, kind: `K${kind}` };
+    return { spec: { group, scope: 'Namespaced', names, versions: [{ name: 'v1', served: true, storage: true, schema }] } };
+  };
+  must(await client.create(definitions, { metadata: { name }, ...content(...fields) }));
+  t.teardown(() => client.delete(`${definitions}/${name}`));
+  await waitFor(async () => (await client.list(all)).code === 200, `${plural} to be served`);
+  const parts = { apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition' };
+  return {
+    name,
+    content,
+    changed: (type: string, ...own: readonly string[]) => change(type, name, content(...own), parts),
+    labelled: () => change('Patch', name, { metadata: { labels: { seen: 'yes' } } }, parts),
+    path: `${all}/one`,
+    color: async () => at(must(await client.get(`${all}/one`)), 'spec', 'color'),
+    /** Until the API server knows the schema. */
+    paint: async () => {
+      const one = { apiVersion: `${group}/v1`, kind: `K${kind}`, metadata: { name: 'one' } };
+      await client.create(all, one);
+      const isPainted = async (): Promise<boolean> =>
+        at(must(await client.patch(`${all}/one`, { spec: { size: '1', color: 'red' } }, 'merge')), 'spec', 'color') === 'red';
+      await waitFor(isPainted, 'the color');
+    },
+  };
+}
+
+t.test('values in fields that a CRD loses', async (t) => {
+  const stage = await startStage(t, { withoutLoop: true });
+  const { client } = stage;
+
+  await t.test('refuse a change', async (t) => {
+    const kind = await serve(t, stage, 'gears', 'size', 'color');
+    await commit(stage, 'unused', [kind.changed('Update', 'size', 'color', 'shape')]);
+    await kind.paint();
+    await commit(stage, 'other', [kind.changed('Update', 'size', 'color')]);
+    for (const type of ['Patch', 'Update']) {
+      const name = `no-${type.toLowerCase()}`;
+      await stage.transaction(name, [kind.changed(type, 'size')]);
+      const { status } = await stepToEnd(stage, name);
+      t.match(status, { phase: 'Failed', message: /fields that the new schema drops: Kgear one; .*allow-irreversible/ });
+      t.equal(causeOf(status), 'Irreversible');
+    }
+    await commit(stage, 'allowed', [kind.changed('Update', 'size')], allowIrreversible);
+    await waitFor(async () => (await kind.color()) === undefined, 'the API server to drop the value');
+  });
+
+  await t.test('leave the CRD in an undo, until they are gone', async (t) => {
+    const kind = await serve(t, stage, 'wheels', 'size');
+    await commit(stage, 'adds', [kind.changed('Patch', 'size', 'color')]);
+    await kind.paint();
+    const left = await undo(stage, 'adds');
+    t.match(left, { phase: 'Failed' });
+    t.match(itemsOf(left)[0], {
+      left: true,
+      error: { reason: 'NotEmpty', message: /would be lost: Kwheel \S*one; remove the values, then retry the rollback/ },
+    });
+    t.equal(await kind.color(), 'red');
+    must(await client.patch(kind.path, { spec: { color: null } }, 'merge'));
+    await stage.annotate('adds', { 'tx.janus.io/retry-rollback': 'yes' });
+    t.match((await stepToEnd(stage, 'adds')).status, { phase: 'RolledBack' });
+  });
+
+  await t.test('are no reason where the undo takes no field away', async (t) => {
+    const kind = await serve(t, stage, 'bolts', 'size');
+    await commit(stage, 'label', [kind.labelled()]);
+    must(await client.patch(`${definitions}/${kind.name}`, kind.content('size', 'color')));
+    await kind.paint();
+    t.match(await undo(stage, 'label'), { phase: 'RolledBack' });
+    t.equal(await kind.color(), 'red');
+  });
+});
