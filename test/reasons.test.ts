@@ -9,7 +9,7 @@ import { readSources } from './support/sources.ts';
 const kinds =
   'Events Pod Pods ReplicaSet StorageClass ConfigMap CustomResourceDefinition Endpoints Event Job Lease Namespace PersistentVolume PersistentVolumeClaim Secret Service ServiceAccount Status Transaction';
 const values =
-  'Create Update Patch Delete Apply Force Fail Recreate True False Normal Warning Succeeded Namespaced Error Bound Released Retain ExternalName';
+  'Create Update Patch Delete Apply Force Fail Recreate True False Normal Warning Succeeded Namespaced Error Bound Released Complete Retain ExternalName';
 /** Of a change; Prepared and Failed are reasons too. */
 const states = 'Waiting Applying Applied Restoring Restored NotRestored Skipped';
 /** Places of gates, and operators of selectors. */

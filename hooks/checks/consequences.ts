@@ -2,6 +2,7 @@
 //
 // Sources: k8s.io/kubernetes pkg/controller/statefulset/stateful_set_control.go, processCondemned;
 // pkg/controller/volume/persistentvolume/pv_controller.go, reclaimVolume;
+// pkg/controller/ttlafterfinished/ttlafterfinished_controller.go, processJob;
 // pkg/controller/clusterroleaggregation/clusterroleaggregation_controller.go, syncClusterRole.
 import { at, equalJson, isList, type Json, type JsonObject, textAt } from '../model/json.ts';
 import { kindOfReference } from '../model/reference.ts';
@@ -17,6 +18,7 @@ export function lossBy(before: JsonObject, after: Json, once?: Json): string | u
 const consequences: readonly (readonly [string, Consequence])[] = [
   ['apps/StatefulSet', claimsOfScale],
   ['/PersistentVolume', reclaimedVolume],
+  ['batch/Job', finishedJob],
   ['rbac.authorization.k8s.io/ClusterRole', aggregatedRules],
 ];
 
@@ -65,6 +67,19 @@ function reclaimedVolume(before: JsonObject, after: Json): string | undefined {
   const policy = policyOf(after);
   if (!isReleased || policy === 'Retain' || policy === policyOf(before)) return undefined;
   return `Kubernetes would delete the volume with what it holds: no claim is bound to it, and its policy is ${policy} then`;
+}
+
+// Set back, a time to live is what its owner wanted.
+function finishedJob(before: JsonObject, after: Json, once: Json | undefined): string | undefined {
+  const [old, next] = [at(before, 'spec', 'ttlSecondsAfterFinished'), at(after, 'spec', 'ttlSecondsAfterFinished')];
+  const isSooner = typeof next === 'number' && (typeof old !== 'number' || next < old);
+  const conditions = at(before, 'status', 'conditions');
+  const isFinished = (isList(conditions) ? conditions : []).some(
+    (one) => ['Complete', 'Failed'].includes(textAt(one, 'type') ?? '') && textAt(one, 'status') === 'True',
+  );
+  return once === undefined && isSooner && isFinished
+    ? `it has finished, and Kubernetes would delete it ${next} s after that`
+    : undefined;
 }
 
 function aggregatedRules(before: JsonObject, after: Json, once: Json | undefined): string | undefined {

@@ -27,6 +27,12 @@ export const others: readonly Sabotage[] = [
     caughtBy: consequences,
   },
   {
+    name: 'finished-jobs-go',
+    fault: 'a Job that has finished gets a time to live, and is deleted',
+    edits: [{ file: 'hooks/checks/consequences.ts', find: "  ['batch/Job', finishedJob],\n", replace: '' }],
+    caughtBy: consequences,
+  },
+  {
     name: 'schemas-drop-values',
     fault: 'a change of a CRD drops values of its objects',
     edits: [{ file: 'hooks/checks/one-way.ts', find: 'if (pruned.length === 0)', replace: 'if (pruned.length >= 0)' }],

@@ -171,3 +171,18 @@ t.test('a volume that no claim is bound to', async (t) => {
     t.equal(await policyOf(name), 'Retain');
   });
 });
+
+t.test('a Job that has finished gets no time to live', async (t) => {
+  const stage = await startStage(t, { withoutLoop: true });
+  const { client, path } = stage;
+  const jobs = path('batch/v1/jobs');
+  const pod = { restartPolicy: 'Never', containers: [{ name: 'main', image: 'example.org/main:1' }] };
+  must(await client.create(jobs, { metadata: { name: 'done' }, spec: { completions: 0, template: { spec: pod } } }));
+  const isDone = async (): Promise<boolean> =>
+    JSON.stringify(must(await client.get(`${jobs}/done`)).status).includes('"Complete"');
+  await waitFor(isDone, 'the Job to finish');
+  const parts = { apiVersion: 'batch/v1', kind: 'Job' };
+  const ttl = change('Patch', 'done', { spec: { ttlSecondsAfterFinished: 0 } }, parts);
+  await refused(t, stage, ttl, /it has finished, and Kubernetes would delete it 0 s after that.*allow-irreversible/);
+  t.ok(await isThere(stage, `${jobs}/done`));
+});
