@@ -65,8 +65,7 @@ function versionFault({ index, change }: Resolved, found: JsonObject, name: stri
   return fault('ResourceVersion', message, index);
 }
 
-/** The object is nested too deep to be compared: comparing recurses level by level. */
-export function tooDeep({ index, target }: Resolved): Fault {
-  const message = `spec.changes[${index}]: ${describe(target)} is nested more than ${mostLevels} levels deep: it cannot be compared`;
-  return fault('SnapshotTooLarge', message, index);
+/** The object cannot be compared. */
+export function incomparable({ index, target }: Resolved, why: string): Fault {
+  return fault('SnapshotTooLarge', `spec.changes[${index}]: ${describe(target)} is ${why}: it cannot be compared`, index);
 }

@@ -30,12 +30,17 @@ export function managersOf(object: Json | undefined): readonly Manager[] {
 
 function managerOf(entry: JsonObject): Manager {
   const time = textAt(entry, 'time');
+  let fields: FieldSet | undefined;
   return {
     name: textAt(entry, 'manager') ?? '',
     operation: textAt(entry, 'operation') ?? '',
     apiVersion: textAt(entry, 'apiVersion') ?? '',
     subresource: textAt(entry, 'subresource') ?? '',
-    fields: parseFields(at(entry, 'fieldsV1')),
+    // Made when it is asked for: of objects that only lie around, the names alone are.
+    get fields() {
+      fields ??= parseFields(at(entry, 'fieldsV1'));
+      return fields;
+    },
     ...(time === undefined ? {} : { time }),
   };
 }

@@ -3,6 +3,7 @@
 import { isFedByKubernetes } from '../checks/company.ts';
 import type { Resolved } from '../checks/targets.ts';
 import type { Reader, Resource } from '../cluster.ts';
+import { whyIncomparable } from '../content/bulk.ts';
 import { managersOf } from '../content/fields.ts';
 import { kubernetesManagers } from '../content/ownership.ts';
 import { field, pathText } from '../content/path.ts';
@@ -68,8 +69,9 @@ export async function readOverwritten(
   const { name, namespace = '' } = entry.target;
   const found = await source.reader.getMetadata({ resource: endpoints, namespace, name }, serviceAccountOf(transaction));
   if (found.kind === 'failed') return found.failure.kind === 'transient' ? { contentsTrouble: found.failure } : {};
-  const writers = managersOf(found.object).filter(({ fields }) => fields.has(addresses));
-  const isOfOthers = writers.some((manager) => !kubernetesManagers.includes(manager.name));
+  const isUnreadable = whyIncomparable(found.object) !== undefined;
+  const writers = (isUnreadable ? [] : managersOf(found.object)).filter(({ fields }) => fields.has(addresses));
+  const isOfOthers = isUnreadable || writers.some((manager) => !kubernetesManagers.includes(manager.name));
   return isOfOthers ? { contents: [describe({ apiVersion: 'v1', kind: endpoints.kind, namespace, name })] } : {};
 }
 

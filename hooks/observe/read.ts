@@ -1,5 +1,6 @@
 // Small reads that several observations share.
 import type { Answer, Identity, Location, Reader } from '../cluster.ts';
+import { whyIncomparable } from '../content/bulk.ts';
 import type { SnapshotEntry } from '../model/entry.ts';
 import type { Failure } from '../model/failure.ts';
 import { type JsonObject, textAt } from '../model/json.ts';
@@ -23,7 +24,13 @@ export async function readLive(
   transaction: Transaction,
   { target, resource }: Pick<SnapshotEntry, 'target' | 'resource'>,
 ): Promise<Presence> {
-  return presenceOf(await reader.get(locationOf(target, resource), serviceAccountOf(transaction)));
+  const found = presenceOf(await reader.get(locationOf(target, resource), serviceAccountOf(transaction)));
+  const why = found.kind === 'present' ? whyIncomparable(found.object) : undefined;
+  return why === undefined ? found : { kind: 'trouble', failure: tooLarge(`it is ${why}: remove what is too much`) };
+}
+
+function tooLarge(message: string): Failure {
+  return { kind: 'refused', code: 413, reason: 'RequestEntityTooLarge', message, fields: [], definitive: true };
 }
 
 /**

@@ -1,17 +1,16 @@
 // One target before its change: what is there, and what a dry run as the ServiceAccount says would be.
-
-import { stateFault, tooDeep, unservedFault } from '../checks/existence.ts';
+import { incomparable, stateFault, unservedFault } from '../checks/existence.ts';
 import type { Fault } from '../checks/fault.ts';
 import { droppedFrom, overwritten } from '../checks/one-way.ts';
 import { refusalFault } from '../checks/refusal.ts';
 import type { Resolved } from '../checks/targets.ts';
 import type { Reader } from '../cluster.ts';
+import { whyIncomparable } from '../content/bulk.ts';
 import { asNew } from '../content/content.ts';
 import { madeOf, type Way, wayOf } from '../model/change.ts';
 import type { Failure } from '../model/failure.ts';
 import { type JsonObject, textAt } from '../model/json.ts';
 import { fieldManagers, managersOfChange, type Transaction } from '../model/transaction.ts';
-import { isTooDeep } from '../snapshots/codec.ts';
 import { changeWrite, locationOf } from '../writes/change.ts';
 import { preconditionOf, serviceAccountOf } from '../writes/resources.ts';
 import type { LockContext } from './begin.ts';
@@ -72,7 +71,7 @@ export async function prepareOne(context: TrialContext, resolved: Resolved, befo
   const { reader, transaction } = context;
   const found = await (before.length === 0 ? context.firstRead(resolved) : readTarget(reader, transaction, resolved));
   const verdict = await tryFound(context, resolved, found);
-  if (verdict.kind === 'prepared') return (await wrongOwner(context, verdict.prepared)) ?? verdict;
+  if (verdict.kind === 'prepared') return checked(context, verdict.prepared);
   if (verdict.kind !== 'moved') return verdict;
   const { failure, prior } = verdict;
   const version = textAt(prior, 'metadata', 'resourceVersion') ?? '';
@@ -83,13 +82,21 @@ export async function prepareOne(context: TrialContext, resolved: Resolved, befo
   return versions.length < mostReads ? prepareOne(context, resolved, versions) : { kind: 'trouble', failure };
 }
 
+// Whatever it is expected to become, shown by a dry run or not.
+async function checked(context: TrialContext, prepared: Prepared): Promise<Evaluated> {
+  const why = whyIncomparable(prepared.expected);
+  if (why !== undefined) return { kind: 'fault', fault: incomparable(prepared.resolved, why) };
+  return (await wrongOwner(context, prepared)) ?? { kind: 'prepared', prepared };
+}
+
 const tried = 'was refused by a dry run';
 
 async function tryFound(context: TrialContext, resolved: Resolved, found: Presence): Promise<Evaluated | Moved> {
   const { transaction } = context;
   if (found.kind === 'trouble') return failed(found.failure, resolved, 'could not be read', transaction);
   const prior = found.kind === 'present' ? found.object : undefined;
-  if (isTooDeep(prior)) return { kind: 'fault', fault: tooDeep(resolved) };
+  const why = whyIncomparable(prior);
+  if (why !== undefined) return { kind: 'fault', fault: incomparable(resolved, why) };
   const wrong =
     unservedFault(resolved, transaction) ?? stateFault(resolved, prior, managersOfChange(transaction, resolved.change));
   if (wrong !== undefined) return { kind: 'fault', fault: wrong };
@@ -115,7 +122,8 @@ async function tryChange(context: TrialContext, resolved: Resolved, prior: JsonO
   const answer = await reader.dryRun(write);
   if (answer.kind === 'failed') return afterRefusal(context, { ...resolved, prior }, way, answer.failure);
   const expected = write.verb === 'delete' ? undefined : answer.object;
-  if (isTooDeep(expected)) return { kind: 'fault', fault: tooDeep(resolved) };
+  const why = whyIncomparable(expected);
+  if (why !== undefined) return { kind: 'fault', fault: incomparable(resolved, why) };
   const [movesBack, takes, pruned] = await Promise.all([
     canMoveBack(context, prior, expected),
     takesEndpoints(context, resolved, { prior, expected }),

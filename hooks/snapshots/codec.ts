@@ -9,7 +9,7 @@
 //     (for messages: content/path.ts, checks/failures.ts).
 import { type Change, type Way, wayIn } from '../model/change.ts';
 import { isSealed, type SnapshotEntry, type StoredResource } from '../model/entry.ts';
-import { at, isDeeperThan, isObject, type Json, type JsonObject, mostLevels, parseJson, textAt } from '../model/json.ts';
+import { at, isDeeperThan, isObject, type Json, mostLevels, parseJson, textAt } from '../model/json.ts';
 import type { Packer } from '../model/packer.ts';
 import { groupOf, identityOf, type Reference, snapshotKey, versionOf } from '../model/reference.ts';
 import type { Transaction } from '../model/transaction.ts';
@@ -122,11 +122,6 @@ function parsed(text: string): Json | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** Whether an object is nested too deep to be stored: recursion could not compare or write it. */
-export function isTooDeep(object: JsonObject | undefined): boolean {
-  return isDeeperThan(object, mostLevels);
 }
 
 function isReference(value: unknown): value is Reference {

@@ -8,6 +8,12 @@ const backwardTests = ['test/hooks/attribution/undo.test.ts'];
 
 export const attribution: readonly Sabotage[] = [
   {
+    name: 'paths-without-bound',
+    fault: 'an object with many fields under a long key is compared, however much text its paths are',
+    edits: [{ file: 'hooks/content/bulk.ts', find: 'const mostText = 1e10;', replace: 'const mostText = 1e20;' }],
+    caughtBy: ['test/hooks/content/bulk.test.ts'],
+  },
+  {
     name: 'subresources-forgotten',
     fault: 'what others have written by the subresource scale counts as ours',
     edits: [

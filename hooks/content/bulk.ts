@@ -1,0 +1,55 @@
+// Whether an object can be compared at all. Sets and maps hold the paths of its fields as texts (path.ts), so one long key, or many
+// levels, above many fields make a small object an amount of text that no memory holds; and texts of more than 16 383 characters
+// collide in them. Whoever may write an object, or its managedFields alone, can make it such a one.
+import { at, isDeeperThan, isList, isObject, type Json, type JsonObject, mostLevels } from '../model/json.ts';
+import { keyNames } from './path.ts';
+
+/** Of the squares of the lengths of all paths. An object of 1.5 MB with paths of 250 characters has a tenth of that. */
+const mostText = 1e10;
+
+/** Why the object cannot be compared, in words. */
+export function whyIncomparable(object: JsonObject | undefined): string | undefined {
+  if (object === undefined) return undefined;
+  if (isDeeperThan(object, mostLevels)) return `nested more than ${mostLevels} levels deep`;
+  const keys = new Set<string>();
+  learnKeys(at(object, 'metadata', 'managedFields'), keys);
+  return spend(object, { length: 0, left: mostText, keys }) < 0 ? 'full of fields under keys that are too long' : undefined;
+}
+
+// Which members of list items are keys, and so parts of paths.
+function learnKeys(value: Json | undefined, keys: Set<string>): void {
+  if (!isList(value) && !isObject(value)) return;
+  for (const [element, below] of Object.entries(value)) {
+    const names = element.startsWith('k:') ? keyNames(element) : [];
+    for (const name of names) keys.add(name);
+    learnKeys(below, keys);
+  }
+}
+
+interface Spending {
+  readonly length: number;
+  readonly left: number;
+  readonly keys: ReadonlySet<string>;
+}
+
+/** What is left; no further than that is gone. */
+function spend(value: Json, { length, left, keys }: Spending): number {
+  let rest = left - length * length;
+  if (!isList(value) && !isObject(value)) return rest;
+  for (const [key, child] of Object.entries(value)) {
+    if (rest < 0) return rest;
+    const more = isList(value) ? itemLength(child, keys) : keyLength(key);
+    rest = spend(child, { length: length + more, left: rest, keys });
+  }
+  return rest;
+}
+
+// What is written as several characters counts as they do, where there are many.
+function keyLength(key: string): number {
+  return 5 + (key.length > 64 ? JSON.stringify(key).length : key.length);
+}
+
+function itemLength(item: Json, keys: ReadonlySet<string>): number {
+  const parts = isObject(item) ? [...keys].map((key) => at(item, key)) : [item];
+  return parts.reduce<number>((sum, part) => sum + (typeof part === 'string' ? part.length + 8 : 8), 0);
+}
