@@ -62,8 +62,8 @@ export const undo: readonly Sabotage[] = [
     edits: [
       {
         file: 'hooks/observe/trial.ts',
-        find: 'return (await wrongOwner(context, verdict.prepared)) ?? verdict;',
-        replace: 'return (await wrongOwner(context, { ...verdict.prepared, expected: undefined })) ?? verdict;',
+        find: 'return (await wrongOwner(context, prepared)) ??',
+        replace: 'return (await wrongOwner(context, { ...prepared, expected: undefined })) ??',
       },
     ],
     caughtBy: ['test/scenarios/undo/owners-and-tokens.test.ts'],
