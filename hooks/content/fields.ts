@@ -28,6 +28,18 @@ export function managersOf(object: Json | undefined): readonly Manager[] {
   return isList(entries) ? entries.filter(isObject).map(managerOf) : [];
 }
 
+/** The managers of an object by their keys. */
+export function managersByKey(object: Json | undefined): ReadonlyMap<string, Manager> {
+  return new Map(managersOf(object).map((manager) => [managerKey(manager), manager]));
+}
+
+/** One set for all: a union of two copies the first, and there may be thousands. */
+export function unionOf(all: readonly FieldSet[]): FieldSet {
+  const members = new Set<string>();
+  for (const fields of all) for (const text of fields) members.add(text);
+  return members;
+}
+
 function managerOf(entry: JsonObject): Manager {
   const time = textAt(entry, 'time');
   let fields: FieldSet | undefined;

@@ -4,7 +4,7 @@
 // The API server accepts a PUT that changes only managedFields.
 import { equalJson, type Json, type JsonObject, textAt } from '../model/json.ts';
 import { formatTime, parseTime } from '../model/timeouts.ts';
-import { entryOf, type FieldSet, type Manager, managerKey, managersOf, noFields } from './fields.ts';
+import { entryOf, type FieldSet, type Manager, managerKey, managersByKey, managersOf, noFields, unionOf } from './fields.ts';
 import { type ListKinds, partsOf, valueAt } from './lists.ts';
 import { isWhole } from './owners.ts';
 import { type Path, pathOf, pathSet, pathText } from './path.ts';
@@ -105,7 +105,8 @@ export function restoredManagers(owned: Owned, kinds: ListKinds, ourNames: reado
     live: fieldsByManager(owned.live),
   };
   const folded = foldedFields(versions);
-  const known = new Map([...managersOf(owned.prior), ...managersOf(owned.live)].map((manager) => [managerKey(manager), manager]));
+  const [before, now] = [managersByKey(owned.prior), managersByKey(owned.live)];
+  const known = new Map([...before, ...now]);
   const others = [...known].filter(([, manager]) => !ourNames.includes(manager.name));
   const moved = others.map(([key, manager]) => {
     const { lost, gained } = movedFields(versions, key, manager.name === ancientChanges ? { to: folded } : { from: folded });
@@ -113,12 +114,12 @@ export function restoredManagers(owned: Owned, kinds: ListKinds, ourNames: reado
     const back = new Set([...lost, ...kept].filter((path) => isRestored(owned, pathOf(path), kinds)));
     return { key, manager, gained, back };
   });
-  const given = moved.reduce<FieldSet>((all, { back }) => all.union(back), noFields);
+  const given = unionOf(moved.map(({ back }) => back));
   const restored = moved.flatMap(({ key, manager, gained, back }) => {
     // A folded field that somebody else owns now may have been folded again: it stays in `ancient-changes`.
     const taken = manager.name === ancientChanges ? gained.intersection(given) : gained;
     const fields = fieldsOf(versions.live, key).difference(taken).union(back).difference(fenceFields);
-    return fields.size === 0 ? [] : [withTime({ ...manager, fields }, owned, key)];
+    return fields.size === 0 ? [] : [withTime({ ...manager, fields }, [before.get(key), now.get(key)])];
   });
   return restored.length === 0 ? [{}] : afterAncientChanges(restored).map(entryOf);
 }
@@ -154,7 +155,7 @@ function fieldsOf(version: ReadonlyMap<string, FieldSet>, key: string): FieldSet
 }
 
 function fieldsByManager(object: Json | undefined): ReadonlyMap<string, FieldSet> {
-  return new Map(managersOf(object).map((manager) => [managerKey(manager), manager.fields]));
+  return new Map([...managersByKey(object)].map(([key, { fields }]) => [key, fields]));
 }
 
 interface FieldsByVersion {
@@ -166,9 +167,9 @@ interface FieldsByVersion {
 // Fields that an Update manager owned before and `ancient-changes` owns now: our own two writes may have caused the folding.
 function foldedFields({ prior, live }: FieldsByVersion): FieldSet {
   const inAncientChanges = (fields: ReadonlyMap<string, FieldSet>): FieldSet =>
-    [...fields].filter(([key]) => key.startsWith(`["${ancientChanges}"`)).reduce((all, [, own]) => all.union(own), noFields);
+    unionOf([...fields].filter(([key]) => key.startsWith(`["${ancientChanges}"`)).map(([, own]) => own));
   const folded = inAncientChanges(live).difference(inAncientChanges(prior));
-  const vanished = [...prior].filter(([key]) => !live.has(key)).reduce((all, [, own]) => all.union(own), noFields);
+  const vanished = unionOf([...prior].filter(([key]) => !live.has(key)).map(([, own]) => own));
   return folded.intersection(vanished);
 }
 
@@ -181,10 +182,10 @@ function isRestored({ prior, live }: Owned, path: Path, kinds: ListKinds): boole
   return equalJson(before, now) || (partsOf(before, path, kinds) !== undefined && partsOf(now, path, kinds) !== undefined);
 }
 
-function withTime(manager: Manager, owned: Owned, key: string): Manager {
-  const same = (object: Json | undefined): Manager | undefined =>
-    managersOf(object).find((other) => managerKey(other) === key && other.fields.symmetricDifference(manager.fields).size === 0);
-  const time = (same(owned.prior) ?? same(owned.live))?.time ?? manager.time;
+// An entry that is as it was keeps its time.
+function withTime(manager: Manager, versions: readonly (Manager | undefined)[]): Manager {
+  const same = versions.find((other) => other?.fields.symmetricDifference(manager.fields).size === 0);
+  const time = same?.time ?? manager.time;
   return time === undefined ? manager : { ...manager, time };
 }
 

@@ -1,6 +1,7 @@
 // What would be lost with an object that the Transaction deletes, or that its undo deletes again: the objects that Kubernetes
 // deletes with it, and the contents of a Namespace or a CustomResourceDefinition.
 import { companyOf, type Doomed, isDerived, isMadeBy, type Maker, type Neighbour } from '../checks/company.ts';
+import { whyIncomparable } from '../content/bulk.ts';
 import { managersOf } from '../content/fields.ts';
 import { bearsOurWrite } from '../content/marks.ts';
 import { kubernetesManagers } from '../content/ownership.ts';
@@ -120,7 +121,8 @@ function whoseIs({ transaction, status, entry }: Standing, { object }: Neighbour
   const own = managersOfChange(transaction, transaction.changes[index]);
   const { forward } = own;
   const managers = managersOf(object).map(({ name }) => name);
-  const isOurs = bearsOurWrite(object, own) && managers.every((name) => name === forward || kubernetesManagers.includes(name));
+  const isWithoutOthers = managers.every((name) => name === forward || kubernetesManagers.includes(name));
+  const isOurs = isWithoutOthers && whyIncomparable(object) === undefined && bearsOurWrite(object, own);
   return isOurs ? 'ours' : 'others';
 }
 

@@ -3,6 +3,8 @@
 import t from 'tap';
 import { evaluateApply } from '../../hooks/attribution/apply.ts';
 import { evaluateUndo } from '../../hooks/attribution/undo.ts';
+import { listKindsOf } from '../../hooks/content/lists.ts';
+import { restoredManagers } from '../../hooks/content/ownership.ts';
 import type { JsonObject } from '../../hooks/model/json.ts';
 import { nobodyElse } from '../../hooks/model/others.ts';
 import { configMaps as resource } from '../../hooks/writes/resources.ts';
@@ -97,3 +99,14 @@ for (const [what, { prior, expected, live }] of Object.entries(rows))
       const took = Math.round(performance.now() - began);
       t.ok(took < patience, `judged as ${forward.kind} and ${backward.kind} in ${took} ms`);
     });
+
+t.test('owners are given back to as many managers as an object holds', async (t) => {
+  const live = configMap(green, ours, ...keys.slice(0, 8_000).map((key) => managed(`tool-${key}`, 'Apply', ['size'])));
+  const began = performance.now();
+  const restored = restoredManagers({ prior: plain, expected: configMap(green, ours), live }, listKindsOf(live), [
+    managers.forward,
+  ]);
+  const took = Math.round(performance.now() - began);
+  t.equal(restored.length, 8_000);
+  t.ok(took < patience, `restored in ${took} ms`);
+});

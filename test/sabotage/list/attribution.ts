@@ -14,6 +14,18 @@ export const attribution: readonly Sabotage[] = [
     caughtBy: ['test/hooks/content/bulk.test.ts'],
   },
   {
+    name: 'managers-times-managers',
+    fault: 'for each manager that gets fields back all managers are read again',
+    edits: [
+      {
+        file: 'hooks/content/ownership.ts',
+        find: '[before.get(key), now.get(key)])',
+        replace: '[managersByKey(owned.prior).get(key), managersByKey(owned.live).get(key)])',
+      },
+    ],
+    caughtBy: ['test/threats/many-fields.test.ts'],
+  },
+  {
     name: 'subresources-forgotten',
     fault: 'what others have written by the subresource scale counts as ours',
     edits: [
