@@ -46,7 +46,7 @@ export async function storedBehind(looker: Looker, doomed: Doomed, made: readonl
 
 /**
  * The same behind the Pods of a StatefulSet that it would no longer have, were it as `prior` again: with `whenScaled: Delete` their claims go.
- * Claims that are older than `since` (ms) are nobody's work but others': their volumes count with those that were not made for a claim.
+ * Claims that are older than `since` (ms since the epoch) are of others: their volumes count with those that were not made for a claim.
  */
 export async function storedBehindScale(
   looker: Looker,
@@ -55,7 +55,8 @@ export async function storedBehindScale(
   const namespace = textAt(live, 'metadata', 'namespace') ?? '';
   const pick = (object: JsonObject): readonly JsonObject[] =>
     volumeOf(object) !== undefined && isClaimOfScale(textAt(object, 'metadata', 'name') ?? '', live, prior) ? [object] : [];
-  const key = `claims of ${textAt(live, 'metadata', 'name')} ${namespace}`;
+  // Which claims are picked depends on the replicas: another state of the StatefulSet is another look.
+  const key = `claims of ${textAt(live, 'metadata', 'name')} ${namespace} ${textAt(live, 'metadata', 'resourceVersion')}`;
   const wanted = { resource: claims, namespace, whole: true };
   const listing = await looker.looks.once(key, () => listAll(looker, key, wanted, pick));
   if (listing.kind === 'denied') return { kind: 'known', claims: [], volumes: [], unlisted: [claims.plural] };

@@ -49,7 +49,7 @@ export interface Prepared {
   readonly failing?: readonly Unseen[];
   /** A CRD whose storage version moves, and can be moved back. */
   readonly movesBack?: boolean;
-  /** Endpoints that others made are overwritten with it. */
+  /** What others lose by it, as the reason why it cannot be undone. */
   readonly othersLose?: string | undefined;
   /** Its dry run waits for its turn. */
   readonly deferred?: true;

@@ -4,7 +4,7 @@ import { isPruned, pruningVersions } from '../checks/pruning.ts';
 import type { Resolved } from '../checks/targets.ts';
 import { instancesOf, isDefinition } from '../model/crds.ts';
 import type { Failure } from '../model/failure.ts';
-import type { JsonObject } from '../model/json.ts';
+import { type JsonObject, textAt } from '../model/json.ts';
 import type { LockContext } from './begin.ts';
 import { lookerOf, type Standing, sorted } from './contents.ts';
 import { inTurn, type Listing, type Looker, listAll } from './listing.ts';
@@ -41,7 +41,8 @@ async function listPruned(looker: Looker, before: JsonObject, after: JsonObject)
   const found = await inTurn(pruningVersions(before, after), (version) => {
     const resource = { ...instancesOf(before), version };
     const pick = (object: JsonObject) => (isPruned(object, after, version) ? [neighbourOf(resource, object)] : []);
-    const key = `pruned ${version} ${resource.plural}.${resource.group}`;
+    // What is picked depends on both schemas: another state of the CRD is another look.
+    const key = `pruned ${version} ${resource.plural}.${resource.group} ${textAt(before, 'metadata', 'resourceVersion')}`;
     return looker.looks.once(key, () => listAll(looker, key, { resource, namespace: undefined, whole: true }, pick));
   });
   const [trouble] = found.flatMap((one) => (one.kind === 'trouble' || one.kind === 'unfinished' ? [one.failure] : []));
