@@ -1,7 +1,8 @@
 // Which values a new schema of a CustomResourceDefinition drops: the API server no longer shows them, and forgets each as soon as somebody
-// writes its object. Pure. Source: apiextensions-apiserver pkg/apiserver/schema/pruning/algorithm.go.
+// writes its object. A value that is the default of its field is no loss: the API server itself adds it to what it reads, also to objects
+// that are older than the field. Pure. Sources: apiextensions-apiserver pkg/apiserver/schema/pruning/algorithm.go, defaulting/algorithm.go.
 import { versionIn } from '../model/crds.ts';
-import { at, isList, isObject, type Json, type JsonObject, textAt } from '../model/json.ts';
+import { at, equalJson, isList, isObject, type Json, type JsonObject, textAt } from '../model/json.ts';
 
 /** The versions that are served before, and whose schema drops a field. */
 export function pruningVersions(before: JsonObject, after: Json): readonly string[] {
@@ -13,9 +14,9 @@ export function pruningVersions(before: JsonObject, after: Json): readonly strin
 }
 
 /** Whether the object holds a value that the schema drops. */
-export function isPruned(object: JsonObject, definition: Json, version: string): boolean {
+export function isPruned(object: JsonObject, { before, after }: Record<'before' | 'after', Json>, version: string): boolean {
   const { apiVersion, kind, metadata, ...values } = object;
-  return holdsMore(values, schemaIn(definition, version));
+  return holdsMore(values, schemaIn(after, version), schemaIn(before, version));
 }
 
 function schemaIn(definition: Json, version: string): Json | undefined {
@@ -32,24 +33,35 @@ function drops(before: Json | undefined, after: Json | undefined): boolean {
   return named || ['items', 'additionalProperties'].some((part) => drops(at(before, part), at(after, part)));
 }
 
-function holdsMore(value: Json | undefined, schema: Json | undefined): boolean {
+function holdsMore(value: Json | undefined, schema: Json | undefined, before: Json | undefined): boolean {
   if (!isObject(schema)) return false;
-  if (isList(value)) return value.some((item) => holdsMore(item, at(schema, 'items')));
+  if (isList(value)) return value.some((item) => holdsMore(item, at(schema, 'items'), at(before, 'items')));
   if (!isObject(value)) return false;
   const isEmbedded = at(schema, 'x-kubernetes-embedded-resource') === true;
   return Object.entries(value).some(([name, member]) => {
-    const next = schemaOf(schema, name);
-    if (next !== undefined) return holdsMore(member, next);
-    return !isOpen(schema) && !(isEmbedded && ['apiVersion', 'kind', 'metadata'].includes(name));
+    const [next, former] = [schemaOf(schema, name), schemaOf(before, name)];
+    if (next !== undefined) return holdsMore(member, next, former);
+    if (isOpen(schema) || isDefault(member, former)) return false;
+    return !(isEmbedded && ['apiVersion', 'kind', 'metadata'].includes(name));
   });
 }
 
-function propertiesOf(schema: Json): JsonObject {
+// Defaults inside a default are added too.
+function isDefault(value: Json | undefined, schema: Json | undefined): boolean {
+  const own = at(schema, 'default');
+  if (own === undefined || equalJson(value, own)) return own !== undefined;
+  if (!isObject(value) || !isObject(own)) return false;
+  const isAdded = ([name, member]: [string, Json | undefined]): boolean =>
+    (Object.hasOwn(own, name) && equalJson(member, own[name])) || isDefault(member, schemaOf(schema, name));
+  return Object.entries(value).every(isAdded);
+}
+
+function propertiesOf(schema: Json | undefined): JsonObject {
   const properties = at(schema, 'properties');
   return isObject(properties) ? properties : {};
 }
 
-function schemaOf(schema: Json, name: string): Json | undefined {
+function schemaOf(schema: Json | undefined, name: string): Json | undefined {
   const properties = propertiesOf(schema);
   if (Object.hasOwn(properties, name)) return properties[name];
   const rest = at(schema, 'additionalProperties');

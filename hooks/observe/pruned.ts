@@ -40,7 +40,7 @@ type Pruned = Extract<Listing<Neighbour>, { kind: 'listed' | 'trouble' }>;
 async function listPruned(looker: Looker, before: JsonObject, after: JsonObject): Promise<Pruned> {
   const found = await inTurn(pruningVersions(before, after), (version) => {
     const resource = { ...instancesOf(before), version };
-    const pick = (object: JsonObject) => (isPruned(object, after, version) ? [neighbourOf(resource, object)] : []);
+    const pick = (object: JsonObject) => (isPruned(object, { before, after }, version) ? [neighbourOf(resource, object)] : []);
     // What is picked depends on both schemas: another state of the CRD is another look.
     const key = `pruned ${version} ${resource.plural}.${resource.group} ${textAt(before, 'metadata', 'resourceVersion')}`;
     return looker.looks.once(key, () => listAll(looker, key, { resource, namespace: undefined, whole: true }, pick));

@@ -51,6 +51,12 @@ export const others: readonly Sabotage[] = [
     caughtBy: pruned,
   },
   {
+    name: 'defaults-are-values',
+    fault: 'a CRD with a default cannot be undone while it has objects, since the API server adds the default to each',
+    edits: [{ file: 'hooks/checks/pruning.ts', find: ' || isDefault(member, former)', replace: '' }],
+    caughtBy: pruned,
+  },
+  {
     name: 'claims-of-any-age',
     fault: 'the rollback of what never was Committed lets claims go that are older than the Transaction',
     edits: [

@@ -17,8 +17,9 @@ async function serve(t: Test, { client, namespace }: Stage, plural: string, ...f
   const kind = plural.slice(0, -1);
   const name = `${plural}.${group}`;
   const all = `/apis/${group}/v1/namespaces/${namespace}/${plural}`;
-  const content = (...own: readonly string[]): JsonObject => {
-    const spec = { type: 'object', properties: Object.fromEntries(own.map((field) => [field, text])) };
+  const content = (...own: readonly string[]): JsonObject => having(Object.fromEntries(own.map((field) => [field, text])));
+  const having = (properties: JsonObject): JsonObject => {
+    const spec = { type: 'object', properties };
     const schema = { openAPIV3Schema: { type: 'object', properties: { spec } } };
     const names = { plural, singular: kind, kind: `K${kind}` };
     return { spec: { group, scope: 'Namespaced', names, versions: [{ name: 'v1', served: true, storage: true, schema }] } };
@@ -26,17 +27,19 @@ async function serve(t: Test, { client, namespace }: Stage, plural: string, ...f
   must(await client.create(definitions, { metadata: { name }, ...content(...fields) }));
   t.teardown(() => client.delete(`${definitions}/${name}`));
   await waitFor(async () => (await client.list(all)).code === 200, `${plural} to be served`);
+  const one = { apiVersion: `${group}/v1`, kind: `K${kind}`, metadata: { name: 'one' } };
   const parts = { apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition' };
   return {
     name,
     content,
     changed: (type: string, ...own: readonly string[]) => change(type, name, content(...own), parts),
+    reshaped: (type: string, properties: JsonObject) => change(type, name, having(properties), parts),
+    make: () => waitFor(async () => (await client.create(all, { ...one, spec: { size: '1' } })).code === 201, 'the object'),
     labelled: () => change('Patch', name, { metadata: { labels: { seen: 'yes' } } }, parts),
     path: `${all}/one`,
     color: async () => at(must(await client.get(`${all}/one`)), 'spec', 'color'),
     /** Until the API server knows the schema. */
     paint: async () => {
-      const one = { apiVersion: `${group}/v1`, kind: `K${kind}`, metadata: { name: 'one' } };
       await client.create(all, one);
       const isPainted = async (): Promise<boolean> =>
         at(must(await client.patch(`${all}/one`, { spec: { size: '1', color: 'red' } }, 'merge')), 'spec', 'color') === 'red';
@@ -79,6 +82,25 @@ t.test('values in fields that a CRD loses', async (t) => {
     must(await client.patch(kind.path, { spec: { color: null } }, 'merge'));
     await stage.annotate('adds', { 'tx.janus.io/retry-rollback': 'yes' });
     t.match((await stepToEnd(stage, 'adds')).status, { phase: 'RolledBack' });
+  });
+
+  await t.test('are no reason where they are defaults', async (t) => {
+    const kind = await serve(t, stage, 'nuts', 'size');
+    await kind.make();
+    const plain = { size: text };
+    const color = { ...text, default: 'blue' };
+    const paint = { type: 'object', default: { coats: 'two' }, properties: { coats: text, color } };
+    await commit(stage, 'defaults', [kind.reshaped('Patch', { ...plain, color, paint })]);
+    const shown = async (field: string): Promise<unknown> => at(must(await client.get(kind.path)), 'spec', field);
+    await waitFor(async () => (await shown('color')) === 'blue', 'the default');
+    t.same(await shown('paint'), { coats: 'two', color: 'blue' });
+    await commit(stage, 'no-defaults', [kind.reshaped('Update', plain)]);
+    await undo(stage, 'no-defaults');
+    must(await client.patch(kind.path, { spec: { paint: { coats: 'three' } } }, 'merge'));
+    t.match(itemsOf(await undo(stage, 'defaults'))[0], { error: { message: /would be lost: Knut \S*one; remove the values/ } });
+    must(await client.patch(kind.path, { spec: { paint: null } }, 'merge'));
+    await stage.annotate('defaults', { 'tx.janus.io/retry-rollback': 'yes' });
+    t.match((await stepToEnd(stage, 'defaults')).status, { phase: 'RolledBack' });
   });
 
   await t.test('are no reason where the undo takes no field away', async (t) => {
