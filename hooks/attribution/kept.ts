@@ -3,6 +3,7 @@
 import { isFedByKubernetes } from '../checks/company.ts';
 import { lossBy } from '../checks/consequences.ts';
 import { shownOf, unlistedNote } from '../checks/one-way.ts';
+import { orphanLossBy } from '../checks/orphans.ts';
 import { pruningVersions } from '../checks/pruning.ts';
 import { isDefinition } from '../model/crds.ts';
 import { type JsonObject, textAt } from '../model/json.ts';
@@ -52,15 +53,22 @@ export function keptFor(evidence: Evidence & Hanging, live: JsonObject): Kept | 
 
 /**
  * Undefined if others lose nothing when the object gets back what it was. As soon as a Service has a selector, Kubernetes writes its
- * Endpoints; what it deletes in answer to other fields: checks/consequences.ts.
+ * Endpoints; what it deletes in answer to other fields: checks/consequences.ts, pruning.ts and orphans.ts.
  */
 export function overwriting(evidence: Evidence & Hanging, restored: JsonObject | undefined): Kept | undefined {
-  const { entry, contents, live } = evidence;
-  const loss = live === undefined || restored === undefined ? undefined : lossBy(live, restored, entry.prior);
-  const kept = loss === undefined ? undefined : keptFrom(evidence, loss);
-  if (kept !== undefined) return kept;
-  if (isDefinition(entry.resource) && restored !== undefined) return dropping(evidence, restored);
-  if (contents.length === 0 || restored === undefined || !isFedByKubernetes(restored)) return undefined;
+  if (restored === undefined) return undefined;
+  const kept = deleting(evidence, restored) ?? dropping(evidence, restored) ?? deletingOrphans(evidence, restored);
+  return kept ?? overwritingEndpoints(evidence, restored);
+}
+
+function deleting(evidence: Evidence & Hanging, restored: JsonObject): Kept | undefined {
+  const { entry, live } = evidence;
+  const loss = live === undefined ? undefined : lossBy(live, restored, entry.prior);
+  return loss === undefined ? undefined : keptFrom(evidence, loss);
+}
+
+function overwritingEndpoints({ entry, contents }: Evidence & Hanging, restored: JsonObject): Kept | undefined {
+  if (contents.length === 0 || kindOf(entry.resource) !== '/Service' || !isFedByKubernetes(restored)) return undefined;
   const [which, name] = [shownOf(contents, mostShown), describe(entry.target)];
   return notEmpty(
     `others wrote ${which} since ${name} lost its selector, and Kubernetes would overwrite them; copy or delete them, then retry the rollback`,
@@ -69,14 +77,27 @@ export function overwriting(evidence: Evidence & Hanging, restored: JsonObject |
 
 // Values in fields that a CRD got are of those who wrote them.
 function dropping({ entry, live, contents, ownContents }: Evidence & Hanging, restored: JsonObject): Kept | undefined {
-  if (live === undefined || pruningVersions(live, restored).length === 0) return undefined;
+  if (!isDefinition(entry.resource) || live === undefined || pruningVersions(live, restored).length === 0) return undefined;
   const name = describe(entry.target);
   if (contents.length > 0)
     return notEmpty(
       `these objects hold values in fields that ${name} would no longer have, and that would be lost: ${shownOf(contents, mostShown)}; remove the values, then retry the rollback`,
     );
-  if (ownContents.length === 0) return undefined;
-  return { kind: 'wait', message: `waiting to undo ${name} until these are undone: ${shownOf(ownContents, mostShown)}` };
+  return ownContents.length === 0 ? undefined : untilUndone(name, ownContents);
+}
+
+function deletingOrphans(evidence: Evidence & Hanging, restored: JsonObject): Kept | undefined {
+  const { entry, live, contents, ownContents } = evidence;
+  const loss = orphanLossBy(live, restored);
+  if (loss === undefined) return undefined;
+  const [name, which] = [describe(entry.target), shownOf(contents, mostShown)];
+  if (contents.length > 0)
+    return notEmpty(`${name} cannot be as it was before: ${loss.why}: ${which}; delete them, then retry the rollback`);
+  return ownContents.length === 0 ? undefined : untilUndone(name, ownContents);
+}
+
+function untilUndone(name: string, those: readonly string[]): Kept {
+  return { kind: 'wait', message: `waiting to undo ${name} until these are undone: ${shownOf(those, mostShown)}` };
 }
 
 // The claims that a StatefulSet got are nobody's, unless all was Committed, or they are older.

@@ -55,7 +55,8 @@ interface Ordinals {
   readonly to: number;
 }
 
-function ordinalsOf(set: Json): Ordinals {
+/** The ordinals of the Pods of a StatefulSet. */
+export function ordinalsOf(set: Json): Ordinals {
   const [start, replicas] = [at(set, 'spec', 'ordinals', 'start'), at(set, 'spec', 'replicas')];
   const from = typeof start === 'number' ? start : 0;
   return { from, to: from + (typeof replicas === 'number' ? replicas : 1) };

@@ -4,7 +4,8 @@ import type { Clock, Failed, Identity, ListAnswer, ListOptions, Location, Reader
 import { worstPod } from '../gates/ailing-pod.ts';
 import { describeDiagnosis, type Evidence, type Unread } from '../gates/diagnosis.ts';
 import { deadlineExceeded } from '../model/failure.ts';
-import { at, isList, isObject, type Json, type JsonObject, textAt } from '../model/json.ts';
+import { at, isList, type Json, type JsonObject, textAt } from '../model/json.ts';
+import { labelSelectorOf } from '../model/selector.ts';
 
 interface Diagnosed {
   readonly reader: Reader;
@@ -114,31 +115,10 @@ async function readEvents(
   return { items: [], unread: [{ what: 'Events', reason: answer.failure.reason }] };
 }
 
-/** A requirement that is not understood is left out: whose the objects are is looked at anyway. */
+/** Whatever it selects: whose the objects are is looked at anyway. */
 function selectorOf(owner: JsonObject): Pick<ListOptions, 'labelSelector'> {
-  const selector = at(owner, 'spec', 'selector');
-  const labels = at(selector, 'matchLabels');
-  const equal = Object.entries(isObject(labels) ? labels : {}).map(([key, value]) => `${key}=${value}`);
-  const expressions = listAt(selector, 'matchExpressions').flatMap(requirementOf);
-  const labelSelector = [...equal, ...expressions].join(',');
-  return labelSelector === '' ? {} : { labelSelector };
-}
-
-function requirementOf(expression: Json): readonly string[] {
-  const key = textAt(expression, 'key') ?? '';
-  const values = `(${listAt(expression, 'values').join(',')})`;
-  switch (textAt(expression, 'operator')) {
-    case 'In':
-      return [`${key} in ${values}`];
-    case 'NotIn':
-      return [`${key} notin ${values}`];
-    case 'Exists':
-      return [key];
-    case 'DoesNotExist':
-      return [`!${key}`];
-    default:
-      return [];
-  }
+  const labelSelector = labelSelectorOf(owner);
+  return labelSelector === undefined ? {} : { labelSelector };
 }
 
 function listAt(value: Json | undefined, ...keys: readonly string[]): readonly Json[] {

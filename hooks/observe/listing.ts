@@ -17,6 +17,7 @@ export interface Wanted {
   /** Undefined for the whole cluster. */
   readonly namespace: string | undefined;
   readonly fieldSelector?: string;
+  readonly labelSelector?: string;
   /** Only objects of this name. */
   readonly name?: string;
   /** Whether whole objects are needed, not only their metadata. */
@@ -66,8 +67,8 @@ export async function listAll<Item>(
 
 const nothingYet: Begun = { pages: [], count: 0, next: { limit: firstLimit } };
 
-function nameOf({ resource: { plural, group }, namespace, fieldSelector, name }: Wanted): string {
-  return JSON.stringify([plural, group, namespace, fieldSelector, name]);
+function nameOf({ resource: { plural, group }, namespace, fieldSelector, labelSelector, name }: Wanted): string {
+  return JSON.stringify([plural, group, namespace, fieldSelector, labelSelector, name]);
 }
 
 interface Page {

@@ -1,7 +1,6 @@
 // One target before its change: what is there, and what a dry run as the ServiceAccount says would be.
 import { incomparable, stateFault, unservedFault } from '../checks/existence.ts';
 import type { Fault } from '../checks/fault.ts';
-import { droppedFrom, overwritten } from '../checks/one-way.ts';
 import { refusalFault } from '../checks/refusal.ts';
 import type { Resolved } from '../checks/targets.ts';
 import type { Reader } from '../cluster.ts';
@@ -15,11 +14,10 @@ import { changeWrite, locationOf } from '../writes/change.ts';
 import { preconditionOf, serviceAccountOf } from '../writes/resources.ts';
 import type { LockContext } from './begin.ts';
 import { deferred, dependent, earlierRemover } from './deferred.ts';
-import { takesEndpoints } from './endpoints.ts';
+import { lostBy } from './losses.ts';
 import { mayCreate } from './may-create.ts';
 import { wrongOwner } from './new-owners.ts';
 import type { Prepared, Presence } from './observation.ts';
-import { prunedBy } from './pruned.ts';
 import { read } from './read.ts';
 import { tryToRecreate } from './recreate.ts';
 import { canMoveBack } from './stored.ts';
@@ -121,18 +119,18 @@ async function tryChange(context: TrialContext, resolved: Resolved, prior: JsonO
   const write = changeWrite({ transaction, change, target, resource, prior, live: prior }, preconditionOf(prior));
   const answer = await reader.dryRun(write);
   if (answer.kind === 'failed') return afterRefusal(context, { ...resolved, prior }, way, answer.failure);
-  const expected = write.verb === 'delete' ? undefined : answer.object;
+  return prepareTried(context, resolved, { way, prior, expected: write.verb === 'delete' ? undefined : answer.object });
+}
+
+type Tryout = Pick<Prepared, 'way' | 'prior' | 'expected'>;
+
+async function prepareTried(context: TrialContext, resolved: Resolved, tryout: Tryout): Promise<Evaluated> {
+  const { prior, expected } = tryout;
   const why = whyIncomparable(expected);
   if (why !== undefined) return { kind: 'fault', fault: incomparable(resolved, why) };
-  const [movesBack, takes, pruned] = await Promise.all([
-    canMoveBack(context, prior, expected),
-    takesEndpoints(context, resolved, { prior, expected }),
-    prunedBy(context, resolved, { prior, expected }),
-  ]);
-  if (typeof takes === 'object') return { kind: 'trouble', failure: takes };
-  if ('message' in pruned) return { kind: 'trouble', failure: pruned };
-  const othersLose = overwritten(takes, resolved) ?? droppedFrom(pruned);
-  return { kind: 'prepared', prepared: { resolved, way, prior, expected, approximate: false, movesBack, othersLose } };
+  const [movesBack, lost] = await Promise.all([canMoveBack(context, prior, expected), lostBy(context, resolved, tryout)]);
+  if (lost.kind === 'failed') return { kind: 'trouble', failure: lost.failure };
+  return { kind: 'prepared', prepared: { resolved, ...tryout, approximate: false, movesBack, othersLose: lost.why } };
 }
 
 type Tried = Resolved & { readonly prior: JsonObject | undefined };

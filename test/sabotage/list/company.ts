@@ -11,6 +11,7 @@ const manyDependents = ['test/threats/many-dependents.test.ts'];
 const kept = 'hooks/attribution/kept.ts';
 const pruned = ['test/scenarios/undo/pruned-values.test.ts'];
 const consequences = ['test/scenarios/undo/consequences.test.ts'];
+const orphans = ['test/scenarios/changes/orphans.test.ts'];
 const unlisted = ['test/scenarios/undo/unlistable-kinds.test.ts'];
 
 export const others: readonly Sabotage[] = [
@@ -23,7 +24,7 @@ export const others: readonly Sabotage[] = [
   {
     name: 'undo-without-consequence',
     fault: 'an undo sets fields back in answer to which controllers destroy what others have stored or written since',
-    edits: [{ file: kept, find: 'if (kept !== undefined) return kept;', replace: '' }],
+    edits: [{ file: kept, find: 'loss === undefined ? undefined : keptFrom', replace: 'loss !== null ? undefined : keptFrom' }],
     caughtBy: consequences,
   },
   {
@@ -41,7 +42,7 @@ export const others: readonly Sabotage[] = [
   {
     name: 'undo-drops-values',
     fault: 'the undo of a change of a CRD drops values that others wrote into fields that came with it',
-    edits: [{ file: kept, find: 'return dropping(evidence, restored);', replace: 'return undefined;' }],
+    edits: [{ file: kept, find: ' ?? dropping(evidence, restored)', replace: '' }],
     caughtBy: pruned,
   },
   {
@@ -49,6 +50,30 @@ export const others: readonly Sabotage[] = [
     fault: 'an undo leaves a CRD for values in fields that it does not take away',
     edits: [{ file: kept, find: ' || pruningVersions(live, restored).length === 0', replace: '' }],
     caughtBy: pruned,
+  },
+  {
+    name: 'orphans-are-deleted',
+    fault: 'a change is made in answer to which a controller deletes Pods that nobody recreates',
+    edits: [{ file: 'hooks/observe/losses.ts', find: '?? (orphans && orphansLost(orphans))', replace: '' }],
+    caughtBy: orphans,
+  },
+  {
+    name: 'undo-deletes-orphans',
+    fault: 'an undo is made in answer to which a controller deletes Pods that nobody recreates',
+    edits: [{ file: kept, find: ' ?? deletingOrphans(evidence, restored)', replace: '' }],
+    caughtBy: orphans,
+  },
+  {
+    name: 'tolerations-that-end',
+    fault: 'a Pod counts as safe on a tainted Node that tolerates the taint for a while',
+    edits: [
+      {
+        file: 'hooks/checks/orphans.ts',
+        find: "matching !== undefined && at(matching, 'tolerationSeconds') === undefined",
+        replace: 'matching !== undefined',
+      },
+    ],
+    caughtBy: orphans,
   },
   {
     name: 'defaults-are-values',
@@ -266,8 +291,8 @@ export const others: readonly Sabotage[] = [
     edits: [
       {
         file: 'hooks/attribution/kept.ts',
-        find: 'if (contents.length === 0 || restored === undefined',
-        replace: 'if (contents.length >= 0 || restored === undefined',
+        find: 'if (contents.length === 0 || kindOf',
+        replace: 'if (contents.length >= 0 || kindOf',
       },
     ],
     caughtBy: ['test/scenarios/changes/endpoints-by-hand.test.ts'],

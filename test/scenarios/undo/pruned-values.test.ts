@@ -28,19 +28,22 @@ async function serve(t: Test, { client, namespace }: Stage, plural: string, ...f
   t.teardown(() => client.delete(`${definitions}/${name}`));
   await waitFor(async () => (await client.list(all)).code === 200, `${plural} to be served`);
   const one = { apiVersion: `${group}/v1`, kind: `K${kind}`, metadata: { name: 'one' } };
+  // While the API server gets to know a schema, it may answer that the kind is not there.
+  const make = (): Promise<unknown> =>
+    waitFor(async () => [201, 409].includes((await client.create(all, { ...one, spec: { size: '1' } })).code), 'the object');
   const parts = { apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition' };
   return {
     name,
     content,
     changed: (type: string, ...own: readonly string[]) => change(type, name, content(...own), parts),
     reshaped: (type: string, properties: JsonObject) => change(type, name, having(properties), parts),
-    make: () => waitFor(async () => (await client.create(all, { ...one, spec: { size: '1' } })).code === 201, 'the object'),
+    make,
     labelled: () => change('Patch', name, { metadata: { labels: { seen: 'yes' } } }, parts),
     path: `${all}/one`,
     color: async () => at(must(await client.get(`${all}/one`)), 'spec', 'color'),
     /** Until the API server knows the schema. */
     paint: async () => {
-      await client.create(all, one);
+      await make();
       const isPainted = async (): Promise<boolean> =>
         at(must(await client.patch(`${all}/one`, { spec: { size: '1', color: 'red' } }, 'merge')), 'spec', 'color') === 'red';
       await waitFor(isPainted, 'the color');

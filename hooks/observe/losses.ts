@@ -1,0 +1,33 @@
+// What others lose for good by a change that deletes nothing itself.
+import { droppedFrom, orphansLost, overwritten } from '../checks/one-way.ts';
+import type { Resolved } from '../checks/targets.ts';
+import type { Failed } from '../cluster.ts';
+import type { LockContext } from './begin.ts';
+import { takesEndpoints } from './endpoints.ts';
+import type { Prepared } from './observation.ts';
+import { orphansLostBy } from './orphans.ts';
+import { prunedBy } from './pruned.ts';
+
+interface Context extends Pick<LockContext, 'reader' | 'looks' | 'transaction'> {
+  readonly all: readonly Resolved[];
+}
+
+type States = Pick<Prepared, 'prior' | 'expected'>;
+
+/** Why the change cannot be undone, as what others lose by it; without `why`, they lose nothing. */
+export async function lostBy(
+  context: Context,
+  resolved: Resolved,
+  states: States,
+): Promise<{ readonly kind: 'known'; readonly why: string | undefined } | Failed> {
+  const [takes, pruned, orphans] = await Promise.all([
+    takesEndpoints(context, resolved, states),
+    prunedBy(context, resolved, states),
+    orphansLostBy(context, resolved, states),
+  ]);
+  if (typeof takes === 'object') return { kind: 'failed', failure: takes };
+  if ('message' in pruned) return { kind: 'failed', failure: pruned };
+  if (orphans !== undefined && 'message' in orphans) return { kind: 'failed', failure: orphans };
+  const why = overwritten(takes, resolved) ?? droppedFrom(pruned) ?? (orphans && orphansLost(orphans));
+  return { kind: 'known', why };
+}

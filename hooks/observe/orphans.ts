@@ -1,0 +1,79 @@
+// The orphans that a controller of Kubernetes would delete in answer to a change, or to its undo (checks/orphans.ts).
+import { type Neighbour, neighbourOf } from '../checks/company.ts';
+import { type OrphanLoss, orphanLossBy } from '../checks/orphans.ts';
+import type { Resolved } from '../checks/targets.ts';
+import type { Failed, Resource } from '../cluster.ts';
+import type { Failure } from '../model/failure.ts';
+import type { JsonObject } from '../model/json.ts';
+import { describe, identityOf } from '../model/reference.ts';
+import type { LockContext } from './begin.ts';
+import { lookerOf, type Standing, sorted } from './contents.ts';
+import { type Looker, listAll } from './listing.ts';
+import type { ItemView, Prepared } from './observation.ts';
+
+const pods: Resource = {
+  group: '',
+  version: 'v1',
+  plural: 'pods',
+  kind: 'Pod',
+  namespaced: true,
+  verbs: [],
+  statusSubresource: true,
+};
+
+const kinds = { pods, replicasets: { ...pods, group: 'apps', plural: 'replicasets', kind: 'ReplicaSet' } } as const;
+
+interface Context extends Pick<LockContext, 'reader' | 'looks' | 'transaction'> {
+  readonly all: readonly Resolved[];
+}
+
+interface Lost {
+  readonly why: string;
+  readonly names: readonly string[];
+}
+
+/** Those that others lose by the change; undefined if there are none. Of what may not be listed nobody knows. */
+export async function orphansLostBy(
+  { all, ...context }: Context,
+  { index }: Resolved,
+  { prior, expected }: Pick<Prepared, 'prior' | 'expected'>,
+): Promise<Lost | Failure | undefined> {
+  const loss = expected === undefined ? undefined : orphanLossBy(prior, expected);
+  if (loss === undefined) return undefined;
+  const found = await listOrphans(lookerOf(context, context.transaction), loss);
+  if (found.kind === 'failed') return found.failure;
+  // Their own undo brings these back.
+  const deleted = all.filter((one) => one.index < index && one.change.type === 'Delete').map(({ target }) => identityOf(target));
+  const lost = found.orphans.filter(({ reference }) => !deleted.includes(identityOf(reference)));
+  return lost.length > loss.spared ? { why: loss.why, names: lost.map(({ reference }) => describe(reference)) } : undefined;
+}
+
+/** Those that others lose by the undo. */
+export async function readOrphans(
+  standing: Standing,
+  live: JsonObject | undefined,
+): Promise<Partial<Pick<ItemView, 'contents' | 'ownContents' | 'contentsTrouble'>>> {
+  const { source, transaction, entry } = standing;
+  const loss = entry.prior === undefined ? undefined : orphanLossBy(live, entry.prior);
+  if (loss === undefined || entry.prior === undefined) return {};
+  const found = await listOrphans(lookerOf(source, transaction), loss);
+  if (found.kind === 'failed') return { contentsTrouble: found.failure };
+  if (found.orphans.length <= loss.spared) return {};
+  const { contents, ownContents } = sorted(
+    standing,
+    { resource: entry.resource, target: entry.target, object: entry.prior },
+    found.orphans,
+  );
+  return contents.length > loss.spared ? { contents } : { ownContents };
+}
+
+type Listed = { readonly kind: 'known'; readonly orphans: readonly Neighbour[] } | Failed;
+
+async function listOrphans(looker: Looker, loss: OrphanLoss): Promise<Listed> {
+  const { namespace, selector } = loss;
+  const resource = kinds[loss.of];
+  const pick = (object: JsonObject): readonly Neighbour[] => (loss.mayLose(object) ? [neighbourOf(resource, object)] : []);
+  const listing = await listAll(looker, 'orphans', { resource, namespace, whole: true, ...selector }, pick);
+  if (listing.kind === 'trouble' || listing.kind === 'unfinished') return { kind: 'failed', failure: listing.failure };
+  return { kind: 'known', orphans: listing.kind === 'listed' ? listing.items : [] };
+}
