@@ -3,7 +3,9 @@
 // Sources: k8s.io/kubernetes pkg/controller/statefulset/stateful_set_control.go, processCondemned;
 // pkg/controller/volume/persistentvolume/pv_controller.go, reclaimVolume;
 // pkg/controller/ttlafterfinished/ttlafterfinished_controller.go, processJob;
-// pkg/controller/clusterroleaggregation/clusterroleaggregation_controller.go, syncClusterRole.
+// pkg/controller/clusterroleaggregation/clusterroleaggregation_controller.go, syncClusterRole;
+// pkg/controller/serviceaccount/tokens_controller.go, syncSecret.
+import { isToken, tokenAccount } from '../content/generated.ts';
 import { at, equalJson, isList, type Json, type JsonObject, textAt } from '../model/json.ts';
 import { kindOfReference } from '../model/reference.ts';
 
@@ -19,6 +21,7 @@ const consequences: readonly (readonly [string, Consequence])[] = [
   ['apps/StatefulSet', claimsOfScale],
   ['/PersistentVolume', reclaimedVolume],
   ['batch/Job', finishedJob],
+  ['/Secret', strayToken],
   ['rbac.authorization.k8s.io/ClusterRole', aggregatedRules],
 ];
 
@@ -90,4 +93,10 @@ function aggregatedRules(before: JsonObject, after: Json, once: Json | undefined
   // What Kubernetes has written there, it writes again.
   const isItsOwn = isAggregated(once) && equalJson(rules, at(once, 'rules') ?? []);
   return isItsOwn ? undefined : 'Kubernetes would overwrite its rules, since it has an aggregationRule then';
+}
+
+// Allowed once, it may be of its former ServiceAccount again.
+function strayToken(before: JsonObject, after: Json, once: Json | undefined): string | undefined {
+  if (once !== undefined || !isToken(before) || equalJson(tokenAccount(before), tokenAccount(after))) return undefined;
+  return 'Kubernetes would delete the Secret, or its token, since it would be of another ServiceAccount';
 }

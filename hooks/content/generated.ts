@@ -43,7 +43,7 @@ export function isToken(object: JsonObject): boolean {
 }
 
 /** The ServiceAccount that a token belongs to. */
-export function tokenAccount(token: JsonObject): { readonly name: string; readonly uid: string } {
+export function tokenAccount(token: Json): { readonly name: string; readonly uid: string } {
   const said = (key: string): string => textAt(token, 'metadata', 'annotations', accountOf(key)) ?? '';
   return { name: said('name'), uid: said('uid') };
 }

@@ -34,6 +34,30 @@ export const others: readonly Sabotage[] = [
     caughtBy: consequences,
   },
   {
+    name: 'rules-are-aggregated',
+    fault: 'an aggregationRule overwrites the rules that somebody wrote',
+    edits: [
+      {
+        file: 'hooks/checks/consequences.ts',
+        find: "  ['rbac.authorization.k8s.io/ClusterRole', aggregatedRules],\n",
+        replace: '',
+      },
+    ],
+    caughtBy: consequences,
+  },
+  {
+    name: 'released-volumes-go',
+    fault: 'a volume without a claim gets the policy by which Kubernetes deletes it',
+    edits: [{ file: 'hooks/checks/consequences.ts', find: "  ['/PersistentVolume', reclaimedVolume],\n", replace: '' }],
+    caughtBy: consequences,
+  },
+  {
+    name: 'tokens-go',
+    fault: 'a token Secret is given to another ServiceAccount, and deleted',
+    edits: [{ file: 'hooks/checks/consequences.ts', find: "  ['/Secret', strayToken],\n", replace: '' }],
+    caughtBy: consequences,
+  },
+  {
     name: 'schemas-drop-values',
     fault: 'a change of a CRD drops values of its objects',
     edits: [{ file: 'hooks/checks/one-way.ts', find: 'if (pruned.length === 0)', replace: 'if (pruned.length >= 0)' }],

@@ -186,3 +186,23 @@ t.test('a Job that has finished gets no time to live', async (t) => {
   await refused(t, stage, ttl, /it has finished, and Kubernetes would delete it 0 s after that.*allow-irreversible/);
   t.ok(await isThere(stage, `${jobs}/done`));
 });
+
+t.test('a token Secret stays that of its ServiceAccount', async (t) => {
+  const stage = await startStage(t, { withoutLoop: true });
+  const { client, path } = stage;
+  const ofAccount = (name: string): JsonObject => ({ metadata: { annotations: { 'kubernetes.io/service-account.name': name } } });
+  for (const name of ['robot', 'other']) must(await client.create(path('serviceaccounts'), { metadata: { name } }));
+  const type = 'kubernetes.io/service-account-token';
+  must(
+    await client.create(path('secrets'), { type, metadata: { name: 'token', ...(ofAccount('robot').metadata as JsonObject) } }),
+  );
+  const token = async (): Promise<string | undefined> => textAt((await client.get(path('secrets/token'))).body, 'data', 'token');
+  await waitFor(async () => (await token()) !== undefined, 'the token');
+  const before = await token();
+  const secret = { apiVersion: 'v1', kind: 'Secret' };
+  await refused(t, stage, change('Patch', 'token', ofAccount('other'), secret), /would be of another ServiceAccount; annotate/);
+  await commit(stage, 'label', [change('Patch', 'token', { metadata: { labels: { seen: 'yes' } } }, secret)]);
+  t.equal(await token(), before);
+  await commit(stage, 'allowed', [change('Patch', 'token', ofAccount('other'), secret)], allowIrreversible);
+  await waitFor(async () => (await token()) !== before, 'Kubernetes to delete the token');
+});
