@@ -84,7 +84,9 @@ interface PackageParts {
 function servePackages(scope: FastifyInstance, { connect, metrics, work }: PackageParts): void {
   metrics.startPackages();
   const record = (report: PackageReport): void => {
-    scope.log.info(report, 'package transaction');
+    const { thrown, ...told } = report;
+    scope.log.info(told, 'package transaction');
+    if (thrown !== undefined) scope.log.error({ ...told, ...errorFields(thrown) }, 'package transaction: internal error');
     metrics.recordPackages(report);
   };
   addPackageRoutes(scope, { ...connect(record), work });

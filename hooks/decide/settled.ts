@@ -58,12 +58,12 @@ function whyBroken({ snapshot, brokenDrift }: RelockView): string | undefined {
   return brokenDrift.map(forgedDrift).at(0);
 }
 
-/** ms for which a deletion is held up by objects that cannot be read or written: it must not depend on what others keep running. */
-const releaseFieldsPatience = 60_000;
+/** ms for which a deletion is held up by objects that cannot be read or written: it must not depend on what others keep doing. */
+const deletionPatience = 60_000;
 
-/** Whether a deletion has waited long enough: from then on each object has one try. */
-export function isReleaseFieldsOverdue({ transaction: { deletedAt }, now }: Pick<Observation, 'transaction' | 'now'>): boolean {
-  return deletedAt !== undefined && now > deletedAt + releaseFieldsPatience;
+/** Whether a deletion has waited long enough: from then on each object of others, and each snapshot, has one try. */
+export function isDeletionOverdue({ transaction: { deletedAt }, now }: Pick<Observation, 'transaction' | 'now'>): boolean {
+  return deletedAt !== undefined && now > deletedAt + deletionPatience;
 }
 
 /** Our entry in the managedFields of a patched object goes with the Transaction. Where it cannot, nothing waits for it for long. */
@@ -72,15 +72,16 @@ export function decideReleaseFields(observation: Observation, view: ItemView): S
   const { index } = view;
   const entry = view.snapshot.kind === 'stored' ? view.snapshot.entries[index] : undefined;
   const trouble = view.live.kind === 'trouble' && view.live.failure.kind === 'transient' ? view.live.failure : undefined;
-  if (trouble !== undefined && !isReleaseFieldsOverdue(observation))
+  if (trouble !== undefined && !isDeletionOverdue(observation))
     return waitOut(status, 'reading an object that was patched', trouble, true);
   if (entry === undefined || view.live.kind !== 'present')
     return setStatus(fieldsReleased(status, index), 'the object no longer exists: there are no fields to release', 'now');
   return { kind: 'releaseFields', index, entry, live: view.live.object, because: 'the Transaction is being deleted' };
 }
 
-export function decideCleanUp({ status }: Observation, view: CleanUpView): Step {
-  if (view.trouble !== undefined)
-    return waitOut(status, 'reading the Leases and snapshots of the Transaction', view.trouble, true);
+export function decideCleanUp(observation: Observation, view: CleanUpView): Step {
+  const { status } = observation;
+  const trouble = view.trouble ?? (isDeletionOverdue(observation) ? undefined : view.unread);
+  if (trouble !== undefined) return waitOut(status, 'reading the Leases and snapshots of the Transaction', trouble, true);
   return { kind: 'cleanUp', leases: view.leases, configMaps: view.configMaps, because: 'the Transaction is being deleted' };
 }

@@ -142,6 +142,8 @@ export interface ReleaseView {
 
 export interface CleanUpView extends ReleaseView {
   readonly configMaps: readonly JsonObject[];
+  /** Why the ConfigMaps are not known; `trouble` is about the Leases. */
+  readonly unread?: Failure;
   /** There may be more ConfigMaps than these. */
   readonly hasMore: boolean;
 }

@@ -103,6 +103,6 @@ async function observeCleanUp({ source, transaction, status, ownLeases }: Observ
   const base = { leases: [], configMaps: [], hasMore: false } as const;
   if (own.kind === 'trouble') return { ...base, trouble: own.failure };
   return stored.kind === 'trouble'
-    ? { ...base, trouble: stored.failure }
+    ? { ...base, leases: own.objects, unread: stored.failure }
     : { leases: own.objects, configMaps: stored.objects, hasMore: stored.hasMore };
 }

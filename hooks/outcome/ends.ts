@@ -1,13 +1,15 @@
 // What letting go of a Transaction comes to.
-import { isReleaseFieldsOverdue } from '../decide/settled.ts';
+import { isDeletionOverdue } from '../decide/settled.ts';
 import type { Step } from '../decide/step.ts';
 import { fieldsReleased } from '../decide/transitions.ts';
 import type { Wait } from '../model/wait.ts';
+import type { Outcome } from '../plan/mutation.ts';
+import { configMaps } from '../writes/resources.ts';
 import { again, answer, type Done, failuresOf, type Result, waitForRecovery } from './answer.ts';
 
 export function afterReleaseFields(step: Extract<Step, { kind: 'releaseFields' }>, done: Done): Result {
   const [failure] = failuresOf(done.outcome);
-  if (failure?.kind === 'transient' && !isReleaseFieldsOverdue(done.observation))
+  if (failure?.kind === 'transient' && !isDeletionOverdue(done.observation))
     return waitForRecovery(done, 'removing the field manager');
   return failure?.kind === 'stale' ? again(done) : answer(fieldsReleased(done.observation.status, step.index));
 }
@@ -23,13 +25,20 @@ export function afterExpiry(done: Done): Result {
 const expiryRetry: Wait = { seconds: 60 };
 
 export function afterCleanUp(done: Done): Result {
-  const failures = failuresOf(done.outcome);
+  const failures = failuresOf(whatHolds(done));
   if (failures.some(({ kind }) => kind === 'transient'))
     return waitForRecovery(done, 'deleting the Leases and snapshots of the Transaction');
   // What is refused now is refused again: garbage collection removes it, and whatever comes after it.
-  const isGoingOn = hasMore(done) && failures.every(({ kind }) => kind === 'absent');
+  const isGoingOn = hasMore(done) && failuresOf(done.outcome).every(({ kind }) => kind === 'absent');
   const isMoved = failures.some(({ kind }) => kind === 'stale');
   return isGoingOn || isMoved ? again(done) : answer(done.observation.status, 'none', true);
+}
+
+// Others may write in the namespace of a Transaction, and move its snapshot whenever it is to go: then it is left to be swept. Leases are
+// in that of the engine.
+function whatHolds({ outcome, observation }: Done): Outcome {
+  if (!isDeletionOverdue(observation)) return outcome;
+  return outcome.filter(({ write }) => write.location.resource.plural !== configMaps.plural);
 }
 
 function hasMore({ observation: { due } }: Done): boolean {

@@ -37,6 +37,8 @@ export interface PackageReport {
   readonly writes: number;
   /** The failure of a write or a read, if there was one; contains no secret. */
   readonly trouble?: string;
+  /** What a bug threw; the call was answered all the same. */
+  readonly thrown?: unknown;
 }
 
 interface Opening {
@@ -68,5 +70,5 @@ export interface PackageParts {
   readonly record: (report: PackageReport) => void;
 }
 
-/** Serves one call. Rejects only on a bug. */
+/** Serves one call. What throws once the package transaction is read is answered like a read that failed, and reported. */
 export type PackageHook = (call: PackageCall) => Promise<PackageReply>;

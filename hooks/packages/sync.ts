@@ -2,7 +2,7 @@
 // the next one. Everything is read live, so any process may die anywhere, and any number of them may serve calls.
 
 import { textAt } from '../model/json.ts';
-import type { PackageCall, PackageHook, PackageParts, PackageReply } from './call.ts';
+import type { PackageCall, PackageHook, PackageParts, PackageReply, PackageReport } from './call.ts';
 import { clean, release, rest } from './decide/ending.ts';
 import { install } from './decide/installing.ts';
 import type { Move } from './decide/move.ts';
@@ -20,7 +20,7 @@ import { readNextChanges } from './observe/establishing.ts';
 import { leftByFormer, leftByTries, leftoversOf } from './observe/leftovers.ts';
 import { readPreparation } from './observe/preparation.ts';
 import { createMemory, type Memory, type Progress } from './observe/progress.ts';
-import { find, type Looker, Unread } from './observe/reading.ts';
+import { failureOf, find, type Looker, Unread } from './observe/reading.ts';
 import { pullSecretsOf } from './observe/secrets.ts';
 import { lookAtHolder, readTheLock, stagesOfTry } from './observe/standing.ts';
 import { createTurns, type Turns } from './observe/turns.ts';
@@ -71,18 +71,15 @@ async function act(parts: Serving, ptx: PackageTransaction, { now, isLate }: Tim
     report(parts, ptx, reply, { because: move.because, writes, ...(failure === undefined ? {} : { trouble: failure.message }) });
     return reply;
   } catch (error) {
-    if (!(error instanceof Unread)) throw error;
-    const reply = troubled(ptx, error.failure, now);
-    report(parts, ptx, reply, { because: 'a read failed', writes: 0, trouble: error.message });
+    const failure = failureOf(error);
+    const reply = troubled(ptx, failure, now);
+    const thrown = error instanceof Unread ? {} : { thrown: error };
+    report(parts, ptx, reply, { because: 'a read failed', writes: 0, trouble: failure.message, ...thrown });
     return reply;
   }
 }
 
-interface Did {
-  readonly because: string;
-  readonly writes: number;
-  readonly trouble?: string;
-}
+type Did = Pick<PackageReport, 'because' | 'writes' | 'trouble' | 'thrown'>;
 
 function report({ record }: PackageParts, ptx: PackageTransaction, reply: PackageReply, did: Did): void {
   record({ name: ptx.name, uid: ptx.uid, ...changedBy(ptx.status, reply.status), ...did });
@@ -106,7 +103,7 @@ function moveOf(parts: Serving, ptx: PackageTransaction, now: number): Promise<M
   const { namespace, cluster, gzip } = parts;
   const scene = { parts, looker: { reader: cluster, namespace, gzip }, ptx, now, late: parts.lateness, namespace };
   return acts[dueOf(ptx, now)](scene).catch((error: unknown) => {
-    const move = error instanceof Unread ? withoutCluster(scene, error.failure) : undefined;
+    const move = withoutCluster(scene, failureOf(error));
     if (move === undefined) throw error;
     return move;
   });
@@ -152,13 +149,17 @@ const acts: Readonly<Record<Due, (scene: Scene) => Promise<Move>>> = {
       readTheLock(looker),
       planned === undefined ? undefined : find(looker, { resource: stages, namespace, name: planned.name }),
     ]);
-    const isNext = planned !== undefined && stage === undefined && typeof wanted !== 'string';
+    // What ends it needs no look, which may fail for ever.
+    const goesOn = !ptx.isDeleting && faultOf(ptx) === undefined && isAsResolved(ptx, lock);
+    const isNext = goesOn && planned !== undefined && stage === undefined && typeof wanted !== 'string';
     const next = isNext ? await readNextChanges({ looker, ptx, wanted, lock }, planned) : undefined;
     return install({ ...scene, lock, stage, next });
   },
   async verify(scene) {
-    const progress = progressOf(scene, deadlineOf(scene.parts));
-    const [lock, faults] = await Promise.all([readTheLock(scene.looker), readVerification(scene.looker, scene.ptx, progress)]);
+    const { looker, ptx, parts } = scene;
+    const lock = await readTheLock(looker);
+    const isToLook = !ptx.isDeleting && isAsResolved(ptx, lock) && ptx.status.outcome === undefined;
+    const faults = isToLook ? await readVerification(looker, ptx, progressOf(scene, deadlineOf(parts))) : 'unfinished';
     return verify({ ...scene, lock, faults });
   },
   rollBack: async (scene) => rollBack({ ...scene, found: await stagesOfTry(scene.looker, scene.ptx) }),

@@ -55,7 +55,9 @@ async function resolveTree({ asked, pullSecrets, live }: Inputs, cacheDirectory:
     const registry = client.open({ pullSecrets, deadline, root: asked.reference.source });
     const tree: Tree = await readTree(asked, registry);
     if (tree.kind !== 'resolved') return tree;
-    const faults = await compareWithLive(tree.packages, registry, live);
+    const faults = await compareWithLive(tree.packages, { registry, live });
+    // Without a progress there is no time to be over.
+    if (faults === 'unfinished') throw new Error('the comparison with the cluster ended early');
     if ('kind' in faults) return faults;
     return faults.length > 0 ? { kind: 'refused', faults } : tree;
   } finally {

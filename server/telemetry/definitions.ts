@@ -88,7 +88,7 @@ function requestMetrics(registers: Registry[]) {
     }),
     internalErrors: new Counter({
       name: 'janus_internal_errors_total',
-      help: 'Steps that failed by an internal error; the log has the stack.',
+      help: 'Steps, and calls about package transactions, that failed by an internal error; the log has the stack.',
       registers,
     }),
     hookRequests: new Counter({

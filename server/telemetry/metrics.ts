@@ -56,7 +56,10 @@ export function createMetrics(parts: MetricsParts = {}): Metrics {
       if (report.thrown !== undefined) definitions.internalErrors.inc();
       for (const { operation, result } of report.locks) definitions.lockOperations.inc({ operation, result });
     },
-    recordPackages: (report) => countPackageReport(definitions, report),
+    recordPackages(report) {
+      countPackageReport(definitions, report);
+      if (report.thrown !== undefined) definitions.internalErrors.inc();
+    },
     startPackages: () => startPackagesAtZero(definitions),
     replyLost: unconfirmed.forget,
     hookRequest({ path, code, seconds }) {

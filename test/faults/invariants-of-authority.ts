@@ -59,12 +59,24 @@ function unfounded(evidence: Evidence): readonly string[] {
   return Object.entries(byTarget).flatMap(([key, events = []]) => unfoundedIn(events, new Set(foundations(evidence, key))));
 }
 
-/** `given` grows with each answer: the engine's own writes were checked when they were sent. */
+/**
+ * `given` grows with each answer: the engine's own writes were checked when they were sent. An update sends the whole object: what it holds
+ * by then, whoever put it there, it keeps and does not write.
+ */
 function unfoundedIn(events: readonly AuditEvent[], given: Set<string>): readonly string[] {
-  const believed = events.filter(({ actor }) => actor !== 'adversary');
-  return believed.flatMap((event) => {
-    const strange = isEngine(event) ? leavesOf(event.request).filter((leaf) => !given.has(leaf)) : [];
-    for (const leaf of hasSucceeded(event) ? leavesOf(event.response) : []) given.add(leaf);
+  let held: readonly string[] = [];
+  const strangeIn = (event: AuditEvent): readonly string[] => {
+    const kept = event.verb === 'update' ? held : [];
+    return isEngine(event) ? leavesOf(event.request).filter((leaf) => !given.has(leaf) && !kept.includes(leaf)) : [];
+  };
+  const learn = (event: AuditEvent): void => {
+    if (!hasSucceeded(event)) return;
+    held = leavesOf(event.response);
+    if (event.actor !== 'adversary') for (const leaf of held) given.add(leaf);
+  };
+  return events.flatMap((event) => {
+    const strange = strangeIn(event);
+    learn(event);
     return strange.map((leaf) => `${event.verb} of ${event.key} writes ${leaf}: nobody put it there`);
   });
 }

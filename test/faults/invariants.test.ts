@@ -6,7 +6,7 @@ import type { AuditEvent } from './audit.ts';
 import { eventOf } from './audit.ts';
 import { configMapKey, type Evidence } from './evidence.ts';
 import { gatedCommit } from './gates.ts';
-import { invariants, violations } from './invariants.ts';
+import { invariants, patchesAreTrue, violations } from './invariants.ts';
 import { authority, plantedBy } from './invariants-of-authority.ts';
 import { forged, forgedStatus } from './invariants-of-secrecy.ts';
 import { canaryOf, namesOf } from './names.ts';
@@ -171,6 +171,23 @@ t.test('what keeps them all violates none', async (t) => {
   const red = { ...update, request: { ...versioned, data: { color: 'red' } } };
   const foreign = { ...update, actor: 'stranger', response: configMap(names.b, { color: 'red' }) } as const;
   t.same(authority({ ...calm, events: [...calm.events, foreign, red] }), [], 'what a person wrote may be kept');
+  const hostile = { ...foreign, actor: 'adversary' } as const;
+  t.same(authority({ ...calm, events: [...calm.events, hostile, red] }), [], 'what the object holds is kept, whoever wrote it');
+});
+
+t.test('a Transaction that another one has overwritten, and could not undo', async (t) => {
+  const rival = names.rival;
+  const after = new Map(
+    [names.b, names.c].map((name) => [at(name), configMap(name, { last: name === names.c ? 'rival' : 'run' })]),
+  );
+  const ends = (left: boolean): Evidence['ends'] =>
+    new Map([
+      [names.run, { phase: 'Committed' }],
+      [rival, { phase: 'Failed', items: [{ left }, { left: false }] }],
+    ]);
+  const both = { ...calm, story: contention, after };
+  t.same(patchesAreTrue({ ...both, ends: ends(true) }), []);
+  t.match(patchesAreTrue({ ...both, ends: ends(false) }), [/-c does not agree with run1,/, /-c does not agree with run1-rival,/]);
 });
 
 const portCall = {
@@ -305,6 +322,7 @@ const broken: readonly (readonly [keyof typeof invariants, string, Evidence])[] 
       ...calm,
       events: [
         { ...update, actor: 'adversary', response: configMap(names.b, { color: 'red' }) },
+        { ...update, actor: 'stranger', response: configMap(names.b, green) },
         { ...update, request: { ...versioned, data: { color: 'red' } } },
       ],
     },

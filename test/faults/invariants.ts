@@ -86,8 +86,26 @@ export function patchesAreTrue(evidence: Evidence): readonly string[] {
     patchesOf(evidence, transaction)
       .filter((_, index) => itemsOf(status)[index]?.left !== true)
       .filter((patched) => isThere(evidence, patched) !== (textAt(status, 'phase') === 'Committed'))
+      .filter((patched) => !isOverwritten(evidence, transaction, patched))
       .map(({ key }) => `${key} does not agree with ${transaction}, which is ${textAt(status, 'phase')}`),
   );
+}
+
+/** By another Transaction that sets the same fields to other values, and has not taken that back. */
+function isOverwritten(evidence: Evidence, transaction: string, { key, content }: Patched): boolean {
+  return [...evidence.ends].some(([other, status]) => {
+    const stays = (index: number): boolean => textAt(status, 'phase') === 'Committed' || itemsOf(status)[index]?.left === true;
+    const isIts = (one: Patched): boolean => one.key === key && isThere(evidence, one) && differs(one.content, content);
+    return other !== transaction && patchesOf(evidence, other).some((one, index) => stays(index) && isIts(one));
+  });
+}
+
+function differs(left: JsonObject, right: JsonObject): boolean {
+  return Object.keys(left).some((key) => {
+    const [one, other] = [left[key], right[key]];
+    if (one === undefined || other === undefined) return false;
+    return isObject(one) && isObject(other) ? differs(one, other) : one !== other;
+  });
 }
 
 function isThere({ after }: Evidence, { key, content }: Patched): boolean {

@@ -343,10 +343,10 @@ t.test('T31: an object of any kind that another package controls is not taken ov
   };
   const owner = { apiVersion: 'pkg.crossplane.io/v1', kind: 'ConfigurationRevision', controller: true };
   const compared = (name: string) =>
-    compareWithLive([held as unknown as Held], registry as unknown as Registry, async () => ({
-      ...composition,
-      metadata: { name: 'x', ownerReferences: [{ ...owner, name }] },
-    }));
+    compareWithLive([held as unknown as Held], {
+      registry: registry as unknown as Registry,
+      live: async () => ({ ...composition, metadata: { name: 'x', ownerReferences: [{ ...owner, name }] } }),
+    });
   t.match(await compared('a-1'), [{ reason: 'CRDConflict', message: /^Composition x is controlled by / }]);
   t.same(await compared('b-1'), [], 'its own');
   const read = (kind: string, apiVersion: string): string => liveVersionOf({ kind, apiVersion, name: 'x' });

@@ -80,7 +80,7 @@ export function fenced(lock: JsonObject, moment: string): JsonObject {
   return withAnnotation(lock, 'gaveUp', moment);
 }
 
-/** The next number is beyond the holder's. */
+/** The next number is beyond the holder's. One that cannot be read stays for a person to repair (`numberFault`). */
 export function released(lock: JsonObject): JsonObject {
   // Also where somebody took only the holder's name away: it keeps its number.
   const next = Math.max(nextNumberOf(lock), count(annotationOf(lock, 'number'), 0) + 1);
@@ -88,7 +88,7 @@ export function released(lock: JsonObject): JsonObject {
     (object, key) => withAnnotation(object, key, undefined),
     lock,
   );
-  return withAnnotation(free, 'next', String(next));
+  return numberFault(lock) === undefined ? withAnnotation(free, 'next', String(next)) : free;
 }
 
 export function withPackages(lock: JsonObject, packages: readonly JsonObject[]): JsonObject {

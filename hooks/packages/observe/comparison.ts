@@ -5,6 +5,8 @@ import { installable, type Member } from '../checks/contents.ts';
 import type { PackageFault } from '../model/fault.ts';
 import type { Registry, RegistryFailed } from '../registry.ts';
 import { formerRevisions } from './former.ts';
+import type { Progress } from './progress.ts';
+import { eachOf } from './reading.ts';
 import type { Held } from './tree.ts';
 
 /** The live object of the kind and name of a member; undefined if there is none. */
@@ -23,45 +25,72 @@ export function leavingIn(packages: readonly Held[]): readonly string[] {
   return packages.flatMap(({ leaves, revision }) => (leaves === undefined || leaves === revision ? [] : [leaves]));
 }
 
+interface Comparing {
+  readonly registry: Registry;
+  readonly live: Live;
+  /** Revisions of the whole tree that are replaced; if absent, those of these packages. */
+  readonly leaving?: readonly string[];
+  readonly progress?: Progress;
+}
+
+const endless: Progress = { has: () => false, add: () => undefined, isOver: () => false };
+
+/** Live objects that are in memory at once. For each such part the package is read once more. */
+const part = 128;
+
 /**
- * Compares the objects of each package with the live ones, package by package, so that memory holds only those of one package.
- * `leaving`: of the whole tree.
+ * Compares the objects of each package with the live ones, part by part: `unfinished` if nothing is wrong, but the time is over before the
+ * last part.
  */
 export async function compareWithLive(
   packages: readonly Held[],
-  registry: Registry,
-  live: Live,
-  leaving = leavingIn(packages),
-): Promise<readonly PackageFault[] | RegistryFailed> {
+  comparing: Comparing,
+): Promise<readonly PackageFault[] | 'unfinished' | RegistryFailed> {
+  const { progress = endless, leaving = leavingIn(packages) } = comparing;
   const faults: PackageFault[] = [];
-  for (const held of packages) {
-    const found = await comparePackage(held, leaving, registry, live);
+  for (const one of partsOf(packages).filter(({ name }) => !progress.has(name))) {
+    const found = await comparePart(one, { ...comparing, leaving });
     if ('kind' in found) return found;
     faults.push(...found);
+    if (found.length === 0) progress.add(one.name);
+    if (progress.isOver()) return orUnfinished(faults);
   }
   return faults;
 }
 
-async function comparePackage(
-  held: Held,
-  ofTree: readonly string[],
-  registry: Registry,
-  live: Live,
+function orUnfinished(faults: readonly PackageFault[]): readonly PackageFault[] | 'unfinished' {
+  return faults.length > 0 ? faults : 'unfinished';
+}
+
+interface Part {
+  readonly held: Held;
+  readonly members: readonly Member[];
+  readonly name: string;
+}
+
+function partsOf(packages: readonly Held[]): readonly Part[] {
+  return packages.flatMap((held) => {
+    const members = held.contents?.members ?? [];
+    const starts = Array.from({ length: Math.ceil(members.length / part) }, (_, index) => index * part);
+    return starts.map((start) => ({ held, members: members.slice(start, start + part), name: `${held.revision} ${start}` }));
+  });
+}
+
+async function comparePart(
+  { held, members }: Part,
+  { registry, live, leaving: ofTree }: Comparing & { readonly leaving: readonly string[] },
 ): Promise<readonly PackageFault[] | RegistryFailed> {
   const { source, digest, contents, revision, leaves } = held;
-  const present = new Map<string, JsonObject>();
-  for (const member of contents?.members ?? []) {
-    const found = await live(member);
-    if (found !== undefined) present.set(`${member.kind} ${member.name}`, found);
-  }
+  const all = await eachOf(members, async (member) => [`${member.kind} ${member.name}`, await live(member)] as const);
+  const present = new Map(all.flatMap(([name, found]) => (found === undefined ? [] : [[name, found] as const])));
   if (present.size === 0 || digest === undefined) return [];
-  const faults: PackageFault[] = [];
   const leaving = [
     revision,
     ...ofTree,
     ...(leaves === undefined ? [] : [leaves]),
     ...(await formerRevisions({ ...held, kind: contents?.meta.kind }, [...present.values()], live)),
   ];
+  const faults: PackageFault[] = [];
   const answer = await registry.read(source, digest, (object) => {
     const found = present.get(`${textAt(object, 'kind')} ${textAt(object, 'metadata', 'name')}`);
     if (found !== undefined) faults.push(...replacementFaults({ live: found, next: installable(object), leaving }));

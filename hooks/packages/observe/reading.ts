@@ -14,6 +14,13 @@ export class Unread extends Error {
   }
 }
 
+/** Whatever was met: what throws ends nothing by itself, and deadlines and deletions hold. */
+export function failureOf(error: unknown): Failure {
+  if (error instanceof Unread) return error.failure;
+  const message = 'internal error of the hook; its log has the stack';
+  return { kind: 'transient', code: 0, reason: 'InternalError', message, fields: [], definitive: true };
+}
+
 /** Reads as the ServiceAccount of packages. */
 export interface Looker {
   readonly reader: Reader;

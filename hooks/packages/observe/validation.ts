@@ -74,15 +74,10 @@ async function namesTaken(
 /** Undefined if no object of the packages breaks what is there. */
 async function compared(scene: ValidationScene, packages: readonly Held[]): Promise<Validation | undefined> {
   const { looker, registry, progress } = scene;
-  const leaving = leavingIn(packages);
-  for (const held of packages.filter(({ revision }) => !progress.has(revision))) {
-    const faults = await compareWithLive([held], registry, liveOf(looker), leaving);
-    if ('kind' in faults) return unread(scene, faults);
-    if (faults.length > 0) return { kind: 'refused', faults };
-    progress.add(held.revision);
-    if (progress.isOver()) return { kind: 'unfinished' };
-  }
-  return undefined;
+  const faults = await compareWithLive(packages, { registry, live: liveOf(looker), leaving: leavingIn(packages), progress });
+  if (faults === 'unfinished') return { kind: 'unfinished' };
+  if ('kind' in faults) return unread(scene, faults);
+  return faults.length > 0 ? { kind: 'refused', faults } : undefined;
 }
 
 function refused(fault: PackageFault): Validation {

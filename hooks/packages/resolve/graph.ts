@@ -41,6 +41,7 @@ export interface Graph {
   readonly dependencies: ReadonlyMap<string, readonly Dependency[]>;
 }
 
+/** Costs as much as there are demands: a choice may be one of many that are tried. */
 export function drawGraph(scene: Scene, choice: Choice, knowledge: Knowledge): Graph {
   const dependencies = new Map<string, readonly Dependency[]>();
   const reached = new Set<string>();
@@ -53,6 +54,7 @@ export function drawGraph(scene: Scene, choice: Choice, knowledge: Knowledge): G
     open.push(...asked.map((one) => one.package));
   }
   for (const [source, entry] of scene.installed) if (!dependencies.has(source)) dependencies.set(source, entry.dependencies);
+  knowledge.spend([...dependencies.values()].reduce((sum, all) => sum + all.length, 0));
   return { reached, dependencies, demands: demandsOf(dependencies) };
 }
 

@@ -43,11 +43,13 @@ export interface Knowledge {
   fetched(release: Release): Fetched | undefined;
   isBroken(release: Release): boolean;
   constraint(text: string): Constraint;
+  /** Counts work against `mostChecks`; throws TooMuch beyond. */
+  spend(checks: number): void;
   /** The missing values that were looked up. */
   needs(): Needs | undefined;
   /** How many packages were looked up, known or not. */
   looked(): number;
-  /** How many terms were compared so far. */
+  /** How many terms were compared, and requirements drawn, so far. */
   checks(): number;
   /** The first of these versions that all constraints admit; what was found before is not looked for again. */
   firstAdmitted(key: string, find: () => string | undefined): string | undefined;
@@ -56,7 +58,10 @@ export interface Knowledge {
 /** What a hostile package requires could take minutes of the processor, in which the hook serves nobody. */
 export class TooMuch extends Error {}
 
-/** Terms of constraints that are compared for one tree, in all rounds of its resolution; one of 200 packages takes some ten thousand. */
+/**
+ * Terms of constraints that are compared for one tree, and requirements that are drawn for its choices, in all rounds of its resolution;
+ * one of 200 packages takes some ten thousand.
+ */
 export const mostChecks = 5_000_000;
 
 /** Lists stay as they were read, so they are put in order once for all rounds. */
@@ -79,6 +84,10 @@ export function consult(known: Known, spent: number): Knowledge {
   const looked = new Set<string>();
   const admitted = new Map<string, string | undefined>();
   let checks = spent;
+  const spend = (more: number): void => {
+    checks += more;
+    if (checks > mostChecks) throw new TooMuch(`more than ${mostChecks} terms of constraints would have to be compared`);
+  };
   const missing = { tags: new Set<string>(), packages: new Map<string, Release>() };
   return {
     versions(source) {
@@ -96,10 +105,10 @@ export function consult(known: Known, spent: number): Knowledge {
     constraint(text) {
       const constraint = read.get(text) ?? readConstraint(text) ?? { kind: 'range', text, anyOf: [] };
       read.set(text, constraint);
-      checks += weightOf(constraint);
-      if (checks > mostChecks) throw new TooMuch(`more than ${mostChecks} terms of constraints would have to be compared`);
+      spend(weightOf(constraint));
       return constraint;
     },
+    spend,
     needs() {
       if (missing.tags.size === 0 && missing.packages.size === 0) return undefined;
       const keys = [...missing.packages.keys()].sort();

@@ -335,7 +335,15 @@ const cleanUp: CleanUpView = { leases: [], configMaps: [], hasMore: false };
 check({ kind: 'cleanUp' }, committed, cleanUp, [
   ['what is left is let go', {}, 'cleanUp'],
   ['what is left could not be read', { trouble: transient }, 'Committed: applied applied, backing off'],
+  ['the ConfigMaps could not be read', { unread: transient }, 'Committed: applied applied, backing off'],
 ]);
+
+t.test('ConfigMaps that cannot be read hold a deletion up for a minute, Leases for as long as it takes', async (t) => {
+  const deleted = { transaction: { ...transaction, deletedAt: now - 60_001 } };
+  t.equal(told(decide(observation({ kind: 'cleanUp' }, committed, { ...cleanUp, unread: transient }, deleted))), 'cleanUp');
+  const held = decide(observation({ kind: 'cleanUp' }, committed, { ...cleanUp, trouble: transient }, deleted));
+  t.equal(told(held), 'Committed: applied applied, backing off');
+});
 
 t.test('who gives up waiting for a lock has those locks to give back that were taken meanwhile', async (t) => {
   const view = { ...begin, targets: [target], locks: { ...locks(other), locks: [lockOf(target)] } };

@@ -151,6 +151,28 @@ check(statusOf('Committed', 'applied applied'), [
   ['something was written meanwhile', settle, failed('stale'), 'again'],
 ]);
 
+t.test('cleanUp: others hold a snapshot up for a minute at most, and no lock', async (t) => {
+  const at = (age: number, plural: string, kind: FailureKind): Done => {
+    const done = doneWith(statusOf('Committed', 'applied applied'), failed(kind));
+    const observation = { ...done.observation, transaction: { ...transaction, deletedAt: start - age } };
+    const moved = { ...write, location: { ...location, resource: { ...resource, plural } } };
+    return { ...done, observation, outcome: [{ write: moved, answer: failed(kind) }] };
+  };
+  const [soon, late] = [60_000, 60_001];
+  const end = 'Committed: applied applied, done';
+  for (const [kind, before] of [
+    ['stale', 'again'],
+    ['transient', 'Committed: applied applied, backing off'],
+  ] as const) {
+    t.equal(told(settle, at(soon, 'configmaps', kind)), before);
+    t.equal(told(settle, at(late, 'configmaps', kind)), end);
+    t.equal(told(settle, at(late, 'leases', kind)), before);
+  }
+  const many = at(late, 'configmaps', 'stale');
+  const due = { kind: 'cleanUp', leases: [], configMaps: [], hasMore: true } as ObservedTo<'cleanUp'>;
+  t.equal(told(settle, { ...many, observation: { ...many.observation, due } }), end);
+});
+
 const lease = { resource: { ...resource, kind: 'Lease' }, namespace: 'janus-system', name: 'lock' };
 const wanted: Write = { verb: 'create', identity: { kind: 'engine' }, location: lease, object: {}, fieldManager: 'janus' };
 const meanwhile: Status = {

@@ -18,6 +18,26 @@ export const authority: readonly Sabotage[] = [
     caughtBy,
   },
   {
+    name: 'adversary-holds-deletions',
+    fault: 'a deletion waits for as long as somebody changes the snapshot',
+    edits: [
+      { file: 'hooks/outcome/ends.ts', find: 'if (!isDeletionOverdue(observation)) return outcome;', replace: 'return outcome;' },
+    ],
+    caughtBy: ['test/hooks/outcome/result.test.ts'],
+  },
+  {
+    name: 'adversary-hides-snapshots',
+    fault: 'a deletion waits for as long as the ConfigMaps cannot be read',
+    edits: [
+      {
+        file: 'hooks/decide/settled.ts',
+        find: '(isDeletionOverdue(observation) ? undefined : view.unread)',
+        replace: 'view.unread',
+      },
+    ],
+    caughtBy: ['test/hooks/decide/decide.test.ts'],
+  },
+  {
     name: 'adversary-swept',
     fault: 'the finalizer is removed from every object that somebody marked as ours',
     edits: [
