@@ -1,8 +1,8 @@
 // What serves one call: the parts of the engine, and what this process and this call know.
 import type { EngineParts, Timing } from './call.ts';
 import type { Memory } from './memory.ts';
+import type { Pace } from './model/status.ts';
 import type { Looks } from './observe/looks.ts';
-import type { Pace } from './observe/observation.ts';
 import type { Sources } from './observe/sources.ts';
 import type { Session } from './perform/deadline.ts';
 

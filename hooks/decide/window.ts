@@ -12,8 +12,8 @@
 import type { Due } from '../due.ts';
 import { firstBarred, type Gating } from '../model/gated.ts';
 import type { Item } from '../model/item.ts';
-import type { Status } from '../model/status.ts';
-import type { Observation, Pace } from '../observe/observation.ts';
+import type { Pace, Status } from '../model/status.ts';
+import type { Observation } from '../observe/observation.ts';
 import type { Step } from './step.ts';
 import { setStatus } from './waiting.ts';
 

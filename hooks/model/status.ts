@@ -58,6 +58,9 @@ export interface Cause {
   readonly message: string;
 }
 
+/** How much a status announces: `one` change, or all that follow (decide/window.ts). */
+export type Pace = 'one' | 'all';
+
 declare const fits: unique symbol;
 
 /** A status that the CRD accepts: made by `bounded` (outcome/bounded.ts) alone. */

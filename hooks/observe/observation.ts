@@ -13,7 +13,7 @@ import type { Item } from '../model/item.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { Others } from '../model/others.ts';
 import type { Reference } from '../model/reference.ts';
-import type { Status } from '../model/status.ts';
+import type { Pace, Status } from '../model/status.ts';
 import type { Stored } from '../model/stored.ts';
 import type { Transaction } from '../model/transaction.ts';
 import type { KnownDrift } from '../snapshots/drift.ts';
@@ -171,9 +171,6 @@ export type ObservedTo<Kind extends Due['kind']> = Extract<Observed, { kind: Kin
 export function itemOf(due: Observed): ItemView | undefined {
   return due.kind === 'apply' || due.kind === 'restore' || due.kind === 'releaseFields' ? due : undefined;
 }
-
-/** How much a status announces: `one` change, or all that follow (decide/window.ts). */
-export type Pace = 'one' | 'all';
 
 export interface Observation {
   /** ms since the epoch by the API server's clock, of one second's resolution. */
