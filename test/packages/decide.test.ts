@@ -25,6 +25,7 @@ import { compareWithLive, leavingIn } from '../../hooks/packages/observe/compari
 import { readNextChanges } from '../../hooks/packages/observe/establishing.ts';
 import { leftByFormer, leftByTries } from '../../hooks/packages/observe/leftovers.ts';
 import { membersOf, mostValues } from '../../hooks/packages/observe/members.ts';
+import { createMemory } from '../../hooks/packages/observe/progress.ts';
 import { find, findMetadata } from '../../hooks/packages/observe/reading.ts';
 import { lookAtHolder, stagesOfTry } from '../../hooks/packages/observe/standing.ts';
 import type { Held } from '../../hooks/packages/observe/tree.ts';
@@ -271,6 +272,9 @@ t.test('23: only the holder releases; the next number is beyond its own', async 
   t.equal(holderOf(after), undefined);
   t.equal(textAt(after, 'metadata', 'annotations', 'pkg.crossplane.io/next-transaction-number'), '5');
   t.strictSame(at(after, 'packages'), freeLock.packages);
+  const key = 'pkg.crossplane.io/next-transaction-number';
+  const unclear = released(withPath(theirs, ['metadata', 'annotations', key], 'ten'));
+  t.equal(textAt(unclear, 'metadata', 'annotations', key), 'ten', 'what cannot be read is not replaced by a guess');
   const nameless = withPath(theirs, ['metadata', 'annotations', 'pkg.crossplane.io/current-transaction'], undefined);
   const next = take({
     ptx: ptxOf(),
@@ -845,6 +849,33 @@ t.test('an object whose controller is another one is not taken; revisions of the
   const before = { ...mine, packages: [entry('kept'), { ...entry('o'), name: 'other' }] };
   t.equal(await made(crd('other', 'uid-other'), before), 'made', 'the Lock will name another revision in its place');
   t.match(await made(crd('kept-000000000000', 'uid-kept'), before), /found "ProviderRevision" "kept-000000000000"/);
+});
+
+t.test('a comparison that takes longer than a call goes on behind what it has compared', async (t) => {
+  const members = Array.from({ length: 300 }, (_, index) => ({ kind: 'CustomResourceDefinition', name: `x${index}` }));
+  const own = { source: 's', digest: 'd', revision: 'new', contents: { meta: { kind: 'Provider' }, members } } as unknown as Held;
+  const memory = createMemory();
+  const calls = { reads: 0, looks: [] as string[] };
+  const read = async () => {
+    calls.reads += 1;
+    return { kind: 'ok' };
+  };
+  const registry = { read } as unknown as Registry;
+  const live = async ({ kind, name }: { kind: string; name: string }): Promise<JsonObject | undefined> => {
+    if (kind === 'ProviderRevision') return undefined;
+    calls.looks.push(name);
+    return { metadata: { name } };
+  };
+  const compare = () =>
+    compareWithLive([own], { registry, live, progress: { ...memory.recall('uid', 'Validating'), isOver: () => true } });
+  t.equal(await compare(), 'unfinished');
+  t.equal(calls.looks.length, 128, 'so many are in memory at once');
+  t.equal(await compare(), 'unfinished');
+  t.equal(await compare(), 'unfinished');
+  t.same(await compare(), []);
+  t.equal(new Set(calls.looks).size, 300);
+  t.equal(calls.looks.length, 300, 'each once');
+  t.equal(calls.reads, 3, 'the package once for each part');
 });
 
 t.test('a package object that is of another source, or another one, since it was validated is not replaced', async (t) => {

@@ -327,6 +327,66 @@ export const packageTransactions: readonly Sabotage[] = [
     caughtBy: ['test/packages/resolve.test.ts'],
   },
   {
+    name: 'package-tries-are-free',
+    fault: 'what a package requires makes the hook try versions for minutes',
+    edits: [
+      {
+        file: 'hooks/packages/resolve/graph.ts',
+        find: '  knowledge.spend([...dependencies.values()].reduce((sum, all) => sum + all.length, 0));\n',
+        replace: '',
+      },
+    ],
+    caughtBy: ['test/packages/resolve.test.ts'],
+  },
+  {
+    name: 'package-compares-again',
+    fault: 'a comparison that is longer than a call begins again in each, for ever',
+    edits: [
+      {
+        file: 'hooks/packages/observe/comparison.ts',
+        find: 'if (found.length === 0) progress.add(one.name);',
+        replace: '',
+      },
+    ],
+    caughtBy: ['test/packages/decide.test.ts'],
+  },
+  {
+    name: 'package-looks-first',
+    fault: 'a package transaction that is deleted waits for objects that cannot be read',
+    edits: [
+      {
+        file: 'hooks/packages/sync.ts',
+        find: 'const isToLook = !ptx.isDeleting && ',
+        replace: 'const isToLook = ',
+      },
+    ],
+    caughtBy: ['test/packages/hook.test.ts'],
+  },
+  {
+    name: 'package-guesses-numbers',
+    fault: 'a number that cannot be read is replaced by one that others may have',
+    edits: [
+      {
+        file: 'hooks/packages/model/holder.ts',
+        find: 'return numberFault(lock) === undefined ? ',
+        replace: 'return numberFault(lock) !== null ? ',
+      },
+    ],
+    caughtBy: ['test/packages/decide.test.ts'],
+  },
+  {
+    name: 'package-throws-for-ever',
+    fault: 'what throws keeps a try, and the Lock, beyond its time',
+    edits: [
+      {
+        file: 'hooks/packages/sync.ts',
+        find: 'const move = withoutCluster(scene, failureOf(error));',
+        replace: 'const move = error instanceof Unread ? withoutCluster(scene, failureOf(error)) : undefined;',
+      },
+    ],
+    caughtBy: ['test/packages/hook.test.ts'],
+  },
+  {
     name: 'package-impossible-name',
     fault: 'a package with an object whose name no object can have holds the Lock for ever',
     edits: [

@@ -1,0 +1,103 @@
+// The whole hook of package transactions with a cluster that answers from a table: what ends a try does not depend on a read that fails.
+import t from 'tap';
+import type { Answer, Cluster, Location, Write } from '../../hooks/cluster.ts';
+import { at, type JsonObject, textAt } from '../../hooks/model/json.ts';
+import type { PackageReport } from '../../hooks/packages/call.ts';
+import { held, packagesDigest } from '../../hooks/packages/model/holder.ts';
+import { packedContents } from '../../hooks/packages/plan/contents.ts';
+import { createPackageSync } from '../../hooks/packages/sync.ts';
+import { gzip } from '../../server/gzip.ts';
+
+const now = Date.parse('2026-01-01T01:00:00Z');
+const [recent, longAgo] = ['2026-01-01T00:59:00Z', '2026-01-01T00:00:00Z'];
+const object: JsonObject = {
+  apiVersion: 'apiextensions.crossplane.io/v1',
+  kind: 'CompositeResourceDefinition',
+  metadata: { name: 'xs.example.org' },
+  spec: {},
+};
+const [contents] = packedContents([{ kind: 'Configuration', revision: 'x-000000000000', object }], 64, gzip);
+const lock = held(
+  { metadata: { name: 'lock', uid: 'l', resourceVersion: '5' }, packages: [] },
+  { name: 'mine', uid: 'uid-1', number: 1 },
+);
+
+function answered(found: JsonObject): Answer {
+  return { kind: 'ok', object: found, serverTime: now };
+}
+
+function failed(kind: 'absent' | 'transient'): Answer {
+  return { kind: 'failed', failure: { kind, code: 0, reason: 'Unknown', message: kind, fields: [], definitive: false } };
+}
+
+/** Calls the hook for a package transaction in that phase; what it answered, reported and wrote. */
+async function call(phase: string, { tryTime = recent, isDeleting = false, throws = false }) {
+  const isMade = phase === 'Verifying' ? 1 : 0;
+  const status = {
+    ...{ phase, version: 30, failures: 0, transactionNumber: 1, tryTime, startTime: tryTime, writer: 'one' },
+    ...{ lockDigest: packagesDigest(lock), proposedLockPackages: [] },
+    stages: [{ name: 'ptx-1', purpose: 'Objects', digest: contents?.digest ?? '' }],
+    ...{ made: isMade, committed: isMade },
+  };
+  const package_ = { apiVersion: 'pkg.crossplane.io/v1', kind: 'Configuration', metadata: { name: 'x' } };
+  const ptx = {
+    metadata: { name: 'mine', uid: 'uid-1', generation: 1, ...(isDeleting ? { deletionTimestamp: longAgo } : {}) },
+    spec: { change: 'Install', install: { package: { ...package_, spec: { package: 'registry.example.org/acme/x:v1.0.0' } } } },
+    status,
+  };
+  const table: Readonly<Record<string, Answer>> = {
+    transactions: answered(ptx),
+    locks: answered(lock),
+    configmaps: answered({ metadata: { name: 'ptx-1' }, binaryData: contents?.binaryData ?? {} }),
+    configurationrevisions: answered({ metadata: { name: 'x-000000000000', uid: 'r' } }),
+    compositeresourcedefinitions: failed('transient'),
+  };
+  const get = async ({ resource: { plural, group } }: Location): Promise<Answer> =>
+    group === 'tx.janus.io' ? failed('absent') : (table[plural] ?? failed('absent'));
+  const names = { group: 'apiextensions.crossplane.io', version: 'v1', plural: 'compositeresourcedefinitions' };
+  const [reports, writes]: [PackageReport[], Write[]] = [[], []];
+  const cluster = {
+    get,
+    getMetadata: get,
+    resource: async () => ({
+      kind: 'ok',
+      resource: { ...names, kind: object.kind, namespaced: false, verbs: [], statusSubresource: true },
+    }),
+    listMetadata: async () => ({ kind: 'ok', items: [], complete: true, next: '', size: 0, serverTime: now }),
+    send: async (write: Write) => {
+      writes.push(write);
+      return answered({});
+    },
+  } as unknown as Cluster;
+  const openRegistry = (): never => {
+    throw throws ? new TypeError('a bug') : new Error('no registry is read here');
+  };
+  const hook = createPackageSync({
+    ...{ cluster, openRegistry, gzip, namespace: 'janus-packages', writer: 'one' },
+    clock: { monotonic: () => 0, sleep: async () => undefined },
+    ...{ deadline: 1_000, sendingTime: 1_000, lateness: 0 },
+    record: (report) => reports.push(report),
+  });
+  const reply = await hook({ name: 'mine', uid: 'uid-1', status: ptx.status, finalizing: isDeleting });
+  return { reply, reports, writes, phase: textAt(reply.status, 'phase') };
+}
+
+t.test('what throws is answered and reported, and ends the try once its time is over', async (t) => {
+  const soon = await call('Validating', { throws: true });
+  t.equal(soon.phase, 'Validating');
+  t.ok(soon.reply.resyncAfterSeconds > 0);
+  t.match(soon.reports, [{ thrown: TypeError, trouble: /internal error of the hook; its log has the stack/ }]);
+  t.notMatch(JSON.stringify(soon.reply), /a bug/);
+  const late = await call('Validating', { throws: true, tryTime: longAgo });
+  t.equal(late.phase, 'Releasing');
+  t.match(at(late.reply.status, 'outcome'), { kind: 'Failed' });
+  t.same(soon.writes, []);
+});
+
+for (const phase of ['Installing', 'Verifying'])
+  t.test(`a deletion in ${phase} rolls back without a look at objects that cannot be read`, async (t) => {
+    t.equal((await call(phase, {})).phase, phase, 'otherwise it waits');
+    const { phase: next, reports } = await call(phase, { isDeleting: true });
+    t.equal(next, 'RollingBack');
+    t.match(reports, [{ because: 'it is being deleted' }]);
+  });
