@@ -123,6 +123,20 @@ t.test('a Delete that somebody else made first is undone too, exactly; no other 
   t.match(ofUndo(undoOfDelete([strangerDeleted, recreated({ a: '1' })], story)), [/had not changed it/], 'a Patch');
 });
 
+t.test('an undo recreates twice only what a stranger deleted in between', async (t) => {
+  const ofWrites = (texts: readonly string[]) => texts.filter((text) => text.startsWith('I4'));
+  const [gone, back] = [event({ verb: 'delete', request: versioned }), recreated({ a: '1' })];
+  t.same(ofWrites(undoOfDelete([gone, back, strangerDeleted, back], deletion)), []);
+  t.match(ofWrites(undoOfDelete([gone, back, strangerDeleted, back, undid({ a: '3' })], deletion)), [/restored 3 times/]);
+});
+
+const fieldsV1 = { 'f:metadata': { 'f:annotations': { 'f:tx.janus.io/fence': {} } } };
+const fencedOnly = { ...object({}), metadata: { managedFields: [{ manager: 'janus-restore-run1-11111111', fieldsV1 }] } };
+
+t.test('a fence may be left', async (t) =>
+  t.same(violationsOf([changed, undid({ a: '1' })], 'RolledBack', fencedOnly, { rolledBack: true }), []),
+);
+
 const ours = { ...object({}), metadata: { managedFields: [{ manager: 'janus-run1-11111111' }] } };
 
 const broken: readonly (readonly [reason: string, found: RegExp, violations: readonly string[]])[] = [
