@@ -135,7 +135,11 @@ function textOrOther(object: Parameters<typeof at>[0], key: string): string | un
   return found === undefined ? undefined : (textAt(object, key) ?? JSON.stringify(found));
 }
 
+// A request for a certificate is of whoever creates it, and unapproved.
+// Source: k8s.io/kubernetes pkg/registry/certificates/certificates/strategy.go, PrepareForCreate.
 const lostForGood: readonly string[] = [
+  'certificates.k8s.io/CertificateSigningRequest',
+  'certificates.k8s.io/PodCertificateRequest',
   '/Namespace',
   '/PersistentVolumeClaim',
   '/PersistentVolume',

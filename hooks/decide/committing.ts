@@ -119,7 +119,7 @@ function byTrial({ status, transaction, now }: Observation, { tried }: ItemView,
   }
   if (tried.kind === 'failed')
     return { kind: 'refused', index, entry, failure: tried.failure, because: `${type} ${describe(target)}: its dry run failed` };
-  const why = mayBreak(transaction) ? undefined : whyIrreversible(entry.prior, tried.object);
+  const why = mayBreak(transaction) ? undefined : (tried.othersLose ?? whyIrreversible(entry.prior, tried.object));
   if (why === undefined) return undefined;
   const message = `${type} of ${describe(target)} cannot be undone: ${why}; ${howToAllow}`;
   return setStatus(undoing(status, { reason: 'Irreversible', message }, now, index), message);

@@ -1,17 +1,18 @@
 // Deferred dry runs: what the snapshot stores for such a change, and the dry run when the change is next.
 import { deferredNote, type Earlier, removerOf, unservedNote } from '../checks/deferred.ts';
 import type { Resolved } from '../checks/targets.ts';
-import type { Answer, Reader } from '../cluster.ts';
 import { contentOf } from '../content/content.ts';
 import { listKindsOf, namedPaths, valueAt, withValuesAt } from '../content/lists.ts';
 import { madeOf, mayMake, wayOf } from '../model/change.ts';
 import type { SnapshotEntry } from '../model/entry.ts';
 import type { Failure } from '../model/failure.ts';
 import { isObject, type JsonObject, withPath } from '../model/json.ts';
-import type { Transaction } from '../model/transaction.ts';
+import { mayBreak, type Transaction } from '../model/transaction.ts';
 import { changeContextOf, changeWrite } from '../writes/change.ts';
 import { preconditionOf } from '../writes/resources.ts';
-import type { Prepared, Presence } from './observation.ts';
+import type { Standing } from './contents.ts';
+import { lostBy } from './losses.ts';
+import type { ItemView, Prepared, Presence } from './observation.ts';
 
 /** The change with an expected state that no dry run confirmed: what the engine will send. */
 function untried(resolved: Resolved, prior: JsonObject | undefined, transaction: Transaction): Prepared {
@@ -79,17 +80,24 @@ export function dependent(
 }
 
 interface Turn {
-  readonly reader: Reader;
+  readonly source: Standing['source'];
   readonly transaction: Transaction;
   readonly entry: SnapshotEntry;
   readonly live: Presence;
 }
 
-/** The dry run of a deferred change, just before the change is sent. */
-export async function tryInTurn({ reader, transaction, entry, live }: Turn): Promise<{ readonly tried?: Answer }> {
+type InTurn = Partial<Pick<ItemView, 'tried' | 'contentsTrouble'>>;
+
+/** The dry run of a deferred change, and what others would lose by it, just before the change is sent. */
+export async function tryInTurn({ source, transaction, entry, live }: Turn): Promise<InTurn> {
   const change = transaction.changes[entry.index];
   if (entry.deferred !== true || change === undefined || live.kind === 'trouble') return {};
   const object = live.kind === 'present' ? live.object : undefined;
   const write = changeWrite(changeContextOf(entry, change, transaction, object), preconditionOf(object));
-  return { tried: await reader.dryRun(write) };
+  const tried = await source.reader.dryRun(write);
+  if (tried.kind === 'failed' || mayBreak(transaction)) return { tried };
+  // What earlier changes delete is gone by now.
+  const lost = await lostBy({ ...source, transaction, all: [] }, entry, { prior: object, expected: tried.object });
+  if (lost.kind === 'failed') return { contentsTrouble: lost.failure };
+  return { tried: lost.why === undefined ? tried : { ...tried, othersLose: lost.why } };
 }

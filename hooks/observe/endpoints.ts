@@ -32,13 +32,15 @@ interface Context {
   readonly all: readonly Resolved[];
 }
 
+type Own = Pick<SnapshotEntry, 'index' | 'target' | 'resource'>;
+
 interface States {
   readonly prior: JsonObject | undefined;
   readonly expected: JsonObject | undefined;
 }
 
 /** Whether a change of a Service takes such Endpoints. If the ServiceAccount may not read them, nobody knows. */
-export async function takesEndpoints(context: Context, one: Resolved, states: States): Promise<boolean | Failure> {
+export async function takesEndpoints(context: Context, one: Own, states: States): Promise<boolean | Failure> {
   const { name, namespace = '' } = one.target;
   if (!getsFed(one, states) || isDeletedBefore(context, one)) return false;
   const found = await context.reader.getMetadata({ resource: endpoints, namespace, name }, serviceAccountOf(context.transaction));
@@ -52,7 +54,7 @@ function getsFed({ resource }: Pick<SnapshotEntry, 'resource'>, { prior, expecte
 }
 
 // Their own undo brings them back.
-function isDeletedBefore({ all }: Context, { index, target: { name, namespace } }: Resolved): boolean {
+function isDeletedBefore({ all }: Context, { index, target: { name, namespace } }: Own): boolean {
   const earlier = all.filter((one) => one.index < index && one.change.type === 'Delete').map(({ target }) => target);
   return earlier.some((one) => kindOfReference(one) === `/${endpoints.kind}` && one.name === name && one.namespace === namespace);
 }

@@ -36,7 +36,7 @@ export function irreversibleFaults(targets: readonly Prepared[], aroundOf: Aroun
     const { index, change, target: reference } = target.resolved;
     const isDeleted = change.type === 'Delete' || target.recreates === true;
     const why = isDeleted
-      ? (neverRecreated(target) ?? takesAlong(companions(target, targets, aroundOf)))
+      ? (neverRecreated(target) ?? takesAlong(companions(target, targets, aroundOf)) ?? target.othersLose)
       : (target.othersLose ?? whyIrreversible(target.prior, target.expected, target.movesBack));
     const what = `spec.changes[${index}]: ${change.type} of ${describe(reference)} cannot be undone: ${why}`;
     return why === undefined ? [] : [fault('Irreversible', `${what}; ${howToAllow}`, index)];

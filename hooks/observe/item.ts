@@ -152,12 +152,11 @@ async function readMore(context: ItemContext, { snapshot, lease, live, liveFrom 
   const standing = { ...context, entries: snapshot.entries, entry };
   if (context.direction === 'forward') {
     if (!context.mayAssume) return {};
-    const { reader } = context.source;
     // Another look follows where what is there was read now (W5).
     const isDue = liveFrom !== 'now' || live.kind === 'absent';
     const [contents, tried] = await Promise.all([
       readContents(standing, live, lookAlong, 'Delete'),
-      isDue ? tryInTurn({ reader, transaction: context.transaction, entry, live }) : {},
+      isDue ? tryInTurn({ ...context, entry, live }) : {},
     ]);
     return { ...contents, ...tried };
   }

@@ -2,6 +2,7 @@
 import { droppedFrom, orphansLost, overwritten } from '../checks/one-way.ts';
 import type { Resolved } from '../checks/targets.ts';
 import type { Failed } from '../cluster.ts';
+import type { SnapshotEntry } from '../model/entry.ts';
 import type { LockContext } from './begin.ts';
 import { takesEndpoints } from './endpoints.ts';
 import type { Prepared } from './observation.ts';
@@ -12,22 +13,25 @@ interface Context extends Pick<LockContext, 'reader' | 'looks' | 'transaction'> 
   readonly all: readonly Resolved[];
 }
 
+/** The change whose target it is. */
+type Own = Pick<SnapshotEntry, 'index' | 'target' | 'resource'>;
+
 type States = Pick<Prepared, 'prior' | 'expected'>;
 
 /** Why the change cannot be undone, as what others lose by it; without `why`, they lose nothing. */
 export async function lostBy(
   context: Context,
-  resolved: Resolved,
+  own: Own,
   states: States,
 ): Promise<{ readonly kind: 'known'; readonly why: string | undefined } | Failed> {
   const [takes, pruned, orphans] = await Promise.all([
-    takesEndpoints(context, resolved, states),
-    prunedBy(context, resolved, states),
-    orphansLostBy(context, resolved, states),
+    takesEndpoints(context, own, states),
+    prunedBy(context, own, states),
+    orphansLostBy(context, own, states),
   ]);
   if (typeof takes === 'object') return { kind: 'failed', failure: takes };
   if ('message' in pruned) return { kind: 'failed', failure: pruned };
   if (orphans !== undefined && 'message' in orphans) return { kind: 'failed', failure: orphans };
-  const why = overwritten(takes, resolved) ?? droppedFrom(pruned) ?? (orphans && orphansLost(orphans));
+  const why = overwritten(takes, own) ?? droppedFrom(pruned) ?? (orphans && orphansLost(orphans));
   return { kind: 'known', why };
 }

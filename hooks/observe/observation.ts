@@ -132,7 +132,7 @@ export interface ItemView {
   readonly others?: Others;
   readonly othersTrouble?: Failure;
   /** What the deferred dry run of the change has come to, in its turn. */
-  readonly tried?: Answer;
+  readonly tried?: Answer & { readonly othersLose?: string };
 }
 
 export interface ReleaseView {

@@ -35,7 +35,7 @@ interface Lost {
 /** Those that others lose by the change; undefined if there are none. Of what may not be listed nobody knows. */
 export async function orphansLostBy(
   { all, ...context }: Context,
-  { index }: Resolved,
+  { index }: Pick<Resolved, 'index'>,
   { prior, expected }: Pick<Prepared, 'prior' | 'expected'>,
 ): Promise<Lost | Failure | undefined> {
   const loss = expected === undefined ? undefined : orphanLossBy(prior, expected);

@@ -1,8 +1,8 @@
 // The objects of a CRD that hold values which a change of its schema drops (checks/pruning.ts), or which the undo of the change drops.
 import { type Neighbour, neighbourOf } from '../checks/company.ts';
 import { isPruned, pruningVersions } from '../checks/pruning.ts';
-import type { Resolved } from '../checks/targets.ts';
 import { instancesOf, isDefinition } from '../model/crds.ts';
+import type { SnapshotEntry } from '../model/entry.ts';
 import type { Failure } from '../model/failure.ts';
 import { type JsonObject, textAt } from '../model/json.ts';
 import type { LockContext } from './begin.ts';
@@ -13,7 +13,7 @@ import type { ItemView, Prepared, Presence } from './observation.ts';
 /** Those that others lose by the change, in words. */
 export async function prunedBy(
   { reader, looks, transaction }: Pick<LockContext, 'reader' | 'looks' | 'transaction'>,
-  { resource }: Resolved,
+  { resource }: Pick<SnapshotEntry, 'resource'>,
   { prior, expected }: Pick<Prepared, 'prior' | 'expected'>,
 ): Promise<readonly string[] | Failure> {
   if (!isDefinition(resource) || prior === undefined || expected === undefined) return [];

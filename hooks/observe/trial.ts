@@ -140,7 +140,11 @@ async function afterRefusal(context: TrialContext, resolved: Tried, way: Way, re
   const recreation = prior === undefined ? undefined : await tryToRecreate(context, { ...plain, prior }, refusal);
   if (recreation?.kind === 'possible') {
     const { expected, note } = recreation;
-    return { kind: 'prepared', prepared: { resolved: plain, way, prior, expected, note, approximate: true, recreates: true } };
+    // The former object is gone by then.
+    const lost = await lostBy(context, plain, { prior: undefined, expected });
+    if (lost.kind === 'failed') return { kind: 'trouble', failure: lost.failure };
+    const recreated = { expected, note, approximate: true, recreates: true, othersLose: lost.why } as const;
+    return { kind: 'prepared', prepared: { resolved: plain, way, prior, ...recreated } };
   }
   const later = deferred(refusal, resolved, context);
   if (later !== undefined) return { kind: 'prepared', prepared: later };

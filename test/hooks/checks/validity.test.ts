@@ -190,6 +190,8 @@ v1 again                | Namespace                | irreversible
 v1 for claims           | PersistentVolumeClaim    | irreversible
 v1 for volumes          | PersistentVolume         | irreversible
 apiextensions.k8s.io/v1 | CustomResourceDefinition | irreversible
+certificates.k8s.io/v1  | CertificateSigningRequest | irreversible
+certificates.k8s.io/v1beta1 | PodCertificateRequest | irreversible
 example.org/v1          | Namespace                | reversible
 `);
 for (const { apiVersion, kind, is } of irreversible) {

@@ -76,6 +76,18 @@ export const others: readonly Sabotage[] = [
     caughtBy: pruned,
   },
   {
+    name: 'late-trials-lose',
+    fault: 'what others lose does not count where a dry run waits for its turn',
+    edits: [{ file: 'hooks/decide/committing.ts', find: '(tried.othersLose ?? whyIrreversible(', replace: '(whyIrreversible(' }],
+    caughtBy: ['test/scenarios/changes/endpoints-by-hand.test.ts'],
+  },
+  {
+    name: 'recreations-lose',
+    fault: 'what others lose does not count where an object is recreated',
+    edits: [{ file: 'hooks/observe/irreversible.ts', find: ' ?? target.othersLose)', replace: ')' }],
+    caughtBy: orphans,
+  },
+  {
     name: 'orphans-are-deleted',
     fault: 'a change is made in answer to which a controller deletes Pods that nobody recreates',
     edits: [{ file: 'hooks/observe/losses.ts', find: '?? (orphans && orphansLost(orphans))', replace: '' }],

@@ -1,6 +1,6 @@
 // Endpoints that somebody made by hand, and that Kubernetes overwrites once a Service of their name has a selector.
 import t, { type Test } from 'tap';
-import type { JsonObject } from '../../../hooks/model/json.ts';
+import { at, type JsonObject } from '../../../hooks/model/json.ts';
 import { must, waitFor } from '../../support/client.ts';
 import { causeOf } from '../../support/owned.ts';
 import { allowIrreversible, commit, itemsOf, undo, undoAll } from '../../support/round-trip.ts';
@@ -38,6 +38,21 @@ t.test('a Service that gets a selector', async (t) => {
     ['Apply', selecting],
   ] as const)
     await t.test(`is refused by ${type}`, (t) => showRefused(t, type.toLowerCase(), [change(type, 'db', content, service)]));
+
+  await t.test('is refused in its turn, where its dry run had to wait for an earlier change', async (t) => {
+    const ports = (nodePort?: number): JsonObject => ({ ports: [{ port: 80, ...(nodePort === undefined ? {} : { nodePort }) }] });
+    const had = must(
+      await client.create(path('services'), { metadata: { name: 'had' }, spec: { type: 'NodePort', ...ports() } }),
+    );
+    const [port] = at(had, 'spec', 'ports') as readonly JsonObject[];
+    const taking = { spec: { type: 'NodePort', selector: { app: 'db' }, ...ports(at(port, 'nodePort') as number) } };
+    await stage.transaction('in-turn', [change('Delete', 'had', undefined, service), change('Patch', 'db', taking, service)]);
+    const { status } = await stepToEnd(stage, 'in-turn');
+    t.match(status, { phase: 'RolledBack', message: /Kubernetes would overwrite the Endpoints db/ });
+    t.equal(causeOf(status), 'Irreversible');
+    t.match(must(await client.get(path('endpoints/db'))), { subsets });
+    t.equal((await client.get(path('services/had'))).code, 200);
+  });
 
   await t.test('passes where it is allowed, or deleted before', async (t) => {
     await commit(stage, 'deleted', [change('Delete', 'db', undefined, endpoints), change('Patch', 'db', selecting, service)]);

@@ -7,7 +7,7 @@ import { causeOf, isThere } from '../../support/owned.ts';
 import { allowIrreversible, commit, itemsOf, undo, undoAll } from '../../support/round-trip.ts';
 import { type Stage, startStage } from '../../support/stage.ts';
 import { stepToEnd } from '../../support/stepping.ts';
-import { change } from '../../support/targets.ts';
+import { change, recreating } from '../../support/targets.ts';
 
 const apps = (kind: string) => ({ apiVersion: 'apps/v1', kind });
 const container = { name: 'main', image: 'example.org/main' };
@@ -122,6 +122,13 @@ t.test('Pods and ReplicaSets that the selector of a new controller matches', asy
     await refused(t, stage, change('Apply', 'many', set('many', 1), replicaSet), why);
     for (const pod of pods) t.ok(await isThere(stage, pod));
     await costs(stage, change('Create', 'many', set('many', 1), replicaSet), pods);
+  });
+
+  await t.test('of a ReplicaSet that is recreated', async (t) => {
+    must(await client.create(path('apps/v1/replicasets'), { metadata: { name: 'turn' }, ...set('nothing', 0) }));
+    const pod = await makePod(stage, 'turned', 'turn');
+    await refused(t, stage, recreating('turn', set('turn', 0), replicaSet), /than it has replicas.*Pod \S*turned; /);
+    t.ok(await isThere(stage, pod));
   });
 
   await t.test('that a ReplicaSet adopts', async (t) => {
