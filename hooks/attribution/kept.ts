@@ -92,7 +92,7 @@ function deletingOrphans(evidence: Evidence & Hanging, restored: JsonObject): Ke
   if (loss === undefined) return undefined;
   const [name, which] = [describe(entry.target), shownOf(contents, mostShown)];
   if (contents.length > 0)
-    return notEmpty(`${name} cannot be as it was before: ${loss.why}: ${which}; delete them, then retry the rollback`);
+    return notEmpty(`${name} cannot be as it was before: ${loss.why}: ${which}; ${loss.remedy}, then retry the rollback`);
   return ownContents.length === 0 ? undefined : untilUndone(name, ownContents);
 }
 

@@ -1,6 +1,6 @@
 // The orphans that a controller of Kubernetes would delete in answer to a change, or to its undo (checks/orphans.ts).
 import { type Neighbour, neighbourOf } from '../checks/company.ts';
-import { type OrphanLoss, orphanLossBy } from '../checks/orphans.ts';
+import { type Listed as ListedKind, type OrphanLoss, orphanLossBy } from '../checks/orphans.ts';
 import type { Resolved } from '../checks/targets.ts';
 import type { Failed, Resource } from '../cluster.ts';
 import type { Failure } from '../model/failure.ts';
@@ -8,7 +8,7 @@ import type { JsonObject } from '../model/json.ts';
 import { describe, identityOf } from '../model/reference.ts';
 import type { LockContext } from './begin.ts';
 import { lookerOf, type Standing, sorted } from './contents.ts';
-import { type Looker, listAll } from './listing.ts';
+import { inTurn, type Looker, listAll } from './listing.ts';
 import type { ItemView, Prepared } from './observation.ts';
 
 const pods: Resource = {
@@ -21,7 +21,16 @@ const pods: Resource = {
   statusSubresource: true,
 };
 
-const kinds = { pods, replicasets: { ...pods, group: 'apps', plural: 'replicasets', kind: 'ReplicaSet' } } as const;
+const apps = (plural: string, kind: string): Resource => ({ ...pods, group: 'apps', plural, kind });
+
+const kinds: Readonly<Record<ListedKind, Resource>> = {
+  pods,
+  replicationcontrollers: { ...pods, plural: 'replicationcontrollers', kind: 'ReplicationController' },
+  replicasets: apps('replicasets', 'ReplicaSet'),
+  statefulsets: apps('statefulsets', 'StatefulSet'),
+  daemonsets: apps('daemonsets', 'DaemonSet'),
+  deployments: apps('deployments', 'Deployment'),
+};
 
 interface Context extends Pick<LockContext, 'reader' | 'looks' | 'transaction'> {
   readonly all: readonly Resolved[];
@@ -71,9 +80,13 @@ type Listed = { readonly kind: 'known'; readonly orphans: readonly Neighbour[] }
 
 async function listOrphans(looker: Looker, loss: OrphanLoss): Promise<Listed> {
   const { namespace, selector } = loss;
-  const resource = kinds[loss.of];
-  const pick = (object: JsonObject): readonly Neighbour[] => (loss.mayLose(object) ? [neighbourOf(resource, object)] : []);
-  const listing = await listAll(looker, 'orphans', { resource, namespace, whole: true, ...selector }, pick);
-  if (listing.kind === 'trouble' || listing.kind === 'unfinished') return { kind: 'failed', failure: listing.failure };
-  return { kind: 'known', orphans: listing.kind === 'listed' ? listing.items : [] };
+  const all = await inTurn(loss.of, (plural) => {
+    const resource = kinds[plural];
+    const pick = (object: JsonObject): readonly Neighbour[] =>
+      loss.mayLose(object, plural) ? [neighbourOf(resource, object)] : [];
+    return listAll(looker, 'orphans', { resource, namespace, whole: true, ...selector }, pick);
+  });
+  const trouble = all.find((one) => one.kind === 'trouble' || one.kind === 'unfinished');
+  if (trouble !== undefined) return { kind: 'failed', failure: trouble.failure };
+  return { kind: 'known', orphans: all.flatMap((one) => (one.kind === 'listed' ? one.items : [])) };
 }

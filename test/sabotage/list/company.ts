@@ -88,6 +88,12 @@ export const others: readonly Sabotage[] = [
     caughtBy: orphans,
   },
   {
+    name: 'labels-are-adopted',
+    fault: 'a Pod gets the labels that a controller selects, which deletes it',
+    edits: [{ file: 'hooks/checks/orphans.ts', find: ' ?? adoptionOf(kind, before, after)', replace: '' }],
+    caughtBy: orphans,
+  },
+  {
     name: 'orphans-are-deleted',
     fault: 'a change is made in answer to which a controller deletes Pods that nobody recreates',
     edits: [{ file: 'hooks/observe/losses.ts', find: '?? (orphans && orphansLost(orphans))', replace: '' }],
@@ -104,7 +110,7 @@ export const others: readonly Sabotage[] = [
     fault: 'a Pod counts as safe on a tainted Node that tolerates the taint for a while',
     edits: [
       {
-        file: 'hooks/checks/orphans.ts',
+        file: 'hooks/checks/taints.ts',
         find: "matching !== undefined && at(matching, 'tolerationSeconds') === undefined",
         replace: 'matching !== undefined',
       },

@@ -34,8 +34,8 @@ export const releases: readonly Sabotage[] = [
     edits: [
       {
         file: 'hooks/observe/deferred.ts',
-        find: 'return { tried: await reader.dryRun(write) };',
-        replace: "return { tried: { kind: 'ok', object: object ?? {}, serverTime: Number(write === undefined) } };",
+        find: 'const tried = await source.reader.dryRun(write);',
+        replace: "const tried = { kind: 'ok', object: object ?? {}, serverTime: Number(write === undefined) } as Answer;",
       },
     ],
     caughtBy: deferred,

@@ -1,7 +1,7 @@
 // Pods and ReplicaSets without a controller, which a controller of Kubernetes would delete in answer to a change: such a change is refused,
 // and an undo that would do it leaves the object (hooks/checks/orphans.ts).
 import t, { type Test } from 'tap';
-import { at, type JsonObject } from '../../../hooks/model/json.ts';
+import { at, type JsonObject, textAt } from '../../../hooks/model/json.ts';
 import { must, waitFor } from '../../support/client.ts';
 import { causeOf, isThere } from '../../support/owned.ts';
 import { allowIrreversible, commit, itemsOf, undo, undoAll } from '../../support/round-trip.ts';
@@ -224,5 +224,58 @@ t.test('Pods and ReplicaSets that the selector of a new controller matches', asy
       'the ReplicaSet to be adopted',
     );
     t.match(must(await client.get(`${sets}/same`)), { spec: { replicas: 1 } });
+  });
+});
+
+t.test('a Pod or a ReplicaSet that gets labels which a controller selects', async (t) => {
+  const stage = await startStage(t, { withoutLoop: true });
+  const { client, path } = stage;
+  const sets = path('apps/v1/replicasets');
+  const pod = { apiVersion: 'v1', kind: 'Pod' };
+  const labelled = (name: string, app: string | null, parts = pod): JsonObject =>
+    change('Patch', name, { metadata: { labels: { app } } }, parts);
+  const run = async (app: string): Promise<readonly string[]> => {
+    must(await client.create(sets, { metadata: { name: app }, spec: { replicas: 1, ...selecting(app) } }));
+    const full = async (): Promise<boolean> => at(must(await client.get(`${sets}/${app}`)), 'status', 'replicas') === 1;
+    await waitFor(full, 'its Pod');
+    return (await podsOf(app)).map((one) => textAt(one, 'metadata', 'name') ?? '');
+  };
+  const podsOf = async (app: string): Promise<readonly JsonObject[]> =>
+    at(must(await client.list(path('pods'), { labelSelector: `app=${app}` })), 'items') as readonly JsonObject[];
+
+  await t.test('is refused where the controller needs no more', async (t) => {
+    await run('full');
+    const bare = await makePod(stage, 'bare', 'bare');
+    const one = labelled('bare', 'full');
+    await refused(t, stage, one, /these controllers select, .*: ReplicaSet \S*full; .*allow-irreversible/);
+    t.ok(await isThere(stage, bare));
+    await commit(stage, 'elsewhere', [labelled('bare', 'nobody')]);
+    await undoAll(stage, 'elsewhere');
+    const others = (await podsOf('full')).map((other) => path(`pods/${textAt(other, 'metadata', 'name')}`));
+    await costs(stage, one, [bare, ...others]);
+  });
+
+  await t.test('is left in an undo, where another one took its place', async (t) => {
+    const [name = ''] = await run('held');
+    await commit(stage, 'quarantine', [labelled(name, null)]);
+    await waitFor(async () => (await podsOf('held')).length === 1, 'another Pod');
+    left(
+      t,
+      await undo(stage, 'quarantine'),
+      /these controllers select.*ReplicaSet \S*held; change its labels, or their selectors, then/,
+    );
+    t.ok(await isThere(stage, path(`pods/${name}`)));
+    must(await client.delete(`${sets}/held`, { propagationPolicy: 'Orphan' }));
+    await waitFor(async () => !(await isThere(stage, `${sets}/held`)), 'the ReplicaSet to be gone');
+    await retried(t, stage, 'quarantine');
+  });
+
+  await t.test('is refused for a ReplicaSet of another template', async (t) => {
+    must(await client.create(sets, { metadata: { name: 'mine' }, spec: { replicas: 1, ...selecting('mine') } }));
+    const template = { metadata: { labels: { app: 'theirs' } }, spec: { containers: [container] } };
+    const spec = { replicas: 1, selector: { matchLabels: { app: 'theirs' } }, template };
+    must(await client.create(path('apps/v1/deployments'), { metadata: { name: 'theirs' }, spec }));
+    await refused(t, stage, labelled('mine', 'theirs', apps('ReplicaSet')), /Deployment \S*theirs; /);
+    t.match(must(await client.get(`${sets}/mine`)), { spec: { replicas: 1 } });
   });
 });
