@@ -2,8 +2,11 @@
 // inside a connection pool would hide it.
 
 export interface Slots {
-  /** Resolves when it is the caller's turn. The caller must call the returned function once, when the turn is over. */
-  take(): Promise<() => void>;
+  /**
+   * Resolves when it is the caller's turn. The caller must call the returned function once, when the turn is over. Who waits leaves, and is
+   * rejected with its reason, once the signal is aborted.
+   */
+  take(signal?: AbortSignal): Promise<() => void>;
 }
 
 export function createSlots(count: number): Slots {
@@ -14,10 +17,24 @@ export function createSlots(count: number): Slots {
     if (next === undefined) free += 1;
     else next();
   };
+  const turn = (signal: AbortSignal | undefined): Promise<void> =>
+    new Promise((resolve, reject) => {
+      const come = (): void => {
+        signal?.removeEventListener('abort', leave);
+        resolve();
+      };
+      const leave = (): void => {
+        waiting.splice(waiting.indexOf(come), 1);
+        reject(signal?.reason);
+      };
+      waiting.push(come);
+      signal?.addEventListener('abort', leave, { once: true });
+    });
   return {
-    async take() {
+    async take(signal) {
+      signal?.throwIfAborted();
       if (free > 0) free -= 1;
-      else await new Promise<void>((resolve) => waiting.push(resolve));
+      else await turn(signal);
       return giveBack;
     },
   };

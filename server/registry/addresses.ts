@@ -6,8 +6,8 @@ import { invalid, unavailable } from './trouble.ts';
 
 /** Never allowed: among them the metadata services of clouds. */
 const never = blockList([
-  ...['169.254.0.0/16', '0.0.0.0/8', '192.0.0.0/24', '168.63.129.16/32'],
-  ...['fe80::/10', '::/128', 'fd00:ec2::/32', '64:ff9b:1::/48'],
+  ...['169.254.0.0/16', '0.0.0.0/8', '192.0.0.0/24', '168.63.129.16/32', '100.100.100.200/32', '224.0.0.0/4', '240.0.0.0/4'],
+  ...['fe80::/10', '::/128', 'fd00:ec2::/32', 'fd20:ce::/32', '64:ff9b:1::/48', '2001::/32', 'ff00::/8'],
 ]);
 /** This machine; allowed only if the registry is on it too. */
 const own = blockList(['127.0.0.0/8', '::1/128']);
@@ -18,7 +18,7 @@ const inside = blockList([
 ]);
 
 /** An IPv4 address as an IPv6 one: as its end (NAT64 among them, which IPv6-only clusters use), or after two bytes (6to4). */
-const atEnd = blockList(['::/96', '::ffff:0:0/96', '64:ff9b::/96']);
+const atEnd = blockList(['::/96', '::ffff:0:0/96', '::ffff:0:0:0/96', '64:ff9b::/96']);
 const afterTwo = blockList(['2002::/16']);
 
 function blockList(ranges: readonly string[]): BlockList {
@@ -57,13 +57,31 @@ function groupsOf(address: string): readonly number[] {
 }
 
 /** The addresses of a host name, or of an address written literally. */
-export async function addressesOf(hostname: string): Promise<readonly string[]> {
-  const plain = hostname.replace(/^\[|\]$/g, '');
-  if (isIP(plain) !== 0) return [plain];
+export type Resolve = (hostname: string) => Promise<readonly string[]>;
+
+/** Looks each name up once, also one that is not known, until the signal is aborted: a look-up itself cannot be ended. */
+export function createResolver(signal: AbortSignal, find: typeof found = found): Resolve {
+  const known = new Map<string, Promise<readonly string[]>>();
+  return (hostname) => {
+    const plain = hostname.replace(/^\[|\]$/g, '');
+    if (isIP(plain) !== 0) return Promise.resolve([plain]);
+    const late = (): Error => unavailable(`the host ${hostname} was not looked up in time`);
+    if (signal.aborted) return Promise.reject(late());
+    const addresses = known.get(plain) ?? find(plain);
+    known.set(plain, addresses);
+    return new Promise((resolve, reject) => {
+      const stop = (): void => reject(late());
+      signal.addEventListener('abort', stop, { once: true });
+      addresses.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
+    });
+  };
+}
+
+async function found(name: string): Promise<readonly string[]> {
   try {
-    return (await lookup(plain, { all: true })).map(({ address }) => address);
+    return (await lookup(name, { all: true })).map(({ address }) => address);
   } catch {
-    throw unavailable(`the host ${hostname} is not known`);
+    throw unavailable(`the host ${name} is not known`);
   }
 }
 

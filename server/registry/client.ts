@@ -17,7 +17,7 @@ import { limits } from './limits.ts';
 import { accepted, type Descriptor, type Manifest, readManifest } from './manifest.ts';
 import { openSession, type Session } from './session.ts';
 import { readTags } from './tags.ts';
-import { failedBy, invalid, Trouble } from './trouble.ts';
+import { failedBy, invalid, Trouble, unavailable } from './trouble.ts';
 
 export interface ClientOptions {
   /** A directory of its own; anybody may empty it at any time. */
@@ -44,6 +44,8 @@ interface RegistryClient {
 }
 
 const requestsAtOnce = 8;
+/** Packages that are unpacked and parsed at a time: each has a document of some MiB in memory, whatever it was sent as. */
+const parsedAtOnce = 2;
 const requestTimeout = 15_000;
 
 export function createRegistryClient(options: ClientOptions): RegistryClient {
@@ -51,7 +53,7 @@ export function createRegistryClient(options: ClientOptions): RegistryClient {
   const timeout = options.requestTimeout ?? requestTimeout;
   const exchange = createExchange(atOnce, timeout);
   const cache = createCache(options.cacheDirectory, options.cacheBytes);
-  const parts = { slots: createSlots(atOnce), cache, seen: remembering() };
+  const parts = { slots: createSlots(atOnce), parsing: createSlots(parsedAtOnce), cache, seen: remembering() };
   return {
     open({ pullSecrets, root, deadline }) {
       const signal = AbortSignal.timeout(deadline);
@@ -64,6 +66,7 @@ export function createRegistryClient(options: ClientOptions): RegistryClient {
 
 interface Parts {
   readonly slots: Slots;
+  readonly parsing: Slots;
   readonly cache: Cache;
   readonly session: Session;
   /** Aborted when the call is over. */
@@ -81,7 +84,7 @@ function registryOf(parts: Parts): Registry {
       answered(async () => {
         try {
           const files = await layersOf(source, digest, parts);
-          await readDocuments(packageStream(files), take, parts.signal);
+          await inParsing(parts, () => readDocuments(packageStream(files), take, parts.signal));
         } catch (error) {
           throw named(error, `${source}@${digest}`);
         }
@@ -100,6 +103,13 @@ async function answered<Answer>(work: () => Promise<Answer>): Promise<Answer | R
 
 async function inTurn<Result>({ slots }: Parts, work: () => Promise<Result>): Promise<Result> {
   const release = await slots.take();
+  return work().finally(release);
+}
+
+async function inParsing({ parsing, signal }: Parts, work: () => Promise<void>): Promise<void> {
+  const release = await parsing.take(signal).catch(() => {
+    throw unavailable('the package was not read in time');
+  });
   return work().finally(release);
 }
 

@@ -33,12 +33,12 @@ export async function readDocuments(
 ): Promise<void> {
   const decoder = new TextDecoder('utf-8', { fatal: true });
   const documents = splitting();
-  let count = 0;
-  let waiting: readonly string[] = [];
+  let [count, characters] = [0, 0];
+  let waiting: string[] = [];
   // No more of the stream is read before these are taken: what waits is a batch, and one document.
   const parse = async (): Promise<void> => {
     const texts = waiting;
-    waiting = [];
+    [waiting, characters] = [[], 0];
     for (const object of await orLate(parseObjects(texts, signal), signal)) {
       count += 1;
       if (count > limits.objects) throw invalid(`package.yaml holds more than ${limits.objects} objects`);
@@ -47,10 +47,13 @@ export async function readDocuments(
   };
   for await (const chunk of stream) {
     if (signal.aborted) throw late();
-    waiting = [...waiting, ...documents.add(decoded(decoder, chunk))];
-    if (waiting.reduce((sum, { length }) => sum + length, 0) > batch) await parse();
+    for (const document of documents.add(decoded(decoder, chunk))) {
+      waiting.push(document);
+      characters += document.length;
+    }
+    if (characters > batch) await parse();
   }
-  waiting = [...waiting, ...documents.add(decoded(decoder, undefined)), documents.end()];
+  waiting.push(...documents.add(decoded(decoder, undefined)), documents.end());
   await parse();
 }
 
@@ -64,7 +67,7 @@ interface Splitting {
 /** Splits at lines, without a text for each line: a package has millions of them. */
 function splitting(): Splitting {
   let parts: string[] = [];
-  let [size, rest] = [0, ''];
+  let [size, rest, separated] = [0, '', 0];
   const keep = (text: string): void => {
     parts.push(text);
     size += text.length;
@@ -73,6 +76,13 @@ function splitting(): Splitting {
     const document = parts.join('');
     [parts, size] = [[], 0];
     return document;
+  };
+  // Most of a bomb of separators is empty.
+  const separate = (): readonly string[] => {
+    const document = finish();
+    separated += 1;
+    if (separated > limits.documents) throw invalid(`package.yaml holds more than ${limits.documents} documents`);
+    return filled.test(document) ? [document] : [];
   };
   return {
     add(text) {
@@ -83,7 +93,7 @@ function splitting(): Splitting {
       let from = 0;
       for (const { index, 0: line } of all.slice(0, lines).matchAll(separators)) {
         keep(all.slice(from, index));
-        complete.push(finish());
+        complete.push(...separate());
         from = index + line.length;
       }
       keep(all.slice(from, lines));

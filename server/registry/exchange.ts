@@ -1,7 +1,7 @@
 // One request to one host. The answer is a stream: this file limits its time, and its reader limits its bytes.
 import type { Dispatcher } from 'undici';
 import { Pool } from 'undici';
-import { addressesOf, admittedAddress } from './addresses.ts';
+import { admittedAddress, type Resolve } from './addresses.ts';
 import { invalid, Trouble, unavailable } from './trouble.ts';
 
 export interface Reply {
@@ -21,6 +21,7 @@ export interface Asked {
   readonly signal: AbortSignal;
   /** The addresses of the registry that the user named, for every other host: they decide which addresses are allowed. */
   readonly ledBy?: readonly string[];
+  readonly resolve: Resolve;
 }
 
 export interface Exchange {
@@ -38,8 +39,8 @@ const mostDiscarded = 16_384;
 export function createExchange(connections: number, requestTimeout: number): Exchange {
   const pools = new Map<string, Pool>();
   // Connects to the address that was checked: another lookup might return another address.
-  const poolFor = async (url: URL, ledBy: readonly string[] | undefined): Promise<Pool> => {
-    const address = ledBy === undefined ? undefined : admittedAddress(url.hostname, await addressesOf(url.hostname), ledBy);
+  const poolFor = async ({ url, ledBy, resolve }: Asked): Promise<Pool> => {
+    const address = ledBy === undefined ? undefined : admittedAddress(url.hostname, await resolve(url.hostname), ledBy);
     const key = `${url.origin} ${address ?? ''}`;
     const pool = pools.get(key) ?? createPool(url, address, connections, requestTimeout);
     // The last one in the Map is the one that was used last.
@@ -54,10 +55,11 @@ export function createExchange(connections: number, requestTimeout: number): Exc
     return pool;
   };
   return {
-    async send({ method, url, headers, signal, ledBy }) {
+    async send(asked) {
+      const { method, url, headers, signal } = asked;
       const where = `${url.host}${url.pathname}`;
       try {
-        const pool = await poolFor(url, ledBy);
+        const pool = await poolFor(asked);
         const path = `${url.pathname}${url.search}`;
         // By default undici closes the connection after each HEAD. So it stays open if the registry answers `Connection: keep-alive`.
         const answer = await pool.request({ method, path, headers: { ...headers }, signal, reset: false });

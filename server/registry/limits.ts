@@ -23,6 +23,8 @@ export const limits = {
   /** One YAML document: an API server accepts only smaller objects. */
   documentBytes: 2 * mebibyte,
   objects: 5_000,
+  /** With those that are empty. */
+  documents: 20_000,
   /** Nested maps and lists. */
   levels: 100,
   /** Values in one document; each use of an alias counts. */

@@ -1,7 +1,7 @@
 // Requests to registries for one root package: with its pull secrets, until its deadline, through challenges and redirects.
 import { readSource } from '../../hooks/packages/model/reference.ts';
 import type { RegistryFailure } from '../../hooks/packages/registry.ts';
-import { addressesOf, schemeOf } from './addresses.ts';
+import { createResolver, type Resolve, schemeOf } from './addresses.ts';
 import { basic, type Challenge, type Keychain, readChallenge, readToken, tokenAddress } from './authentication.ts';
 import type { Asked, Exchange, Reply } from './exchange.ts';
 import { limits } from './limits.ts';
@@ -16,6 +16,10 @@ interface SessionOptions {
   readonly signal: AbortSignal;
   /** ms for a request and its answer, at most; for a layer, only for the head of the answer. */
   readonly requestTimeout: number;
+}
+
+interface Options extends SessionOptions {
+  readonly resolve: Resolve;
 }
 
 interface Request {
@@ -39,7 +43,8 @@ interface Place {
   readonly repository: string;
 }
 
-export function openSession(options: SessionOptions): Session {
+export function openSession(opening: SessionOptions): Session {
+  const options: Options = { ...opening, resolve: createResolver(opening.signal) };
   /** The authorization for each source. */
   const shown = new Map<string, string>();
   const ask = async (source: string, request: Request): Promise<Reply> => {
@@ -77,12 +82,7 @@ interface Followed {
   readonly isOwn: boolean;
 }
 
-async function follow(
-  place: Place,
-  request: Request,
-  authorization: string | undefined,
-  options: SessionOptions,
-): Promise<Followed> {
+async function follow(place: Place, request: Request, authorization: string | undefined, options: Options): Promise<Followed> {
   const start = typeof request.path === 'string' ? urlOf(place, request.path) : request.path;
   let url = start;
   for (let redirects = 0; redirects <= limits.redirects; redirects += 1) {
@@ -100,7 +100,7 @@ interface Step {
   /** The address of the registry: only there we send credentials. */
   readonly start: URL;
   readonly authorization: string | undefined;
-  readonly options: SessionOptions;
+  readonly options: Options;
 }
 
 async function askedOf({ request, url, start, authorization, options }: Step): Promise<Asked> {
@@ -108,14 +108,15 @@ async function askedOf({ request, url, start, authorization, options }: Step): P
   const ledBy = await namedAddresses(url, start, options);
   const signal = isLarge ? options.signal : AbortSignal.any([options.signal, AbortSignal.timeout(options.requestTimeout)]);
   const headers = { accept, 'user-agent': 'janus' };
-  if (url.origin !== start.origin) return { method, url, signal, headers, ...ledBy };
-  return { method, url, signal, headers: authorization === undefined ? headers : { ...headers, authorization }, ...ledBy };
+  const asked = { method, url, signal, headers, resolve: options.resolve, ...ledBy };
+  const isShown = url.origin === start.origin && authorization !== undefined;
+  return isShown ? { ...asked, headers: { ...headers, authorization } } : asked;
 }
 
 /** For every other host than the registry that the user named, the addresses of this registry. */
-async function namedAddresses(url: URL, start: URL, { root }: SessionOptions): Promise<Pick<Asked, 'ledBy'>> {
+async function namedAddresses(url: URL, start: URL, { root, resolve }: Options): Promise<Pick<Asked, 'ledBy'>> {
   const named = root === undefined ? start : urlOf(placeOf(root), '');
-  return url.host === named.host ? {} : { ledBy: await addressesOf(named.hostname) };
+  return url.host === named.host ? {} : { ledBy: await resolve(named.hostname) };
 }
 
 function nextOf(location: string | undefined, from: URL, { source }: Place): URL {
@@ -131,13 +132,13 @@ function isAsSafe(url: URL, from: URL): boolean {
   return url.protocol === 'https:' || (url.protocol === 'http:' && from.protocol === 'http:');
 }
 
-async function authorizationFor(refusal: Reply, place: Place, options: SessionOptions): Promise<string | undefined> {
+async function authorizationFor(refusal: Reply, place: Place, options: Options): Promise<string | undefined> {
   const challenge = readChallenge(refusal.header('www-authenticate') ?? '');
   refusal.discard();
   return challenge === undefined ? undefined : answerTo(challenge, place, options);
 }
 
-async function answerTo(challenge: Challenge, place: Place, options: SessionOptions): Promise<string | undefined> {
+async function answerTo(challenge: Challenge, place: Place, options: Options): Promise<string | undefined> {
   const login = options.keychain(place.source);
   if (challenge.kind === 'basic') return login === undefined ? undefined : basic(login);
   const registry = urlOf(place, '');
@@ -153,6 +154,7 @@ async function answerTo(challenge: Challenge, place: Place, options: SessionOpti
       ...(login === undefined ? {} : { authorization: basic(login) }),
     },
     signal: AbortSignal.any([options.signal, AbortSignal.timeout(options.requestTimeout)]),
+    resolve: options.resolve,
     ...ledBy,
   });
   const token = readToken(await ofTokenService(reply, place, options).text(limits.answerBytes));
@@ -161,19 +163,19 @@ async function answerTo(challenge: Challenge, place: Place, options: SessionOpti
 }
 
 /** Its 404 says nothing of the repository. */
-function ofTokenService(reply: Reply, place: Place, options: SessionOptions): Reply {
+function ofTokenService(reply: Reply, place: Place, options: Options): Reply {
   if (reply.code !== 404) return accepted(reply, place, options);
   reply.discard();
   throw unavailable(`${place.source}: the token service of the registry answers ${reply.code}`);
 }
 
-function accepted(reply: Reply, place: Place, options: SessionOptions): Reply {
+function accepted(reply: Reply, place: Place, options: Options): Reply {
   if (reply.code === 200) return reply;
   reply.discard();
   throw refused(place, reply.code, options, secondsOf(reply.header('retry-after')));
 }
 
-function refused({ source }: Place, code: number, { keychain }: SessionOptions, retryAfterSeconds?: number): Trouble {
+function refused({ source }: Place, code: number, { keychain }: Options, retryAfterSeconds?: number): Trouble {
   const isKnown = keychain(source) !== undefined;
   const wait = retryAfterSeconds === undefined ? {} : { retryAfterSeconds };
   return new Trouble({ ...reasonOf(source, code, isKnown), ...wait });

@@ -62,8 +62,35 @@ t.test('a package that requires sources with more tags than are kept is refused,
   };
   const reference = { source: sourceOf('a'), version: 'v1.0.0' };
   const tree = await readTree({ name: 'a', kind: 'Provider', reference, skipsDependencies: false, installed: [] }, registry);
-  t.match(tree, { kind: 'refused', faults: [{ reason: 'InvalidPackage', message: /at most 2000 packages, .* 500000 tags/ }] });
+  t.match(tree, { kind: 'refused', faults: [{ reason: 'InvalidPackage', message: /at most 2000 packages .* 500000 tags/ }] });
   t.ok(listed <= 16 && most <= 8, `${listed} lists, ${most} at once`);
+});
+
+t.test('a tree with more objects than are kept is refused, and the rest of its packages is not read', async (t) => {
+  const nameOf = (source: string): string => source.slice(source.lastIndexOf('/') + 1);
+  const dependsOn = Array.from({ length: 60 }, (_, index) => ({ provider: sourceOf(`p${index}`), version: '>=v1.0.0' }));
+  const read: string[] = [];
+  const registry: Registry = {
+    tags: async () => ({ kind: 'ok', tags: ['v1.0.0'] }),
+    digest: async ({ source, version }) => ({ kind: 'ok', digest: digestOf(nameOf(source), version) }),
+    async read(source, _digest, take) {
+      const name = nameOf(source);
+      read.push(name);
+      take({
+        apiVersion: 'meta.pkg.crossplane.io/v1',
+        kind: 'Provider',
+        metadata: { name },
+        spec: name === 'a' ? { dependsOn } : {},
+      });
+      for (let index = 0; index < 4_999 && name !== 'a'; index += 1)
+        take({ apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition', metadata: { name: `${name}-${index}` } });
+      return { kind: 'ok' };
+    },
+  };
+  const reference = { source: sourceOf('a'), version: 'v1.0.0' };
+  const tree = await readTree({ name: 'a', kind: 'Provider', reference, skipsDependencies: false, installed: [] }, registry);
+  t.match(tree, { kind: 'refused', faults: [{ reason: 'InvalidPackage', message: /with 200000 objects/ }] });
+  t.ok(read.length < 60, `${read.length} were read`);
 });
 
 t.test('a version that cannot be read ends the tree only where the choice needs it', async (t) => {

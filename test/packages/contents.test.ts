@@ -11,7 +11,7 @@ import { inspect, installable } from '../../hooks/packages/checks/contents.ts';
 import { finalFault, packageFault } from '../../hooks/packages/model/fault.ts';
 import { dnsLabel, packageName, revisionName } from '../../hooks/packages/model/names.ts';
 import { readMeta } from '../../hooks/packages/model/package.ts';
-import { readReference } from '../../hooks/packages/model/reference.ts';
+import { readReference, readSource } from '../../hooks/packages/model/reference.ts';
 import { compareWithLive, liveVersionOf } from '../../hooks/packages/observe/comparison.ts';
 import type { Held } from '../../hooks/packages/observe/tree.ts';
 import type { Registry } from '../../hooks/packages/registry.ts';
@@ -189,6 +189,17 @@ for (const [name, text, expected] of streams)
     t.match(await read(t, await tarOf(file({ content: text }))), expected);
   });
 
+t.test('a stream of separators is no package, and costs no more than its bound', async (t) => {
+  const take = (): void => undefined;
+  await readDocuments([Buffer.from('---\n'.repeat(19_000)), Buffer.from('a: 1\n')], take);
+  let chunks = 0;
+  function* bomb(): Generator<Uint8Array> {
+    for (; chunks < 1_000; chunks += 1) yield Buffer.from('---\n'.repeat(10_000));
+  }
+  await t.rejects(readDocuments(bomb(), take), /more than 20000 documents/);
+  t.ok(chunks <= 3, `${chunks} chunks were read`);
+});
+
 t.test('YAML that takes longer than the call ends with it, however many wait', async (t) => {
   const document = `a: [${'{a: b},'.repeat(90_000)}]\n---\n`;
   const heavy = Buffer.from(document.repeat(60));
@@ -353,6 +364,26 @@ t.test('T31: an object of any kind that another package controls is not taken ov
   t.equal(read('Composition', 'apiextensions.crossplane.io/v1'), 'apiextensions.crossplane.io/v1');
   t.equal(read('WatchOperation', 'ops.crossplane.io/v1alpha1'), 'ops.crossplane.io/v1alpha1');
   t.equal(read('CompositeResourceDefinition', 'apiextensions.crossplane.io/v2'), 'apiextensions.crossplane.io/v1');
+});
+
+t.test('a source is a host as it stands in a URL, and a repository', async (t) => {
+  const of = (registry: string): boolean => readSource(`${registry}/acme/x`) !== undefined;
+  for (const registry of ['registry.example.org', 'Registry.Example.org:5000', '127.0.0.1:1', 'a.b:65535', 'a.b:443'])
+    t.ok(of(registry), registry);
+  const none = [
+    'registry',
+    'a.b:0',
+    'a.b:65536',
+    'a.b:99999',
+    'a.1',
+    '1.2.3.4.5',
+    '256.1.1.1',
+    'a.b.0x',
+    '0x7f.0.0.1',
+    '127.1',
+    'xn--.b',
+  ];
+  for (const registry of none) t.notOk(of(registry), registry);
 });
 
 t.test('30: names', async (t) => {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { packageReasons } from '../../hooks/packages/model/fault.ts';
 import { mostDependencies } from '../../hooks/packages/model/package.ts';
-import { mostLists, mostTags } from '../../hooks/packages/observe/ahead.ts';
+import { mostLists, mostMembers, mostTags } from '../../hooks/packages/observe/ahead.ts';
 import { mostPackages } from '../../hooks/packages/observe/tree.ts';
 import { mostChecks } from '../../hooks/packages/resolve/knowledge.ts';
 import { limits } from '../../server/registry/limits.ts';
@@ -42,7 +42,8 @@ t.test('the bounds are those of the code', async (t) => {
   const told = [...page.matchAll(/^\| [^|]+? +\| ([\d ]+?)( MiB)? +\|$/gm)].map(
     ([, digits = '', unit]) => Number(digits.replaceAll(' ', '')) * (unit === undefined ? 1 : 1024 * 1024),
   );
-  const { manifestBytes, tags, layerBytes, unpackedBytes, tarEntries, documentBytes, levels, values, objects } = limits;
+  const { manifestBytes, tags, layerBytes, unpackedBytes, tarEntries, documentBytes, levels, values, objects, documents } =
+    limits;
   const { pathCharacters, pathLevels, extendedHeaderBytes } = limits;
   t.same(told, [
     manifestBytes,
@@ -62,6 +63,8 @@ t.test('the bounds are those of the code', async (t) => {
     levels,
     values,
     objects,
+    documents,
+    mostMembers,
   ]);
 });
 

@@ -31,7 +31,14 @@ export function readSource(text: string): { readonly registry: string; readonly 
   const slash = text.indexOf('/');
   const [registry, repository] = [text.slice(0, Math.max(0, slash)), text.slice(slash + 1)];
   const isRepository = repository.length <= longestRepository && repository.split('/').every((one) => segment.test(one));
-  return host.test(registry) && isRepository ? { registry, repository } : undefined;
+  return host.test(registry) && isHost(registry) && isRepository ? { registry, repository } : undefined;
+}
+
+/** Whether it is a host, and a port, as they stand in a URL: other forms of addresses, and ports that do not exist, are none. */
+function isHost(registry: string): boolean {
+  const url = `https://${registry.toLowerCase()}`;
+  const [name, port] = registry.toLowerCase().split(':');
+  return URL.canParse(url) && new URL(url).hostname === name && port !== '0';
 }
 
 /** `SOURCE:TAG`, `SOURCE@DIGEST`, or `SOURCE`, which means its tag `latest`; undefined for any other text. */

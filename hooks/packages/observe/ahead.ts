@@ -2,7 +2,7 @@
 import type { Installed } from '../model/lock.ts';
 import type { Meta } from '../model/package.ts';
 import { isDigest } from '../model/reference.ts';
-import type { Registry } from '../registry.ts';
+import type { Registry, RegistryFailed } from '../registry.ts';
 
 interface Asked {
   readonly installed: readonly Installed[];
@@ -14,7 +14,7 @@ type List = ReturnType<Registry['tags']>;
 export interface Ahead extends Registry {
   /** Requests the tags of what that package requires; it must be a valid one. */
   ahead(meta: Meta): void;
-  /** Whether there are more lists, or more tags in them, than are kept; those that were not requested yet then fail. */
+  /** Whether there are more lists, tags in them, or objects than are kept; what was not requested yet then fails. */
   isFull(): boolean;
 }
 
@@ -22,6 +22,8 @@ export interface Ahead extends Registry {
 export const mostTags = 500_000;
 /** Sources of one tree: hosts that its packages choose are asked for them. */
 export const mostLists = 4_000;
+/** In the packages of one tree: of each object its names stay in memory. */
+export const mostMembers = 200_000;
 const atOnce = 8;
 
 /**
@@ -32,11 +34,14 @@ export function listingAhead(registry: Registry, { installed, skipsDependencies 
   const lists = new Map<string, List>();
   const present = new Set(installed.map(({ source }) => source));
   const lanes: Promise<unknown>[] = Array.from({ length: atOnce }, () => Promise.resolve());
-  let total = 0;
-  const isFull = (): boolean => total > mostTags || lists.size > mostLists;
+  let [total, members] = [0, 0];
+  const isFull = (): boolean => total > mostTags || lists.size > mostLists || members > mostMembers;
+  const tooMuch = (source: string): RegistryFailed => ({
+    kind: 'failed',
+    failure: { kind: 'invalid', message: `${source}: not read, the tree is too large` },
+  });
   const listed = async (source: string): List => {
-    if (isFull())
-      return { kind: 'failed', failure: { kind: 'invalid', message: `${source}: not listed, the tree has too many tags` } };
+    if (isFull()) return tooMuch(source);
     const answer = await registry.tags(source);
     if (answer.kind === 'ok') total += answer.tags.length;
     return answer;
@@ -54,7 +59,13 @@ export function listingAhead(registry: Registry, { installed, skipsDependencies 
     isFull,
     tags,
     digest: (reference) => registry.digest(reference),
-    read: (source, digest, take) => registry.read(source, digest, take),
+    async read(source, digest, take) {
+      if (isFull()) return tooMuch(source);
+      return registry.read(source, digest, (object) => {
+        members += 1;
+        take(object);
+      });
+    },
     ahead(meta) {
       if (skipsDependencies || isFull()) return;
       for (const source of rangesIn(meta)) if (!present.has(source)) tags(source).catch(() => undefined);

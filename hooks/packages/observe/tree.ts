@@ -10,7 +10,7 @@ import type { Version } from '../model/version.ts';
 import type { Registry, RegistryFailed, RegistryFailure } from '../registry.ts';
 import { type Fetched, type Known, keyOf, type Needs, type Release } from '../resolve/knowledge.ts';
 import { type Question, type Resolution, type Resolved, resolve } from '../resolve/resolution.ts';
-import { type Ahead, listingAhead, mostLists, mostTags } from './ahead.ts';
+import { type Ahead, listingAhead, mostLists, mostMembers, mostTags } from './ahead.ts';
 
 export interface Asked {
   /** The name of the package object. */
@@ -87,7 +87,8 @@ function endOf(resolution: Exclude<Resolution, { kind: 'needs' }>, known: Knowin
 export const mostPackages = 2_000;
 
 function tooLarge({ source }: PackageReference): Tree {
-  const most = `at most ${mostPackages} packages, of ${mostLists} sources with at most ${mostTags} tags`;
+  const packages = `at most ${mostPackages} packages with ${mostMembers} objects`;
+  const most = `${packages}, of ${mostLists} sources with at most ${mostTags} tags`;
   return refused(packageFault('InvalidPackage', `${source}: expected ${most}, in its tree, found more`));
 }
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import t from 'tap';
-import { admittedAddress, schemeOf } from '../../../server/registry/addresses.ts';
+import { admittedAddress, createResolver, schemeOf } from '../../../server/registry/addresses.ts';
 import { readChallenge, readKeychain } from '../../../server/registry/authentication.ts';
 import { packageOf, providerYaml, push } from '../../support/registry/builder.ts';
 import { startRegistry } from '../../support/registry/process.ts';
@@ -438,8 +438,12 @@ t.test('where a registry may lead', async (t) => {
     '::ffff:169.254.169.254',
     '64:ff9b::a9fe:a9fe',
     '2002:a9fe:a9fe::1',
+    '::ffff:0:a9fe:a9fe',
+    '100.100.100.200',
+    'fd20:ce::254',
   ];
-  for (const address of ['0.0.0.0', 'fe80::1', 'fe80::1%eth0', '::', '64:ff9b:1::1', ...metadata])
+  const nobody = ['224.0.0.1', '255.255.255.255', 'ff02::1', '2001::a9fe:a9fe'];
+  for (const address of ['0.0.0.0', 'fe80::1', 'fe80::1%eth0', '::', '64:ff9b:1::1', ...metadata, ...nobody])
     t.throws(admitted(address, '127.0.0.1'), /internal address/, address);
   for (const address of ['198.51.100.7', '64:ff9b::c633:6407', '2001:db8::7'])
     t.equal(admitted(address, '203.0.113.1')(), address, `${address} is everybody's`);
@@ -450,6 +454,53 @@ t.test('where a registry may lead', async (t) => {
   );
   const others = ['10.0.0.1:5000', 'registry.example.org', 'local.example.org', '127.0.0.2', 'registry.local'];
   for (const host of [...others, 'prometheus.monitoring.svc.cluster.local:9090']) t.equal(schemeOf(host), 'https', host);
+});
+
+t.test('names are looked up once in a call, and not beyond its time', async (t) => {
+  const over = new AbortController();
+  const looked: string[] = [];
+  const unanswered = new Promise<readonly string[]>(() => undefined);
+  const resolve = createResolver(over.signal, async (name) => {
+    looked.push(name);
+    if (name === 'silent') return unanswered;
+    if (name === 'unknown') throw new Error('not known');
+    return ['203.0.113.1'];
+  });
+  t.same(await Promise.all([resolve('known'), resolve('known')]), [['203.0.113.1'], ['203.0.113.1']]);
+  for (let time = 0; time < 2; time += 1) await t.rejects(resolve('unknown'), /not known/);
+  t.same(await resolve('[::1]'), ['::1']);
+  const waiting = Promise.allSettled([resolve('silent'), resolve('silent')]);
+  over.abort();
+  const late = { message: /was not looked up in time/, failure: { kind: 'unavailable' } };
+  t.match(await waiting, [{ reason: late }, { reason: late }]);
+  await t.rejects(resolve('another'), late);
+  t.same(looked, ['known', 'unknown', 'silent']);
+});
+
+t.test('few packages are parsed at a time, whatever a tree requires', async (t) => {
+  const filling = (name: string): string => {
+    const one = (index: number) =>
+      `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: ${name}-${index}}\ndata: {a: ${'x'.repeat(70_000)}}\n`;
+    return [providerYaml(name), one(1), one(2), one(3)].join('---\n');
+  };
+  const names = ['one', 'two', 'three', 'four', 'five', 'six'];
+  const packages = await Promise.all(names.map((name) => packageOf(filling(name))));
+  for (const one of packages) await push({ origin, repository: 'acme/parsed', tag: 'v1.0.0' }, one);
+  const registry = openRegistry(t);
+  const source = `${new URL(origin).host}/acme/parsed`;
+  const under = new Set<string>();
+  let most = 0;
+  const read = async ({ manifest }: (typeof packages)[number]): Promise<void> => {
+    const take = (): void => {
+      under.add(manifest.digest);
+      most = Math.max(most, under.size);
+    };
+    const answer = await registry.read(source, manifest.digest, take);
+    under.delete(manifest.digest);
+    t.equal(answer.kind, 'ok', JSON.stringify(answer));
+  };
+  await Promise.all(packages.map(read));
+  t.ok(most > 0 && most <= 2, `${most} at a time`);
 });
 
 t.test('what a package requires is asked only where the registry of the root may lead', async (t) => {

@@ -178,4 +178,46 @@ export const packages: readonly Sabotage[] = [
     ],
     caughtBy: ['test/packages/registry/client.test.ts'],
   },
+  {
+    name: 'package-parses-all-at-once',
+    fault: 'all packages of a tree are parsed at once, each with a document of some MiB',
+    edits: [{ file: 'server/registry/client.ts', find: 'const parsedAtOnce = 2;', replace: 'const parsedAtOnce = 200;' }],
+    caughtBy: ['test/packages/registry/hostile.test.ts'],
+  },
+  {
+    name: 'package-objects-without-end',
+    fault: 'the packages of a tree fill the memory with the names of their objects',
+    edits: [{ file: 'hooks/packages/observe/ahead.ts', find: ' || members > mostMembers', replace: '' }],
+    caughtBy: ['test/packages/ahead.test.ts'],
+  },
+  {
+    name: 'package-lookups-outlast',
+    fault: 'names that nobody answers for keep a call beyond its time',
+    edits: [
+      {
+        file: 'server/registry/addresses.ts',
+        find: "signal.addEventListener('abort', stop, { once: true });",
+        replace: '',
+      },
+    ],
+    caughtBy: ['test/packages/registry/hostile.test.ts'],
+  },
+  {
+    name: 'package-separators',
+    fault: 'empty documents without end are read',
+    edits: [
+      {
+        file: 'server/registry/documents.ts',
+        find: 'if (separated > limits.documents)',
+        replace: 'if (separated > limits.unpackedBytes)',
+      },
+    ],
+    caughtBy: ['test/packages/contents.test.ts'],
+  },
+  {
+    name: 'package-hosts-of-no-url',
+    fault: 'a source is taken that no URL can have, and throws where it is read',
+    edits: [{ file: 'hooks/packages/model/reference.ts', find: ' && isHost(registry)', replace: '' }],
+    caughtBy: ['test/packages/contents.test.ts'],
+  },
 ];
