@@ -15,6 +15,7 @@ import { createExchange } from './exchange.ts';
 import { packageStream } from './layers.ts';
 import { limits } from './limits.ts';
 import { accepted, type Descriptor, type Manifest, readManifest } from './manifest.ts';
+import { remembering, type Seen } from './seen.ts';
 import { openSession, type Session } from './session.ts';
 import { readTags } from './tags.ts';
 import { failedBy, invalid, Trouble, unavailable } from './trouble.ts';
@@ -115,36 +116,6 @@ async function inParsing({ parsing, signal }: Parts, work: () => Promise<void>):
 
 function named(error: unknown, name: string): unknown {
   return error instanceof Trouble && error.failure.kind === 'invalid' ? invalid(`${name}: ${error.message}`) : error;
-}
-
-/** What the client saw, for later calls; a part of it is forgotten at any time. */
-interface Seen {
-  /** The last digest of a tag, or a digest itself: `SOURCE VERSION`. */
-  readonly digests: Map<string, string>;
-  /** `SOURCE DIGEST`. */
-  readonly manifests: Map<string, Manifest>;
-  keep(reference: PackageReference, digest: string, manifest: Manifest): void;
-}
-
-/** Manifests, and layers in them. */
-const mostSeen = 20_000;
-
-function remembering(): Seen {
-  const seen = { digests: new Map<string, string>(), manifests: new Map<string, Manifest>() };
-  let count = 0;
-  return {
-    ...seen,
-    keep({ source, version }, digest, manifest) {
-      count += manifest.kind === 'image' ? manifest.layers.length + 1 : 1;
-      if (count > mostSeen) {
-        seen.digests.clear();
-        seen.manifests.clear();
-        count = 0;
-      }
-      seen.digests.set(`${source} ${version}`, digest);
-      seen.manifests.set(`${source} ${digest}`, manifest);
-    },
-  };
 }
 
 async function digestOf(reference: PackageReference, parts: Parts): Promise<string> {

@@ -124,8 +124,8 @@ export const packages: readonly Sabotage[] = [
     edits: [
       {
         file: 'server/registry/session.ts',
-        find: 'return { method, url, signal, headers, ...ledBy };',
-        replace: "return { method, url, signal, headers: { ...headers, authorization: authorization ?? '' }, ...ledBy };",
+        find: 'const isShown = url.origin === start.origin && authorization',
+        replace: 'const isShown = authorization',
       },
     ],
     caughtBy: ['test/packages/registry/hostile.test.ts'],
