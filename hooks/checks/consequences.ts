@@ -4,7 +4,9 @@
 // pkg/controller/volume/persistentvolume/pv_controller.go, reclaimVolume;
 // pkg/controller/ttlafterfinished/ttlafterfinished_controller.go, processJob;
 // pkg/controller/clusterroleaggregation/clusterroleaggregation_controller.go, syncClusterRole;
-// pkg/controller/serviceaccount/tokens_controller.go, syncSecret.
+// pkg/controller/serviceaccount/tokens_controller.go, syncSecret;
+// pkg/registry/flowcontrol/ensurer, RemoveUnwantedObjects; kube-aggregator pkg/controllers/autoregister, checkAPIService;
+// pkg/controller/endpointslice.
 import { isToken, tokenAccount } from '../content/generated.ts';
 import { at, equalJson, isList, type Json, type JsonObject, textAt } from '../model/json.ts';
 import { kindOfReference } from '../model/reference.ts';
@@ -23,7 +25,23 @@ const consequences: readonly (readonly [string, Consequence])[] = [
   ['batch/Job', finishedJob],
   ['/Secret', strayToken],
   ['rbac.authorization.k8s.io/ClusterRole', aggregatedRules],
+  ['flowcontrol.apiserver.k8s.io/FlowSchema', marked('annotations', 'apf.kubernetes.io/autoupdate-spec', 'true')],
+  ['flowcontrol.apiserver.k8s.io/PriorityLevelConfiguration', marked('annotations', 'apf.kubernetes.io/autoupdate-spec', 'true')],
+  ['apiregistration.k8s.io/APIService', marked('labels', 'kube-aggregator.kubernetes.io/automanaged', 'true')],
+  [
+    'discovery.k8s.io/EndpointSlice',
+    marked('labels', 'endpointslice.kubernetes.io/managed-by', 'endpointslice-controller.k8s.io'),
+  ],
 ];
+
+/** Kubernetes deletes what has its mark and is not its own. */
+function marked(where: 'labels' | 'annotations', mark: string, value: string): Consequence {
+  const has = (object: Json): boolean => textAt(object, 'metadata', where, mark) === value;
+  return (before, after, once) =>
+    once === undefined && !has(before) && has(after)
+      ? `Kubernetes would take it for its own, and may delete it, since it has ${mark}=${value} then`
+      : undefined;
+}
 
 function claimsOfScale(before: JsonObject, after: Json): string | undefined {
   const policy = textAt(after, 'spec', 'persistentVolumeClaimRetentionPolicy', 'whenScaled');
@@ -69,7 +87,11 @@ function reclaimedVolume(before: JsonObject, after: Json): string | undefined {
   const policyOf = (volume: Json): string => textAt(volume, 'spec', 'persistentVolumeReclaimPolicy') ?? 'Retain';
   const isReleased = ['Released', 'Failed'].includes(textAt(before, 'status', 'phase') ?? '');
   const policy = policyOf(after);
-  if (!isReleased || policy === 'Retain' || policy === policyOf(before)) return undefined;
+  if (policy === 'Retain') return undefined;
+  const [claim, other] = [before, after].map((volume) => at(volume, 'spec', 'claimRef'));
+  if (textAt(other, 'uid') !== undefined && !equalJson(claim, other))
+    return `Kubernetes would delete the volume with what it holds if no claim has that name and uid: its claimRef changes, and its policy is ${policy}`;
+  if (!isReleased || policy === policyOf(before)) return undefined;
   return `Kubernetes would delete the volume with what it holds: no claim is bound to it, and its policy is ${policy} then`;
 }
 

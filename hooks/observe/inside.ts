@@ -57,8 +57,17 @@ async function listNamespace(looker: Looker, namespace: string): Promise<Inside>
 }
 
 // A kind that may not be listed may have objects: its contents are unknown.
-async function list(looker: Looker, resources: readonly Resource[], namespace: string | undefined): Promise<Inside> {
-  const key = `inside ${namespace ?? ''}`;
+function list(looker: Looker, resources: readonly Resource[], namespace: string | undefined): Promise<Inside> {
+  const key = `inside ${namespace ?? resources.map(({ plural, group }) => `${plural}.${group}`).join()}`;
+  return looker.looks.once(key, () => listed(looker, key, resources, namespace));
+}
+
+async function listed(
+  looker: Looker,
+  key: string,
+  resources: readonly Resource[],
+  namespace: string | undefined,
+): Promise<Inside> {
   const lists = await inTurn(resources, async (resource): Promise<Inside> => {
     const listing = await listAll(looker, key, { resource, namespace }, (object) => [neighbourOf(resource, object)]);
     if (listing.kind === 'listed') return { kind: 'known', neighbours: listing.items };

@@ -4,8 +4,8 @@ import { type Listed as ListedKind, type OrphanLoss, orphanLossBy } from '../che
 import type { Resolved } from '../checks/targets.ts';
 import type { Failed, Resource } from '../cluster.ts';
 import type { Failure } from '../model/failure.ts';
-import type { JsonObject } from '../model/json.ts';
-import { describe, identityOf } from '../model/reference.ts';
+import { type JsonObject, textAt } from '../model/json.ts';
+import { describe, identityOf, type Reference } from '../model/reference.ts';
 import type { LockContext } from './begin.ts';
 import { lookerOf, type Standing, sorted } from './contents.ts';
 import { inTurn, type Looker, listAll } from './listing.ts';
@@ -44,12 +44,12 @@ interface Lost {
 /** Those that others lose by the change; undefined if there are none. Of what may not be listed nobody knows. */
 export async function orphansLostBy(
   { all, ...context }: Context,
-  { index }: Pick<Resolved, 'index'>,
+  { index, target }: Pick<Resolved, 'index' | 'target'>,
   { prior, expected }: Pick<Prepared, 'prior' | 'expected'>,
 ): Promise<Lost | Failure | undefined> {
   const loss = expected === undefined ? undefined : orphanLossBy(prior, expected);
   if (loss === undefined) return undefined;
-  const found = await listOrphans(lookerOf(context, context.transaction), loss);
+  const found = await listOrphans(lookerOf(context, context.transaction), loss, stateOf(target, prior));
   if (found.kind === 'failed') return found.failure;
   // Their own undo brings these back.
   const deleted = all.filter((one) => one.index < index && one.change.type === 'Delete').map(({ target }) => identityOf(target));
@@ -65,7 +65,7 @@ export async function readOrphans(
   const { source, transaction, entry } = standing;
   const loss = entry.prior === undefined ? undefined : orphanLossBy(live, entry.prior);
   if (loss === undefined || entry.prior === undefined) return {};
-  const found = await listOrphans(lookerOf(source, transaction), loss);
+  const found = await listOrphans(lookerOf(source, transaction), loss, stateOf(entry.target, live));
   if (found.kind === 'failed') return { contentsTrouble: found.failure };
   if (found.orphans.length <= loss.spared) return {};
   const { contents, ownContents } = sorted(
@@ -78,13 +78,23 @@ export async function readOrphans(
 
 type Listed = { readonly kind: 'known'; readonly orphans: readonly Neighbour[] } | Failed;
 
-async function listOrphans(looker: Looker, loss: OrphanLoss): Promise<Listed> {
+/** What is picked depends on the object, and on its state. */
+function stateOf(target: Reference, object: JsonObject | undefined): string {
+  return `${identityOf(target)} ${textAt(object, 'metadata', 'resourceVersion') ?? ''}`;
+}
+
+function listOrphans(looker: Looker, loss: OrphanLoss, state: string): Promise<Listed> {
+  const key = `orphans ${state}`;
+  return looker.looks.once(key, () => listThem(looker, loss, key));
+}
+
+async function listThem(looker: Looker, loss: OrphanLoss, key: string): Promise<Listed> {
   const { namespace, selector } = loss;
   const all = await inTurn(loss.of, (plural) => {
     const resource = kinds[plural];
     const pick = (object: JsonObject): readonly Neighbour[] =>
       loss.mayLose(object, plural) ? [neighbourOf(resource, object)] : [];
-    return listAll(looker, 'orphans', { resource, namespace, whole: true, ...selector }, pick);
+    return listAll(looker, key, { resource, namespace, whole: true, ...selector }, pick);
   });
   const trouble = all.find((one) => one.kind === 'trouble' || one.kind === 'unfinished');
   if (trouble !== undefined) return { kind: 'failed', failure: trouble.failure };

@@ -1,5 +1,6 @@
 // Whether the owners that an object names still exist.
 import type { Answer, Identity, Reader } from '../cluster.ts';
+import { isTerminating } from '../content/ownership.ts';
 import type { Failure, Unseen } from '../model/failure.ts';
 import { at, isList, isObject, type JsonObject, textAt } from '../model/json.ts';
 import { foreign } from '../model/words.ts';
@@ -20,6 +21,8 @@ export function ownersLackedBy(object: JsonObject | undefined, other: JsonObject
 interface OwnersFound {
   /** They no longer exist. */
   readonly gone: readonly JsonObject[];
+  /** They are being deleted. */
+  readonly leaving: readonly JsonObject[];
   /** The identity may not read them: they may be gone too. */
   readonly hidden: readonly JsonObject[];
   /** An owner that cannot be read for now counts as existing: this is the first such kind. */
@@ -42,6 +45,7 @@ export async function lookForOwners(
   const [trouble] = unread;
   return {
     gone: owners.filter((_, index) => states[index] === 'gone'),
+    leaving: owners.filter((_, index) => states[index] === 'leaving'),
     hidden: owners.filter((_, index) => states[index] === 'hidden'),
     ...(trouble === undefined ? {} : { trouble }),
   };
@@ -59,14 +63,19 @@ async function stateOf(
   identity: Identity,
   owner: JsonObject,
   namespace: string | undefined,
-): Promise<'alive' | 'gone' | 'hidden' | Failure> {
+): Promise<'alive' | 'leaving' | 'gone' | 'hidden' | Failure> {
   const served = await reader.resource(textAt(owner, 'apiVersion') ?? '', textAt(owner, 'kind') ?? '');
   if (served.kind === 'failed') return stateOfFailure(served.failure);
   const place = served.resource.namespaced && namespace !== undefined ? { namespace } : {};
   const location = { resource: served.resource, name: textAt(owner, 'name') ?? '', ...place };
   const answer: Answer = await reader.getMetadata(location, identity);
   if (answer.kind === 'failed') return stateOfFailure(answer.failure);
-  return textAt(answer.object, 'metadata', 'uid') === textAt(owner, 'uid') ? 'alive' : 'gone';
+  return stateIn(answer.object, owner);
+}
+
+function stateIn(object: JsonObject, owner: JsonObject): 'alive' | 'leaving' | 'gone' {
+  if (textAt(object, 'metadata', 'uid') !== textAt(owner, 'uid')) return 'gone';
+  return isTerminating(object) ? 'leaving' : 'alive';
 }
 
 function stateOfFailure(failure: Failure): 'gone' | 'hidden' | Failure {

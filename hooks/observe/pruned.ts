@@ -1,6 +1,6 @@
 // The objects of a CRD that hold values which a change of its schema drops (checks/pruning.ts), or which the undo of the change drops.
 import { type Neighbour, neighbourOf } from '../checks/company.ts';
-import { isPruned, pruningVersions } from '../checks/pruning.ts';
+import { isPruned, pruningVersions, readableVersion } from '../checks/pruning.ts';
 import { instancesOf, isDefinition } from '../model/crds.ts';
 import type { SnapshotEntry } from '../model/entry.ts';
 import type { Failure } from '../model/failure.ts';
@@ -39,7 +39,7 @@ type Pruned = Extract<Listing<Neighbour>, { kind: 'listed' | 'trouble' }>;
 // Of objects that may not be listed nobody knows.
 async function listPruned(looker: Looker, before: JsonObject, after: JsonObject): Promise<Pruned> {
   const found = await inTurn(pruningVersions(before, after), (version) => {
-    const resource = { ...instancesOf(before), version };
+    const resource = { ...instancesOf(before), version: readableVersion(before, version) };
     const pick = (object: JsonObject) => (isPruned(object, { before, after }, version) ? [neighbourOf(resource, object)] : []);
     // What is picked depends on both schemas: another state of the CRD is another look.
     const key = `pruned ${version} ${resource.plural}.${resource.group} ${textAt(before, 'metadata', 'resourceVersion')}`;

@@ -52,6 +52,60 @@ export const others: readonly Sabotage[] = [
     caughtBy: consequences,
   },
   {
+    name: 'marks-take-away',
+    fault: 'an object gets a mark by which Kubernetes deletes it',
+    edits: [
+      {
+        file: 'hooks/checks/consequences.ts',
+        find: 'once === undefined && !has(before) && has(after)',
+        replace: 'has(before) && !has(after)',
+      },
+    ],
+    caughtBy: consequences,
+  },
+  {
+    name: 'claims-change',
+    fault: 'a volume gets the claim of nobody, and is deleted',
+    edits: [
+      {
+        file: 'hooks/checks/consequences.ts',
+        find: "if (textAt(other, 'uid') !== undefined && !equalJson(claim, other))",
+        replace: 'if (equalJson(claim, null))',
+      },
+    ],
+    caughtBy: consequences,
+  },
+  {
+    name: 'owners-that-leave',
+    fault: 'an object gets an owner that is being deleted, and goes with it',
+    edits: [{ file: 'hooks/observe/new-owners.ts', find: '[...gone, ...leaving]', replace: 'gone' }],
+    caughtBy: ['test/scenarios/undo/owners-and-tokens.test.ts'],
+  },
+  {
+    name: 'lists-for-a-whole-call',
+    fault: 'what comes into a Namespace while a call lasts is not seen',
+    edits: [
+      {
+        file: 'hooks/observe/inside.ts',
+        find: 'return looker.looks.once(key, () => listed(looker, key, resources, namespace));',
+        replace: 'return listed(looker, key, resources, namespace);',
+      },
+    ],
+    caughtBy: ['test/hooks/observe/looks-in-call.test.ts'],
+  },
+  {
+    name: 'orphans-of-another',
+    fault: 'what a controller would delete is looked up in a list made for another one',
+    edits: [
+      {
+        file: 'hooks/observe/orphans.ts',
+        find: 'return looker.looks.once(key, () => listThem(looker, loss, key));',
+        replace: "return listThem(looker, loss, 'orphans');",
+      },
+    ],
+    caughtBy: ['test/hooks/observe/looks-in-call.test.ts'],
+  },
+  {
     name: 'tokens-go',
     fault: 'a token Secret is given to another ServiceAccount, and deleted',
     edits: [{ file: 'hooks/checks/consequences.ts', find: "  ['/Secret', strayToken],\n", replace: '' }],
@@ -116,6 +170,24 @@ export const others: readonly Sabotage[] = [
       },
     ],
     caughtBy: orphans,
+  },
+  {
+    name: 'maps-are-closed',
+    fault: 'the undo of a change of a CRD drops values of a map that others filled',
+    edits: [{ file: 'hooks/checks/pruning.ts', find: ' || losesRest(before, after)', replace: '' }],
+    caughtBy: ['test/hooks/checks/pruning.test.ts', ...pruned],
+  },
+  {
+    name: 'stored-versions-drop',
+    fault: 'a field goes from a version in which objects are stored, since it is not served',
+    edits: [
+      {
+        file: 'hooks/checks/pruning.ts',
+        find: " || isAmong(stored, textAt(one, 'name'))",
+        replace: '',
+      },
+    ],
+    caughtBy: ['test/hooks/checks/pruning.test.ts'],
   },
   {
     name: 'defaults-are-values',

@@ -172,6 +172,63 @@ t.test('a volume that no claim is bound to', async (t) => {
   });
 });
 
+t.test('a volume that is to be of another claim', async (t) => {
+  const stage = await startStage(t, { withoutLoop: true });
+  const { client, namespace } = stage;
+  const volumes = '/api/v1/persistentvolumes';
+  const parts = { apiVersion: 'v1', kind: 'PersistentVolume' };
+  const claimRef = { apiVersion: 'v1', kind: 'PersistentVolumeClaim', namespace, name: 'old', uid: `${namespace}-uid` };
+  const make = async (name: string, persistentVolumeReclaimPolicy: string): Promise<string> => {
+    const full = `${namespace}-${name}`;
+    const spec = { capacity: { storage: '1Gi' }, accessModes: ['ReadWriteOnce'], hostPath: { path: '/nowhere' } };
+    const volume = { metadata: { name: full }, spec: { ...spec, claimRef, persistentVolumeReclaimPolicy } };
+    must(await client.create(volumes, volume));
+    t.teardown(() => client.delete(`${volumes}/${full}`));
+    return full;
+  };
+  const renamed = (name: string): JsonObject => change('Patch', name, { spec: { claimRef: { name: 'new' } } }, parts);
+
+  await t.test('is refused where Kubernetes would delete it', async (t) => {
+    await refused(t, stage, renamed(await make('deleted', 'Delete')), /if no claim has that name and uid: its claimRef changes/);
+    const retained = await make('retained', 'Retain');
+    await commit(stage, 'retained', [renamed(retained)]);
+    t.match(await undo(stage, 'retained'), { phase: 'RolledBack' });
+  });
+
+  await t.test('keeps its claim in an undo, if it would be deleted since', async (t) => {
+    const name = await make('moved', 'Retain');
+    await commit(stage, 'moved', [renamed(name)]);
+    must(await client.patch(`${volumes}/${name}`, { spec: { persistentVolumeReclaimPolicy: 'Delete' } }));
+    left(t, await undo(stage, 'moved'), /its claimRef changes, and its policy is Delete/);
+    t.equal(textAt(must(await client.get(`${volumes}/${name}`)), 'spec', 'claimRef', 'name'), 'new');
+  });
+});
+
+t.test('marks by which Kubernetes takes an object for its own', async (t) => {
+  const stage = await startStage(t, { withoutLoop: true });
+  const { client, path, namespace } = stage;
+  const flow = { apiVersion: 'flowcontrol.apiserver.k8s.io/v1', kind: 'FlowSchema' };
+  const flows = '/apis/flowcontrol.apiserver.k8s.io/v1/flowschemas';
+  const spec = { matchingPrecedence: 9_000, priorityLevelConfiguration: { name: 'catch-all' } };
+  must(await client.create(flows, { metadata: { name: namespace }, spec }));
+  t.teardown(() => client.delete(`${flows}/${namespace}`));
+  const annotations = { 'apf.kubernetes.io/autoupdate-spec': 'true' };
+  const taken = /take it for its own, and may delete it, since it has/;
+  await refused(t, stage, change('Patch', namespace, { metadata: { annotations } }, flow), taken);
+  const slice = { apiVersion: 'discovery.k8s.io/v1', kind: 'EndpointSlice' };
+  const slices = path('discovery.k8s.io/v1/endpointslices');
+  must(
+    await client.create(path('services'), { metadata: { name: 'fed' }, spec: { selector: { app: 'x' }, ports: [{ port: 80 }] } }),
+  );
+  const labels = { 'kubernetes.io/service-name': 'fed' };
+  must(await client.create(slices, { metadata: { name: 'by-hand', labels }, addressType: 'IPv4', endpoints: [], ports: [] }));
+  const managed = { 'endpointslice.kubernetes.io/managed-by': 'endpointslice-controller.k8s.io' };
+  const mark = change('Patch', 'by-hand', { metadata: { labels: managed } }, slice);
+  await refused(t, stage, mark, taken);
+  await commit(stage, 'marked', [mark], allowIrreversible);
+  await waitFor(async () => !(await isThere(stage, `${slices}/by-hand`)), 'Kubernetes to delete it');
+});
+
 t.test('a Job that has finished gets no time to live', async (t) => {
   const stage = await startStage(t, { withoutLoop: true });
   const { client, path } = stage;

@@ -73,6 +73,17 @@ t.test('an owner that is not there', async (t) => {
   const owned = { metadata: { ownerReferences: [nobody] } };
   const updated = { ...blue, ...owned };
 
+  await t.test('is refused where it is being deleted', async (t) => {
+    must(await client.create(path('configmaps'), { metadata: { name: 'leaving', finalizers: ['example.org/held'] } }));
+    const leaving = must(await client.get(path('configmaps/leaving')));
+    must(await client.delete(path('configmaps/leaving')));
+    t.teardown(() => client.patch(path('configmaps/leaving'), { metadata: { finalizers: null } }));
+    await stage.transaction('leaving', [change('Patch', 'target', { metadata: { ownerReferences: [ownerOf(leaving)] } })]);
+    const { status } = await stepToEnd(stage, 'leaving');
+    t.match(status, { phase: 'Failed', message: /is given ConfigMap leaving \(uid .*\) as owner, which will not exist/ });
+    t.equal(causeOf(status), 'Invalid');
+  });
+
   for (const [name, one] of [
     ['patch', change('Patch', 'target', owned)],
     ['update', change('Update', 'target', updated)],

@@ -106,6 +106,19 @@ t.test('values in fields that a CRD loses', async (t) => {
     t.match((await stepToEnd(stage, 'defaults')).status, { phase: 'RolledBack' });
   });
 
+  await t.test('leave the CRD in an undo that closes a map', async (t) => {
+    const kind = await serve(t, stage, 'screws', 'size');
+    await kind.make();
+    const env = (schema: JsonObject): JsonObject => ({ size: text, env: { type: 'object', ...schema } });
+    await commit(stage, 'typed', [kind.reshaped('Patch', env({ properties: { A: text } }))]);
+    await commit(stage, 'opened', [kind.reshaped('Update', env({ additionalProperties: text }))]);
+    const put = async (): Promise<boolean> =>
+      at(must(await client.patch(kind.path, { spec: { env: { A: '1', B: '2' } } }, 'merge')), 'spec', 'env', 'B') === '2';
+    await waitFor(put, 'the value');
+    const left = await undo(stage, 'opened');
+    t.match(itemsOf(left)[0], { left: true, error: { reason: 'NotEmpty', message: /would be lost: Kscrew \S*one; / } });
+  });
+
   await t.test('are no reason where the undo takes no field away', async (t) => {
     const kind = await serve(t, stage, 'bolts', 'size');
     await commit(stage, 'label', [kind.labelled()]);
