@@ -37,6 +37,11 @@ export function unseen({ group, plural }: Pick<Resource, 'group' | 'plural'>, fa
   return { kind: group === '' ? plural : `${plural}.${group}`, failure };
 }
 
+/** Of a group with its version: its API server is away, so its kinds are not even known by name. */
+export function unseenVersion(apiVersion: string): Unseen {
+  return { kind: `every kind of ${apiVersion}`, failure: serverAway };
+}
+
 /** Bytes of a page. Each connection to the API server may have one page in progress, which takes several times that in memory. */
 const mostBytes = 1024 * 1024;
 
@@ -108,6 +113,8 @@ const endless: Failed = {
   kind: 'failed',
   failure: { ...ours, code: 200, reason: 'AnswerUnreadable', message: 'the list is incomplete and has no continue token' },
 };
+
+const serverAway: Failure = { ...ours, code: 503, reason: 'ServiceUnavailable', message: 'its API server is away' };
 
 const noTime: Failure = { ...ours, code: 0, reason: 'DeadlineExceeded', message: 'listing takes longer than one call' };
 
