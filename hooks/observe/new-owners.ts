@@ -19,9 +19,9 @@ export async function wrongOwner(
 ): Promise<Wrong | undefined> {
   const given = ownersLackedBy(prior, expected);
   const { namespace } = resolved.target;
-  const { gone, hidden, trouble } = await lookForOwners(reader, serviceAccountOf(transaction), given, namespace);
+  const { gone, hidden, unserved, trouble } = await lookForOwners(reader, serviceAccountOf(transaction), given, namespace);
   if (trouble !== undefined) return { kind: 'trouble', failure: trouble.failure };
-  const [dead] = gone;
+  const [dead] = [...gone, ...unserved];
   const [unread] = hidden;
   if (dead !== undefined) return { kind: 'fault', fault: deadOwnerFault(dead, resolved, transaction) };
   return unread === undefined ? undefined : { kind: 'fault', fault: hiddenOwnerFault(unread, resolved, transaction) };

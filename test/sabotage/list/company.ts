@@ -166,8 +166,8 @@ export const others: readonly Sabotage[] = [
     edits: [
       {
         file: 'hooks/observe/owners.ts',
-        find: 'await inTurn(owners, (owner) => stateOf(reader, identity, owner, namespace));',
-        replace: 'await Promise.all(owners.map((owner) => stateOf(reader, identity, owner, namespace)));',
+        find: 'await inTurn(owners, look);',
+        replace: 'await Promise.all(owners.map(look));',
       },
     ],
     caughtBy: manyDependents,
