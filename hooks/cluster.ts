@@ -53,7 +53,14 @@ export type ListAnswer =
 
 export type ResourceAnswer = { readonly kind: 'ok'; readonly resource: Resource } | Failed;
 
-export type ResourcesAnswer = { readonly kind: 'ok'; readonly resources: readonly Resource[] } | Failed;
+export type ResourcesAnswer =
+  | {
+      readonly kind: 'ok';
+      readonly resources: readonly Resource[];
+      /** Groups with their versions whose API server is away, and whose resources are unknown. */
+      readonly away: readonly string[];
+    }
+  | Failed;
 
 export type AccessAnswer = { readonly kind: 'ok'; readonly allowed: boolean } | Failed;
 

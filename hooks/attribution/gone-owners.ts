@@ -8,7 +8,7 @@ const mostOwners = 10;
 export interface LostOwners {
   /** uids of owners that no longer exist. */
   readonly goneOwners: readonly string[];
-  /** uids of owners that the ServiceAccount may not read; they may no longer exist. */
+  /** uids of owners that cannot be read; they may no longer exist. */
   readonly hiddenOwners?: readonly string[];
 }
 
@@ -18,7 +18,7 @@ export function ownersNote(
 ): { readonly note?: string } {
   const notes = [
     [goneOwners, 'their owners no longer exist'] as const,
-    [hiddenOwners, 'the ServiceAccount may not read their owners, which may no longer exist'] as const,
+    [hiddenOwners, 'their owners cannot be read, and may no longer exist'] as const,
   ].filter(([owners]) => owners.length > 0);
   if (notes.length === 0) return {};
   const which = (owners: readonly string[]) => (isSealed ? `${owners.length}` : owners.slice(0, mostOwners).join(', '));

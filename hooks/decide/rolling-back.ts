@@ -20,7 +20,7 @@ import { type Clear, firstLease, guard, stepIfBlocked, unreadable } from './guar
 import { acquirerOf, planAcquisition } from './locks.ts';
 import type { Step } from './step.ts';
 import { concluded, notRestored, observed, restored } from './undo-transitions.ts';
-import { unseenAtUndo, unseenOwner } from './unseen.ts';
+import { unseenAtUndo, unseenOwner, unservedAtUndo } from './unseen.ts';
 import { lockPatience, setStatus, undoLater, undoOut } from './waiting.ts';
 
 export function decideRestore(observation: Observation, view: ItemView): Step {
@@ -88,7 +88,7 @@ function isLongThere({ now, lateWindow }: Observation, { live }: ItemView): bool
 function decideUndo(observation: Observation, view: ItemView, due: Due): Step {
   const { entry } = due;
   const trouble = view.live.kind === 'trouble' ? view.live.failure : (view.contentsTrouble ?? view.othersTrouble);
-  if (trouble !== undefined) return failedRead(observation, entry, trouble);
+  if (trouble !== undefined) return unservedAtUndo(observation, view, entry) ?? failedRead(observation, entry, trouble);
   const evidence = evidenceOf(observation, view, due);
   const known = evidence.entry;
   const verdict = evaluateUndo(evidence);

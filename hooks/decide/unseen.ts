@@ -77,6 +77,18 @@ export function unseenOwner(observation: Observation, view: ItemView, entry: Sna
   return setStatus(notRestored(status, index, now, { reason: reasonOfFailure(failure), message }), message);
 }
 
+/** The kind of the object is not served in the version of the change: others are undone meanwhile, and after it. */
+export function unservedAtUndo(observation: Observation, { live }: ItemView, entry: SnapshotEntry): Step | undefined {
+  const { status, now } = observation;
+  const { index, target, resource } = entry;
+  if (live.kind !== 'trouble' || live.isUnserved !== true) return undefined;
+  const name = describe(target);
+  if (!isLasting(observation, undoBegan(status, now))) return setAside(status, index, `reading ${name}`, live.failure);
+  const { plural, group, version } = resource;
+  const message = `${name} cannot be read: version ${version} of ${plural}.${group} is not served, and the object may exist in another one; serve that version again, then retry the rollback; if the kind was deleted, allow the ServiceAccount to get its CustomResourceDefinition before`;
+  return setStatus(notRestored(status, index, now, { reason: 'UnknownKind', message }), message);
+}
+
 function undoBegan({ rollbackStartedAt, rollbackObservedAt }: Status, now: number): number {
   return Math.max(rollbackStartedAt ?? now, rollbackObservedAt ?? 0);
 }

@@ -91,6 +91,13 @@ export function instancesOf(definition: JsonObject) {
   };
 }
 
+/** Whether the kind of a CRD has been served at some time. The API server never takes that condition back. */
+export function wasServed(definition: JsonObject): boolean {
+  const conditions = at(definition, 'status', 'conditions');
+  const established = isList(conditions) ? conditions.find((one) => textAt(one, 'type') === 'Established') : undefined;
+  return textAt(established, 'status') === 'True';
+}
+
 /** Whether new objects of a CRD would be stored in another version. */
 export function isStorageMoved(prior: JsonObject | undefined, expected: JsonObject | undefined): boolean {
   if (prior === undefined || expected === undefined) return false;

@@ -6,7 +6,7 @@ import type { Resource } from '../cluster.ts';
 import type { Failure, Unseen } from '../model/failure.ts';
 import type { JsonObject } from '../model/json.ts';
 import { kindOf } from '../model/reference.ts';
-import { inTurn, type Listing, type Looker, listAll, unseen, type Wanted } from './listing.ts';
+import { inTurn, type Listing, type Looker, listAll, unseen, unseenVersion, type Wanted } from './listing.ts';
 
 export interface Around extends Surroundings {
   /** Kinds that the ServiceAccount may not list, as plural and group, in the order of discovery. */
@@ -35,7 +35,8 @@ export async function lookAround(
   const isPod = kindOf(resource) === '/Node';
   const [pods, tokens] = isPod ? [more.neighbours, []] : [[], more.neighbours];
   const unlisted = [...new Set([...place.unlisted, ...more.unlisted])];
-  return { kind: 'known', around: { owned, endpoints, tokens, pods, unlisted, failing: [...place.failing, ...more.failing] } };
+  const failing = [...place.failing, ...more.failing, ...served.away.map(unseenVersion)];
+  return { kind: 'known', around: { owned, endpoints, tokens, pods, unlisted, failing } };
 }
 
 export const nothingAround: LookedAround = {

@@ -60,7 +60,7 @@ async function findOwners({ source, transaction, entry }: Standing, held: JsonOb
   const uidsOf = (owners: readonly JsonObject[]): readonly string[] => owners.map((owner) => textAt(owner, 'uid') ?? '');
   return {
     goneOwners: uidsOf(found.gone),
-    hiddenOwners: uidsOf(found.hidden),
+    hiddenOwners: uidsOf([...found.hidden, ...found.unserved]),
     ...(found.trouble === undefined ? {} : { unseenOwner: found.trouble }),
   };
 }

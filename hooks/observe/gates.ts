@@ -18,6 +18,7 @@ import { type Evaluate, evaluateInTurn } from './expressions.ts';
 import { gatedHalf } from './halves.ts';
 import type { Presence } from './observation.ts';
 import { type Listed, presenceOf } from './read.ts';
+import { isUnserved, untilServed } from './served.ts';
 import { readSnapshot, type SnapshotSource } from './snapshot.ts';
 
 interface GateContext {
@@ -120,13 +121,10 @@ async function evaluatedOf(evaluate: Evaluate, gate: Gate, object: JsonObject): 
 
 const outOfTime = deadlineExceeded('the look has no time left for its expression');
 
-// Of an object that is gone the answer names the object. Where it does not, the kind is not served: perhaps not yet, by one of
-// several API servers.
 async function readGated(reader: Reader, transaction: Transaction, { target, resource, type }: SnapshotEntry): Promise<Presence> {
   const answer = await reader.get(locationOf(target, resource), serviceAccountOf(transaction));
-  const isServed = answer.kind === 'ok' || answer.failure.kind !== 'absent' || answer.failure.subject !== undefined;
-  if (isServed || type === 'Delete') return presenceOf(answer);
-  return { kind: 'trouble', failure: { ...answer.failure, kind: 'transient' } };
+  if (answer.kind === 'ok' || !isUnserved(answer.failure) || type === 'Delete') return presenceOf(answer);
+  return { kind: 'trouble', failure: untilServed(answer.failure) };
 }
 
 /** That of a claim which waits; a class that may not be read is no reason to fail. */

@@ -4,6 +4,7 @@ import type { Failed, Identity, ListAnswer, Reader, Resource } from '../cluster.
 import type { Failure, Unseen } from '../model/failure.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { Begun, Looks, Place } from './looks.ts';
+import { isWithoutObjects, untilServed } from './served.ts';
 
 /** The identity that lists, and what it has seen in this call. */
 export interface Looker {
@@ -37,6 +38,11 @@ export function unseen({ group, plural }: Pick<Resource, 'group' | 'plural'>, fa
   return { kind: group === '' ? plural : `${plural}.${group}`, failure };
 }
 
+/** Of a group with its version: its API server is away, so its kinds are not even known by name. */
+export function unseenVersion(apiVersion: string): Unseen {
+  return { kind: `every kind of ${apiVersion}`, failure: serverAway };
+}
+
 /** Bytes of a page. Each connection to the API server may have one page in progress, which takes several times that in memory. */
 const mostBytes = 1024 * 1024;
 
@@ -44,7 +50,7 @@ const mostBytes = 1024 * 1024;
 const firstLimit = 100;
 const mostLimit = 500;
 
-/** What `pick` selects from each object of a list, for the look `key`; nothing if the kind is no longer served. */
+/** What `pick` selects from each object of a list, for the look `key`; nothing if the kind is gone. */
 export async function listAll<Item>(
   looker: Looker,
   key: string,
@@ -57,7 +63,7 @@ export async function listAll<Item>(
   while (begun.next !== undefined) {
     if (!looks.isTime()) return { kind: 'unfinished', failure: noTime };
     const page = await readPage(looker, wanted, begun.next);
-    if (page.kind === 'failed') return withoutPage(looker, [key, list], begun, page.failure);
+    if (page.kind === 'failed') return withoutPage(looker, key, { wanted, begun }, page.failure);
     const items = page.items.flatMap(pick);
     begun = { pages: [...begun.pages, items], count: begun.count + items.length, next: page.next };
     looks.keep(key, list, begun);
@@ -95,11 +101,18 @@ function pageOf({ items, complete, next, size }: Extract<ListAnswer, { kind: 'ok
 }
 
 // The API server may have compacted the version of a list in progress: then the list starts again.
-function withoutPage({ looks }: Looker, [key, list]: readonly [string, string], begun: Begun, failure: Failure): Listing<never> {
+async function withoutPage(
+  looker: Looker,
+  key: string,
+  { wanted, begun }: { readonly wanted: Wanted; readonly begun: Begun },
+  failure: Failure,
+): Promise<Listing<never>> {
   if (failure.kind === 'transient') return { kind: 'trouble', failure };
-  looks.keep(key, list, undefined);
+  looker.looks.keep(key, nameOf(wanted), undefined);
   if (begun.next?.from !== undefined) return { kind: 'trouble', failure: { ...failure, kind: 'transient' } };
-  return failure.kind === 'absent' ? { kind: 'listed', items: [] } : { kind: 'denied', failure };
+  if (failure.kind !== 'absent') return { kind: 'denied', failure };
+  const isGone = await isWithoutObjects(looker, wanted.resource);
+  return isGone ? { kind: 'listed', items: [] } : { kind: 'trouble', failure: untilServed(failure) };
 }
 
 const ours = { kind: 'transient', fields: [], definitive: true } as const;
@@ -108,6 +121,8 @@ const endless: Failed = {
   kind: 'failed',
   failure: { ...ours, code: 200, reason: 'AnswerUnreadable', message: 'the list is incomplete and has no continue token' },
 };
+
+const serverAway: Failure = { ...ours, code: 503, reason: 'ServiceUnavailable', message: 'its API server is away' };
 
 const noTime: Failure = { ...ours, code: 0, reason: 'DeadlineExceeded', message: 'listing takes longer than one call' };
 

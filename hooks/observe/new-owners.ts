@@ -19,9 +19,14 @@ export async function wrongOwner(
 ): Promise<Wrong | undefined> {
   const given = ownersLackedBy(prior, expected);
   const { namespace } = resolved.target;
-  const { gone, leaving, hidden, trouble } = await lookForOwners(reader, serviceAccountOf(transaction), given, namespace);
+  const { gone, leaving, hidden, unserved, trouble } = await lookForOwners(
+    reader,
+    serviceAccountOf(transaction),
+    given,
+    namespace,
+  );
   if (trouble !== undefined) return { kind: 'trouble', failure: trouble.failure };
-  const [dead] = [...gone, ...leaving];
+  const [dead] = [...gone, ...leaving, ...unserved];
   const [unread] = hidden;
   if (dead !== undefined) return { kind: 'fault', fault: deadOwnerFault(dead, resolved, transaction) };
   return unread === undefined ? undefined : { kind: 'fault', fault: hiddenOwnerFault(unread, resolved, transaction) };

@@ -22,7 +22,8 @@ import type { AwaitView, StoredSnapshot } from './awaited.ts';
 export type Presence =
   | { readonly kind: 'present'; readonly object: JsonObject }
   | { readonly kind: 'absent' }
-  | { readonly kind: 'trouble'; readonly failure: Failure };
+  /** `isUnserved`: the kind is not served in that version; whether the object is there is unknown. */
+  | { readonly kind: 'trouble'; readonly failure: Failure; readonly isUnserved?: true };
 
 /** What is known of a wanted lock; `unknown` ones are tried first and read only when they turn out to be taken. */
 export type LockState = Presence | { readonly kind: 'unknown' };

@@ -1,10 +1,12 @@
 // Whether the owners that an object names still exist.
-import type { Answer, Identity, Reader } from '../cluster.ts';
+import type { Answer, Identity, Reader, ResourceAnswer, ResourcesAnswer } from '../cluster.ts';
 import { isTerminating } from '../content/ownership.ts';
 import type { Failure, Unseen } from '../model/failure.ts';
 import { at, isList, isObject, type JsonObject, textAt } from '../model/json.ts';
+import { groupOf } from '../model/reference.ts';
 import { foreign } from '../model/words.ts';
 import { inTurn } from './listing.ts';
+import { isAway, isUnserved, untilServed } from './served.ts';
 
 export function ownersOf(object: JsonObject | undefined): readonly JsonObject[] {
   const references = at(object, 'metadata', 'ownerReferences');
@@ -25,6 +27,8 @@ interface OwnersFound {
   readonly leaving: readonly JsonObject[];
   /** The identity may not read them: they may be gone too. */
   readonly hidden: readonly JsonObject[];
+  /** Their kind is served in no version: they may be gone too. */
+  readonly unserved: readonly JsonObject[];
   /** An owner that cannot be read for now counts as existing: this is the first such kind. */
   readonly trouble?: Unseen;
 }
@@ -36,8 +40,10 @@ export async function lookForOwners(
   owners: readonly JsonObject[],
   namespace: string | undefined,
 ): Promise<OwnersFound> {
+  const find = finder(reader);
+  const look = async (owner: JsonObject) => stateOf({ reader, identity, namespace }, owner, await find(owner));
   // Who may write the object decides how many it names.
-  const states = await inTurn(owners, (owner) => stateOf(reader, identity, owner, namespace));
+  const states = await inTurn(owners, look);
   const unread = owners.flatMap((owner, index) => {
     const state = states[index];
     return typeof state === 'object' ? [{ kind: kindIn(owner), failure: state }] : [];
@@ -47,6 +53,7 @@ export async function lookForOwners(
     gone: owners.filter((_, index) => states[index] === 'gone'),
     leaving: owners.filter((_, index) => states[index] === 'leaving'),
     hidden: owners.filter((_, index) => states[index] === 'hidden'),
+    unserved: owners.filter((_, index) => states[index] === 'unserved'),
     ...(trouble === undefined ? {} : { trouble }),
   };
 }
@@ -58,16 +65,41 @@ function kindIn(owner: JsonObject): string {
   return `${text('kind')} of ${text('apiVersion')}`;
 }
 
-async function stateOf(
-  reader: Reader,
-  identity: Identity,
-  owner: JsonObject,
-  namespace: string | undefined,
-): Promise<'alive' | 'leaving' | 'gone' | 'hidden' | Failure> {
-  const served = await reader.resource(textAt(owner, 'apiVersion') ?? '', textAt(owner, 'kind') ?? '');
+type Served = ResourceAnswer | 'unserved';
+
+// The version that an owner is named by may not be served any more: the owner is the same object in any other one.
+function finder(reader: Reader): (owner: JsonObject) => Promise<Served> {
+  let everything: Promise<ResourcesAnswer> | undefined;
+  return async (owner) => {
+    const [apiVersion, kind] = [textAt(owner, 'apiVersion') ?? '', textAt(owner, 'kind') ?? ''];
+    const exact = await reader.resource(apiVersion, kind);
+    if (exact.kind === 'ok' || exact.failure.kind !== 'absent') return exact;
+    everything ??= reader.resources();
+    return inAnyVersion(await everything, groupOf(apiVersion), kind, exact.failure);
+  };
+}
+
+function inAnyVersion(all: ResourcesAnswer, group: string, kind: string, failure: Failure): Served {
+  if (all.kind === 'failed') return all;
+  const resource = all.resources.find((one) => one.group === group && one.kind === kind);
+  if (resource !== undefined) return { kind: 'ok', resource };
+  return isAway(all.away, group) ? { kind: 'failed', failure: untilServed(failure) } : 'unserved';
+}
+
+type State = 'alive' | 'leaving' | 'gone' | 'hidden' | 'unserved' | Failure;
+
+interface Place {
+  readonly reader: Reader;
+  readonly identity: Identity;
+  readonly namespace: string | undefined;
+}
+
+async function stateOf(place: Place, owner: JsonObject, served: Served): Promise<State> {
+  if (served === 'unserved') return served;
   if (served.kind === 'failed') return stateOfFailure(served.failure);
-  const place = served.resource.namespaced && namespace !== undefined ? { namespace } : {};
-  const location = { resource: served.resource, name: textAt(owner, 'name') ?? '', ...place };
+  const { reader, identity, namespace } = place;
+  const within = served.resource.namespaced && namespace !== undefined ? { namespace } : {};
+  const location = { resource: served.resource, name: textAt(owner, 'name') ?? '', ...within };
   const answer: Answer = await reader.getMetadata(location, identity);
   if (answer.kind === 'failed') return stateOfFailure(answer.failure);
   return stateIn(answer.object, owner);
@@ -78,7 +110,8 @@ function stateIn(object: JsonObject, owner: JsonObject): 'alive' | 'leaving' | '
   return isTerminating(object) ? 'leaving' : 'alive';
 }
 
-function stateOfFailure(failure: Failure): 'gone' | 'hidden' | Failure {
+function stateOfFailure(failure: Failure): State {
+  if (isUnserved(failure)) return untilServed(failure);
   if (failure.kind === 'absent') return 'gone';
   return failure.kind === 'transient' ? failure : 'hidden';
 }

@@ -8,6 +8,7 @@ import { holderOf, type Transaction } from '../model/transaction.ts';
 import { locationOf } from '../writes/change.ts';
 import { engine, leases, serviceAccountOf, serviceAccounts, uidLabel } from '../writes/resources.ts';
 import type { Presence } from './observation.ts';
+import { isUnserved, isWithoutObjects, untilServed } from './served.ts';
 
 export function presenceOf(answer: Answer): Presence {
   if (answer.kind === 'ok') return { kind: 'present', object: answer.object };
@@ -24,7 +25,11 @@ export async function readLive(
   transaction: Transaction,
   { target, resource }: Pick<SnapshotEntry, 'target' | 'resource'>,
 ): Promise<Presence> {
-  const found = presenceOf(await reader.get(locationOf(target, resource), serviceAccountOf(transaction)));
+  const identity = serviceAccountOf(transaction);
+  const answer = await reader.get(locationOf(target, resource), identity);
+  if (answer.kind === 'failed' && isUnserved(answer.failure) && !(await isWithoutObjects({ reader, identity }, resource)))
+    return { kind: 'trouble', failure: untilServed(answer.failure), isUnserved: true };
+  const found = presenceOf(answer);
   const why = found.kind === 'present' ? whyIncomparable(found.object) : undefined;
   return why === undefined ? found : { kind: 'trouble', failure: tooLarge(`it is ${why}: remove what is too much`) };
 }

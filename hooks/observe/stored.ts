@@ -5,11 +5,12 @@ import { instancesOf, isDefinition, isStorageMoved, newStoredVersions, settledAt
 import { type JsonObject, textAt } from '../model/json.ts';
 import { isAfter } from '../model/others.ts';
 import type { Transaction } from '../model/transaction.ts';
-import { serviceAccountOf } from '../writes/resources.ts';
+import { definitions, serviceAccountOf } from '../writes/resources.ts';
 import { lookerOf, type Standing, sorted } from './contents.ts';
 import { listAll } from './listing.ts';
 import type { ItemView, Presence } from './observation.ts';
 import { readPruned } from './pruned.ts';
+import { isWithoutObjects } from './served.ts';
 
 type Found = Partial<Pick<ItemView, 'stored' | 'contents' | 'ownContents' | 'contentsTrouble'>>;
 
@@ -60,12 +61,12 @@ export async function canMoveBack(
 ): Promise<boolean> {
   if (prior === undefined || !isStorageMoved(prior, expected)) return false;
   const identity = serviceAccountOf(transaction);
+  const kind = instancesOf(prior);
+  const isGone = () => isWithoutObjects({ reader, identity }, kind);
   const [found, write] = await Promise.all([
-    reader.listMetadata(instancesOf(prior), undefined, identity, { limit: 1 }),
-    reader.allowed({ verb: 'update', ...definitions, subresource: 'status' }, identity),
+    reader.listMetadata(kind, undefined, identity, { limit: 1 }),
+    reader.allowed({ verb: 'update', group: definitions.group, resource: definitions.plural, subresource: 'status' }, identity),
   ]);
-  const isEmpty = found.kind === 'ok' ? found.items.length === 0 : found.failure.kind === 'absent';
+  const isEmpty = found.kind === 'ok' ? found.items.length === 0 : found.failure.kind === 'absent' && (await isGone());
   return isEmpty && write.kind === 'ok' && write.allowed;
 }
-
-const definitions = { group: 'apiextensions.k8s.io', resource: 'customresourcedefinitions' } as const;

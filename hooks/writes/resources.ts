@@ -23,6 +23,15 @@ export const storageClasses: Resource = {
   namespaced: false,
 };
 
+export const definitions: Resource = {
+  ...own,
+  group: 'apiextensions.k8s.io',
+  plural: 'customresourcedefinitions',
+  kind: 'CustomResourceDefinition',
+  namespaced: false,
+  statusSubresource: true,
+};
+
 export const transactions: Resource = {
   ...own,
   group: 'tx.janus.io',

@@ -73,7 +73,7 @@ function unknownKind(apiVersion: string, kind: string): Failed {
 
 async function readGroupVersion(ask: Ask, apiVersion: string): Promise<ResourcesAnswer> {
   const answer = await ask({ method: 'GET', path: groupVersionPath(apiVersion) });
-  return answer.kind === 'failed' ? answer : { kind: 'ok', resources: resourcesOfList(answer.body, apiVersion) };
+  return answer.kind === 'failed' ? answer : { kind: 'ok', resources: resourcesOfList(answer.body, apiVersion), away: [] };
 }
 
 function resourcesOfList(list: JsonObject, apiVersion: string): readonly Resource[] {
@@ -103,14 +103,26 @@ const aggregated = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDisco
 async function readAll(ask: Ask): Promise<ResourcesAnswer> {
   const answers = await Promise.all(['/api', '/apis'].map((path) => ask({ method: 'GET', path, accept: aggregated })));
   const resources = new Map<string, Resource>();
+  const away: string[] = [];
   for (const answer of answers) {
     if (answer.kind === 'failed') return answer;
-    for (const resource of listAt(answer.body, 'items').flatMap(resourcesOfGroup)) {
+    const groups = listAt(answer.body, 'items');
+    away.push(...groups.flatMap(versionsAway));
+    for (const resource of groups.flatMap(resourcesOfGroup)) {
       const key = `${resource.plural}.${resource.group}`;
       if (!resources.has(key)) resources.set(key, resource);
     }
   }
-  return { kind: 'ok', resources: [...resources.values()] };
+  return { kind: 'ok', resources: [...resources.values()], away };
+}
+
+// An API server that did not see an aggregated one alive does not know its resources. What it still knows of one that went away it
+// lists, as stale: then a list of such a resource fails. Source: kube-aggregator pkg/apiserver/handler_discovery.go, syncAPIService.
+function versionsAway(group: Json): readonly string[] {
+  const name = textAt(group, 'metadata', 'name') ?? '';
+  return listAt(group, 'versions')
+    .filter((version) => textAt(version, 'freshness') === 'Stale' && listAt(version, 'resources').length === 0)
+    .map((version) => `${name}/${textAt(version, 'version')}`);
 }
 
 function resourcesOfGroup(group: Json): readonly Resource[] {

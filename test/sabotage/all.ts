@@ -13,6 +13,7 @@ import { packages } from './list/packages.ts';
 import { plans } from './list/plans.ts';
 import { recreations } from './list/recreations.ts';
 import { releases } from './list/releases.ts';
+import { served } from './list/served.ts';
 import { storage } from './list/snapshots.ts';
 import { sources } from './list/sources.ts';
 import { undo } from './list/undo.ts';
@@ -33,6 +34,7 @@ export const sabotages: readonly Sabotage[] = [
   ...inWindows,
   ...words,
   ...others,
+  ...served,
   ...authority,
   ...releases,
   ...recreations,

@@ -165,6 +165,7 @@ const item: Omit<ItemView, 'index' | 'change' | 'item'> = {
   others: nobodyElse,
 };
 const unreadable: Presence = { kind: 'trouble', failure: refused };
+const unserved: Presence = { kind: 'trouble', failure: { ...transient, code: 404, reason: 'NotFound' }, isUnserved: true };
 const ourManager = fieldManagers(transaction).forward;
 const applied = present(JSON.parse(JSON.stringify(changed('Patch')).replaceAll('janus-one-t1', ourManager)) as JsonObject);
 const contested = with_(changed('Update'), 'spec.a', 5);
@@ -252,6 +253,7 @@ const creating: StoredSnapshot = { ...stored, entries: stored.entries.map((entry
 const made = (creationTimestamp: string): Presence => present({ metadata: { creationTimestamp } });
 const undone = locked(statusOf('RollingBack', 'applied untouched', began));
 const late = { status: { ...undone, rollbackObservedAt: now } };
+const lasting = { status: { ...undone, rollbackStartedAt: now - 2 * minute }, waits: 6 };
 
 check({ kind: 'restore', index: 0 }, undone, item, [
   ['a recorded change names the version that a late write would', { ...byReplica, live: applied }, 'compensate', late],
@@ -273,6 +275,8 @@ check({ kind: 'restore', index: 0 }, undone, item, [
   ['who else has changed it could not be read', { othersTrouble: transient }, 'RollingBack: applied untouched, backing off'],
   ['the target could not be read', { live: trouble }, 'RollingBack: applied untouched, backing off'],
   ['the target may not be read any more', { live: unreadable }, 'Failed: left untouched'],
+  ['the kind of the target is not served', { live: unserved }, 'RollingBack: applied untouched, backing off'],
+  ['not for a minute, and six looks', { live: unserved }, 'Failed: left untouched', lasting],
   ['what is inside could not be read', { contentsTrouble: transient }, 'RollingBack: applied untouched, backing off'],
   ['the ServiceAccount is gone', { serviceAccount: absent }, 'Failed: left untouched'],
   ['the snapshot is gone', { snapshot: broken }, 'Failed: left untouched'],

@@ -25,7 +25,7 @@ t.test('what is in a Namespace is looked for again after a moment', async (t) =>
   };
   const reader = {
     ...listing(() => items),
-    resources: async () => ({ kind: 'ok', resources: [{ ...configMaps, verbs: ['list', 'watch', 'delete'] }] }),
+    resources: async () => ({ kind: 'ok', resources: [{ ...configMaps, verbs: ['list', 'watch', 'delete'] }], away: [] }),
   } as unknown as Reader;
   const looker = { reader, looks: looksOfACall(), identity: { kind: 'engine' } as Identity };
   const doomed = {

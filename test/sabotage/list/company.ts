@@ -78,7 +78,9 @@ export const others: readonly Sabotage[] = [
   {
     name: 'owners-that-leave',
     fault: 'an object gets an owner that is being deleted, and goes with it',
-    edits: [{ file: 'hooks/observe/new-owners.ts', find: '[...gone, ...leaving]', replace: 'gone' }],
+    edits: [
+      { file: 'hooks/observe/new-owners.ts', find: '[...gone, ...leaving, ...unserved]', replace: '[...gone, ...unserved]' },
+    ],
     caughtBy: ['test/scenarios/undo/owners-and-tokens.test.ts'],
   },
   {
@@ -238,8 +240,8 @@ export const others: readonly Sabotage[] = [
     edits: [
       {
         file: 'hooks/observe/owners.ts',
-        find: 'await inTurn(owners, (owner) => stateOf(reader, identity, owner, namespace));',
-        replace: 'await Promise.all(owners.map((owner) => stateOf(reader, identity, owner, namespace)));',
+        find: 'await inTurn(owners, look);',
+        replace: 'await Promise.all(owners.map(look));',
       },
     ],
     caughtBy: manyDependents,

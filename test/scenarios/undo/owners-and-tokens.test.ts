@@ -136,7 +136,7 @@ t.test('an owner that the ServiceAccount may not read', async (t) => {
     must(await client.delete(path('secrets/owner')));
     const status = await undoAll(stage, 'child');
     t.match(itemsOf(status)[0], {
-      note: /references dropped, the ServiceAccount may not read their owners, which may no longer exist: /,
+      note: /references dropped, their owners cannot be read, and may no longer exist: /,
     });
     await collectGarbage(stage, 'garbage');
     t.match(must(await client.get(path('configmaps/child'))), blue);
