@@ -1,6 +1,7 @@
 // One target before its change: what is there, and what a dry run as the ServiceAccount says would be.
 import { incomparable, stateFault, unservedFault } from '../checks/existence.ts';
 import type { Fault } from '../checks/fault.ts';
+import { keptDespiteNull, keptFault } from '../checks/nulls.ts';
 import { refusalFault } from '../checks/refusal.ts';
 import type { Resolved } from '../checks/targets.ts';
 import type { Reader } from '../cluster.ts';
@@ -128,6 +129,9 @@ async function prepareTried(context: TrialContext, resolved: Resolved, tryout: T
   const { prior, expected } = tryout;
   const why = whyIncomparable(expected);
   if (why !== undefined) return { kind: 'fault', fault: incomparable(resolved, why) };
+  const { change, index, target } = resolved;
+  const kept = change.type === 'Patch' ? keptDespiteNull(change.content, prior, expected) : undefined;
+  if (kept !== undefined) return { kind: 'fault', fault: keptFault({ index, target }, kept) };
   const [movesBack, lost] = await Promise.all([canMoveBack(context, prior, expected), lostBy(context, resolved, tryout)]);
   if (lost.kind === 'failed') return { kind: 'trouble', failure: lost.failure };
   return { kind: 'prepared', prepared: { resolved, ...tryout, approximate: false, movesBack, othersLose: lost.why } };

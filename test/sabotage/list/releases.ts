@@ -100,4 +100,16 @@ export const releases: readonly Sabotage[] = [
     ],
     caughtBy: ['test/scenarios/undo/storage-versions.test.ts'],
   },
+  {
+    name: 'nulls-of-no-effect',
+    fault: 'a Patch that removes nothing is Committed',
+    edits: [
+      {
+        file: 'hooks/observe/trial.ts',
+        find: "change.type === 'Patch' ? keptDespiteNull",
+        replace: "change.type === 'Delete' ? keptDespiteNull",
+      },
+    ],
+    caughtBy: ['test/scenarios/changes/nulls.test.ts'],
+  },
 ];

@@ -232,7 +232,7 @@ t.test('a Pod or a ReplicaSet that gets labels which a controller selects', asyn
   const { client, path } = stage;
   const sets = path('apps/v1/replicasets');
   const pod = { apiVersion: 'v1', kind: 'Pod' };
-  const labelled = (name: string, app: string | null, parts = pod): JsonObject =>
+  const labelled = (name: string, app: string, parts = pod): JsonObject =>
     change('Patch', name, { metadata: { labels: { app } } }, parts);
   const run = async (app: string): Promise<readonly string[]> => {
     must(await client.create(sets, { metadata: { name: app }, spec: { replicas: 1, ...selecting(app) } }));
@@ -257,7 +257,7 @@ t.test('a Pod or a ReplicaSet that gets labels which a controller selects', asyn
 
   await t.test('is left in an undo, where another one took its place', async (t) => {
     const [name = ''] = await run('held');
-    await commit(stage, 'quarantine', [labelled(name, null)]);
+    await commit(stage, 'quarantine', [labelled(name, 'quarantined')]);
     await waitFor(async () => (await podsOf('held')).length === 1, 'another Pod');
     left(
       t,
