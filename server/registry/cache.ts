@@ -16,8 +16,8 @@ interface Announced {
 }
 
 export interface Cache {
-  /** The path of a complete blob; undefined if the cache does not have it. */
-  find(source: string, digest: string): Promise<string | undefined>;
+  /** The path of a complete blob; undefined if the cache does not have it, or the signal is aborted while its digest is checked. */
+  find(source: string, digest: string, signal: AbortSignal): Promise<string | undefined>;
   /**
    * Stores the content and returns its path. Throws a Trouble, and stores nothing, if size or digest differ from those announced.
    */
@@ -48,9 +48,9 @@ export function createCache(directory: string, mostBytes: number): Cache {
   const pathOf = (source: string, digest: string): string =>
     join(directory, `${digest.replace(':', '-')}-${createHash('sha256').update(source).digest('hex')}`);
   return {
-    async find(source, digest) {
+    async find(source, digest, signal) {
       const path = pathOf(source, digest);
-      const found = await digestOf(path).catch(() => undefined);
+      const found = await digestOf(path, signal).catch(() => undefined);
       if (found === undefined) return undefined;
       if (found !== digest) {
         await rm(path, { force: true });
@@ -83,9 +83,9 @@ function troubleOf(error: unknown): unknown {
   return unavailable(`the cache cannot be written (${String(error.code)})`);
 }
 
-async function digestOf(path: string): Promise<string> {
+async function digestOf(path: string, signal: AbortSignal): Promise<string> {
   const hash = createHash('sha256');
-  for await (const chunk of createReadStream(path)) hash.update(chunk);
+  for await (const chunk of createReadStream(path, { signal })) hash.update(chunk);
   return `sha256:${hash.digest('hex')}`;
 }
 

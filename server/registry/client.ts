@@ -79,13 +79,15 @@ interface Parts {
 
 function registryOf(parts: Parts): Registry {
   return {
-    tags: (source) => answered(async () => ({ kind: 'ok', tags: await inTurn(parts, () => readTags(source, parts.session)) })),
+    tags: (source) =>
+      answered(async () => ({ kind: 'ok', tags: await inTurn(parts, source, () => readTags(source, parts.session)) })),
     digest: (reference) => answered(async () => ({ kind: 'ok', digest: await digestOf(reference, parts) })),
     read: (source, digest, take) =>
       answered(async () => {
         try {
           const files = await layersOf(source, digest, parts);
-          await inParsing(parts, () => readDocuments(packageStream(files), take, parts.signal));
+          const { parsing: slots, signal } = parts;
+          await inTurn({ slots, signal }, source, () => readDocuments(packageStream(files), take, signal));
         } catch (error) {
           throw named(error, `${source}@${digest}`);
         }
@@ -102,14 +104,14 @@ async function answered<Answer>(work: () => Promise<Answer>): Promise<Answer | R
   }
 }
 
-async function inTurn<Result>({ slots }: Parts, work: () => Promise<Result>): Promise<Result> {
-  const release = await slots.take();
-  return work().finally(release);
-}
-
-async function inParsing({ parsing, signal }: Parts, work: () => Promise<void>): Promise<void> {
-  const release = await parsing.take(signal).catch(() => {
-    throw unavailable('the package was not read in time');
+/** Turns are those of all calls, and what others do may take longer: who waits leaves at the end of his own call. */
+async function inTurn<Result>(
+  { slots, signal }: Pick<Parts, 'slots' | 'signal'>,
+  source: string,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  const release = await slots.take(signal).catch(() => {
+    throw unavailable(`${source}: not read in time, other requests came first`);
   });
   return work().finally(release);
 }
@@ -123,7 +125,7 @@ async function digestOf(reference: PackageReference, parts: Parts): Promise<stri
   // Registries count manifests: one that was seen before is only asked for its digest.
   const last = isDigest(version) ? version : parts.seen.digests.get(`${source} ${version}`);
   const isSeen = last !== undefined && parts.seen.manifests.has(`${source} ${last}`);
-  const digest = await inTurn(parts, async () =>
+  const digest = await inTurn(parts, source, async () =>
     isSeen ? headOf(reference, parts) : (await fetchManifest(reference, parts)).digest,
   );
   parts.allowed.add(`${source} ${digest}`);
@@ -155,21 +157,29 @@ async function layersOf(source: string, digest: string, parts: Parts): Promise<r
   const manifest = await manifestOf(source, digest, parts);
   const image = manifest.kind === 'image' ? manifest : await manifestOf(source, manifest.image.digest, parts);
   if (image.kind === 'index') throw invalid('the index leads to another index');
-  return Promise.all(image.layers.map((layer) => blob(source, layer, parts)));
+  const paths = new Map<string, Promise<string>>();
+  return Promise.all(image.layers.map((layer) => once(paths, layer.digest, () => blob(source, layer, parts))));
 }
 
 async function manifestOf(source: string, digest: string, parts: Parts): Promise<Manifest> {
   return (
     parts.seen.manifests.get(`${source} ${digest}`) ??
-    (await inTurn(parts, () => fetchManifest({ source, version: digest }, parts))).manifest
+    (await inTurn(parts, source, () => fetchManifest({ source, version: digest }, parts))).manifest
   );
 }
 
-/** The path of a layer in the cache; downloads it if the cache does not have it. */
-async function blob(source: string, layer: Descriptor, parts: Parts): Promise<string> {
-  const found = await parts.cache.find(source, layer.digest);
-  if (found !== undefined) return found;
-  return inTurn(parts, async () => {
+/** A manifest may name one layer many times. */
+function once<Value>(known: Map<string, Value>, key: string, make: () => Value): Value {
+  const value = known.get(key) ?? make();
+  known.set(key, value);
+  return value;
+}
+
+/** The path of a layer in the cache; downloads it if the cache does not have it. To look there reads the whole layer, so it takes a turn. */
+function blob(source: string, layer: Descriptor, parts: Parts): Promise<string> {
+  return inTurn(parts, source, async () => {
+    const found = await parts.cache.find(source, layer.digest, parts.signal);
+    if (found !== undefined) return found;
     const reply = await parts.session.ask(source, { path: `blobs/${layer.digest}`, isLarge: true });
     return parts.cache.store({ ...layer, source, most: limits.layerBytes }, reply.body);
   });

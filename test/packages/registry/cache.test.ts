@@ -15,6 +15,7 @@ function digestOf(content: string): string {
 const text = 'whole';
 const digest = digestOf(text);
 const source = 'registry.example.org/acme/p';
+const unending = new AbortController().signal;
 const announced = { source, digest, size: text.length, most: text.length };
 
 /** Kills a process that stores the text once so many pieces are stored; resolves when it is gone. */
@@ -43,12 +44,12 @@ t.test('a writer that is killed leaves the whole blob or none', async (t) => {
     t.equal(names.length, 1, `${pieces} pieces: ${names}`);
     t.equal(names[0]?.includes('.unfinished-'), !isWhole);
     const cache = createCache(directory, 2 ** 20);
-    const found = await cache.find(source, digest);
+    const found = await cache.find(source, digest, unending);
     t.equal(found === undefined ? undefined : readFileSync(found, 'utf8'), isWhole ? text : undefined);
 
     const stored = await cache.store(announced, [Buffer.from(text)]);
     t.equal(readFileSync(stored, 'utf8'), text, 'another one stores it');
-    t.equal(await cache.find('evil.example.org/acme/p', digest), undefined, 'it is no content of another source');
+    t.equal(await cache.find('evil.example.org/acme/p', digest, unending), undefined, 'it is no content of another source');
   }
 });
 
@@ -79,5 +80,12 @@ t.test('it never holds more than its bound, and what was used last stays', async
   }
   t.ok(Math.max(...sizes) <= most, `${Math.max(...sizes)}`);
   t.ok(Math.max(...sizes) > most * 0.8, 'nor does it throw away what it has room for');
-  t.ok(await cache.find(source, last));
+  t.ok(await cache.find(source, last, unending));
+});
+
+t.test('whose time is over checks no digest, and removes nothing', async (t) => {
+  const cache = createCache(t.testdir({}), 2 ** 20);
+  const path = await cache.store(announced, [Buffer.from(text)]);
+  t.equal(await cache.find(source, digest, AbortSignal.abort()), undefined);
+  t.equal(await cache.find(source, digest, unending), path);
 });

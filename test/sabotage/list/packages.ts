@@ -220,4 +220,22 @@ export const packages: readonly Sabotage[] = [
     edits: [{ file: 'hooks/packages/model/reference.ts', find: ' && isHost(registry)', replace: '' }],
     caughtBy: ['test/packages/contents.test.ts'],
   },
+  {
+    name: 'package-waits-for-others',
+    fault: 'a call waits for the requests of another one, beyond its own time',
+    edits: [{ file: 'server/registry/client.ts', find: 'slots.take(signal)', replace: 'slots.take()' }],
+    caughtBy: ['test/packages/registry/turns.test.ts'],
+  },
+  {
+    name: 'package-layers-repeated',
+    fault: 'a layer is read once for each time that a manifest names it',
+    edits: [{ file: 'server/registry/client.ts', find: 'known.get(key) ?? make()', replace: 'make()' }],
+    caughtBy: ['test/packages/registry/turns.test.ts'],
+  },
+  {
+    name: 'package-digests-outlast',
+    fault: 'cached layers of some MiB are read for their digests when the time of the call is over',
+    edits: [{ file: 'server/registry/cache.ts', find: 'createReadStream(path, { signal })', replace: 'createReadStream(path)' }],
+    caughtBy: ['test/packages/registry/cache.test.ts'],
+  },
 ];
