@@ -87,7 +87,7 @@ t.test('owners that an object names are read a few at a time: others get their r
   };
   const reader = { resource: busy, getMetadata: busy } as unknown as Looker['reader'];
   const owners = indexes.map((index) => ({ apiVersion: `group-${index}/v1`, kind: 'ConfigMap', name: 'it', uid: 'it' }));
-  t.same(await lookForOwners(reader, { kind: 'engine' }, owners, 'there'), { gone: [], hidden: [], unserved: [] });
+  t.same(await lookForOwners(reader, { kind: 'engine' }, owners, 'there'), { gone: [], leaving: [], hidden: [], unserved: [] });
   t.ok(most <= 16, `${most} at once`);
 });
 
