@@ -238,4 +238,18 @@ export const packages: readonly Sabotage[] = [
     edits: [{ file: 'server/registry/cache.ts', find: 'createReadStream(path, { signal })', replace: 'createReadStream(path)' }],
     caughtBy: ['test/packages/registry/cache.test.ts'],
   },
+  {
+    name: 'package-names-without-end',
+    fault: 'the packages of a tree fill the memory with names of some MiB',
+    edits: [{ file: 'hooks/packages/observe/ahead.ts', find: ' || characters > mostCharacters', replace: '' }],
+    caughtBy: ['test/packages/ahead.test.ts'],
+  },
+  {
+    name: 'package-reads-begin-at-once',
+    fault: 'all packages of a tree are read before it is known how much they hold',
+    edits: [
+      { file: 'hooks/packages/observe/ahead.ts', find: '[inLanes(), inLanes()]', replace: '[inLanes(), (work) => work()]' },
+    ],
+    caughtBy: ['test/packages/ahead.test.ts'],
+  },
 ];
