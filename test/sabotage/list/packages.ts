@@ -252,4 +252,22 @@ export const packages: readonly Sabotage[] = [
     ],
     caughtBy: ['test/packages/ahead.test.ts'],
   },
+  {
+    name: 'package-led-to-metadata',
+    fault: 'a registry inside may lead to the metadata of a cloud under an address that is not link-local',
+    edits: [{ file: 'server/registry/addresses.ts', find: "'100.100.100.200/32', ", replace: '' }],
+    caughtBy: ['test/packages/registry/hostile.test.ts'],
+  },
+  {
+    name: 'package-led-by-translation',
+    fault: 'an IPv4 address that is translated is not looked at',
+    edits: [{ file: 'server/registry/addresses.ts', find: "'::ffff:0:0:0/96', ", replace: '' }],
+    caughtBy: ['test/packages/registry/hostile.test.ts'],
+  },
+  {
+    name: 'package-ports-of-two-forms',
+    fault: 'a port that begins with 0 makes a second source of one registry',
+    edits: [{ file: 'hooks/packages/model/reference.ts', find: '(?::[1-9][0-9]{0,4})?', replace: '(?::[0-9]{1,5})?' }],
+    caughtBy: ['test/packages/contents.test.ts'],
+  },
 ];
