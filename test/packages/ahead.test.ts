@@ -76,6 +76,8 @@ t.test('a tree with more objects than are kept is refused, and the rest of its p
     async read(source, _digest, take) {
       const name = nameOf(source);
       read.push(name);
+      // As long as a download takes: all that may begin has begun.
+      await new Promise((resolve) => setTimeout(resolve, 20));
       take({
         apiVersion: 'meta.pkg.crossplane.io/v1',
         kind: 'Provider',
@@ -91,6 +93,47 @@ t.test('a tree with more objects than are kept is refused, and the rest of its p
   const tree = await readTree({ name: 'a', kind: 'Provider', reference, skipsDependencies: false, installed: [] }, registry);
   t.match(tree, { kind: 'refused', faults: [{ reason: 'InvalidPackage', message: /with 200000 objects/ }] });
   t.ok(read.length < 60, `${read.length} were read`);
+});
+
+t.test('a tree with longer texts than are kept is refused, wherever they stand', async (t) => {
+  const digest = digestOf('any', 'v1.0.0');
+  const nameOf = (source: string): string => source.slice(source.lastIndexOf('/') + 1);
+  const metaWith = (dependsOn: readonly object[], labels = {}) =>
+    ({
+      apiVersion: 'meta.pkg.crossplane.io/v1',
+      kind: 'Provider',
+      metadata: { name: 'x', labels },
+      spec: { dependsOn },
+    }) as unknown as JsonObject;
+  const definition = (name: string): JsonObject => ({
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name },
+  });
+  const root = metaWith(Array.from({ length: 100 }, (_, index) => ({ provider: sourceOf(`p${index}`), version: digest })));
+  const long = 'x'.repeat(1_000_000);
+  const rows: readonly (readonly [what: string, objects: (source: string) => readonly JsonObject[], atMost: number])[] = [
+    ['names', (source) => (source === 'a' ? [root] : [metaWith([]), definition(long)]), 50],
+    ['metas', (source) => (source === 'a' ? [root] : [metaWith([], { long })]), 50],
+    ['the root', () => [metaWith([]), ...Array.from({ length: 40 }, (_, index) => definition(`${index}${long}`))], 1],
+  ];
+  for (const [what, objectsOf, atMost] of rows) {
+    let read = 0;
+    const registry: Registry = {
+      tags: async () => ({ kind: 'ok', tags: ['v1.0.0'] }),
+      digest: async () => ({ kind: 'ok', digest }),
+      async read(source, _digest, take) {
+        read += 1;
+        await new Promise((resolve) => setTimeout(resolve, 20));
+        for (const object of objectsOf(nameOf(source))) take(object);
+        return { kind: 'ok' };
+      },
+    };
+    const reference = { source: sourceOf('a'), version: 'v1.0.0' };
+    const tree = await readTree({ name: 'a', kind: 'Provider', reference, skipsDependencies: false, installed: [] }, registry);
+    t.match(tree, { kind: 'refused', faults: [{ reason: 'InvalidPackage', message: /32000000 characters/ }] }, what);
+    t.ok(read <= atMost, `${what}: ${read} were read`);
+  }
 });
 
 t.test('a version that cannot be read ends the tree only where the choice needs it', async (t) => {

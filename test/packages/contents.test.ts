@@ -368,11 +368,22 @@ t.test('T31: an object of any kind that another package controls is not taken ov
 
 t.test('a source is a host as it stands in a URL, and a repository', async (t) => {
   const of = (registry: string): boolean => readSource(`${registry}/acme/x`) !== undefined;
-  for (const registry of ['registry.example.org', 'Registry.Example.org:5000', '127.0.0.1:1', 'a.b:65535', 'a.b:443'])
+  for (const registry of [
+    'registry.example.org',
+    'Registry.Example.org:5000',
+    '127.0.0.1:1',
+    'a.b:65535',
+    'a.b:443',
+    `${'a.'.repeat(126)}b`,
+  ])
     t.ok(of(registry), registry);
   const none = [
     'registry',
     'a.b:0',
+    'a.b:00',
+    'a.b:080',
+    'a.b:',
+    `${'a.'.repeat(126)}bc`,
     'a.b:65536',
     'a.b:99999',
     'a.1',

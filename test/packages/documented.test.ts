@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { packageReasons } from '../../hooks/packages/model/fault.ts';
 import { mostDependencies } from '../../hooks/packages/model/package.ts';
-import { mostLists, mostMembers, mostTags } from '../../hooks/packages/observe/ahead.ts';
+import { mostCharacters, mostLists, mostMembers, mostTags } from '../../hooks/packages/observe/ahead.ts';
 import { mostPackages } from '../../hooks/packages/observe/tree.ts';
 import { mostChecks } from '../../hooks/packages/resolve/knowledge.ts';
 import { limits } from '../../server/registry/limits.ts';
@@ -65,6 +65,7 @@ t.test('the bounds are those of the code', async (t) => {
     objects,
     documents,
     mostMembers,
+    mostCharacters,
   ]);
 });
 

@@ -9,8 +9,10 @@ export interface PackageReference {
 }
 
 const longestRepository = 255;
+/** A name of DNS. */
+const longestHost = 253;
 const host =
-  /^(?=[^/]*\.)(?:[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?)(?:\.[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?)*(?::[0-9]{1,5})?$/;
+  /^(?=[^/]*\.)(?:[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?)(?:\.[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?)*(?::[1-9][0-9]{0,4})?$/;
 const segment = /^[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*$/;
 const tag = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$/;
 const digest = /^sha256:[0-9a-f]{64}$/;
@@ -37,8 +39,8 @@ export function readSource(text: string): { readonly registry: string; readonly 
 /** Whether it is a host, and a port, as they stand in a URL: other forms of addresses, and ports that do not exist, are none. */
 function isHost(registry: string): boolean {
   const url = `https://${registry.toLowerCase()}`;
-  const [name, port] = registry.toLowerCase().split(':');
-  return URL.canParse(url) && new URL(url).hostname === name && port !== '0';
+  const [name = ''] = registry.toLowerCase().split(':');
+  return name.length <= longestHost && URL.canParse(url) && new URL(url).hostname === name;
 }
 
 /** `SOURCE:TAG`, `SOURCE@DIGEST`, or `SOURCE`, which means its tag `latest`; undefined for any other text. */

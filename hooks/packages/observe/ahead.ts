@@ -1,4 +1,5 @@
 // Requests ahead of the resolution what it will require next.
+import { type JsonObject, textAt } from '../../model/json.ts';
 import type { Installed } from '../model/lock.ts';
 import type { Meta } from '../model/package.ts';
 import { isDigest } from '../model/reference.ts';
@@ -12,9 +13,9 @@ interface Asked {
 type List = ReturnType<Registry['tags']>;
 
 export interface Ahead extends Registry {
-  /** Requests the tags of what that package requires; it must be a valid one. */
+  /** Requests the tags of what that package requires; it must be a valid one, and its meta is kept. */
   ahead(meta: Meta): void;
-  /** Whether there are more lists, tags in them, or objects than are kept; what was not requested yet then fails. */
+  /** Whether there are more lists, tags in them, objects or characters than are kept; what was not requested yet then fails. */
   isFull(): boolean;
 }
 
@@ -24,6 +25,8 @@ export const mostTags = 500_000;
 export const mostLists = 4_000;
 /** In the packages of one tree: of each object its names stay in memory. */
 export const mostMembers = 200_000;
+/** Of those names, and of the meta objects: a few kB, packed, can hold names of some MiB. */
+export const mostCharacters = 32_000_000;
 const atOnce = 8;
 
 /**
@@ -33,9 +36,10 @@ const atOnce = 8;
 export function listingAhead(registry: Registry, { installed, skipsDependencies }: Asked): Ahead {
   const lists = new Map<string, List>();
   const present = new Set(installed.map(({ source }) => source));
-  const lanes: Promise<unknown>[] = Array.from({ length: atOnce }, () => Promise.resolve());
-  let [total, members] = [0, 0];
-  const isFull = (): boolean => total > mostTags || lists.size > mostLists || members > mostMembers;
+  const [listing, reading] = [inLanes(), inLanes()];
+  let [total, members, characters] = [0, 0, 0];
+  const isFull = (): boolean =>
+    total > mostTags || lists.size > mostLists || members > mostMembers || characters > mostCharacters;
   const tooMuch = (source: string): RegistryFailed => ({
     kind: 'failed',
     failure: { kind: 'invalid', message: `${source}: not read, the tree is too large` },
@@ -49,9 +53,7 @@ export function listingAhead(registry: Registry, { installed, skipsDependencies 
   const tags = (source: string): List => {
     const known = lists.get(source);
     if (known !== undefined) return known;
-    const lane = lists.size % atOnce;
-    const list = (lanes[lane] ?? Promise.resolve()).then(() => listed(source));
-    lanes[lane] = list.catch(() => undefined);
+    const list = listing(() => listed(source));
     lists.set(source, list);
     return list;
   };
@@ -59,18 +61,42 @@ export function listingAhead(registry: Registry, { installed, skipsDependencies 
     isFull,
     tags,
     digest: (reference) => registry.digest(reference),
-    async read(source, digest, take) {
-      if (isFull()) return tooMuch(source);
-      return registry.read(source, digest, (object) => {
-        members += 1;
-        take(object);
-      });
-    },
+    // Only in its turn it is known how much the former ones hold.
+    read: (source, digest, take) =>
+      reading(async () => {
+        if (isFull()) return tooMuch(source);
+        const answer = await registry.read(source, digest, (object) => {
+          members += 1;
+          characters += namesIn(object);
+          if (!isFull()) take(object);
+        });
+        return isFull() ? tooMuch(source) : answer;
+      }),
     ahead(meta) {
+      characters += JSON.stringify(meta).length;
       if (skipsDependencies || isFull()) return;
       for (const source of rangesIn(meta)) if (!present.has(source)) tags(source).catch(() => undefined);
     },
   };
+}
+
+/** Each work in order of its lane, a few at a time. */
+function inLanes(): <Result>(work: () => Promise<Result>) => Promise<Result> {
+  const lanes: Promise<unknown>[] = Array.from({ length: atOnce }, () => Promise.resolve());
+  let count = 0;
+  return (work) => {
+    const lane = count % atOnce;
+    count += 1;
+    const result = (lanes[lane] ?? Promise.resolve()).then(work);
+    lanes[lane] = result.catch(() => undefined);
+    return result;
+  };
+}
+
+/** Characters of an object that stay in memory. */
+function namesIn(object: JsonObject): number {
+  const names = [textAt(object, 'apiVersion'), textAt(object, 'kind'), textAt(object, 'metadata', 'name')];
+  return names.reduce((sum, name = '') => sum + name.length, 0);
 }
 
 /** The sources of which it requires a range of versions. */

@@ -10,7 +10,7 @@ import type { Version } from '../model/version.ts';
 import type { Registry, RegistryFailed, RegistryFailure } from '../registry.ts';
 import { type Fetched, type Known, keyOf, type Needs, type Release } from '../resolve/knowledge.ts';
 import { type Question, type Resolution, type Resolved, resolve } from '../resolve/resolution.ts';
-import { type Ahead, listingAhead, mostLists, mostMembers, mostTags } from './ahead.ts';
+import { type Ahead, listingAhead, mostCharacters, mostLists, mostMembers, mostTags } from './ahead.ts';
 
 export interface Asked {
   /** The name of the package object. */
@@ -52,6 +52,7 @@ export async function readTree(asked: Asked, registry: Registry): Promise<Tree> 
 
 async function treeFrom(asked: Asked, registry: Ahead): Promise<Tree> {
   const root = await readRelease(asked.reference, registry);
+  if (registry.isFull()) return tooLarge(asked.reference);
   if ('kind' in root) return root;
   if (root.meta.kind !== asked.kind)
     return refused(
@@ -87,7 +88,7 @@ function endOf(resolution: Exclude<Resolution, { kind: 'needs' }>, known: Knowin
 export const mostPackages = 2_000;
 
 function tooLarge({ source }: PackageReference): Tree {
-  const packages = `at most ${mostPackages} packages with ${mostMembers} objects`;
+  const packages = `at most ${mostPackages} packages with ${mostMembers} objects, and ${mostCharacters} characters in names and metas`;
   const most = `${packages}, of ${mostLists} sources with at most ${mostTags} tags`;
   return refused(packageFault('InvalidPackage', `${source}: expected ${most}, in its tree, found more`));
 }

@@ -238,4 +238,36 @@ export const packages: readonly Sabotage[] = [
     edits: [{ file: 'server/registry/cache.ts', find: 'createReadStream(path, { signal })', replace: 'createReadStream(path)' }],
     caughtBy: ['test/packages/registry/cache.test.ts'],
   },
+  {
+    name: 'package-names-without-end',
+    fault: 'the packages of a tree fill the memory with names of some MiB',
+    edits: [{ file: 'hooks/packages/observe/ahead.ts', find: ' || characters > mostCharacters', replace: '' }],
+    caughtBy: ['test/packages/ahead.test.ts'],
+  },
+  {
+    name: 'package-reads-begin-at-once',
+    fault: 'all packages of a tree are read before it is known how much they hold',
+    edits: [
+      { file: 'hooks/packages/observe/ahead.ts', find: '[inLanes(), inLanes()]', replace: '[inLanes(), (work) => work()]' },
+    ],
+    caughtBy: ['test/packages/ahead.test.ts'],
+  },
+  {
+    name: 'package-led-to-metadata',
+    fault: 'a registry inside may lead to the metadata of a cloud under an address that is not link-local',
+    edits: [{ file: 'server/registry/addresses.ts', find: "'100.100.100.200/32', ", replace: '' }],
+    caughtBy: ['test/packages/registry/hostile.test.ts'],
+  },
+  {
+    name: 'package-led-by-translation',
+    fault: 'an IPv4 address that is translated is not looked at',
+    edits: [{ file: 'server/registry/addresses.ts', find: "'::ffff:0:0:0/96', ", replace: '' }],
+    caughtBy: ['test/packages/registry/hostile.test.ts'],
+  },
+  {
+    name: 'package-ports-of-two-forms',
+    fault: 'a port that begins with 0 makes a second source of one registry',
+    edits: [{ file: 'hooks/packages/model/reference.ts', find: '(?::[1-9][0-9]{0,4})?', replace: '(?::[0-9]{1,5})?' }],
+    caughtBy: ['test/packages/contents.test.ts'],
+  },
 ];
