@@ -9,13 +9,13 @@
 // pkg/controller/endpointslice.
 import { isToken, tokenAccount } from '../content/generated.ts';
 import { at, equalJson, isList, type Json, type JsonObject, textAt } from '../model/json.ts';
-import { kindOfReference } from '../model/reference.ts';
+import { kindOfObject } from '../model/reference.ts';
 
 type Consequence = (before: JsonObject, after: Json, once: Json | undefined) => string | undefined;
 
 /** What is lost once `before` becomes `after`, in words; undefined where nothing is. `once`: how the object was before, if it is set back. */
 export function lossBy(before: JsonObject, after: Json, once?: Json): string | undefined {
-  const kind = kindOfReference({ apiVersion: textAt(before, 'apiVersion') ?? '', kind: textAt(before, 'kind') ?? '' });
+  const kind = kindOfObject(before);
   return consequences.find(([of]) => of === kind)?.[1](before, after, once);
 }
 

@@ -2,7 +2,7 @@
 import { isStorageMoved, storageOf } from '../model/crds.ts';
 import { at, equalJson, isList, type Json, type JsonObject, textAt } from '../model/json.ts';
 import { parseQuantity } from '../model/quantity.ts';
-import { kindOfReference, type Reference } from '../model/reference.ts';
+import { kindOfObject, type Reference } from '../model/reference.ts';
 import { annotations } from '../model/transaction.ts';
 import { lossBy } from './consequences.ts';
 import { type OneWayField, oneWayFields } from './one-way-fields.ts';
@@ -122,10 +122,6 @@ function valuesAt(value: Json | undefined, [name, ...rest]: readonly string[]): 
   if (isList(value)) return value.flatMap((item) => valuesAt(item, name === undefined ? [] : [name, ...rest]));
   if (name === undefined) return value === undefined ? [] : [value];
   return valuesAt(at(value, name.replace('[]', '')), rest);
-}
-
-function kindOfObject(object: JsonObject): string {
-  return kindOfReference({ apiVersion: textAt(object, 'apiVersion') ?? '', kind: textAt(object, 'kind') ?? '' });
 }
 
 // Source: k8s.io/kubernetes pkg/apis/core/validation, ValidatePersistentVolumeClaimUpdate: requests may only grow.

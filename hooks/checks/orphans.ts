@@ -10,20 +10,21 @@
 // Sources: k8s.io/kubernetes pkg/controller/tainteviction/taint_eviction.go; replicaset/replica_set.go, manageReplicas;
 // statefulset/stateful_set_control.go, processReplica and processCondemned; daemon/update.go, rollingUpdate;
 // deployment/deployment_controller.go, getReplicaSetsForDeployment; k8s.io/api/core/v1/toleration.go.
+import { isTerminating } from '../content/ownership.ts';
 import { at, equalJson, isList, isObject, type JsonObject, textAt } from '../model/json.ts';
-import { kindOfReference } from '../model/reference.ts';
+import { kindOfObject } from '../model/reference.ts';
 import { labelSelectorOf, selects } from '../model/selector.ts';
 import { ordinalsOf } from './consequences.ts';
 import { evictingTaints, isToleratedBy } from './taints.ts';
 
 /** What a change makes a controller delete. */
 export interface OrphanLoss {
-  readonly of: readonly Listed[];
+  readonly of: readonly Plural[];
   readonly selector: { readonly labelSelector?: string; readonly fieldSelector?: string };
   /** Undefined for all namespaces. */
   readonly namespace: string | undefined;
   /** Whether one of those that the selector matches may be deleted, or deletes the orphan. */
-  readonly mayLose: (object: JsonObject, of: Listed) => boolean;
+  readonly mayLose: (object: JsonObject, of: Plural) => boolean;
   /** How many such objects may be there before one is deleted. */
   readonly spared: number;
   /** In words, before the names. */
@@ -33,21 +34,22 @@ export interface OrphanLoss {
 }
 
 /** Kinds by their plural. */
-export type Listed = 'pods' | 'replicasets' | 'replicationcontrollers' | 'statefulsets' | 'daemonsets' | 'deployments';
+export type Plural = 'pods' | 'replicasets' | 'replicationcontrollers' | 'statefulsets' | 'daemonsets' | 'deployments';
 
 /** What may be lost once `before` becomes `after`; undefined where nothing is. `before`: undefined if the object is not there. */
 export function orphanLossBy(before: JsonObject | undefined, after: JsonObject): OrphanLoss | undefined {
-  const kind = kindOfReference({ apiVersion: textAt(after, 'apiVersion') ?? '', kind: textAt(after, 'kind') ?? '' });
+  const kind = kindOfObject(after);
   if (kind === '/Node') return evictions(before, after);
   return adoptionBy(kind, before, after) ?? adoptionOf(kind, before, after);
 }
 
 /** By a controller that comes, or that gets another selector. */
 function adoptionBy(kind: string, before: JsonObject | undefined, after: JsonObject): OrphanLoss | undefined {
-  if (before !== undefined && equalJson(at(before, 'spec', 'selector'), at(after, 'spec', 'selector'))) return undefined;
   const adopter = adopters[kind];
+  if (adopter === undefined) return undefined;
+  if (before !== undefined && equalJson(at(before, 'spec', 'selector'), at(after, 'spec', 'selector'))) return undefined;
   const labelSelector = labelSelectorOf(after);
-  if (adopter === undefined || labelSelector === undefined) return undefined;
+  if (labelSelector === undefined) return undefined;
   return {
     of: ['pods'],
     selector: { labelSelector },
@@ -58,7 +60,7 @@ function adoptionBy(kind: string, before: JsonObject | undefined, after: JsonObj
   };
 }
 
-const mayAdopt: Readonly<Record<string, readonly Listed[]>> = {
+const mayAdopt: Readonly<Record<string, readonly Plural[]>> = {
   '/Pod': ['replicasets', 'replicationcontrollers', 'statefulsets', 'daemonsets'],
   'apps/ReplicaSet': ['deployments'],
 };
@@ -74,12 +76,12 @@ function adoptionOf(kind: string, before: JsonObject | undefined, after: JsonObj
     namespace: textAt(after, 'metadata', 'namespace'),
     spared: 0,
     mayLose: (controller, plural) => selects(controller, is) && !selects(controller, was) && isLostTo(controller, plural, after),
-    why: 'its labels would be those that these controllers select, which delete, replace or scale down what they adopt and do not need',
+    why: 'these controllers select its new labels, and delete, replace or scale down what they adopt and do not need',
     remedy: 'change its labels, or their selectors',
   };
 }
 
-function isLostTo(controller: JsonObject, plural: Listed, orphan: JsonObject): boolean {
+function isLostTo(controller: JsonObject, plural: Plural, orphan: JsonObject): boolean {
   switch (plural) {
     case 'statefulsets':
       return isReplaced(controller, orphan);
@@ -151,7 +153,7 @@ function losesPods(deployment: JsonObject, set: JsonObject): boolean {
 function isOrphan(object: JsonObject): boolean {
   const owners = at(object, 'metadata', 'ownerReferences');
   const isControlled = isList(owners) && owners.some((owner) => at(owner, 'controller') === true);
-  return !isControlled && textAt(object, 'metadata', 'deletionTimestamp') === undefined;
+  return !isControlled && !isTerminating(object);
 }
 
 function hasLabel(object: JsonObject, label: string): boolean {

@@ -16,6 +16,12 @@ export interface Resolved {
   readonly dependsOn?: number;
 }
 
+/** What earlier changes delete, by identity: their own undo brings it back. */
+export function deletedBefore(all: readonly Resolved[], index: number): ReadonlySet<string> {
+  const earlier = all.filter((one) => one.index < index && one.change.type === 'Delete');
+  return new Set(earlier.map(({ target }) => identityOf(target)));
+}
+
 /** The object that a change targets. Namespaced kinds default to the Transaction's namespace. */
 export function targetOf(change: Change, resource: Resource, transaction: Transaction): Reference {
   const { apiVersion, kind, name } = change.target;

@@ -82,6 +82,12 @@ export function textAt(value: Json | undefined, ...keys: readonly string[]): str
   return typeof found === 'string' ? found : undefined;
 }
 
+/** Empty where there is no list. */
+export function listAt(value: Json | undefined, ...keys: readonly string[]): readonly Json[] {
+  const found = at(value, ...keys);
+  return isList(found) ? found : [];
+}
+
 /** A copy with one key set; `undefined` removes it. Safe for every key, `__proto__` included. */
 export function withKey(object: JsonObject, key: string, value: Json | undefined): JsonObject {
   const entries = Object.entries(object).filter(([name]) => name !== key);

@@ -1,6 +1,6 @@
 // One place makes every name: identity of an object, of its lock, of its key in a snapshot.
 import { createHash } from 'node:crypto';
-import type { JsonObject } from './json.ts';
+import { type Json, type JsonObject, textAt } from './json.ts';
 import { clean } from './words.ts';
 
 /** An object that a change is about. `namespace` is absent for cluster-scoped kinds. */
@@ -29,6 +29,11 @@ export function kindOf({ group, kind }: { readonly group: string; readonly kind:
 /** The same of a reference. */
 export function kindOfReference({ apiVersion, kind }: Pick<Reference, 'apiVersion' | 'kind'>): string {
   return kindOf({ group: groupOf(apiVersion), kind });
+}
+
+/** The same of an object. */
+export function kindOfObject(object: Json): string {
+  return kindOfReference({ apiVersion: textAt(object, 'apiVersion') ?? '', kind: textAt(object, 'kind') ?? '' });
 }
 
 /** Equal for equal objects, whatever the version they are addressed by. */

@@ -1,5 +1,5 @@
 // Label selectors, as the API server reads them in a query.
-import { at, isList, isObject, type Json, type JsonObject, textAt } from './json.ts';
+import { at, isObject, type Json, type JsonObject, listAt, textAt } from './json.ts';
 
 /** The selector of an object's spec; undefined if it selects everything. A requirement that is not understood is left out. */
 export function labelSelectorOf(owner: Json): string | undefined {
@@ -54,9 +54,4 @@ function requirementOf(expression: Json): readonly string[] {
     default:
       return [];
   }
-}
-
-function listAt(value: Json | undefined, key: string): readonly Json[] {
-  const found = at(value, key);
-  return isList(found) ? found : [];
 }

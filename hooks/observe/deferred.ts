@@ -11,7 +11,7 @@ import { mayBreak, type Transaction } from '../model/transaction.ts';
 import { changeContextOf, changeWrite } from '../writes/change.ts';
 import { preconditionOf } from '../writes/resources.ts';
 import type { Standing } from './contents.ts';
-import { lostBy } from './losses.ts';
+import { whatOthersLose } from './losses.ts';
 import type { ItemView, Prepared, Presence } from './observation.ts';
 
 /** The change with an expected state that no dry run confirmed: what the engine will send. */
@@ -97,7 +97,7 @@ export async function tryInTurn({ source, transaction, entry, live }: Turn): Pro
   const tried = await source.reader.dryRun(write);
   if (tried.kind === 'failed' || mayBreak(transaction)) return { tried };
   // What earlier changes delete is gone by now.
-  const lost = await lostBy({ ...source, transaction, all: [] }, entry, { prior: object, expected: tried.object });
+  const lost = await whatOthersLose({ ...source, transaction, all: [] }, entry, { prior: object, expected: tried.object });
   if (lost.kind === 'failed') return { contentsTrouble: lost.failure };
   return { tried: lost.why === undefined ? tried : { ...tried, othersLose: lost.why } };
 }

@@ -4,8 +4,9 @@ import type { Clock, Failed, Identity, ListAnswer, ListOptions, Location, Reader
 import { worstPod } from '../gates/ailing-pod.ts';
 import { describeDiagnosis, type Evidence, type Unread } from '../gates/diagnosis.ts';
 import { deadlineExceeded } from '../model/failure.ts';
-import { at, isList, type Json, type JsonObject, textAt } from '../model/json.ts';
+import { type JsonObject, listAt, textAt } from '../model/json.ts';
 import { labelSelectorOf } from '../model/selector.ts';
+import { pods, replicaSets } from '../writes/resources.ts';
 
 interface Diagnosed {
   readonly reader: Reader;
@@ -121,13 +122,4 @@ function selectorOf(owner: JsonObject): Pick<ListOptions, 'labelSelector'> {
   return labelSelector === undefined ? {} : { labelSelector };
 }
 
-function listAt(value: Json | undefined, ...keys: readonly string[]): readonly Json[] {
-  const found = at(value, ...keys);
-  return isList(found) ? found : [];
-}
-
-const readOnly = { version: 'v1', namespaced: true, statusSubresource: true, verbs: [] };
-
-const replicaSets: Resource = { ...readOnly, group: 'apps', plural: 'replicasets', kind: 'ReplicaSet' };
-const pods: Resource = { ...readOnly, group: '', plural: 'pods', kind: 'Pod' };
-const events: Resource = { ...readOnly, group: '', plural: 'events', kind: 'Event', statusSubresource: false };
+const events: Resource = { ...pods, plural: 'events', kind: 'Event', statusSubresource: false };

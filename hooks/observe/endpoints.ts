@@ -1,7 +1,7 @@
 // Endpoints that somebody made by hand. As soon as a Service of their name has a selector, a controller of Kubernetes overwrites them, and
 // no undo of the Service brings them back. Source: k8s.io/kubernetes pkg/controller/endpoint/endpoints_controller.go, syncService.
 import { isFedByKubernetes } from '../checks/company.ts';
-import type { Resolved } from '../checks/targets.ts';
+import { deletedBefore, type Resolved } from '../checks/targets.ts';
 import type { Reader, Resource } from '../cluster.ts';
 import { whyIncomparable } from '../content/bulk.ts';
 import { managersOf } from '../content/fields.ts';
@@ -10,7 +10,7 @@ import { field, pathText } from '../content/path.ts';
 import type { SnapshotEntry } from '../model/entry.ts';
 import type { Failure } from '../model/failure.ts';
 import type { JsonObject } from '../model/json.ts';
-import { describe, kindOf, kindOfReference } from '../model/reference.ts';
+import { describe, identityOf, kindOf, type Reference } from '../model/reference.ts';
 import type { Transaction } from '../model/transaction.ts';
 import { serviceAccountOf } from '../writes/resources.ts';
 import type { Standing } from './contents.ts';
@@ -42,7 +42,8 @@ interface States {
 /** Whether a change of a Service takes such Endpoints. If the ServiceAccount may not read them, nobody knows. */
 export async function takesEndpoints(context: Context, one: Own, states: States): Promise<boolean | Failure> {
   const { name, namespace = '' } = one.target;
-  if (!getsFed(one, states) || isDeletedBefore(context, one)) return false;
+  const isDeletedBefore = deletedBefore(context.all, one.index).has(identityOf(referenceOf(one.target)));
+  if (!getsFed(one, states) || isDeletedBefore) return false;
   const found = await context.reader.getMetadata({ resource: endpoints, namespace, name }, serviceAccountOf(context.transaction));
   if (found.kind === 'failed') return found.failure.kind === 'transient' ? found.failure : false;
   return managersOf(found.object).some((manager) => !kubernetesManagers.includes(manager.name));
@@ -53,10 +54,8 @@ function getsFed({ resource }: Pick<SnapshotEntry, 'resource'>, { prior, expecte
   return kindOf(resource) === '/Service' && isFed(expected) && !isFed(prior);
 }
 
-// Their own undo brings them back.
-function isDeletedBefore({ all }: Context, { index, target: { name, namespace } }: Own): boolean {
-  const earlier = all.filter((one) => one.index < index && one.change.type === 'Delete').map(({ target }) => target);
-  return earlier.some((one) => kindOfReference(one) === `/${endpoints.kind}` && one.name === name && one.namespace === namespace);
+function referenceOf({ name, namespace = '' }: Reference): Reference {
+  return { apiVersion: endpoints.version, kind: endpoints.kind, namespace, name };
 }
 
 /**
@@ -74,7 +73,7 @@ export async function readOverwritten(
   const isUnreadable = whyIncomparable(found.object) !== undefined;
   const writers = (isUnreadable ? [] : managersOf(found.object)).filter(({ fields }) => fields.has(addresses));
   const isOfOthers = isUnreadable || writers.some((manager) => !kubernetesManagers.includes(manager.name));
-  return isOfOthers ? { contents: [describe({ apiVersion: 'v1', kind: endpoints.kind, namespace, name })] } : {};
+  return isOfOthers ? { contents: [describe(referenceOf(entry.target))] } : {};
 }
 
 // One list, which whoever writes it owns as a whole.

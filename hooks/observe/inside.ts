@@ -61,10 +61,10 @@ async function listNamespace(looker: Looker, namespace: string): Promise<Inside>
 // A kind that may not be listed may have objects: its contents are unknown.
 function list(looker: Looker, resources: readonly Resource[], namespace: string | undefined): Promise<Inside> {
   const key = `inside ${namespace ?? resources.map(({ plural, group }) => `${plural}.${group}`).join()}`;
-  return looker.looks.once(key, () => listed(looker, key, resources, namespace));
+  return looker.looks.once(key, () => listEach(looker, key, resources, namespace));
 }
 
-async function listed(
+async function listEach(
   looker: Looker,
   key: string,
   resources: readonly Resource[],

@@ -34,6 +34,15 @@ export type Listing<Item> =
   /** The call has too little time for the whole list: the next call continues. */
   | { readonly kind: 'unfinished'; readonly failure: Failure };
 
+/** The items of several lists, where none is in trouble. Of objects that may not be listed nobody knows. */
+export function allListed<Item>(
+  listings: readonly Listing<Item>[],
+): { readonly kind: 'known'; readonly items: readonly Item[] } | Failed {
+  const trouble = listings.find((one) => one.kind === 'trouble' || one.kind === 'unfinished');
+  if (trouble !== undefined) return { kind: 'failed', failure: trouble.failure };
+  return { kind: 'known', items: listings.flatMap((one) => (one.kind === 'listed' ? one.items : [])) };
+}
+
 export function unseen({ group, plural }: Pick<Resource, 'group' | 'plural'>, failure: Failure): Unseen {
   return { kind: group === '' ? plural : `${plural}.${group}`, failure };
 }

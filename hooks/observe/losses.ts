@@ -19,7 +19,7 @@ type Own = Pick<SnapshotEntry, 'index' | 'target' | 'resource'>;
 type States = Pick<Prepared, 'prior' | 'expected'>;
 
 /** Why the change cannot be undone, as what others lose by it; without `why`, they lose nothing. */
-export async function lostBy(
+export async function whatOthersLose(
   context: Context,
   own: Own,
   states: States,

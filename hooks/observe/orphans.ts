@@ -1,32 +1,23 @@
 // The orphans that a controller of Kubernetes would delete in answer to a change, or to its undo (checks/orphans.ts).
 import { type Neighbour, neighbourOf } from '../checks/company.ts';
-import { type Listed as ListedKind, type OrphanLoss, orphanLossBy } from '../checks/orphans.ts';
-import type { Resolved } from '../checks/targets.ts';
+import { type OrphanLoss, orphanLossBy, type Plural } from '../checks/orphans.ts';
+import { deletedBefore, type Resolved } from '../checks/targets.ts';
 import type { Failed, Resource } from '../cluster.ts';
 import type { Failure } from '../model/failure.ts';
 import { type JsonObject, textAt } from '../model/json.ts';
 import { describe, identityOf, type Reference } from '../model/reference.ts';
+import { pods, replicaSets } from '../writes/resources.ts';
 import type { LockContext } from './begin.ts';
 import { lookerOf, type Standing, sorted } from './contents.ts';
-import { inTurn, type Looker, listAll } from './listing.ts';
+import { allListed, inTurn, type Looker, listAll } from './listing.ts';
 import type { ItemView, Prepared } from './observation.ts';
 
-const pods: Resource = {
-  group: '',
-  version: 'v1',
-  plural: 'pods',
-  kind: 'Pod',
-  namespaced: true,
-  verbs: [],
-  statusSubresource: true,
-};
+const apps = (plural: string, kind: string): Resource => ({ ...replicaSets, plural, kind });
 
-const apps = (plural: string, kind: string): Resource => ({ ...pods, group: 'apps', plural, kind });
-
-const kinds: Readonly<Record<ListedKind, Resource>> = {
+const kinds: Readonly<Record<Plural, Resource>> = {
   pods,
   replicationcontrollers: { ...pods, plural: 'replicationcontrollers', kind: 'ReplicationController' },
-  replicasets: apps('replicasets', 'ReplicaSet'),
+  replicasets: replicaSets,
   statefulsets: apps('statefulsets', 'StatefulSet'),
   daemonsets: apps('daemonsets', 'DaemonSet'),
   deployments: apps('deployments', 'Deployment'),
@@ -52,8 +43,8 @@ export async function orphansLostBy(
   const found = await listOrphans(lookerOf(context, context.transaction), loss, stateOf(target, prior));
   if (found.kind === 'failed') return found.failure;
   // Their own undo brings these back.
-  const deleted = all.filter((one) => one.index < index && one.change.type === 'Delete').map(({ target }) => identityOf(target));
-  const lost = found.orphans.filter(({ reference }) => !deleted.includes(identityOf(reference)));
+  const deleted = deletedBefore(all, index);
+  const lost = found.items.filter(({ reference }) => !deleted.has(identityOf(reference)));
   return lost.length > loss.spared ? { why: loss.why, names: lost.map(({ reference }) => describe(reference)) } : undefined;
 }
 
@@ -67,28 +58,28 @@ export async function readOrphans(
   if (loss === undefined || entry.prior === undefined) return {};
   const found = await listOrphans(lookerOf(source, transaction), loss, stateOf(entry.target, live));
   if (found.kind === 'failed') return { contentsTrouble: found.failure };
-  if (found.orphans.length <= loss.spared) return {};
+  if (found.items.length <= loss.spared) return {};
   const { contents, ownContents } = sorted(
     standing,
     { resource: entry.resource, target: entry.target, object: entry.prior },
-    found.orphans,
+    found.items,
   );
   return contents.length > loss.spared ? { contents } : { ownContents };
 }
 
-type Listed = { readonly kind: 'known'; readonly orphans: readonly Neighbour[] } | Failed;
+type Orphans = { readonly kind: 'known'; readonly items: readonly Neighbour[] } | Failed;
 
 /** What is picked depends on the object, and on its state. */
 function stateOf(target: Reference, object: JsonObject | undefined): string {
   return `${identityOf(target)} ${textAt(object, 'metadata', 'resourceVersion') ?? ''}`;
 }
 
-function listOrphans(looker: Looker, loss: OrphanLoss, state: string): Promise<Listed> {
+function listOrphans(looker: Looker, loss: OrphanLoss, state: string): Promise<Orphans> {
   const key = `orphans ${state}`;
   return looker.looks.once(key, () => listThem(looker, loss, key));
 }
 
-async function listThem(looker: Looker, loss: OrphanLoss, key: string): Promise<Listed> {
+async function listThem(looker: Looker, loss: OrphanLoss, key: string): Promise<Orphans> {
   const { namespace, selector } = loss;
   const all = await inTurn(loss.of, (plural) => {
     const resource = kinds[plural];
@@ -96,7 +87,5 @@ async function listThem(looker: Looker, loss: OrphanLoss, key: string): Promise<
       loss.mayLose(object, plural) ? [neighbourOf(resource, object)] : [];
     return listAll(looker, key, { resource, namespace, whole: true, ...selector }, pick);
   });
-  const trouble = all.find((one) => one.kind === 'trouble' || one.kind === 'unfinished');
-  if (trouble !== undefined) return { kind: 'failed', failure: trouble.failure };
-  return { kind: 'known', orphans: all.flatMap((one) => (one.kind === 'listed' ? one.items : [])) };
+  return allListed(all);
 }

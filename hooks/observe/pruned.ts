@@ -1,13 +1,14 @@
 // The objects of a CRD that hold values which a change of its schema drops (checks/pruning.ts), or which the undo of the change drops.
 import { type Neighbour, neighbourOf } from '../checks/company.ts';
 import { isPruned, pruningVersions, readableVersion } from '../checks/pruning.ts';
+import type { Failed } from '../cluster.ts';
 import { instancesOf, isDefinition } from '../model/crds.ts';
 import type { SnapshotEntry } from '../model/entry.ts';
 import type { Failure } from '../model/failure.ts';
 import { type JsonObject, textAt } from '../model/json.ts';
 import type { LockContext } from './begin.ts';
 import { lookerOf, type Standing, sorted } from './contents.ts';
-import { inTurn, type Listing, type Looker, listAll } from './listing.ts';
+import { allListed, inTurn, type Looker, listAll } from './listing.ts';
 import type { ItemView, Prepared, Presence } from './observation.ts';
 
 /** Those that others lose by the change, in words. */
@@ -18,7 +19,7 @@ export async function prunedBy(
 ): Promise<readonly string[] | Failure> {
   if (!isDefinition(resource) || prior === undefined || expected === undefined) return [];
   const found = await listPruned(lookerOf({ reader, looks }, transaction), prior, expected);
-  return found.kind === 'trouble' ? found.failure : found.items.map(({ reference: { kind, name } }) => `${kind} ${name}`);
+  return found.kind === 'failed' ? found.failure : found.items.map(({ reference: { kind, name } }) => `${kind} ${name}`);
 }
 
 /** Those that others lose by the undo. */
@@ -30,13 +31,12 @@ export async function readPruned(
   const { resource, target, prior } = entry;
   if (!isDefinition(resource) || entry.type === 'Delete' || live.kind !== 'present' || prior === undefined) return {};
   const found = await listPruned(lookerOf(source, transaction), live.object, prior);
-  if (found.kind === 'trouble') return { contentsTrouble: found.failure };
+  if (found.kind === 'failed') return { contentsTrouble: found.failure };
   return sorted(standing, { resource, target, object: live.object }, found.items);
 }
 
-type Pruned = Extract<Listing<Neighbour>, { kind: 'listed' | 'trouble' }>;
+type Pruned = { readonly kind: 'known'; readonly items: readonly Neighbour[] } | Failed;
 
-// Of objects that may not be listed nobody knows.
 async function listPruned(looker: Looker, before: JsonObject, after: JsonObject): Promise<Pruned> {
   const found = await inTurn(pruningVersions(before, after), (version) => {
     const resource = { ...instancesOf(before), version: readableVersion(before, version) };
@@ -45,7 +45,5 @@ async function listPruned(looker: Looker, before: JsonObject, after: JsonObject)
     const key = `pruned ${version} ${resource.plural}.${resource.group} ${textAt(before, 'metadata', 'resourceVersion')}`;
     return looker.looks.once(key, () => listAll(looker, key, { resource, namespace: undefined, whole: true }, pick));
   });
-  const [trouble] = found.flatMap((one) => (one.kind === 'trouble' || one.kind === 'unfinished' ? [one.failure] : []));
-  if (trouble !== undefined) return { kind: 'trouble', failure: trouble };
-  return { kind: 'listed', items: found.flatMap((one) => (one.kind === 'listed' ? one.items : [])) };
+  return allListed(found);
 }

@@ -15,7 +15,7 @@ import { changeWrite, locationOf } from '../writes/change.ts';
 import { preconditionOf, serviceAccountOf } from '../writes/resources.ts';
 import type { LockContext } from './begin.ts';
 import { deferred, dependent, earlierRemover } from './deferred.ts';
-import { lostBy } from './losses.ts';
+import { whatOthersLose } from './losses.ts';
 import { mayCreate } from './may-create.ts';
 import { wrongOwner } from './new-owners.ts';
 import type { Prepared, Presence } from './observation.ts';
@@ -132,7 +132,7 @@ async function prepareTried(context: TrialContext, resolved: Resolved, tryout: T
   const { change, index, target } = resolved;
   const kept = change.type === 'Patch' ? keptDespiteNull(change.content, prior, expected) : undefined;
   if (kept !== undefined) return { kind: 'fault', fault: keptFault({ index, target }, kept) };
-  const [movesBack, lost] = await Promise.all([canMoveBack(context, prior, expected), lostBy(context, resolved, tryout)]);
+  const [movesBack, lost] = await Promise.all([canMoveBack(context, prior, expected), whatOthersLose(context, resolved, tryout)]);
   if (lost.kind === 'failed') return { kind: 'trouble', failure: lost.failure };
   return { kind: 'prepared', prepared: { resolved, ...tryout, approximate: false, movesBack, othersLose: lost.why } };
 }
@@ -145,7 +145,7 @@ async function afterRefusal(context: TrialContext, resolved: Tried, way: Way, re
   if (recreation?.kind === 'possible') {
     const { expected, note } = recreation;
     // The former object is gone by then.
-    const lost = await lostBy(context, plain, { prior: undefined, expected });
+    const lost = await whatOthersLose(context, plain, { prior: undefined, expected });
     if (lost.kind === 'failed') return { kind: 'trouble', failure: lost.failure };
     const recreated = { expected, note, approximate: true, recreates: true, othersLose: lost.why } as const;
     return { kind: 'prepared', prepared: { resolved: plain, way, prior, ...recreated } };

@@ -13,6 +13,10 @@ export const secrets: Resource = { ...own, group: '', plural: 'secrets', kind: '
 
 export const serviceAccounts: Resource = { ...own, group: '', plural: 'serviceaccounts', kind: 'ServiceAccount' };
 
+export const pods: Resource = { ...own, group: '', plural: 'pods', kind: 'Pod', statusSubresource: true };
+
+export const replicaSets: Resource = { ...pods, group: 'apps', plural: 'replicasets', kind: 'ReplicaSet' };
+
 export const leases: Resource = { ...own, group: 'coordination.k8s.io', plural: 'leases', kind: 'Lease' };
 
 export const storageClasses: Resource = {

@@ -2,6 +2,7 @@
 // may resolve to an internal address.
 import { lookup } from 'node:dns/promises';
 import { BlockList, isIP } from 'node:net';
+import { orLate } from './late.ts';
 import { invalid, unavailable } from './trouble.ts';
 
 /** Never allowed: among them the metadata services of clouds. */
@@ -69,11 +70,7 @@ export function createResolver(signal: AbortSignal, find: typeof found = found):
     if (signal.aborted) return Promise.reject(late());
     const addresses = known.get(plain) ?? find(plain);
     known.set(plain, addresses);
-    return new Promise((resolve, reject) => {
-      const stop = (): void => reject(late());
-      signal.addEventListener('abort', stop, { once: true });
-      addresses.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
-    });
+    return orLate(addresses, signal, late);
   };
 }
 

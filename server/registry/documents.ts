@@ -2,6 +2,7 @@
 import { isList, isObject, type Json, type JsonObject, parseJson } from '../../hooks/model/json.ts';
 import { createSlots } from '../slots.ts';
 import { startYaml } from '../yaml-thread.ts';
+import { orLate } from './late.ts';
 import { limits } from './limits.ts';
 import { invalid, unavailable } from './trouble.ts';
 
@@ -39,7 +40,7 @@ export async function readDocuments(
   const parse = async (): Promise<void> => {
     const texts = waiting;
     [waiting, characters] = [[], 0];
-    for (const object of await orLate(parseObjects(texts, signal), signal)) {
+    for (const object of await orLate(parseObjects(texts, signal), signal, late)) {
       count += 1;
       if (count > limits.objects) throw invalid(`package.yaml holds more than ${limits.objects} objects`);
       take(object);
@@ -53,15 +54,15 @@ export async function readDocuments(
     }
     if (characters > batch) await parse();
   }
-  waiting.push(...documents.add(decoded(decoder, undefined)), documents.end());
+  waiting.push(...documents.add(decoded(decoder, undefined)), ...documents.end());
   await parse();
 }
 
 interface Splitting {
-  /** The documents that are complete with this text. */
+  /** The documents that are complete with this text, without those that are empty. */
   add(text: string): readonly string[];
-  /** The last document. */
-  end(): string;
+  /** The last document, if it is not empty. */
+  end(): readonly string[];
 }
 
 /** Splits at lines, without a text for each line: a package has millions of them. */
@@ -72,17 +73,15 @@ function splitting(): Splitting {
     parts.push(text);
     size += text.length;
   };
-  const finish = (): string => {
+  const finish = (): readonly string[] => {
     const document = parts.join('');
     [parts, size] = [[], 0];
-    return document;
+    return filled.test(document) ? [document] : [];
   };
-  // Most of a bomb of separators is empty.
   const separate = (): readonly string[] => {
-    const document = finish();
     separated += 1;
     if (separated > limits.documents) throw invalid(`package.yaml holds more than ${limits.documents} documents`);
-    return filled.test(document) ? [document] : [];
+    return finish();
   };
   return {
     add(text) {
@@ -120,17 +119,7 @@ function late(): Error {
   return unavailable('the package was not read in time');
 }
 
-/** A batch may take seconds: who asked for it does not wait for it beyond its time. */
-function orLate<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
-  return new Promise((resolve, reject) => {
-    const stop = (): void => reject(late());
-    signal.addEventListener('abort', stop, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
-  });
-}
-
-async function parseObjects(all: readonly string[], signal: AbortSignal): Promise<readonly JsonObject[]> {
-  const texts = all.filter((text) => filled.test(text));
+async function parseObjects(texts: readonly string[], signal: AbortSignal): Promise<readonly JsonObject[]> {
   if (texts.length === 0) return [];
   const giveBack = await turns.take();
   if (signal.aborted) {

@@ -88,7 +88,7 @@ function endOf(resolution: Exclude<Resolution, { kind: 'needs' }>, known: Knowin
 export const mostPackages = 2_000;
 
 function tooLarge({ source }: PackageReference): Tree {
-  const packages = `at most ${mostPackages} packages with ${mostMembers} objects, and ${mostCharacters} characters in names and metas`;
+  const packages = `at most ${mostPackages} packages with ${mostMembers} objects, and ${mostCharacters} characters in names and package metadata`;
   const most = `${packages}, of ${mostLists} sources with at most ${mostTags} tags`;
   return refused(packageFault('InvalidPackage', `${source}: expected ${most}, in its tree, found more`));
 }

@@ -89,8 +89,8 @@ export const others: readonly Sabotage[] = [
     edits: [
       {
         file: 'hooks/observe/inside.ts',
-        find: 'return looker.looks.once(key, () => listed(looker, key, resources, namespace));',
-        replace: 'return listed(looker, key, resources, namespace);',
+        find: 'return looker.looks.once(key, () => listEach(looker, key, resources, namespace));',
+        replace: 'return listEach(looker, key, resources, namespace);',
       },
     ],
     caughtBy: ['test/hooks/observe/looks-in-call.test.ts'],
