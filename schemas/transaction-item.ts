@@ -26,6 +26,7 @@ export const itemStates = [
   'Restoring',
   'Restored',
   'NotRestored',
+  'Kept',
   'Skipped',
 ] as const;
 
@@ -61,7 +62,7 @@ export const item: Schema = {
     state: {
       type: 'string',
       description:
-        'Waiting (nothing stored), Prepared, Applying (may have been sent), Applied, Failed (refused), Restoring (the next of a rollback), Restored, NotRestored (see error) or Skipped (not applied).',
+        'Waiting (nothing stored), Prepared, Applying (may have been sent), Applied, Failed (refused), Restoring (the next of a rollback), Restored, NotRestored (see error), Kept (left on request) or Skipped (not applied).',
       enum: itemStates,
     },
     lockLease: string('Name of the Lease, in the namespace of the engine, that locks the target.', 253),
@@ -70,6 +71,8 @@ export const item: Schema = {
     committed: flag('The change was applied.'),
     rolledBack: flag('The change is undone, or was found not to be applied.'),
     left: flag('The change could not be undone; error says why.'),
+    kept: flag('The undo left the change, as tx.janus.io/undo-keep asks; note says why.'),
+    overwrite: flag('The undo overwrites what others wrote in the object, as tx.janus.io/undo-overwrite asks.'),
     uid: string('UID of the object that the change has created, or that the undo of a Delete has created again.', 128),
     resourceVersion: string('Version of the object once the change was made, or when it was deleted.', 64),
     error: {

@@ -4,6 +4,7 @@
 import type { Schema } from './schema.ts';
 import { item, statusLimits, string, time } from './transaction-item.ts';
 import { mostChanges } from './transaction-spec.ts';
+import { undoAnswer } from './transaction-undo.ts';
 
 export const phases = [
   'Pending',
@@ -80,6 +81,7 @@ export const transactionStatus: Schema = {
     settledWriter: string('The engine process and turn whose requests are all answered, in a form for the engine only.', 128),
     unsettledAt: time('When a process was replaced that may have left a request unanswered.'),
     rollbackObservedAt: time('When the undo was first found stored, where a request may have been under way.'),
+    undo: undoAnswer,
     message: string('What is going on, or how it ended, in words.', statusLimits.message),
     progress: string('Changes done of all, such as 3/5.', 32),
     handledAnnotations: {

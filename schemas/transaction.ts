@@ -69,7 +69,7 @@ export const transaction: Schema = {
     metadata: {
       type: 'object',
       description:
-        'Standard metadata. Annotations that ask for something: tx.janus.io/request-rollback, tx.janus.io/retry-rollback, tx.janus.io/automatic-rollback, tx.janus.io/allow-irreversible.',
+        'Standard metadata. Annotations that ask for something: tx.janus.io/request-rollback, tx.janus.io/retry-rollback, tx.janus.io/plan-undo, tx.janus.io/automatic-rollback, tx.janus.io/allow-irreversible.',
     },
     spec: transactionSpec,
     status: transactionStatus,

@@ -1,10 +1,11 @@
 // How many bytes the items may take in the Transaction as etcd stores it, next to the spec, annotations and the rest of the status.
 import type { Status } from '../model/status.ts';
+import { undoLimits } from '../model/undo.ts';
 import { storedSize } from '../model/words.ts';
 import { largestStored, statusSize } from './validity.ts';
 
-/** Bytes of a status outside of its items: message, conditions, handled annotations, names. */
-const besideItems = 40_000;
+/** Bytes of a status outside of its items: message, conditions, handled annotations, names, and the answer about an undo. */
+const besideItems = 40_000 + undoLimits.bytes;
 
 /** Bytes of an item without drift, error and note. */
 export const bareItem = 500;

@@ -16,6 +16,7 @@ export type ItemState =
   | 'Restoring'
   | 'Restored'
   | 'NotRestored'
+  | 'Kept'
   | 'Skipped';
 
 /** Of one change; each is absent where what is stored has none. */
@@ -53,6 +54,8 @@ function stateOf({ progress, error }: Item, isOver: boolean): ItemState {
       return 'Applied';
     case 'notRestored':
       return 'NotRestored';
+    case 'kept':
+      return 'Kept';
     case 'restored':
       // As the message counts: what was never known to be applied is none of the changes undone.
       return progress.applied ? 'Restored' : stopped(error);

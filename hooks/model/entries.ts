@@ -12,7 +12,7 @@ export function nextToDisown(transaction: Transaction, status: Status): number {
 }
 
 function mayBeOurs({ progress }: Item): boolean {
-  return ['announced', 'applied', 'notRestored'].includes(progress.kind);
+  return ['announced', 'applied', 'notRestored', 'kept'].includes(progress.kind);
 }
 
 /**

@@ -17,10 +17,11 @@ export interface ItemError {
  * - `applied`: its write is known to have taken effect.
  * - `restored`: the undo has ended: no change of this Transaction is left in it; `applied` says whether there was anything to take back.
  * - `notRestored`: the undo could not take it back; the error says why.
+ * - `kept`: the undo left it, because the user asked to keep it, or what is kept needs it.
  */
 export type Progress =
   | { readonly kind: 'waiting' | 'prepared' | 'announced' | 'applied' }
-  | { readonly kind: 'restored' | 'notRestored'; readonly applied: boolean };
+  | { readonly kind: 'restored' | 'notRestored' | 'kept'; readonly applied: boolean };
 
 export interface Item {
   readonly progress: Progress;
@@ -36,6 +37,8 @@ export interface Item {
   /** What its undo waits for; earlier changes are undone meanwhile. */
   readonly waiting?: string;
   readonly disowned?: true;
+  /** The undo overwrites what others wrote in the object (tx.janus.io/undo-overwrite). */
+  readonly overwrite?: true;
   /** The change recreates its object, and has deleted the former one (halves.ts). */
   readonly deleted?: true;
   /** What a person should know of it, although it is no error. */
@@ -68,7 +71,9 @@ export function isNotRestored({ progress }: Item): boolean {
   return progress.kind === 'notRestored';
 }
 
-const flags = ['prepared', 'announced', 'committed', 'rolledBack', 'left'] as const;
+const flags = ['prepared', 'announced', 'committed', 'rolledBack', 'left', 'kept'] as const;
+
+const ends: readonly Progress['kind'][] = ['restored', 'notRestored', 'kept'];
 
 const wireFlags: Readonly<Record<Progress['kind'], readonly (typeof flags)[number][]>> = {
   waiting: [],
@@ -77,6 +82,7 @@ const wireFlags: Readonly<Record<Progress['kind'], readonly (typeof flags)[numbe
   applied: ['prepared', 'announced', 'committed'],
   restored: ['prepared', 'announced', 'rolledBack'],
   notRestored: ['prepared', 'announced', 'left'],
+  kept: ['prepared', 'announced', 'kept'],
 };
 
 /** As it is stored. */
@@ -103,6 +109,7 @@ export function decodeItem(wire: Json | undefined): Item | undefined {
     ...texts(wire, ['lockLease', 'uid', 'resourceVersion', 'drift', 'note', 'waiting']),
     ...(isList(managers) ? { tookFieldsFrom: managers.filter((name) => typeof name === 'string') } : {}),
     ...(at(wire, 'disowned') === true ? { disowned: true as const } : {}),
+    ...(at(wire, 'overwrite') === true ? { overwrite: true as const } : {}),
     ...(at(wire, 'deleted') === true ? { deleted: true as const } : {}),
     ...(gate === undefined ? {} : { gate }),
   };
@@ -113,12 +120,11 @@ function decodeProgress(wire: JsonObject): Progress | undefined {
   const applied = set.includes('committed');
   const kind = (Object.keys(wireFlags) as Progress['kind'][]).find((candidate) => {
     const wanted = wireFlags[candidate];
-    const ends = candidate === 'restored' || candidate === 'notRestored';
-    const rest = ends ? set.filter((flag) => flag !== 'committed') : set;
+    const rest = ends.includes(candidate) ? set.filter((flag) => flag !== 'committed') : set;
     return rest.length === wanted.length && rest.every((flag) => wanted.includes(flag));
   });
   if (kind === undefined) return undefined;
-  return kind === 'restored' || kind === 'notRestored' ? { kind, applied } : { kind };
+  return kind === 'restored' || kind === 'notRestored' || kind === 'kept' ? { kind, applied } : { kind };
 }
 
 // As it was stored, perhaps by another version: what did not change must not seem to.

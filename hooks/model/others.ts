@@ -38,7 +38,7 @@ export function changesTo(target: Reference, other: Transaction): readonly Other
     const item = other.status?.items[index];
     if (item === undefined || !isSame(change.target, other.namespace, target)) return [];
     const { uid, resourceVersion, tookFieldsFrom = [], progress } = item;
-    const isApplied = progress.kind === 'announced' || progress.kind === 'applied' || progress.kind === 'notRestored';
+    const isApplied = !['waiting', 'prepared', 'restored'].includes(progress.kind);
     return {
       transaction: `${other.namespace}/${other.name}`,
       managers: managersOfChange(other, change),

@@ -5,6 +5,7 @@ import { at, isList, isObject, type Json, type JsonObject, textAt } from './json
 import { isPhase, type Phase } from './phase.ts';
 import type { ConditionReason, Reason } from './reason.ts';
 import { formatTime, parseTime } from './timeouts.ts';
+import { decodeUndo, encodeUndo, type UndoAnswer } from './undo.ts';
 
 /** Which ConfigMaps hold the snapshots, and what they must hold. */
 export interface RollbackRef {
@@ -47,6 +48,8 @@ export interface Status {
   /** The values of the annotations that have taken effect. */
   readonly handledAnnotations: Readonly<Record<string, string>>;
   readonly conditions: readonly Condition[];
+  /** The answer to the last request for a plan of an undo, or for an undo that was refused. */
+  readonly undo?: UndoAnswer;
   /** Why it was not, or will not be, committed. On the wire it is the condition Succeeded=False. */
   readonly cause?: Cause;
   /** For people; absent where the stored status has none of it (outcome/status.ts says when it is derived again). */
@@ -90,6 +93,7 @@ export function decodeStatus(wire: Json | undefined, changes: number): Status | 
     ...decodeRollbackRef(at(wire, 'rollbackRef')),
     ...decodeCause(decodeConditions(at(wire, 'conditions'))),
     ...decodeDisplay(wire),
+    ...decodeUndo(at(wire, 'undo')),
     ...optional('specDigest', textAt(wire, 'specDigest')),
     ...optional('startedAt', parseTime(textAt(wire, 'startedAt'))),
     ...optional('completedAt', parseTime(textAt(wire, 'completedAt'))),
@@ -155,6 +159,7 @@ export function encodeStatus(status: BoundedStatus): JsonObject {
     ...time('unsettledAt'),
     ...time('rollbackObservedAt'),
     ...display,
+    ...(status.undo === undefined ? {} : { undo: encodeUndo(status.undo) }),
     message: status.message,
     progress: progressOf(status),
     handledAnnotations: { ...status.handledAnnotations },
@@ -164,7 +169,7 @@ export function encodeStatus(status: BoundedStatus): JsonObject {
 
 function progressOf({ items }: Status): string {
   const done = items.filter(
-    ({ progress }) => progress.kind === 'applied' || (progress.kind === 'notRestored' && progress.applied),
+    ({ progress }) => progress.kind === 'applied' || ('applied' in progress && progress.applied && progress.kind !== 'restored'),
   );
   return `${done.length}/${items.length}`;
 }

@@ -11,6 +11,15 @@ export const group = 'tx.janus.io';
 export const annotations = {
   requestRollback: 'tx.janus.io/request-rollback',
   retryRollback: 'tx.janus.io/retry-rollback',
+  /** Asks for a plan of the undo in `status.undo`; nothing else is written. */
+  planUndo: 'tx.janus.io/plan-undo',
+  /** What a requested undo leaves, overwrites, and whether it may leave what it cannot undo; the digest of the plan that the user has seen. */
+  undoKeep: 'tx.janus.io/undo-keep',
+  undoOverwrite: 'tx.janus.io/undo-overwrite',
+  undoPartial: 'tx.janus.io/undo-partial',
+  undoDigest: 'tx.janus.io/undo-digest',
+  /** Of a plan: the later Transactions that are taken for undone, the last one first. */
+  undoAfter: 'tx.janus.io/undo-after',
   automaticRollback: 'tx.janus.io/automatic-rollback',
   allowIrreversible: 'tx.janus.io/allow-irreversible',
   /** On an object that a Create made and that has no field which could show its manager. */

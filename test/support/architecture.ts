@@ -199,7 +199,7 @@ export const noJunkDrawers: Rule = (sources) =>
     .filter(({ path }) => path.split('/').some((part) => part.split(/[.-]/).some((word) => drawers.test(word))))
     .map(({ path }) => `${path} is named after nothing: name it after what it holds`);
 
-export const longestFile = 200;
+export const longestFile = 300;
 
 export const filesAreShort: Rule = (sources) =>
   sources

@@ -50,6 +50,7 @@ const progress: Readonly<Record<string, Progress>> = {
   untouched: { kind: 'restored', applied: false },
   left: { kind: 'notRestored', applied: true },
   stuck: { kind: 'notRestored', applied: false },
+  kept: { kind: 'kept', applied: true },
 };
 
 /** Items in words: `applied announced`. `untouched`: an undo found no effect of the change; `stuck`: an undo left it. */

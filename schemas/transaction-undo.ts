@@ -1,0 +1,93 @@
+// What the engine answers to a request for a plan of an undo, and to a request for an undo that it refuses.
+import type { Schema } from './schema.ts';
+import { statusLimits, string } from './transaction-item.ts';
+
+const count = (description: string): Schema => ({ type: 'integer', description, minimum: 0, maximum: 1_000_000 });
+
+const undoField: Schema = {
+  type: 'object',
+  description: 'A field that stops the undo, or that the undo changes back.',
+  required: ['path'],
+  properties: {
+    path: string('Path of the field.', 512),
+    manager: string('The field managers that own the field.', 512),
+    before: string('JSON text of the value before the change, cut.', 256),
+    released: string('JSON text of the value that the change wrote, cut.', 256),
+    now: string('JSON text of the value in the cluster, cut.', 256),
+  },
+};
+
+const undoItem: Schema = {
+  type: 'object',
+  description: 'What the undo does with one change.',
+  required: ['index', 'verdict', 'target'],
+  properties: {
+    index: count('Index of the change in spec.changes.'),
+    verdict: {
+      type: 'string',
+      description:
+        'Delete (what the change created), Recreate (what it deleted), Restore (what it changed), Nothing (the change is not in the object), Keep (left on request), Blocked or Undecided (see message).',
+      enum: ['Delete', 'Recreate', 'Restore', 'Nothing', 'Keep', 'Blocked', 'Undecided'],
+    },
+    target: string(
+      'Kind and name of the object, with its namespace if that is not the one of the Transaction.',
+      statusLimits.target,
+    ),
+    reason: string('One CamelCase word for programs.', statusLimits.errorReason),
+    message: string('Why, who, and what to do next.', statusLimits.errorMessage),
+    fields: {
+      type: 'array',
+      description: 'The fields that it is about, at most 5.',
+      maxItems: 5,
+      items: undoField,
+      'x-kubernetes-list-type': 'atomic',
+    },
+    moreFields: count('How many more fields there are.'),
+  },
+};
+
+export const undoAnswer: Schema = {
+  type: 'object',
+  description:
+    'The answer to the last request for a plan (tx.janus.io/plan-undo), or for an undo that the engine refused before it wrote anything. Absent once an undo begins.',
+  required: ['request', 'reason', 'message', 'digest', 'items'],
+  properties: {
+    request: {
+      type: 'object',
+      description: 'The annotation that this answers, and its value.',
+      required: ['annotation', 'value'],
+      properties: {
+        annotation: string('Name of the annotation.', 316),
+        value: string('Its value; a digest of it if the value is long.', 256),
+      },
+    },
+    reason: {
+      type: 'string',
+      description: 'Planned, UndoRefused (an item is blocked), or PlanChanged (tx.janus.io/undo-digest names another plan).',
+      enum: ['Planned', 'UndoRefused', 'PlanChanged'],
+    },
+    message: string('What the undo does, or why the engine refused it, and what to do next.', statusLimits.errorMessage),
+    digest: string('SHA-256 of all decisions; a request may name it in tx.janus.io/undo-digest.', 128),
+    counts: {
+      type: 'object',
+      description: 'How many changes have which verdict.',
+      properties: {
+        delete: count('Objects that are deleted.'),
+        recreate: count('Objects that are created again.'),
+        restore: count('Objects that are changed back.'),
+        nothing: count('Changes that are not in their objects.'),
+        keep: count('Changes that are left.'),
+        blocked: count('Changes that cannot be undone.'),
+        undecided: count('Changes whose objects cannot be read for now.'),
+      },
+    },
+    items: {
+      type: 'array',
+      description: 'The decisions, blocked ones first, at most 20.',
+      maxItems: 20,
+      items: undoItem,
+      'x-kubernetes-list-type': 'atomic',
+    },
+    moreItems: count('How many changes are not listed.'),
+  },
+};
