@@ -172,7 +172,7 @@ function evaluateMerge(evidence: UndoEvidence, live: JsonObject, attributed: Att
 }
 
 /** The conflicts that a user may have overwritten: others lose values, and nothing that Kubernetes would delete. */
-export const contentConflicts: readonly Reason[] = ['RollbackConflict', 'ForeignContent', 'Recreated', 'Replaced'];
+const contentConflicts: readonly Reason[] = ['RollbackConflict', 'ForeignContent', 'Recreated', 'Replaced'];
 
 function isOverwritten({ overwrites }: UndoEvidence, verdict: UndoVerdict | undefined): boolean {
   return overwrites === true && verdict?.kind === 'conflict' && contentConflicts.includes(verdict.reason);

@@ -1,6 +1,6 @@
 // An undo that a user asks for once the Transaction has ended: the locks are taken again, the undo is decided as a whole
 // (whole-undo.ts), and begins or is refused. A plan is the same decision without locks.
-import { keptWith } from '../attribution/needs.ts';
+import { keptWith } from '../checks/needs.ts';
 import { type UndoChoices, undoChoicesOf } from '../checks/undo-choices.ts';
 import { fencedUntil } from '../in-flight/in-flight.ts';
 import { lockOf } from '../locks/lease.ts';

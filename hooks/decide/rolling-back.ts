@@ -39,7 +39,7 @@ export function decideRestore(observation: Observation, view: ItemView): Step {
 }
 
 /** What is to be undone. In ms, 0 for none: the ends of the late windows of changes (W4) and of fences (W6). */
-export interface Due extends Clear {
+interface Due extends Clear {
   readonly until: number;
   readonly fencedUntil: number;
 }

@@ -3,6 +3,7 @@ import type { ForeignPath } from '../attribution/attribute.ts';
 import type { UndoEvidence, UndoVerdict } from '../attribution/undo.ts';
 import { contentOf } from '../content/content.ts';
 import { type ListKinds, listKindsOf, valueAt } from '../content/lists.ts';
+import { isOwnMark } from '../content/marks.ts';
 import { differences } from '../content/merge.ts';
 import { describePath, describeSealedPath, type Path } from '../content/path.ts';
 import { isObject, type Json, type JsonObject } from '../model/json.ts';
@@ -99,7 +100,7 @@ function changedBack({ evidence }: Subject, restored: JsonObject): Fields {
   if (live === undefined) return {};
   const kinds = listKindsOf(entry.prior, entry.expected, live);
   const now = contentOf(live, entry.resource);
-  const paths = differences(now, restored, kinds);
+  const paths = differences(now, restored, kinds).filter((path) => !isOwnMark(path));
   return bounded(paths, (path) => ({
     path: pathIn(path, evidence),
     ...side('before', restored, { path, kinds, evidence }),

@@ -24,7 +24,7 @@ import type { ItemView, Observation } from '../observe/observation.ts';
 import { compensation } from '../plan/compensation.ts';
 import { blocked, findingOf, type Subject, undecided } from './finding.ts';
 
-export interface SurveyContext {
+interface SurveyContext {
   readonly looking: Omit<ItemContext, 'index' | 'direction' | 'carry' | 'mayAssume' | 'earlier' | 'ahead'>;
   /** Its status is that with which the undo begins. */
   readonly observation: Observation;
