@@ -11,6 +11,7 @@ import { withContent, withManagedFields } from '../content/content.ts';
 import { restoredManagers } from '../content/ownership.ts';
 import { unreadable } from '../decide/guards.ts';
 import { judgeUndo } from '../decide/rolling-back.ts';
+import { nextFor } from '../decide/unseen.ts';
 import { isCrd } from '../model/crds.ts';
 import type { SnapshotEntry } from '../model/entry.ts';
 import type { Failure } from '../model/failure.ts';
@@ -172,7 +173,9 @@ function unseenFor(view: ItemView, { kind }: UndoVerdict, subject: Subject): Und
   if (unseen === undefined) return undefined;
   const what = isBack ? 'an owner of it is' : 'objects that would go with it are';
   const message = `${describe(subject.evidence.entry.target)}: ${what} of ${unseen.kind}, which cannot be read (${unseen.failure.reason})`;
-  return undecided(subject, message, reasonOfFailure(unseen.failure));
+  if (unseen.failure.kind === 'transient' && unseen.isAway !== true)
+    return undecided(subject, message, reasonOfFailure(unseen.failure));
+  return blocked(subject, { reason: reasonOfFailure(unseen.failure), message: `${message}; ${nextFor(unseen)}` });
 }
 
 function notRead(failure: Failure, subject: Subject, { transaction }: Observation): UndoFinding {
