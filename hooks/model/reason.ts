@@ -28,6 +28,7 @@ const ownReasons = [
   'LockHeld',
   'LockLost',
   'LockRefused',
+  'NeededByKept',
   'NotEmpty',
   'StoredVersions',
   'NotFound',

@@ -42,6 +42,8 @@ interface ItemContext {
   readonly earlier: Presence | undefined;
   /** Where the targets of an undo are read before their turn. */
   readonly ahead: Ahead | undefined;
+  /** The snapshot, where this look has read it already. */
+  readonly snapshot: StoredSnapshot | undefined;
 }
 
 export async function observeItem(context: ItemContext): Promise<ItemView> {
@@ -50,7 +52,7 @@ export async function observeItem(context: ItemContext): Promise<ItemView> {
   const known = knownEntry(context);
   const unread = context.earlier ?? assumedLive(context, known);
   const [snapshot, serviceAccount, locks, early] = await Promise.all([
-    readSnapshot(source, transaction, status.rollbackRef),
+    context.snapshot ?? readSnapshot(source, transaction, status.rollbackRef),
     lookForAccount(source, transaction),
     lookAtLocks(context, work.item.lockLease),
     unread ?? (known && readInTurn(context, known)),
