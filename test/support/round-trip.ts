@@ -22,9 +22,12 @@ export async function commit(
   return status;
 }
 
+/** Undoes what can be undone, although something is left. */
+export const partial = { 'tx.janus.io/undo-partial': 'true' };
+
 /** Undoes a Committed Transaction, and returns its last status. */
-export async function undo(stage: Stage, name: string): Promise<JsonObject> {
-  await stage.annotate(name, { 'tx.janus.io/request-rollback': 'yes' });
+export async function undo(stage: Stage, name: string, annotations: Readonly<Record<string, string>> = {}): Promise<JsonObject> {
+  await stage.annotate(name, { 'tx.janus.io/request-rollback': 'yes', ...annotations });
   return (await stepToEnd(stage, name)).status;
 }
 

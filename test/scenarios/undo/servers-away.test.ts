@@ -6,7 +6,7 @@ import { at, isList, isObject } from '../../../hooks/model/json.ts';
 import { startControlPlane } from '../../controlplane/start.ts';
 import { must, waitFor } from '../../support/client.ts';
 import { causeOf, isThere } from '../../support/owned.ts';
-import { itemsOf } from '../../support/round-trip.ts';
+import { itemsOf, partial } from '../../support/round-trip.ts';
 import { startStage } from '../../support/stage.ts';
 import { stepToEnd, stepUntil } from '../../support/stepping.ts';
 import { change, createConfigMaps } from '../../support/targets.ts';
@@ -63,7 +63,7 @@ t.test('an aggregated API server that is away', async (t) => {
   });
 
   await t.test('keeps what was Committed, until its kinds are known', async (t) => {
-    await stage.annotate('made', { 'tx.janus.io/request-rollback': 'yes' });
+    await stage.annotate('made', { 'tx.janus.io/request-rollback': 'yes', ...partial });
     const { status } = await stepToEnd(stage, 'made');
     t.match(status, { phase: 'Failed' });
     const left = { left: true, error: { message: listing } };
