@@ -34,8 +34,9 @@ export async function undo(stage: Stage, name: string, annotations: Readonly<Rec
 /** Undoes it, and requires that nothing is left. */
 export async function undoAll(stage: Stage, name: string): Promise<JsonObject> {
   const status = await undo(stage, name);
+  const why = textAt(status, 'undo', 'message') ?? textAt(status, 'message');
   if (textAt(status, 'phase') !== 'RolledBack')
-    throw new Error(`expected ${name} to be RolledBack, it is ${textAt(status, 'phase')}: ${textAt(status, 'message')}`);
+    throw new Error(`expected ${name} to be RolledBack, it is ${textAt(status, 'phase')}: ${why}`);
   return status;
 }
 
