@@ -2,7 +2,7 @@
 //
 // I8. What is changed was announced by a status that was stored before. V1 to V4 say how.
 //
-// V1. A call writes only to targets that the status stored before it announces, forward in their order and backward in reverse, each
+// V1. A call writes only to targets that the status stored before it announces, forward in their order and backward in that of an undo, each
 //     at most once.
 // V2. It goes on only after a target that ended well, and with another one: what is left, waits or fails is stored first, and so is
 //     what must be known before a Delete.
