@@ -78,6 +78,8 @@ export interface Stored {
   readonly gates: readonly GateOutcome[];
   /** The reason of each change that conflicts with the work of others. */
   readonly conflicts: readonly string[];
+  /** Why a requested undo was refused before its first write. */
+  readonly refusedUndo?: string;
 }
 
 /** What one call did, as data: the server makes the log line, the counters and the Events from it. */

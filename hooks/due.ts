@@ -33,6 +33,8 @@ export type Due =
   | { readonly kind: 'rollBack'; readonly cause: Ending; readonly gates?: OpenGates }
   /** Take the locks again for an undo that a user asks for. */
   | { readonly kind: 'reacquire'; readonly request: Request }
+  /** A user asks what an undo would do. */
+  | { readonly kind: 'planUndo'; readonly request: Request }
   /** A request that does not apply: it is noted and answered. */
   | { readonly kind: 'ignore'; readonly request: Request; readonly message: string }
   /** No change is left to undo, or no time is left. */
@@ -134,12 +136,17 @@ function wasInFlight({ progress }: Item): boolean {
 function committed(stored: Stored): Due {
   const request = pending(stored, annotations.requestRollback);
   if (request !== undefined) return { kind: 'reacquire', request };
-  return ignored(stored, annotations.retryRollback, 'there is no failed rollback to retry') ?? ended(stored);
+  return planned(stored) ?? ignored(stored, annotations.retryRollback, 'there is no failed rollback to retry') ?? ended(stored);
 }
 
 function rolledBack(stored: Stored): Due {
   const why = 'everything is already rolled back';
-  return ignored(stored, annotations.requestRollback, why) ?? ignored(stored, annotations.retryRollback, why) ?? ended(stored);
+  return (
+    ignored(stored, annotations.requestRollback, why) ??
+    ignored(stored, annotations.retryRollback, why) ??
+    ignored(stored, annotations.planUndo, why) ??
+    ended(stored)
+  );
 }
 
 function failed(stored: Stored): Due {
@@ -147,6 +154,7 @@ function failed(stored: Stored): Due {
   const isLeft = stored.status.items.some(isNotRestored);
   if (request !== undefined && isLeft) return { kind: 'reacquire', request };
   return (
+    (isLeft ? planned(stored) : ignored(stored, annotations.planUndo, 'there is nothing to undo')) ??
     ignored(stored, annotations.retryRollback, 'there is nothing to undo') ??
     ignored(
       stored,
@@ -155,6 +163,11 @@ function failed(stored: Stored): Due {
     ) ??
     ended(stored)
   );
+}
+
+function planned(stored: Stored): Due | undefined {
+  const request = pending(stored, annotations.planUndo);
+  return request === undefined ? undefined : { kind: 'planUndo', request };
 }
 
 function ignored(stored: Stored, annotation: string, message: string): Due | undefined {

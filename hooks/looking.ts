@@ -1,10 +1,11 @@
 // Each step begins with a look: it reads the Transaction with its Leases, and retries for a moment if it cannot. Then come what is
 // due, and the reads that it needs.
 import type { Call } from './call.ts';
+import { undoChoicesOf } from './checks/undo-choices.ts';
 import type { Reader } from './cluster.ts';
 import { firstLease } from './decide/guards.ts';
 import type { Step } from './decide/step.ts';
-import { withdrawn } from './decide/undo-transitions.ts';
+import { undoingAgain, withdrawn } from './decide/undo-transitions.ts';
 import { type Due, dueOf } from './due.ts';
 import { isAccountedFor, mayLandUntil } from './in-flight/in-flight.ts';
 import type { OwnWrites } from './in-flight/own-writes.ts';
@@ -15,10 +16,11 @@ import { type Ahead, createAhead } from './observe/ahead.ts';
 import type { Carry } from './observe/carry.ts';
 import { type NotLive, readTransaction } from './observe/live.ts';
 import { type Looked, look } from './observe/look.ts';
-import type { Observation, Presence } from './observe/observation.ts';
-import { observe } from './observe/observe.ts';
+import type { Observation, Observed, Presence } from './observe/observation.ts';
+import { type ObserveContext, observe } from './observe/observe.ts';
 import { readLive } from './observe/read.ts';
 import { lateWindowOf, paceOf, type Serving } from './serving.ts';
+import { surveyUndo } from './undo/survey.ts';
 
 /** ms to wait before each retry of a Transaction that cannot be read. After the last retry, the next call tries again. */
 const readPauses: readonly number[] = [200, 400, 800];
@@ -146,9 +148,24 @@ export async function observeStand(serving: Serving, stand: Stand, carry: Carry)
     ...{ expressions: parts.expressions, sources, clock: parts.clock, aside: parts.cluster },
   };
   const { touched } = carry;
-  return {
+  const observation = {
     ...{ now, transaction, status, due: await observe(looking, due), isOvertaken },
     ...{ ...(touched === undefined ? {} : { touched }), ...(after === undefined ? {} : { after }) },
     ...{ engineNamespace, server, writer, ownWrites, waits, lateWindow, pace },
   };
+  return carry.surveys === true ? { ...observation, due: await surveyed(looking, observation) } : observation;
+}
+
+/** What is due, with the evaluation of the whole undo that was asked for. */
+async function surveyed(looking: ObserveContext, observation: Observation): Promise<Observed> {
+  const { due, status, now, transaction } = observation;
+  if ((due.kind !== 'reacquire' && due.kind !== 'planUndo') || due.snapshot.kind !== 'stored') return due;
+  const { entries } = due.snapshot;
+  const { overwrite } = undoChoicesOf(
+    transaction,
+    entries.map(({ target }) => target),
+  );
+  const begun = undoingAgain(status, due.request, now, { leases: [], writer: undefined, overwritten: overwrite });
+  const context = { looking, observation: { ...observation, status: begun }, entries, packer: looking.source.packer };
+  return { ...due, survey: await surveyUndo(context) };
 }

@@ -45,6 +45,13 @@ const columns: readonly Column[] = [
     priority: 1,
   },
   {
+    name: 'Undo',
+    type: 'string',
+    description: 'What the engine answered to the last request for an undo, or for a plan of one.',
+    jsonPath: '.status.undo.reason',
+    priority: 1,
+  },
+  {
     name: 'Duration',
     type: 'string',
     description: 'How long it took, from beginning to end.',

@@ -9,6 +9,7 @@ import { appliedBy, bearsOurWrite } from '../content/marks.ts';
 import { hasManager, ownedBy } from '../content/ownership.ts';
 import { type Path, pathSet } from '../content/path.ts';
 import { equalJson } from '../model/json.ts';
+import type { Others } from '../model/others.ts';
 import type { Reason } from '../model/reason.ts';
 import { describe } from '../model/reference.ts';
 import { annotations } from '../model/transaction.ts';
@@ -19,6 +20,25 @@ interface Conflict {
   readonly kind: 'conflict';
   readonly reason: Reason;
   readonly message: string;
+  readonly foreign?: readonly ForeignPath[];
+}
+
+/** What is known of other Transactions; undefined if they were not read. */
+interface Known {
+  readonly others?: Others | undefined;
+}
+
+/**
+ * Whether a Transaction of the same line of releases wrote the object last, and is gone: its name is free, or another one has it. What it
+ * wrote under the shared manager nobody else will undo, so it counts as ours. A Transaction in a namespace that is not served counts as
+ * there. Who forges the annotation gains nothing: it protects no value from the undo.
+ */
+export function isLineGone({ managers, live, others }: Evidence & Known): boolean {
+  const holder = appliedBy(live);
+  if (managers.holder === undefined || holder === undefined || holder === managers.holder || others === undefined) return false;
+  const [namespace = ''] = holder.split('/');
+  const isServed = others.namespaces === undefined || others.namespaces.includes(namespace);
+  return isServed && nameIn(holder) !== undefined && !others.changes.some((other) => other.holder === holder);
 }
 
 /** Whether the object shows a write of this change, or of its undo. */
@@ -30,9 +50,9 @@ export function isMarked({ live, managers }: Evidence): boolean {
  * The values under the shared manager that are not as our change wrote them: somebody else has put our annotation on work of their own.
  * None where the manager is ours alone.
  */
-export function unlikeOurs(evidence: Evidence): readonly ForeignPath[] {
+export function unlikeOurs(evidence: Evidence & Known): readonly ForeignPath[] {
   const { managers, live, entry } = evidence;
-  if (managers.holder === undefined) return [];
+  if (managers.holder === undefined || isLineGone(evidence)) return [];
   const kinds = listKindsOf(entry.expected, live);
   const written = writtenState(evidence, kinds);
   const theirs = claimedBy(evidence).filter((path) => {
@@ -55,9 +75,9 @@ export function isForged({ managers }: Evidence, { ours }: Attributed): boolean 
 }
 
 /** The conflict with later work under the shared manager; `paths`: those of our change. Undefined if there is none. */
-export function appliedAgain(evidence: Evidence, paths: readonly Path[], reason: Reason): Conflict | undefined {
+export function appliedAgain(evidence: Evidence & Known, paths: readonly Path[], reason: Reason): Conflict | undefined {
   const { managers, live, entry } = evidence;
-  if (managers.holder === undefined || isMarked(evidence)) return undefined;
+  if (managers.holder === undefined || isMarked(evidence) || isLineGone(evidence)) return undefined;
   const ours = pathSet(paths);
   const claimed = claimedBy(evidence).filter((path) => ours.covers(path) || ours.leadsTo(path));
   const [first] = claimed;
@@ -68,13 +88,22 @@ export function appliedAgain(evidence: Evidence, paths: readonly Path[], reason:
     const message = `${name} was later applied by Transaction ${later}, on top of this change: roll back that Transaction first`;
     return { kind: 'conflict', reason: 'LaterTransaction', message };
   }
+  const foreign = claimed.map((path) => ({ path, manager: managers.forward }));
   const where = describeForeign([{ path: first, manager: managers.forward }], evidence);
   const what = appliedBy(live) === undefined ? `lost its annotation ${annotations.appliedBy}, or was` : 'was';
-  return { kind: 'conflict', reason, message: `${name} ${what} applied again by others under the same field manager: ${where}` };
+  return {
+    kind: 'conflict',
+    reason,
+    message: `${name} ${what} applied again by others under the same field manager: ${where}`,
+    foreign,
+  };
 }
 
 /** The same for the undo of a change that is known to have been made. */
-export function appliedOver(evidence: Evidence & { readonly recorded: boolean }, { ours }: Attributed): Conflict | undefined {
+export function appliedOver(
+  evidence: Evidence & Known & { readonly recorded: boolean },
+  { ours }: Attributed,
+): Conflict | undefined {
   const paths = ours.filter(({ state }) => state !== 'untouched').map(({ path }) => path);
   return evidence.recorded ? appliedAgain(evidence, paths, 'RollbackConflict') : undefined;
 }

@@ -2,7 +2,9 @@
 
 import { contentOf } from '../content/content.ts';
 import { managersOf } from '../content/fields.ts';
+import { valueAt, withValuesAt } from '../content/lists.ts';
 import { bearsOurWrite } from '../content/marks.ts';
+import { withoutLaterOwners } from '../content/overwritten.ts';
 import { hasManager, hasRestored, isTerminating } from '../content/ownership.ts';
 import { mayMake } from '../model/change.ts';
 import type { StoredObjects } from '../model/crds.ts';
@@ -14,9 +16,9 @@ import type { Reason } from '../model/reason.ts';
 import { describe } from '../model/reference.ts';
 import { longestManager } from '../model/transaction.ts';
 import { foreign } from '../model/words.ts';
-import { appliedAgain, unlikeOurs } from './applied-by.ts';
+import { appliedAgain, isLineGone, unlikeOurs } from './applied-by.ts';
 import { isOurCreation } from './apply.ts';
-import { type Attributed, attribute, describeForeign, type Evidence, takenOver, uidOf } from './attribute.ts';
+import { type Attributed, attribute, describeForeign, type Evidence, type ForeignPath, takenOver, uidOf } from './attribute.ts';
 import { foreignContent } from './foreign-content.ts';
 import { type LostOwners, lostBy, ownersNote } from './gone-owners.ts';
 import { type Hanging, keptFor, overwriting, unlistedPart } from './kept.ts';
@@ -58,13 +60,21 @@ export type UndoVerdict =
   | { readonly kind: 'wait'; readonly message: string }
   /** The undo needs to know other Transactions first. */
   | { readonly kind: 'readMore'; readonly others: Wanted }
-  | { readonly kind: 'conflict'; readonly reason: Reason; readonly message: string };
+  /** `foreign`: the fields that are in the way, where the conflict is about content. */
+  | {
+      readonly kind: 'conflict';
+      readonly reason: Reason;
+      readonly message: string;
+      readonly foreign?: readonly ForeignPath[];
+    };
 
 /** The undo of one change ends without a write. */
 export type Ended = Extract<UndoVerdict, { kind: 'restored' | 'conflict' }>;
 
 export interface UndoEvidence extends OthersEvidence, Hanging, LostOwners, TokenEvidence {
   readonly uid: string;
+  /** Whether the user wants the undo to overwrite what others wrote (contentConflicts). */
+  readonly overwrites?: boolean | undefined;
   readonly stored?: StoredObjects | undefined;
 }
 
@@ -96,14 +106,20 @@ function evaluateCreated(evidence: UndoEvidence): UndoVerdict {
 function evaluateCreation(evidence: UndoEvidence, live: JsonObject, isSame: boolean): UndoVerdict {
   const name = describe(evidence.entry.target);
   if (isTerminating(live)) return { kind: 'wait', message: `${name} is being deleted; waiting until it is gone` };
-  const upon = lookBeforeReturn(evidence) ?? laterThan(evidence) ?? appliedAgain(evidence, wholeObject, 'ForeignContent');
+  const again = appliedAgain(evidence, wholeObject, 'ForeignContent');
+  const upon = lookBeforeReturn(evidence) ?? laterThan(evidence) ?? (isOverwritten(evidence, again) ? undefined : again);
   if (upon !== undefined) return upon;
   // The uid does not prove that the object is ours: fields that others own beside us may be their work.
-  const foreign = [...foreignContent(evidence), ...unlikeOurs(evidence), ...(isSame ? [] : sharedFields(evidence))];
-  if (foreign.length > 0) {
+  const foreign = [
+    ...othersIn(evidence, foreignContent(evidence)),
+    ...unlikeOurs(evidence),
+    ...(isSame ? [] : sharedFields(evidence)),
+  ];
+  if (foreign.length > 0 && evidence.overwrites !== true) {
     return conflict(
       'ForeignContent',
       `${name} was created by this Transaction and changed by others since: ${describeForeign(foreign, evidence)}`,
+      foreign,
     );
   }
   return keptFor(evidence, live) ?? { kind: 'delete', live, ...unlistedPart(evidence) };
@@ -118,7 +134,7 @@ function evaluateChanged(evidence: UndoEvidence): UndoVerdict {
     return deletedByOthers(evidence) ?? { kind: 'restored', note: `${name} was deleted by someone else; it was not recreated` };
   if (uidOf(live) === uidOf(entry.prior)) return evaluateContent(evidence, live);
   if (!recorded) return { kind: 'restored', note: `${name} was recreated by someone else; it was not changed` };
-  if (isBroughtBack(evidence)) return evaluateContent(evidence, live);
+  if (isBroughtBack(evidence) || evidence.overwrites === true) return evaluateContent(evidence, live);
   const by =
     [...new Set(managersOf(live).map(({ name: manager }) => foreign(manager, longestManager)))].slice(0, 5).join(', ') ||
     'unknown';
@@ -137,15 +153,45 @@ function evaluateContent(evidence: UndoEvidence, live: JsonObject): UndoVerdict 
     return { kind: 'content', live, restored: contentOf(live, entry.resource), attributed };
   if (isAbsent(evidence, attributed)) return { kind: 'restored' };
   const upon = laterWork(evidence, attributed);
-  if (upon !== undefined) return upon;
-  if (attributed.kind === 'untouched') return { kind: 'restored' };
-  const foreign = attributed.kind === 'foreign' ? attributed.foreign : takenOver(evidence, attributed);
-  if (foreign.length > 0)
+  if (upon !== undefined && !isOverwritten(evidence, upon)) return upon;
+  return attributed.kind === 'untouched' ? { kind: 'restored' } : evaluateMerge(evidence, live, attributed);
+}
+
+function evaluateMerge(evidence: UndoEvidence, live: JsonObject, attributed: Attributed): UndoVerdict {
+  const found = attributed.kind === 'foreign' ? attributed.foreign : takenOver(evidence, attributed);
+  const foreign = othersIn(evidence, found);
+  if (foreign.length > 0 && evidence.overwrites !== true)
     return conflict(
       'RollbackConflict',
-      `${describe(entry.target)} was changed by others in fields that this Transaction changed: ${describeForeign(foreign, evidence)}`,
+      `${describe(evidence.entry.target)} was changed by others in fields that this Transaction changed: ${describeForeign(foreign, evidence)}`,
+      foreign,
     );
-  return restoring(evidence, live, attributed);
+  return found.length === 0
+    ? restoring(evidence, live, attributed)
+    : overLater(evidence, live, { ...attributed, foreign: found });
+}
+
+/** The conflicts that a user may have overwritten: others lose values, and nothing that Kubernetes would delete. */
+const contentConflicts: readonly Reason[] = ['RollbackConflict', 'ForeignContent', 'Recreated', 'Replaced'];
+
+function isOverwritten({ overwrites }: UndoEvidence, verdict: UndoVerdict | undefined): boolean {
+  return overwrites === true && verdict?.kind === 'conflict' && contentConflicts.includes(verdict.reason);
+}
+
+// What a Transaction of the same line wrote that is gone is ours, too.
+function othersIn(evidence: UndoEvidence, foreign: readonly ForeignPath[]): readonly ForeignPath[] {
+  return isLineGone(evidence) ? foreign.filter(({ manager }) => manager !== evidence.managers.forward) : foreign;
+}
+
+// The values and owners of before, also where others have changed ours since.
+function overLater(evidence: UndoEvidence, live: JsonObject, attributed: Attributed): UndoVerdict {
+  const { entry, managers } = evidence;
+  const { merge, kinds } = attributed;
+  const paths = attributed.foreign.map(({ path }) => path);
+  const former = paths.map((path) => ({ path, value: valueAt(entry.prior, path, kinds) }));
+  const restored = withValuesAt(merge.restored, former, kinds);
+  const owned = withoutLaterOwners({ live, expected: entry.expected, forward: managers.forward, paths });
+  return restoring(evidence, owned, { ...attributed, merge: { ...merge, restored } });
 }
 
 function restoring(evidence: UndoEvidence, live: JsonObject, attributed: Attributed): UndoVerdict {
@@ -176,8 +222,18 @@ function evaluateDeleted(evidence: UndoEvidence): UndoVerdict {
 function createdByOthers(evidence: UndoEvidence, live: JsonObject): UndoVerdict {
   const foreign = recreatedContent(evidence, live);
   if (foreign.length === 0) return lookAtAll(evidence) ?? { kind: 'restored', ...ownersNote(evidence, evidence) };
+  if (evidence.overwrites === true) return replacing(evidence, live);
   const message = `${describe(evidence.entry.target)} was recreated by someone else with different content: ${describeForeign(foreign, evidence)}`;
-  return conflict('Recreated', message);
+  return conflict('Recreated', message, foreign);
+}
+
+// The successor gets the content of the object that the change deleted.
+function replacing(evidence: UndoEvidence, live: JsonObject): UndoVerdict {
+  const { entry } = evidence;
+  if (entry.prior === undefined) return { kind: 'restored' };
+  const upon = overwriting(evidence, entry.prior);
+  const attributed = attribute({ ...evidence, entry: { ...entry, expected: live } });
+  return upon ?? { kind: 'content', live, restored: contentOf(entry.prior, entry.resource), attributed };
 }
 
 // The object was never deleted. Our restore manager in it shows that a process fenced it and then died.
@@ -195,6 +251,6 @@ function deletedAgain(evidence: UndoEvidence): UndoVerdict | undefined {
 
 const isCreation = ({ type, recreates }: OtherChange): boolean => mayMake(type) || recreates;
 
-function conflict(reason: Reason, message: string): UndoVerdict {
-  return { kind: 'conflict', reason, message };
+function conflict(reason: Reason, message: string, foreign?: readonly ForeignPath[]): UndoVerdict {
+  return { kind: 'conflict', reason, message, ...(foreign === undefined ? {} : { foreign }) };
 }

@@ -10,8 +10,8 @@
 // apiextensions-apiserver/pkg/apiserver/customresource_handler.go, apiserver/pkg/admission/plugin/resourcequota,
 // pkg/registry/core/service/{ipallocator,portallocator}, plugin/pkg/admission/{priority,runtimeclass,serviceaccount}.
 
-import { type ChangeType, wayOf } from '../model/change.ts';
-import type { StoredResource } from '../model/entry.ts';
+import { type ChangeType, type Way, wayOf } from '../model/change.ts';
+import type { SnapshotEntry, StoredResource } from '../model/entry.ts';
 import type { Failure } from '../model/failure.ts';
 import { at, type Json, type JsonObject, textAt } from '../model/json.ts';
 import { describe, kindOf, type Reference } from '../model/reference.ts';
@@ -146,6 +146,18 @@ function isRoleOf({ resource, target }: Earlier, { content, prior, target: { nam
 
 function accountOf(pod: Json | undefined): string {
   return textAt(pod, 'spec', 'serviceAccountName') ?? 'default';
+}
+
+const inverse: Readonly<Record<Way, Way>> = {
+  Create: 'Delete',
+  Update: 'Update',
+  Patch: 'Update',
+  Delete: 'Create',
+};
+
+/** The undo of a change, as a write of this table. */
+export function undoWriteOf({ index, type, target, resource, prior }: SnapshotEntry): Later {
+  return { index, type: inverse[type], target, resource, content: prior };
 }
 
 /** The note of the item of a deferred change. */

@@ -4,7 +4,16 @@
 import { type Json, textAt } from '../model/json.ts';
 import { annotations, type Managers } from '../model/transaction.ts';
 import { hasManager, ownedBy } from './ownership.ts';
-import { pathText } from './path.ts';
+import { type Path, pathText } from './path.ts';
+
+const ownAnnotations = [annotations.appliedBy, annotations.createdBy].map((name) =>
+  pathText(['f:metadata', 'f:annotations', `f:${name}`]),
+);
+
+/** Whether the path is that of an annotation by which the engine marks its work: no content of the user. */
+export function isOwnMark(path: Path): boolean {
+  return ownAnnotations.includes(pathText(path));
+}
 
 const mark = pathText(['f:metadata', 'f:annotations', `f:${annotations.appliedBy}`]);
 

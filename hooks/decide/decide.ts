@@ -4,8 +4,9 @@ import { decideApply } from './committing.ts';
 import { decideAwait, whyNotReady } from './gates.ts';
 import { decideBegin, ending } from './pending.ts';
 import { decidePrepare } from './preparing.ts';
+import { decidePlanUndo, decideReacquire } from './requested-undo.ts';
 import { decideRestore } from './rolling-back.ts';
-import { decideCleanUp, decideReacquire, decideRelease, decideReleaseFields } from './settled.ts';
+import { decideCleanUp, decideRelease, decideReleaseFields } from './settled.ts';
 import type { Step } from './step.ts';
 import { answered, stopped } from './transitions.ts';
 import { concluded, undoing } from './undo-transitions.ts';
@@ -37,6 +38,8 @@ function decideDue(observation: Observation): Step {
       return decideConclude(observation, due.overdue);
     case 'reacquire':
       return decideReacquire(observation, due);
+    case 'planUndo':
+      return decidePlanUndo(observation, due);
     case 'ignore':
       return setStatus(answered(status, due.request), due.message);
     case 'release':

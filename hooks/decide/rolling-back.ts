@@ -89,14 +89,24 @@ function decideUndo(observation: Observation, view: ItemView, due: Due): Step {
   const { entry } = due;
   const trouble = view.live.kind === 'trouble' ? view.live.failure : (view.contentsTrouble ?? view.othersTrouble);
   if (trouble !== undefined) return unservedAtUndo(observation, view, entry) ?? failedRead(observation, entry, trouble);
-  const evidence = evidenceOf(observation, view, due);
+  const { evidence, verdict } = judgeUndo(observation, view, due);
   const known = evidence.entry;
-  const verdict = evaluateUndo(evidence);
   const unseen = unseenFor(verdict, observation, view, evidence);
   if (unseen !== undefined) return unseen;
   const safe = isFenced(evidence, due) ? verdict : fenced(verdict, view, known, givesUpOn(observation, due));
   const lost = { goneOwners: allLost(view), goneManagers: goneManagers(evidence) };
   return stepForVerdict({ observation, entry: known, ...lost }, safe, observation.now);
+}
+
+interface Judged {
+  readonly evidence: UndoEvidence;
+  readonly verdict: UndoVerdict;
+}
+
+/** What the undo of one change needs, as it is before a write in flight is made to miss. */
+export function judgeUndo(observation: Observation, view: ItemView, clear: Clear): Judged {
+  const evidence = evidenceOf(observation, view, clear);
+  return { evidence, verdict: evaluateUndo(evidence) };
 }
 
 /** Whether no write of ours can land any more, that of another fence neither (W6). */
@@ -142,6 +152,7 @@ function evidenceOf({ status, transaction, now }: Observation, view: ItemView, {
     others: view.others,
     version: item.resourceVersion,
     isRequested: Object.keys(status.handledAnnotations).length > 0,
+    overwrites: item.overwrite === true,
   };
 }
 

@@ -1,14 +1,10 @@
 // The ends: locks are released, later requests honoured, and what is deleted is let go.
 
 import { unsettledAtEnd } from '../in-flight/in-flight.ts';
-import { lockOf } from '../locks/lease.ts';
-import type { CleanUpView, ItemView, Observation, ObservedTo, ReleaseView, RelockView } from '../observe/observation.ts';
-import { firstLease, forgedDrift } from './guards.ts';
-import { acquireLocks } from './locks.ts';
-import { locksOf } from './pending.ts';
+import type { CleanUpView, ItemView, Observation, ReleaseView } from '../observe/observation.ts';
+import { firstLease } from './guards.ts';
 import type { Step } from './step.ts';
-import { answered, fieldsReleased, released, waitingSince, waitingToUndo, withLeases } from './transitions.ts';
-import { undoingAgain } from './undo-transitions.ts';
+import { fieldsReleased, released } from './transitions.ts';
 import { setStatus, waitOut } from './waiting.ts';
 
 export function decideRelease(observation: Observation, view: ReleaseView): Step {
@@ -24,38 +20,6 @@ export function unsettledAtRelease(observation: Observation): number | undefined
   if (status.rollbackRef === undefined) return undefined;
   const first = due.kind === 'release' ? firstLease(status, due.leases) : undefined;
   return unsettledAtEnd({ status, first, ownWrites }, now);
-}
-
-/** An undo that a user asks for, once the locks are held again. */
-export function decideReacquire(observation: Observation, view: ObservedTo<'reacquire'>): Step {
-  const { status, now } = observation;
-  const { request } = view;
-  if (view.snapshot.kind === 'trouble') return waitOut(status, 'reading the snapshot', view.snapshot.failure);
-  const broken = whyBroken(view);
-  if (broken !== undefined || view.snapshot.kind === 'broken') {
-    const message = `${request.annotation}="${request.value}" has no effect: ${broken}`;
-    return setStatus(answered(status, request, message), message);
-  }
-  const leases = view.snapshot.entries.map(({ target }) => lockOf(target).name);
-  const withLocks = withLeases(status, leases);
-  return acquireLocks(observation, view.locks, {
-    acquired: () =>
-      setStatus(
-        undoingAgain(status, request, now, locksOf(view.locks, leases)),
-        'a rollback was requested and all locks are acquired',
-      ),
-    waiting: (message) => waitingToUndo(withLocks, now, message),
-    waitedTooLong: (message) => {
-      const refused = `${request.annotation}="${request.value}" has no effect: ${message}; set another value to try again`;
-      return setStatus(answered(withLocks, request, refused), refused);
-    },
-    since: waitingSince(status),
-  });
-}
-
-function whyBroken({ snapshot, brokenDrift }: RelockView): string | undefined {
-  if (snapshot.kind === 'broken') return snapshot.message;
-  return brokenDrift.map(forgedDrift).at(0);
 }
 
 /** ms for which a deletion is held up by objects that cannot be read or written: it must not depend on what others keep doing. */

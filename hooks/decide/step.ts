@@ -20,6 +20,8 @@ export type Step =
   | { readonly kind: 'readMore'; readonly entry: SnapshotEntry; readonly because: string }
   /** Other Transactions over the same object are missing: they are read, then all is observed again. */
   | { readonly kind: 'readMore'; readonly others: Wanted; readonly because: string }
+  /** What a requested undo would do with each change is missing: it is evaluated, then all is observed again. */
+  | { readonly kind: 'readMore'; readonly survey: true; readonly because: string }
   /** Why the gate of a change has ended badly is missing: it is read, then all is observed again. */
   | { readonly kind: 'readMore'; readonly diagnose: number; readonly because: string }
   /** Gates are looked at again within this call, after `pause` ms; it may go on to do so for `awaitLeft` ms. */
@@ -40,6 +42,8 @@ export type Step =
       readonly kind: 'releaseAndWait';
       readonly leases: readonly JsonObject[];
       readonly status: Status;
+      /** What is stored instead if a lock could not be released: it names the locks, so another call releases them. */
+      readonly held?: Status;
       readonly because: string;
       readonly wait: Wait;
     }

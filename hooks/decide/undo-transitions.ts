@@ -10,16 +10,43 @@ import { plain, shortened, undoneMessage } from './wording.ts';
 export function undoing(status: Status, cause: Ending, now: number, failed?: number): Status {
   const marked = failed === undefined ? status : withItem(status, failed, (item) => ({ ...item, error: plain(cause) }));
   const started = handled({ ...to(marked, 'RollingBack'), rollbackStartedAt: now }, cause.request);
-  const { completedAt: _ended, ...running } = started;
+  const { completedAt: _ended, undo: _answered, ...running } = started;
   return { ...running, cause: plain(cause), message: `rolling back: ${cause.message}` };
 }
 
+interface Begun extends Locks {
+  /** Indexes of changes that the undo leaves, each with the reason in words. */
+  readonly kept?: ReadonlyMap<number, string>;
+  /** Indexes of changes whose undo overwrites what others wrote. */
+  readonly overwritten?: ReadonlySet<number>;
+}
+
+/** The items as an undo begins with them: what an earlier one has left is to be undone. */
+export function toUndoAgain({ items }: Status): readonly Item[] {
+  return items.map((item): Item => {
+    const { overwrite: _earlier, ...rest } = item;
+    if (rest.progress.kind !== 'notRestored') return rest;
+    const { error: _gone, ...bare } = rest;
+    return { ...bare, progress: { kind: rest.progress.applied ? 'applied' : 'announced' } };
+  });
+}
+
+function keptItem(item: Item, why: string): Item {
+  const isApplied = item.progress.kind === 'applied' || ('applied' in item.progress && item.progress.applied);
+  return { ...item, note: shortened(why), progress: { kind: 'kept', applied: isApplied } };
+}
+
 /** An undo that a user asked for begins, its locks held again: of a Committed one, or once more of a Failed one. */
-export function undoingAgain(status: Status, request: Request, now: number, { leases, writer }: Locks): Status {
-  const items = status.items.map((item): Item => {
-    if (item.progress.kind !== 'notRestored') return item;
-    const { error: _gone, ...rest } = item;
-    return { ...rest, progress: { kind: item.progress.applied ? 'applied' : 'announced' } };
+export function undoingAgain(
+  status: Status,
+  request: Request,
+  now: number,
+  { leases, writer, kept, overwritten }: Begun,
+): Status {
+  const items = toUndoAgain(status).map((item, index): Item => {
+    const why = kept?.get(index);
+    if (why !== undefined) return keptItem(item, why);
+    return overwritten?.has(index) === true ? { ...item, overwrite: true } : item;
   });
   const message = status.phase === 'Failed' ? (status.cause?.message ?? 'retrying the rollback') : 'a rollback was requested';
   const reason = status.phase === 'Failed' ? (status.cause?.reason ?? 'RollbackRequested') : 'RollbackRequested';

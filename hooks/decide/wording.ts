@@ -26,7 +26,8 @@ export function allApplied(total: number): string {
 /** What an undo came to, as its end says. */
 export function undoneMessage({ items, cause }: Pick<Status, 'items' | 'cause'>): string {
   const left = items.filter(isNotRestored);
-  const undone = `rolled back ${count(items.filter(wasUndone).length, 'change')}`;
+  const kept = items.filter(({ progress }) => progress.kind === 'kept').length;
+  const undone = `rolled back ${count(items.filter(wasUndone).length, 'change')}${kept === 0 ? '' : `, ${kept} kept`}`;
   const why = cause?.message ?? '';
   if (left.length === 0) return `${undone}: ${why}`;
   return `${undone}, ${left.length} not restored: ${left[0]?.error?.message ?? ''}; ${keepIt}; the rollback began because ${why}`;

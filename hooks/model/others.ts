@@ -3,12 +3,14 @@
 
 import type { ChangeType, Target } from './change.ts';
 import { groupOf, type Reference } from './reference.ts';
-import { managersOfChange, type Transaction } from './transaction.ts';
+import { holderOf, managersOfChange, type Transaction } from './transaction.ts';
 
 /** A change of another Transaction to the object. */
 export interface OtherChange {
   /** `namespace/name` of the Transaction. */
   readonly transaction: string;
+  /** The same with its uid (holderOf). */
+  readonly holder: string;
   readonly managers: { readonly forward: string; readonly restore: string };
   readonly type: ChangeType;
   /** Whether it has deleted the object and created it again (halves.ts). */
@@ -25,6 +27,8 @@ export interface Others {
   readonly changes: readonly OtherChange[];
   /** Whether every Transaction was looked at; else only those whose field managers were named. */
   readonly areAll: boolean;
+  /** The namespaces in which Transactions were looked for; absent for all. */
+  readonly namespaces?: readonly string[];
 }
 
 export const nobodyElse: Others = { changes: [], areAll: true };
@@ -41,6 +45,7 @@ export function changesTo(target: Reference, other: Transaction): readonly Other
     const isApplied = !['waiting', 'prepared', 'restored'].includes(progress.kind);
     return {
       transaction: `${other.namespace}/${other.name}`,
+      holder: holderOf(other),
       managers: managersOfChange(other, change),
       type: change.type,
       recreates: item.deleted === true,

@@ -30,6 +30,7 @@ const ownReasons = [
   'LockRefused',
   'NotEmpty',
   'StoredVersions',
+  'NeededByKept',
   'NotFound',
   'Recreated',
   'Refused',

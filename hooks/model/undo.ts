@@ -19,6 +19,21 @@ export interface UndoField {
   readonly now?: string;
 }
 
+/** What is found out about the undo of one change, before the choices of the user count. */
+export interface UndoFinding {
+  readonly index: number;
+  readonly verdict: Exclude<UndoItemVerdict, 'Keep'>;
+  /** Of a Blocked one, of an Undecided one if the API server gave one. */
+  readonly reason?: Reason;
+  readonly message?: string;
+  readonly fields?: readonly UndoField[];
+  readonly moreFields?: number;
+  /** Equal if the undo writes the same: keyed with the key of the engine, so that it shows no value. */
+  readonly state: string;
+  /** The object as it is, else as it was: what it needs is kept with it. */
+  readonly object: JsonObject | undefined;
+}
+
 /** The decision about one change. */
 export interface UndoItem {
   readonly index: number;

@@ -25,6 +25,8 @@ export interface Carry {
   readonly others?: Wanted;
   /** The change whose gate has ended badly: why is to be read. */
   readonly diagnose?: number;
+  /** Whether all changes of a requested undo are to be evaluated. */
+  readonly surveys?: true;
   /** Ms for which this call may go on to look at gates. */
   readonly awaitLeft?: number;
   /** The change whose target this call has written: the call may write no other target after it. */

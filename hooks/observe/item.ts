@@ -21,7 +21,7 @@ import { type Listed, lookForAccount, read, readLive } from './read.ts';
 import { readSnapshot, type SnapshotSource } from './snapshot.ts';
 import { readStored } from './stored.ts';
 
-interface ItemContext {
+export interface ItemContext {
   readonly source: SnapshotSource;
   readonly transaction: Transaction;
   readonly status: Status;

@@ -16,6 +16,7 @@ import type { Reference } from '../model/reference.ts';
 import type { Pace, Status } from '../model/status.ts';
 import type { Stored } from '../model/stored.ts';
 import type { Transaction } from '../model/transaction.ts';
+import type { UndoFinding } from '../model/undo.ts';
 import type { KnownDrift } from '../snapshots/drift.ts';
 import type { AwaitView, StoredSnapshot } from './awaited.ts';
 
@@ -76,6 +77,8 @@ export interface RelockView {
   readonly locks: LockView;
   /** The changes, by index, whose drift is not authentic. */
   readonly brokenDrift: readonly number[];
+  /** What the undo would do with each change that is to be undone, once that was evaluated. */
+  readonly survey?: readonly UndoFinding[];
 }
 
 export interface PrepareView {
@@ -160,6 +163,7 @@ export type Observed =
   | (DueTo<'restore'> & ItemView)
   | (DueTo<'releaseFields'> & ItemView)
   | (DueTo<'reacquire'> & RelockView)
+  | (DueTo<'planUndo'> & RelockView)
   | (DueTo<'fail'> & ReleaseView)
   | (DueTo<'release'> & ReleaseView)
   | (DueTo<'cleanUp'> & CleanUpView)

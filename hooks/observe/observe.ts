@@ -18,7 +18,7 @@ import type { Listed } from './read.ts';
 import { readSnapshot, type SnapshotSource } from './snapshot.ts';
 import type { Sources } from './sources.ts';
 
-interface ObserveContext {
+export interface ObserveContext {
   readonly source: SnapshotSource;
   readonly transaction: Transaction;
   readonly status: Status;
@@ -61,6 +61,8 @@ export async function observe(context: ObserveContext, due: Due): Promise<Observ
       return { ...due, ...(await observeItem({ ...context, index: due.index, direction: 'forward', mayAssume: false })) };
     case 'reacquire':
       return { ...due, ...(await observeRelock(context)) };
+    case 'planUndo':
+      return { ...due, ...(await observeUndo(context)) };
     case 'fail':
     case 'release':
       return { ...due, ...(await observeRelease(context)) };
@@ -84,12 +86,19 @@ async function withOrphanedLeases(context: ObserveContext, view: BeginView): Pro
 
 async function observeRelock(context: ObserveContext): Promise<RelockView> {
   const { source, transaction, status, carry } = context;
-  const snapshot = await readSnapshot(source, transaction, status.rollbackRef);
+  const { snapshot, brokenDrift } = await observeUndo(context);
   const wanted = snapshot.kind === 'stored' ? snapshot.entries.map(({ target }) => lockOf(target)) : [];
   const isWaiting = status.rollbackStartedAt !== undefined;
   const locks = await observeLocks({ ...context, ...shared(source), transaction, carry, isWaiting }, wanted);
+  return { snapshot, locks, brokenDrift };
+}
+
+/** What an undo rests on. A plan takes no locks. */
+async function observeUndo({ source, transaction, status }: ObserveContext): Promise<RelockView> {
+  const snapshot = await readSnapshot(source, transaction, status.rollbackRef);
   const entries = snapshot.kind === 'stored' ? snapshot.entries : [];
   const broken = entries.filter((entry) => driftOf(status, entry, { transaction, packer: source.packer }) === 'broken');
+  const locks = { locks: [], states: new Map(), acquired: new Set<string>() };
   return { snapshot, locks, brokenDrift: broken.map(({ index }) => index) };
 }
 

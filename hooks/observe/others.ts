@@ -33,7 +33,8 @@ export async function findOthers(context: OthersContext, target: Reference, want
       if (failure !== undefined) return { kind: 'trouble', failure };
     }
   }
-  return { kind: 'found', found: { changes, areAll: names.includes(undefined) } };
+  const found = { changes, areAll: names.includes(undefined) };
+  return { kind: 'found', found: context.namespaces.length === 0 ? found : { ...found, namespaces: context.namespaces } };
 }
 
 // Undefined means all Transactions.

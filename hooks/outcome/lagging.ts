@@ -1,9 +1,8 @@
 // Refusals that may pass. Between two changes lie milliseconds, and what an API server knows by a cache (PriorityClasses, quotas,
 // LimitRanges, policies, webhooks, Namespaces) it may not have heard of yet. Such a write is tried again for a moment before the refusal
 // is final. And what an undo creates again may need what it creates later: it is passed over until then.
-import { type Later, removerOf } from '../checks/deferred.ts';
+import { removerOf, undoWriteOf } from '../checks/deferred.ts';
 import { undoLater } from '../decide/waiting.ts';
-import type { Way } from '../model/change.ts';
 import type { SnapshotEntry } from '../model/entry.ts';
 import type { Failure } from '../model/failure.ts';
 import { isToUndo } from '../model/item.ts';
@@ -25,17 +24,6 @@ export function triedAgain({ observation, carry }: Done, index: number, failure:
   return { kind: 'again', carry: { ...carry, lagging: tries + 1 }, pause };
 }
 
-const inverse: Readonly<Record<Way, Way>> = {
-  Create: 'Delete',
-  Update: 'Update',
-  Patch: 'Update',
-  Delete: 'Create',
-};
-
-function undoOf({ index, type, target, resource, prior }: SnapshotEntry): Later {
-  return { index, type: inverse[type], target, resource, content: prior };
-}
-
 /** The undo of that change once more after another one, where that may take the reason of the refusal away; else undefined. */
 export function undoneAfter({ observation }: Done, entry: SnapshotEntry, failure: Failure): Result | undefined {
   const { status, due } = observation;
@@ -44,7 +32,7 @@ export function undoneAfter({ observation }: Done, entry: SnapshotEntry, failure
     const item = status.items[index];
     return index !== entry.index && item !== undefined && isToUndo(item);
   };
-  const remover = removerOf(failure, undoOf(entry), due.snapshot.entries.filter(isNext).map(undoOf));
+  const remover = removerOf(failure, undoWriteOf(entry), due.snapshot.entries.filter(isNext).map(undoWriteOf));
   if (remover === undefined) return undefined;
   const refused = `undoing ${entry.type} of ${describe(entry.target)} was refused (${failure.code} ${failure.reason})`;
   const message = `${refused}; it is tried again after spec.changes[${remover.index}] (${describe(remover.target)})`;

@@ -21,8 +21,9 @@ export function resultOf(step: Step, done: Done): Result {
     return answer(stoppedBy(done.observation, describeFaults(done.plan.faults), done.plan.faults[0]?.reason));
   switch (step.kind) {
     case 'setStatus':
-    case 'releaseAndWait':
       return answer(step.status, step.wait);
+    case 'releaseAndWait':
+      return answer(transientOf(done.outcome) === undefined ? step.status : (step.held ?? step.status), step.wait);
     case 'readMore':
       return { kind: 'again', carry: { ...done.carry, ...wantedBy(step) } };
     case 'lookLater':
@@ -75,6 +76,7 @@ function withoutDiagnosis({ diagnose: _over, ...carry }: Carry): Carry {
 
 function wantedBy(step: Extract<Step, { kind: 'readMore' }>): Partial<Carry> {
   if ('others' in step) return { others: step.others };
+  if ('survey' in step) return { surveys: true };
   return 'entry' in step ? { reads: step.entry } : { diagnose: step.diagnose };
 }
 

@@ -13,7 +13,7 @@ import type { Status } from '../model/status.ts';
 import type { Transaction } from '../model/transaction.ts';
 import { clean } from '../model/words.ts';
 import { openedGates, passedGates } from './gates.ts';
-import { conflictReasons, newErrors } from './transition-metrics.ts';
+import { conflictReasons, isNewRefusal, newErrors } from './transition-metrics.ts';
 
 /** Up to that many changes are reported one by one, more in that many parts. */
 const mostParts = 10;
@@ -28,12 +28,22 @@ interface Move {
 export function eventsOf(before: Status, after: Status, transaction: Transaction): readonly EventRecord[] {
   const move = { before, after, transaction };
   const moved = after.items.flatMap((item, index) => (isMoved(before.items[index], item) ? [index] : []));
-  return [...lockWaiting(move), ...changeEvents(move, moved), ...gateEvents(move), ...phaseEvents(move)];
+  return [...lockWaiting(move), ...changeEvents(move, moved), ...gateEvents(move), ...phaseEvents(move), ...refusedUndo(move)];
 }
 
-/** A request without effect is reported only by an Event: the status still says how the Transaction ended. */
-export function ignoredEvents(due: Due): readonly EventRecord[] {
-  return due.kind === 'ignore' ? [warning('RequestIgnored', due.message)] : [];
+/** A request without effect. One that came too late is reported only by an Event: the status still says how the Transaction ended. */
+export function ignoredEvents(due: Due, before: Status, after: Status): readonly EventRecord[] {
+  if (due.kind === 'ignore') return [warning('RequestIgnored', due.message)];
+  if (due.kind !== 'reacquire' && due.kind !== 'planUndo') return [];
+  const { annotation, value } = due.request;
+  const isAnswered = before.handledAnnotations[annotation] !== value && after.handledAnnotations[annotation] === value;
+  const hasEffect = before.phase !== after.phase || after.undo?.request.value === value;
+  return isAnswered && !hasEffect ? [warning('RequestIgnored', after.message)] : [];
+}
+
+/** The undo that a user requested would not have been whole: nothing was written. */
+function refusedUndo({ before, after }: Move): readonly EventRecord[] {
+  return after.undo === undefined || !isNewRefusal(before, after.undo) ? [] : [warning(after.undo.reason, after.undo.message)];
 }
 
 // A retry starts with the changes that were left: nothing has happened to them yet.

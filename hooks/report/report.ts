@@ -46,7 +46,7 @@ export function reportOf(answered: Answered, after: Status): StepReport {
     stored: storedOf(before, after, now, transaction),
     locks: locksOf(outcome),
     audit: auditOf(outcome),
-    events: [...eventsOf(before, after, transaction), ...ignoredEvents(due)],
+    events: [...eventsOf(before, after, transaction), ...ignoredEvents(due, before, after)],
   };
 }
 

@@ -6,6 +6,7 @@ import type { Item, ItemError } from '../model/item.ts';
 import { isTerminal, type Phase } from '../model/phase.ts';
 import type { Reason } from '../model/reason.ts';
 import type { Status } from '../model/status.ts';
+import type { UndoAnswer } from '../model/undo.ts';
 import { endedGates } from './gates.ts';
 
 /** Reasons that mean a conflict with the work of others. */
@@ -42,8 +43,19 @@ export function storedOf(before: Status, after: Status, now: number, gated: Gati
     ...(before.version === 0 ? { itemCount: after.items.length } : {}),
     gates: endedGates(before, after, gated, now),
     items: [...doneOperations(before, after), ...failedOperations(before, after)],
+    ...refusedUndo(before, after),
     conflicts: newErrors(before, after).flatMap(({ error }) => (conflictReasons.has(error.reason) ? [error.reason] : [])),
   };
+}
+
+/** An undo that was requested and refused since the earlier status. */
+function refusedUndo(before: Status, { undo }: Status): Pick<Stored, 'refusedUndo'> {
+  return undo === undefined || !isNewRefusal(before, undo) ? {} : { refusedUndo: undo.reason };
+}
+
+/** Whether the answer is a refusal that the earlier status does not have. */
+export function isNewRefusal(before: Status, { request, reason }: UndoAnswer): boolean {
+  return reason !== 'Planned' && (before.undo?.reason === 'Planned' || before.undo?.request.value !== request.value);
 }
 
 function durationOf(before: Status, after: Status): Pick<Stored, 'durationSeconds'> {

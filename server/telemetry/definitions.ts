@@ -21,6 +21,7 @@ export function defineMetrics() {
   for (const name of misnamed) registry.removeSingleMetric(name);
   const metrics = {
     ...transactionMetrics([registry]),
+    ...undoMetrics([registry]),
     ...requestMetrics([registry]),
     ...inventoryMetrics([registry]),
     ...packageMetrics([registry]),
@@ -73,6 +74,17 @@ function transactionMetrics(registers: Registry[]) {
       help: 'Time a gate was open, until the object was ready or the Transaction was rolled back.',
       labelNames: ['at', 'outcome'],
       buckets: [0, 1, 2, 5, 10, 30, 60, 120, 300, 600, 1800],
+      registers,
+    }),
+  };
+}
+
+function undoMetrics(registers: Registry[]) {
+  return {
+    refusedUndos: new Counter({
+      name: 'janus_undo_refusals_total',
+      help: 'Requested undos that were refused before their first write, counted once stored.',
+      labelNames: ['reason'],
       registers,
     }),
   };
@@ -160,10 +172,10 @@ function inventoryMetrics(registers: Registry[]) {
   };
 }
 
-type Counters = ReturnType<typeof transactionMetrics> & ReturnType<typeof requestMetrics>;
+type Counters = ReturnType<typeof transactionMetrics> & ReturnType<typeof requestMetrics> & ReturnType<typeof undoMetrics>;
 
 function startAtZero(counters: Counters): void {
-  const { transitions, duration, itemOperations, lockOperations, hookRequests, scrapeErrors, gateWait } = counters;
+  const { transitions, duration, itemOperations, lockOperations, hookRequests, scrapeErrors, gateWait, refusedUndos } = counters;
   for (const [from_phase, to_phase] of pairs(phases, phases).filter(([from, to]) => mayFollow(from, to)))
     transitions.inc({ from_phase, to_phase }, 0);
   for (const outcome of phases.filter(isTerminal)) duration.zero({ outcome });
@@ -174,6 +186,7 @@ function startAtZero(counters: Counters): void {
   for (const path of ['/sync', '/finalize']) hookRequests.inc({ path, code: 200 }, 0);
   for (const [at, outcome] of pairs(['AfterChange', 'AtEnd'], ['passed', 'failed', 'timeout', 'stopped']))
     gateWait.zero({ at, outcome });
+  for (const reason of ['UndoRefused', 'PlanChanged']) refusedUndos.inc({ reason }, 0);
   for (const source of sources) scrapeErrors.inc({ source }, 0);
 }
 

@@ -77,5 +77,6 @@ function countStored(definitions: MetricDefinitions, stored: Stored): void {
   if (lockWaitSeconds !== undefined) definitions.lockWait.observe(lockWaitSeconds);
   for (const { operation, result } of stored.items) definitions.itemOperations.inc({ operation, result });
   for (const { at, outcome, seconds } of stored.gates) definitions.gateWait.observe({ at, outcome }, seconds);
+  if (stored.refusedUndo !== undefined) definitions.refusedUndos.inc({ reason: stored.refusedUndo });
   for (const reason of stored.conflicts) definitions.conflicts.inc({ reason: labelOf(reason) });
 }

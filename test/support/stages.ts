@@ -151,6 +151,13 @@ export const units: readonly Unit[] = [
     nature: 'pure',
   },
   {
+    name: 'undo',
+    what: 'what a requested undo would do with each change, before its first write: reads and dry runs only',
+    holds: folder('hooks/undo'),
+    sees: [...planned, 'observe'],
+    nature: 'effects',
+  },
+  {
     name: 'report',
     what: 'telemetry of a call: log line, metrics, Events, audit',
     holds: folder('hooks/report'),
@@ -161,7 +168,7 @@ export const units: readonly Unit[] = [
     name: 'sync',
     what: 'the program: look, decide, plan, perform, report; the loop of a call, and its reply',
     holds: (path) => /^hooks\/(sync|completed-step|looking|reply|serving|rescue)\.ts$/.test(path),
-    sees: [...planned, 'call', 'observe', 'memory', 'perform', 'outcome', 'report'],
+    sees: [...planned, 'call', 'observe', 'memory', 'perform', 'outcome', 'undo', 'report'],
     nature: 'effects',
   },
   {

@@ -16,6 +16,7 @@ function other(type: Way, more: Partial<OtherChange> = {}): Others {
   const names = { forward: theirs, restore: 'janus-restore-two-0123abcd' };
   const change = {
     transaction: 'shop/two',
+    holder: 'shop/two/u2',
     managers: names,
     type,
     recreates: false,

@@ -10,6 +10,7 @@ import { nobodyElse } from '../../../hooks/model/others.ts';
 import type { Status } from '../../../hooks/model/status.ts';
 import { formatMicroTime } from '../../../hooks/model/timeouts.ts';
 import { annotations, fieldManagers, holderOf } from '../../../hooks/model/transaction.ts';
+import type { UndoFinding } from '../../../hooks/model/undo.ts';
 import type { StoredSnapshot } from '../../../hooks/observe/awaited.ts';
 import type {
   BeginView,
@@ -305,9 +306,46 @@ check({ kind: 'restore', index: 1 }, both, item, [
 const committed = statusOf('Committed', 'applied applied');
 const reacquire: RelockView = { snapshot: stored, locks: locks({ kind: 'unknown' }), brokenDrift: [] };
 
+const held = { locks: locks(present(lease(ours))) };
+const found = (verdict: UndoFinding['verdict']): UndoFinding => ({
+  index: verdict === 'Delete' || verdict === 'Blocked' ? 1 : 0,
+  verdict,
+  state: verdict,
+  object: undefined,
+});
+const annotated = (name: string, value: string): Partial<Observation> => ({
+  transaction: { ...transactionOf({}), annotations: { [`tx.janus.io/${name}`]: value } },
+});
+const partial = annotated('undo-partial', 'true');
+const planned = annotated('undo-digest', 'other');
+const keeping = annotated('undo-keep', 'ConfigMap/b');
+const twoTargets: StoredSnapshot = {
+  ...stored,
+  entries: [entryFor('Patch'), { ...entryFor('Patch'), index: 1, target: { ...target, name: 'b' } }],
+};
+
 check({ kind: 'reacquire', request }, committed, reacquire, [
   ['locks are wanted', {}, 'acquire'],
-  ['all are held', { locks: locks(present(lease(ours))) }, 'RollingBack: applied applied'],
+  ['all are held: the undo is evaluated', held, 'readMore'],
+  ['every change can be undone', { ...held, survey: [found('Restore'), found('Delete')] }, 'RollingBack: applied applied'],
+  [
+    'one is blocked (U1)',
+    { ...held, survey: [found('Restore'), found('Blocked')] },
+    'release and wait, Committed: applied applied',
+  ],
+  [
+    'one cannot be read (U3)',
+    { ...held, survey: [found('Undecided'), found('Delete')] },
+    'Committed: applied applied, again in 1',
+  ],
+  ['a part is enough', { ...held, survey: [found('Undecided'), found('Blocked')] }, 'RollingBack: applied applied', partial],
+  ['it was another plan', { ...held, survey: [found('Restore')] }, 'release and wait, Committed: applied applied', planned],
+  [
+    'one is kept',
+    { ...held, snapshot: twoTargets, survey: [found('Restore'), found('Blocked')] },
+    'RollingBack: applied kept',
+    keeping,
+  ],
   ['one is another’s', { locks: locks(other) }, 'release and wait, Committed: applied applied, again in 0.5'],
   ['no wish to wait', { locks: locks(other) }, 'Committed: applied applied', hasty],
   ['the snapshot is gone', { snapshot: broken }, 'Committed: applied applied'],
