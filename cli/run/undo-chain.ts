@@ -67,12 +67,13 @@ function isUndone(object: JsonObject): boolean {
 }
 
 async function plansOf({ io, options }: Call, { session, objects }: Chain, wish: Wish): Promise<readonly UndoPlan[]> {
-  const patience = options.flag('plan') ? timeoutOf(options) : undefined;
+  const isPlan = options.flag('plan');
+  const waiting = { patience: isPlan ? timeoutOf(options) : undefined, refusalCode: isPlan ? planCodes.refused : refusedCode };
   const plans: UndoPlan[] = [];
   for (const object of objects) {
     const wanted = { namespace: session.namespace, name: nameOf(object) };
     const after = plans.map(({ view }) => view.name);
-    plans.push(await planUndo({ io, session, wanted, object, wish, after, patience }));
+    plans.push(await planUndo({ io, session, wanted, object, wish, after, ...waiting }));
   }
   return plans;
 }

@@ -6,7 +6,7 @@ import { listTransactions, type TransactionName } from '../cluster/transactions.
 import { type Io, note } from '../io.ts';
 import { exits, Problem } from '../problem.ts';
 import { undoPlan } from '../show/requests.ts';
-import { answerTo, hasLater, type UndoPlan } from '../show/undo.ts';
+import { answerTo, hasLater, isHandled, type UndoPlan } from '../show/undo.ts';
 import { type TransactionView, viewOf } from '../show/view.ts';
 import { laterOn } from './later.ts';
 import { mayAct, send } from './request.ts';
@@ -22,6 +22,8 @@ interface Planning {
   readonly after?: readonly string[];
   /** How long the engine has for its answer, in ms. */
   readonly patience: number | undefined;
+  /** The exit code if the engine cannot make a plan, since an undo as it is wished would be refused. */
+  readonly refusalCode: number;
 }
 
 /** An engine waits for late answers to its own writes before it decides, and for objects that cannot be read for now. In ms. */
@@ -29,12 +31,12 @@ const usualPatience = 60_000;
 
 /** Throws a Problem, also if the engine gives no answer in time. */
 export async function planUndo(planning: Planning): Promise<UndoPlan> {
-  const { io, session, wanted, object, wish, after = [] } = planning;
+  const { io, session, wanted, object, wish, after = [], refusalCode } = planning;
   const beside = annotationsOf({ ...wish, digest: undefined }, after);
   const { request, known } = await send({ io, session, wanted, object, act: undoPlan, beside });
-  const view = await answered(planning, known, (one) => answerTo(one, request) !== undefined);
+  const view = await answered(planning, known, (one) => answerTo(one, request) !== undefined || isHandled(one, request));
   const answer = answerTo(view, request);
-  if (answer === undefined) throw silent(planning);
+  if (answer === undefined) throw isHandled(view, request) ? new Problem(view.message, refusalCode) : silent(planning);
   const undoFirst = hasLater(answer) ? laterOn(await listTransactions(session, wanted.namespace), wanted.name) : [];
   return { view, answer, undoFirst, isPartial: wish.isPartial };
 }

@@ -64,7 +64,7 @@ async function showPlan(call: Call, wish: Wish): Promise<number> {
   const patience = timeoutOf(options);
   const undone = await undoneBy(call);
   mayAct(viewOf(undone.object), undoPlan, io.program);
-  const plan = await planUndo({ io, ...undone, wish, patience });
+  const plan = await planUndo({ io, ...undone, wish, patience, refusalCode: planCodes.refused });
   const code = planCodes[verdictOf(plan)];
   const format = options.text('output');
   if (format !== undefined) say(io, formatted([undoDocument(plan)], format));
@@ -90,7 +90,7 @@ async function undo(call: Call, name: Undoing, wish: Wish): Promise<number> {
 /** Shows the plan, and asks. Resolves with what to request: the undo of that plan; or with the exit code. */
 async function agreedOn({ io, options }: Call, name: Undoing, wanted: Undone & { readonly wish: Wish }): Promise<Wish | number> {
   const { wish } = wanted;
-  const plan = await planUndo({ io, ...wanted, patience: undefined });
+  const plan = await planUndo({ io, ...wanted, patience: undefined, refusalCode: refusedCode });
   const verdict = verdictOf(plan);
   const isStopped = verdict === 'refused' || verdict === 'unknown';
   const code = isStopped ? refusedCode : exits.done;

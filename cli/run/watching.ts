@@ -11,7 +11,7 @@ import { codeOfEnd, conclusionOf, isOver, refusedCode, stillGoing, type Wanted }
 import { newsOf } from '../show/news.ts';
 import type { Style } from '../show/style.ts';
 import { treeOf } from '../show/tree.ts';
-import { answerTo } from '../show/undo.ts';
+import { answerTo, isHandled } from '../show/undo.ts';
 import { type TransactionView, viewOf } from '../show/view.ts';
 
 interface Watched {
@@ -74,8 +74,10 @@ export function hasEnded(view: TransactionView, { request }: Pick<Watched, 'requ
   return handled === request.value || handled === view.requested[request.name];
 }
 
+/** Whether the engine has answered that the request has no effect. */
 function isRefused(view: TransactionView, { request }: Pick<Watched, 'request'>): boolean {
-  return request !== undefined && answerTo(view, request) !== undefined;
+  if (request === undefined) return false;
+  return answerTo(view, request) !== undefined || (view.phase === 'Committed' && isHandled(view, request));
 }
 
 function conclude(watched: Watched, last: TransactionView | undefined, screen: Screen): number {

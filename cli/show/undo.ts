@@ -24,13 +24,20 @@ export interface UndoPlan {
   readonly isPartial: boolean;
 }
 
+interface Request {
+  readonly name: string;
+  readonly value: string;
+}
+
 /** The answer to that request; or to somebody else's that has taken its place. */
-export function answerTo(
-  { undo, requested }: TransactionView,
-  { name, value }: { readonly name: string; readonly value: string },
-): UndoAnswer | undefined {
+export function answerTo({ undo, requested }: TransactionView, { name, value }: Request): UndoAnswer | undefined {
   if (undo?.request.annotation !== name) return undefined;
   return [value, requested[name] ?? value].map(notedValue).includes(undo.request.value) ? undo : undefined;
+}
+
+/** Whether that request has had its effect: none, if there is no answer to it and the phase is as before. */
+export function isHandled({ handled }: TransactionView, { name, value }: Request): boolean {
+  return handled[name] === notedValue(value);
 }
 
 /** Whether a later Transaction is in the way. */
@@ -43,7 +50,7 @@ type UndoVerdict = 'nothing' | 'changes' | 'refused' | 'unknown';
 export function verdictOf({ answer: { reason, counts }, isPartial }: Pick<UndoPlan, 'answer' | 'isPartial'>): UndoVerdict {
   const { blocked = 0, undecided = 0, recreate = 0, restore = 0 } = counts;
   if (reason !== 'Planned' || (blocked > 0 && !isPartial)) return 'refused';
-  if (undecided > 0) return 'unknown';
+  if (undecided > 0 && !isPartial) return 'unknown';
   return (counts.delete ?? 0) + recreate + restore > 0 ? 'changes' : 'nothing';
 }
 
@@ -105,7 +112,9 @@ function planLines(plan: UndoPlan, setting: Setting): readonly string[] {
 /** Of an undo that the engine refused: why, and what to do. */
 export function refusalLines(plan: UndoPlan, setting: Setting): readonly string[] {
   const stopping = plan.answer.items.filter(isStopping);
-  return [...stopping.flatMap((item) => detail(item, setting.style)), ...verdictLines(plan, setting)];
+  // The message of the engine repeats the first of them, and names annotations where this program has options.
+  if (stopping.length === 0) return verdictLines(plan, setting);
+  return [...stopping.flatMap((item) => detail(item, setting.style)), ...remedies(plan, setting.program)];
 }
 
 function table(items: readonly UndoItem[], style: Style): readonly string[] {
@@ -152,9 +161,11 @@ function conflictOf({ path, manager, before = none, released = none, now = none 
 
 function verdictLines(plan: UndoPlan, { style, program }: Setting): readonly string[] {
   const verdict = verdictOf(plan);
-  const head = { nothing: '', changes: '', refused: 'The engine refuses it: ', unknown: 'Not all is decided: ' }[verdict];
+  const heads = { nothing: '', changes: '', refused: 'It would be refused: ', unknown: 'Not all is known: ' };
+  const { reason, message } = plan.answer;
+  const line = reason === 'Planned' ? `${heads[verdict]}${short(message)}` : short(message);
   return [
-    head === '' ? short(plan.answer.message) : paint(style, 'red', `${head}${short(plan.answer.message)}`),
+    verdict === 'nothing' || verdict === 'changes' ? line : paint(style, 'red', line),
     ...(verdict === 'refused' ? remedies(plan, program) : []),
   ].filter((line) => line !== '');
 }

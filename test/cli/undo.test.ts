@@ -8,7 +8,7 @@ import { at, type JsonObject, textAt, withKey } from '../../hooks/model/json.ts'
 import schema from '../../schemas/undo-plan.schema.json' with { type: 'json' };
 import { openCli } from '../support/cli.ts';
 import { must, waitFor } from '../support/client.ts';
-import { startStage, statusOf } from '../support/stage.ts';
+import { account, startStage, statusOf } from '../support/stage.ts';
 import { change } from '../support/targets.ts';
 
 const stage = await startStage(t, { withoutLoop: true });
@@ -212,7 +212,7 @@ t.test('a request carries what is given, and takes away what is not', async (t) 
   const changed = await during(['undo', 'asked', ...where, '--yes', '--wait', '--digest', digest, '--partial'], () =>
     answers('asked', request, { reason: 'PlanChanged', message: 'The plan has changed' }),
   );
-  t.match(changed, { code: 3, out: /The engine refuses it: The plan has changed\n.*undo asked -n \S+ --plan/ });
+  t.match(changed, { code: 3, out: /^The plan has changed\n.*undo asked -n \S+ --plan/m });
   t.match(changed.played, { 'tx.janus.io/undo-partial': 'true', 'tx.janus.io/undo-digest': digest });
 });
 
@@ -356,3 +356,60 @@ t.test(
     t.match(await annotationsOf('shown'), { [request]: /./, 'tx.janus.io/undo-digest': digest });
   },
 );
+
+t.test('by the engine itself', async (t) => {
+  const live = await startStage(t);
+  const place = ['-n', live.namespace];
+  const [[label = '', value = '']] = Object.entries(live.label) as [[string, string]];
+  const release = async (name: string, colors: Readonly<Record<string, string>>) => {
+    const items = Object.entries(colors).map(([key, color]) => ({
+      ...{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: key } },
+      data: { color },
+    }));
+    const words = ['apply', '-f', '-', ...place, '--service-account', account, '--label', `${label}=${value}`, '--wait'];
+    const input = JSON.stringify({ apiVersion: 'v1', kind: 'List', items });
+    t.match(await cli.run([...words, '--name', name, '--field-manager', 'shop'], { input }), { code: 0 }, name);
+  };
+  const colorOf = async (name: string) => {
+    const answer = await live.client.get(live.path(`configmaps/${name}`));
+    return answer.code === 404 ? 'gone' : textAt(answer.body, 'data', 'color');
+  };
+  const undo = (...words: readonly string[]) => cli.run(['undo', ...words, ...place]);
+  await release('rel-1', { one: 'blue', two: 'blue' });
+  await release('rel-2', { one: 'red', two: 'red', three: 'red' });
+  await release('rel-3', { one: 'green', two: 'green', three: 'green' });
+
+  const below = await undo('rel-2', '--plan');
+  t.match(below, { code: 2, out: /^! ConfigMap one {2}LaterTransaction$/m });
+  t.match(below.out, /^ {2}Undo first, in this order: rel-3\.$/m);
+
+  must(
+    await live.client.patch(live.path('configmaps/two'), { data: { color: 'violet' } }, 'merge', {
+      fieldManager: 'kubectl-edit',
+    }),
+  );
+  const plan = await undo('rel-3', '--plan', '-o', 'json');
+  t.equal(plan.code, 2, plan.err);
+  t.ok(validate(JSON.parse(plan.out)), JSON.stringify(validate.errors));
+  t.match(JSON.parse(plan.out), { verdict: 'refused', counts: { blocked: 1, restore: 2 } });
+  const refused = await undo('rel-3', '--yes', '--wait');
+  t.match(refused, {
+    code: 3,
+    out: /! ConfigMap two {2}RollbackConflict[\s\S]*now "violet", by kubectl-edit[\s\S]*--keep ConfigMap\/two/,
+  });
+  t.match(await undo('rel-3', '--yes', '--wait', '--keep', 'ConfigMap/nobody'), {
+    code: 3,
+    out: /has no effect: .*ConfigMap\/nobody, which is no object of this Transaction/,
+  });
+  t.same([await colorOf('one'), await colorOf('two')], ['green', 'violet'], 'nothing was undone');
+
+  const { digest: known } = JSON.parse((await undo('rel-3', '--plan', '-o', 'json', '--overwrite', 'configmap/two')).out);
+  t.match(await undo('rel-3', '--yes', '--wait', '--digest', known), { code: 3 }, 'not the plan without --overwrite');
+  const overwriting = ['rel-3', '--yes', '--wait', '--overwrite', 'configmap/two', '--digest'];
+  t.match(await undo(...overwriting, '0'.repeat(64)), { code: 3, out: /undo rel-3 -n \S+ --plan/ });
+  t.match(await undo(...overwriting, known), { code: 0, out: /RolledBack after/ });
+  t.same([await colorOf('one'), await colorOf('two')], ['red', 'red']);
+
+  t.match(await undo('rel-2', '--yes', '--wait', '--keep', 'ConfigMap/two'), { code: 0, out: /1 change is kept on request/ });
+  t.same([await colorOf('one'), await colorOf('two'), await colorOf('three')], ['blue', 'red', 'gone']);
+});
