@@ -35,6 +35,11 @@ export function answerTo({ undo, requested }: TransactionView, { name, value }: 
   return [value, requested[name] ?? value].map(notedValue).includes(undo.request.value) ? undo : undefined;
 }
 
+/** Of a Transaction whose undo the engine has refused, and that has not begun one since. */
+export function refusedUndo({ undo }: TransactionView): readonly string[] {
+  return undo === undefined || undo.reason === 'Planned' ? [] : [`${undo.reason}: ${short(undo.message)}`];
+}
+
 /** Whether that request has had its effect: none, if there is no answer to it and the phase is as before. */
 export function isHandled({ handled }: TransactionView, { name, value }: Request): boolean {
   return handled[name] === notedValue(value);

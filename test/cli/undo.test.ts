@@ -203,6 +203,7 @@ t.test('a request carries what is given, and takes away what is not', async (t) 
     /^! ConfigMap b {2}RollbackConflict\n {4}kubectl-set wrote \.data\.color\n {4}\.data\.color {3}before \(none\), released "red", now "violet", by kubectl-set$/m,
   );
   t.match(out, /--overwrite ConfigMap\/b .*\n.*--keep ConfigMap\/b .*\n.*--partial /);
+  t.match((await cli.run(['status', 'asked', ...where])).out, /\nUndoRefused: ConfigMap b was changed\n$/);
   const { [request]: value, ...beside } = played as JsonObject;
   t.type(value, 'string');
   t.same(beside, {
