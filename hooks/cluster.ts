@@ -59,6 +59,8 @@ export type ResourcesAnswer =
       readonly resources: readonly Resource[];
       /** Groups with their versions whose API server is away, and whose resources are unknown. */
       readonly away: readonly string[];
+      /** Groups with their versions whose API server is away, and whose resources are known from before. */
+      readonly stale?: readonly string[];
     }
   | Failed;
 

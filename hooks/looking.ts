@@ -20,7 +20,7 @@ import type { Observation, Observed, Presence } from './observe/observation.ts';
 import { type ObserveContext, observe } from './observe/observe.ts';
 import { readLive } from './observe/read.ts';
 import { lateWindowOf, paceOf, type Serving } from './serving.ts';
-import { surveyUndo } from './undo/survey.ts';
+import { surveyAfter } from './undo/chain.ts';
 
 /** ms to wait before each retry of a Transaction that cannot be read. After the last retry, the next call tries again. */
 const readPauses: readonly number[] = [200, 400, 800];
@@ -166,6 +166,11 @@ async function surveyed(looking: ObserveContext, observation: Observation): Prom
     entries.map(({ target }) => target),
   );
   const begun = undoingAgain(status, due.request, now, { leases: [], writer: undefined, overwritten: overwrite });
-  const context = { looking, observation: { ...observation, status: begun }, entries, packer: looking.source.packer };
-  return { ...due, survey: await surveyUndo(context) };
+  const context = {
+    looking,
+    observation: { ...observation, status: begun },
+    snapshot: due.snapshot,
+    packer: looking.source.packer,
+  };
+  return { ...due, survey: await surveyAfter(context, due.request) };
 }

@@ -49,7 +49,7 @@ const mostKinds = 10;
  * ServiceAccount may not list them; `failing`: listing them failed.
  */
 export function unlistedNote(denied: readonly string[], failing: readonly string[] = []): string | undefined {
-  const notes = [[denied, 'the ServiceAccount may not list them'] as const, [failing, 'listing them fails'] as const].filter(
+  const notes = [[denied, 'the ServiceAccount could not list them'] as const, [failing, 'listing them fails'] as const].filter(
     ([kinds]) => kinds.length > 0,
   );
   if (notes.length === 0) return undefined;

@@ -60,8 +60,18 @@ export function unseenAtUndo(
   if (failure.kind === 'transient' && !isLasting(observation, undoBegan(status, now)))
     return setAside(status, index, lookingAt(unseen, { target }), failure);
   if (view.unseenInside === undefined && !wasCommitted) return undefined;
-  const message = `${describe(target)} was created by this Transaction, and what would be deleted with it is unknown: listing ${kind} fails (${failure.reason}); make sure that the ServiceAccount can list that kind`;
+  const message = `${describe(target)} was created by this Transaction, and what would be deleted with it is unknown: listing ${kind} fails (${failure.reason}); ${nextFor(unseen)}`;
   return setStatus(notRestored(status, index, now, { reason: reasonOfFailure(failure), message }), message);
+}
+
+/** What makes the kind listable again. */
+export function nextFor({ failure, isAway }: Unseen): string {
+  if (isAway === true) return 'make that APIService available or delete it, then retry the rollback';
+  const who =
+    failure.kind === 'transient'
+      ? 'make sure that the API server can list that kind'
+      : 'allow the ServiceAccount to list that kind';
+  return `${who}, then retry the rollback`;
 }
 
 /** What comes back, or gets its content back, names an owner of a kind that cannot be read: others are undone meanwhile, and after it. */

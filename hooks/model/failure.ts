@@ -41,9 +41,11 @@ export interface FieldConflict {
 
 /** A kind that could not be listed, and why. */
 export interface Unseen {
-  /** Its plural with its group. */
+  /** Its plural with its group, or the APIService of the kinds. */
   readonly kind: string;
   readonly failure: Failure;
+  /** The APIService is not available: its kinds cannot be listed until somebody repairs or deletes it. */
+  readonly isAway?: true;
 }
 
 /** Of what was not sent, since there was no time left for it: the failure proves that it has no effect. */

@@ -6,7 +6,7 @@ import type { Resource } from '../cluster.ts';
 import type { Failure, Unseen } from '../model/failure.ts';
 import type { JsonObject } from '../model/json.ts';
 import { kindOf } from '../model/reference.ts';
-import { inTurn, type Listing, type Looker, listAll, unseen, unseenVersion, type Wanted } from './listing.ts';
+import { awayOf, inTurn, kindsAway, type Listing, type Looker, listAll, unseen, type Wanted } from './listing.ts';
 
 export interface Around extends Surroundings {
   /** Kinds that the ServiceAccount may not list, as plural and group, in the order of discovery. */
@@ -34,8 +34,11 @@ export async function lookAround(
   const endpoints = place.neighbours.filter(({ reference }) => reference.kind === 'Endpoints');
   const isPod = kindOf(resource) === '/Node';
   const [pods, tokens] = isPod ? [more.neighbours, []] : [[], more.neighbours];
-  const unlisted = [...new Set([...place.unlisted, ...more.unlisted])];
-  const failing = [...place.failing, ...more.failing, ...served.away.map(unseenVersion)];
+  // Nothing can be learned of a server that is away. It is passed over: one APIService must not hold up every deletion in the cluster.
+  const all = [...place.failing, ...more.failing];
+  const failing = all.filter((one) => awayOf(one, served.stale) === undefined);
+  const away = [...served.away, ...all.map((one) => awayOf(one, served.stale))].filter((one) => one !== undefined);
+  const unlisted = [...new Set([...place.unlisted, ...more.unlisted, ...away.map(kindsAway)])];
   return { kind: 'known', around: { owned, endpoints, tokens, pods, unlisted, failing } };
 }
 

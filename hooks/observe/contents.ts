@@ -42,6 +42,8 @@ export interface Standing {
   readonly status: Status;
   readonly entries: readonly SnapshotEntry[];
   readonly entry: SnapshotEntry;
+  /** Identities of objects that are taken for gone. */
+  readonly assumedGone?: ReadonlySet<string>;
 }
 
 export function lookerOf({ reader, looks }: Standing['source'], transaction: Transaction): Looker {
@@ -99,7 +101,8 @@ export function sorted(
   found: readonly Neighbour[],
 ): Pick<Contents, 'contents' | 'ownContents'> {
   const indexes = new Map(standing.entries.map(({ target }, index) => [identityOf(target), index]));
-  const sorted = found.map((one) => {
+  const there = found.filter(({ reference }) => standing.assumedGone?.has(identityOf(reference)) !== true);
+  const sorted = there.map((one) => {
     const index = indexes.get(identityOf(one.reference)) ?? -1;
     return { whose: whoseIs(standing, one, index), words: inWords(one.reference, doomed) };
   });

@@ -10,7 +10,7 @@ import { at, type JsonObject, textAt } from '../model/json.ts';
 import { kindOf } from '../model/reference.ts';
 import { serviceAccounts } from '../writes/resources.ts';
 import { claims } from './claims.ts';
-import { inTurn, type Looker, listAll, unseen, unseenVersion } from './listing.ts';
+import { awayOf, inTurn, type Looker, listAll, unseen, unseenVersion } from './listing.ts';
 import { lookForOwners, ownersOf } from './owners.ts';
 
 type Inside =
@@ -53,6 +53,8 @@ async function listNamespace(looker: Looker, namespace: string): Promise<Inside>
   const listed = await list(looker, listable, namespace);
   const [away] = all.away;
   if (away !== undefined && listed.kind === 'known') return { kind: 'unseen', unseen: unseenVersion(away) };
+  const stale = listed.kind === 'unseen' ? awayOf(listed.unseen, all.stale) : undefined;
+  if (stale !== undefined) return { kind: 'unseen', unseen: unseenVersion(stale) };
   const found = listed.kind === 'known' ? listed.neighbours : [];
   const isSubordinate = subordinatesOf(found);
   return withoutGarbage(looker, listed, (one) => isRootCertificate(one) || isSubordinate(one));

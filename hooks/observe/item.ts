@@ -42,6 +42,10 @@ export interface ItemContext {
   readonly earlier: Presence | undefined;
   /** Where the targets of an undo are read before their turn. */
   readonly ahead: Ahead | undefined;
+  /** What all changes share, if it was read before. */
+  readonly shared?: Pick<ItemView, 'snapshot' | 'serviceAccount'>;
+  /** Identities of objects that are taken for gone: nobody loses them. */
+  readonly assumedGone?: ReadonlySet<string>;
 }
 
 export async function observeItem(context: ItemContext): Promise<ItemView> {
@@ -50,8 +54,7 @@ export async function observeItem(context: ItemContext): Promise<ItemView> {
   const known = knownEntry(context);
   const unread = context.earlier ?? assumedLive(context, known);
   const [snapshot, serviceAccount, locks, early] = await Promise.all([
-    readSnapshot(source, transaction, status.rollbackRef),
-    lookForAccount(source, transaction),
+    ...readShared(context),
     lookAtLocks(context, work.item.lockLease),
     unread ?? (known && readInTurn(context, known)),
   ]);
@@ -64,6 +67,13 @@ export async function observeItem(context: ItemContext): Promise<ItemView> {
   const found = { live, liveFrom: originOf(live, context.earlier, unread) };
   const due = { ...base, lease, drift, ...found, ...dueHalf(context, { ...base, ...found }, entry) };
   return { ...due, ...(await readMore(context, due)) };
+}
+
+function readShared({ shared, source, transaction, status }: ItemContext) {
+  return [
+    shared?.snapshot ?? readSnapshot(source, transaction, status.rollbackRef),
+    shared?.serviceAccount ?? lookForAccount(source, transaction),
+  ] as const;
 }
 
 /** The change that is due, with what the status has of it: there is one for each (decodeStatus). */

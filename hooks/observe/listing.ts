@@ -3,6 +3,7 @@
 import type { Failed, Identity, ListAnswer, Reader, Resource } from '../cluster.ts';
 import type { Failure, Unseen } from '../model/failure.ts';
 import type { JsonObject } from '../model/json.ts';
+import { groupOf, versionOf } from '../model/reference.ts';
 import type { Begun, Looks, Place } from './looks.ts';
 import { isWithoutObjects, untilServed } from './served.ts';
 
@@ -47,9 +48,20 @@ export function unseen({ group, plural }: Pick<Resource, 'group' | 'plural'>, fa
   return { kind: group === '' ? plural : `${plural}.${group}`, failure };
 }
 
-/** Of a group with its version: its API server is away, so its kinds are not even known by name. */
+/** The kinds of an APIService that is not available, by the group with the version that it serves. */
+export function kindsAway(apiVersion: string): string {
+  return `every kind of APIService ${versionOf(apiVersion)}.${groupOf(apiVersion)}, which is not available`;
+}
+
+/** Of a group with its version: its API server is away, so its kinds may not even be known by name. */
 export function unseenVersion(apiVersion: string): Unseen {
-  return { kind: `every kind of ${apiVersion}`, failure: serverAway };
+  return { kind: kindsAway(apiVersion), failure: serverAway, isAway: true };
+}
+
+/** The group with its version of a kind that cannot be listed, if its API server is away. */
+export function awayOf({ kind }: Unseen, stale: readonly string[] = []): string | undefined {
+  const group = kind.slice(kind.indexOf('.') + 1);
+  return kind.includes('.') ? stale.find((apiVersion) => groupOf(apiVersion) === group) : undefined;
 }
 
 /** Bytes of a page. Each connection to the API server may have one page in progress, which takes several times that in memory. */

@@ -6,54 +6,111 @@ import type { UndoEvidence, UndoVerdict } from '../attribution/undo.ts';
 import { removerOf, undoWriteOf } from '../checks/deferred.ts';
 import { gapFaults, type Need } from '../checks/permissions.ts';
 import { describeRefusal } from '../checks/refusal.ts';
+import type { AccessQuestion } from '../cluster.ts';
+import { withContent, withManagedFields } from '../content/content.ts';
+import { restoredManagers } from '../content/ownership.ts';
 import { unreadable } from '../decide/guards.ts';
 import { judgeUndo } from '../decide/rolling-back.ts';
+import { nextFor } from '../decide/unseen.ts';
 import { isCrd } from '../model/crds.ts';
 import type { SnapshotEntry } from '../model/entry.ts';
 import type { Failure } from '../model/failure.ts';
 import { isToUndo } from '../model/item.ts';
+import { equalJson } from '../model/json.ts';
 import type { Wanted } from '../model/others.ts';
 import type { Packer } from '../model/packer.ts';
 import { reasonOfFailure } from '../model/reason.ts';
 import { describe, groupOf, identityOf } from '../model/reference.ts';
 import type { UndoFinding } from '../model/undo.ts';
 import { reviewAccess } from '../observe/access.ts';
+import type { StoredSnapshot } from '../observe/awaited.ts';
 import { type ItemContext, observeItem } from '../observe/item.ts';
 import { inTurn } from '../observe/listing.ts';
-import type { ItemView, Observation } from '../observe/observation.ts';
+import type { ItemView, Observation, Presence } from '../observe/observation.ts';
+import { lookForAccount } from '../observe/read.ts';
 import { compensation } from '../plan/compensation.ts';
+import { nobodysManagers } from '../plan/owners.ts';
 import { blocked, findingOf, type Subject, undecided } from './finding.ts';
 
-interface SurveyContext {
-  readonly looking: Omit<ItemContext, 'index' | 'direction' | 'carry' | 'mayAssume' | 'earlier' | 'ahead'>;
+export interface SurveyContext {
+  readonly looking: Omit<ItemContext, 'index' | 'direction' | 'carry' | 'mayAssume' | 'earlier' | 'ahead' | 'shared'>;
   /** Its status is that with which the undo begins. */
   readonly observation: Observation;
-  readonly entries: readonly SnapshotEntry[];
+  readonly snapshot: Extract<StoredSnapshot, { kind: 'stored' }>;
   readonly packer: Pick<Packer, 'tag'>;
+  /** What the undos of later Transactions are assumed to leave. */
+  readonly assumed: Assumed;
 }
+
+/** A state that no object has yet: that after the undo of later Transactions. */
+export interface Assumed {
+  /** By identity: objects that those undos change. */
+  readonly objects: ReadonlyMap<string, Presence>;
+  /** The holders (holderOf) of those Transactions. */
+  readonly undone: ReadonlySet<string>;
+}
+
+/** What was found out, and how the object would be afterwards. */
+export interface Surveyed {
+  readonly finding: UndoFinding;
+  readonly entry: SnapshotEntry;
+  readonly after: Presence;
+}
+
+type Shared = Pick<ItemView, 'snapshot' | 'serviceAccount'>;
 
 /** Objects that are evaluated at once. */
 const atOnce = 8;
 
 /** What the undo does with each change that is to be undone, in the order of the changes. */
-export async function surveyUndo(context: SurveyContext): Promise<readonly UndoFinding[]> {
-  const { status } = context.observation;
-  const toUndo = context.entries.filter(({ index }) => {
+export async function surveyUndo(context: SurveyContext): Promise<readonly Surveyed[]> {
+  const { observation, snapshot, looking } = context;
+  const { status, transaction } = observation;
+  const toUndo = snapshot.entries.filter(({ index }) => {
     const item = status.items[index];
     return item !== undefined && isToUndo(item);
   });
-  const findings = await inTurn(toUndo, (entry) => evaluate(context, entry), atOnce);
-  return withRights(context, findings);
+  const shared = { snapshot, serviceAccount: await lookForAccount(looking.source, transaction) };
+  const found = await inTurn(toUndo, (entry) => evaluate({ ...context, shared }, entry), atOnce);
+  return withRights(context, found);
 }
 
-async function evaluate(context: SurveyContext, entry: SnapshotEntry, others?: Wanted): Promise<UndoFinding> {
+type Evaluating = SurveyContext & { readonly shared: Shared };
+
+async function evaluate(context: Evaluating, entry: SnapshotEntry, others?: Wanted): Promise<Surveyed> {
   const { view, evidence, verdict } = await judge(context, entry, others);
   const subject = { evidence, packer: context.packer };
   const hidden = unreadFor(view, context, subject) ?? unseenFor(view, verdict, subject);
-  if (hidden !== undefined) return hidden;
-  if (verdict.kind !== 'readMore') return tried(context, subject, verdict, view);
-  if (others === 'all') return findingOf(subject, verdict);
+  if (hidden !== undefined) return { finding: hidden, entry, after: view.live };
+  const after = afterUndo(context, evidence, verdict);
+  if (verdict.kind !== 'readMore') return { finding: await tried(context, subject, verdict, view), entry, after };
+  if (others === 'all') return { finding: findingOf(subject, verdict), entry, after };
   return evaluate(context, entry, others === undefined ? verdict.others : 'all');
+}
+
+/** The object as the undo would leave it. */
+function afterUndo(
+  { observation: { transaction } }: SurveyContext,
+  { entry, live }: UndoEvidence,
+  verdict: UndoVerdict,
+): Presence {
+  const kept: Presence = live === undefined ? { kind: 'absent' } : { kind: 'present', object: live };
+  switch (verdict.kind) {
+    case 'delete':
+      return { kind: 'absent' };
+    case 'recreate':
+    case 'complete':
+      return entry.prior === undefined ? kept : { kind: 'present', object: entry.prior };
+    case 'content': {
+      const object = withContent(verdict.live, verdict.restored, entry.resource);
+      const owned = { prior: entry.prior, expected: entry.expected, live: object };
+      const undo = { transaction, entry, goneOwners: [], goneManagers: [] };
+      const owners = restoredManagers(owned, verdict.attributed.kinds, nobodysManagers(undo));
+      return { kind: 'present', object: withManagedFields(object, owners) };
+    }
+    default:
+      return kept;
+  }
 }
 
 interface Judged {
@@ -62,7 +119,7 @@ interface Judged {
   readonly verdict: UndoVerdict;
 }
 
-async function judge(context: SurveyContext, entry: SnapshotEntry, others: Wanted | undefined): Promise<Judged> {
+async function judge(context: Evaluating, entry: SnapshotEntry, others: Wanted | undefined): Promise<Judged> {
   const { looking, observation } = context;
   const found = await observeItem({
     ...looking,
@@ -71,10 +128,12 @@ async function judge(context: SurveyContext, entry: SnapshotEntry, others: Wante
     direction: 'backward',
     carry: others === undefined ? {} : { others },
     mayAssume: false,
-    earlier: undefined,
+    earlier: context.assumed.objects.get(identityOf(entry.target)),
     ahead: undefined,
+    shared: context.shared,
+    assumedGone: goneIn(context.assumed),
   });
-  const view = withoutOwn(found);
+  const view = withoutUndone(withoutOwn(found), context.assumed);
   const drift = view.drift === 'broken' ? [] : view.drift;
   return { view, ...judgeUndo(observation, view, { kind: 'clear', entry, drift }) };
 }
@@ -82,6 +141,16 @@ async function judge(context: SurveyContext, entry: SnapshotEntry, others: Wante
 // What the same undo takes away before is not in the way.
 function withoutOwn({ stored, ...view }: ItemView): ItemView {
   return { ...view, ownContents: [], ...(stored === undefined ? {} : { stored: { ...stored, awaited: [] } }) };
+}
+
+function goneIn({ objects }: Assumed): ReadonlySet<string> {
+  return new Set([...objects].flatMap(([identity, { kind }]) => (kind === 'absent' ? [identity] : [])));
+}
+
+function withoutUndone(view: ItemView, { undone }: Assumed): ItemView {
+  if (view.others === undefined) return view;
+  const changes = view.others.changes.map((change) => (undone.has(change.holder) ? { ...change, stands: false } : change));
+  return { ...view, others: { ...view.others, changes } };
 }
 
 /** What must be read before anything is known of the change. */
@@ -104,7 +173,9 @@ function unseenFor(view: ItemView, { kind }: UndoVerdict, subject: Subject): Und
   if (unseen === undefined) return undefined;
   const what = isBack ? 'an owner of it is' : 'objects that would go with it are';
   const message = `${describe(subject.evidence.entry.target)}: ${what} of ${unseen.kind}, which cannot be read (${unseen.failure.reason})`;
-  return undecided(subject, message, reasonOfFailure(unseen.failure));
+  if (unseen.failure.kind === 'transient' && unseen.isAway !== true)
+    return undecided(subject, message, reasonOfFailure(unseen.failure));
+  return blocked(subject, { reason: reasonOfFailure(unseen.failure), message: `${message}; ${nextFor(unseen)}` });
 }
 
 function notRead(failure: Failure, subject: Subject, { transaction }: Observation): UndoFinding {
@@ -122,7 +193,8 @@ async function tried(context: SurveyContext, subject: Subject, verdict: UndoVerd
   const { transaction } = context.observation;
   const lost = { goneOwners: allLost(view), goneManagers: goneManagers(evidence) };
   const write = compensation({ transaction, entry, ...lost }, verdict)?.write;
-  if (write === undefined || write.verb === 'delete' || lacksItsPlace(context, entry)) return found;
+  const isAssumed = context.assumed.objects.has(identityOf(entry.target));
+  if (write === undefined || write.verb === 'delete' || isAssumed || lacksItsPlace(context, entry)) return found;
   const answer = await context.looking.source.reader.dryRun(write);
   return answer.kind === 'ok' ? found : refusedTry(context, subject, found, answer.failure);
 }
@@ -132,7 +204,7 @@ function refusedTry(context: SurveyContext, subject: Subject, found: UndoFinding
   const name = describe(entry.target);
   if (failure.kind !== 'refused' && failure.kind !== 'absent')
     return undecided(subject, `the dry run of the undo of ${name} failed (${failure.reason})`, reasonOfFailure(failure));
-  const before = context.entries.filter(({ index }) => index !== entry.index).map(undoWriteOf);
+  const before = context.snapshot.entries.filter(({ index }) => index !== entry.index).map(undoWriteOf);
   if (removerOf(failure, undoWriteOf(entry), before) !== undefined) return found;
   const detail = describeRefusal(failure, entry, context.observation.transaction);
   const message = `the API server refuses to undo ${entry.type} of ${name}: ${detail}`;
@@ -140,7 +212,7 @@ function refusedTry(context: SurveyContext, subject: Subject, found: UndoFinding
 }
 
 // Its Namespace, or its kind, comes back with the same undo: until then every write is refused.
-function lacksItsPlace({ entries }: SurveyContext, { target }: SnapshotEntry): boolean {
+function lacksItsPlace({ snapshot: { entries } }: SurveyContext, { target }: SnapshotEntry): boolean {
   return entries.some(({ type, target: other, prior }) => {
     if (type !== 'Delete' || prior === undefined) return false;
     const isNamespace = identityOf(other) === identityOf({ apiVersion: 'v1', kind: 'Namespace', name: target.namespace ?? '' });
@@ -149,47 +221,38 @@ function lacksItsPlace({ entries }: SurveyContext, { target }: SnapshotEntry): b
 }
 
 // A dry run shows the right to restore and to recreate, nothing the right to delete.
-async function withRights(context: SurveyContext, findings: readonly UndoFinding[]): Promise<readonly UndoFinding[]> {
-  const { looking, observation, entries, packer } = context;
+async function withRights(context: SurveyContext, found: readonly Surveyed[]): Promise<readonly Surveyed[]> {
+  const { looking, observation } = context;
   const { transaction } = observation;
-  const doomed = entries.filter(({ index }) => findings.some((one) => one.index === index && one.verdict === 'Delete'));
-  const needs = [...Map.groupBy(doomed, deletion).entries()].map(
-    ([text, those]): Need => ({
-      question: JSON.parse(text),
-      by: those.map(({ index, target, resource }) => ({
-        index,
-        target,
-        resource: { ...resource, verbs: [] },
-        change: changeAt(context, index),
-      })),
-      purpose: 'undo',
-    }),
-  );
-  if (needs.length === 0) return findings;
+  const doomed = found.filter(({ finding }) => finding.verdict === 'Delete').map(({ entry }) => entry);
+  const groups = [...Map.groupBy(doomed, (entry) => JSON.stringify(deletion(entry))).values()];
+  if (groups.length === 0) return found;
+  const needs = groups.flatMap(([first, ...rest]) => (first === undefined ? [] : [needOf(context, first, [first, ...rest])]));
   const access = await reviewAccess({ reader: looking.source.reader, transaction }, needs);
   const account = `${transaction.namespace}/${transaction.serviceAccountName}`;
-  return findings.map((one): UndoFinding => {
-    const entry = doomed.find(({ index }) => index === one.index);
-    if (entry === undefined) return one;
-    if (access.kind === 'trouble')
-      return {
-        ...one,
-        verdict: 'Undecided',
-        message: `the rights of ServiceAccount ${account} cannot be reviewed (${access.failure.reason})`,
-      };
-    const gap = access.gaps.find(
-      (question) => question.name === entry.target.name && deletion(entry) === JSON.stringify({ ...question, name: undefined }),
+  return found.map((one): Surveyed => {
+    if (one.finding.verdict !== 'Delete') return one;
+    if (access.kind === 'trouble') {
+      const message = `the rights of ServiceAccount ${account} cannot be reviewed (${access.failure.reason})`;
+      return { ...one, finding: { ...one.finding, verdict: 'Undecided', message } };
+    }
+    const gap = access.gaps.find((question) =>
+      equalJson({ ...question }, { ...deletion(one.entry), name: one.entry.target.name }),
     );
-    if (gap === undefined) return one;
-    const message = gapFaults([gap], account)[0]?.message ?? '';
-    return {
-      ...one,
-      verdict: 'Blocked',
-      reason: 'Forbidden',
-      message,
-      state: packer.tag(`${entry.index} Forbidden`, 'undo-plan'),
-    };
+    return gap === undefined ? one : { ...one, finding: forbidden(one.finding, gapFaults([gap], account)[0]?.message ?? '') };
   });
+}
+
+function forbidden(finding: UndoFinding, message: string): UndoFinding {
+  return { ...finding, verdict: 'Blocked', reason: 'Forbidden', message };
+}
+
+function needOf(context: SurveyContext, first: SnapshotEntry, all: readonly SnapshotEntry[]): Need {
+  const by = all.map(({ index, target, resource }) => ({
+    ...{ index, target, change: changeAt(context, index) },
+    resource: { ...resource, verbs: [] },
+  }));
+  return { question: deletion(first), by, purpose: 'undo' };
 }
 
 function changeAt({ observation }: SurveyContext, index: number) {
@@ -198,7 +261,7 @@ function changeAt({ observation }: SurveyContext, index: number) {
   return change;
 }
 
-function deletion({ resource, target }: SnapshotEntry): string {
+function deletion({ resource, target }: SnapshotEntry): AccessQuestion {
   const place = target.namespace === undefined ? {} : { namespace: target.namespace };
-  return JSON.stringify({ verb: 'delete', group: resource.group, resource: resource.plural, ...place });
+  return { verb: 'delete', group: resource.group, resource: resource.plural, ...place };
 }

@@ -103,25 +103,24 @@ const aggregated = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDisco
 async function readAll(ask: Ask): Promise<ResourcesAnswer> {
   const answers = await Promise.all(['/api', '/apis'].map((path) => ask({ method: 'GET', path, accept: aggregated })));
   const resources = new Map<string, Resource>();
-  const away: string[] = [];
-  for (const answer of answers) {
-    if (answer.kind === 'failed') return answer;
-    const groups = listAt(answer.body, 'items');
-    away.push(...groups.flatMap(versionsAway));
-    for (const resource of groups.flatMap(resourcesOfGroup)) {
-      const key = `${resource.plural}.${resource.group}`;
-      if (!resources.has(key)) resources.set(key, resource);
-    }
+  const failure = answers.find((answer) => answer.kind === 'failed');
+  if (failure?.kind === 'failed') return failure;
+  const groups = answers.flatMap((answer) => (answer.kind === 'failed' ? [] : listAt(answer.body, 'items')));
+  for (const resource of groups.flatMap(resourcesOfGroup)) {
+    const key = `${resource.plural}.${resource.group}`;
+    if (!resources.has(key)) resources.set(key, resource);
   }
-  return { kind: 'ok', resources: [...resources.values()], away };
+  const away = groups.flatMap((group) => versionsAway(group, (count) => count === 0));
+  const stale = groups.flatMap((group) => versionsAway(group, (count) => count > 0));
+  return { kind: 'ok', resources: [...resources.values()], away, ...(stale.length === 0 ? {} : { stale }) };
 }
 
 // An API server that did not see an aggregated one alive does not know its resources. What it still knows of one that went away it
 // lists, as stale: then a list of such a resource fails. Source: kube-aggregator pkg/apiserver/handler_discovery.go, syncAPIService.
-function versionsAway(group: Json): readonly string[] {
+function versionsAway(group: Json, isWanted: (resources: number) => boolean): readonly string[] {
   const name = textAt(group, 'metadata', 'name') ?? '';
   return listAt(group, 'versions')
-    .filter((version) => textAt(version, 'freshness') === 'Stale' && listAt(version, 'resources').length === 0)
+    .filter((version) => textAt(version, 'freshness') === 'Stale' && isWanted(listAt(version, 'resources').length))
     .map((version) => `${name}/${textAt(version, 'version')}`);
 }
 

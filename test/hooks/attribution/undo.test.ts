@@ -142,7 +142,7 @@ t.test('what is itself to be taken back before it is waited for, and is no confl
   const own = { ownContents: ['Endpoints x'] };
   t.match(evaluateUndo({ ...evidence, ...own }), { kind: 'wait', message: /until these are removed: Endpoints x$/ });
   t.match(evaluateUndo({ ...evidence, ...own, contents: ['ConfigMap a'] }), { kind: 'conflict', reason: 'NotEmpty' });
-  t.match(evaluateUndo({ ...evidence, unlisted: ['secrets'] }), { kind: 'delete', note: /may not list them: secrets$/ });
+  t.match(evaluateUndo({ ...evidence, unlisted: ['secrets'] }), { kind: 'delete', note: /could not list them: secrets$/ });
   t.match(evaluateUndo({ ...evidence, wasCommitted: true }), { kind: 'delete', note: undefined });
 });
 

@@ -87,7 +87,7 @@ export const served: readonly Sabotage[] = [
   {
     name: 'away-beside',
     fault: 'an object is deleted although dependents of it may be in an API server that is away',
-    edits: [{ file: 'hooks/observe/along.ts', find: ', ...served.away.map(unseenVersion)', replace: '' }],
+    edits: [{ file: 'hooks/observe/along.ts', find: ', ...away.map(kindsAway)', replace: '' }],
     caughtBy: servers,
   },
   {

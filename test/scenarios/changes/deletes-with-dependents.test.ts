@@ -244,7 +244,7 @@ t.test('kinds that the ServiceAccount may not list are named', async (t) => {
   await createConfigMaps(stage, ['seen']);
   await stage.transaction('blind', [change('Delete', 'seen'), change('Create', 'made', { data: { a: 'b' } })]);
   const note =
-    /^objects of these kinds may have been deleted with it, the ServiceAccount may not list them: \S+, .* and \d+ more$/;
+    /^objects of these kinds may have been deleted with it, the ServiceAccount could not list them: \S+, .* and \d+ more$/;
   const prepared = await stepUntil(stage, 'blind', 'Prepared');
   t.match(itemsOf(prepared.status), [{ note }, { note: undefined }]);
   const { status } = await stepToEnd(stage, 'blind');

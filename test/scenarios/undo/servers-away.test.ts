@@ -1,11 +1,11 @@
-// The kinds of an aggregated API server that has been away since kube-apiserver began are not known, not even by name: what they hold
-// may go with an object. So a Delete is refused, and an undo leaves what would be deleted, until they are known. On an API server of its
-// own, as the APIService is there for everybody.
+// An aggregated API server that is away holds up no deletion: its kinds are passed over, and a note names the APIService. Only a
+// Namespace, whose objects of these kinds would go with it, is left until the APIService is available or gone. On an API server of its own,
+// as the APIService is there for everybody.
 import t from 'tap';
 import { at, isList, isObject } from '../../../hooks/model/json.ts';
 import { startControlPlane } from '../../controlplane/start.ts';
 import { must, waitFor } from '../../support/client.ts';
-import { causeOf, isThere } from '../../support/owned.ts';
+import { isThere } from '../../support/owned.ts';
 import { itemsOf } from '../../support/round-trip.ts';
 import { startStage } from '../../support/stage.ts';
 import { stepToEnd, stepUntil } from '../../support/stepping.ts';
@@ -43,35 +43,35 @@ t.test('an aggregated API server that is away', async (t) => {
     return isList(groups) && groups.some((one) => isObject(one) && at(one, 'metadata', 'name') === group);
   };
   await waitFor(isListed, 'discovery to name its group');
-  const listing = /listing every kind of store\.example\.org\/v1 fails \(ServiceUnavailable\)/;
+  const away = /every kind of APIService v1\.store\.example\.org, which is not available/;
 
-  await t.test('refuses a Delete', async (t) => {
+  await t.test('holds up no Delete: a note names it', async (t) => {
     await stage.transaction('deleting', [change('Delete', 'deleted')], short);
     const { status } = await stepToEnd(stage, 'deleting');
-    t.match(status, { phase: 'Failed', message: listing });
-    t.equal(causeOf(status), 'Irreversible');
-    t.ok(await isThere(stage, path('configmaps/deleted')));
+    t.match(status, { phase: 'Committed' });
+    t.match(itemsOf(status), [{ note: away }]);
+    t.notOk(await isThere(stage, path('configmaps/deleted')));
   });
 
   await t.test('keeps a Namespace that never was Committed, and nothing else', async (t) => {
     t.match(itemsOf((await stepToEnd(stage, 'stopped')).status), [
-      { left: true, error: { message: listing } },
-      { rolledBack: true, note: /listing them fails: every kind of store\.example\.org\/v1$/ },
+      { left: true, error: { message: away } },
+      { rolledBack: true, note: away },
       { error: Object },
     ]);
     t.equal((await client.get(`/api/v1/namespaces/${room}-other`)).code, 200);
   });
 
-  await t.test('keeps what was Committed, until its kinds are known', async (t) => {
+  await t.test('blocks the undo of a Namespace at once, by the name of the APIService', async (t) => {
     await stage.annotate('made', { 'tx.janus.io/request-rollback': 'yes' });
     const { status } = await stepToEnd(stage, 'made');
-    t.match(status, { phase: 'Failed' });
-    const left = { left: true, error: { message: listing } };
-    t.match(itemsOf(status), [left, left]);
+    t.match(status, { phase: 'Committed', undo: { reason: 'UndoRefused', counts: { blocked: 1, delete: 1 } } });
+    t.match(at(status, 'undo', 'items'), [{ index: 1, verdict: 'Blocked', message: away }, { verdict: 'Delete' }]);
+    t.ok(await isThere(stage, path('configmaps/made')));
     t.equal((await client.get(`/api/v1/namespaces/${room}`)).code, 200);
     await remove();
     await waitFor(async () => !(await isListed()), 'discovery to forget its group');
-    await stage.annotate('made', { 'tx.janus.io/retry-rollback': 'yes' });
+    await stage.annotate('made', { 'tx.janus.io/request-rollback': 'again' });
     t.match((await stepToEnd(stage, 'made')).status, { phase: 'RolledBack' });
   });
 });
