@@ -9,7 +9,16 @@ import { exits, Problem } from '../problem.ts';
 import { refusedCode, stillGoing } from '../show/end.ts';
 import { formatted } from '../show/formats.ts';
 import { requests } from '../show/requests.ts';
-import { chainDocument, chainLines, planCodes, type UndoPlan, undoQuestion, verdictOfAll } from '../show/undo.ts';
+import {
+  chainDocument,
+  chainLines,
+  planCodes,
+  saysTheSame,
+  type UndoPlan,
+  undoLines,
+  undoQuestion,
+  verdictOfAll,
+} from '../show/undo.ts';
 import { viewOf } from '../show/view.ts';
 import { confirmed, outputStyle, refuseUnanswerable, timeoutOf } from './given.ts';
 import { newerThan } from './later.ts';
@@ -17,6 +26,9 @@ import { mayAct, send } from './request.ts';
 import { followUndo } from './undo-following.ts';
 import { planUndo } from './undo-planning.ts';
 import { annotationsOf, type Wish } from './undo-wish.ts';
+
+/** An undo as a whole, and of every object: a later one in the chain rests on it. */
+const plainWish: Wish = { keep: undefined, overwrite: undefined, isPartial: false, digest: undefined };
 
 interface Chain {
   readonly session: Session;
@@ -27,13 +39,13 @@ interface Chain {
 }
 
 /** Resolves with the exit code. */
-export async function undoTo(call: Call, wish: Wish): Promise<number> {
+export async function undoTo(call: Call): Promise<number> {
   const { io, options } = call;
   const isPlan = options.flag('plan');
   const timeout = timeoutOf(options);
   const chain = await chainOf(call, options.text('to') ?? '');
   if (!isPlan && chain.objects.length > 0) refuseUnanswerable(io, options, `Undo ${chain.objects.map(nameOf).join(', ')}?`);
-  const plans = await plansOf(call, chain, wish);
+  const plans = await plansOf(call, chain);
   const code = (isPlan ? planCodes : codes)[verdictOfAll(plans)];
   show(call, chain, { plans, code });
   return isPlan || code !== exits.done ? code : undoEach(call, chain, { plans, timeout });
@@ -66,14 +78,14 @@ function isUndone(object: JsonObject): boolean {
   return phase === 'RolledBack' || (phase === 'Failed' && left === 0);
 }
 
-async function plansOf({ io, options }: Call, { session, objects }: Chain, wish: Wish): Promise<readonly UndoPlan[]> {
+async function plansOf({ io, options }: Call, { session, objects }: Chain): Promise<readonly UndoPlan[]> {
   const isPlan = options.flag('plan');
   const waiting = { patience: isPlan ? timeoutOf(options) : undefined, refusalCode: isPlan ? planCodes.refused : refusedCode };
   const plans: UndoPlan[] = [];
   for (const object of objects) {
     const wanted = { namespace: session.namespace, name: nameOf(object) };
     const after = plans.map(({ view }) => view.name);
-    plans.push(await planUndo({ io, session, wanted, object, wish, after, ...waiting }));
+    plans.push(await planUndo({ io, session, wanted, object, wish: plainWish, after, ...waiting }));
   }
   return plans;
 }
@@ -96,24 +108,43 @@ interface Going {
   readonly timeout: number | undefined;
 }
 
-async function undoEach(call: Call, { session, to }: Chain, { plans, timeout }: Going): Promise<number> {
+async function undoEach(call: Call, chain: Chain, { plans, timeout }: Going): Promise<number> {
   const { io, options } = call;
   if (plans.length > 0 && !(await confirmed(io, options, undoQuestion('Undo', plans)))) return exits.notDone;
   const begin = performance.now();
-  for (const [place, { view, answer }] of plans.entries()) {
-    const wanted = { namespace: session.namespace, name: view.name };
-    const object = await getTransaction(session, wanted);
-    const wish = { keep: undefined, overwrite: undefined, isPartial: false, digest: answer.digest };
-    const { request, known } = await send({ io, session, wanted, object, act: requests.undo, beside: annotationsOf(wish) });
-    say(io, `transaction.tx.janus.io/${view.name} undo requested`);
+  for (const [place, plan] of plans.entries()) {
     const rest = timeout === undefined ? undefined : Math.max(1, timeout - (performance.now() - begin));
-    const code = await followUndo(call, { session, wanted, timeout: rest, request, known });
+    const code = await undoNext(call, chain, { plan, isFirst: place === 0, timeout: rest });
     if (code === exits.done) continue;
-    note(io, stopped(plans, place, { code, to, program: io.program }));
+    note(io, stopped(plans, place, { code, to: chain.to, program: io.program }));
     return code;
   }
-  if (plans.length > 0) say(io, `${to} is there: the newer Transactions of its field manager are undone.`);
+  if (plans.length > 0) say(io, `${chain.to} is there: the newer Transactions of its field manager are undone.`);
   return exits.done;
+}
+
+interface Next {
+  readonly plan: UndoPlan;
+  readonly isFirst: boolean;
+  readonly timeout: number | undefined;
+}
+
+async function undoNext(call: Call, { session }: Chain, { plan, isFirst, timeout }: Next): Promise<number> {
+  const { io } = call;
+  const { name } = plan.view;
+  const wanted = { namespace: session.namespace, name };
+  const object = await getTransaction(session, wanted);
+  // Controllers count the rollouts that the undos before have made, which the plan of the chain cannot know: the digest is another one.
+  const patience = { patience: undefined, refusalCode: refusedCode };
+  const now = isFirst ? plan : await planUndo({ io, session, wanted, object, wish: plainWish, ...patience });
+  if (!saysTheSame(now, plan)) {
+    sayAll(io, undoLines(now, { style: outputStyle(io, call.options), program: io.program, code: refusedCode }));
+    return refusedCode;
+  }
+  const beside = annotationsOf({ ...plainWish, digest: now.answer.digest });
+  const { request, known } = await send({ io, session, wanted, object, act: requests.undo, beside });
+  say(io, `transaction.tx.janus.io/${name} undo requested`);
+  return followUndo(call, { session, wanted, timeout, request, known });
 }
 
 interface Stop {

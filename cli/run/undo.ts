@@ -23,9 +23,9 @@ export async function run(call: Call, name: Undoing): Promise<number> {
   const { options } = call;
   refuseMisuse(call);
   const wish = wishOf(options);
-  if (!options.flag('plan')) return options.text('to') === undefined ? undo(call, name, wish) : undoTo(call, wish);
+  if (!options.flag('plan')) return options.text('to') === undefined ? undo(call, name, wish) : undoTo(call);
   try {
-    return options.text('to') === undefined ? await showPlan(call, wish) : await undoTo(call, wish);
+    return options.text('to') === undefined ? await showPlan(call, wish) : await undoTo(call);
   } catch (error) {
     // A script reads 1 as a plan that changes something.
     if (error instanceof Problem && error.code === exits.notDone) throw new Problem(error.message, planCodes.unknown);

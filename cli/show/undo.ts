@@ -68,6 +68,17 @@ export function verdictOfAll(plans: readonly UndoPlan[]): UndoVerdict {
   return (['unknown', 'refused', 'changes'] as const).find((one) => verdicts.includes(one)) ?? 'nothing';
 }
 
+/** Whether a user reads the same of both: what becomes of how many objects, and of each that is listed. */
+export function saysTheSame(left: UndoPlan, right: UndoPlan): boolean {
+  const told = ({ answer: { reason, counts, items } }: UndoPlan) =>
+    JSON.stringify([
+      reason,
+      undoVerdicts.map((one) => countIn(counts, one)),
+      items.map(({ index, verdict }) => [index, verdict]),
+    ]);
+  return told(left) === told(right);
+}
+
 /** What `-o json` and `-o yaml` print: schemas/undo-plan.schema.json. */
 export function undoDocument(plan: UndoPlan): JsonObject {
   const { view, answer, undoFirst, isPartial } = plan;

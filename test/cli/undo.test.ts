@@ -9,7 +9,7 @@ import schema from '../../schemas/undo-plan.schema.json' with { type: 'json' };
 import { openCli } from '../support/cli.ts';
 import { must, waitFor } from '../support/client.ts';
 import { account, startStage, statusOf } from '../support/stage.ts';
-import { change } from '../support/targets.ts';
+import { change, portraits } from '../support/targets.ts';
 
 const stage = await startStage(t, { withoutLoop: true });
 const cli = await openCli(t, stage.kubeconfig);
@@ -20,6 +20,7 @@ const validate = new Ajv({ strict: false }).compile(schema);
 const planUndo = 'tx.janus.io/plan-undo';
 const request = 'tx.janus.io/request-rollback';
 const digest = 'a'.repeat(64);
+const other = 'b'.repeat(64);
 const finished = (phase: string) => [{ type: 'Finished', status: 'True', reason: phase, message: phase }];
 
 let second = 0;
@@ -288,12 +289,24 @@ t.test('undo --to: each is waited for, and a chain that stops says what is there
   const words = ['undo', '--to', 'rel-1', ...where, '--yes'];
   const stopped = await during(words, async () => {
     for (const name of ['rel-4', 'rel-3', 'rel-2']) await answers(name, planUndo, good);
-    await answers('rel-4', request, undefined, rolledBack);
-    await answers('rel-3', request, { ...bad, reason: 'UndoRefused', message: 'changed meanwhile' });
+    t.match(await answers('rel-4', request, undefined, rolledBack), { 'tx.janus.io/undo-digest': digest });
+    t.equal((await answers('rel-3', planUndo, { ...good, digest: other }))['tx.janus.io/undo-after'], undefined);
+    t.match(await answers('rel-3', request, { ...bad, reason: 'UndoRefused', message: 'changed meanwhile' }), {
+      'tx.janus.io/undo-digest': other,
+    });
   });
   t.match(stopped, { code: 3, err: /The chain stops: rel-3 is there, as a whole\. Then janus undo --to rel-1 goes on\./ });
   t.equal((await annotationsOf('rel-2'))[request], undefined);
 
+  const changed = await during(words, async () => {
+    for (const name of ['rel-3', 'rel-2']) await answers(name, planUndo, good);
+    await answers('rel-3', request, undefined, rolledBack);
+    await answers('rel-2', planUndo, { ...good, counts: { delete: 3 } });
+  });
+  t.match(changed, { code: 3, out: /3 delete, 0 recreate/, err: /The chain stops: rel-2 is there, as a whole\./ });
+  t.equal((await annotationsOf('rel-2'))[request], undefined);
+
+  await store('rel-3', { phase: 'Committed', conditions: finished('Committed') });
   const left = await during(words, async () => {
     for (const name of ['rel-3', 'rel-2']) await answers(name, planUndo, good);
     await answers('rel-3', request, undefined, half);
@@ -413,4 +426,39 @@ t.test('by the engine itself', async (t) => {
 
   t.match(await undo('rel-2', '--yes', '--wait', '--keep', 'ConfigMap/two'), { code: 0, out: /1 change is kept on request/ });
   t.same([await colorOf('one'), await colorOf('two'), await colorOf('three')], ['blue', 'red', 'gone']);
+});
+
+t.test('undo --to by the engine: each is what its plan said, also where an undo before it recreates the object', async (t) => {
+  const live = await startStage(t);
+  const place = ['-n', live.namespace];
+  const config = (color: string) => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'config' }, data: { color } });
+  const service = (port: number) => ({
+    ...{ apiVersion: 'v1', kind: 'Service', metadata: { name: 'web' } },
+    spec: { selector: { app: 'web' }, ports: [{ port }] },
+  });
+  const secret = (key: string) => ({ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'key' }, stringData: { key } });
+  const apply = (...contents: readonly JsonObject[]) => contents.map((content) => ({ type: 'Apply', content }));
+  const commit = async (name: string, changes: readonly JsonObject[]) => {
+    await live.transaction(name, changes, { spec: { fieldManager: 'shop' } });
+    t.match(await live.finished(name), { phase: 'Committed' }, name);
+  };
+  const places = ['configmaps/config', 'services/web', 'secrets/key', 'configmaps/extra'].map(live.path);
+  const show = () => portraits(live.client, places, true);
+  await commit('rel-1', apply(config('blue'), service(80), secret('one')));
+  const first = await show();
+  await commit('rel-2', apply(config('red'), service(81), secret('two'), { ...config('red'), metadata: { name: 'extra' } }));
+  await commit('rel-3', [...apply(config('green'), secret('three')), change('Delete', 'web', undefined, { kind: 'Service' })]);
+  await commit('rel-4', apply(config('gold'), { ...config('gold'), metadata: { name: 'extra' } }));
+  const chain = await cli.run(['undo', '--to', 'rel-1', ...place, '--plan', '-o', 'json']);
+  t.ok(validate(JSON.parse(chain.out)), chain.out + chain.err);
+  t.match(JSON.parse(chain.out), {
+    plans: [
+      { name: 'rel-4', counts: { restore: 2 } },
+      { name: 'rel-3', counts: { restore: 2, recreate: 1 } },
+      { name: 'rel-2', counts: { restore: 3, delete: 1 } },
+    ],
+  });
+  const undone = await cli.run(['undo', '--to', 'rel-1', ...place, '--yes']);
+  t.equal(undone.code, 0, undone.out + undone.err);
+  t.same(await show(), first);
 });
