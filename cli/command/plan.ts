@@ -8,6 +8,7 @@ export const manifestOptions: readonly Option[] = [
   { flags: '--field-manager <name>', description: 'the same for all releases: what one no longer names is removed' },
   { flags: '--gate [timeout]', description: 'all objects must be ready at the end, or everything is undone' },
   { flags: '--recreate-immutable', description: 'recreate an object whose field cannot be changed in place' },
+  { flags: '--delete-filled', description: 'the undo deletes created objects with what others wrote into them' },
   { flags: '--plain-secrets', description: 'Secrets stand in the Transaction itself, for everybody who may read it' },
 ];
 

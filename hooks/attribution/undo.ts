@@ -7,6 +7,7 @@ import { hasManager, hasRestored, isTerminating } from '../content/ownership.ts'
 import { mayMake } from '../model/change.ts';
 import type { StoredObjects } from '../model/crds.ts';
 import type { FailureKind } from '../model/failure.ts';
+import type { Filled } from '../model/filled.ts';
 import { isDeletingHalf } from '../model/halves.ts';
 import { isObject, type JsonObject } from '../model/json.ts';
 import type { OtherChange, Wanted } from '../model/others.ts';
@@ -65,6 +66,7 @@ export type Ended = Extract<UndoVerdict, { kind: 'restored' | 'conflict' }>;
 
 export interface UndoEvidence extends OthersEvidence, Hanging, LostOwners, TokenEvidence {
   readonly uid: string;
+  readonly filled?: Filled;
   readonly stored?: StoredObjects | undefined;
 }
 
@@ -99,14 +101,11 @@ function evaluateCreation(evidence: UndoEvidence, live: JsonObject, isSame: bool
   const upon = lookBeforeReturn(evidence) ?? laterThan(evidence) ?? appliedAgain(evidence, wholeObject, 'ForeignContent');
   if (upon !== undefined) return upon;
   // The uid does not prove that the object is ours: fields that others own beside us may be their work.
-  const foreign = [...foreignContent(evidence), ...unlikeOurs(evidence), ...(isSame ? [] : sharedFields(evidence))];
-  if (foreign.length > 0) {
-    return conflict(
-      'ForeignContent',
-      `${name} was created by this Transaction and changed by others since: ${describeForeign(foreign, evidence)}`,
-    );
-  }
-  return keptFor(evidence, live) ?? { kind: 'delete', live, ...unlistedPart(evidence) };
+  const { kept, note } = foreignContent(evidence, evidence.filled ?? 'Keep');
+  const foreign = [...kept, ...unlikeOurs(evidence), ...(isSame ? [] : sharedFields(evidence))];
+  const changed = `${name} was created by this Transaction and changed by others since`;
+  if (foreign.length > 0) return conflict('ForeignContent', `${changed}: ${describeForeign(foreign, evidence)}`);
+  return keptFor(evidence, live) ?? { kind: 'delete', live, ...unlistedPart(evidence, note) };
 }
 
 const wholeObject = [[]];
