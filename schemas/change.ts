@@ -4,6 +4,7 @@ import { text } from './fields.ts';
 import { gate } from './gate.ts';
 import type { Schema } from './schema.ts';
 import { patterns } from './spec-values.ts';
+import { undo } from './undo.ts';
 
 const target: Schema = {
   type: 'object',
@@ -88,6 +89,7 @@ export const change: Schema = {
         'For Apply and Update, where the API server refuses to change a field of the object: Fail (default), or Recreate, which deletes the object and creates it again, with another uid.',
       enum: ['Fail', 'Recreate'],
     },
+    undo: undo('For Create, Apply and Update, in place of spec.undo: what the undo of this change does with what others wrote.'),
     contentFrom,
     content: {
       description:

@@ -10,6 +10,9 @@ const segment = String.raw`[^/%\x00-\x1f\x7f]`;
 const segmentNoDot = String.raw`[^./%\x00-\x1f\x7f]`;
 const amount = (digits: number): string => String.raw`[0-9]{1,${digits}}(\.[0-9]{1,9})?`;
 
+/** Field managers whose content goes with its object. */
+export const mostFilledBy = 16;
+
 export const patterns = {
   apiVersion: `^(${subdomain}/)?[a-z]([-a-z0-9]*[a-z0-9])?$`,
   kind: '^[A-Za-z]([-A-Za-z0-9]*[A-Za-z0-9])?$',

@@ -5,6 +5,7 @@ import { duration, text } from './fields.ts';
 import { gateTimes } from './gate.ts';
 import type { Schema } from './schema.ts';
 import { patterns } from './spec-values.ts';
+import { undo } from './undo.ts';
 
 export const mostChanges = 500;
 
@@ -40,6 +41,7 @@ export const transactionSpec: Schema = {
         'At the end all changed objects must be ready at once: a gate AtEnd for each change that has none, Deletes aside.',
       properties: gateTimes,
     },
+    undo: undo('What the undo does with what others wrote.'),
     lockTimeout: duration(
       'lockTimeout',
       'How long a lock on a target lasts without being renewed; then another Transaction may take it.',

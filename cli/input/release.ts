@@ -21,6 +21,7 @@ export interface ReleaseOptions {
   /** Gates of all objects at the end: their timeout, empty for the default. Undefined for none. */
   readonly gate: string | undefined;
   readonly recreateImmutable: boolean;
+  readonly deleteFilled: boolean;
   readonly plainSecrets: boolean;
 }
 
@@ -133,7 +134,7 @@ function changeOf(source: JsonObject, { recreateImmutable }: ReleaseOptions): Js
 }
 
 function transactionOf(changes: readonly JsonObject[], options: ReleaseOptions): JsonObject {
-  const { namespace, name, labels, serviceAccount, fieldManager, gate } = options;
+  const { namespace, name, labels, serviceAccount, fieldManager, gate, deleteFilled } = options;
   return {
     apiVersion: 'tx.janus.io/v1alpha1',
     kind: 'Transaction',
@@ -142,6 +143,7 @@ function transactionOf(changes: readonly JsonObject[], options: ReleaseOptions):
       serviceAccountName: serviceAccount,
       ...(fieldManager === undefined ? {} : { fieldManager }),
       ...(gate === undefined ? {} : { gate: gate === '' ? {} : { timeout: gate } }),
+      ...(deleteFilled ? { undo: { foreignContent: 'Delete' } } : {}),
       changes,
     },
   };

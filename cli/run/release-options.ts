@@ -12,6 +12,7 @@ const forManifests = [
   'fieldManager',
   'gate',
   'recreateImmutable',
+  'deleteFilled',
   'plainSecrets',
 ];
 
@@ -28,6 +29,7 @@ export function releaseOptionsOf({ options }: Call, namespace: string, manifests
     fieldManager: options.text('fieldManager'),
     gate: options.flag('gate') ? '' : options.text('gate'),
     recreateImmutable: options.flag('recreateImmutable'),
+    deleteFilled: options.flag('deleteFilled'),
     plainSecrets: options.flag('plainSecrets'),
   };
 }

@@ -5,7 +5,6 @@ import type { Precondition } from '../cluster.ts';
 import { contentOf, withoutKeys } from '../content/content.ts';
 import { type ListKinds, listKindsOf, namedPaths, valueAt } from '../content/lists.ts';
 import { differences } from '../content/merge.ts';
-import { isUnclaimed } from '../content/owners.ts';
 import { isTerminating } from '../content/ownership.ts';
 import type { Path } from '../content/path.ts';
 import type { Change } from '../model/change.ts';
@@ -21,6 +20,7 @@ import { isForged, isMarked, unlikeOurs } from './applied-by.ts';
 import { attribute, describeForeign, type Evidence, type ForeignPath, foreignPath, uidOf } from './attribute.ts';
 import { annotationDrift, withDrift } from './drift.ts';
 import { untilGone } from './former.ts';
+import { countedOf, isNobodys } from './nobodys.ts';
 
 export type ApplyVerdict =
   | { readonly kind: 'send'; readonly precondition: Precondition | undefined }
@@ -103,9 +103,9 @@ function evaluatePatch(evidence: ApplyEvidence): ApplyVerdict {
 function overwritten({ change, entry, live }: ApplyEvidence, kinds: ListKinds): readonly Path[] {
   const { prior, resource } = entry;
   if (prior === undefined || live === undefined || !isObject(change.content)) return [];
-  const [before, now] = [contentOf(prior, resource), contentOf(live, resource)];
+  const [before, now] = [countedOf(prior, entry), countedOf(live, entry)];
   return namedPaths(contentOf(change.content, resource), [], kinds).filter(
-    (path) => !equalJson(valueAt(before, path, kinds), valueAt(now, path, kinds)) && !isUnclaimed(live, path, kinds),
+    (path) => !equalJson(valueAt(before, path, kinds), valueAt(now, path, kinds)) && !isNobodys(live, path, kinds),
   );
 }
 
@@ -137,9 +137,9 @@ function changedConflict(evidence: ApplyEvidence): ApplyVerdict | undefined {
   if (live === undefined || entry.prior === undefined) return undefined;
   const kinds = listKindsOf(entry.prior, live);
   const free = ['annotations', ...keptBy(change)];
-  const compared = (object: JsonObject): JsonObject => withoutMetadata(contentOf(object, entry.resource), free);
+  const compared = (object: JsonObject): JsonObject => withoutMetadata(countedOf(object, entry), free);
   const differing = differences(compared(entry.prior), compared(live), kinds);
-  const paths = differing.filter((path) => !isUnclaimed(live, path, kinds));
+  const paths = differing.filter((path) => !isNobodys(live, path, kinds));
   if (paths.length === 0) return terminatingConflict(evidence);
   return contentConflict(
     evidence,

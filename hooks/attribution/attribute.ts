@@ -4,7 +4,8 @@
 // I4. A change changes the content of a target at most once, and so does its undo, however often they are tried: values and
 //     managedFields show what is already there.
 
-import { contentOf } from '../content/content.ts';
+import { isDerived } from '../content/derived.ts';
+import { withInjected } from '../content/injected.ts';
 import { type ListKinds, listKindsOf, partsOf, valueAt, withValueAt, withValuesAt } from '../content/lists.ts';
 import { bearsOurWrite } from '../content/marks.ts';
 import { differences, type Merge, merge, type OurPath } from '../content/merge.ts';
@@ -13,9 +14,11 @@ import { hasRestored, newOwners, ownedBy } from '../content/ownership.ts';
 import { describePath, describeSealedPath, type Path, pathSet, pathText } from '../content/path.ts';
 import type { SnapshotEntry } from '../model/entry.ts';
 import { equalJson, isObject, type Json, type JsonObject, textAt } from '../model/json.ts';
+import { kindOf } from '../model/reference.ts';
 import { longestManager, type Managers, ownManager } from '../model/transaction.ts';
 import { foreign } from '../model/words.ts';
 import type { Drift } from '../snapshots/drift.ts';
+import { countedContent, ownsNobodys } from './nobodys.ts';
 
 /** What is known of one item when its live object is evaluated. */
 export interface Evidence {
@@ -53,15 +56,16 @@ export function attribute(evidence: Evidence): Attributed {
   const { entry, live, managers } = evidence;
   const kinds = listKindsOf(entry.prior, entry.expected, live);
   const foreseen = writtenState(evidence, kinds);
+  const [before, now] = [countedContent(entry.prior, entry), countedContent(live, entry)];
   const mergeWith = (written: Json | undefined): Merge =>
-    merge({ prior: content(entry.prior, entry), expected: content(written, entry), live: content(live, entry) }, kinds);
+    merge({ prior: before, expected: countedContent(written, entry), live: now }, kinds);
   const first = mergeWith(foreseen);
-  const unclaimed = unclaimedPaths(first, foreseen, evidence, kinds);
+  const unclaimed = [...unclaimedPaths(first, foreseen, evidence, kinds), ...consequences(first, evidence)];
   const found = unclaimed.map((path) => ({ path, value: valueAt(live, path, kinds) }));
   const written = withValuesAt(foreseen, found, kinds);
   const merged = unclaimed.length === 0 ? first : mergeWith(written);
   const nobodys = new Set(unclaimed.map(pathText));
-  const ours = merged.ours.filter(({ path }) => !nobodys.has(pathText(path)));
+  const ours = merged.ours.filter(({ path }) => !nobodys.has(pathText(path)) && !isDerived(live, path));
   const isForeign = ({ path, state }: OurPath): boolean => state === 'foreign' && !isForgottenAnnotation(path, written, kinds);
   const foreign = ours.filter(isForeign).map(({ path }) => foreignPath(live, path));
   const marked = bearsOurWrite(live, managers) || hasRestored(live, managers.restore);
@@ -69,7 +73,23 @@ export function attribute(evidence: Evidence): Attributed {
   // Server-side apply always leaves an entry in managedFields: if there is none, somebody else wrote equal values.
   const proven = entry.type === 'Patch' && !evidence.recorded ? marked : byValue || marked;
   const kind = foreign.length > 0 ? 'foreign' : proven ? 'applied' : 'untouched';
-  return { kind, merge: merged, ours, kinds, written, foreign };
+  return { kind, merge: withBundles(merged, evidence), ours, kinds, written, foreign };
+}
+
+function withBundles(merged: Merge, { entry, live }: Evidence): Merge {
+  const { restored } = merged;
+  if (!isObject(restored) || live === undefined) return merged;
+  const change = { prior: entry.prior, expected: entry.expected, live };
+  return { ...merged, restored: withInjected(restored, kindOf(entry.resource), change) };
+}
+
+// Values that a controller derives of the object as our change made it, and of the prior one would not (the rules of a ClusterRole that
+// we made an aggregated one). The undo reverts them with our change.
+function consequences({ ours, theirs }: Merge, { entry, live }: Evidence): readonly Path[] {
+  const { prior } = entry;
+  const paths = [...theirs, ...ours.filter(({ state }) => state === 'foreign').map(({ path }) => path)];
+  const found = paths.filter((path) => isDerived(live, path) && !isDerived(live, path, prior));
+  return [...new Map(found.map((path) => [pathText(path), path])).values()];
 }
 
 // Paths whose value is neither the prior nor the expected one, and which nobody owns. A webhook stamps them at every write, ours or
@@ -82,7 +102,7 @@ function unclaimedPaths(
 ): readonly Path[] {
   const foreign = ours.filter(({ state, isOrder }) => state === 'foreign' && isOrder !== true);
   if (foreign.length === 0) return [];
-  const differing = differences(content(written, entry), content(live, entry), kinds);
+  const differing = differences(countedContent(written, entry), countedContent(live, entry), kinds);
   const inForeign = pathSet(foreign.map(({ path }) => path));
   return differing.filter((path) => inForeign.covers(path) && isUnclaimed(live, path, kinds));
 }
@@ -94,10 +114,6 @@ const counter = 'f:deprecated.daemonset.template.generation';
 function isForgottenAnnotation(path: Path, written: Json | undefined, kinds: ListKinds): boolean {
   if (path[0] !== 'f:metadata' || path[1] !== 'f:annotations') return false;
   return path[2] === counter || valueAt(written, path, kinds) === undefined;
-}
-
-function content(object: Json | undefined, entry: SnapshotEntry): JsonObject | undefined {
-  return isObject(object) ? contentOf(object, entry.resource) : undefined;
 }
 
 /** The expected state, plus the recorded drift, plus the values that our own manager still owns in the live object. */
@@ -128,8 +144,11 @@ export function takenOver(evidence: Evidence, attributed: Attributed): readonly 
     .map(({ path }) => path);
   const { managers, entry } = evidence;
   const owned = { prior: entry.prior, expected: entry.expected, live: evidence.live };
-  const owners = newOwners(owned, applied, [managers.forward, managers.restore, ownManager(managers)]);
-  return owners;
+  return newOwners({ ...owned, ownsNobodys: ownsNobodys(entry, owned.live) }, applied, [
+    managers.forward,
+    managers.restore,
+    ownManager(managers),
+  ]);
 }
 
 export function uidOf(object: Json | undefined): string | undefined {

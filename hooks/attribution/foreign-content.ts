@@ -1,27 +1,50 @@
 // The part of a created object that others wrote.
-import { contentOf, withoutKeys } from '../content/content.ts';
+import { withoutKeys } from '../content/content.ts';
+import { isOfControllers } from '../content/derived.ts';
 import { listKindsOf } from '../content/lists.ts';
 import { differences } from '../content/merge.ts';
-import { isUnclaimed, ownersWithin } from '../content/owners.ts';
-import { kubernetesManagers } from '../content/ownership.ts';
+import { isUnclaimed, ownersAt } from '../content/owners.ts';
 import type { Path } from '../content/path.ts';
+import type { Filled } from '../model/filled.ts';
 import { at, isObject, type Json, type JsonObject, withKey } from '../model/json.ts';
-import { type Evidence, type ForeignPath, foreignPath, writtenState } from './attribute.ts';
+import { describeForeign, type Evidence, type ForeignPath, foreignPath, writtenState } from './attribute.ts';
+import { countedOf } from './nobodys.ts';
 
-/** What others wrote into an object that our Create made, if it is a reason to keep the object. */
-export function foreignContent(evidence: Evidence): readonly ForeignPath[] {
+interface ForeignContent {
+  /** It is a reason to keep the object. */
+  readonly kept: readonly ForeignPath[];
+  /** What goes with the object, in words; undefined if nothing does. */
+  readonly note: string | undefined;
+}
+
+/** What others wrote into an object that our Create made. */
+export function foreignContent(evidence: Evidence, filled: Filled): ForeignContent {
+  const all = pathsOf(evidence);
+  const goes = (path: Path): boolean => filled !== 'Keep' && (filled === 'Delete' || isOnlyBy(filled, evidence.live, path));
+  const shown = (paths: readonly Path[]): readonly ForeignPath[] => paths.map((path) => foreignPath(evidence.live, path));
+  const going = shown(all.filter(goes));
+  const note = going.length === 0 ? undefined : `deleted with what others wrote into it: ${describeForeign(going, evidence)}`;
+  return { kept: shown(all.filter((path) => !goes(path))), note };
+}
+
+function isOnlyBy(names: readonly string[], live: Json | undefined, path: Path): boolean {
+  const owners = ownersAt(live, path);
+  return owners.length > 0 && owners.every(({ name }) => names.includes(name));
+}
+
+function pathsOf(evidence: Evidence): readonly Path[] {
   const { entry, live } = evidence;
   const kinds = listKindsOf(entry.expected, live);
   const written = writtenState(evidence, kinds);
   const ours = (object: Json | undefined): JsonObject | undefined =>
-    isObject(object) ? withoutBookkeeping(contentOf(object, entry.resource)) : undefined;
+    isObject(object) ? withoutBookkeeping(countedOf(object, entry)) : undefined;
   const theirs = differences(ours(written), ours(live), kinds);
-  const owned = (path: Path): boolean => ownersWithin(live, path).some(({ name }) => kubernetesManagers.includes(name));
-  const changed = theirs.filter((path) => path.length > 0 && !owned(path) && !isUnclaimed(live, path, kinds));
+  const isOfOthers = (path: Path): boolean =>
+    live !== undefined && !isUnclaimed(live, path, kinds) && !isOfControllers(live, path);
+  const changed = theirs.filter((path) => path.length > 0 && isOfOthers(path));
   // Without a dry run we do not know the defaults: then only fields that another manager owns count as foreign.
   const isKnown = (path: Path): boolean => !['unknown', evidence.managers.forward].includes(foreignPath(live, path).manager);
-  const known = entry.approximate ? changed.filter(isKnown) : changed;
-  return known.map((path) => foreignPath(live, path));
+  return entry.approximate ? changed.filter(isKnown) : changed;
 }
 
 function withoutBookkeeping(object: JsonObject): JsonObject {

@@ -128,9 +128,13 @@ function storedBehind({ behind: { claims } = nothingStored, wasCommitted }: Hang
   );
 }
 
-export function unlistedPart({ unlisted, failing }: Pick<Hanging, 'unlisted' | 'failing'>): { readonly note?: string } {
-  const note = unlistedNote(unlisted, failing);
-  return note === undefined ? {} : { note };
+/** The note on a deletion; `more` is another one. */
+export function unlistedPart(
+  { unlisted, failing }: Pick<Hanging, 'unlisted' | 'failing'>,
+  more?: string,
+): { readonly note?: string } {
+  const notes = [more, unlistedNote(unlisted, failing)].filter((note) => note !== undefined);
+  return notes.length === 0 ? {} : { note: notes.join('; ') };
 }
 
 /** The volume that a claim is bound to. A claim whose content names a volume is not bound by that alone. */

@@ -1,11 +1,11 @@
 // How an object that somebody recreated differs from the one that our change deleted.
-import { asNew, contentOf, withoutKeys } from '../content/content.ts';
+import { asNew, withoutKeys } from '../content/content.ts';
 import { isToken, tokenAccount, withoutGenerated, withoutToken } from '../content/generated.ts';
 import { listKindsOf } from '../content/lists.ts';
 import { differences } from '../content/merge.ts';
-import { isUnclaimed } from '../content/owners.ts';
 import { at, type JsonObject, withKey } from '../model/json.ts';
 import { type Evidence, type ForeignPath, foreignPath } from './attribute.ts';
+import { countedOf, isNobodys } from './nobodys.ts';
 
 export function recreatedContent(evidence: Evidence, live: JsonObject): readonly ForeignPath[] {
   const { prior } = evidence.entry;
@@ -15,10 +15,10 @@ export function recreatedContent(evidence: Evidence, live: JsonObject): readonly
   const isOther = isToken(prior) && isToken(live) && tokenAccount(prior).uid !== tokenAccount(live).uid;
   const known = (object: JsonObject): JsonObject => comparable(isOther ? withoutToken(object) : object, evidence);
   const paths = differences(known(prior), known(live), kinds);
-  return paths.filter((path) => !isUnclaimed(live, path, kinds)).map((path) => foreignPath(live, path));
+  return paths.filter((path) => !isNobodys(live, path, kinds)).map((path) => foreignPath(live, path));
 }
 
 function comparable(object: JsonObject, { entry }: Evidence): JsonObject {
-  const fresh = withoutGenerated(asNew(contentOf(object, entry.resource)));
+  const fresh = withoutGenerated(asNew(countedOf(object, entry)));
   return withKey(fresh, 'metadata', withoutKeys(at(fresh, 'metadata'), ['annotations', 'ownerReferences']));
 }

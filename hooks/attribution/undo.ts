@@ -9,6 +9,7 @@ import { hasManager, hasRestored, isTerminating } from '../content/ownership.ts'
 import { mayMake } from '../model/change.ts';
 import type { StoredObjects } from '../model/crds.ts';
 import type { FailureKind } from '../model/failure.ts';
+import type { Filled } from '../model/filled.ts';
 import { isDeletingHalf } from '../model/halves.ts';
 import { isObject, type JsonObject } from '../model/json.ts';
 import type { OtherChange, Wanted } from '../model/others.ts';
@@ -75,6 +76,7 @@ export interface UndoEvidence extends OthersEvidence, Hanging, LostOwners, Token
   readonly uid: string;
   /** Whether the user wants the undo to overwrite what others wrote (contentConflicts). */
   readonly overwrites?: boolean | undefined;
+  readonly filled?: Filled;
   readonly stored?: StoredObjects | undefined;
 }
 
@@ -109,20 +111,17 @@ function evaluateCreation(evidence: UndoEvidence, live: JsonObject, isSame: bool
   const again = appliedAgain(evidence, wholeObject, 'ForeignContent');
   const upon = lookBeforeReturn(evidence) ?? laterThan(evidence) ?? (isOverwritten(evidence, again) ? undefined : again);
   if (upon !== undefined) return upon;
+  return evaluateOwnCreation(evidence, live, isSame);
+}
+
+function evaluateOwnCreation(evidence: UndoEvidence, live: JsonObject, isSame: boolean): UndoVerdict {
+  const { kept, note } = foreignContent(evidence, evidence.filled ?? 'Keep');
   // The uid does not prove that the object is ours: fields that others own beside us may be their work.
-  const foreign = [
-    ...othersIn(evidence, foreignContent(evidence)),
-    ...unlikeOurs(evidence),
-    ...(isSame ? [] : sharedFields(evidence)),
-  ];
-  if (foreign.length > 0 && evidence.overwrites !== true) {
-    return conflict(
-      'ForeignContent',
-      `${name} was created by this Transaction and changed by others since: ${describeForeign(foreign, evidence)}`,
-      foreign,
-    );
-  }
-  return keptFor(evidence, live) ?? { kind: 'delete', live, ...unlistedPart(evidence) };
+  const foreign = [...othersIn(evidence, kept), ...unlikeOurs(evidence), ...(isSame ? [] : sharedFields(evidence))];
+  const changed = `${describe(evidence.entry.target)} was created by this Transaction and changed by others since`;
+  if (foreign.length > 0 && evidence.overwrites !== true)
+    return conflict('ForeignContent', `${changed}: ${describeForeign(foreign, evidence)}`, foreign);
+  return keptFor(evidence, live) ?? { kind: 'delete', live, ...unlistedPart(evidence, note) };
 }
 
 const wholeObject = [[]];

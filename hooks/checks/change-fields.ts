@@ -1,10 +1,11 @@
 // The members of a change beside target and content, as they are written: each only where it means something.
-import { kubernetesManagers } from '../content/ownership.ts';
+import { kubernetesManagers } from '../content/controller-writes.ts';
 import type { Change, ChangeType } from '../model/change.ts';
 import { at, isList, isObject, type Json, textAt } from '../model/json.ts';
 import { longestManager } from '../model/transaction.ts';
 import { foreign } from '../model/words.ts';
 import { type Fault, fault } from './fault.ts';
+import { undoMessages } from './undo-options.ts';
 
 interface Choice {
   readonly types: readonly ChangeType[];
@@ -18,7 +19,12 @@ const choices: Readonly<Record<'fieldConflicts' | 'whenImmutable', Choice>> = {
 
 /** What is wrong with them, in words; each begins with the name of the member. */
 export function changeFieldMessages(change: Change): readonly string[] {
-  return [...choiceMessages(change, 'fieldConflicts'), ...choiceMessages(change, 'whenImmutable'), ...sourceMessages(change)];
+  return [
+    ...choiceMessages(change, 'fieldConflicts'),
+    ...choiceMessages(change, 'whenImmutable'),
+    ...undoMessages(change),
+    ...sourceMessages(change),
+  ];
 }
 
 function choiceMessages(change: Change, name: 'fieldConflicts' | 'whenImmutable'): readonly string[] {

@@ -40,7 +40,9 @@ export function neededByKept(
   entries: readonly SnapshotEntry[],
   needed: SnapshotEntry,
 ): SnapshotEntry | undefined {
-  const left = items.flatMap(({ progress }, index) => (progress.kind === 'notRestored' ? [index] : []));
+  const left = items.flatMap(({ progress }, index) =>
+    progress.kind === 'notRestored' || progress.kind === 'kept' ? [index] : [],
+  );
   if (left.length === 0) return undefined;
   const staying = entries.map((entry) => ({
     index: entry.index,

@@ -14,15 +14,6 @@ export function ownersAt(object: Json | undefined, path: Path): readonly Manager
   return managers.filter((_, index) => own.has(index));
 }
 
-/** The managers that own a path or something below it. */
-export function ownersWithin(object: Json | undefined, path: Path): readonly Manager[] {
-  const { managers, root } = ownershipIn(object);
-  const own = new Set<number>();
-  const node = descend(root, path, () => undefined);
-  if (node !== undefined) addOwnersWithin(node, own);
-  return managers.filter((_, index) => own.has(index));
-}
-
 /** The owned paths of an object, as a tree of path elements. */
 interface Ownership {
   readonly managers: readonly Manager[];

@@ -12,21 +12,14 @@ import { type Path, pathOf, pathSet, pathText } from './path.ts';
 /** The API server keeps at most ten Update entries, and folds the oldest ones into the entry of this manager. */
 const ancientChanges = 'ancient-changes';
 
-/** Managers of Kubernetes itself. They write into objects of others, so their fields are no reason to keep an object. */
-export const kubernetesManagers: readonly string[] = [
-  'kube-controller-manager',
-  'kube-scheduler',
-  'kubelet',
-  'cloud-controller-manager',
-  'kube-apiserver',
-];
-
 interface Owned {
   /** The object before our change. */
   readonly prior: Json | undefined;
   /** The object right after our change. */
   readonly expected: Json | undefined;
   readonly live: Json | undefined;
+  /** Whether a manager owns a path only as one whose values are nobody's work. */
+  readonly ownsNobodys?: (owner: Manager, path: Path) => boolean;
   /** The manager that others share with us, where the content is restored already: that write took fields from it, too. */
   readonly halfRestored?: string | undefined;
 }
@@ -89,7 +82,7 @@ export function newOwners(
     .filter((manager) => ![...ourNames, ancientChanges].includes(manager.name) && manager.subresource !== 'status')
     .flatMap((manager) => {
       const gained = manager.fields.difference(before.get(managerKey(manager)) ?? noFields);
-      const taken = [...gained].map(pathOf).find(isOfOurs);
+      const taken = [...gained].map(pathOf).find((path) => isOfOurs(path) && owned.ownsNobodys?.(manager, path) !== true);
       return taken === undefined ? [] : [{ path: taken, manager: manager.name }];
     });
 }

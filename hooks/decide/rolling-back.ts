@@ -10,6 +10,7 @@ import { fencedUntil, mayLandUntil } from '../in-flight/in-flight.ts';
 import { lockOf } from '../locks/lease.ts';
 import { isSealed, type SnapshotEntry } from '../model/entry.ts';
 import type { Failure, FailureKind } from '../model/failure.ts';
+import { filledOf } from '../model/filled.ts';
 import { wasApplied } from '../model/item.ts';
 import { textAt } from '../model/json.ts';
 import { describe } from '../model/reference.ts';
@@ -132,8 +133,10 @@ function unseenFor({ kind }: UndoVerdict, observation: Observation, view: ItemVi
 }
 
 function evidenceOf({ status, transaction, now }: Observation, view: ItemView, { entry, drift }: Clear): UndoEvidence {
-  const { item } = view;
+  const { item, contents, ownContents, behind, unlisted, goneOwners, tokenOf, others } = view;
+  const around = { contents, ownContents, behind, unlisted, goneOwners, tokenOf, others };
   return {
+    ...around,
     entry: withDrift(entry, drift),
     live: view.live.kind === 'present' ? view.live.object : undefined,
     managers: managersOfChange(transaction, view.change),
@@ -141,19 +144,13 @@ function evidenceOf({ status, transaction, now }: Observation, view: ItemView, {
     recorded: item.progress.kind === 'applied',
     isSealed: isSealed(entry, transaction),
     uid: transaction.uid,
+    filled: filledOf(transaction, view.change),
     createdUid: entry.type === 'Create' ? item.uid : undefined,
-    contents: view.contents,
-    ownContents: view.ownContents,
-    behind: view.behind,
-    unlisted: view.unlisted,
     failing: view.failing.map(({ kind }) => kind),
     // All had been applied, so it was Committed: the last one ends it.
     wasCommitted: status.items.every(wasApplied),
-    goneOwners: view.goneOwners,
     ...(view.hiddenOwners === undefined ? {} : { hiddenOwners: view.hiddenOwners }),
-    tokenOf: view.tokenOf,
     ...(view.stored === undefined ? {} : { stored: { ...view.stored, now } }),
-    others: view.others,
     version: item.resourceVersion,
     isRequested: Object.keys(status.handledAnnotations).length > 0,
     overwrites: item.overwrite === true,

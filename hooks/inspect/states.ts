@@ -1,5 +1,6 @@
 // What a Transaction has stored of its targets, and what they are now. Entry by entry: one that cannot be read hides no other.
 import { contentOf } from '../content/content.ts';
+import { isDerived } from '../content/derived.ts';
 import { listKindsOf } from '../content/lists.ts';
 import { differences } from '../content/merge.ts';
 import { isUnclaimed } from '../content/owners.ts';
@@ -110,9 +111,14 @@ function wasMade(item: Item | undefined): boolean {
   return item?.progress.kind === 'applied' || item?.progress.kind === 'notRestored';
 }
 
-/** A value that nobody owns counts as left: the API server draws it anew for each request, a cluster IP or a node port for example. */
+/**
+ * A value that nobody owns counts as left: the API server draws it anew for each request, a cluster IP or a node port for example. So
+ * does one that a controller of Kubernetes derives.
+ */
 function isSame(left: JsonObject | undefined, now: JsonObject | undefined, resource: SnapshotEntry['resource']): boolean {
   if (left === undefined || now === undefined) return left === now;
   const kinds = listKindsOf(left, now);
-  return differences(contentOf(left, resource), contentOf(now, resource), kinds).every((path) => isUnclaimed(now, path, kinds));
+  return differences(contentOf(left, resource), contentOf(now, resource), kinds).every(
+    (path) => isUnclaimed(now, path, kinds) || isDerived(now, path),
+  );
 }

@@ -29,6 +29,8 @@ export interface Change {
   readonly whenImmutable?: Json;
   /** As written (gateOf of gated.ts reads it). */
   readonly gate?: Json;
+  /** As written (filledOf of filled.ts reads it). */
+  readonly undo?: Json;
 }
 
 /** A change as it is made. */
@@ -88,6 +90,7 @@ function decodeChange(change: Json): Change {
     ...memberOf(change, 'fieldConflicts'),
     ...memberOf(change, 'whenImmutable'),
     ...memberOf(change, 'gate'),
+    ...memberOf(change, 'undo'),
   };
 }
 

@@ -53,8 +53,9 @@ export interface Transaction {
   readonly timeout: number;
   /** Those of the three whose text is no duration: the default stands in for it until the checks refuse it. */
   readonly misread: readonly DurationName[];
-  /** That of the spec, as written. */
+  /** That of the spec, as written; and so the next one. */
   readonly gate?: Json;
+  readonly undo?: Json;
   /** As written: the field manager under which an Apply writes (sharedManager). */
   readonly fieldManager?: Json;
   /** In s after the end; undefined keeps the Transaction. */
@@ -86,6 +87,7 @@ export function decodeTransaction(object: JsonObject): Transaction {
     serviceAccountName: textAt(spec, 'serviceAccountName') ?? '',
     changes,
     ...memberOf(spec, 'gate'),
+    ...memberOf(spec, 'undo'),
     ...memberOf(spec, 'fieldManager'),
     ...durationsOf(spec),
     ttlSecondsAfterFinished: typeof ttl === 'number' ? ttl : undefined,

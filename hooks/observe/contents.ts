@@ -2,9 +2,9 @@
 // deletes with it, and the contents of a Namespace or a CustomResourceDefinition.
 import { companyOf, type Doomed, isDerived, isMadeBy, type Maker, type Neighbour } from '../checks/company.ts';
 import { whyIncomparable } from '../content/bulk.ts';
+import { kubernetesManagers } from '../content/controller-writes.ts';
 import { managersOf } from '../content/fields.ts';
 import { bearsOurWrite } from '../content/marks.ts';
-import { kubernetesManagers } from '../content/ownership.ts';
 import type { SnapshotEntry } from '../model/entry.ts';
 import type { Failure, Unseen } from '../model/failure.ts';
 import type { JsonObject } from '../model/json.ts';
@@ -123,8 +123,8 @@ function whoseIs({ transaction, status, entry }: Standing, { object }: Neighbour
   if (index > entry.index) return 'awaited';
   const own = managersOfChange(transaction, transaction.changes[index]);
   const { forward } = own;
-  const managers = managersOf(object).map(({ name }) => name);
-  const isWithoutOthers = managers.every((name) => name === forward || kubernetesManagers.includes(name));
+  // Of the objects around only the names of their managers are kept: others decide how many fields these own.
+  const isWithoutOthers = managersOf(object).every(({ name }) => name === forward || kubernetesManagers.includes(name));
   const isOurs = isWithoutOthers && whyIncomparable(object) === undefined && bearsOurWrite(object, own);
   return isOurs ? 'ours' : 'others';
 }

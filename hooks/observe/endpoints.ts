@@ -4,8 +4,8 @@ import { isFedByKubernetes } from '../checks/company.ts';
 import { deletedBefore, type Resolved } from '../checks/targets.ts';
 import type { Reader, Resource } from '../cluster.ts';
 import { whyIncomparable } from '../content/bulk.ts';
+import { writesAsController } from '../content/derived.ts';
 import { managersOf } from '../content/fields.ts';
-import { kubernetesManagers } from '../content/ownership.ts';
 import { field, pathText } from '../content/path.ts';
 import type { SnapshotEntry } from '../model/entry.ts';
 import type { Failure } from '../model/failure.ts';
@@ -46,7 +46,7 @@ export async function takesEndpoints(context: Context, one: Own, states: States)
   if (!getsFed(one, states) || isDeletedBefore) return false;
   const found = await context.reader.getMetadata({ resource: endpoints, namespace, name }, serviceAccountOf(context.transaction));
   if (found.kind === 'failed') return found.failure.kind === 'transient' ? found.failure : false;
-  return managersOf(found.object).some((manager) => !kubernetesManagers.includes(manager.name));
+  return managersOf(found.object).some((manager) => !writesAsController(kindOf(endpoints), manager));
 }
 
 function getsFed({ resource }: Pick<SnapshotEntry, 'resource'>, { prior, expected }: States): boolean {
@@ -72,7 +72,7 @@ export async function readOverwritten(
   if (found.kind === 'failed') return found.failure.kind === 'transient' ? { contentsTrouble: found.failure } : {};
   const isUnreadable = whyIncomparable(found.object) !== undefined;
   const writers = (isUnreadable ? [] : managersOf(found.object)).filter(({ fields }) => fields.has(addresses));
-  const isOfOthers = isUnreadable || writers.some((manager) => !kubernetesManagers.includes(manager.name));
+  const isOfOthers = isUnreadable || writers.some((manager) => !writesAsController(kindOf(endpoints), manager));
   return isOfOthers ? { contents: [describe(referenceOf(entry.target))] } : {};
 }
 

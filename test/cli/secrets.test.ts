@@ -146,7 +146,13 @@ const io = {
 /** What `apply` creates for the file, in this process: `ask` comes between its look and its writes. */
 async function createHere(name: string, ask: () => Promise<void> = async () => undefined, session = openSession(stage, {})) {
   const manifests = manifestsIn({ name: file, text: readFileSync(file, 'utf8') });
-  const options = { isNamespaceGiven: true, serviceAccount: account, recreateImmutable: false, plainSecrets: false };
+  const options = {
+    isNamespaceGiven: true,
+    serviceAccount: account,
+    recreateImmutable: false,
+    deleteFilled: false,
+    plainSecrets: false,
+  };
   const rest = { fieldManager: undefined, gate: undefined, name: { name }, namespace: stage.namespace, labels: stage.label };
   return create({ session, io, isNewNameWanted: false, ask }, transactionIn(manifests, { ...options, ...rest }));
 }

@@ -41,6 +41,7 @@ const fullSpec: JsonObject = {
       },
       fieldConflicts: 'Fail',
       whenImmutable: 'Recreate',
+      undo: { foreignContent: 'Delete', foreignContentManagers: ['operator'] },
       gate: {
         at: 'AtEnd',
         ready: check,
@@ -52,6 +53,7 @@ const fullSpec: JsonObject = {
   ],
   fieldManager: 'shop',
   gate: { timeout: '10m', stableFor: '30s' },
+  undo: { foreignContent: 'Delete', foreignContentManagers: ['operator'] },
   lockTimeout: '5m',
   lockWait: '1m',
   timeout: '30m',

@@ -205,10 +205,55 @@ t.test('a created object of which no dry run told the defaults', async (t) => {
   t.equal(judged(theirs), 'ForeignContent spec.affinity');
 });
 
-t.test('what Kubernetes itself fills in does not keep an object', async (t) => {
+t.test('a name of Kubernetes itself proves nothing', async (t) => {
   const filled = liveObject('after, field added', 'Create') ?? {};
   const byKubernetes = JSON.parse(JSON.stringify(filled).replaceAll('"other"', '"kube-controller-manager"')) as JsonObject;
-  t.equal(told(evaluateUndo(evidenceOf('Create', byKubernetes, true))), 'delete');
+  t.equal(told(evaluateUndo(evidenceOf('Create', byKubernetes, true))), 'ForeignContent spec.x');
+});
+
+const role = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRole', metadata: { uid: 'u1', resourceVersion: '8' } };
+const roles = { ...entryFor('Create').resource, group: 'rbac.authorization.k8s.io', version: 'v1', kind: 'ClusterRole' };
+const aggregated = { ...role, aggregationRule: { clusterRoleSelectors: [] } };
+const rules = [{ apiGroups: [''], resources: ['pods'], verbs: ['get'] }];
+
+const aggregations = table<'reason' | 'of' | 'manager' | 'field' | 'verdict'>(`
+reason                 | of         | manager                            | field           | verdict
+derived                | aggregated | clusterrole-aggregation-controller | rules           | delete
+another field          | aggregated | clusterrole-aggregation-controller | aggregationRule | ForeignContent aggregationRule.x
+another manager        | aggregated | kubectl                            | rules           | ForeignContent rules
+another controller     | aggregated | kube-controller-manager            | rules           | ForeignContent rules
+the name alone         | plain      | clusterrole-aggregation-controller | rules           | ForeignContent rules
+`);
+
+for (const { reason, of, manager, field, verdict } of aggregations) {
+  t.test(`${field} of a ClusterRole by ${manager}, ${reason}: ${verdict}`, async (t) => {
+    const expected = of === 'aggregated' ? aggregated : role;
+    const written = field === 'rules' ? { ...expected, rules } : with_(expected, 'aggregationRule.x', 1);
+    const owned = field === 'rules' ? { 'f:rules': {} } : { 'f:aggregationRule': { 'f:x': {} } };
+    const ours = entry(managers.forward, { 'f:aggregationRule': { 'f:clusterRoleSelectors': {} } });
+    const created = { ...entryFor('Create'), resource: roles, expected };
+    const evidence = { ...evidenceOf('Create', managed(written, ours, entry(manager, owned)), true), entry: created };
+    t.equal(told(evaluateUndo(evidence)), verdict);
+  });
+}
+
+t.test('rules that the controller derives of what we made of a ClusterRole are reverted with it, and else stay', async (t) => {
+  const before = managed({ ...role, rules: [] }, entry('kubectl', { 'f:rules': {} }));
+  const ours = entry(managers.forward, { 'f:aggregationRule': {} });
+  const controller = entry('clusterrole-aggregation-controller', { 'f:rules': {} });
+  const made = { ...entryFor('Patch'), resource: roles, prior: before, expected: managed({ ...aggregated, rules: [] }, ours) };
+  const undone = (live: JsonObject, change: typeof made): UndoVerdict =>
+    evaluateUndo({ ...evidenceOf('Patch', managed(live, ours, controller), true), entry: change });
+  const restored = undone({ ...aggregated, rules }, made);
+  t.match(restored, { kind: 'content', restored: { rules: [] } });
+  t.notOk(restored.kind === 'content' && 'aggregationRule' in restored.restored);
+  const labelled = {
+    ...made,
+    prior: managed({ ...aggregated, rules: [] }),
+    expected: managed(with_(aggregated, 'rules', []), ours),
+  };
+  const changed = { ...labelled, expected: managed({ ...aggregated, labels: { a: 'b' }, rules: [{ verbs: ['*'] }] }, ours) };
+  t.match(undone({ ...aggregated, labels: { a: 'b' }, rules }, changed), { kind: 'content', restored: { rules } });
 });
 
 t.test('who adds an item to a list takes nothing over from those who changed its order', async (t) => {

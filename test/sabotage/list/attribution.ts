@@ -98,7 +98,7 @@ export const attribution: readonly Sabotage[] = [
     edits: [
       {
         file: forward,
-        find: 'const paths = differing.filter((path) => !isUnclaimed(live, path, kinds));',
+        find: 'const paths = differing.filter((path) => !isNobodys(live, path, kinds));',
         replace: 'const paths = differing.slice(0, 0);',
       },
     ],
@@ -169,7 +169,13 @@ export const attribution: readonly Sabotage[] = [
   {
     name: 'foreign-content-deleted',
     fault: 'the undo of a creation deletes what others have added to the object',
-    edits: [{ file: backward, find: 'if (foreign.length > 0) {', replace: 'if (foreign.length > 1_000) {' }],
+    edits: [
+      {
+        file: backward,
+        find: "if (foreign.length > 0 && evidence.overwrites !== true)\n    return conflict('ForeignContent'",
+        replace: "if (foreign.length > 1_000)\n    return conflict('ForeignContent'",
+      },
+    ],
     caughtBy: backwardTests,
   },
   {
@@ -177,6 +183,18 @@ export const attribution: readonly Sabotage[] = [
     fault: 'the undo of a creation deletes a Namespace with what others have put there',
     edits: [
       { file: 'hooks/attribution/kept.ts', find: 'if (contents.length > 0) {', replace: 'if (evidence.contents.length < 0) {' },
+    ],
+    caughtBy: backwardTests,
+  },
+  {
+    name: 'controllers-by-name-alone',
+    fault: 'what is written under the name of a controller is derived, whatever the object is',
+    edits: [
+      {
+        file: 'hooks/content/derived.ts',
+        find: 'covers(row, path) && (row.when?.(object) ?? true) && isOfUse(row)',
+        replace: 'covers(row, path) && isOfUse(row)',
+      },
     ],
     caughtBy: backwardTests,
   },

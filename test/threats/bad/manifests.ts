@@ -78,6 +78,21 @@ export const manifests: readonly BadTransaction[] = [
     end: invalid(/whenImmutable: has no meaning for a (Create|Patch|Delete)/),
   },
   {
+    name: 'undo where it means nothing',
+    spec: changeOf(some('Patch', 'Delete').map((type) => ({ type, undo: { foreignContent: 'Delete' } }))),
+    end: invalid(/undo: has no meaning for a (Patch|Delete)/),
+  },
+  {
+    name: 'managers of an undo that keeps what others wrote',
+    spec: changeOf(
+      some({ foreignContent: 'Keep' }, {}).map((choice) => ({
+        type: 'Create',
+        undo: { ...choice, foreignContentManagers: ['a'] },
+      })),
+    ),
+    end: invalid(/undo\.foreignContentManagers: has a meaning only with foreignContent: Delete/),
+  },
+  {
     name: 'a fieldManager of Transactions',
     spec: withManager(label.map((name) => `janus-${name}`)),
     admission: 'does not begin with janus',
