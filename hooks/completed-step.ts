@@ -46,7 +46,8 @@ export function recoveredStep({ memory, parts }: Serving, stand: Stand, thrown: 
   const { uid } = stand.transaction;
   memory.unsettled(uid, stand.now);
   const { waits } = memory.recall(uid);
-  const found = { ...stand, status: stand.running ?? stand.status, lateWindow: lateWindowOf(parts.timing), waits };
+  const order = memory.snapshots.get(uid)?.order;
+  const found = { ...stand, status: stand.running ?? stand.status, lateWindow: lateWindowOf(parts.timing), waits, order };
   return { ...recovered(thrown, found), status: found.status, leases: [], first: undefined, found: stand.status };
 }
 

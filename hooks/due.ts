@@ -6,7 +6,7 @@
 import { nextToDisown } from './model/entries.ts';
 import { type OpenGates, openGates } from './model/gated.ts';
 import { mayBeHalfMade } from './model/halves.ts';
-import { type Item, isNotRestored, nextToUndo } from './model/item.ts';
+import { type Item, isNotRestored, nextToUndo, type UndoOrder } from './model/item.ts';
 import type { Phase } from './model/phase.ts';
 import { newRequest, type Request } from './model/request.ts';
 import type { Cause, Status } from './model/status.ts';
@@ -55,6 +55,8 @@ export interface Stored {
   readonly lateWindow: number;
   /** How many calls in a row have only waited: where several changes wait, each has its turn. */
   readonly waits: number;
+  /** As the snapshot gives it; absent where it is not known. */
+  readonly order?: UndoOrder | undefined;
 }
 
 export function dueOf(stored: Stored): Due {
@@ -118,8 +120,8 @@ function running(stored: Stored): Due {
     : { kind: 'apply', index };
 }
 
-function undoing({ transaction, status, now, lateWindow, waits }: Stored): Due {
-  const index = nextToUndo(status.items, waits);
+function undoing({ transaction, status, now, lateWindow, waits, order }: Stored): Due {
+  const index = nextToUndo(status.items, waits, order);
   // Waiting a late write out is no time of the undo: a short spec.timeout must not end it before it could begin.
   const mayWait = status.items.some(wasInFlight) || transaction.changes.some(({ type }) => type === 'Create');
   const patience = transaction.timeout + (mayWait ? lateWindow + serverTimeResolution : 0);

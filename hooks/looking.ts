@@ -12,13 +12,15 @@ import type { OwnWrites } from './in-flight/own-writes.ts';
 import type { JsonObject } from './model/json.ts';
 import { isUnderWay } from './model/phase.ts';
 import type { Status } from './model/status.ts';
+import type { Transaction } from './model/transaction.ts';
 import { type Ahead, createAhead } from './observe/ahead.ts';
 import type { Carry } from './observe/carry.ts';
 import { type NotLive, readTransaction } from './observe/live.ts';
 import { type Looked, look } from './observe/look.ts';
-import type { Observation, Observed, Presence } from './observe/observation.ts';
+import type { Observation, Presence } from './observe/observation.ts';
 import { type ObserveContext, observe } from './observe/observe.ts';
 import { readLive } from './observe/read.ts';
+import { readSnapshot, type SnapshotSource } from './observe/snapshot.ts';
 import { lateWindowOf, paceOf, type Serving } from './serving.ts';
 import { surveyAfter } from './undo/chain.ts';
 
@@ -137,14 +139,15 @@ export async function observeStand(serving: Serving, stand: Stand, carry: Carry)
   const { waits, ...ownWrites } = memory.recall(transaction.uid);
   const status = foundStatus(stand.running ?? stand.status, first, ownWrites);
   const [lateWindow, pace] = [lateWindowOf(timing), paceOf(timing)];
-  const due = dueOf({ transaction, status, now, lateWindow, waits });
+  const source = { reader: memory.sightings(session.cluster), packer: parts.sealer, cache: memory.snapshots, looks };
+  const { snapshot, order } = status.phase === 'RollingBack' ? await orderOf(source, transaction, status) : unordered;
+  const due = dueOf({ transaction, status, now, lateWindow, waits, order });
   const earlier = 'index' in due && due.index === target?.index ? target.presence : undefined;
   const until = mayLandUntil({ status, ownWrites, first }, lateWindow);
   // A write in flight may still change a target that was read ahead: such a read is not used.
   const ahead = until !== 'unobserved' && now > until && pace === 'all' ? stand.ahead : undefined;
-  const source = { reader: memory.sightings(session.cluster), packer: parts.sealer, cache: memory.snapshots, looks };
   const looking = {
-    ...{ source, transaction, status, now, engineNamespace, namespaces, carry, ownLeases, earlier, ahead },
+    ...{ source, transaction, status, now, engineNamespace, namespaces, carry, ownLeases, earlier, ahead, snapshot },
     ...{ expressions: parts.expressions, sources, clock: parts.clock, aside: parts.cluster },
   };
   const { touched } = carry;
@@ -153,13 +156,14 @@ export async function observeStand(serving: Serving, stand: Stand, carry: Carry)
     ...{ ...(touched === undefined ? {} : { touched }), ...(after === undefined ? {} : { after }) },
     ...{ engineNamespace, server, writer, ownWrites, waits, lateWindow, pace },
   };
-  return carry.surveys === true ? { ...observation, due: await surveyed(looking, observation) } : observation;
+  return surveyed(looking, observation);
 }
 
-/** What is due, with the evaluation of the whole undo that was asked for. */
-async function surveyed(looking: ObserveContext, observation: Observation): Promise<Observed> {
+/** The observation, with the evaluation of a whole undo if it is wanted. */
+async function surveyed(looking: ObserveContext, observation: Observation): Promise<Observation> {
   const { due, status, now, transaction } = observation;
-  if ((due.kind !== 'reacquire' && due.kind !== 'planUndo') || due.snapshot.kind !== 'stored') return due;
+  if (looking.carry.surveys !== true || (due.kind !== 'reacquire' && due.kind !== 'planUndo')) return observation;
+  if (due.snapshot.kind !== 'stored') return observation;
   const { entries } = due.snapshot;
   const { overwrite } = undoChoicesOf(
     transaction,
@@ -172,5 +176,15 @@ async function surveyed(looking: ObserveContext, observation: Observation): Prom
     snapshot: due.snapshot,
     packer: looking.source.packer,
   };
-  return { ...due, survey: await surveyAfter(context, due.request) };
+  return { ...observation, due: { ...due, survey: await surveyAfter(context, due.request) } };
+}
+
+const unordered = { snapshot: undefined, order: undefined };
+
+/** The order of an undo, with the snapshot if it was read for it. Without a snapshot nothing will be undone. */
+async function orderOf(source: SnapshotSource, transaction: Transaction, { rollbackRef }: Status) {
+  const known = source.cache.get(transaction.uid);
+  if (known !== undefined && known.digest === rollbackRef?.digest) return { snapshot: undefined, order: known.order };
+  const snapshot = await readSnapshot(source, transaction, rollbackRef);
+  return { snapshot, order: source.cache.get(transaction.uid)?.order };
 }

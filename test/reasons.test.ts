@@ -7,17 +7,19 @@ import t from 'tap';
 import { readSources } from './support/sources.ts';
 
 const kinds =
-  'Events Pod Pods ReplicaSet ReplicationController StatefulSet DaemonSet Deployment StorageClass ConfigMap CustomResourceDefinition Endpoints Event Job Lease Namespace PersistentVolume PersistentVolumeClaim Secret Service ServiceAccount Status Transaction';
+  'Events Pod Pods ReplicaSet ReplicationController StatefulSet DaemonSet Deployment StorageClass ConfigMap CustomResourceDefinition Endpoints Event Job Lease Namespace PersistentVolume PersistentVolumeClaim Role Secret Service ServiceAccount Status Transaction';
 const values =
   'Create Update Patch Delete Apply Force Fail Recreate True False Normal Warning Succeeded Namespaced Error Bound Released Complete Retain ExternalName OnDelete NoExecute Equal Established';
 /** Of a change; Prepared and Failed are reasons too. */
-const states = 'Waiting Applying Applied Restoring Restored NotRestored Skipped';
+const states = 'Waiting Applying Applied Restoring Restored NotRestored Kept Skipped';
+/** What an undo does with a change. */
+const verdicts = 'Restore Nothing Keep Blocked Undecided';
 /** Places of gates, and operators of selectors. */
 const places = 'AfterChange AtEnd Never In NotIn Exists DoesNotExist';
 /** Codes of errors in Node, causes of the API server. */
 const foreign = 'TimeoutError FieldManagerConflict HorizontalPodAutoscaler Flux Helm Controller Kustomization HelmRelease';
 
-const noReasons = new Set([kinds, values, states, places, foreign].flatMap((words) => words.split(' ')));
+const noReasons = new Set([kinds, values, states, verdicts, places, foreign].flatMap((words) => words.split(' ')));
 
 /**
  * Where failures get their names: the engine (packages have theirs in docs/packages.md; rules of gates repeat those of conditions), and what it is told about the API server.

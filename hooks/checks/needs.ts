@@ -14,7 +14,7 @@ interface Item {
 }
 
 /** By the index of an item: the indexes of the items that it needs. Not transitive. */
-type Needs = ReadonlyMap<number, ReadonlySet<number>>;
+export type Needs = ReadonlyMap<number, ReadonlySet<number>>;
 
 export function needsOf(items: readonly Item[]): Needs {
   const all = indexed(items);

@@ -1,4 +1,4 @@
-// RollingBack: one change after the other, the last one first, is taken back or given up with its reason.
+// RollingBack: one change after the other, in the order of an undo (model/item.ts), is taken back or given up with its reason.
 
 import { uidOf } from '../attribution/attribute.ts';
 import { withDrift } from '../attribution/drift.ts';
@@ -10,7 +10,7 @@ import { fencedUntil, mayLandUntil } from '../in-flight/in-flight.ts';
 import { lockOf } from '../locks/lease.ts';
 import { isSealed, type SnapshotEntry } from '../model/entry.ts';
 import type { Failure, FailureKind } from '../model/failure.ts';
-import type { Item } from '../model/item.ts';
+import { wasApplied } from '../model/item.ts';
 import { textAt } from '../model/json.ts';
 import { describe } from '../model/reference.ts';
 import { formatTime, parseTime } from '../model/timeouts.ts';
@@ -18,6 +18,7 @@ import { managersOfChange } from '../model/transaction.ts';
 import type { ItemView, Observation } from '../observe/observation.ts';
 import { type Clear, firstLease, guard, stepIfBlocked, unreadable } from './guards.ts';
 import { acquirerOf, planAcquisition } from './locks.ts';
+import { unlessNeeded } from './needed.ts';
 import type { Step } from './step.ts';
 import { concluded, notRestored, observed, restored } from './undo-transitions.ts';
 import { unseenAtUndo, unseenOwner, unservedAtUndo } from './unseen.ts';
@@ -89,8 +90,10 @@ function decideUndo(observation: Observation, view: ItemView, due: Due): Step {
   const { entry } = due;
   const trouble = view.live.kind === 'trouble' ? view.live.failure : (view.contentsTrouble ?? view.othersTrouble);
   if (trouble !== undefined) return unservedAtUndo(observation, view, entry) ?? failedRead(observation, entry, trouble);
-  const { evidence, verdict } = judgeUndo(observation, view, due);
+  const judged = judgeUndo(observation, view, due);
+  const { evidence } = judged;
   const known = evidence.entry;
+  const verdict = unlessNeeded(judged.verdict, observation, view, known);
   const unseen = unseenFor(verdict, observation, view, evidence);
   if (unseen !== undefined) return unseen;
   const safe = isFenced(evidence, due) ? verdict : fenced(verdict, view, known, givesUpOn(observation, due));
@@ -144,6 +147,7 @@ function evidenceOf({ status, transaction, now }: Observation, view: ItemView, {
     behind: view.behind,
     unlisted: view.unlisted,
     failing: view.failing.map(({ kind }) => kind),
+    // All had been applied, so it was Committed: the last one ends it.
     wasCommitted: status.items.every(wasApplied),
     goneOwners: view.goneOwners,
     ...(view.hiddenOwners === undefined ? {} : { hiddenOwners: view.hiddenOwners }),
@@ -166,11 +170,6 @@ function fenced(
   if (verdict.kind !== 'restored' && verdict.kind !== 'conflict') return verdict;
   const isSame = live.kind === 'present' && prior !== undefined && uidOf(live.object) === uidOf(prior);
   return isSame ? { kind: 'fence', live: live.object, end: verdict, givesUpOn } : verdict;
-}
-
-// All had been applied, so it was Committed: the last one ends it.
-function wasApplied({ progress }: Item): boolean {
-  return progress.kind === 'applied' || ('applied' in progress && progress.applied);
 }
 
 interface VerdictContext {

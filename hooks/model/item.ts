@@ -55,15 +55,35 @@ export function isToUndo({ progress }: Item): boolean {
   return progress.kind === 'announced' || progress.kind === 'applied';
 }
 
+/** Whether its write is known to have taken effect, taken back since or not. */
+export function wasApplied({ progress }: Item): boolean {
+  return progress.kind === 'applied' || ('applied' in progress && progress.applied);
+}
+
+/** Which changes are undone before one of them: those whose objects need its object. */
+interface Dependents {
+  readonly indexes: ReadonlySet<number>;
+  /** Whether its undo takes the object away: then a dependent that waits holds it up, too. */
+  readonly isAwaited: boolean;
+}
+
+/** By the index of a change. No circles. */
+export type UndoOrder = ReadonlyMap<number, Dependents>;
+
 /**
- * Index of the change that an undo takes back next: the last one, unless it waits while earlier ones do not; -1 when none is left.
- * `waits`: how many calls in a row have only waited; where all wait, each has its turn.
+ * Index of the change that an undo takes back next: the last one whose dependents are undone, unless it waits while others do not; -1
+ * when none is left. `waits`: how many calls in a row have only waited; where all wait, each has its turn.
  */
-export function nextToUndo(items: readonly Item[], waits: number): number {
-  const next = items.findLastIndex((item) => isToUndo(item) && item.waiting === undefined);
-  if (next >= 0) return next;
-  const waiting = items.flatMap((item, index) => (isToUndo(item) ? [index] : []));
-  return waiting.at(-1 - (waits % Math.max(1, waiting.length))) ?? -1;
+export function nextToUndo(items: readonly Item[], waits: number, order: UndoOrder = new Map()): number {
+  const isBefore = (other: number, { isAwaited }: Dependents): boolean => {
+    const item = items[other];
+    return item !== undefined && isToUndo(item) && (isAwaited || item.waiting === undefined);
+  };
+  const isHeldUp = (dependents: Dependents | undefined): boolean =>
+    dependents !== undefined && [...dependents.indexes].some((other) => isBefore(other, dependents));
+  const due = items.flatMap((item, index) => (isToUndo(item) && !isHeldUp(order.get(index)) ? [index] : []));
+  const next = due.findLast((index) => items[index]?.waiting === undefined);
+  return next ?? due.at(-1 - (waits % Math.max(1, due.length))) ?? -1;
 }
 
 /** Whether an undo has ended without having taken it back. */

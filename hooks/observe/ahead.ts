@@ -2,7 +2,7 @@
 // write after it names the version that was read.
 
 import type { SnapshotEntry } from '../model/entry.ts';
-import { isToUndo } from '../model/item.ts';
+import { type Item, isToUndo } from '../model/item.ts';
 import type { Status } from '../model/status.ts';
 import type { Transaction } from '../model/transaction.ts';
 import type { Presence } from './observation.ts';
@@ -53,6 +53,7 @@ export function readInTurn(due: Due, known: SnapshotEntry): Promise<Presence> {
   const entries = source.cache.get(transaction.uid)?.entries ?? [];
   const readAt = (at: number): Promise<Presence> => readLive(source.reader, transaction, entries[at] ?? known);
   if (ahead === undefined || direction === 'forward') return readAt(index);
-  const earlier = status.items.flatMap((item, at) => (at < index && isToUndo(item) ? [at] : []));
-  return ahead.take(index, earlier.toReversed(), readAt);
+  const isLater = (item: Item, at: number): boolean => at !== index && isToUndo(item) && item.waiting === undefined;
+  const later = status.items.flatMap((item, at) => (isLater(item, at) ? [at] : []));
+  return ahead.take(index, later.toReversed(), readAt);
 }

@@ -46,6 +46,8 @@ export interface ItemContext {
   readonly shared?: Pick<ItemView, 'snapshot' | 'serviceAccount'>;
   /** Identities of objects that are taken for gone: nobody loses them. */
   readonly assumedGone?: ReadonlySet<string>;
+  /** The snapshot, where this look has read it already. */
+  readonly snapshot: StoredSnapshot | undefined;
 }
 
 export async function observeItem(context: ItemContext): Promise<ItemView> {
@@ -69,9 +71,9 @@ export async function observeItem(context: ItemContext): Promise<ItemView> {
   return { ...due, ...(await readMore(context, due)) };
 }
 
-function readShared({ shared, source, transaction, status }: ItemContext) {
+function readShared({ shared, snapshot, source, transaction, status }: ItemContext) {
   return [
-    shared?.snapshot ?? readSnapshot(source, transaction, status.rollbackRef),
+    shared?.snapshot ?? snapshot ?? readSnapshot(source, transaction, status.rollbackRef),
     shared?.serviceAccount ?? lookForAccount(source, transaction),
   ] as const;
 }

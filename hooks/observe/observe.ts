@@ -7,6 +7,7 @@ import type { Status } from '../model/status.ts';
 import type { Transaction } from '../model/transaction.ts';
 import { driftOf } from '../snapshots/drift.ts';
 import type { Ahead } from './ahead.ts';
+import type { StoredSnapshot } from './awaited.ts';
 import { observeBegin, observeLocks } from './begin.ts';
 import type { Carry } from './carry.ts';
 import { observeGates, observeOverdue } from './gates.ts';
@@ -36,6 +37,8 @@ export interface ObserveContext {
   readonly earlier: Presence | undefined;
   /** Where targets of an undo are read before their turn. */
   readonly ahead: Ahead | undefined;
+  /** Read before what is due was known. */
+  readonly snapshot: StoredSnapshot | undefined;
 }
 
 export async function observe(context: ObserveContext, due: Due): Promise<Observed> {

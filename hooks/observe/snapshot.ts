@@ -1,8 +1,10 @@
 // Reads a stored snapshot. A snapshot is broken if its digest is not that of the status, or if one entry is not authentic, whoever
 // caused it. The engine expands, parses and trusts nothing before these checks.
+import { undoOrder } from '../checks/undo-order.ts';
 import type { Reader } from '../cluster.ts';
 import type { SnapshotEntry } from '../model/entry.ts';
 import type { Failure } from '../model/failure.ts';
+import type { UndoOrder } from '../model/item.ts';
 import { at, type JsonObject, textAt } from '../model/json.ts';
 import type { Packer } from '../model/packer.ts';
 import type { RollbackRef } from '../model/status.ts';
@@ -30,6 +32,7 @@ export interface CachedSnapshot {
   /** uid and resourceVersion of each verified ConfigMap. */
   readonly versions: readonly string[];
   readonly entries: readonly SnapshotEntry[];
+  readonly order: UndoOrder;
   /** Characters of all entries. */
   readonly size: number;
 }
@@ -85,7 +88,8 @@ export function verified(
   const assembled = assemble(data, { transaction, base: ref.name, packer, ...(served === undefined ? {} : { served }) });
   if (assembled.kind === 'broken') return broken(assembled.why);
   const { entries, size } = assembled;
-  cache.set(transaction.uid, { digest: ref.digest, versions: objects.map(versionOf), entries, size });
+  const versions = objects.map(versionOf);
+  cache.set(transaction.uid, { digest: ref.digest, versions, entries, order: undoOrder(entries), size });
   return { kind: 'stored', ref, entries };
 }
 

@@ -15,10 +15,11 @@ const pauses: readonly number[] = [50, 150, 300, 500];
 /** The next try, where an earlier write of the same Transaction may be what the API server has not heard of; else undefined. */
 export function triedAgain({ observation, carry }: Done, index: number, failure: Failure): Result | undefined {
   const { items, phase } = observation.status;
-  const neighbour = items[phase === 'RollingBack' ? index + 1 : index - 1]?.progress.kind;
+  const earlier = phase === 'RollingBack' ? items : items.slice(Math.max(0, index - 1), index);
   const tries = carry.lagging ?? 0;
   const pause = pauses[tries];
-  const isMoved = neighbour === 'applied' || neighbour === 'restored' || items[index]?.waiting !== undefined;
+  const done = phase === 'RollingBack' ? 'restored' : 'applied';
+  const isMoved = earlier.some(({ progress }) => progress.kind === done) || items[index]?.waiting !== undefined;
   const mayPass = ['refused', 'absent'].includes(failure.kind) && carry.refused === undefined;
   if (!mayPass || pause === undefined || !isMoved) return undefined;
   return { kind: 'again', carry: { ...carry, lagging: tries + 1 }, pause };

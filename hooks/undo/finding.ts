@@ -24,7 +24,7 @@ const sealed = '‹sealed›';
 export function findingOf(subject: Subject, verdict: UndoVerdict): UndoFinding {
   switch (verdict.kind) {
     case 'delete':
-      return finding(subject, 'Delete', { message: verdict.note });
+      return finding(subject, gone(subject), { message: verdict.note });
     case 'recreate':
     case 'complete':
       return finding(subject, 'Recreate', { message: verdict.note });
@@ -45,9 +45,14 @@ export function findingOf(subject: Subject, verdict: UndoVerdict): UndoFinding {
   }
 }
 
+/** What becomes of what a Create made: where the change recreated its object, the former one comes back. */
+function gone({ evidence: { entry } }: { readonly evidence: Pick<UndoEvidence, 'entry'> }): UndoFinding['verdict'] {
+  return entry.recreates === true ? 'Recreate' : 'Delete';
+}
+
 // What a wait ends with: the object goes, comes back, or gets its content back.
 function awaited({ evidence: { entry } }: Subject): UndoFinding['verdict'] {
-  if (entry.type === 'Create') return 'Delete';
+  if (entry.type === 'Create') return gone({ evidence: { entry } });
   return entry.type === 'Delete' ? 'Recreate' : 'Restore';
 }
 

@@ -4,7 +4,7 @@ import { allLost } from '../attribution/gone-owners.ts';
 import { goneManagers } from '../attribution/others.ts';
 import type { UndoEvidence, UndoVerdict } from '../attribution/undo.ts';
 import { removerOf, undoWriteOf } from '../checks/deferred.ts';
-import { gapFaults, type Need } from '../checks/permissions.ts';
+import { byName, gapFaults, merged, type Need } from '../checks/permissions.ts';
 import { describeRefusal } from '../checks/refusal.ts';
 import type { AccessQuestion } from '../cluster.ts';
 import { withContent, withManagedFields } from '../content/content.ts';
@@ -55,6 +55,8 @@ export interface Surveyed {
   readonly finding: UndoFinding;
   readonly entry: SnapshotEntry;
   readonly after: Presence;
+  /** What the undo must be allowed to do with it, and no dry run shows. */
+  readonly verbs: readonly string[];
 }
 
 type Shared = Pick<ItemView, 'snapshot' | 'serviceAccount'>;
@@ -81,10 +83,10 @@ async function evaluate(context: Evaluating, entry: SnapshotEntry, others?: Want
   const { view, evidence, verdict } = await judge(context, entry, others);
   const subject = { evidence, packer: context.packer };
   const hidden = unreadFor(view, context, subject) ?? unseenFor(view, verdict, subject);
-  if (hidden !== undefined) return { finding: hidden, entry, after: view.live };
-  const after = afterUndo(context, evidence, verdict);
-  if (verdict.kind !== 'readMore') return { finding: await tried(context, subject, verdict, view), entry, after };
-  if (others === 'all') return { finding: findingOf(subject, verdict), entry, after };
+  if (hidden !== undefined) return { finding: hidden, entry, after: view.live, verbs: [] };
+  const seen = { entry, after: afterUndo(context, evidence, verdict), verbs: untriedVerbs(evidence, verdict) };
+  if (verdict.kind !== 'readMore') return { finding: await tried(context, subject, verdict, view), ...seen };
+  if (others === 'all') return { finding: findingOf(subject, verdict), ...seen };
   return evaluate(context, entry, others === undefined ? verdict.others : 'all');
 }
 
@@ -97,7 +99,9 @@ function afterUndo(
   const kept: Presence = live === undefined ? { kind: 'absent' } : { kind: 'present', object: live };
   switch (verdict.kind) {
     case 'delete':
-      return { kind: 'absent' };
+      return entry.recreates === true && entry.prior !== undefined
+        ? { kind: 'present', object: entry.prior }
+        : { kind: 'absent' };
     case 'recreate':
     case 'complete':
       return entry.prior === undefined ? kept : { kind: 'present', object: entry.prior };
@@ -135,7 +139,9 @@ async function judge(context: Evaluating, entry: SnapshotEntry, others: Wanted |
   });
   const view = withoutUndone(withoutOwn(found), context.assumed);
   const drift = view.drift === 'broken' ? [] : view.drift;
-  return { view, ...judgeUndo(observation, view, { kind: 'clear', entry, drift }) };
+  // Of a change that recreates its object, the half that is to be undone next.
+  const due = (view.snapshot.kind === 'stored' ? view.snapshot.entries[entry.index] : undefined) ?? entry;
+  return { view, ...judgeUndo(observation, view, { kind: 'clear', entry: due, drift }) };
 }
 
 // What the same undo takes away before is not in the way.
@@ -220,25 +226,27 @@ function lacksItsPlace({ snapshot: { entries } }: SurveyContext, { target }: Sna
   });
 }
 
-// A dry run shows the right to restore and to recreate, nothing the right to delete.
+// A dry run shows the right to restore and to recreate, nothing the right to delete; nor that to create what is to be deleted first.
+function untriedVerbs({ entry }: UndoEvidence, { kind }: UndoVerdict): readonly string[] {
+  if (kind !== 'delete') return [];
+  return entry.recreates === true ? ['delete', 'create'] : ['delete'];
+}
+
 async function withRights(context: SurveyContext, found: readonly Surveyed[]): Promise<readonly Surveyed[]> {
   const { looking, observation } = context;
   const { transaction } = observation;
-  const doomed = found.filter(({ finding }) => finding.verdict === 'Delete').map(({ entry }) => entry);
-  const groups = [...Map.groupBy(doomed, (entry) => JSON.stringify(deletion(entry))).values()];
-  if (groups.length === 0) return found;
-  const needs = groups.flatMap(([first, ...rest]) => (first === undefined ? [] : [needOf(context, first, [first, ...rest])]));
+  const needs = merged(found.flatMap((one) => needsFor(context, one)));
+  if (needs.length === 0) return found;
   const access = await reviewAccess({ reader: looking.source.reader, transaction }, needs);
   const account = `${transaction.namespace}/${transaction.serviceAccountName}`;
   return found.map((one): Surveyed => {
-    if (one.finding.verdict !== 'Delete') return one;
+    if (one.verbs.length === 0) return one;
     if (access.kind === 'trouble') {
       const message = `the rights of ServiceAccount ${account} cannot be reviewed (${access.failure.reason})`;
       return { ...one, finding: { ...one.finding, verdict: 'Undecided', message } };
     }
-    const gap = access.gaps.find((question) =>
-      equalJson({ ...question }, { ...deletion(one.entry), name: one.entry.target.name }),
-    );
+    const own = questionsFor(one).map((question) => byName(question, one.entry.target.name) ?? question);
+    const gap = access.gaps.find((lacking) => own.some((question) => equalJson({ ...question }, { ...lacking })));
     return gap === undefined ? one : { ...one, finding: forbidden(one.finding, gapFaults([gap], account)[0]?.message ?? '') };
   });
 }
@@ -247,12 +255,10 @@ function forbidden(finding: UndoFinding, message: string): UndoFinding {
   return { ...finding, verdict: 'Blocked', reason: 'Forbidden', message };
 }
 
-function needOf(context: SurveyContext, first: SnapshotEntry, all: readonly SnapshotEntry[]): Need {
-  const by = all.map(({ index, target, resource }) => ({
-    ...{ index, target, change: changeAt(context, index) },
-    resource: { ...resource, verbs: [] },
-  }));
-  return { question: deletion(first), by, purpose: 'undo' };
+function needsFor(context: SurveyContext, one: Surveyed): readonly Need[] {
+  const { index, target, resource } = one.entry;
+  const by = [{ index, target, change: changeAt(context, index), resource: { ...resource, verbs: [] } }];
+  return questionsFor(one).map((question): Need => ({ question, by, purpose: 'undo' }));
 }
 
 function changeAt({ observation }: SurveyContext, index: number) {
@@ -261,7 +267,7 @@ function changeAt({ observation }: SurveyContext, index: number) {
   return change;
 }
 
-function deletion({ resource, target }: SnapshotEntry): AccessQuestion {
+function questionsFor({ verbs, entry: { resource, target } }: Surveyed): readonly AccessQuestion[] {
   const place = target.namespace === undefined ? {} : { namespace: target.namespace };
-  return { verb: 'delete', group: resource.group, resource: resource.plural, ...place };
+  return verbs.map((verb) => ({ verb, group: resource.group, resource: resource.plural, ...place }));
 }

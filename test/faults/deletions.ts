@@ -2,6 +2,7 @@
 // changes are undone first if there is somebody who may undo them.
 import { textAt } from '../../hooks/model/json.ts';
 import { type Client, must, waitFor } from '../support/client.ts';
+import { partial } from '../support/round-trip.ts';
 import { account } from '../support/stage.ts';
 import { change } from '../support/targets.ts';
 import { type Case, caseOf } from './case.ts';
@@ -38,7 +39,7 @@ const ways: Readonly<Record<string, readonly StoryEvent[]>> = {
 async function spoilAndAskBack({ stranger, controller }: World, names: Names): Promise<void> {
   const { path } = configMapPlace(names.namespace, names.c);
   must(await stranger.patch(path, { data: { color: 'violet' } }, 'merge', { fieldManager: 'stranger' }));
-  await askBack(controller, names);
+  await askBack(controller, names, partial);
 }
 
 const cascade =

@@ -40,8 +40,13 @@ export const askedBack: StoryEvent = {
   act: ({ controller }, names) => askBack(controller, names),
 };
 
-export async function askBack(controller: Client, { run, namespace }: Names): Promise<void> {
-  must(await controller.patch(transactionPath(namespace, run), { metadata: { annotations: requested } }));
+export async function askBack(
+  controller: Client,
+  { run, namespace }: Names,
+  choices: Readonly<Record<string, string>> = {},
+): Promise<void> {
+  const annotations = { ...requested, ...choices };
+  must(await controller.patch(transactionPath(namespace, run), { metadata: { annotations } }));
 }
 
 export const commit4: Story = {

@@ -3,6 +3,7 @@ import type { Cluster } from '../../hooks/cluster.ts';
 import { at, isList, isObject, type JsonObject, textAt } from '../../hooks/model/json.ts';
 import { must, waitFor } from '../support/client.ts';
 import type { Engines } from '../support/engine.ts';
+import { partial } from '../support/round-trip.ts';
 import { snapshotParts } from '../support/snapshots.ts';
 import { conditionOf, type Stage, statusOf } from '../support/stage.ts';
 import { adopt, storeStatus } from '../support/stepping.ts';
@@ -12,7 +13,7 @@ import { type Foreign, owners, type Plan, type Target } from './arbitraries.ts';
 import { complaintsOfExact, complaintsOfKept, complaintsOfShared, type Leaves, leavesOf, type Seen } from './oracle.ts';
 import { apiVersionOf, type Named, pathOf, writeAs } from './world.ts';
 
-const request = { 'tx.janus.io/request-rollback': 'yes' };
+const requestOf = (value: string) => ({ 'tx.janus.io/request-rollback': value });
 
 const mostCalls = 120;
 
@@ -25,6 +26,8 @@ interface Running {
   readonly named: readonly Named[];
   readonly foreign: readonly Map<string, string | undefined>[];
   calls: number;
+  /** Writes to objects. */
+  writes: number;
 }
 
 /** Throws with what does not hold. */
@@ -35,12 +38,13 @@ export async function runPlan(engines: Engines, stage: Stage, drawn: Plan, name:
     return { kind, name: own, path: pathOf(stage, kind, own) };
   });
   const running: Running = {
-    stage: engines.start({ wrap: refusing(plan, named) }),
+    stage: engines.start({ wrap: (cluster) => counting(refusing(plan, named)(cluster), () => (running.writes += 1)) }),
     plan,
     name,
     named,
     foreign: named.map(() => new Map()),
     calls: 0,
+    writes: 0,
   };
   await Promise.all(plan.targets.map((target, index) => makeObject(stage, target, named[index])));
   const before = await readAll(running);
@@ -92,6 +96,16 @@ function refusing({ ending, targets }: Plan, named: readonly Named[]): (cluster:
   });
 }
 
+function counting(cluster: Cluster, count: () => unknown): Cluster {
+  return {
+    ...cluster,
+    send: (write, isLate) => {
+      if (write.identity.kind !== 'engine') count();
+      return cluster.send(write, isLate);
+    },
+  };
+}
+
 /** The change that a target draws; what it takes its content from is created. */
 export async function changeOf({ client, path }: Stage, drawn: Target, one: Named | undefined): Promise<JsonObject> {
   const { type, kind, content, lies } = drawn;
@@ -114,16 +128,22 @@ function readAll({ stage, named }: Running): Promise<Objects> {
   );
 }
 
-/** To the end, and where that is a commit, back from it. Gives the last status. */
+/** To the end, and where that is a commit, back from it: as a whole, or what can be undone. Gives the last status. */
 async function drive(running: Running, before: Objects): Promise<JsonObject> {
   const { stage, name, plan } = running;
   await adopt(stage, name);
   if (plan.ending.kind === 'stopped') await turns(running, plan.ending.afterCall);
-  if (plan.ending.kind === 'stopped') await stage.annotate(name, request);
+  if (plan.ending.kind === 'stopped') await stage.annotate(name, requestOf('stop'));
   const status = await toEnd(running);
   if (textAt(status, 'phase') !== 'Committed') return status;
   complain(await uncommitted(running, before));
-  await stage.annotate(name, request);
+  const { writes } = running;
+  await stage.annotate(name, requestOf('whole'));
+  const whole = await toEnd(running);
+  if (textAt(whole, 'phase') !== 'Committed') return whole;
+  if (textAt(whole, 'undo', 'reason') !== 'UndoRefused') return whole;
+  complain(running.writes === writes ? [] : ['the undo was refused, and something was written']);
+  await stage.annotate(name, { ...requestOf('rest'), ...partial });
   return toEnd(running);
 }
 
@@ -133,8 +153,8 @@ async function turns(running: Running, most: number): Promise<void> {
 
 async function toEnd(running: Running): Promise<JsonObject> {
   for (let turn = 0; turn < mostCalls; turn += 1) {
-    const { status, isAsked } = await turnOnce(running);
-    const isHandled = !isAsked || textAt(status, 'handledAnnotations', 'tx.janus.io/request-rollback') !== undefined;
+    const { status, asked } = await turnOnce(running);
+    const isHandled = asked === undefined || textAt(status, 'handledAnnotations', 'tx.janus.io/request-rollback') === asked;
     if (conditionOf(status, 'Finished') === 'True' && isHandled) return status;
   }
   throw new Error(`no end after ${mostCalls} calls: ${JSON.stringify(statusOf(await running.stage.read(running.name)))}`);
@@ -142,7 +162,8 @@ async function toEnd(running: Running): Promise<JsonObject> {
 
 interface Turned {
   readonly status: JsonObject;
-  readonly isAsked: boolean;
+  /** The value of the request. */
+  readonly asked: string | undefined;
 }
 
 async function turnOnce(running: Running): Promise<Turned> {
@@ -156,7 +177,7 @@ async function turnOnce(running: Running): Promise<Turned> {
   if (seconds > 0) await new Promise((resolve) => setTimeout(resolve, Math.min(seconds, 0.1) * 1000));
   return {
     status: statusOf(stored),
-    isAsked: textAt(stored, 'metadata', 'annotations', 'tx.janus.io/request-rollback') !== undefined,
+    asked: textAt(stored, 'metadata', 'annotations', 'tx.janus.io/request-rollback'),
   };
 }
 

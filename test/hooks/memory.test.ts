@@ -206,7 +206,7 @@ t.test('targets, Leases and Transactions are always read, and everything where n
 
 t.test('of the snapshots those that were used last are kept, up to a size in all', async (t) => {
   const { snapshots } = memoryOf(0);
-  const half = { digest: '', versions: [], entries: [], size: 17_000_000 };
+  const half = { digest: '', versions: [], entries: [], order: new Map(), size: 17_000_000 };
   const kept = () => ['a', 'b', 'c', 'large'].filter((uid) => snapshots.get(uid) !== undefined).join(' ');
   snapshots.set('a', half);
   snapshots.set('b', half);

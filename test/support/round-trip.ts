@@ -22,17 +22,21 @@ export async function commit(
   return status;
 }
 
+/** Undoes what can be undone, although something is left. */
+export const partial = { 'tx.janus.io/undo-partial': 'true' };
+
 /** Undoes a Committed Transaction, and returns its last status. */
-export async function undo(stage: Stage, name: string): Promise<JsonObject> {
-  await stage.annotate(name, { 'tx.janus.io/request-rollback': 'yes' });
+export async function undo(stage: Stage, name: string, annotations: Readonly<Record<string, string>> = {}): Promise<JsonObject> {
+  await stage.annotate(name, { 'tx.janus.io/request-rollback': 'yes', ...annotations });
   return (await stepToEnd(stage, name)).status;
 }
 
 /** Undoes it, and requires that nothing is left. */
 export async function undoAll(stage: Stage, name: string): Promise<JsonObject> {
   const status = await undo(stage, name);
+  const why = textAt(status, 'undo', 'message') ?? textAt(status, 'message');
   if (textAt(status, 'phase') !== 'RolledBack')
-    throw new Error(`expected ${name} to be RolledBack, it is ${textAt(status, 'phase')}: ${textAt(status, 'message')}`);
+    throw new Error(`expected ${name} to be RolledBack, it is ${textAt(status, 'phase')}: ${why}`);
   return status;
 }
 

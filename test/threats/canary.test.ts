@@ -4,6 +4,7 @@
 import t, { type Test } from 'tap';
 import { type JsonObject, textAt } from '../../hooks/model/json.ts';
 import { must, waitFor } from '../support/client.ts';
+import { partial } from '../support/round-trip.ts';
 import { snapshotPath } from '../support/snapshots.ts';
 import { account, type Stage } from '../support/stage.ts';
 import { step, stepToEnd, stepUntil } from '../support/stepping.ts';
@@ -121,7 +122,9 @@ async function troubles(world: World): Promise<void> {
   await edit('edited');
   await edit('made');
   must(await stage.client.create(stage.path('secrets'), { metadata: { name: 'gone' }, ...content(fresh()) }));
-  await stage.annotate('undo', { 'tx.janus.io/request-rollback': 'yes' });
+  await stage.annotate('undo', { 'tx.janus.io/request-rollback': 'whole' });
+  t.match((await stepToEnd(stage, 'undo')).status, { phase: 'Committed', undo: { reason: 'UndoRefused' } });
+  await stage.annotate('undo', { 'tx.janus.io/request-rollback': 'yes', ...partial });
   await stepUntil(stage, 'undo', 'Failed');
   await ends(world, 'undo', 'Failed', /./);
   await stage.annotate('undo', { 'tx.janus.io/retry-rollback': 'yes' });

@@ -3,6 +3,7 @@
 import t, { type Test } from 'tap';
 import { at, isList, type JsonObject, textAt, withPath } from '../../hooks/model/json.ts';
 import { must, waitFor } from '../support/client.ts';
+import { partial } from '../support/round-trip.ts';
 import { stepToEnd, stepUntil } from '../support/stepping.ts';
 import { change, type TargetParts } from '../support/targets.ts';
 import { everything, findings, openWorld, type World } from './canaries.ts';
@@ -86,7 +87,7 @@ async function editedBefore(t: Test, world: World, type: 'Delete' | 'Update'): P
 }
 
 async function undone(world: World, name: string): Promise<readonly string[]> {
-  await world.stage.annotate(name, { 'tx.janus.io/request-rollback': 'yes' });
+  await world.stage.annotate(name, { 'tx.janus.io/request-rollback': 'yes', ...partial });
   await stepUntil(world.stage, name, 'Failed');
   const { status } = await stepToEnd(world.stage, name);
   return errorsOf(status);

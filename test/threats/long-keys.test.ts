@@ -3,7 +3,7 @@
 import t from 'tap';
 import { at, isList, type JsonObject, withPath } from '../../hooks/model/json.ts';
 import { must } from '../support/client.ts';
-import { commit } from '../support/round-trip.ts';
+import { commit, partial } from '../support/round-trip.ts';
 import { type Stage, startStage } from '../support/stage.ts';
 import { stepToEnd } from '../support/stepping.ts';
 import { change, createConfigMaps } from '../support/targets.ts';
@@ -51,7 +51,7 @@ t.test('fields that are more text than memory holds', async (t) => {
       await commit(stage, name('undone'), [change('Patch', name('first'), green), change('Patch', name('second'), green)]);
       await forge(stage, name('second'), fieldsV1);
       const began = performance.now();
-      await stage.annotate(name('undone'), { 'tx.janus.io/request-rollback': 'yes' });
+      await stage.annotate(name('undone'), { 'tx.janus.io/request-rollback': 'yes', ...partial });
       const { status } = await stepToEnd(stage, name('undone'));
       t.match(status, {
         phase: 'Failed',

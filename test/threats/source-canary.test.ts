@@ -3,6 +3,7 @@
 import t from 'tap';
 import { type JsonObject, textAt } from '../../hooks/model/json.ts';
 import { must, waitFor } from '../support/client.ts';
+import { partial } from '../support/round-trip.ts';
 import { step, stepToEnd, stepUntil } from '../support/stepping.ts';
 import { asJson, contentFrom, holderOf, type Manifest } from '../support/stored-manifests.ts';
 import { change } from '../support/targets.ts';
@@ -80,7 +81,9 @@ async function troubles(world: World): Promise<void> {
   t.match((await stepToEnd(stage, 'undo')).status, { phase: 'Committed' });
   for (const name of ['owned', 'made'])
     must(await client.patch(path(`configmaps/${name}`), edit(), 'merge', { fieldManager: 'a-person' }));
-  await stage.annotate('undo', { 'tx.janus.io/request-rollback': 'yes' });
+  await stage.annotate('undo', { 'tx.janus.io/request-rollback': 'whole' });
+  t.match((await stepToEnd(stage, 'undo')).status, { phase: 'Committed', undo: { reason: 'UndoRefused' } });
+  await stage.annotate('undo', { 'tx.janus.io/request-rollback': 'yes', ...partial });
   await stepUntil(stage, 'undo', 'Failed');
   await step(stage, 'undo');
 }

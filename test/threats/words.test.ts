@@ -5,6 +5,7 @@ import { at, isList, type Json, type JsonObject, textAt } from '../../hooks/mode
 import { clean } from '../../hooks/model/words.ts';
 import { must, waitFor } from '../support/client.ts';
 import { type DenyingAdmission, startDenyingAdmission } from '../support/denying-admission.ts';
+import { partial } from '../support/round-trip.ts';
 import { type Stage, startStage } from '../support/stage.ts';
 import { stepToEnd, stepUntil } from '../support/stepping.ts';
 import { change, createConfigMaps, portraits } from '../support/targets.ts';
@@ -127,7 +128,10 @@ t.test('an undo that is denied is left with the reason of the code, in figures a
       ? { code: 403, reason: 'RollbackConflict', message: `${policy}\n\u202e` }
       : undefined,
   );
-  await stage.annotate('undone', { 'tx.janus.io/request-rollback': `a "word"\n${'x'.repeat(200_000)}` });
+  await stage.annotate('undone', {
+    'tx.janus.io/request-rollback': `a "word"\n${'x'.repeat(200_000)}`,
+    ...partial,
+  });
   await stepUntil(stage, 'undone', 'Failed');
   const { status } = await stepToEnd(stage, 'undone');
   t.match(itemOf(status, 0), { left: true, error: { reason: 'Forbidden', message: new RegExp(policy) } });

@@ -106,8 +106,8 @@ export const undo: readonly Sabotage[] = [
     edits: [
       {
         file: 'hooks/model/item.ts',
-        find: 'const next = items.findLastIndex((item) => isToUndo(item) &&',
-        replace: "const next = items.findLastIndex((item) => item.progress.kind === 'applied' &&",
+        find: 'const due = items.flatMap((item, index) => (isToUndo(item) &&',
+        replace: "const due = items.flatMap((item, index) => (item.progress.kind === 'applied' &&",
       },
     ],
     caughtBy: dueTests,
@@ -115,8 +115,14 @@ export const undo: readonly Sabotage[] = [
   {
     name: 'undo-first-to-last',
     fault: 'the undo goes from the first change to the last',
-    edits: [{ file: 'hooks/model/item.ts', find: 'items.findLastIndex(', replace: 'items.findIndex(' }],
+    edits: [{ file: 'hooks/model/item.ts', find: 'due.findLast(', replace: 'due.find(' }],
     caughtBy: dueTests,
+  },
+  {
+    name: 'needed-taken-away',
+    fault: 'the undo takes away what an object needs that it has left',
+    edits: [{ file: 'hooks/decide/needed.ts', find: 'if (by === undefined) return', replace: 'if (by !== entry) return' }],
+    caughtBy: ['test/scenarios/undo/needed-objects.test.ts'],
   },
   {
     name: 'failed-for-ever',

@@ -162,7 +162,13 @@ export const writers: readonly Sabotage[] = [
   {
     name: 'stuck-undo-blocks',
     fault: 'a change whose undo waits blocks the undo of the others',
-    edits: [{ file: 'hooks/model/item.ts', find: 'isToUndo(item) && item.waiting === undefined', replace: 'isToUndo(item)' }],
+    edits: [
+      {
+        file: 'hooks/model/item.ts',
+        find: 'due.findLast((index) => items[index]?.waiting === undefined)',
+        replace: 'due.at(-1)',
+      },
+    ],
     caughtBy: ['test/hooks/due.test.ts', 'test/scenarios/undo/blocked-changes.test.ts'],
   },
   {

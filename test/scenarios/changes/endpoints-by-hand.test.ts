@@ -3,7 +3,7 @@ import t, { type Test } from 'tap';
 import { at, type JsonObject } from '../../../hooks/model/json.ts';
 import { must, waitFor } from '../../support/client.ts';
 import { causeOf } from '../../support/owned.ts';
-import { allowIrreversible, commit, itemsOf, undo, undoAll } from '../../support/round-trip.ts';
+import { allowIrreversible, commit, itemsOf, partial, undo, undoAll } from '../../support/round-trip.ts';
 import { startStage } from '../../support/stage.ts';
 import { stepToEnd } from '../../support/stepping.ts';
 import { change } from '../../support/targets.ts';
@@ -95,7 +95,7 @@ t.test('an undo that gives a Service its selector back', async (t) => {
     await serve('moved');
     await commit(stage, 'moved', [change('Patch', 'moved', { spec: { selector: null } }, service)]);
     must(await client.patch(path('endpoints/moved'), { subsets }));
-    await showLeft(t, await undo(stage, 'moved'), 'moved');
+    await showLeft(t, await undo(stage, 'moved', partial), 'moved');
     t.notMatch(must(await client.get(path('services/moved'))), { spec: { selector: {} } });
     must(await client.delete(path('endpoints/moved')));
     t.match(await retried('moved'), { phase: 'RolledBack' });
@@ -107,7 +107,7 @@ t.test('an undo that gives a Service its selector back', async (t) => {
     await commit(stage, 'gone', [change('Delete', 'gone', undefined, service)]);
     await waitFor(async () => (await endpointsOf('gone')).code === 404, 'the Endpoints to go with their Service');
     must(await client.create(path('endpoints'), { metadata: { name: 'gone' }, subsets }));
-    await showLeft(t, await undo(stage, 'gone'), 'gone');
+    await showLeft(t, await undo(stage, 'gone', partial), 'gone');
     t.equal((await client.get(path('services/gone'))).code, 404);
     must(await client.delete(path('endpoints/gone')));
     t.match(await retried('gone'), { phase: 'RolledBack' });

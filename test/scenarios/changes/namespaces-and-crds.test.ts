@@ -3,6 +3,7 @@
 import t from 'tap';
 import { at, type JsonObject, textAt } from '../../../hooks/model/json.ts';
 import { must, waitFor } from '../../support/client.ts';
+import { partial } from '../../support/round-trip.ts';
 import { type Stage, startStage } from '../../support/stage.ts';
 import { change } from '../../support/targets.ts';
 
@@ -83,7 +84,7 @@ t.test('a Namespace and its contents in one Transaction', async (t) => {
     await stage.transaction('shared-tenant', tenantChanges(tenant, { color: 'green' }));
     await stage.finished('shared-tenant', patience);
     must(await client.create(`/api/v1/namespaces/${tenant}/configmaps`, { metadata: { name: 'theirs' }, data: { a: 'b' } }));
-    await stage.annotate('shared-tenant', { 'tx.janus.io/request-rollback': 'yes' });
+    await stage.annotate('shared-tenant', { 'tx.janus.io/request-rollback': 'yes', ...partial });
     const status = await stage.phase('shared-tenant', 'Failed', patience);
     t.match(textAt(status, 'message'), /objects of others would be deleted with it: ConfigMap theirs/);
     t.equal((await client.get(`/api/v1/namespaces/${tenant}/configmaps/theirs`)).code, 200, 'theirs is still there');

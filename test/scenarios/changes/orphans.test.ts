@@ -4,7 +4,7 @@ import t, { type Test } from 'tap';
 import { at, type JsonObject, textAt } from '../../../hooks/model/json.ts';
 import { must, waitFor } from '../../support/client.ts';
 import { causeOf, isThere } from '../../support/owned.ts';
-import { allowIrreversible, commit, itemsOf, undo, undoAll } from '../../support/round-trip.ts';
+import { allowIrreversible, commit, itemsOf, partial, undo, undoAll } from '../../support/round-trip.ts';
 import { type Stage, startStage } from '../../support/stage.ts';
 import { stepToEnd } from '../../support/stepping.ts';
 import { change, recreating } from '../../support/targets.ts';
@@ -97,7 +97,11 @@ t.test('Pods on a Node that gets a NoExecute taint', async (t) => {
     must(await client.patch(`/api/v1/nodes/${namespace}`, { spec: { taints: [{ key, value, effect }] } }));
     await commit(stage, 'untaint', [taint([])]);
     const pod = await makePod(stage, 'came', 'any', { nodeName: namespace });
-    left(t, await undo(stage, 'untaint'), /NoExecute taints.*no controller: Pod \S*came; delete them, then retry the rollback/);
+    left(
+      t,
+      await undo(stage, 'untaint', partial),
+      /NoExecute taints.*no controller: Pod \S*came; delete them, then retry the rollback/,
+    );
     t.ok(await isThere(stage, pod));
     must(await client.delete(pod, { gracePeriodSeconds: 0 }));
     await retried(t, stage, 'untaint');
@@ -153,7 +157,11 @@ t.test('Pods and ReplicaSets that the selector of a new controller matches', asy
     must(await client.create(path('apps/v1/replicasets'), { metadata: { name: 'back' }, ...set('back', 0) }));
     await commit(stage, 'back', [change('Delete', 'back', undefined, replicaSet)], allowIrreversible);
     const pod = await makePod(stage, 'meanwhile', 'back');
-    left(t, await undo(stage, 'back'), /more Pods without a controller than it has replicas.*Pod \S*meanwhile; delete them/);
+    left(
+      t,
+      await undo(stage, 'back', partial),
+      /more Pods without a controller than it has replicas.*Pod \S*meanwhile; delete them/,
+    );
     t.ok(await isThere(stage, pod));
     must(await client.delete(pod, { gracePeriodSeconds: 0 }));
     await retried(t, stage, 'back');
@@ -261,7 +269,7 @@ t.test('a Pod or a ReplicaSet that gets labels which a controller selects', asyn
     await waitFor(async () => (await podsOf('held')).length === 1, 'another Pod');
     left(
       t,
-      await undo(stage, 'quarantine'),
+      await undo(stage, 'quarantine', partial),
       /these controllers select.*ReplicaSet \S*held; change its labels, or their selectors, then/,
     );
     t.ok(await isThere(stage, path(`pods/${name}`)));

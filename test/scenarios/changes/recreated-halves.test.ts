@@ -6,7 +6,7 @@ import { at, type JsonObject, textAt } from '../../../hooks/model/json.ts';
 import { must } from '../../support/client.ts';
 import { type Engines, openEngines } from '../../support/engine.ts';
 import { causeOf, hangOn, isThere } from '../../support/owned.ts';
-import { allowIrreversible, commit, itemsOf, portrait, undo, undoAll } from '../../support/round-trip.ts';
+import { allowIrreversible, commit, itemsOf, partial, portrait, undo, undoAll } from '../../support/round-trip.ts';
 import { type Stage, startStage } from '../../support/stage.ts';
 import { step, stepTo, stepToEnd, stepUntil, stepUntilGone } from '../../support/stepping.ts';
 import { change, recreating } from '../../support/targets.ts';
@@ -221,7 +221,7 @@ t.test('two halves', async (t) => {
     await give(stage, 'upon');
     await commit(stage, 'upon', [recreating('upon', { data: { a: '2' } })]);
     must(await client.patch(path('configmaps/upon'), { data: { theirs: 'yes' } }, 'merge', { fieldManager: 'their-tool' }));
-    const status = await undo(stage, 'upon');
+    const status = await undo(stage, 'upon', partial);
     t.match(itemsOf(status)[0], { left: true, error: { reason: 'ForeignContent' } });
     t.match(await live(stage, 'upon'), { data: { a: '2', theirs: 'yes' } });
   });

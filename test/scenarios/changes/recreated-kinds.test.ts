@@ -4,7 +4,7 @@ import t, { type Test } from 'tap';
 import { managersOf } from '../../../hooks/content/fields.ts';
 import { at, type JsonObject, textAt } from '../../../hooks/model/json.ts';
 import { must } from '../../support/client.ts';
-import { allowIrreversible, commit, itemsOf, portrait, undoAll } from '../../support/round-trip.ts';
+import { allowIrreversible, commit, itemsOf, partial, portrait, undoAll } from '../../support/round-trip.ts';
 import { type Stage, startStage, statusOf } from '../../support/stage.ts';
 import { stepToEnd } from '../../support/stepping.ts';
 import { recreating } from '../../support/targets.ts';
@@ -179,7 +179,7 @@ t.test('kinds that are recreated', async (t) => {
     const managers = managersOf(must(await client.get(where))).filter(({ name }) => name !== 'kube-controller-manager');
     t.match(managers, [{ name: 'shop', operation: 'Apply' }], 'its fields are those of the release');
     await release('release-4', job('example.org/one:3'));
-    await stage.annotate('release-3', { 'tx.janus.io/request-rollback': 'yes' });
+    await stage.annotate('release-3', { 'tx.janus.io/request-rollback': 'yes', ...partial });
     const early = (await stepToEnd(stage, 'release-3')).status;
     t.match(itemsOf(early)[0], { left: true, error: { reason: 'LaterTransaction', message: /release-4/ } });
     await undoAll(stage, 'release-4');

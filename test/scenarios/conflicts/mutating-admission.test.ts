@@ -4,7 +4,7 @@
 import t from 'tap';
 import { at, type JsonObject, textAt } from '../../../hooks/model/json.ts';
 import { must } from '../../support/client.ts';
-import { commit, itemsOf, managerNames, portrait, showAtRest, undo, undoAll } from '../../support/round-trip.ts';
+import { commit, itemsOf, managerNames, partial, portrait, showAtRest, undo, undoAll } from '../../support/round-trip.ts';
 import { type Stage, startStage } from '../../support/stage.ts';
 import { mutatingPolicies, stampWritesOf, withoutStamp } from '../../support/stamping.ts';
 import { step, stepToEnd, stepUntil } from '../../support/stepping.ts';
@@ -92,7 +92,7 @@ t.test('values that are stamped at every write', async (t) => {
     const { name } = await setUp(stage, 'Patch', 'taken');
     await commit(stage, name, [change('Patch', name, green)]);
     must(await client.patch(path(`configmaps/${name}`), { data: { color: 'red' } }, 'merge', theirs));
-    const status = await undo(stage, name);
+    const status = await undo(stage, name, partial);
     t.match(status, { phase: 'Failed', message: /data\.color \(by their-tool\)/ });
     t.notMatch(textAt(status, 'message'), /data\.stamp/);
     await showAtRest(t, stage, name);
@@ -103,7 +103,7 @@ t.test('values that are stamped at every write', async (t) => {
     await commit(stage, name, [change('Update', name, green)]);
     const object: JsonObject = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data: { stamp: 'mine' } };
     must(await client.apply(path(`configmaps/${name}`), object, theirs));
-    const status = await undo(stage, name);
+    const status = await undo(stage, name, partial);
     t.match(status, { phase: 'Failed', message: /data\.stamp \(by their-tool\)/ });
     t.equal(at(itemsOf(status)[0], 'rolledBack'), undefined);
   });

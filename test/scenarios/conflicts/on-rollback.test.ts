@@ -3,7 +3,7 @@
 import t, { type Test } from 'tap';
 import { at, type JsonObject, textAt } from '../../../hooks/model/json.ts';
 import { must } from '../../support/client.ts';
-import { commit, itemsOf, portrait, showAtRest, undo } from '../../support/round-trip.ts';
+import { commit, itemsOf, partial, portrait, showAtRest, undo } from '../../support/round-trip.ts';
 import { type Stage, startStage } from '../../support/stage.ts';
 import { change, createConfigMaps } from '../../support/targets.ts';
 
@@ -121,7 +121,7 @@ async function runTrap(t: Test, stage: Stage, name: string, { type, content, mea
   ]);
   must((await meanwhile(stage, where(middle))) as Awaited<ReturnType<typeof client.get>>);
   const left = (await client.get(where(middle))).text;
-  const status = await undo(stage, name);
+  const status = await undo(stage, name, partial);
   t.equal(textAt(status, 'phase'), 'Failed');
   const error = textAt(itemsOf(status)[1], 'error', 'message') ?? '';
   t.match(error, told);
@@ -152,7 +152,7 @@ t.test('a foreign env var in a container of ours', async (t) => {
   await commit(stage, 'env', [change('Patch', 'web', ours, podTemplate), change('Create', 'beside', green)]);
   const env = containers({ name: 'ours', env: [{ name: 'THEIRS', value: 'yes' }] });
   must(await client.patch(path('podtemplates/web'), env, 'strategic', theirs));
-  const status = await undo(stage, 'env');
+  const status = await undo(stage, 'env', partial);
   t.match(status, { phase: 'Failed', message: /containers\[name=ours\].* \(by .*their-tool/ });
   t.equal((await client.get(path('configmaps/beside'))).code, 404, 'the rest is undone');
 

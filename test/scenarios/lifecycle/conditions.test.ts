@@ -4,6 +4,7 @@ import t, { type Test } from 'tap';
 import { at, isList, type JsonObject, textAt, withKey } from '../../../hooks/model/json.ts';
 import { must } from '../../support/client.ts';
 import { kstatusOf } from '../../support/kstatus.ts';
+import { partial } from '../../support/round-trip.ts';
 import { type Stage, startStage, statusOf } from '../../support/stage.ts';
 import { adopt, type Stepped, step } from '../../support/stepping.ts';
 import { table } from '../../support/table.ts';
@@ -129,6 +130,7 @@ async function driveThrough(t: Test, stage: Stage, look: (transaction: JsonObjec
 
   await stage.transaction('between', [patch('b', 'green')]);
   await go('between', 'Preparing');
+  await stage.annotate('main', partial);
   await ask('main', 'request-rollback');
   await go('main', 'Committed, to be undone');
   await ask('between', 'request-rollback');

@@ -2,7 +2,7 @@
 import t, { type Test } from 'tap';
 import { at, type JsonObject, textAt } from '../../../hooks/model/json.ts';
 import { must } from '../../support/client.ts';
-import { itemsOf, managerNames } from '../../support/round-trip.ts';
+import { itemsOf, managerNames, partial } from '../../support/round-trip.ts';
 import { type Stage, startStage } from '../../support/stage.ts';
 import { stepToEnd, stepUntil, stepUntilGone } from '../../support/stepping.ts';
 import { portraits } from '../../support/targets.ts';
@@ -116,7 +116,7 @@ t.test('marks', async (t) => {
     t.match(await stepToEnd(stage, name), { phase: 'Committed' });
   };
   const undone = async (name: string): Promise<JsonObject> => {
-    await stage.annotate(name, { 'tx.janus.io/request-rollback': '1' });
+    await stage.annotate(name, { 'tx.janus.io/request-rollback': '1', ...partial });
     return (await stepToEnd(stage, name)).status;
   };
 

@@ -3,7 +3,7 @@ import t from 'tap';
 import { at, isList, isObject, type JsonObject, textAt } from '../../../hooks/model/json.ts';
 import { fieldManagers } from '../../../hooks/model/transaction.ts';
 import { must } from '../../support/client.ts';
-import { commit, itemsOf, managerNames, portrait, undo, undoAll } from '../../support/round-trip.ts';
+import { commit, itemsOf, managerNames, partial, portrait, undo, undoAll } from '../../support/round-trip.ts';
 import { type Stage, startStage } from '../../support/stage.ts';
 import { stepToEnd, stepUntilGone } from '../../support/stepping.ts';
 import { change } from '../../support/targets.ts';
@@ -73,7 +73,7 @@ t.test('brought back', async (t) => {
     const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'forged' }, ...green };
     must(await client.apply(where, object, { fieldManager: 'kubectl' }));
     must(await client.apply(where, object, { fieldManager: await managerIn(stage, 'forged') }));
-    const status = await undo(stage, 'forged');
+    const status = await undo(stage, 'forged', partial);
     t.match(itemsOf(status), [{ left: true, error: { reason: 'ForeignContent', message: /data\.color \(by kubectl\)/ } }]);
     t.equal((await client.get(where)).code, 200);
   });
@@ -106,7 +106,7 @@ t.test('brought back', async (t) => {
     const before = await portrait(stage, where, true);
     await commit(stage, 'kept', [change('Delete', 'kept')]);
     await commit(stage, 'kept-new', [change('Create', 'kept', { data: { color: 'blue', size: 'small' } })]);
-    t.match(await undo(stage, 'kept'), { phase: 'Failed', items: [{ error: { reason: 'LaterTransaction' } }] });
+    t.match(await undo(stage, 'kept', partial), { phase: 'Failed', items: [{ error: { reason: 'LaterTransaction' } }] });
     await undoAll(stage, 'kept-new');
     t.equal((await client.get(where)).code, 404);
     t.equal(await retry(stage, 'kept'), 'RolledBack');
@@ -123,7 +123,7 @@ t.test('brought back', async (t) => {
     );
     await commit(stage, 'crowd', [change('Patch', 'crowd', green)]);
     await commit(stage, 'zz-last', [change('Delete', 'crowd')]);
-    const status = await undo(stage, 'crowd');
+    const status = await undo(stage, 'crowd', partial);
     const manager = await managerIn(stage, 'zz-last');
     const items = at(status, 'items');
     const message = textAt(isList(items) ? items[0] : undefined, 'error', 'message') ?? '';

@@ -4,7 +4,7 @@ import { type JsonObject, textAt } from '../../../hooks/model/json.ts';
 import { lockName } from '../../../hooks/model/reference.ts';
 import { must, waitFor } from '../../support/client.ts';
 import { engineNamespace } from '../../support/install.ts';
-import { commit, undo, undoAll } from '../../support/round-trip.ts';
+import { commit, partial, undo, undoAll } from '../../support/round-trip.ts';
 import { conditionOf, startStage } from '../../support/stage.ts';
 import { stepToEnd } from '../../support/stepping.ts';
 import { change } from '../../support/targets.ts';
@@ -66,7 +66,7 @@ t.test('what pre-flight and an undo know', async (t) => {
     must(await client.create(path('configmaps'), { metadata: { name: 'taken' }, data: { color: 'blue' } }));
     await commit(stage, 'taken', [change('Patch', 'taken', { data: { color: 'green' } })]);
     must(await client.patch(path('configmaps/taken'), { data: { color: 'violet' } }));
-    const status = await undo(stage, 'taken');
+    const status = await undo(stage, 'taken', partial);
     t.match(status, { phase: 'Failed' });
     t.equal(conditionOf(status, 'Succeeded'), 'False');
     const [succeeded] = (status.conditions as readonly JsonObject[]).filter(({ type }) => type === 'Succeeded');

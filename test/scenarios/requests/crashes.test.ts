@@ -5,6 +5,7 @@ import type { Cluster } from '../../../hooks/cluster.ts';
 import { type JsonObject, textAt } from '../../../hooks/model/json.ts';
 import { must } from '../../support/client.ts';
 import { type Engines, openEngines } from '../../support/engine.ts';
+import { partial } from '../../support/round-trip.ts';
 import { conditionOf, type Stage, startStage, statusOf } from '../../support/stage.ts';
 import { adopt, step, stepToEnd, stepUntil } from '../../support/stepping.ts';
 import { change, createConfigMaps, portraits } from '../../support/targets.ts';
@@ -45,7 +46,7 @@ async function askAgain(stage: Stage, name: string): Promise<void> {
   const paint = async (color: string): Promise<unknown> => must(await stage.client.patch(path, { data: { color } }));
   await stepToEnd(stage, name);
   await paint('violet');
-  await stage.annotate(name, request);
+  await stage.annotate(name, { ...request, ...partial });
   await stepUntil(stage, name, 'Failed');
   await stepToEnd(stage, name);
   await paint('blue');

@@ -3,6 +3,7 @@ import t from 'tap';
 import { type JsonObject, textAt } from '../../../hooks/model/json.ts';
 import { removed } from '../../../hooks/model/request.ts';
 import { must } from '../../support/client.ts';
+import { partial } from '../../support/round-trip.ts';
 import { type Stage, startStage } from '../../support/stage.ts';
 import { step, stepToEnd, stepUntil, stepUntilGone } from '../../support/stepping.ts';
 import { change, createConfigMaps, portraits } from '../../support/targets.ts';
@@ -33,7 +34,7 @@ async function colors({ client }: Stage, paths: readonly string[]): Promise<read
 async function failUndo(stage: Stage, name: string, path: string): Promise<void> {
   await stepToEnd(stage, name);
   must(await stage.client.patch(path, { data: { color: 'violet' } }));
-  await stage.annotate(name, annotation('request-rollback', 'first'));
+  await stage.annotate(name, { ...annotation('request-rollback', 'first'), ...partial });
   await stepUntil(stage, name, 'Failed');
   await stepToEnd(stage, name);
 }

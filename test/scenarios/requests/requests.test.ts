@@ -2,6 +2,7 @@
 import t from 'tap';
 import { at, isList, type JsonObject, textAt, withKey } from '../../../hooks/model/json.ts';
 import { must } from '../../support/client.ts';
+import { partial } from '../../support/round-trip.ts';
 import { conditionOf, type Stage, startStage } from '../../support/stage.ts';
 import { step, stepToEnd, stepUntil } from '../../support/stepping.ts';
 import { change, createConfigMaps, portraits } from '../../support/targets.ts';
@@ -95,7 +96,7 @@ t.test('requests', async (t) => {
     const [path = ''] = names.map((name) => stage.path(`configmaps/${name}`));
     await stepToEnd(stage, 'conflict');
     must(await client.patch(path, { data: { color: 'violet' } }, 'merge', { fieldManager: 'a-person' }));
-    await stage.annotate('conflict', undo('yes'));
+    await stage.annotate('conflict', { ...undo('yes'), ...partial });
     await stepUntil(stage, 'conflict', 'Failed');
     const failed = await stepToEnd(stage, 'conflict');
     t.match(textAt(failed.status, 'message'), /ConfigMap \S+\/conflict-a was changed by others .*data.*color.*\(by a-person\)/);

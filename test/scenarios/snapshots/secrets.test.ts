@@ -4,6 +4,7 @@ import t from 'tap';
 import { at, isObject, type JsonObject, textAt, withKey } from '../../../hooks/model/json.ts';
 import { freeNamespace, must, waitFor } from '../../support/client.ts';
 import { engineNamespace } from '../../support/install.ts';
+import { partial } from '../../support/round-trip.ts';
 import { snapshotOf } from '../../support/snapshots.ts';
 import { type Stage, startStage } from '../../support/stage.ts';
 import { change } from '../../support/targets.ts';
@@ -92,7 +93,7 @@ t.test('values of Secrets are told to nobody', async (t) => {
         fieldManager: 'a-person',
       }),
     );
-    await stage.annotate('good', { 'tx.janus.io/request-rollback': 'yes' });
+    await stage.annotate('good', { 'tx.janus.io/request-rollback': 'yes', ...partial });
     const status = await stage.phase('good', 'Failed');
     t.match(textAt(status, 'message'), /Secret \S+\/patched was changed by others .*data\.key \(by a-person\)/);
     await stage.finished('good');

@@ -2,6 +2,7 @@
 import t from 'tap';
 import { at, isList, type Json, textAt } from '../../../hooks/model/json.ts';
 import { must } from '../../support/client.ts';
+import { partial } from '../../support/round-trip.ts';
 import { startSlowAdmission } from '../../support/slow-admission.ts';
 import { startStage } from '../../support/stage.ts';
 import { step, stepTo, stepToEnd, stepUntil } from '../../support/stepping.ts';
@@ -80,7 +81,7 @@ t.test('a denial in the words of a conflict is a denial', async (t) => {
       );
       await stepToEnd(stage, `undo-${code}`);
       admission.deny(`b-${code}`, denial);
-      await stage.annotate(`undo-${code}`, request);
+      await stage.annotate(`undo-${code}`, { ...request, ...partial });
       await stepUntil(stage, `undo-${code}`, 'RollingBack');
       const { status } = await stepUntil(stage, `undo-${code}`, 'Failed');
       t.match(at(status, 'items'), [{ rolledBack: true }, { left: true, error: { message: new RegExp(`not today: ${code}`) } }]);
@@ -125,7 +126,7 @@ t.test('a denial in the words of trouble holds up nobody', async (t) => {
       await stage.transaction(tx, [change('Patch', first, green), change('Patch', second, green)], { spec: { timeout: '10m' } });
       await stepToEnd(stage, tx);
       admission.deny(second, { code, message: `not today: ${code}` });
-      await stage.annotate(tx, request);
+      await stage.annotate(tx, { ...request, ...partial });
       await stepUntil(stage, tx, 'RollingBack');
       const { status } = await stepTo(stage, tx, 'the other one to be undone', (now) => isRestored(now.status, 0));
       t.match(status, { phase: 'RollingBack', items: [{}, { waiting: /failed \(/ }] });

@@ -4,7 +4,7 @@ import t from 'tap';
 import { at, textAt } from '../../../hooks/model/json.ts';
 import { breakSomeKind } from '../../support/broken-kind.ts';
 import { must } from '../../support/client.ts';
-import { allowIrreversible, itemsOf } from '../../support/round-trip.ts';
+import { allowIrreversible, itemsOf, partial } from '../../support/round-trip.ts';
 import { startStage } from '../../support/stage.ts';
 import { stepTo, stepToEnd, stepUntil } from '../../support/stepping.ts';
 import { change, createConfigMaps } from '../../support/targets.ts';
@@ -25,7 +25,7 @@ t.test('an owner that cannot be read', async (t) => {
   await stage.transaction('undone', changes, { annotations: allowIrreversible, spec: { timeout: '20s' } });
   await stepUntil(stage, 'undone', 'Committed');
   await stepToEnd(stage, 'undone');
-  await stage.annotate('undone', { 'tx.janus.io/request-rollback': 'yes' });
+  await stage.annotate('undone', { 'tx.janus.io/request-rollback': 'yes', ...partial });
 
   const waits = new RegExp(`reading an owner, Thing of ${group.replaceAll('.', '\\.')}/v2, of ConfigMap .*/owned failed`);
   await stepTo(stage, 'undone', 'the owner to be named', ({ status }) => waits.test(textAt(status, 'message') ?? ''));

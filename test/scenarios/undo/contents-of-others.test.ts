@@ -4,7 +4,7 @@ import t from 'tap';
 import type { JsonObject } from '../../../hooks/model/json.ts';
 import { must, waitFor } from '../../support/client.ts';
 import { isEstablished } from '../../support/install.ts';
-import { commit, itemsOf, showAtRest, undo } from '../../support/round-trip.ts';
+import { commit, itemsOf, partial, showAtRest, undo } from '../../support/round-trip.ts';
 import { type Stage, startStage } from '../../support/stage.ts';
 import { stepToEnd } from '../../support/stepping.ts';
 import { change } from '../../support/targets.ts';
@@ -44,7 +44,7 @@ t.test('what others have put there', async (t) => {
       change('Create', 'ours', { spec: { a: 1 } }, kind),
     ]);
     must(await client.create(collection, { ...kind, metadata: { name: 'theirs' }, spec: { b: 1 } }));
-    const status = await undo(stage, 'gadgets');
+    const status = await undo(stage, 'gadgets', partial);
     t.match(status, { phase: 'Failed', message: /objects of others would be deleted with it: Gadgets theirs/ });
     t.match(itemsOf(status), [{ error: { reason: 'NotEmpty' } }, { rolledBack: true }]);
     t.equal((await client.get(`${collection}/theirs`)).code, 200);
@@ -66,7 +66,7 @@ t.test('what others have put there', async (t) => {
       change('Create', 'ours', { spec: { a: 1 } }, kind),
     ]);
     must(await client.patch(`${collection}/ours`, { spec: { b: 2 } }, 'merge', { fieldManager: 'their-tool' }));
-    const status = await undo(stage, 'gizmos');
+    const status = await undo(stage, 'gizmos', partial);
     t.match(itemsOf(status), [{ error: { reason: 'NotEmpty' } }, { error: { reason: 'ForeignContent' } }]);
     t.match(must(await client.get(`${collection}/ours`)), { spec: { a: 1, b: 2 } });
   });
@@ -83,7 +83,7 @@ t.test('what others have put there', async (t) => {
         fieldManager: 'their-tool',
       }),
     );
-    const status = await undo(stage, 'tenant');
+    const status = await undo(stage, 'tenant', partial);
     t.match(itemsOf(status), [{ error: { reason: 'NotEmpty' } }, { error: { reason: 'ForeignContent' } }]);
     t.equal((await client.get(`/api/v1/namespaces/${tenant}/configmaps/ours`)).code, 200);
   });
@@ -97,7 +97,7 @@ t.test('what others have put there', async (t) => {
         fieldManager: 'their-tool',
       }),
     );
-    const status = await undo(stage, 'labelled');
+    const status = await undo(stage, 'labelled', partial);
     t.match(status, { phase: 'Failed', message: /metadata\.labels\.team \(by their-tool\)/ });
   });
 });

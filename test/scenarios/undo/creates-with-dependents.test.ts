@@ -3,7 +3,7 @@ import t, { type Test } from 'tap';
 import { at, type JsonObject, textAt } from '../../../hooks/model/json.ts';
 import { must, waitFor } from '../../support/client.ts';
 import { hangOn, isThere, ownerOf } from '../../support/owned.ts';
-import { commit, itemsOf, undo, undoAll } from '../../support/round-trip.ts';
+import { commit, itemsOf, partial, undo, undoAll } from '../../support/round-trip.ts';
 import { type Stage, startStage } from '../../support/stage.ts';
 import { step, stepToEnd } from '../../support/stepping.ts';
 import { change } from '../../support/targets.ts';
@@ -31,7 +31,7 @@ interface Hung {
 
 /** The undo leaves the object, and what others have hung on it; once that is gone, it goes. */
 async function showKept(t: Test, stage: Stage, name: string, { where, theirs, named }: Hung): Promise<void> {
-  const status = await undo(stage, name);
+  const status = await undo(stage, name, partial);
   t.match(status, { phase: 'Failed' });
   t.match(itemsOf(status)[0], { error: { reason: 'NotEmpty', message: named } });
   t.ok(await isThere(stage, where), 'what was made here is there');
@@ -127,7 +127,7 @@ t.test('what is hung on it', async (t) => {
     ]);
     const where = path('endpoints/shared');
     must(await client.patch(where, { metadata: { labels: { theirs: 'yes' } } }, 'merge', { fieldManager: 'their-tool' }));
-    const status = await undo(stage, 'shared');
+    const status = await undo(stage, 'shared', partial);
     t.match(itemsOf(status), [{ error: { reason: 'ForeignContent' } }, { error: { reason: 'NotEmpty' } }]);
     t.match(must(await client.get(where)), { metadata: { labels: { theirs: 'yes' } } });
   });
@@ -156,7 +156,7 @@ t.test('a claim and its volume', async (t) => {
   await t.test('and is left once it was', async (t) => {
     await commit(stage, 'bound', [change('Create', 'data', content, claim)]);
     await bind(where);
-    const status = await undo(stage, 'bound');
+    const status = await undo(stage, 'bound', partial);
     t.match(itemsOf(status)[0], { error: { reason: 'NotEmpty', message: /is bound to PersistentVolume/ } });
     t.ok(await isThere(stage, where));
   });
@@ -178,7 +178,7 @@ t.test('a claim and its volume', async (t) => {
     const where = `/api/v1/persistentvolumes/${name}`;
     t.teardown(() => client.delete(where));
     await bind(where);
-    const status = await undo(stage, 'volume');
+    const status = await undo(stage, 'volume', partial);
     t.match(itemsOf(status)[0], { error: { reason: 'NotEmpty', message: /PersistentVolumeClaim .*theirs$/ } });
     t.ok(await isThere(stage, where));
     must(await client.patch(`${where}/status`, { status: { phase: 'Released' } }));
@@ -226,7 +226,7 @@ t.test('what is in a Namespace that was made here', async (t) => {
       t.teardown(() => client.delete(`/api/v1/namespaces/${tenant}`));
       await commit(stage, `tenant-${index}`, [change('Create', tenant, {}, { kind: 'Namespace' })]);
       must(await client.create(`/api/v1/namespaces/${tenant}/${collection}`, { metadata: { name: 'theirs', ...metadata } }));
-      const status = await undo(stage, `tenant-${index}`);
+      const status = await undo(stage, `tenant-${index}`, partial);
       t.match(itemsOf(status)[0], { error: { reason: 'NotEmpty', message: named } });
       t.equal((await client.get(`/api/v1/namespaces/${tenant}/${collection}/theirs`)).code, 200);
     });
@@ -245,7 +245,7 @@ t.test('what is in a Namespace that was made here', async (t) => {
       }, `the ${kind}`);
       const ownerReferences = [ownerOf({ ...above, apiVersion: 'v1', kind }, { controller: true })];
       must(await client.create(`/api/v1/namespaces/${tenant}/configmaps`, { metadata: { name: 'theirs', ownerReferences } }));
-      const status = await undo(stage, collection);
+      const status = await undo(stage, collection, partial);
       t.match(itemsOf(status)[0], { error: { reason: 'NotEmpty', message: /ConfigMap theirs/ } });
     });
 
@@ -270,7 +270,7 @@ t.test('what is in a Namespace that was made here', async (t) => {
       const instances = `/apis/${group}/v1/namespaces/${tenant}/${plural}`;
       const instance = { apiVersion: `${group}/v1`, kind, metadata: { name: 'theirs' } };
       await waitFor(async () => (await client.create(instances, instance)).code === 201, `${kind} to be served`);
-      const status = await undo(stage, `own-${plural}`);
+      const status = await undo(stage, `own-${plural}`, partial);
       t.match(itemsOf(status)[0], { error: { reason: 'NotEmpty', message: new RegExp(`${kind} theirs`) } });
       t.equal((await client.get(`${instances}/theirs`)).code, 200);
     }
@@ -283,7 +283,7 @@ t.test('what is in a Namespace that was made here', async (t) => {
     const where = `/api/v1/namespaces/${tenant}/serviceaccounts/default`;
     await waitFor(async () => (await client.get(where)).code === 200, 'the ServiceAccount');
     must(await client.patch(where, { imagePullSecrets: [{ name: 'theirs' }] }, 'merge', { fieldManager: 'their-tool' }));
-    const status = await undo(stage, 'default');
+    const status = await undo(stage, 'default', partial);
     t.match(itemsOf(status)[0], { error: { reason: 'NotEmpty', message: /ServiceAccount default/ } });
   });
 

@@ -2,7 +2,7 @@
 import t from 'tap';
 import { at, type JsonObject, textAt, withPath } from '../../../hooks/model/json.ts';
 import { must, waitFor } from '../../support/client.ts';
-import { allowIrreversible, commit, portrait, undo, undoAll } from '../../support/round-trip.ts';
+import { allowIrreversible, commit, partial, portrait, undo, undoAll } from '../../support/round-trip.ts';
 import { account, type Stage, startStage } from '../../support/stage.ts';
 import { stepToEnd } from '../../support/stepping.ts';
 import { change } from '../../support/targets.ts';
@@ -96,7 +96,7 @@ t.test('kinds that do not come back by themselves', async (t) => {
         spec: { clusterIP, ports: [{ port: 80 }] },
       }),
     );
-    const status = await undo(stage, 'robbed');
+    const status = await undo(stage, 'robbed', partial);
     t.match(status, { phase: 'Failed', message: /undoing Delete of Service \S+\/robbed was refused: .*already allocated/ });
     must(await client.delete(path('services/robber')));
     await stage.annotate('robbed', { 'tx.janus.io/retry-rollback': 'yes' });

@@ -5,7 +5,7 @@ import { type JsonObject, textAt } from '../../../hooks/model/json.ts';
 import { ownersOf } from '../../../hooks/observe/owners.ts';
 import { must, waitFor } from '../../support/client.ts';
 import { causeOf, isThere } from '../../support/owned.ts';
-import { itemsOf } from '../../support/round-trip.ts';
+import { itemsOf, partial } from '../../support/round-trip.ts';
 import { type Stage, startStage } from '../../support/stage.ts';
 import { stepToEnd, stepUntil } from '../../support/stepping.ts';
 import { change } from '../../support/targets.ts';
@@ -73,7 +73,7 @@ t.test('claims that go with a StatefulSet', async (t) => {
     t.match((await stepToEnd(stage, 'made')).status, { phase: 'Committed' });
     await owned(stage, 'made');
     await bind(stage, 'made');
-    await stage.annotate('made', { 'tx.janus.io/request-rollback': 'yes' });
+    await stage.annotate('made', { 'tx.janus.io/request-rollback': 'yes', ...partial });
     const { status } = await stepToEnd(stage, 'made');
     t.match(status, { phase: 'Failed' });
     t.match(itemsOf(status)[0], {

@@ -5,7 +5,7 @@ import { textAt } from '../../../hooks/model/json.ts';
 import { breakSomeKind } from '../../support/broken-kind.ts';
 import { must } from '../../support/client.ts';
 import { causeOf, isThere } from '../../support/owned.ts';
-import { allowIrreversible, commit, itemsOf } from '../../support/round-trip.ts';
+import { allowIrreversible, commit, itemsOf, partial } from '../../support/round-trip.ts';
 import { startStage } from '../../support/stage.ts';
 import { stepTo, stepToEnd, stepUntil } from '../../support/stepping.ts';
 import { change, createConfigMaps } from '../../support/targets.ts';
@@ -56,7 +56,7 @@ t.test('a kind that cannot be listed', async (t) => {
   });
 
   await t.test('keeps what was Committed, and nothing else, until it can be listed', async (t) => {
-    await stage.annotate('committed', { 'tx.janus.io/request-rollback': 'yes' });
+    await stage.annotate('committed', { 'tx.janus.io/request-rollback': 'yes', ...partial });
     const { status } = await stepToEnd(stage, 'committed');
     t.match(status, { phase: 'Failed' });
     const message = named('ConfigMap .*/made was created by this Transaction, .*listing KIND fails');

@@ -7,7 +7,7 @@ import { createLooks } from '../../../hooks/observe/looks.ts';
 import { failureOf, openCluster } from '../../server/kubernetes/real.ts';
 import { must, waitFor } from '../../support/client.ts';
 import { ownerOf } from '../../support/owned.ts';
-import { commit, itemsOf } from '../../support/round-trip.ts';
+import { commit, itemsOf, partial } from '../../support/round-trip.ts';
 import { account, startStage } from '../../support/stage.ts';
 import { stepToEnd } from '../../support/stepping.ts';
 import { change, createConfigMaps } from '../../support/targets.ts';
@@ -68,7 +68,7 @@ t.test('a version that is not served', async (t) => {
   await serve(false);
 
   await t.test('keeps its objects from being undone, and nothing else', async (t) => {
-    await stage.annotate('changed', undo);
+    await stage.annotate('changed', { ...undo, ...partial });
     const { status } = await stepToEnd(stage, 'changed');
     t.match(status, { phase: 'Failed' });
     const message = /cannot be read: version v1beta1 of parts\.\S+ is not served, .*retry the rollback/;

@@ -2,8 +2,8 @@
 import t, { type Test } from 'tap';
 import { at, type JsonObject, textAt } from '../../../hooks/model/json.ts';
 import { must, waitFor } from '../../support/client.ts';
-import { conditionOf, type Stage, startStage } from '../../support/stage.ts';
-import { portraits } from '../../support/targets.ts';
+import { account, conditionOf, type Stage, startStage } from '../../support/stage.ts';
+import { change, portraits } from '../../support/targets.ts';
 
 const shop = { spec: { fieldManager: 'shop' } };
 
@@ -245,4 +245,37 @@ t.test('below a newer release', async (t) => {
     await stage.finished('release-1');
     for (const place of places) t.equal((await stage.client.get(stage.path(place))).code, 404, place);
   });
+});
+
+t.test('of a recreated object the undo takes both halves back, and needs the rights for both', async (t) => {
+  const rulesOf = (...verbs: readonly string[]) => [{ apiGroups: [''], resources: ['configmaps'], verbs }];
+  const others = ['get', 'list', 'update', 'patch', 'delete'];
+  const stage = await startStage(t, { rules: rulesOf(...others, 'create') });
+  const { client, path } = stage;
+  const holding = (a: string): JsonObject => ({ immutable: true, data: { a } });
+  const held = async () => textAt(must(await client.get(path('configmaps/fixed'))), 'data', 'a');
+  must(await client.create(path('configmaps'), { metadata: { name: 'fixed' }, ...holding('1') }));
+  await stage.transaction('fixed', [{ ...change('Update', 'fixed', holding('2')), whenImmutable: 'Recreate' }]);
+  t.match(await stage.finished('fixed'), { phase: 'Committed' });
+  await stage.annotate('fixed', { 'tx.janus.io/plan-undo': 'nonce' });
+  t.match(await answered(stage, 'fixed', 'nonce'), { undo: { counts: { recreate: 1 }, items: [{ verdict: 'Recreate' }] } });
+
+  const mayCreate = async (verbs: readonly string[], code: number): Promise<void> => {
+    const role = `/apis/rbac.authorization.k8s.io/v1/clusterroles/${stage.namespace}`;
+    must(await client.patch(role, { rules: rulesOf(...verbs) }));
+    const asAccount = client.asServiceAccount(stage.namespace, account);
+    const create = () => asAccount.create(`${path('configmaps')}?dryRun=All`, { metadata: { name: 'probe' } });
+    await waitFor(async () => (await create()).code === code, `a Create to be answered ${code}`);
+  };
+  await mayCreate(others, 403);
+  await stage.annotate('fixed', { 'tx.janus.io/request-rollback': '1' });
+  const { undo } = await answered(stage, 'fixed', '1');
+  t.match(undo, { reason: 'UndoRefused', items: [{ reason: 'Forbidden', message: /may not create configmaps/ }] });
+  t.equal(await held(), '2');
+
+  await mayCreate([...others, 'create'], 201);
+  await stage.annotate('fixed', { 'tx.janus.io/request-rollback': '2' });
+  await stage.phase('fixed', 'RolledBack');
+  await stage.finished('fixed');
+  t.equal(await held(), '1');
 });

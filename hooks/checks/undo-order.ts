@@ -1,0 +1,58 @@
+// The order of an undo beyond that of the spec. While it is not known whether an object stays, nothing that it needs is taken away or
+// changed: it is undone before what it needs (needs.ts), wherever the spec has the two.
+import type { SnapshotEntry } from '../model/entry.ts';
+import { type Item, type UndoOrder, wasApplied } from '../model/item.ts';
+import { keptWith, type Needs, needsOf } from './needs.ts';
+
+/** What is not named in it is undone in the order of the spec, the last change first. So are objects that need each other. */
+export function undoOrder(entries: readonly SnapshotEntry[]): UndoOrder {
+  const needs = needsOf(entries.map(({ index, target, expected }) => ({ index, target, object: expected })));
+  const inCircles = circlesIn(needs);
+  const dependentsOf = (entry: SnapshotEntry): ReadonlySet<number> => {
+    const isBefore = (other: number): boolean => !(inCircles.has(other) && inCircles.has(entry.index));
+    return new Set([...needs].flatMap(([other, needed]) => (needed.has(entry.index) && isBefore(other) ? [other] : [])));
+  };
+  const changed = entries.filter(({ type }) => type !== 'Delete');
+  const orders = changed.map((entry) => [entry.index, { indexes: dependentsOf(entry), isAwaited: isTakenAway(entry) }] as const);
+  return new Map(orders.filter(([, { indexes }]) => indexes.size > 0));
+}
+
+/** Whether the undo deletes the object that the change has made. */
+function isTakenAway({ type, recreates }: SnapshotEntry): boolean {
+  return type === 'Create' || recreates === true;
+}
+
+// What is left when all that needs nothing of the rest, or is needed by nothing of it, is taken off: circles, and what is between them.
+function circlesIn(needs: Needs): ReadonlySet<number> {
+  const rest = new Set(needs.keys());
+  for (let before = -1; before !== rest.size; ) {
+    before = rest.size;
+    const needed = new Set([...rest].flatMap((index) => [...(needs.get(index) ?? [])]));
+    for (const index of rest)
+      if (!needed.has(index) || ![...(needs.get(index) ?? [])].some((other) => rest.has(other))) rest.delete(index);
+  }
+  return rest;
+}
+
+/** The entry of an object that stays and needs that one; undefined if there is none. */
+export function neededByKept(
+  items: readonly Item[],
+  entries: readonly SnapshotEntry[],
+  needed: SnapshotEntry,
+): SnapshotEntry | undefined {
+  const left = items.flatMap(({ progress }, index) => (progress.kind === 'notRestored' ? [index] : []));
+  if (left.length === 0) return undefined;
+  const staying = entries.map((entry) => ({
+    index: entry.index,
+    target: entry.target,
+    object: stays(items[entry.index], entry),
+  }));
+  const by = keptWith(staying, new Set(left)).get(needed.index);
+  return by === undefined ? undefined : entries.find(({ index }) => index === by);
+}
+
+/** What the change has made, where it has not been taken back. */
+function stays(item: Item | undefined, { expected }: SnapshotEntry): SnapshotEntry['expected'] {
+  if (item === undefined || item.progress.kind === 'restored') return undefined;
+  return item.deleted === true && !wasApplied(item) ? undefined : expected;
+}
