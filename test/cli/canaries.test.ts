@@ -126,8 +126,16 @@ const rows: Readonly<Record<string, readonly (readonly [words: readonly string[]
     [[...release, '--name', 'clear', '--plain-secrets', '--confirm', '--yes', '--wait'], 0],
   ],
   abort: [[['waits', '--yes', '--wait'], 0]],
-  undo: [[['plain', '--yes', '--wait'], 4]],
-  retry: [[['plain', '--yes', '--wait'], 4]],
+  undo: [
+    [['plain', '--plan'], 2],
+    [['plain', '--plan', '-o', 'json'], 2],
+    [['plain', '--yes', '--wait'], 3],
+    [['plain', '--yes', '--wait', '--partial'], 4],
+  ],
+  retry: [
+    [['plain', '--plan', '-o', 'yaml'], 2],
+    [['plain', '--yes', '--wait', '--partial'], 4],
+  ],
   status: [
     [['plain', '-o', 'yaml'], 0],
     [['late'], 0],

@@ -458,6 +458,7 @@ t.test('undo --to by the engine: each is what its plan said, also where an undo 
       { name: 'rel-2', counts: { restore: 3, delete: 1 } },
     ],
   });
+  for (const text of ['one', 'two', 'three']) t.notOk(chain.out.includes(Buffer.from(text).toString('base64')), 'sealed');
   const undone = await cli.run(['undo', '--to', 'rel-1', ...place, '--yes']);
   t.equal(undone.code, 0, undone.out + undone.err);
   t.same(await show(), first);

@@ -106,4 +106,10 @@ export const commandLine: readonly Sabotage[] = [
     ],
     caughtBy: ['test/cli/secrets.test.ts'],
   },
+  {
+    name: 'cli-undo-of-another-plan',
+    fault: 'the undo that a user agrees to at a terminal may be another one than the plan that was shown',
+    edits: [{ file: 'cli/run/undo.ts', find: 'return { ...wish, digest: plan.answer.digest };', replace: 'return wish;' }],
+    caughtBy: ['test/cli/undo.test.ts'],
+  },
 ];
