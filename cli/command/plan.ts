@@ -5,7 +5,10 @@ export const manifestOptions: readonly Option[] = [
   { flags: '--name <name>', description: 'name of the Transaction' },
   { flags: '--generate-name <prefix>', description: 'without --name: how its name begins; by default "apply-"' },
   { flags: '--service-account <name>', description: 'ServiceAccount that the changes are made as; required for manifests' },
-  { flags: '--field-manager <name>', description: 'the same for all releases: a field that one no longer names is removed, an object is not' },
+  {
+    flags: '--field-manager <name>',
+    description: 'the same for all releases: a field that one no longer names is removed, an object is not',
+  },
   { flags: '--gate [timeout]', description: 'all objects must be ready at the end, or everything is undone' },
   { flags: '--recreate-immutable', description: 'recreate an object whose field cannot be changed in place' },
   { flags: '--plain-secrets', description: 'Secrets stand in the Transaction itself, for everybody who may read it' },
