@@ -53,7 +53,7 @@ export function replyOf({ parts, memory, session, looks }: Replying, call: Call,
   const { transaction, now, found } = ended;
   const { uid } = transaction;
   const next = spokenFor(memory, ended, bounded(answer.status, transaction.size));
-  const status = completed(found, next, now, transaction);
+  const status = completed(found, next, now, { ...transaction, order: memory.snapshots.get(uid)?.order });
   const isTroubled = answer.wait === 'backoff';
   const stayAway = 1_000 * Math.min(session.retryAfter(), longestStay, longestPauseUnder(ended));
   const isWaiting = (answer.wait === 'now' || typeof answer.wait === 'object') && status.version === found.version;

@@ -164,7 +164,7 @@ const retried = { kind: 'answer', wait: { seconds: 1 }, finalized: false } as co
 function isToGoOn(
   { parts, memory }: Serving,
   { began }: Progress,
-  { transaction, now, due, found }: CompletedStep,
+  { transaction, now, due, found, step }: CompletedStep,
   answer: Answering,
 ): boolean {
   const { clock, timing, isEnding } = parts;
@@ -172,7 +172,9 @@ function isToGoOn(
   const lateWindow = lateWindowOf(timing);
   const { waits } = memory.recall(transaction.uid);
   const next = dueOf({ transaction, status: answer.status, now, lateWindow, waits });
-  return mayGoOn({ due, running: answer.status, stored: found }, next);
+  // The answer asks for the next call at once only if the object was deleted.
+  const isTerminating = step.kind === 'compensate' && step.verdict.kind === 'delete' && answer.wait === 'now';
+  return mayGoOn({ due, running: answer.status, stored: found, isTerminating }, next);
 }
 
 // Locks that this call has taken are released if the Transaction vanishes. Only the call that made a change looks at its gate again.

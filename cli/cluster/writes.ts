@@ -1,4 +1,4 @@
-// All that the command line writes: a Transaction, the Secret with its contents, the owner of that Secret, and one annotation of a
+// All that the command line writes: a Transaction, the Secret with its contents, the owner of that Secret, and annotations of a
 // Transaction. Nothing else in cli/ writes (test/architecture.test.ts).
 import type { Failed } from '../../hooks/cluster.ts';
 import { type JsonObject, textAt } from '../../hooks/model/json.ts';
@@ -41,15 +41,18 @@ export function ownContentSecret(session: Session, { namespace, name }: Transact
   return session.cluster.transport.request({ method: 'PATCH', path, query: strict, contentType: merge, body }, caller);
 }
 
-/** Sets one annotation of a Transaction, if that is still the version that was looked at. */
+/** Annotations by name; null removes the one of that name. */
+export type AnnotationChanges = Readonly<Record<string, string | null>>;
+
+/** Sets and removes annotations of a Transaction in one write, if that is still the version that was looked at. */
 export function annotate(
   session: Session,
   wanted: TransactionName,
   seen: JsonObject,
-  annotation: { readonly name: string; readonly value: string },
+  annotations: AnnotationChanges,
 ): Promise<Written> {
   const resourceVersion = textAt(seen, 'metadata', 'resourceVersion') ?? '';
-  const body = { metadata: { resourceVersion, annotations: { [annotation.name]: annotation.value } } };
+  const body = { metadata: { resourceVersion, annotations } };
   const path = objectPath(locationOf(wanted));
   return session.cluster.transport.request({ method: 'PATCH', path, query: strict, contentType: merge, body }, caller);
 }

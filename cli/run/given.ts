@@ -25,10 +25,16 @@ export function outputStyle(io: Io, options: Options): Style {
   return styleFor({ isTerminal: io.stdout.isTTY === true, env: io.env, color: options.text('color') });
 }
 
+/** Throws a Problem where a question will be asked, and nobody can answer it: before what only the question needs is done. */
+export function refuseUnanswerable(io: Io, options: Options, question: string): void {
+  if (options.flag('yes') || (io.stdin.isTTY === true && io.stderr.isTTY === true)) return;
+  throw wrongUse(`${question} Here nobody can answer: give --yes.`);
+}
+
 /** Asks at a terminal; elsewhere only `--yes` is an answer. Throws a Problem there. */
 export async function confirmed(io: Io, options: Options, question: string): Promise<boolean> {
+  refuseUnanswerable(io, options, question);
   if (options.flag('yes')) return true;
-  if (io.stdin.isTTY !== true || io.stderr.isTTY !== true) throw wrongUse(`${question} Here nobody can answer: give --yes.`);
   const isYes = /^y(es)?$/i.test((await answerTo(io, question)).trim());
   if (!isYes) note(io, 'Nothing was changed.');
   return isYes;

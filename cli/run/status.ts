@@ -6,6 +6,7 @@ import { say } from '../io.ts';
 import { exits, Problem } from '../problem.ts';
 import { formatted } from '../show/formats.ts';
 import { treeOf } from '../show/tree.ts';
+import { refusedUndo } from '../show/undo.ts';
 import { viewOf } from '../show/view.ts';
 import { outputStyle, timeoutOf } from './given.ts';
 import { watch } from './watching.ts';
@@ -25,7 +26,7 @@ async function show({ io, options }: Call, session: Session, wanted: Transaction
     const view = viewOf(object);
     const elapsed = (view.endedAt ?? Date.now()) - (view.startedAt ?? Date.now());
     const columns = io.stdout.isTTY === true ? io.stdout.columns : Number.POSITIVE_INFINITY;
-    say(io, ...treeOf({ view, elapsed }, { columns }, outputStyle(io, options)));
+    say(io, ...treeOf({ view, elapsed }, { columns }, outputStyle(io, options)), ...refusedUndo(view));
   } else say(io, formatted([printed(object)], format));
   return exits.done;
 }

@@ -7,10 +7,11 @@ import type { TransactionName } from '../cluster/transactions.ts';
 import { type Io, note, say } from '../io.ts';
 import { exits, Problem } from '../problem.ts';
 import { clockOf } from '../show/age.ts';
-import { codeOfEnd, conclusionOf, isOver, stillGoing, type Wanted } from '../show/end.ts';
+import { codeOfEnd, conclusionOf, isOver, refusedCode, stillGoing, type Wanted } from '../show/end.ts';
 import { newsOf } from '../show/news.ts';
 import type { Style } from '../show/style.ts';
 import { treeOf } from '../show/tree.ts';
+import { answerTo, isHandled } from '../show/undo.ts';
 import { type TransactionView, viewOf } from '../show/view.ts';
 
 interface Watched {
@@ -67,9 +68,16 @@ async function lastOf(states: AsyncIterable<Followed>, screen: Screen, watched: 
 /** Whether it is over, and the request, if there is one, has taken effect. */
 export function hasEnded(view: TransactionView, { request }: Pick<Watched, 'request'>): boolean {
   if (request === undefined || !isOver(view)) return isOver(view);
+  if (isRefused(view, { request })) return true;
   const handled = view.handled[request.name];
   // Somebody else's request may have taken the place of this one: then that is the one that takes effect.
   return handled === request.value || handled === view.requested[request.name];
+}
+
+/** Whether the engine has answered that the request has no effect. */
+function isRefused(view: TransactionView, { request }: Pick<Watched, 'request'>): boolean {
+  if (request === undefined) return false;
+  return answerTo(view, request) !== undefined || (view.phase === 'Committed' && isHandled(view, request));
 }
 
 function conclude(watched: Watched, last: TransactionView | undefined, screen: Screen): number {
@@ -78,6 +86,10 @@ function conclude(watched: Watched, last: TransactionView | undefined, screen: S
   screen.close();
   if (last === undefined) throw new Problem('Nothing was seen of the Transaction in that time.', stillGoing);
   const isEnd = hasEnded(last, watched);
+  if (isEnd && isRefused(last, watched)) {
+    say(io, `The engine refused it after ${clockOf(elapsed)}: no object was changed, and it is ${last.phase} as before.`);
+    return refusedCode;
+  }
   say(io, conclusionOf(last, clockOf(isEnd ? spanOf(last, elapsed) : elapsed), { program: io.program, isEnd }));
   if (isEnd) return codeOfEnd(last, end);
   return io.interrupted.aborted ? exits.interrupted : stillGoing;

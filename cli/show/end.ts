@@ -14,6 +14,8 @@ export function isOver({ phase, finished }: TransactionView): boolean {
 const codes = { wanted: 0, nothingApplied: 2, rolledBack: 3, somethingLeft: 4 } as const;
 /** The time of --timeout has passed; the Transaction goes on. */
 export const stillGoing = 5;
+/** The engine refused the undo before it wrote anything. */
+export const refusedCode = 3;
 
 export function codeOfEnd(view: TransactionView, wanted: Wanted): number {
   if (view.phase === wanted) return codes.wanted;
@@ -30,12 +32,12 @@ interface Conclusion {
 
 /** One line that says what is there now, and what to do next. */
 export function conclusionOf(view: TransactionView, after: string, { program, isEnd }: Conclusion): string {
-  const { name, namespace } = view;
+  const { name, namespace, kept } = view;
   switch (isEnd ? view.phase : 'going') {
     case 'Committed':
       return `Committed after ${after}: all ${view.changes.length} changes are applied.`;
     case 'RolledBack':
-      return `RolledBack after ${after}: nothing is left of it.   ${program} diff ${name} -n ${namespace}`;
+      return `RolledBack after ${after}: ${remains(kept)}.   ${program} diff ${name} -n ${namespace}`;
     case 'Failed':
       return view.left > 0
         ? `Failed after ${after}: ${view.left} objects are not restored.   ${program} retry ${name} -n ${namespace}`
@@ -43,4 +45,11 @@ export function conclusionOf(view: TransactionView, after: string, { program, is
     default:
       return `${view.phase} after ${after}: it goes on.   ${program} status ${name} -n ${namespace} --watch`;
   }
+}
+
+function remains(kept: number): string {
+  if (kept === 0) return 'nothing is left of it';
+  return kept === 1
+    ? '1 change is kept on request, the others are undone'
+    : `${kept} changes are kept on request, the others are undone`;
 }

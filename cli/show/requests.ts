@@ -2,12 +2,18 @@
 import { annotations } from '../../hooks/model/transaction.ts';
 import type { TransactionView } from './view.ts';
 
-export type RequestName = 'undo' | 'abort' | 'retry';
+type RequestName = 'undo' | 'abort' | 'retry';
 
-interface RequestKind {
+export interface Act {
   readonly annotation: string;
+  /** What the request does to the Transaction: `Cannot undo Transaction a`. */
+  readonly verb: string;
   /** Why it cannot act; undefined if it can. */
   refusal(view: TransactionView, program: string): string | undefined;
+}
+
+interface RequestKind extends Act {
+  /** Before it is known what the request does to each object. */
   question(view: TransactionView): string;
 }
 
@@ -17,26 +23,30 @@ function plainly(view: TransactionView, program: string): string {
   const again = `${program} status ${view.name} -n ${view.namespace} --watch`;
   if (view.phase === 'RollingBack') return `it is being rolled back already: ${again} follows it.`;
   if (view.phase === 'RolledBack') return 'it is rolled back: nothing is left of it.';
-  if (view.phase === 'Failed' && view.left > 0)
-    return `it is Failed, and ${view.left} objects are not restored: ${program} retry ${view.name} tries again.`;
+  if (hasLeft(view)) return `it is Failed, and ${view.left} objects are not restored: ${program} retry ${view.name} tries again.`;
   return view.phase === 'Failed' ? 'it is Failed: nothing was applied.' : `it is ${view.phase}.`;
 }
+
+function unended(view: TransactionView, program: string): string {
+  if (isRunning(view)) return `it is still running (${view.phase}): ${program} abort ${view.name} stops it.`;
+  return plainly(view, program);
+}
+
+const hasLeft = ({ phase, left }: TransactionView): boolean => phase === 'Failed' && left > 0;
 
 const count = (number: number, what: string): string => `${number} ${what}${number === 1 ? '' : 's'}`;
 
 export const requests: Readonly<Record<RequestName, RequestKind>> = {
   undo: {
     annotation: annotations.requestRollback,
-    refusal(view, program) {
-      if (view.phase === 'Committed') return undefined;
-      if (isRunning(view)) return `it is still running (${view.phase}): ${program} abort ${view.name} stops it.`;
-      return plainly(view, program);
-    },
+    verb: 'undo',
+    refusal: (view, program) => (view.phase === 'Committed' ? undefined : unended(view, program)),
     question: ({ name, changes }) =>
       `Undo ${name}? ${count(changes.length, 'change')} undone, last one first. Later edits of others stay.`,
   },
   abort: {
     annotation: annotations.requestRollback,
+    verb: 'abort',
     refusal(view, program) {
       if (isRunning(view)) return undefined;
       if (view.phase === 'Committed') return `it is Committed: ${program} undo ${view.name} rolls it back.`;
@@ -46,11 +56,18 @@ export const requests: Readonly<Record<RequestName, RequestKind>> = {
   },
   retry: {
     annotation: annotations.retryRollback,
+    verb: 'retry',
     refusal(view, program) {
-      if (view.phase === 'Failed' && view.left > 0) return undefined;
+      if (hasLeft(view)) return undefined;
       if (view.phase === 'Committed' || isRunning(view)) return `it is ${view.phase}: no rollback has left anything.`;
       return plainly(view, program);
     },
     question: ({ name, left }) => `Try again to restore ${count(left, 'object')} of ${name}?`,
   },
+};
+
+export const undoPlan: Act = {
+  annotation: annotations.planUndo,
+  verb: 'plan the undo of',
+  refusal: (view, program) => (view.phase === 'Committed' || hasLeft(view) ? undefined : unended(view, program)),
 };

@@ -32,6 +32,7 @@ const looks: Readonly<Record<string, Look>> = {
   Failed: { sign: '✗', plain: 'x', format: 'red' },
   Restoring: { sign: '↶', plain: '<', format: 'yellow' },
   Restored: { sign: '↺', plain: '~', format: 'yellow' },
+  Kept: { sign: '=', plain: '=', format: 'yellow' },
   NotRestored: { sign: '✗', plain: 'x', format: 'red' },
 };
 

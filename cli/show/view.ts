@@ -1,6 +1,8 @@
 // What is shown of a Transaction: read once from the object, whatever version of the engine wrote it.
 import { at, isList, type Json, type JsonObject, textAt } from '../../hooks/model/json.ts';
+import { groupOf } from '../../hooks/model/reference.ts';
 import { parseTime } from '../../hooks/model/timeouts.ts';
+import { decodeUndo, type UndoAnswer } from '../../hooks/model/undo.ts';
 import { foreign } from '../../hooks/model/words.ts';
 
 export interface ChangeView {
@@ -8,6 +10,8 @@ export interface ChangeView {
   readonly kind: string;
   /** With its namespace where that is not the one of the Transaction. */
   readonly name: string;
+  /** As `janus undo --keep` names its object. */
+  readonly selector: string;
   /** One of docs/reference.md, "Changes". */
   readonly state: string;
   /** Why it could not be applied, or undone. */
@@ -28,6 +32,8 @@ export interface TransactionView {
   readonly finished: boolean;
   /** Changes that could not be undone. */
   readonly left: number;
+  /** Changes that an undo left on request. */
+  readonly kept: number;
   /** Of the condition Succeeded. */
   readonly reason: string;
   /** ms since the epoch. */
@@ -40,6 +46,8 @@ export interface TransactionView {
   /** Values of request annotations that have taken effect. */
   readonly handled: Readonly<Record<string, string>>;
   readonly deleting: boolean;
+  /** The answer to a request for a plan of the undo, or why the engine refused an undo. */
+  readonly undo?: UndoAnswer;
 }
 
 const longestText = 2_000;
@@ -49,6 +57,7 @@ export function viewOf(object: JsonObject): TransactionView {
   const text = (...path: readonly string[]): string => foreign(textAt(status, ...path) ?? '', longestText);
   const namespace = textAt(object, 'metadata', 'namespace') ?? '';
   const items = listAt(at(status, 'items'));
+  const counted = (flag: string): number => items.filter((item) => at(item, flag) === true).length;
   return {
     namespace,
     name: textAt(object, 'metadata', 'name') ?? '',
@@ -57,7 +66,8 @@ export function viewOf(object: JsonObject): TransactionView {
     done: text('progress'),
     message: text('message') || 'created, waiting for the engine',
     finished: conditionIn(status, 'Finished', 'status') === 'True',
-    left: items.filter((item) => at(item, 'left') === true).length,
+    left: counted('left'),
+    kept: counted('kept'),
     reason: conditionIn(status, 'Succeeded', 'reason') ?? '',
     createdAt: parseTime(textAt(object, 'metadata', 'creationTimestamp')),
     startedAt: parseTime(textAt(status, 'startTime')),
@@ -66,6 +76,7 @@ export function viewOf(object: JsonObject): TransactionView {
     requested: textsIn(at(object, 'metadata', 'annotations')),
     handled: textsIn(at(status, 'handledAnnotations')),
     deleting: textAt(object, 'metadata', 'deletionTimestamp') !== undefined,
+    ...decodeUndo(at(status, 'undo')),
   };
 }
 
@@ -79,10 +90,18 @@ function changeOf(change: Json, item: Json | undefined, own: string): ChangeView
     type: short(textAt(change, 'type')),
     kind: short(named.kind),
     name: short(elsewhere ? `${named.namespace}/${named.name}` : named.name),
+    selector: short(selectorOf(named, own)),
     state: short(textAt(item, 'state')) || 'Waiting',
     ...(reason === undefined ? {} : { error: { reason: short(reason), message: short(textAt(item, 'error', 'message')) } }),
     ...(note === undefined ? {} : { note: short(note) }),
   };
+}
+
+/** `Deployment.apps/web`, `ConfigMap/shared/settings`. */
+function selectorOf({ apiVersion, kind, namespace, name }: Target, own: string): string {
+  const group = groupOf(apiVersion);
+  const place = namespace === undefined || namespace === own ? '' : `${namespace}/`;
+  return `${kind}${group === '' ? '' : `.${group}`}/${place}${name}`;
 }
 
 export interface Target {

@@ -12,7 +12,7 @@ import type { ItemView, Observation, Presence } from '../observe/observation.ts'
 import type { Drift } from '../snapshots/drift.ts';
 import type { Step } from './step.ts';
 import { undoing } from './undo-transitions.ts';
-import { setStatus, waitOut } from './waiting.ts';
+import { isFinalRefusal, refusedEngine, setStatus, waitOut } from './waiting.ts';
 
 /** The Lease of the first change, if it is among these. */
 export function firstLease({ items }: Status, leases: readonly JsonObject[]): JsonObject | undefined {
@@ -65,14 +65,18 @@ interface Losses {
 
 /** The step of a change that is not clear. */
 export function stepIfBlocked(
-  { status }: Observation,
+  observation: Observation,
   view: ItemView,
   guarded: Exclude<Guarded, { kind: 'clear' }>,
   { lost, lockLost }: Losses,
 ): Step {
   switch (guarded.kind) {
-    case 'trouble':
-      return waitOut(status, guarded.what, guarded.failure);
+    case 'trouble': {
+      const { what, failure } = guarded;
+      if (!isFinalRefusal(observation, failure)) return waitOut(observation.status, what, failure);
+      const cause = refusedEngine(what, failure);
+      return setStatus(lost(cause), cause.message);
+    }
     case 'lost':
       return setStatus(lost(guarded), guarded.message);
     case 'lease':

@@ -1,6 +1,7 @@
 // Pending: the checks, then the locks. Nothing is written before every check has passed.
 import { describeFaults, type Fault } from '../checks/fault.ts';
 import { lockOf, writerOf } from '../locks/lease.ts';
+import type { Failure } from '../model/failure.ts';
 import type { ItemError } from '../model/item.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { Status } from '../model/status.ts';
@@ -8,11 +9,11 @@ import type { BeginView, LockView, Observation } from '../observe/observation.ts
 import { acquireLocks } from './locks.ts';
 import type { Step } from './step.ts';
 import { begun, type Locks, locked, stopped, waitingForLocks, withLeases } from './transitions.ts';
-import { setStatus, waitOut } from './waiting.ts';
+import { isFinalRefusal, refusedEngine, setStatus, waitOut } from './waiting.ts';
 
 export function decideBegin(observation: Observation, view: BeginView): Step {
   const { status, transaction, now } = observation;
-  if (view.trouble !== undefined) return waitOut(begun(status, now), 'a check', view.trouble);
+  if (view.trouble !== undefined) return troubled(observation, begun(status, now), 'a check', view.trouble);
   if (view.faults.length > 0) return refuse(observation, view.faults, view.orphanedLeases);
   const withLocks = withLeases(status, leaseNames(view));
   return acquireLocks(observation, view.locks, {
@@ -21,6 +22,13 @@ export function decideBegin(observation: Observation, view: BeginView): Step {
     waitedTooLong: (message) => setStatus(stopped(withLocks, { reason: 'LockHeld', message }, now, new Map()), message),
     since: status.startedAt,
   });
+}
+
+/** Nothing was written yet: a refusal of the engine itself ends the Transaction, all other trouble is waited for. */
+export function troubled(observation: Observation, status: Status, what: string, failure: Failure): Step {
+  return isFinalRefusal(observation, failure)
+    ? refuse(observation, [refusedEngine(what, failure)])
+    : waitOut(status, what, failure);
 }
 
 /** The locks that are held, by the names of their Leases in the order of the changes. */

@@ -2,16 +2,17 @@
 //
 // I2. No target is written before its prior state is stored and the API server has acknowledged it.
 import type { Observation, PrepareView } from '../observe/observation.ts';
-import { refuse } from './pending.ts';
+import { refuse, troubled } from './pending.ts';
 import type { Step } from './step.ts';
 import { prepared } from './transitions.ts';
 import { unseenAtChecks } from './unseen.ts';
-import { setStatus, waitOut } from './waiting.ts';
+import { setStatus } from './waiting.ts';
 import { windowEnd } from './window.ts';
 
 export function decidePrepare(observation: Observation, view: PrepareView): Step {
   const { status, transaction, pace } = observation;
-  if (view.trouble !== undefined) return waitOut(status, 'reading the targets and dry-running the changes', view.trouble);
+  if (view.trouble !== undefined)
+    return troubled(observation, status, 'reading the targets and dry-running the changes', view.trouble);
   if (view.faults.length > 0) return refuse(observation, view.faults);
   const unseen = unseenAtChecks(observation, view.targets);
   if ('kind' in unseen) return unseen;

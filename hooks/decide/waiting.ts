@@ -2,7 +2,8 @@
 import type { Failure } from '../model/failure.ts';
 import { isToUndo } from '../model/item.ts';
 import { isTerminal } from '../model/phase.ts';
-import type { Status } from '../model/status.ts';
+import { reasonOfFailure } from '../model/reason.ts';
+import type { Cause, Status } from '../model/status.ts';
 import type { Wait } from '../model/wait.ts';
 import type { SetStatus } from './step.ts';
 import { passedOver } from './undo-transitions.ts';
@@ -21,7 +22,21 @@ export const lockPatience: Wait = { seconds: 0.5 };
 export function waitOut(status: Status, what: string, failure: Failure, isNews = false): SetStatus {
   const message = `waiting: ${what} failed (${failure.reason}); retrying until spec.timeout`;
   const told = isTerminal(status.phase) && !isNews ? status : { ...status, message };
-  return { kind: 'setStatus', status: told, because: message, wait: 'backoff' };
+  return { kind: 'setStatus', status: told, because: message, wait: failure.kind === 'refused' ? patience : 'backoff' };
+}
+
+/**
+ * Whether a refusal of the engine itself is final: seen in a call before, a second earlier. Rights that were just granted take a moment,
+ * and a refusal counts only from an API server that is ready (server/kubernetes/unready.ts).
+ */
+export function isFinalRefusal({ waits }: { readonly waits: number }, { kind }: Failure): boolean {
+  return kind === 'refused' && waits >= 1;
+}
+
+/** The cause of an end by such a refusal, in the words of the API server. */
+export function refusedEngine(what: string, failure: Failure): Cause {
+  const message = `${what} was refused to the engine: ${failure.message}; grant the engine that right (manifests/rbac.yaml), then try again`;
+  return { reason: reasonOfFailure(failure), message };
 }
 
 /** The undo of one change waits: it is passed over for the others, then tried again. */

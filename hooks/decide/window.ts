@@ -5,7 +5,8 @@
 // V1. A call writes only to targets that the status stored before it announces, forward in their order and backward in that of an undo, each
 //     at most once.
 // V2. It goes on only after a target that ended well, and with another one: what is left, waits or fails is stored first, and so is
-//     what must be known before a Delete.
+//     what must be known before a Delete. An object that the undo has deleted, and that takes a while to go, has ended well: whoever
+//     looks next sees that it is being deleted.
 // V3. It goes on only to the same kind of step. What begins an undo, and what ends it, is stored before anything follows.
 // V4. An undo never takes an announcement back in the status that begins it: until that is stored, another process may still read
 //     the announcement, and send.
@@ -49,10 +50,12 @@ interface Gone {
   readonly running: Status;
   /** As it was stored before the call. */
   readonly stored: Status;
+  /** Whether the target was deleted, and is still there. */
+  readonly isTerminating?: boolean;
 }
 
 /** Whether the call may go on with what is due `next`, as far as the statuses say. */
-export function mayGoOn({ due, running, stored }: Gone, next: Due): boolean {
+export function mayGoOn({ due, running, stored, isTerminating }: Gone, next: Due): boolean {
   switch (next.kind) {
     case 'prepare':
       return due.kind === 'begin';
@@ -61,12 +64,24 @@ export function mayGoOn({ due, running, stored }: Gone, next: Due): boolean {
     case 'await':
       return isApplied(due, running);
     case 'restore':
-      return due.kind === 'restore' && hasBecome(running.items[due.index], 'restored') && stored.phase === 'RollingBack';
+      return (
+        due.kind === 'restore' &&
+        mayUndoNext(running, due.index, { next: next.index, isTerminating }) &&
+        stored.phase === 'RollingBack'
+      );
     case 'releaseFields':
       return due.kind === 'releaseFields' && running.items[due.index]?.disowned === true;
     default:
       return false;
   }
+}
+
+function mayUndoNext(
+  { items }: Status,
+  index: number,
+  { next, isTerminating }: { readonly next: number; readonly isTerminating: boolean | undefined },
+): boolean {
+  return hasBecome(items[index], 'restored') || (isTerminating === true && items[next]?.waiting === undefined);
 }
 
 function isApplied(due: Due, running: Status): boolean {

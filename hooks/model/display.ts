@@ -1,6 +1,6 @@
 // What a status says to people: each change by name and state, the one in hand, how long it took. All of it is derived from the
 // phase, the stored flags of the items and the spec, and nothing is decided on it.
-import { type Item, nextToUndo } from './item.ts';
+import { type Item, nextToUndo, type UndoOrder } from './item.ts';
 import { at, isList, type Json, type JsonObject, textAt } from './json.ts';
 import { isTerminal, type Phase } from './phase.ts';
 import { describe, type Reference } from './reference.ts';
@@ -39,8 +39,8 @@ interface Displayed {
 }
 
 /** Of each change. The table is in docs/reference.md. */
-export function statesOf({ phase, items }: Displayed): readonly ItemState[] {
-  const next = phase === 'RollingBack' ? nextToUndo(items, 0) : -1;
+export function statesOf({ phase, items }: Displayed, order?: UndoOrder): readonly ItemState[] {
+  const next = phase === 'RollingBack' ? nextToUndo(items, 0, order) : -1;
   const isOver = phase === 'RollingBack' || isTerminal(phase);
   return items.map((item, index) => (index === next ? 'Restoring' : stateOf(item, isOver)));
 }
@@ -73,11 +73,13 @@ function stopped(error: Item['error']): ItemState {
 interface Described {
   readonly namespace: string;
   readonly changes: readonly { readonly target: Reference }[];
+  /** That of an undo, where it is known. */
+  readonly order?: UndoOrder | undefined;
 }
 
 /** `most`: bytes that the text of one target may take where it is stored. */
-export function displayOf(status: Displayed, { namespace, changes }: Described, most: number): Display {
-  const states = statesOf(status);
+export function displayOf(status: Displayed, { namespace, changes, order }: Described, most: number): Display {
+  const states = statesOf(status, order);
   const items = states.map((state, index): ItemDisplay => {
     const target = changes[index]?.target;
     return target === undefined ? { state } : { target: within(nameOf(target, namespace), most), state };

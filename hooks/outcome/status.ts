@@ -2,6 +2,7 @@
 import { targetRoom } from '../checks/room.ts';
 import { type Display, displayOf } from '../model/display.ts';
 import { openGates } from '../model/gated.ts';
+import type { UndoOrder } from '../model/item.ts';
 import { equalJson, type Json, type JsonObject } from '../model/json.ts';
 import { notedNow } from '../model/request.ts';
 import { type BoundedStatus, encodeStatus, type Status } from '../model/status.ts';
@@ -35,7 +36,9 @@ export function completed(before: Status, after: Status, now: number, transactio
   };
 }
 
-type Displayable = Pick<Transaction, 'namespace' | 'annotations' | 'changes' | 'gate' | 'timeout' | 'size'>;
+type Displayable = Pick<Transaction, 'namespace' | 'annotations' | 'changes' | 'gate' | 'timeout' | 'size'> & {
+  readonly order?: UndoOrder | undefined;
+};
 
 // A request whose annotation is gone may be made again.
 function withRemovals(status: Status, { annotations }: Displayable): Status {

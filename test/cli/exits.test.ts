@@ -25,6 +25,7 @@ const commands = {
   apply: (name: string) => ['apply', '-f', fileOf(name), '--wait'],
   status: (name: string) => ['status', name, ...where, '--watch'],
   undo: (name: string) => ['undo', name, ...where, '--yes', '--wait'],
+  partial: (name: string) => ['undo', name, ...where, '--yes', '--wait', '--partial'],
   abort: (name: string) => ['abort', name, ...where, '--yes', '--wait'],
   retry: (name: string) => ['retry', name, ...where, '--yes', '--wait'],
 };
@@ -55,6 +56,10 @@ async function undone(name: string): Promise<void> {
   await stepUntil(stage, name, 'RollingBack');
   await stepToEnd(stage, name);
 }
+
+/** Its undo, refused. */
+const answered = (name: string) =>
+  stepTo(stage, name, 'the refusal', ({ status }) => textAt(status, 'undo', 'reason') === 'UndoRefused');
 
 /** Half applied, asked to roll back; with `color`, somebody else has changed the first object meanwhile. */
 async function aborted(name: string, color?: string): Promise<void> {
@@ -115,14 +120,15 @@ t.test('undo --wait', async (t) => {
   await stepToEnd(stage, 'meddled');
   await endless(t, 'undo', () => 'meddled');
   await setColor('meddled', 'odd');
-  t.equal(await codeOf('undo', 'meddled', () => undone('meddled')), 4, 'something is left');
+  t.equal(await codeOf('undo', 'meddled', () => answered('meddled')), 3, 'refused');
+  t.equal(await codeOf('partial', 'meddled', () => undone('meddled')), 4, 'something is left');
   t.equal(await codeOf('undo', 'good', () => undone('good')), 0, 'RolledBack');
   t.equal((await cli.run(commands.undo('good'))).code, 1, 'it cannot act');
 });
 
 t.test('retry --wait', async (t) => {
   await endless(t, 'retry', () => 'left');
-  t.equal(await codeOf('retry', 'left', () => undone('left')), 4, 'something is left still');
+  t.equal(await codeOf('retry', 'left', () => answered('left')), 3, 'refused, and left as before');
   await setColor('left', 'blue');
   t.equal(await codeOf('retry', 'left', () => undone('left')), 0, 'RolledBack');
   t.equal((await cli.run(commands.retry('left'))).code, 1, 'it cannot act');

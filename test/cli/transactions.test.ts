@@ -118,14 +118,16 @@ t.test('undo, what it leaves, and retry', async (t) => {
   t.equal((await janus('apply', '-f', file, '--wait')).code, 0);
   t.match(await janus('undo', 'undone', ...where), { code: 64, err: /nobody can answer: give --yes/ });
   must(await stage.client.patch(stage.path('configmaps/kept'), { data: { color: 'violet' } }));
-  const { code, out } = await janus('undo', 'undone', ...where, '--yes', '--wait');
+  t.match(await janus('undo', 'undone', ...where, '--yes', '--wait'), { code: 3, out: /ConfigMap kept {2}RollbackConflict/ });
+  const { code, out } = await janus('undo', 'undone', ...where, '--yes', '--wait', '--partial');
   t.equal(code, 4, out);
   t.match(out, /Failed after .*: 1 objects are not restored\. {3}janus retry undone/);
   const before = textAt(await stage.read('undone'), 'metadata', 'resourceVersion');
   t.match(await janus('undo', 'undone', ...where, '--yes'), { code: 1, err: /janus retry undone tries again/ });
   t.match(await janus('abort', 'undone', ...where, '--yes'), { code: 1, err: /janus retry undone tries again/ });
   t.equal(textAt(await stage.read('undone'), 'metadata', 'resourceVersion'), before, 'nothing was written');
-  t.match(await janus('retry', 'undone', ...where, '--yes', '--wait'), { code: 4 }, 'a fresh value, tried again');
+  t.match(await janus('retry', 'undone', ...where, '--yes', '--wait'), { code: 3 }, 'a fresh value, tried again');
+  t.match(await janus('retry', 'undone', ...where, '--yes', '--wait', '--partial'), { code: 4 });
   must(await stage.client.patch(stage.path('configmaps/kept'), { data: { color: 'blue' } }));
   t.match(await janus('retry', 'undone', ...where, '--yes', '--wait'), { code: 0, out: /RolledBack after/ });
   t.match(await janus('retry', 'undone', ...where, '--yes'), { code: 1, err: /it is rolled back/ });
@@ -183,13 +185,21 @@ t.test('at a terminal apply --confirm, undo, abort and retry ask; no answer but 
   await stage.phase('asked', 'Committed');
   await stage.finished('asked');
 
-  t.match(await atTerminal(['undo', 'asked', ...where], ''), { code: 1, out: /Undo asked\? 1 change .*Nothing was changed\./s });
+  t.match(await atTerminal(['undo', 'asked', ...where], ''), {
+    code: 1,
+    out: /Undo asked: changes 1 object back\. Continue\?.*Nothing was changed\./s,
+  });
   await isUnasked('asked');
   must(await stage.client.patch(stage.path('configmaps/asked'), { data: { color: 'violet' } }));
-  t.match(await atTerminal(['undo', 'asked', ...where, '--wait'], 'YES'), { code: 4, out: /undo requested/ });
+  t.match(await atTerminal(['undo', 'asked', ...where, '--wait']), { code: 3, out: /RollbackConflict/ }, 'refused, so not asked');
+  await isUnasked('asked');
+  t.match(await atTerminal(['undo', 'asked', ...where, '--wait', '--partial'], 'YES'), { code: 4, out: /undo requested/ });
 
-  const retry = ['retry', 'asked', ...where];
-  t.match(await atTerminal(retry, 'n'), { code: 1, out: /Try again to restore 1 object of asked\?.*Nothing was changed\./s });
+  const retry = ['retry', 'asked', ...where, '--partial'];
+  t.match(await atTerminal(retry, 'n'), {
+    code: 1,
+    out: /Undo what is left of asked: cannot undo 1 object\. Continue\?.*Nothing was changed\./s,
+  });
   t.match(await janus(...retry), { code: 64, err: /nobody can answer: give --yes/ });
   t.notMatch(await annotations('asked'), /retry-rollback/);
   t.match(await atTerminal(retry, 'y'), { code: 0, out: /retry requested/ });

@@ -210,3 +210,10 @@ t.test('an undo that waits is passed over; where all wait, each has its turn', a
     [2, 1, 0, 2],
   );
 });
+
+t.test('what is undone first where one object needs another', async (t) => {
+  const order = new Map([[1, { indexes: new Set([0]), isAwaited: true }]]);
+  const status = { ...statusOf('RollingBack', 'applied applied'), rollbackStartedAt: start };
+  const stored = { transaction: transactionOf(), status, now: start, lateWindow, waits: 0 };
+  t.same([dueOf(stored), dueOf({ ...stored, order })].map(told), ['restore 1', 'restore 0']);
+});

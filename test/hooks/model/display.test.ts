@@ -58,6 +58,14 @@ const transaction = transactionOf({
   ],
 });
 
+t.test('what needs another object is undone before it', async (t) => {
+  const order = new Map([[1, { indexes: new Set([0]), isAwaited: true }]]);
+  const items = ['applied', 'applied'].map(itemOf);
+  t.same(statesOf({ phase: 'RollingBack', items }, order), ['Restoring', 'Applied']);
+  const status = { ...statusOf('RollingBack', 'applied applied'), items };
+  t.equal(displayOf(status, { ...transaction, order }, 100).current, 'Deployment web-server');
+});
+
 t.test('a target has its namespace where it is another one', async (t) => {
   const { items, current } = displayOf(statusOf('Committing', 'applied announced announced'), transaction, 700);
   t.same(

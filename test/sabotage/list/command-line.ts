@@ -88,8 +88,8 @@ export const commandLine: readonly Sabotage[] = [
     edits: [
       {
         file: 'cli/run/request.ts',
-        find: "if (textAt(seen, 'metadata', 'uid') !== textAt(object, 'metadata', 'uid')) throw replaced(wanted, request);",
-        replace: "if (textAt(seen, 'metadata', 'name') !== textAt(object, 'metadata', 'name')) throw replaced(wanted, request);",
+        find: "if (textAt(seen, 'metadata', 'uid') !== textAt(object, 'metadata', 'uid')) throw replaced(wanted, act);",
+        replace: "if (textAt(seen, 'metadata', 'name') !== textAt(object, 'metadata', 'name')) throw replaced(wanted, act);",
       },
     ],
     caughtBy: ['test/cli/secrets.test.ts'],

@@ -81,14 +81,13 @@ async function failAfter(stage: Stage, name: string, changes: readonly JsonObjec
   return (await stepToEnd(stage, name)).status;
 }
 
-type Case = (t: Test, stage: Stage, name: string, inOrder: <Value>(list: readonly Value[]) => readonly Value[]) => Promise<void>;
+type Ordered = <Value>(list: readonly Value[]) => readonly Value[];
+type Case = (t: Test, stage: Stage, name: string, inOrder: Ordered) => Promise<void>;
 
-function inBothOrders(what: string, run: Case): void {
-  for (const order of ['as released', 'reversed'] as const)
-    t.test(`${what}, ${order}`, async (t) => {
-      const stage = await startStage(t, { withoutLoop: true });
-      await run(t, stage, order === 'reversed' ? 'back' : 'there', (list) => (order === 'reversed' ? list.toReversed() : list));
-    });
+const cases: (readonly [what: string, name: string, run: Case])[] = [];
+
+function inBothOrders(what: string, name: string, run: Case): void {
+  cases.push([what, name, run]);
 }
 
 /** The outcome of each part: gone, or the reason why it is left. */
@@ -104,7 +103,7 @@ async function outcome({ client }: Stage, parts: Parts, names: readonly string[]
 
 const patchTheirs = (stage: Stage, path: string, body: JsonObject) => stage.client.patch(path, body, 'merge', theirs);
 
-inBothOrders('a webhook configuration that others have changed', async (t, stage, name, inOrder) => {
+inBothOrders('a webhook configuration that others have changed', 'answering', async (t, stage, name, inOrder) => {
   const parts = program(stage, name);
   const names = inOrder(Object.keys(parts));
   const webhook = parts.webhook?.path ?? '';
@@ -145,7 +144,7 @@ inBothOrders('a webhook configuration that others have changed', async (t, stage
   );
 });
 
-inBothOrders('a Secret that the program has filled needs nobody', async (t, stage, name, inOrder) => {
+inBothOrders('a Secret that the program has filled needs nobody', 'filled', async (t, stage, name, inOrder) => {
   const parts = program(stage, name);
   const names = inOrder(Object.keys(parts));
   t.teardown(() => stage.client.delete(parts.webhook?.path ?? ''));
@@ -158,10 +157,11 @@ inBothOrders('a Secret that the program has filled needs nobody', async (t, stag
   t.same(await outcome(stage, parts, names, status), { ...undone, secret: 'ForeignContent' });
 });
 
-inBothOrders('a changed Deployment that stays keeps what it was changed for', async (t, stage, name, inOrder) => {
+inBothOrders('a changed Deployment that stays keeps what it was changed for', 'hotfix', async (t, stage, name, inOrder) => {
   const { client, path } = stage;
   const [config, deployment] = [path(`configmaps/${name}`), path(`apps/v1/deployments/${name}`)];
-  await createConfigMaps(stage, [name, 'other']);
+  const other = `${name}-other`;
+  await createConfigMaps(stage, [name, other]);
   const labels = { app: name };
   const containers = (image: string): JsonObject => ({
     containers: [{ name: 'c', image, envFrom: [{ configMapRef: { name } }] }],
@@ -173,10 +173,10 @@ inBothOrders('a changed Deployment that stays keeps what it was changed for', as
       spec: { replicas: 0, selector: { matchLabels: labels }, template: template('reg.example/app:1') },
     }),
   );
-  const other = await portraits(client, [path('configmaps/other')]);
+  const before = await portraits(client, [path(`configmaps/${other}`)]);
   const changes = inOrder([
     change('Patch', name, { data: { color: 'green' } }),
-    change('Patch', 'other', { data: { color: 'green' } }),
+    change('Patch', other, { data: { color: 'green' } }),
     change('Patch', name, { spec: { template: template('reg.example/app:2') } }, { apiVersion: 'apps/v1', kind: 'Deployment' }),
   ]);
   const hotfix = { spec: { template: { spec: { containers: [{ name: 'c', image: 'reg.example/app:3' }] } } } };
@@ -189,10 +189,10 @@ inBothOrders('a changed Deployment that stays keeps what it was changed for', as
     ['NeededByKept', undefined, 'RollbackConflict'],
   );
   t.match(must(await client.get(config)), { data: { color: 'green' } }, 'the hotfix runs with the ConfigMap of its release');
-  t.same(await portraits(client, [path('configmaps/other')]), other, 'nothing else is left');
+  t.same(await portraits(client, [path(`configmaps/${other}`)]), before, 'nothing else is left');
 });
 
-inBothOrders('what waits holds up what it needs, and nothing else', async (t, stage, name, inOrder) => {
+inBothOrders('what waits holds up what it needs, and nothing else', 'waiting', async (t, stage, name, inOrder) => {
   const parts = program(stage, name);
   const names = inOrder(Object.keys(parts));
   const { path: webhook = '', change: created = {} } = parts.webhook ?? {};
@@ -222,4 +222,12 @@ inBothOrders('what waits holds up what it needs, and nothing else', async (t, st
     await Promise.all(names.map(isThere)),
     names.map(() => false),
   );
+});
+
+t.test('what a rollback leaves, and what that needs', async (t) => {
+  const stage = await startStage(t, { withoutLoop: true });
+  for (const [what, name, run] of cases) {
+    await t.test(what, (t) => run(t, stage, name, (list) => list));
+    await t.test(`${what}, in the reverse order`, (t) => run(t, stage, `${name}-back`, (list) => list.toReversed()));
+  }
 });

@@ -1,0 +1,26 @@
+// Objects as `janus undo --keep` and `--overwrite` name them: KIND[.GROUP]/[NAMESPACE/]NAME, several with commas between. Pure.
+import { wrongUse } from '../problem.ts';
+
+const kind = /^[A-Za-z][A-Za-z0-9]*(\.[a-z0-9]([-a-z0-9.]*[a-z0-9])?)?$/;
+const namespace = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
+// As the API server takes names of any kind (ValidatePathSegmentName in apimachinery's pkg/api/validation/path).
+const name = /^(?!\.{1,2}$)[^\s/%,]+$/;
+
+/** As one annotation holds them; undefined if none is given. Throws a Problem. */
+export function selectionIn(option: string, given: readonly string[]): string | undefined {
+  const names = given.flatMap((value) => value.split(',')).map((one) => one.trim());
+  const wrong = names.find((one) => !isObjectName(one));
+  if (wrong !== undefined)
+    throw wrongUse(
+      `--${option} takes KIND[.GROUP]/[NAMESPACE/]NAME, such as Deployment.apps/web; found "${wrong}". Nothing was written.`,
+    );
+  const twice = names.find((one, index) => names.indexOf(one) < index);
+  if (twice !== undefined) throw wrongUse(`--${option} names ${twice} twice: name it once. Nothing was written.`);
+  return names.length === 0 ? undefined : names.join(',');
+}
+
+function isObjectName(text: string): boolean {
+  const [first = '', ...rest] = text.split('/');
+  const [place, own] = rest.length === 2 ? rest : [undefined, rest[0]];
+  return rest.length <= 2 && kind.test(first) && (place === undefined || namespace.test(place)) && name.test(own ?? '');
+}

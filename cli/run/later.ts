@@ -1,0 +1,71 @@
+// Which Transactions of a namespace came after another one: those that stand on it, and those of its line of releases. Pure.
+import { type JsonObject, listAt, textAt } from '../../hooks/model/json.ts';
+import { groupOf } from '../../hooks/model/reference.ts';
+import { parseTime } from '../../hooks/model/timeouts.ts';
+import { targetIn } from '../show/view.ts';
+
+const nameOf = (object: JsonObject): string => textAt(object, 'metadata', 'name') ?? '';
+
+/** The Transactions that are newer than that one, the newest first. */
+export function newerThan(all: readonly JsonObject[], name: string): readonly JsonObject[] {
+  const newestFirst = all.toSorted(compareNewest);
+  const place = newestFirst.findIndex((one) => nameOf(one) === name);
+  return newestFirst.slice(0, Math.max(0, place));
+}
+
+// Times of a status and of an object are whole seconds. The versions of objects, which the API server counts up, part those that ended
+// in the same one.
+function compareNewest(left: JsonObject, right: JsonObject): number {
+  return (
+    endOf(right) - endOf(left) || compareVersions(newestWrite(right), newestWrite(left)) || createdOf(right) - createdOf(left)
+  );
+}
+
+function compareVersions(left: bigint, right: bigint): number {
+  return left === right ? 0 : left > right ? 1 : -1;
+}
+
+function createdOf(object: JsonObject): number {
+  return parseTime(textAt(object, 'metadata', 'creationTimestamp')) ?? 0;
+}
+
+/** When its changes were applied. One that runs is newer than all others; the end of a Failed one is that of its rollback. */
+function endOf(object: JsonObject): number {
+  const key = { Committed: 'completionTime', RolledBack: 'startTime', Failed: 'startTime' }[
+    textAt(object, 'status', 'phase') ?? ''
+  ];
+  return (key === undefined ? undefined : parseTime(textAt(object, 'status', key))) ?? Number.MAX_SAFE_INTEGER;
+}
+
+function newestWrite(object: JsonObject): bigint {
+  const versions = listAt(object, 'status', 'items').map((item) => textAt(item, 'resourceVersion') ?? '');
+  return versions.filter((one) => /^\d+$/.test(one)).reduce((most, one) => (BigInt(one) > most ? BigInt(one) : most), 0n);
+}
+
+/** Names of the Transactions to undo before that one, in this order: those that changed its objects later, and those on top of them. */
+export function laterOn(all: readonly JsonObject[], name: string): readonly string[] {
+  const base = all.find((one) => nameOf(one) === name);
+  if (base === undefined) return [];
+  const reached = new Set(targetsOf(base));
+  const found: string[] = [];
+  for (const later of newerThan(all, name).filter(stands).toReversed()) {
+    const targets = targetsOf(later);
+    if (!targets.some((target) => reached.has(target))) continue;
+    for (const target of targets) reached.add(target);
+    found.unshift(nameOf(later));
+  }
+  return found;
+}
+
+/** Whether some of its changes may be in the cluster. */
+function stands(object: JsonObject): boolean {
+  const states = listAt(object, 'status', 'items').map((item) => textAt(item, 'state') ?? '');
+  return states.some((state) => ['Applying', 'Applied', 'Restoring', 'NotRestored'].includes(state));
+}
+
+function targetsOf(object: JsonObject): readonly string[] {
+  const own = textAt(object, 'metadata', 'namespace') ?? '';
+  return listAt(object, 'spec', 'changes')
+    .map(targetIn)
+    .map(({ apiVersion, kind, namespace = own, name }) => [groupOf(apiVersion), kind, namespace, name].join('|'));
+}

@@ -1,0 +1,163 @@
+// undo --to: all Transactions of a field manager that are newer than one, the newest first. Each is planned, on the states that the undos
+// before it would leave, before the first of them begins. Each undo is whole; the chain is not: if it stops, an earlier release is there.
+import { type JsonObject, textAt } from '../../hooks/model/json.ts';
+import type { Session } from '../cluster/session.ts';
+import { getTransaction, listTransactions, noSuch } from '../cluster/transactions.ts';
+import type { Call } from '../command/command.ts';
+import { note, say, sayAll } from '../io.ts';
+import { exits, Problem } from '../problem.ts';
+import { refusedCode, stillGoing } from '../show/end.ts';
+import { formatted } from '../show/formats.ts';
+import { requests } from '../show/requests.ts';
+import {
+  chainDocument,
+  chainLines,
+  planCodes,
+  saysTheSame,
+  type UndoPlan,
+  undoLines,
+  undoQuestion,
+  verdictOfAll,
+} from '../show/undo.ts';
+import { viewOf } from '../show/view.ts';
+import { confirmed, outputStyle, refuseUnanswerable, timeoutOf } from './given.ts';
+import { newerThan } from './later.ts';
+import { mayAct, send } from './request.ts';
+import { followUndo } from './undo-following.ts';
+import { planUndo } from './undo-planning.ts';
+import { annotationsOf, type Wish } from './undo-wish.ts';
+
+/** An undo as a whole, and of every object: a later one in the chain rests on it. */
+const plainWish: Wish = { keep: undefined, overwrite: undefined, isPartial: false, digest: undefined };
+
+interface Chain {
+  readonly session: Session;
+  /** The name of the Transaction that stays. */
+  readonly to: string;
+  /** Those to undo, the newest first. */
+  readonly objects: readonly JsonObject[];
+}
+
+/** Resolves with the exit code. */
+export async function undoTo(call: Call): Promise<number> {
+  const { io, options } = call;
+  const isPlan = options.flag('plan');
+  const timeout = timeoutOf(options);
+  const chain = await chainOf(call, options.text('to') ?? '');
+  if (!isPlan && chain.objects.length > 0) refuseUnanswerable(io, options, `Undo ${chain.objects.map(nameOf).join(', ')}?`);
+  const plans = await plansOf(call, chain);
+  const code = (isPlan ? planCodes : codes)[verdictOfAll(plans)];
+  show(call, chain, { plans, code });
+  return isPlan || code !== exits.done ? code : undoEach(call, chain, { plans, timeout });
+}
+
+/** Of a chain before its first undo. */
+const codes = { nothing: exits.done, changes: exits.done, refused: refusedCode, unknown: refusedCode } as const;
+
+/** Throws a Problem where the state of one of them has no undo. */
+async function chainOf({ io, connect }: Call, to: string): Promise<Chain> {
+  const session = await connect();
+  const all = await listTransactions(session, session.namespace);
+  const base = all.find((one) => nameOf(one) === to);
+  if (base === undefined) throw noSuch({ namespace: session.namespace, name: to });
+  const manager = textAt(base, 'spec', 'fieldManager');
+  if (manager === undefined)
+    throw new Problem(`Transaction ${to} has no spec.fieldManager, so it is in no line of releases: undo the others by name.`);
+  const { phase } = viewOf(base);
+  if (phase !== 'Committed') throw new Problem(`Transaction ${to} is ${phase}: undo --to leaves one that is Committed.`);
+  const line = newerThan(all, to).filter((one) => textAt(one, 'spec', 'fieldManager') === manager);
+  const objects = line.filter((one) => !isUndone(one));
+  for (const one of objects) mayAct(viewOf(one), requests.undo, io.program);
+  return { session, to, objects };
+}
+
+const nameOf = (object: JsonObject): string => textAt(object, 'metadata', 'name') ?? '';
+
+function isUndone(object: JsonObject): boolean {
+  const { phase, left } = viewOf(object);
+  return phase === 'RolledBack' || (phase === 'Failed' && left === 0);
+}
+
+async function plansOf({ io, options }: Call, { session, objects }: Chain): Promise<readonly UndoPlan[]> {
+  const isPlan = options.flag('plan');
+  const waiting = { patience: isPlan ? timeoutOf(options) : undefined, refusalCode: isPlan ? planCodes.refused : refusedCode };
+  const plans: UndoPlan[] = [];
+  for (const object of objects) {
+    const wanted = { namespace: session.namespace, name: nameOf(object) };
+    const after = plans.map(({ view }) => view.name);
+    plans.push(await planUndo({ io, session, wanted, object, wish: plainWish, after, ...waiting }));
+  }
+  return plans;
+}
+
+interface Shown {
+  readonly plans: readonly UndoPlan[];
+  readonly code: number;
+}
+
+function show({ io, options }: Call, { session, to }: Chain, { plans, code }: Shown): void {
+  const place = { namespace: session.namespace, to };
+  const format = options.text('output');
+  if (format !== undefined) say(io, formatted([chainDocument(plans, place)], format));
+  else sayAll(io, chainLines(plans, place, { style: outputStyle(io, options), program: io.program, code }));
+}
+
+interface Going {
+  readonly plans: readonly UndoPlan[];
+  /** For all of them, in ms. */
+  readonly timeout: number | undefined;
+}
+
+async function undoEach(call: Call, chain: Chain, { plans, timeout }: Going): Promise<number> {
+  const { io, options } = call;
+  if (plans.length > 0 && !(await confirmed(io, options, undoQuestion('Undo', plans)))) return exits.notDone;
+  const begin = performance.now();
+  for (const [place, plan] of plans.entries()) {
+    const rest = timeout === undefined ? undefined : Math.max(1, timeout - (performance.now() - begin));
+    const code = await undoNext(call, chain, { plan, isFirst: place === 0, timeout: rest });
+    if (code === exits.done) continue;
+    note(io, stopped(plans, place, { code, to: chain.to, program: io.program }));
+    return code;
+  }
+  if (plans.length > 0) say(io, `${chain.to} is there: the newer Transactions of its field manager are undone.`);
+  return exits.done;
+}
+
+interface Next {
+  readonly plan: UndoPlan;
+  readonly isFirst: boolean;
+  readonly timeout: number | undefined;
+}
+
+async function undoNext(call: Call, { session }: Chain, { plan, isFirst, timeout }: Next): Promise<number> {
+  const { io } = call;
+  const { name } = plan.view;
+  const wanted = { namespace: session.namespace, name };
+  const object = await getTransaction(session, wanted);
+  // Controllers count the rollouts that the undos before have made, which the plan of the chain cannot know: the digest is another one.
+  const patience = { patience: undefined, refusalCode: refusedCode };
+  const now = isFirst ? plan : await planUndo({ io, session, wanted, object, wish: plainWish, ...patience });
+  if (!saysTheSame(now, plan)) {
+    sayAll(io, undoLines(now, { style: outputStyle(io, call.options), program: io.program, code: refusedCode }));
+    return refusedCode;
+  }
+  const beside = annotationsOf({ ...plainWish, digest: now.answer.digest });
+  const { request, known } = await send({ io, session, wanted, object, act: requests.undo, beside });
+  say(io, `transaction.tx.janus.io/${name} undo requested`);
+  return followUndo(call, { session, wanted, timeout, request, known });
+}
+
+interface Stop {
+  readonly code: number;
+  readonly to: string;
+  readonly program: string;
+}
+
+/** Which release is there once the undo of one has not ended as wanted. */
+function stopped(plans: readonly UndoPlan[], place: number, { code, to, program }: Stop): string {
+  const [name, before] = [plans[place]?.view.name, plans[place + 1]?.view.name ?? to];
+  const again = `Then ${program} undo --to ${to} goes on.`;
+  if (code === stillGoing || code === exits.interrupted) return `The undo of ${name} goes on, and no other one begins. ${again}`;
+  if (code === refusedCode) return `The chain stops: ${name} is there, as a whole. ${again}`;
+  return `The chain stops: ${name} is undone in part, and neither ${name} nor ${before} is there as a whole: ${program} retry ${name}. ${again}`;
+}

@@ -1,0 +1,38 @@
+// The undo of one Transaction, from its request to its end.
+import type { JsonObject } from '../../hooks/model/json.ts';
+import type { Session } from '../cluster/session.ts';
+import { listTransactions, type TransactionName } from '../cluster/transactions.ts';
+import type { Call } from '../command/command.ts';
+import { say, sayAll } from '../io.ts';
+import { refusedCode } from '../show/end.ts';
+import { answerTo, hasLater, refusalLines } from '../show/undo.ts';
+import type { TransactionView } from '../show/view.ts';
+import { outputStyle } from './given.ts';
+import { laterOn } from './later.ts';
+import { watch } from './watching.ts';
+
+interface Following {
+  readonly session: Session;
+  readonly wanted: TransactionName;
+  readonly timeout: number | undefined;
+  readonly request: { readonly name: string; readonly value: string };
+  readonly known: JsonObject;
+}
+
+/** Resolves with the exit code. Of an undo that the engine refused, why. */
+export async function followUndo({ io, options }: Call, following: Following): Promise<number> {
+  const { session, wanted, request } = following;
+  const style = outputStyle(io, options);
+  let last: TransactionView | undefined;
+  const onState = (view: TransactionView): void => {
+    last = view;
+  };
+  const code = await watch({ io, ...following, end: 'RolledBack', style, onState });
+  if (last === undefined || code !== refusedCode) return code;
+  const answer = answerTo(last, request);
+  const undoFirst =
+    answer !== undefined && hasLater(answer) ? laterOn(await listTransactions(session, wanted.namespace), wanted.name) : [];
+  if (answer === undefined) say(io, last.message);
+  else sayAll(io, refusalLines({ view: last, answer, undoFirst, isPartial: false }, { style, program: io.program }));
+  return code;
+}

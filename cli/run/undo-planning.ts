@@ -1,0 +1,73 @@
+// Plans of undos. The engine makes them, because only it can unseal: it is asked by an annotation, and answers in the status.
+import type { JsonObject } from '../../hooks/model/json.ts';
+import { follow } from '../cluster/follow.ts';
+import type { Session } from '../cluster/session.ts';
+import { listTransactions, type TransactionName } from '../cluster/transactions.ts';
+import { type Io, note } from '../io.ts';
+import { exits, Problem } from '../problem.ts';
+import { undoPlan } from '../show/requests.ts';
+import { answerTo, hasLater, isHandled, type UndoPlan } from '../show/undo.ts';
+import { type TransactionView, viewOf } from '../show/view.ts';
+import { laterOn } from './later.ts';
+import { mayAct, send } from './request.ts';
+import { annotationsOf, type Wish } from './undo-wish.ts';
+
+interface Planning {
+  readonly io: Io;
+  readonly session: Session;
+  readonly wanted: TransactionName;
+  readonly object: JsonObject;
+  readonly wish: Wish;
+  /** Later Transactions that are taken for undone, the last one first. */
+  readonly after?: readonly string[];
+  /** How long the engine has for its answer, in ms. */
+  readonly patience: number | undefined;
+  /** The exit code if the engine cannot make a plan, since an undo as it is wished would be refused. */
+  readonly refusalCode: number;
+}
+
+/** An engine waits for late answers to its own writes before it decides, and for objects that cannot be read for now. In ms. */
+const usualPatience = 60_000;
+
+/** Throws a Problem, also if the engine gives no answer in time. */
+export async function planUndo(planning: Planning): Promise<UndoPlan> {
+  const { io, session, wanted, object, wish, after = [], refusalCode } = planning;
+  const beside = annotationsOf({ ...wish, digest: undefined }, after);
+  const { request, known } = await send({ io, session, wanted, object, act: undoPlan, beside });
+  const view = await answered(planning, known, (one) => answerTo(one, request) !== undefined || isHandled(one, request));
+  const answer = answerTo(view, request);
+  if (answer === undefined) throw isHandled(view, request) ? new Problem(view.message, refusalCode) : silent(planning);
+  const undoFirst = hasLater(answer) ? laterOn(await listTransactions(session, wanted.namespace), wanted.name) : [];
+  return { view, answer, undoFirst, isPartial: wish.isPartial };
+}
+
+/** The first state that is an answer; the last one that was seen if the time has passed. */
+async function answered(
+  { io, session, wanted, patience = usualPatience }: Planning,
+  known: JsonObject,
+  isAnswer: (view: TransactionView) => boolean,
+): Promise<TransactionView> {
+  const ending = new AbortController();
+  const timer = setTimeout(() => ending.abort(), patience);
+  let last = viewOf(known);
+  try {
+    const signal = AbortSignal.any([ending.signal, io.interrupted]);
+    for await (const { object, trouble } of follow(session, wanted, { signal, known })) {
+      if (object === undefined) note(io, trouble ?? '');
+      else last = viewOf(object);
+      if (isAnswer(last)) return last;
+      mayAct(last, undoPlan, io.program);
+    }
+  } finally {
+    clearTimeout(timer);
+    ending.abort();
+  }
+  return last;
+}
+
+function silent({ io, wanted: { namespace, name }, patience = usualPatience }: Planning): Problem {
+  if (io.interrupted.aborted) return new Problem('Interrupted: no object was changed.', exits.interrupted);
+  return new Problem(
+    `The engine has not answered the request for a plan of the undo of Transaction ${name} in namespace ${namespace} in ${Math.ceil(patience / 1000)} s. No object was changed. Look whether the engine runs: ${io.program} version.`,
+  );
+}

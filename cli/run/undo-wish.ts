@@ -1,0 +1,39 @@
+// What the options of undo and retry ask for, as annotations. Those that are not given are removed: an earlier request may have left them.
+import { annotations } from '../../hooks/model/transaction.ts';
+import type { AnnotationChanges } from '../cluster/writes.ts';
+import type { Options } from '../command/command.ts';
+import { selectionIn } from '../input/selections.ts';
+import { wrongUse } from '../problem.ts';
+
+export interface Wish {
+  readonly keep: string | undefined;
+  readonly overwrite: string | undefined;
+  readonly isPartial: boolean;
+  readonly digest: string | undefined;
+}
+
+/** Throws a Problem. */
+export function wishOf(options: Options): Wish {
+  const keep = selectionIn('keep', options.list('keep'));
+  const overwrite = selectionIn('overwrite', options.list('overwrite'));
+  const both = keep?.split(',').find((one) => overwrite?.split(',').includes(one));
+  if (both !== undefined) throw wrongUse(`--keep and --overwrite both name ${both}: give one of them. Nothing was written.`);
+  return { keep, overwrite, isPartial: options.flag('partial'), digest: digestOf(options) };
+}
+
+function digestOf(options: Options): string | undefined {
+  const digest = options.text('digest');
+  if (digest === undefined || /^[0-9a-f]{64}$/.test(digest)) return digest;
+  throw wrongUse(`--digest takes the 64 hex digits that undo --plan prints; found "${digest}". Nothing was written.`);
+}
+
+/** `after`: later Transactions that a plan takes for undone, the last one first. */
+export function annotationsOf({ keep, overwrite, isPartial, digest }: Wish, after: readonly string[] = []): AnnotationChanges {
+  return {
+    [annotations.undoKeep]: keep ?? null,
+    [annotations.undoOverwrite]: overwrite ?? null,
+    [annotations.undoPartial]: isPartial ? 'true' : null,
+    [annotations.undoDigest]: digest ?? null,
+    [annotations.undoAfter]: after.length === 0 ? null : after.join(','),
+  };
+}

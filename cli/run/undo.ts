@@ -1,0 +1,104 @@
+// undo and retry: of one Transaction, or (undo --to) of all that are newer than one. At a terminal the plan is shown before the question.
+import type { JsonObject } from '../../hooks/model/json.ts';
+import type { Session } from '../cluster/session.ts';
+import { getTransaction, type TransactionName } from '../cluster/transactions.ts';
+import type { Call } from '../command/command.ts';
+import { say, sayAll } from '../io.ts';
+import { exits, Problem, wrongUse } from '../problem.ts';
+import { refusedCode } from '../show/end.ts';
+import { formatted } from '../show/formats.ts';
+import { requests, undoPlan } from '../show/requests.ts';
+import { planCodes, undoDocument, undoLines, undoQuestion, verdictOf } from '../show/undo.ts';
+import { viewOf } from '../show/view.ts';
+import { confirmed, outputStyle, refuseUnanswerable, timeoutOf } from './given.ts';
+import { mayAct, send } from './request.ts';
+import { undoTo } from './undo-chain.ts';
+import { followUndo } from './undo-following.ts';
+import { planUndo } from './undo-planning.ts';
+import { annotationsOf, type Wish, wishOf } from './undo-wish.ts';
+
+type Undoing = 'undo' | 'retry';
+
+export async function run(call: Call, name: Undoing): Promise<number> {
+  const { options } = call;
+  refuseMisuse(call);
+  const wish = wishOf(options);
+  if (!options.flag('plan')) return options.text('to') === undefined ? undo(call, name, wish) : undoTo(call);
+  try {
+    return options.text('to') === undefined ? await showPlan(call, wish) : await undoTo(call);
+  } catch (error) {
+    // A script reads 1 as a plan that changes something.
+    if (error instanceof Problem && error.code === exits.notDone) throw new Problem(error.message, planCodes.unknown);
+    throw error;
+  }
+}
+
+function refuseMisuse({ options, operands }: Call): void {
+  const isChain = options.text('to') !== undefined;
+  if (isChain === (operands[0] !== undefined))
+    throw wrongUse('undo takes the name of a Transaction, or --to with the name of the one that stays.');
+  const single = ['keep', 'overwrite', 'partial', 'digest'].filter(
+    (one) => options.flag(one) || options.text(one) !== undefined || options.list(one).length > 0,
+  );
+  if (isChain && single.length > 0)
+    throw wrongUse(`--${single[0]} is for one Transaction: undo each by its name, the newest first, without --to.`);
+  if (options.text('output') !== undefined && !options.flag('plan')) throw wrongUse('--output prints a plan: give --plan, too.');
+  if (options.flag('plan') && options.text('digest') !== undefined)
+    throw wrongUse('--digest is for the undo itself: leave it out with --plan, which prints one.');
+}
+
+interface Undone {
+  readonly session: Session;
+  readonly wanted: TransactionName;
+  readonly object: JsonObject;
+}
+
+async function undoneBy(call: Call): Promise<Undone> {
+  const session = await call.connect();
+  const wanted = { namespace: session.namespace, name: call.operands[0] ?? '' };
+  return { session, wanted, object: await getTransaction(session, wanted) };
+}
+
+async function showPlan(call: Call, wish: Wish): Promise<number> {
+  const { io, options } = call;
+  const patience = timeoutOf(options);
+  const undone = await undoneBy(call);
+  mayAct(viewOf(undone.object), undoPlan, io.program);
+  const plan = await planUndo({ io, ...undone, wish, patience, refusalCode: planCodes.refused });
+  const code = planCodes[verdictOf(plan)];
+  const format = options.text('output');
+  if (format !== undefined) say(io, formatted([undoDocument(plan)], format));
+  else sayAll(io, undoLines(plan, { style: outputStyle(io, options), program: io.program, code }));
+  return code;
+}
+
+async function undo(call: Call, name: Undoing, wish: Wish): Promise<number> {
+  const { io, options } = call;
+  const act = requests[name];
+  const timeout = timeoutOf(options);
+  const undone = await undoneBy(call);
+  const view = mayAct(viewOf(undone.object), act, io.program);
+  refuseUnanswerable(io, options, act.question(view));
+  const agreed = options.flag('yes') ? wish : await agreedOn(call, name, { ...undone, wish });
+  if (typeof agreed === 'number') return agreed;
+  const { request, known } = await send({ io, ...undone, act, beside: annotationsOf(agreed) });
+  say(io, `transaction.tx.janus.io/${undone.wanted.name} ${act.verb} requested`);
+  if (!options.flag('wait')) return exits.done;
+  return followUndo(call, { ...undone, timeout, request, known });
+}
+
+/** Shows the plan, and asks. Resolves with what to request: the undo of that plan; or with the exit code. */
+async function agreedOn({ io, options }: Call, name: Undoing, wanted: Undone & { readonly wish: Wish }): Promise<Wish | number> {
+  const { wish } = wanted;
+  const plan = await planUndo({ io, ...wanted, patience: undefined, refusalCode: refusedCode });
+  const verdict = verdictOf(plan);
+  const isStopped = verdict === 'refused' || verdict === 'unknown';
+  const code = isStopped ? refusedCode : exits.done;
+  sayAll(io, undoLines(plan, { style: outputStyle(io, options), program: io.program, code }));
+  if (isStopped) return code;
+  if (wish.digest !== undefined && wish.digest !== plan.answer.digest)
+    throw new Problem('The plan has another digest than --digest names: look at the plan. Nothing was changed.', refusedCode);
+  if (!(await confirmed(io, options, undoQuestion(name === 'undo' ? 'Undo' : 'Undo what is left of', [plan]))))
+    return exits.notDone;
+  return { ...wish, digest: plan.answer.digest };
+}

@@ -1,0 +1,268 @@
+// What an undo would do, or why the engine refused one, as `status.undo` says it. Pure.
+import type { JsonObject } from '../../hooks/model/json.ts';
+import type { Reason } from '../../hooks/model/reason.ts';
+import { notedValue } from '../../hooks/model/request.ts';
+import {
+  type UndoAnswer,
+  type UndoCounts,
+  type UndoField,
+  type UndoItem,
+  type UndoItemVerdict,
+  undoVerdicts,
+} from '../../hooks/model/undo.ts';
+import { foreign } from '../../hooks/model/words.ts';
+import { paint, type Style } from './style.ts';
+import { tableOf } from './table.ts';
+import type { TransactionView } from './view.ts';
+
+export interface UndoPlan {
+  readonly view: TransactionView;
+  readonly answer: UndoAnswer;
+  /** Names of the Transactions that stand on top, the first to undo first. */
+  readonly undoFirst: readonly string[];
+  /** Whether the undo may leave what it cannot undo. */
+  readonly isPartial: boolean;
+}
+
+interface Request {
+  readonly name: string;
+  readonly value: string;
+}
+
+/** The answer to that request; or to somebody else's that has taken its place. */
+export function answerTo({ undo, requested }: TransactionView, { name, value }: Request): UndoAnswer | undefined {
+  if (undo?.request.annotation !== name) return undefined;
+  return [value, requested[name] ?? value].map(notedValue).includes(undo.request.value) ? undo : undefined;
+}
+
+/** Of a Transaction whose undo the engine has refused, and that has not begun one since. */
+export function refusedUndo({ undo }: TransactionView): readonly string[] {
+  return undo === undefined || undo.reason === 'Planned' ? [] : [`${undo.reason}: ${short(undo.message)}`];
+}
+
+/** Whether that request has had its effect: none, if there is no answer to it and the phase is as before. */
+export function isHandled({ handled }: TransactionView, { name, value }: Request): boolean {
+  return handled[name] === notedValue(value);
+}
+
+/** Whether a later Transaction is in the way. */
+export function hasLater({ items }: UndoAnswer): boolean {
+  return items.some(({ reason }) => reason === 'LaterTransaction');
+}
+
+type UndoVerdict = 'nothing' | 'changes' | 'refused' | 'unknown';
+
+export function verdictOf({ answer: { reason, counts }, isPartial }: Pick<UndoPlan, 'answer' | 'isPartial'>): UndoVerdict {
+  const { blocked = 0, undecided = 0, recreate = 0, restore = 0 } = counts;
+  if (reason !== 'Planned' || (blocked > 0 && !isPartial)) return 'refused';
+  if (undecided > 0 && !isPartial) return 'unknown';
+  return (counts.delete ?? 0) + recreate + restore > 0 ? 'changes' : 'nothing';
+}
+
+/** Exit codes of a plan: those of janus plan. */
+export const planCodes: Readonly<Record<UndoVerdict, number>> = { nothing: 0, changes: 1, refused: 2, unknown: 3 };
+
+/** Of a chain. */
+export function verdictOfAll(plans: readonly UndoPlan[]): UndoVerdict {
+  const verdicts = plans.map(verdictOf);
+  return (['unknown', 'refused', 'changes'] as const).find((one) => verdicts.includes(one)) ?? 'nothing';
+}
+
+/** Whether a user reads the same of both: what becomes of how many objects, and of each that is listed. */
+export function saysTheSame(left: UndoPlan, right: UndoPlan): boolean {
+  const told = ({ answer: { reason, counts, items } }: UndoPlan) =>
+    JSON.stringify([
+      reason,
+      undoVerdicts.map((one) => countIn(counts, one)),
+      items.map(({ index, verdict }) => [index, verdict]),
+    ]);
+  return told(left) === told(right);
+}
+
+/** What `-o json` and `-o yaml` print: schemas/undo-plan.schema.json. */
+export function undoDocument(plan: UndoPlan): JsonObject {
+  const { view, answer, undoFirst, isPartial } = plan;
+  const { reason, message, digest, items, moreItems = 0 } = answer;
+  const counts = Object.fromEntries(undoVerdicts.map((verdict) => [verdict.toLowerCase(), countIn(answer.counts, verdict)]));
+  const { namespace, name } = view;
+  const document = { namespace, name, verdict: verdictOf(plan), partial: isPartial, reason, message, digest, counts };
+  const listed = JSON.parse(JSON.stringify(items)) as JsonObject[];
+  return { apiVersion: 'cli.janus.io/v1', kind: 'UndoPlan', ...document, items: listed, moreItems, undoFirst: [...undoFirst] };
+}
+
+const looks = {
+  Delete: { sign: '-', color: 'red' },
+  Recreate: { sign: '+', color: 'green' },
+  Restore: { sign: '~', color: 'yellow' },
+  Nothing: { sign: ' ', color: 'dim' },
+  Keep: { sign: '=', color: 'dim' },
+  Blocked: { sign: '!', color: 'red' },
+  Undecided: { sign: '?', color: 'red' },
+} as const;
+
+interface Setting {
+  readonly style: Style;
+  readonly program: string;
+}
+
+export function undoLines(plan: UndoPlan, setting: Setting & { readonly code: number }): readonly string[] {
+  return [...planLines(plan, setting), `No object was changed.   exit ${setting.code}`];
+}
+
+function planLines(plan: UndoPlan, setting: Setting): readonly string[] {
+  const { view, answer } = plan;
+  const { items, counts, moreItems = 0, digest } = answer;
+  return [
+    `Plan of the undo of ${view.namespace}/${view.name}`,
+    '',
+    ...(items.length === 0 ? [] : table(items, setting.style)),
+    ...(moreItems > 0 ? [`  and ${moreItems} more`] : []),
+    '',
+    ...items.filter(isDetailed).flatMap((item) => [...detail(item, setting.style), '']),
+    ...verdictLines(plan, setting),
+    countsLine(counts),
+    `Digest ${digest}`,
+  ];
+}
+
+/** Of an undo that the engine refused: why, and what to do. */
+export function refusalLines(plan: UndoPlan, setting: Setting): readonly string[] {
+  const stopping = plan.answer.items.filter(isStopping);
+  // The message of the engine repeats the first of them, and names annotations where this program has options.
+  if (stopping.length === 0) return verdictLines(plan, setting);
+  return [...stopping.flatMap((item) => detail(item, setting.style)), ...remedies(plan, setting.program)];
+}
+
+function table(items: readonly UndoItem[], style: Style): readonly string[] {
+  const rows = items.map(({ verdict, target, fields = [], moreFields = 0, reason = '' }) => {
+    const changed = fields.length + moreFields;
+    return [verdict.toLowerCase(), short(target), changed === 0 ? '' : String(changed), reason];
+  });
+  const [header = '', ...lines] = tableOf(['OP', 'OBJECT', 'FIELDS', 'REASON'], rows);
+  const signed = lines.map((line, index) => {
+    const { sign, color } = looks[items[index]?.verdict ?? 'Nothing'];
+    return paint(style, color, `${sign} ${line}`);
+  });
+  return [`  ${header}`, ...signed];
+}
+
+const isStopping = ({ verdict }: UndoItem): boolean => verdict === 'Blocked' || verdict === 'Undecided';
+
+function isDetailed({ fields = [], message = '' }: UndoItem): boolean {
+  return fields.length > 0 || message !== '';
+}
+
+function detail(item: UndoItem, style: Style): readonly string[] {
+  const { verdict, target, reason, message = '', fields = [], moreFields = 0 } = item;
+  const { sign, color } = looks[verdict];
+  const why = reason === undefined ? '' : `  ${reason}`;
+  return [
+    paint(style, color, `${sign} ${short(target)}${why}`),
+    ...(message === '' ? [] : [`    ${short(message)}`]),
+    ...fields.map((field) => `    ${isStopping(item) ? conflictOf(field) : changeOf(field)}`),
+    ...(moreFields > 0 ? [`    and ${moreFields} more fields`] : []),
+  ];
+}
+
+const none = '(none)';
+
+function changeOf({ path, before = none, released = none, now = released }: UndoField): string {
+  return `${short(path)}   ${short(now)} -> ${short(before)}`;
+}
+
+function conflictOf({ path, manager, before = none, released = none, now = none }: UndoField): string {
+  const who = manager === undefined ? '' : `, by ${short(manager)}`;
+  return `${short(path)}   before ${short(before)}, released ${short(released)}, now ${short(now)}${who}`;
+}
+
+function verdictLines(plan: UndoPlan, { style, program }: Setting): readonly string[] {
+  const verdict = verdictOf(plan);
+  const heads = { nothing: '', changes: '', refused: 'It would be refused: ', unknown: 'Not all is known: ' };
+  const { reason, message } = plan.answer;
+  const line = reason === 'Planned' ? `${heads[verdict]}${short(message)}` : short(message);
+  return [
+    verdict === 'nothing' || verdict === 'changes' ? line : paint(style, 'red', line),
+    ...(verdict === 'refused' ? remedies(plan, program) : []),
+  ].filter((line) => line !== '');
+}
+
+/** What `--overwrite` overcomes: content of others. */
+const overwritten: readonly Reason[] = ['RollbackConflict', 'ForeignContent', 'Recreated', 'Replaced'];
+
+function remedies({ view, answer: { reason, items }, undoFirst }: UndoPlan, program: string): readonly string[] {
+  const own = `${view.name} -n ${view.namespace}`;
+  if (reason === 'PlanChanged') return [`  ${program} undo ${own} --plan   shows the plan as it is now.`];
+  const blocked = items.filter(({ verdict }) => verdict === 'Blocked');
+  const named = (some: readonly UndoItem[]) => some.map(({ index }) => view.changes[index]?.selector ?? '').join(',');
+  const foreigners = blocked.filter((item) => item.reason !== undefined && overwritten.includes(item.reason));
+  return [
+    ...(undoFirst.length === 0 ? [] : [`  Undo first, in this order: ${undoFirst.join(', ')}.`]),
+    ...(foreigners.length === 0 ? [] : [`  --overwrite ${named(foreigners)}   overwrites what others wrote.`]),
+    ...(blocked.length === 0 ? [] : [`  --keep ${named(blocked)}   leaves these objects, and undoes the others.`]),
+    ...(blocked.length === 0 ? [] : ['  --partial   undoes what it can, and ends as Failed with the others.']),
+  ];
+}
+
+/** `Undo rel-2: deletes 14 objects, changes 3 back, recreates 1. Continue?` */
+export function undoQuestion(verb: string, plans: readonly UndoPlan[]): string {
+  const sum = (verdict: UndoItemVerdict) => plans.reduce((all, { answer }) => all + countIn(answer.counts, verdict), 0);
+  const parts: readonly (readonly [number, string, string])[] = [
+    [sum('Delete'), 'deletes', ''],
+    [sum('Restore'), 'changes', ' back'],
+    [sum('Recreate'), 'recreates', ''],
+    [sum('Keep'), 'keeps', ''],
+    [sum('Blocked'), 'cannot undo', ''],
+  ];
+  const some = parts.filter(([number]) => number > 0);
+  const told = some.map(([number, what, after], place) => `${what} ${place === 0 ? objects(number) : number}${after}`);
+  const names = plans.map(({ view }) => view.name).join(', ');
+  return `${verb} ${names}: ${told.length === 0 ? 'changes no object' : told.join(', ')}. Continue?`;
+}
+
+function objects(number: number): string {
+  return `${number} object${number === 1 ? '' : 's'}`;
+}
+
+function countsLine(counts: UndoCounts): string {
+  const words = { Delete: 'delete', Recreate: 'recreate', Restore: 'restore', Nothing: 'nothing', Keep: 'keep' } as const;
+  const stopping = { Blocked: 'blocked', Undecided: 'undecided' } as const;
+  const all = Object.entries({ ...words, ...stopping }) as [UndoItemVerdict, string][];
+  return `${all.map(([verdict, word]) => `${countIn(counts, verdict)} ${word}`).join(', ')}.`;
+}
+
+function countIn(counts: UndoCounts, verdict: UndoItemVerdict): number {
+  return counts[verdict.toLowerCase() as Lowercase<UndoItemVerdict>] ?? 0;
+}
+
+const longest = 2_000;
+
+function short(text: string): string {
+  return foreign(text, longest);
+}
+
+interface Place {
+  readonly namespace: string;
+  /** The Transaction that stays. */
+  readonly to: string;
+}
+
+export function chainDocument(plans: readonly UndoPlan[], { namespace, to }: Place): JsonObject {
+  return { apiVersion: 'cli.janus.io/v1', kind: 'UndoChain', namespace, to, plans: plans.map(undoDocument) };
+}
+
+export function chainLines(
+  plans: readonly UndoPlan[],
+  { namespace, to }: Place,
+  setting: Setting & { readonly code: number },
+): readonly string[] {
+  const stopped = plans.filter((plan) => ['refused', 'unknown'].includes(verdictOf(plan)));
+  const names = (some: readonly UndoPlan[]): string => some.map(({ view }) => view.name).join(', ');
+  const end =
+    stopped.length > 0
+      ? `${names(stopped)} cannot be undone as a whole: no undo begins.`
+      : `To undo, in this order: ${names(plans)}. ${to} stays.`;
+  return [
+    ...plans.flatMap((plan) => [...planLines(plan, setting), '']),
+    `${plans.length === 0 ? `Nothing of the field manager of ${namespace}/${to} is newer.` : end} No object was changed.   exit ${setting.code}`,
+  ];
+}

@@ -1,0 +1,464 @@
+// janus undo --plan, --keep, --overwrite, --partial and --to, by the packed program on the real API server. The test plays the engine: it
+// stores the statuses that the command line must understand, whatever the engine of the day decides.
+import { spawnSync } from 'node:child_process';
+import { dirname } from 'node:path';
+import { Ajv } from 'ajv';
+import t from 'tap';
+import { at, type JsonObject, textAt, withKey } from '../../hooks/model/json.ts';
+import schema from '../../schemas/undo-plan.schema.json' with { type: 'json' };
+import { openCli } from '../support/cli.ts';
+import { must, waitFor } from '../support/client.ts';
+import { account, startStage, statusOf } from '../support/stage.ts';
+import { change, portraits } from '../support/targets.ts';
+
+const stage = await startStage(t, { withoutLoop: true });
+const cli = await openCli(t, stage.kubeconfig);
+const where = ['-n', stage.namespace];
+const path = (name: string) => `/apis/tx.janus.io/v1alpha1/namespaces/${stage.namespace}/transactions/${name}`;
+const validate = new Ajv({ strict: false }).compile(schema);
+
+const planUndo = 'tx.janus.io/plan-undo';
+const request = 'tx.janus.io/request-rollback';
+const digest = 'a'.repeat(64);
+const other = 'b'.repeat(64);
+const finished = (phase: string) => [{ type: 'Finished', status: 'True', reason: phase, message: phase }];
+
+let second = 0;
+
+/** Stored as Committed, a second after the one before. */
+async function committed(name: string, targets: readonly string[], spec: JsonObject = { fieldManager: 'shop' }): Promise<void> {
+  const content = { apiVersion: 'v1', kind: 'ConfigMap', data: { color: 'red' } };
+  const changes = targets.map((target) => ({ type: 'Apply', content: { ...content, metadata: { name: target } } }));
+  await stage.transaction(name, changes, { spec });
+  second += 1;
+  const completionTime = new Date(Date.UTC(2026, 0, 1, 0, 0, second)).toISOString().replace('.000', '');
+  const items = targets.map((target) => ({ state: 'Applied', target: `ConfigMap ${target}`, committed: true }));
+  await store(name, {
+    phase: 'Committed',
+    items,
+    completionTime,
+    startTime: completionTime,
+    conditions: finished('Committed'),
+  });
+}
+
+async function store(name: string, status: JsonObject): Promise<void> {
+  const live = await stage.read(name);
+  const before = statusOf(live);
+  const version = typeof before.version === 'number' ? before.version + 1 : 1;
+  must(await stage.client.update(`${path(name)}/status`, withKey(live, 'status', { ...before, ...status, version })));
+}
+
+const annotationsOf = async (name: string) => (at(await stage.read(name), 'metadata', 'annotations') ?? {}) as JsonObject;
+
+/** Waits for a request that is not `before`, and answers it. Returns the annotations that it came with. */
+async function answers(
+  name: string,
+  annotation: string,
+  answer: JsonObject | undefined,
+  more: JsonObject = {},
+): Promise<JsonObject> {
+  const before = handled.get(`${name} ${annotation}`);
+  const annotations = await waitFor(async () => {
+    const found = await annotationsOf(name);
+    return found[annotation] === undefined || found[annotation] === before ? undefined : found;
+  }, `${annotation} of ${name}`);
+  const value = String(annotations[annotation]);
+  handled.set(`${name} ${annotation}`, value);
+  const undo =
+    answer === undefined
+      ? null
+      : { request: { annotation, value }, reason: 'Planned', message: 'made', digest, items: [], ...answer };
+  await store(name, { ...(undo === undefined ? {} : { undo }), handledAnnotations: { [annotation]: value }, ...more });
+  return annotations;
+}
+
+const handled = new Map<string, string>();
+
+const blockedItem = {
+  ...{
+    index: 1,
+    verdict: 'Blocked',
+    target: 'ConfigMap b',
+    reason: 'RollbackConflict',
+    message: 'kubectl-set wrote .data.color',
+  },
+  fields: [{ path: '.data.color', manager: 'kubectl-set', released: '"red"', now: '"violet"' }],
+};
+const good = {
+  counts: { delete: 1, restore: 1, recreate: 1 },
+  items: [
+    { index: 0, verdict: 'Delete', target: 'ConfigMap a' },
+    {
+      index: 1,
+      verdict: 'Restore',
+      target: 'ConfigMap b',
+      fields: [{ path: '.data.color', before: '"blue"', now: '"red"' }],
+      moreFields: 2,
+    },
+    { index: 2, verdict: 'Recreate', target: 'ConfigMap c' },
+  ],
+};
+const bad = { counts: { blocked: 1, delete: 2 }, items: [blockedItem], moreItems: 2 };
+
+/** Runs the command while `engine` answers it. */
+async function during<Played>(words: readonly string[], engine: () => Promise<Played>) {
+  const running = cli.start(words);
+  const [ended, played] = await Promise.all([running.finished, engine()]);
+  return { ...ended, played };
+}
+
+t.test('a plan is asked for, shown, and is the only thing that is written', async (t) => {
+  await committed('planned', ['a', 'b', 'c']);
+  await stage.annotate('planned', { 'tx.janus.io/undo-keep': 'ConfigMap/old', 'tx.janus.io/undo-after': 'x' });
+  const { code, out, played } = await during(['undo', 'planned', ...where, '--plan'], () => answers('planned', planUndo, good));
+  t.equal(code, 1, out);
+  t.match(out, /^Plan of the undo of .*\/planned\n/);
+  t.match(out, /^- delete +ConfigMap a$/m);
+  t.match(out, /^~ restore +ConfigMap b +3$/m);
+  t.match(out, /^ {4}\.data\.color {3}"red" -> "blue"\n {4}and 2 more fields$/m);
+  t.match(
+    out,
+    /^1 delete, 1 recreate, 1 restore, 0 nothing, 0 keep, 0 blocked, 0 undecided\.\nDigest a{64}\nNo object was changed\. {3}exit 1\n$/m,
+  );
+  t.same(Object.keys(played as JsonObject), [planUndo], 'annotations of an earlier request are removed');
+  const nothing = await during(['undo', 'planned', ...where, '--plan'], () =>
+    answers('planned', planUndo, { counts: { nothing: 3 } }),
+  );
+  t.match(nothing, { code: 0, out: /3 nothing/ });
+});
+
+t.test('a plan as data', async (t) => {
+  const words = ['undo', 'planned', ...where, '--plan', '-o', 'json', '--keep', 'ConfigMap/c'];
+  const { code, out, played } = await during(words, () => answers('planned', planUndo, bad));
+  t.equal(code, 2);
+  t.ok(validate(JSON.parse(out)), JSON.stringify(validate.errors));
+  t.match(JSON.parse(out), {
+    kind: 'UndoPlan',
+    name: 'planned',
+    verdict: 'refused',
+    moreItems: 2,
+    counts: { blocked: 1, keep: 0 },
+  });
+  t.match(played, { 'tx.janus.io/undo-keep': 'ConfigMap/c' });
+  const unknown = await during(['undo', 'planned', ...where, '--plan', '-o', 'json'], () =>
+    answers('planned', planUndo, { counts: { undecided: 1, delete: 2 } }),
+  );
+  t.match(unknown, { code: 3, out: /"verdict": "unknown"/ });
+});
+
+t.test('an engine that does not answer', async (t) => {
+  const { code, err, out } = await cli.run(['undo', 'planned', ...where, '--plan', '--timeout', '1s']);
+  t.match(
+    { code, err, out },
+    { code: 3, out: '', err: /^janus: The engine has not answered .* in 1 s\. No object was changed\. Look .*\n$/ },
+  );
+});
+
+t.test('bad options are refused here, and write nothing', async (t) => {
+  const before = textAt(await stage.read('planned'), 'metadata', 'resourceVersion');
+  const rows: readonly (readonly [readonly string[], RegExp])[] = [
+    [['--keep', 'web'], /--keep takes KIND\[\.GROUP\]\/\[NAMESPACE\/\]NAME, .*found "web"\. Nothing was written\./],
+    [['--keep', 'ConfigMap/a,'], /found ""/],
+    [['--overwrite', 'ConfigMap/a/b/c'], /--overwrite takes .*found "ConfigMap\/a\/b\/c"/],
+    [['--overwrite', 'ConfigMap/A_B/c'], /found "ConfigMap\/A_B\/c"/],
+    [['--keep', 'ConfigMap/a', '--keep', 'ConfigMap/b,ConfigMap/a'], /--keep names ConfigMap\/a twice/],
+    [['--keep', 'ConfigMap/a', '--overwrite', 'ConfigMap/a'], /--keep and --overwrite both name ConfigMap\/a/],
+    [['--digest', 'abc'], /--digest takes the 64 hex digits/],
+    [['--plan', '--digest', digest], /--digest is for the undo itself/],
+    [['-o', 'json'], /--output prints a plan: give --plan/],
+    [['--to', 'planned'], /undo takes the name of a Transaction, or --to/],
+  ];
+  for (const [words, err] of rows)
+    t.match(await cli.run(['undo', 'planned', ...where, '--yes', ...words]), { code: 64, out: '', err }, words.join(' '));
+  for (const option of [['--keep', 'ConfigMap/a'], ['--partial'], ['--digest', digest]])
+    t.match(await cli.run(['undo', '--to', 'planned', ...where, '--yes', ...option]), {
+      code: 64,
+      err: /is for one Transaction/,
+    });
+  t.equal(textAt(await stage.read('planned'), 'metadata', 'resourceVersion'), before);
+});
+
+t.test('a request carries what is given, and takes away what is not', async (t) => {
+  await committed('asked', ['a', 'b', 'c']);
+  await stage.annotate('asked', { 'tx.janus.io/undo-partial': 'true', 'tx.janus.io/undo-digest': digest });
+  const words = [
+    'undo',
+    'asked',
+    ...where,
+    '--yes',
+    '--wait',
+    '--keep',
+    'ConfigMap/a,ConfigMap/b',
+    '--keep',
+    'Deployment.apps/x/y',
+  ];
+  const { code, out, played } = await during([...words, '--overwrite', 'ConfigMap/c'], async () => {
+    const annotations = await answers('asked', request, { reason: 'UndoRefused', message: 'ConfigMap b was changed', ...bad });
+    return annotations;
+  });
+  t.equal(code, 3, out);
+  t.match(out, /^The engine refused it after \d:\d\d: no object was changed, and it is Committed as before\.$/m);
+  t.match(
+    out,
+    /^! ConfigMap b {2}RollbackConflict\n {4}kubectl-set wrote \.data\.color\n {4}\.data\.color {3}before \(none\), released "red", now "violet", by kubectl-set$/m,
+  );
+  t.match(out, /--overwrite ConfigMap\/b .*\n.*--keep ConfigMap\/b .*\n.*--partial /);
+  t.match((await cli.run(['status', 'asked', ...where])).out, /\nUndoRefused: ConfigMap b was changed\n$/);
+  const { [request]: value, ...beside } = played as JsonObject;
+  t.type(value, 'string');
+  t.same(beside, {
+    'tx.janus.io/undo-keep': 'ConfigMap/a,ConfigMap/b,Deployment.apps/x/y',
+    'tx.janus.io/undo-overwrite': 'ConfigMap/c',
+  });
+  const changed = await during(['undo', 'asked', ...where, '--yes', '--wait', '--digest', digest, '--partial'], () =>
+    answers('asked', request, { reason: 'PlanChanged', message: 'The plan has changed' }),
+  );
+  t.match(changed, { code: 3, out: /^The plan has changed\n.*undo asked -n \S+ --plan/m });
+  t.match(changed.played, { 'tx.janus.io/undo-partial': 'true', 'tx.janus.io/undo-digest': digest });
+});
+
+t.test('what is kept is shown, and the undo has ended as wanted', async (t) => {
+  const items = ['Restored', 'Kept', 'Restored'].map((state) => ({
+    state,
+    ...(state === 'Kept' ? { kept: true } : { rolledBack: true }),
+  }));
+  const words = ['undo', 'asked', ...where, '--yes', '--wait', '--keep', 'ConfigMap/b'];
+  const end = { phase: 'RolledBack', items, conditions: finished('RolledBack') };
+  const { code, out } = await during(words, () => answers('asked', request, undefined, end));
+  t.match(
+    { code, out },
+    { code: 0, out: /ConfigMap b Kept[\s\S]*RolledBack after .*: 1 change is kept on request, the others are undone\./ },
+  );
+  t.match((await cli.run(['status', 'asked', ...where])).out, /├─ = ConfigMap b {2}Kept/);
+  t.match((await cli.run(['history', 'configmap/b', ...where])).out, /asked .* Apply +Kept/);
+});
+
+t.test('what stands on top is named, in the order in which to undo it', async (t) => {
+  await committed('low', ['base']);
+  await committed('beside', ['other']);
+  await committed('middle', ['base', 'upper'], {});
+  await committed('top', ['upper']);
+  const later = {
+    index: 0,
+    verdict: 'Blocked',
+    target: 'ConfigMap base',
+    reason: 'LaterTransaction',
+    message: 'middle changed it',
+  };
+  const answer = { counts: { blocked: 1 }, items: [later] };
+  const { code, out } = await during(['undo', 'low', ...where, '--plan'], () => answers('low', planUndo, answer));
+  t.match({ code, out }, { code: 2, out: /^ {2}Undo first, in this order: top, middle\.$/m });
+  t.notMatch(out, /--overwrite/, 'a later Transaction is never overwritten');
+});
+
+const line = { fieldManager: 'line' };
+
+t.test('undo --to: planned as a chain, refused before anything begins', async (t) => {
+  for (const name of ['rel-1', 'rel-2', 'rel-3', 'rel-4']) await committed(name, ['app'], line);
+  await committed('stranger', ['else'], { fieldManager: 'other' });
+  const words = ['undo', '--to', 'rel-1', ...where];
+  t.match(await cli.run(words), { code: 64, err: /Undo rel-4, rel-3, rel-2\? Here nobody can answer: give --yes/ });
+  const plans = async (last: JsonObject) => [
+    await answers('rel-4', planUndo, good),
+    await answers('rel-3', planUndo, good),
+    await answers('rel-2', planUndo, last),
+  ];
+  const { code, out, played } = await during([...words, '--yes'], () => plans(bad));
+  t.equal(code, 3, out);
+  t.match(out, /^rel-2 cannot be undone as a whole: no undo begins\. No object was changed\. {3}exit 3\n$/m);
+  t.match(out, /! ConfigMap b {2}RollbackConflict/);
+  const after = (played as readonly JsonObject[]).map((one) => one['tx.janus.io/undo-after']);
+  t.same(after, [undefined, 'rel-4', 'rel-4,rel-3']);
+  for (const name of ['rel-4', 'rel-3', 'rel-2']) t.equal((await annotationsOf(name))[request], undefined, name);
+
+  const shown = await during([...words, '--plan', '-o', 'json'], () => plans(good));
+  t.equal(shown.code, 1);
+  t.ok(validate(JSON.parse(shown.out)), JSON.stringify(validate.errors));
+  t.match(JSON.parse(shown.out), {
+    kind: 'UndoChain',
+    to: 'rel-1',
+    plans: [{ name: 'rel-4' }, { name: 'rel-3' }, { name: 'rel-2' }],
+  });
+});
+
+const rolledBack = { phase: 'RolledBack', conditions: finished('RolledBack') };
+const half = { phase: 'Failed', items: [{ state: 'NotRestored', left: true }], conditions: finished('Failed') };
+
+t.test('undo --to: each is waited for, and a chain that stops says what is there', async (t) => {
+  const words = ['undo', '--to', 'rel-1', ...where, '--yes'];
+  const stopped = await during(words, async () => {
+    for (const name of ['rel-4', 'rel-3', 'rel-2']) await answers(name, planUndo, good);
+    t.match(await answers('rel-4', request, undefined, rolledBack), { 'tx.janus.io/undo-digest': digest });
+    t.equal((await answers('rel-3', planUndo, { ...good, digest: other }))['tx.janus.io/undo-after'], undefined);
+    t.match(await answers('rel-3', request, { ...bad, reason: 'UndoRefused', message: 'changed meanwhile' }), {
+      'tx.janus.io/undo-digest': other,
+    });
+  });
+  t.match(stopped, { code: 3, err: /The chain stops: rel-3 is there, as a whole\. Then janus undo --to rel-1 goes on\./ });
+  t.equal((await annotationsOf('rel-2'))[request], undefined);
+
+  const changed = await during(words, async () => {
+    for (const name of ['rel-3', 'rel-2']) await answers(name, planUndo, good);
+    await answers('rel-3', request, undefined, rolledBack);
+    await answers('rel-2', planUndo, { ...good, counts: { delete: 3 } });
+  });
+  t.match(changed, { code: 3, out: /3 delete, 0 recreate/, err: /The chain stops: rel-2 is there, as a whole\./ });
+  t.equal((await annotationsOf('rel-2'))[request], undefined);
+
+  await store('rel-3', { phase: 'Committed', conditions: finished('Committed') });
+  const left = await during(words, async () => {
+    for (const name of ['rel-3', 'rel-2']) await answers(name, planUndo, good);
+    await answers('rel-3', request, undefined, half);
+  });
+  t.match(left, {
+    code: 4,
+    err: /rel-3 is undone in part, and neither rel-3 nor rel-2 is there as a whole: janus retry rel-3\./,
+  });
+  t.match(await cli.run(words), { code: 1, err: /Cannot undo Transaction rel-3 .*janus retry rel-3 tries again/ });
+
+  await store('rel-3', { ...rolledBack, version: 3 });
+  const done = await during(words, async () => {
+    await answers('rel-2', planUndo, good);
+    await answers('rel-2', request, undefined, rolledBack);
+  });
+  t.match(done, {
+    code: 0,
+    out: /rel-2 undo requested[\s\S]*rel-1 is there: the newer Transactions of its field manager are undone\.\n$/,
+  });
+  t.match(await cli.run(words), { code: 0, out: /Nothing of the field manager of .*\/rel-1 is newer\./ });
+});
+
+t.test('undo --to: a Transaction that is no release of a line, or is not there', async (t) => {
+  await stage.transaction('lonely', [change('Delete', 'x')]);
+  const to = (name: string) => cli.run(['undo', '--to', name, ...where, '--yes']);
+  t.match(await to('lonely'), { code: 1, err: /lonely has no spec\.fieldManager/ });
+  t.match(await to('rel-4'), { code: 1, err: /rel-4 is RolledBack: undo --to leaves one that is Committed/ });
+  t.match(await to('nobody'), { code: 1, err: /There is no Transaction nobody/ });
+});
+
+const shellPath = `${cli.programs}:${dirname(process.execPath)}:/usr/bin:/bin`;
+const hasScript = /util-linux/.test(
+  spawnSync('script', ['--version'], { encoding: 'utf8', env: { PATH: shellPath } }).stdout ?? '',
+);
+
+t.test(
+  'at a terminal the plan comes before the question, and its digest with the request',
+  hasScript ? {} : { skip: true },
+  async (t) => {
+    await committed('shown', ['a', 'b', 'c']);
+    const typed = async (answer: JsonObject, reply?: string) => {
+      const line = ['janus', 'undo', 'shown', ...where].map((word) => `'${word}'`).join(' ');
+      const use = { node: 'script', bare: true, typing: true, env: { PATH: shellPath, TERM: 'xterm' } } as const;
+      const running = cli.start(['-qec', line, '/dev/null'], use);
+      await answers('shown', planUndo, answer);
+      if (reply !== undefined) {
+        await waitFor(() => running.out().includes('[y/N]'), 'the question');
+        running.process.stdin?.write(`${reply}\r`);
+      }
+      return running.finished;
+    };
+    const refused = await typed(bad);
+    t.match(refused, { code: 3, out: /! ConfigMap b/ });
+    t.notMatch(refused.out, /\[y\/N\]/);
+    t.match(await typed(good, 'n'), {
+      code: 1,
+      out: /Plan of the undo of [\s\S]*Undo shown: deletes 1 object, changes 1 back, recreates 1\. Continue\? \[y\/N\][\s\S]*Nothing was changed\./,
+    });
+    t.equal((await annotationsOf('shown'))[request], undefined);
+    t.match(await typed(good, 'y'), { code: 0, out: /shown undo requested/ });
+    t.match(await annotationsOf('shown'), { [request]: /./, 'tx.janus.io/undo-digest': digest });
+  },
+);
+
+t.test('by the engine itself', async (t) => {
+  const live = await startStage(t);
+  const place = ['-n', live.namespace];
+  const [[label = '', value = '']] = Object.entries(live.label) as [[string, string]];
+  const release = async (name: string, colors: Readonly<Record<string, string>>) => {
+    const items = Object.entries(colors).map(([key, color]) => ({
+      ...{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: key } },
+      data: { color },
+    }));
+    const words = ['apply', '-f', '-', ...place, '--service-account', account, '--label', `${label}=${value}`, '--wait'];
+    const input = JSON.stringify({ apiVersion: 'v1', kind: 'List', items });
+    t.match(await cli.run([...words, '--name', name, '--field-manager', 'shop'], { input }), { code: 0 }, name);
+  };
+  const colorOf = async (name: string) => {
+    const answer = await live.client.get(live.path(`configmaps/${name}`));
+    return answer.code === 404 ? 'gone' : textAt(answer.body, 'data', 'color');
+  };
+  const undo = (...words: readonly string[]) => cli.run(['undo', ...words, ...place]);
+  await release('rel-1', { one: 'blue', two: 'blue' });
+  await release('rel-2', { one: 'red', two: 'red', three: 'red' });
+  await release('rel-3', { one: 'green', two: 'green', three: 'green' });
+
+  const below = await undo('rel-2', '--plan');
+  t.match(below, { code: 2, out: /^! ConfigMap one {2}LaterTransaction$/m });
+  t.match(below.out, /^ {2}Undo first, in this order: rel-3\.$/m);
+
+  must(
+    await live.client.patch(live.path('configmaps/two'), { data: { color: 'violet' } }, 'merge', {
+      fieldManager: 'kubectl-edit',
+    }),
+  );
+  const plan = await undo('rel-3', '--plan', '-o', 'json');
+  t.equal(plan.code, 2, plan.err);
+  t.ok(validate(JSON.parse(plan.out)), JSON.stringify(validate.errors));
+  t.match(JSON.parse(plan.out), { verdict: 'refused', counts: { blocked: 1, restore: 2 } });
+  const refused = await undo('rel-3', '--yes', '--wait');
+  t.match(refused, {
+    code: 3,
+    out: /! ConfigMap two {2}RollbackConflict[\s\S]*now "violet", by kubectl-edit[\s\S]*--keep ConfigMap\/two/,
+  });
+  t.match(await undo('rel-3', '--yes', '--wait', '--keep', 'ConfigMap/nobody'), {
+    code: 3,
+    out: /has no effect: .*ConfigMap\/nobody, which is no object of this Transaction/,
+  });
+  t.same([await colorOf('one'), await colorOf('two')], ['green', 'violet'], 'nothing was undone');
+
+  const { digest: known } = JSON.parse((await undo('rel-3', '--plan', '-o', 'json', '--overwrite', 'configmap/two')).out);
+  t.match(await undo('rel-3', '--yes', '--wait', '--digest', known), { code: 3 }, 'not the plan without --overwrite');
+  const overwriting = ['rel-3', '--yes', '--wait', '--overwrite', 'configmap/two', '--digest'];
+  t.match(await undo(...overwriting, '0'.repeat(64)), { code: 3, out: /undo rel-3 -n \S+ --plan/ });
+  t.match(await undo(...overwriting, known), { code: 0, out: /RolledBack after/ });
+  t.same([await colorOf('one'), await colorOf('two')], ['red', 'red']);
+
+  t.match(await undo('rel-2', '--yes', '--wait', '--keep', 'ConfigMap/two'), { code: 0, out: /1 change is kept on request/ });
+  t.same([await colorOf('one'), await colorOf('two'), await colorOf('three')], ['blue', 'red', 'gone']);
+});
+
+t.test('undo --to by the engine: each is what its plan said, also where an undo before it recreates the object', async (t) => {
+  const live = await startStage(t);
+  const place = ['-n', live.namespace];
+  const config = (color: string) => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'config' }, data: { color } });
+  const service = (port: number) => ({
+    ...{ apiVersion: 'v1', kind: 'Service', metadata: { name: 'web' } },
+    spec: { selector: { app: 'web' }, ports: [{ port }] },
+  });
+  const secret = (key: string) => ({ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'key' }, stringData: { key } });
+  const apply = (...contents: readonly JsonObject[]) => contents.map((content) => ({ type: 'Apply', content }));
+  const commit = async (name: string, changes: readonly JsonObject[]) => {
+    await live.transaction(name, changes, { spec: { fieldManager: 'shop' } });
+    t.match(await live.finished(name), { phase: 'Committed' }, name);
+  };
+  const places = ['configmaps/config', 'services/web', 'secrets/key', 'configmaps/extra'].map(live.path);
+  const show = () => portraits(live.client, places, true);
+  await commit('rel-1', apply(config('blue'), service(80), secret('one')));
+  const first = await show();
+  await commit('rel-2', apply(config('red'), service(81), secret('two'), { ...config('red'), metadata: { name: 'extra' } }));
+  await commit('rel-3', [...apply(config('green'), secret('three')), change('Delete', 'web', undefined, { kind: 'Service' })]);
+  await commit('rel-4', apply(config('gold'), { ...config('gold'), metadata: { name: 'extra' } }));
+  const chain = await cli.run(['undo', '--to', 'rel-1', ...place, '--plan', '-o', 'json']);
+  t.ok(validate(JSON.parse(chain.out)), chain.out + chain.err);
+  t.match(JSON.parse(chain.out), {
+    plans: [
+      { name: 'rel-4', counts: { restore: 2 } },
+      { name: 'rel-3', counts: { restore: 2, recreate: 1 } },
+      { name: 'rel-2', counts: { restore: 3, delete: 1 } },
+    ],
+  });
+  const undone = await cli.run(['undo', '--to', 'rel-1', ...place, '--yes']);
+  t.equal(undone.code, 0, undone.out + undone.err);
+  t.same(await show(), first);
+});

@@ -1,0 +1,60 @@
+// A refusal of the engine itself ends a Transaction at once, in the words of the API server: nobody waits for spec.timeout. On an API
+// server of its own, as the engine has one role for all.
+import t from 'tap';
+import { at, isList, isObject, type Json, type JsonObject, textAt } from '../../../hooks/model/json.ts';
+import { startControlPlane } from '../../controlplane/start.ts';
+import { must } from '../../support/client.ts';
+import { isThere } from '../../support/owned.ts';
+import { type Stage, startStage } from '../../support/stage.ts';
+import { change } from '../../support/targets.ts';
+
+const role = '/apis/rbac.authorization.k8s.io/v1/clusterroles/janus';
+const patience = { timeoutMs: 30_000 };
+
+/** Takes a verb on ServiceAccounts from the engine, until the returned function gives it back. */
+async function without({ client }: Stage, verb: string): Promise<() => Promise<unknown>> {
+  const { rules } = must(await client.get(role)) as { readonly rules: readonly JsonObject[] };
+  const isAbout = (rule: Json): boolean => {
+    const resources = at(rule, 'resources');
+    return isList(resources) && resources.includes('serviceaccounts');
+  };
+  const verbsOf = (rule: JsonObject): Json => {
+    const verbs = at(rule, 'verbs');
+    return isList(verbs) ? verbs.filter((one) => one !== verb) : [];
+  };
+  const fewer = rules.map((rule) => (isObject(rule) && isAbout(rule) ? { ...rule, verbs: verbsOf(rule) } : rule));
+  must(await client.patch(role, { rules: fewer }));
+  return async () => must(await client.patch(role, { rules }));
+}
+
+t.test('the engine lacks a right', async (t) => {
+  const plane = await startControlPlane({ report: () => undefined });
+  t.teardown(() => plane.stop());
+  process.env.JANUS_TEST_KUBECONFIG = plane.kubeconfig;
+  const stage = await startStage(t);
+  const made = change('Create', 'made', {});
+  const gate = { ready: { field: { path: '.data.ready', value: 'yes' } }, timeout: '300s' };
+
+  await t.test('before the first change: Failed', async (t) => {
+    const giveBack = await without(stage, 'impersonate');
+    await stage.transaction('unable', [made]);
+    const status = await stage.finished('unable', patience);
+    t.match(status, { phase: 'Failed', message: /cannot impersonate.*grant the engine that right/ });
+    t.notOk(await isThere(stage, stage.path('configmaps/made')));
+    await giveBack();
+  });
+
+  await t.test('with changes applied: a rollback, and Failed with all that is left', async (t) => {
+    await stage.transaction('stuck', [{ ...made, gate }, change('Create', 'next', {})]);
+    await stage.phase('stuck', 'Committing');
+    const giveBack = await without(stage, 'get');
+    must(await stage.client.patch(stage.path('configmaps/made'), { data: { ready: 'yes' } }));
+    const status = await stage.finished('stuck', patience);
+    t.match(status, { phase: 'Failed', items: [{ state: 'NotRestored', error: { reason: 'Forbidden' } }, {}] });
+    t.match(textAt(status, 'message'), /cannot get resource "serviceaccounts"/);
+    await giveBack();
+    await stage.annotate('stuck', { 'tx.janus.io/retry-rollback': '1', 'tx.janus.io/undo-overwrite': 'ConfigMap/made' });
+    await stage.phase('stuck', 'RolledBack');
+    t.notOk(await isThere(stage, stage.path('configmaps/made')));
+  });
+});
