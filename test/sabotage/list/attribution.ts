@@ -169,7 +169,13 @@ export const attribution: readonly Sabotage[] = [
   {
     name: 'foreign-content-deleted',
     fault: 'the undo of a creation deletes what others have added to the object',
-    edits: [{ file: backward, find: 'if (foreign.length > 0) {', replace: 'if (foreign.length > 1_000) {' }],
+    edits: [
+      {
+        file: backward,
+        find: 'if (foreign.length > 0 && evidence.overwrites !== true) {',
+        replace: 'if (foreign.length > 1_000) {',
+      },
+    ],
     caughtBy: backwardTests,
   },
   {

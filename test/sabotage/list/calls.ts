@@ -143,7 +143,7 @@ export const calls: readonly Sabotage[] = [
     fault: 'a request counts as handled while the Transaction still waits for its locks',
     edits: [
       {
-        file: 'hooks/decide/settled.ts',
+        file: 'hooks/decide/requested-undo.ts',
         find: 'waiting: (message) => waitingToUndo(withLocks, now, message),',
         replace: 'waiting: (message) => waitingToUndo(answered(withLocks, request, message), now, message),',
       },

@@ -23,7 +23,7 @@ export const manifests: readonly Sabotage[] = [
     edits: [
       {
         file: 'hooks/attribution/applied-by.ts',
-        find: 'if (managers.holder === undefined || isMarked(evidence)) return undefined;',
+        find: 'if (managers.holder === undefined || isMarked(evidence) || isLineGone(evidence)) return undefined;',
         replace: 'if (managers.holder !== null) return undefined;',
       },
     ],

@@ -195,7 +195,7 @@ export const packages: readonly Sabotage[] = [
     fault: 'names that nobody answers for keep a call beyond its time',
     edits: [
       {
-        file: 'server/registry/addresses.ts',
+        file: 'server/registry/late.ts',
         find: "signal.addEventListener('abort', stop, { once: true });",
         replace: '',
       },

@@ -27,7 +27,7 @@ export const inWindows: readonly Sabotage[] = [
   {
     name: 'undone-before-stored',
     fault: 'an undo continues in the call that begins it (V3)',
-    edits: [{ file: window, find: " && stored.phase === 'RollingBack';", replace: ';' }],
+    edits: [{ file: window, find: " &&\n        stored.phase === 'RollingBack'", replace: '' }],
     caughtBy: windowTests,
   },
   {
@@ -43,8 +43,8 @@ export const inWindows: readonly Sabotage[] = [
     edits: [
       {
         file: 'hooks/decide/undo-transitions.ts',
-        find: '  const { completedAt: _ended, ...running } = started;',
-        replace: '  const { completedAt: _ended, ...running } = withdrawn(started);',
+        find: '  const { completedAt: _ended, undo: _answered, ...running } = started;',
+        replace: '  const { completedAt: _ended, undo: _answered, ...running } = withdrawn(started);',
       },
     ],
     caughtBy: windows,
