@@ -525,7 +525,11 @@ t.test('stages are rolled back one after the other, the last one first', async (
   const undo = (...found: readonly JsonObject[]) => undoLast(scene, found);
   t.match(undo(stage('b', 'Committed'), stage('a', 'Committed')), {
     kind: 'move',
-    move: { deeds: [{ write: { location: { name: 'b' } } }] },
+    move: {
+      deeds: [
+        { write: { location: { name: 'b' }, object: { metadata: { annotations: { 'tx.janus.io/undo-partial': 'true' } } } } },
+      ],
+    },
   });
   t.match(undo(stage('b', 'RolledBack'), stage('a', 'Committed')), {
     kind: 'move',

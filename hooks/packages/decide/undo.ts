@@ -1,6 +1,7 @@
 // Rolls stages back, the last one first, by what the engine offers everybody: an annotation.
 import { decodeItem, isNotRestored, isToUndo } from '../../model/item.ts';
 import { at, isList, type Json, type JsonObject, textAt, withPath } from '../../model/json.ts';
+import { annotations } from '../../model/transaction.ts';
 import type { PackageTransaction } from '../model/package-transaction.ts';
 import { accountIn, fieldManager, preconditionOf, stages } from '../plan/resources.ts';
 import { type Move, safetyWait } from './move.ts';
@@ -50,7 +51,7 @@ export function undoLast({ ptx, namespace }: Scene, found: readonly JsonObject[]
     verb: 'update',
     identity: accountIn(namespace),
     location: { resource: stages, namespace, name },
-    object: withPath(stage, ['metadata', 'annotations', requestRollback], `${ptx.uid}/${count + 1}`),
+    object: asked(stage, `${ptx.uid}/${count + 1}`),
     precondition: preconditionOf(stage),
     fieldManager,
   } as const;
@@ -58,6 +59,12 @@ export function undoLast({ ptx, namespace }: Scene, found: readonly JsonObject[]
   const message = `Transaction ${name} did not begin its rollback, and its status says why; it is requested again`;
   const note = isRefused ? { note: { reason: 'ReconcileError', message } as const } : {};
   return { kind: 'move', move: { because, deeds: isOpen ? [] : [{ write }], status: ptx.status, wait: safetyWait, ...note } };
+}
+
+// Half of a package is worse than what one edit of others keeps: all else is undone, and what is left is named.
+function asked(stage: JsonObject, value: string): JsonObject {
+  const whole = withPath(stage, ['metadata', 'annotations', requestRollback], value);
+  return withPath(whole, ['metadata', 'annotations', annotations.undoPartial], 'true');
 }
 
 interface Requests {

@@ -255,7 +255,7 @@ t.test('a Pod or a ReplicaSet that gets labels which a controller selects', asyn
     await run('full');
     const bare = await makePod(stage, 'bare', 'bare');
     const one = labelled('bare', 'full');
-    await refused(t, stage, one, /these controllers select, .*: ReplicaSet \S*full; .*allow-irreversible/);
+    await refused(t, stage, one, /these controllers select its new labels, .*: ReplicaSet \S*full; .*allow-irreversible/);
     t.ok(await isThere(stage, bare));
     await commit(stage, 'elsewhere', [labelled('bare', 'nobody')]);
     await undoAll(stage, 'elsewhere');
