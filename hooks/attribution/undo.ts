@@ -14,10 +14,10 @@ import type { Reason } from '../model/reason.ts';
 import { describe } from '../model/reference.ts';
 import { longestManager } from '../model/transaction.ts';
 import { foreign } from '../model/words.ts';
-import { appliedAgain, unlikeOurs } from './applied-by.ts';
+import { appliedAgain } from './applied-by.ts';
 import { isOurCreation } from './apply.ts';
 import { type Attributed, attribute, describeForeign, type Evidence, takenOver, uidOf } from './attribute.ts';
-import { foreignContent } from './foreign-content.ts';
+import { isAsRecorded, workOfOthers } from './foreign-content.ts';
 import { type LostOwners, lostBy, ownersNote } from './gone-owners.ts';
 import { type Hanging, keptFor, overwriting, unlistedPart } from './kept.ts';
 import { withKeptFinalizers } from './kept-finalizers.ts';
@@ -30,7 +30,6 @@ import {
   lookBeforeReturn,
   lookFirst,
   type OthersEvidence,
-  sharedFields,
 } from './others.ts';
 import { recreatedContent } from './recreated.ts';
 import { awaitGone, type Completion, completion, type Recreation, recreation, type TokenEvidence } from './recreation.ts';
@@ -96,10 +95,11 @@ function evaluateCreated(evidence: UndoEvidence): UndoVerdict {
 function evaluateCreation(evidence: UndoEvidence, live: JsonObject, isSame: boolean): UndoVerdict {
   const name = describe(evidence.entry.target);
   if (isTerminating(live)) return { kind: 'wait', message: `${name} is being deleted; waiting until it is gone` };
-  const upon = lookBeforeReturn(evidence) ?? laterThan(evidence) ?? appliedAgain(evidence, wholeObject, 'ForeignContent');
+  // A policy may have taken our annotation away: that is no later work.
+  const again = isAsRecorded(evidence) ? undefined : appliedAgain(evidence, wholeObject, 'ForeignContent');
+  const upon = lookBeforeReturn(evidence) ?? laterThan(evidence) ?? again;
   if (upon !== undefined) return upon;
-  // The uid does not prove that the object is ours: fields that others own beside us may be their work.
-  const foreign = [...foreignContent(evidence), ...unlikeOurs(evidence), ...(isSame ? [] : sharedFields(evidence))];
+  const foreign = workOfOthers(evidence, isSame);
   if (foreign.length > 0) {
     return conflict(
       'ForeignContent',
