@@ -4,6 +4,7 @@
 // I4. A change changes the content of a target at most once, and so does its undo, however often they are tried: values and
 //     managedFields show what is already there.
 
+import { withStoredKeys } from '../content/defaulted.ts';
 import { isDerived } from '../content/derived.ts';
 import { withInjected } from '../content/injected.ts';
 import { type ListKinds, listKindsOf, partsOf, valueAt, withValueAt, withValuesAt } from '../content/lists.ts';
@@ -13,6 +14,7 @@ import { isUnclaimed, ownersAt } from '../content/owners.ts';
 import { hasRestored, newOwners, ownedBy } from '../content/ownership.ts';
 import { describePath, describeSealedPath, type Path, pathSet, pathText } from '../content/path.ts';
 import type { SnapshotEntry } from '../model/entry.ts';
+import { isCreatingHalf } from '../model/halves.ts';
 import { equalJson, isObject, type Json, type JsonObject, textAt } from '../model/json.ts';
 import { kindOf } from '../model/reference.ts';
 import { longestManager, type Managers, ownManager } from '../model/transaction.ts';
@@ -117,10 +119,13 @@ function isForgottenAnnotation(path: Path, written: Json | undefined, kinds: Lis
 }
 
 /** The expected state, plus the recorded drift, plus the values that our own manager still owns in the live object. */
-export function writtenState({ entry, live, managers, drift }: Evidence, kinds: ListKinds): Json | undefined {
-  const recorded = drift.reduce<Json | undefined>(
+export function writtenState(evidence: Evidence, kinds: ListKinds): Json | undefined {
+  const { entry, live, managers, drift } = evidence;
+  // What a recreated object has drifted from before its Delete is no part of its successor.
+  const after = isCreatingHalf(entry) ? drift.filter(({ made }) => made === true) : drift;
+  const recorded = after.reduce<Json | undefined>(
     (state, { path, value }) => withValueAt(state, path, value, kinds),
-    entry.expected,
+    sentState(evidence, kinds),
   );
   // What others write under the same manager is no work of ours.
   const ours = ownedBy(live, [ownManager(managers)]).flatMap((path) => {
@@ -129,6 +134,13 @@ export function writtenState({ entry, live, managers, drift }: Evidence, kinds: 
     return isContainer || equalJson(value, valueAt(recorded, path, kinds)) ? [] : [{ path, value }];
   });
   return withValuesAt(recorded, ours, kinds);
+}
+
+// Without a dry run, the expected state is what was sent: the live object shows the keys that list items have.
+function sentState({ entry, live, managers }: Evidence, kinds: ListKinds): Json | undefined {
+  if (!entry.approximate || entry.expected === undefined) return entry.expected;
+  const claimed = pathSet(ownedBy(live, [managers.forward]));
+  return withStoredKeys(entry.expected, live, { kinds, isOurs: (path) => claimed.covers(path) || claimed.leadsTo(path) });
 }
 
 export function foreignPath(live: Json | undefined, path: Path): ForeignPath {

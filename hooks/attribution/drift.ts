@@ -20,7 +20,7 @@ export function annotationDrift({ prior }: SnapshotEntry, live: JsonObject): rea
 export function withDrift(entry: SnapshotEntry, drift: readonly Drift[]): SnapshotEntry {
   const { prior, type } = entry;
   if (prior === undefined || !(type === 'Delete' || isCreatingHalf(entry))) return entry;
-  const annotations = drift.filter(({ path }) => path[0] === 'f:metadata' && path[1] === 'f:annotations');
+  const annotations = drift.filter(({ path, made }) => made !== true && path[0] === 'f:metadata' && path[1] === 'f:annotations');
   const kinds = listKindsOf(prior);
   const object = annotations.reduce<Json | undefined>((state, { path, value }) => withValueAt(state, path, value, kinds), prior);
   return isObject(object) ? { ...entry, prior: object } : entry;

@@ -6,9 +6,10 @@ import { differences } from '../content/merge.ts';
 import { isUnclaimed, ownersAt } from '../content/owners.ts';
 import type { Path } from '../content/path.ts';
 import type { Filled } from '../model/filled.ts';
-import { at, isObject, type Json, type JsonObject, withKey } from '../model/json.ts';
-import { describeForeign, type Evidence, type ForeignPath, foreignPath, writtenState } from './attribute.ts';
+import { at, isObject, type Json, type JsonObject, textAt, withKey } from '../model/json.ts';
+import { describeForeign, type Evidence, type ForeignPath, foreignPath, uidOf, writtenState } from './attribute.ts';
 import { countedOf } from './nobodys.ts';
+import type { OthersEvidence } from './others.ts';
 
 interface ForeignContent {
   /** It is a reason to keep the object. */
@@ -30,6 +31,16 @@ export function foreignContent(evidence: Evidence, filled: Filled): ForeignConte
 function isOnlyBy(names: readonly string[], live: Json | undefined, path: Path): boolean {
   const owners = ownersAt(live, path);
   return owners.length > 0 && owners.every(({ name }) => names.includes(name));
+}
+
+/**
+ * Whether no dry run has shown the created object, and nobody has written to it since its uid and resourceVersion were recorded: every
+ * write that changes an object gives it a new resourceVersion. What only our manager owns is ours then, whatever it looks like: a policy
+ * may have changed it. An object that was found after a lost answer is recorded only if all values of our manager are those that were sent.
+ */
+export function isAsRecorded({ entry, live, createdUid, version }: OthersEvidence): boolean {
+  const isSame = createdUid !== undefined && uidOf(live) === createdUid;
+  return entry.approximate && isSame && textAt(live, 'metadata', 'resourceVersion') === version;
 }
 
 function pathsOf(evidence: Evidence): readonly Path[] {

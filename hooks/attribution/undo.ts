@@ -20,7 +20,7 @@ import { foreign } from '../model/words.ts';
 import { appliedAgain, isLineGone, unlikeOurs } from './applied-by.ts';
 import { isOurCreation } from './apply.ts';
 import { type Attributed, attribute, describeForeign, type Evidence, type ForeignPath, takenOver, uidOf } from './attribute.ts';
-import { foreignContent } from './foreign-content.ts';
+import { foreignContent, isAsRecorded } from './foreign-content.ts';
 import { type LostOwners, lostBy, ownersNote } from './gone-owners.ts';
 import { type Hanging, keptFor, overwriting, unlistedPart } from './kept.ts';
 import { withKeptFinalizers } from './kept-finalizers.ts';
@@ -108,7 +108,8 @@ function evaluateCreated(evidence: UndoEvidence): UndoVerdict {
 function evaluateCreation(evidence: UndoEvidence, live: JsonObject, isSame: boolean): UndoVerdict {
   const name = describe(evidence.entry.target);
   if (isTerminating(live)) return { kind: 'wait', message: `${name} is being deleted; waiting until it is gone` };
-  const again = appliedAgain(evidence, wholeObject, 'ForeignContent');
+  // A policy may have taken our annotation away: that is no later work.
+  const again = isAsRecorded(evidence) ? undefined : appliedAgain(evidence, wholeObject, 'ForeignContent');
   const upon = lookBeforeReturn(evidence) ?? laterThan(evidence) ?? (isOverwritten(evidence, again) ? undefined : again);
   if (upon !== undefined) return upon;
   return evaluateOwnCreation(evidence, live, isSame);
@@ -117,7 +118,8 @@ function evaluateCreation(evidence: UndoEvidence, live: JsonObject, isSame: bool
 function evaluateOwnCreation(evidence: UndoEvidence, live: JsonObject, isSame: boolean): UndoVerdict {
   const { kept, note } = foreignContent(evidence, evidence.filled ?? 'Keep');
   // The uid does not prove that the object is ours: fields that others own beside us may be their work.
-  const foreign = [...othersIn(evidence, kept), ...unlikeOurs(evidence), ...(isSame ? [] : sharedFields(evidence))];
+  const more = isAsRecorded(evidence) ? [] : [...unlikeOurs(evidence), ...(isSame ? [] : sharedFields(evidence))];
+  const foreign = [...othersIn(evidence, kept), ...more];
   const changed = `${describe(evidence.entry.target)} was created by this Transaction and changed by others since`;
   if (foreign.length > 0 && evidence.overwrites !== true)
     return conflict('ForeignContent', `${changed}: ${describeForeign(foreign, evidence)}`, foreign);

@@ -9,7 +9,7 @@ import type { Failure } from '../model/failure.ts';
 import { isDeletingHalf } from '../model/halves.ts';
 import { reasonOfFailure } from '../model/reason.ts';
 import { describe } from '../model/reference.ts';
-import { storedDrift } from '../snapshots/drift.ts';
+import { driftOf, storedDrift } from '../snapshots/drift.ts';
 import { again, answer, type Done, driftContext, type Result, waitForRecovery } from './answer.ts';
 import { factsOf } from './facts.ts';
 import { triedAgain } from './lagging.ts';
@@ -21,7 +21,9 @@ export function afterApply(step: Extract<Step, { kind: 'apply' }>, done: Done): 
   const last = outcome.at(-1)?.answer;
   if (last === undefined) return again(done);
   if (last.kind === 'ok') {
-    const facts = factsOf(step.entry, step.live, last.object, driftContext(done));
+    const context = driftContext(done);
+    const earlier = driftOf(observation.status, step.entry, context);
+    const facts = factsOf(step.entry, step.live, last.object, { ...context, earlier: earlier === 'broken' ? [] : earlier });
     const noted = step.note === undefined ? facts : { ...facts, note: shortened(step.note) };
     const { status, transaction, pace, now } = observation;
     const { index } = step;

@@ -1,5 +1,6 @@
 // What is remembered of an applied change: who lost fields to it, and where the server made something else of it than foreseen.
 
+import { unlikeOurs } from '../attribution/applied-by.ts';
 import { effectOf } from '../attribution/effect.ts';
 import { contentOf } from '../content/content.ts';
 import { listKindsOf, valueAt } from '../content/lists.ts';
@@ -8,13 +9,18 @@ import type { SnapshotEntry } from '../model/entry.ts';
 import type { Applied } from '../model/item.ts';
 import { equalJson, isObject, type Json, type JsonObject } from '../model/json.ts';
 import { managersOfChange } from '../model/transaction.ts';
-import { type DriftContext, storedDrift } from '../snapshots/drift.ts';
+import { type Drift, type DriftContext, storedDrift } from '../snapshots/drift.ts';
+
+interface FactsContext extends DriftContext {
+  /** What the item stores already. */
+  readonly earlier?: readonly Drift[];
+}
 
 export function factsOf(
   entry: SnapshotEntry,
   before: JsonObject | undefined,
   answer: JsonObject,
-  context: DriftContext,
+  context: FactsContext,
 ): Applied {
   const { transaction } = context;
   const { forward } = managersOfChange(transaction, transaction.changes[entry.index]);
@@ -30,10 +36,10 @@ function driftOf(
   entry: SnapshotEntry,
   before: JsonObject | undefined,
   answer: JsonObject,
-  context: DriftContext,
+  context: FactsContext,
 ): string | undefined {
-  // Of a Create without a dry run all defaults would be drift; it is undone by whose the values are.
-  if ((entry.approximate && entry.type === 'Create') || entry.expected === undefined) return undefined;
+  if (entry.approximate && entry.type === 'Create') return madeOfOurs(entry, answer, context);
+  if (entry.expected === undefined) return undefined;
   const content = (object: Json | undefined): JsonObject | undefined =>
     isObject(object) ? contentOf(object, entry.resource) : undefined;
   const [was, prior, expected, now] = [before, entry.prior, entry.expected, answer].map(content);
@@ -46,6 +52,18 @@ function driftOf(
   if (paths.length === 0) return undefined;
   const values = paths.map((path) => ({ path: [...path], ...present(valueAt(now, path, kinds)) }));
   return storedDrift(values, entry, context);
+}
+
+// Of a Create without a dry run all defaults would be drift; it is undone by whose the values are. A shared manager shows that of
+// nothing: what a policy made of our values must be known. The drift that is stored before the former object is deleted stays.
+function madeOfOurs(entry: SnapshotEntry, answer: JsonObject, context: FactsContext): string | undefined {
+  const { transaction, earlier = [] } = context;
+  const managers = managersOfChange(transaction, transaction.changes[entry.index]);
+  const paths = unlikeOurs({ entry, live: answer, managers, drift: [], recorded: false, isSealed: false });
+  if (paths.length === 0) return undefined;
+  const kinds = listKindsOf(answer);
+  const made = paths.map(({ path }) => ({ path: [...path], ...present(valueAt(answer, path, kinds)), made: true as const }));
+  return storedDrift([...earlier, ...made], entry, context);
 }
 
 function present(value: Json | undefined): { readonly value?: Json } {

@@ -18,6 +18,8 @@ export interface Drift {
   readonly path: readonly string[];
   /** Absent if the object has nothing at the path. */
   readonly value?: Json;
+  /** The object was created by our change, and no dry run had shown it: what is there was made of a value that we sent. */
+  readonly made?: true;
 }
 
 /** Characters that the drift of one item may take; the status with it is stored at every step. */

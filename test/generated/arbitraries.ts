@@ -49,6 +49,8 @@ export interface Plan {
   /** `spec.fieldManager`; empty: each Apply writes under the Transaction's own. */
   readonly fieldManager: string;
   readonly targets: readonly Target[];
+  /** A Namespace that the same Transaction creates holds all its objects: no dry run of them is possible. */
+  readonly isInstall?: true;
   readonly ending: Ending;
   readonly foreign: readonly Foreign[];
 }
@@ -104,7 +106,10 @@ const widgetModel = {
 const widgetSpec = optional(widgetModel);
 
 const ports = byName(
-  fc.constantFrom(80, 81, 82).map((port): JsonObject => ({ name: `p${port}`, port, protocol: 'TCP' })),
+  // The API server adds the protocol, which is a key of the list.
+  fc
+    .tuple(fc.constantFrom(80, 81, 82), fc.constantFrom({}, { protocol: 'TCP' }))
+    .map(([port, protocol]): JsonObject => ({ name: `p${port}`, port, ...protocol })),
   ({ port }) => port,
 );
 
@@ -204,18 +209,19 @@ const changed = fc.constantFrom<Changed>(
   { type: 'Apply', ...fixedThere },
 );
 
-const target: fc.Arbitrary<Target> = fc.tuple(kind, changed).chain(([kind, changed]) =>
-  fc.record({
-    kind: fc.constant(kind),
-    type: fc.constant(changed.type),
-    isThere: fc.constant(changed.isThere),
-    recreates: fc.constant(changed.recreates),
-    origin: contentsOf(changed).bodies[kind],
-    history: fc.array(pastOf(changed, kind), { maxLength: 2 }),
-    content: contentsOf(changed).bodies[kind],
-    lies: fc.constantFrom('in spec' as const, 'in spec' as const, 'ConfigMap' as const, 'Secret' as const),
-  }),
-);
+const targetOf = (changed: fc.Arbitrary<Changed>): fc.Arbitrary<Target> =>
+  fc.tuple(kind, changed).chain(([kind, changed]) =>
+    fc.record({
+      kind: fc.constant(kind),
+      type: fc.constant(changed.type),
+      isThere: fc.constant(changed.isThere),
+      recreates: fc.constant(changed.recreates),
+      origin: contentsOf(changed).bodies[kind],
+      history: fc.array(pastOf(changed, kind), { maxLength: 2 }),
+      content: contentsOf(changed).bodies[kind],
+      lies: fc.constantFrom('in spec' as const, 'in spec' as const, 'ConfigMap' as const, 'Secret' as const),
+    }),
+  );
 
 function foreignTo(targets: readonly Target[]): fc.Arbitrary<Foreign> {
   const index = fc.nat({ max: targets.length - 1 });
@@ -238,12 +244,55 @@ function endingOf(targets: number): fc.Arbitrary<Ending> {
   );
 }
 
-/** Half of the runs have the cluster for themselves: then everything must be as before, to the last managed field. */
-export const plan: fc.Arbitrary<Plan> = fc.array(target, { minLength: 1, maxLength: 4 }).chain((targets) =>
-  fc.record({
+const [target, newTarget] = [changed, changed.filter(({ isThere }) => !isThere)].map(targetOf) as [
+  fc.Arbitrary<Target>,
+  fc.Arbitrary<Target>,
+];
+
+function planFor(targets: readonly Target[]): fc.Arbitrary<Plan> {
+  return fc.record({
     fieldManager: fc.constantFrom(releases, releases, ''),
     targets: fc.constant(targets),
     ending: endingOf(targets.length),
     foreign: fc.oneof(fc.constant([]), fc.array(foreignTo(targets), { minLength: 1, maxLength: 4 })),
-  }),
-);
+  });
+}
+
+/** Half of the runs have the cluster for themselves: then everything must be as before, to the last managed field. */
+export const plan: fc.Arbitrary<Plan> = fc.array(target, { minLength: 1, maxLength: 4 }).chain(planFor);
+
+/** An install with its Namespace. */
+export const install: fc.Arbitrary<Plan> = fc
+  .array(
+    newTarget.map((one): Target => ({ ...one, lies: 'in spec' })),
+    { minLength: 2, maxLength: 4 },
+  )
+  .chain(planFor)
+  .map((one): Plan => ({ ...one, isInstall: true }));
+
+const keyless = {
+  ports: [
+    { name: 'p80', port: 80 },
+    { name: 'p81', port: 81 },
+  ],
+};
+
+const untriedService: Target = {
+  ...{ kind: 'Service', type: 'Apply', isThere: false, recreates: false, lies: 'in spec', history: [] },
+  ...{ origin: { spec: keyless }, content: { spec: keyless } },
+};
+
+const untriedAgain: Target = {
+  ...untriedService,
+  isThere: true,
+  recreates: true,
+  content: { spec: { ...keyless, clusterIP: 'None' } },
+};
+
+const alone = { fieldManager: releases, ending: { kind: 'undone after the commit' }, foreign: [] } as const;
+
+/** A Service without protocols is made where no dry run can show them: with its Namespace, and again. */
+export const untried: readonly Plan[] = [
+  { ...alone, targets: [untriedService], isInstall: true },
+  { ...alone, targets: [untriedAgain] },
+];

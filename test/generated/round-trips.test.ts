@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import { openEngines } from '../support/engine.ts';
 import { startStage } from '../support/stage.ts';
-import { owners, plan } from './arbitraries.ts';
+import { install, owners, type Plan, plan, untried } from './arbitraries.ts';
 import { runPlan } from './run.ts';
 import { installWidgets } from './world.ts';
 
@@ -35,8 +35,9 @@ t.test('round trips', async (t) => {
   await Promise.all(Object.keys(owners).map((name) => stage.client.create(stage.path('configmaps'), { metadata: { name } })));
   const engines = await openEngines(t, stage, { stepDeadline: 1_000, writeTimeout: 2_000 });
   let made = 0;
+  let installed = 0;
   t.comment(`seed ${seed}`);
-  t.jobs = lanes;
+  t.jobs = lanes + 1;
   const lane = (number: number): Promise<unknown> =>
     t.test(`lane ${number} of ${lanes}, JANUS_TEST_SEED=${seed}`, async (t) => {
       const property = fc.asyncProperty(plan, async (one) => {
@@ -47,6 +48,15 @@ t.test('round trips', async (t) => {
       const { failed, error, counterexample } = await failureOf(property, settings);
       t.notOk(failed, `${error}\n${counterexample}`);
     });
-  await Promise.all(Array.from({ length: lanes }, (_, number) => lane(number)));
+  // The API server takes seconds to delete a Namespace.
+  const installs = t.test(`installs with their Namespace, JANUS_TEST_SEED=${seed}`, async (t) => {
+    const property = fc.asyncProperty(install, (one) => runPlan(engines, stage, one, `install-${++installed}`));
+    const examples = untried.map((one): [Plan] => [one]);
+    const numRuns = examples.length + Math.ceil(roundTrips / 20);
+    const settings = { seed, numRuns, examples, endOnFailure: replayed === undefined };
+    const { failed, error, counterexample } = await failureOf(property, settings);
+    t.notOk(failed, `${error}\n${counterexample}`);
+  });
+  await Promise.all([installs, ...Array.from({ length: lanes }, (_, number) => lane(number))]);
   t.ok(made >= roundTrips, `${made} round trips`);
 });

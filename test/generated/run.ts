@@ -11,7 +11,7 @@ import { asYaml, contentFrom, holderOf, type Manifest, pluralOf } from '../suppo
 import { complaintsOfApplied, makeObject } from './applied.ts';
 import { type Foreign, owners, type Plan, type Target } from './arbitraries.ts';
 import { complaintsOfExact, complaintsOfKept, complaintsOfShared, type Leaves, leavesOf, type Seen } from './oracle.ts';
-import { apiVersionOf, type Named, pathOf, writeAs } from './world.ts';
+import { apiVersionOf, type Named, pathOf, within, writeAs } from './world.ts';
 
 const requestOf = (value: string) => ({ 'tx.janus.io/request-rollback': value });
 
@@ -33,9 +33,11 @@ interface Running {
 /** Throws with what does not hold. */
 export async function runPlan(engines: Engines, stage: Stage, drawn: Plan, name: string): Promise<void> {
   const plan = await withOwners(stage, drawn);
-  const named = plan.targets.map(({ kind }, index) => {
+  const namespace = plan.isInstall === true ? `${stage.namespace}-${name}` : undefined;
+  const named = plan.targets.map(({ kind }, index): Named => {
     const own = `${name}-${index}`;
-    return { kind, name: own, path: pathOf(stage, kind, own) };
+    const place = namespace === undefined ? stage : within(stage, namespace);
+    return { kind, name: own, path: pathOf(place, kind, own), ...(namespace === undefined ? {} : { namespace }) };
   });
   const running: Running = {
     stage: engines.start({ wrap: (cluster) => counting(refusing(plan, named)(cluster), () => (running.writes += 1)) }),
@@ -49,14 +51,31 @@ export async function runPlan(engines: Engines, stage: Stage, drawn: Plan, name:
   await Promise.all(plan.targets.map((target, index) => makeObject(stage, target, named[index])));
   const before = await readAll(running);
   const changes = await Promise.all(plan.targets.map((target, index) => changeOf(stage, target, named[index])));
-  await stage.transaction(name, changes, { spec: plan.fieldManager === '' ? {} : { fieldManager: plan.fieldManager } });
+  await stage.transaction(name, [...installOf(namespace, plan), ...changes], {
+    spec: plan.fieldManager === '' ? {} : { fieldManager: plan.fieldManager },
+  });
   try {
     const status = await drive(running, before);
-    complain([...judge(running, before, await readAll(running), status), ...(await leftovers(running))]);
+    const judged = [...judge(running, before, await readAll(running), status), ...(await namespaceLeft(running, namespace))];
+    complain([...judged, ...(await leftovers(running))]);
   } finally {
     // Addresses of Services are few.
     await Promise.all(named.map(({ path }) => remove(stage, path)));
+    if (namespace !== undefined) await stage.client.delete(`/api/v1/namespaces/${namespace}`);
   }
+}
+
+/** Where others wrote, their work may keep the Namespace. */
+async function namespaceLeft({ stage, plan }: Running, namespace: string | undefined): Promise<readonly string[]> {
+  if (namespace === undefined || plan.foreign.length > 0) return [];
+  const { code } = await stage.client.get(`/api/v1/namespaces/${namespace}`);
+  return code === 404 ? [] : [`Namespace ${namespace} is left`];
+}
+
+/** What comes before the changes of the targets. */
+function installOf(name: string | undefined, { fieldManager }: Plan): readonly JsonObject[] {
+  const target = { apiVersion: 'v1', kind: 'Namespace', name: name ?? '' };
+  return name === undefined ? [] : [{ type: fieldManager === '' ? 'Create' : 'Apply', target, content: {} }];
 }
 
 export async function remove({ client }: Stage, path: string): Promise<void> {
@@ -110,7 +129,8 @@ function counting(cluster: Cluster, count: () => unknown): Cluster {
 export async function changeOf({ client, path }: Stage, drawn: Target, one: Named | undefined): Promise<JsonObject> {
   const { type, kind, content, lies } = drawn;
   const name = one?.name ?? '';
-  const target = { apiVersion: apiVersionOf(kind), kind, name };
+  const place = one?.namespace === undefined ? {} : { namespace: one.namespace };
+  const target = { apiVersion: apiVersionOf(kind), kind, name, ...place };
   const made = { type, target, ...(drawn.recreates ? { whenImmutable: 'Recreate' } : {}) };
   if (type === 'Delete') return made;
   if (lies === 'in spec') return { ...made, content };
@@ -217,14 +237,15 @@ async function uncommitted(running: Running, before: Objects): Promise<readonly 
   return [...missing, ...unlike.flat()];
 }
 
-function judge({ plan, named, foreign }: Running, before: Objects, after: Objects, status: JsonObject): readonly string[] {
+function judge({ plan, named, foreign }: Running, was: Objects, after: Objects, status: JsonObject): readonly string[] {
   const items = at(status, 'items');
-  const left = (index: number): boolean => isList(items) && at(items[index], 'left') === true;
+  const before = plan.isInstall === true ? 1 : 0;
+  const left = (index: number): boolean => isList(items) && at(items[index + before], 'left') === true;
   const isShared = plan.foreign.length > 0;
   const complaints = named.flatMap(({ name }, index) => {
     const seen: Seen = {
       name,
-      before: before[index],
+      before: was[index],
       after: after[index],
       mayBeNew: plan.targets[index]?.type === 'Delete' || plan.targets[index]?.recreates === true,
       foreign: (foreign[index] ?? new Map()) as Leaves,

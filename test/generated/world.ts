@@ -70,7 +70,16 @@ export function collectionOf(stage: Stage, kind: Kind): string {
   return stage.path(places[kind].plural);
 }
 
+/** The stage, with that namespace in the place of its own. */
+export function within(stage: Stage, namespace: string): Stage {
+  const path = (suffix: string): string =>
+    stage.path(suffix).replace(`/namespaces/${stage.namespace}/`, `/namespaces/${namespace}/`);
+  return { ...stage, namespace, path };
+}
+
 export interface Named {
+  /** Where it is another than that of the stage. */
+  readonly namespace?: string;
   readonly path: string;
   readonly kind: Kind;
   readonly name: string;

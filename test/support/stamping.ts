@@ -8,19 +8,33 @@ const admission = '/apis/admissionregistration.k8s.io/v1';
 /** Kubernetes 1.36 serves them, 1.34 does not. */
 export const mutatingPolicies = `${admission}/mutatingadmissionpolicies`;
 
+interface Stamp {
+  /** An expression in CEL; by default each write gets another value. */
+  readonly value: string;
+  /** Other namespaces than that of the stage. */
+  readonly also: readonly string[];
+}
+
+const version = "(oldObject == null ? 'none' : oldObject.metadata.resourceVersion)";
+const changing = { value: `(request.dryRun == true ? 'tried at ' : 'written at ') + ${version}`, also: [] };
+
 /**
  * Stamps ConfigMaps of the stage's namespace with that suffix (the name of a snapshot never has it); resolves once the API server
  * enforces it.
  */
-export async function stampWritesOf(stage: Stage, suffix: string, t: Teardown): Promise<void> {
+export async function stampWritesOf(stage: Stage, suffix: string, t: Teardown, { value, also }: Stamp = changing): Promise<void> {
   const { client, namespace, path } = stage;
   const name = `stamp-${namespace}`;
   t.teardown(async () => {
     await client.delete(`${admission}/mutatingadmissionpolicybindings/${name}`);
     await client.delete(`${mutatingPolicies}/${name}`);
   });
-  must(await client.create(mutatingPolicies, { metadata: { name }, spec: policy(suffix) }));
-  const matchResources = { namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': namespace } } };
+  must(await client.create(mutatingPolicies, { metadata: { name }, spec: policy(suffix, value) }));
+  const matchResources = {
+    namespaceSelector: {
+      matchExpressions: [{ key: 'kubernetes.io/metadata.name', operator: 'In', values: [namespace, ...also] }],
+    },
+  };
   must(
     await client.create(`${admission}/mutatingadmissionpolicybindings`, {
       metadata: { name },
@@ -33,10 +47,9 @@ export async function stampWritesOf(stage: Stage, suffix: string, t: Teardown): 
   await waitFor(isStamped, 'the admission policy to be in force');
 }
 
-function policy(suffix: string): JsonObject {
+function policy(suffix: string, value: string): JsonObject {
   const rule = { apiGroups: [''], apiVersions: ['v1'], resources: ['configmaps'], operations: ['CREATE', 'UPDATE'] };
-  const version = "(oldObject == null ? 'none' : oldObject.metadata.resourceVersion)";
-  const patch = `JSONPatch{op: "add", path: "/data/stamp", value: (request.dryRun == true ? 'tried at ' : 'written at ') + ${version}}`;
+  const patch = `JSONPatch{op: "add", path: "/data/stamp", value: ${value}}`;
   return {
     failurePolicy: 'Fail',
     reinvocationPolicy: 'Never',

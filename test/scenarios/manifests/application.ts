@@ -1,5 +1,5 @@
 // Thirty manifests of one application, in two versions: the second one drops a label, a key, an environment variable and a port.
-import type { JsonObject } from '../../../hooks/model/json.ts';
+import { type JsonObject, withPath } from '../../../hooks/model/json.ts';
 import { must } from '../../support/client.ts';
 import type { Stage } from '../../support/stage.ts';
 
@@ -105,6 +105,15 @@ function manifests(version: Version): readonly JsonObject[] {
 /** Each manifest as an Apply. */
 export function applied(version: Version, more: JsonObject = {}): readonly JsonObject[] {
   return manifests(version).map((content) => ({ type: 'Apply', content, ...more }));
+}
+
+/** The first version as an Apply of each manifest in a Namespace that the first Apply creates. */
+export function installed(namespace: string): readonly JsonObject[] {
+  const within = manifests(1).map((one) => withPath(one, ['metadata', 'namespace'], namespace));
+  return [{ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } }, ...within].map((content) => ({
+    type: 'Apply',
+    content,
+  }));
 }
 
 /** Where the objects are. */

@@ -4,7 +4,7 @@ import { at, type JsonObject, textAt } from '../../../hooks/model/json.ts';
 import { must, waitFor } from '../../support/client.ts';
 import { type Stage, startStage } from '../../support/stage.ts';
 import { portraits } from '../../support/targets.ts';
-import { applied, fill, paths } from './application.ts';
+import { applied, fill, installed, paths } from './application.ts';
 
 const shared = { spec: { fieldManager: 'app' } };
 const undo = { 'tx.janus.io/request-rollback': '1' };
@@ -68,6 +68,19 @@ t.test('thirty manifests', async (t) => {
     t.same(await show(), installed, 'as release 1 left it, with the entry of the manager');
     await undone(stage, 'release-1');
     t.same(await show(), nothing);
+  });
+
+  await t.test('with their Namespace: installed, touched by its controllers, and undone', async (t) => {
+    const stage = await startStage(t);
+    const namespace = `${stage.namespace}-new`;
+    t.teardown(() => stage.client.delete(`/api/v1/namespaces/${namespace}`));
+    await stage.transaction('install', installed(namespace), shared);
+    t.match(await stage.finished('install'), { phase: 'Committed' });
+    const deployment = `/apis/apps/v1/namespaces/${namespace}/deployments/app-0`;
+    const isSeen = async () => at(must(await stage.client.get(deployment)), 'status', 'observedGeneration') !== undefined;
+    await waitFor(isSeen, 'its controller');
+    await undone(stage, 'install');
+    t.equal((await stage.client.get(`/api/v1/namespaces/${namespace}`)).code, 404);
   });
 
   await t.test('on a full namespace: patched, upgraded, and each undone exactly', async (t) => {
