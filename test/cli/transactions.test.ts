@@ -214,7 +214,7 @@ t.test('at a terminal apply --confirm, undo, abort and retry ask; no answer but 
   t.match(await stage.finished('asked-waits'), { phase: 'RolledBack' });
 });
 
-t.test('--gate waits for all at the end; --recreate-immutable recreates', async (t) => {
+t.test('--gate waits for all at the end; --recreate-immutable recreates; --delete-filled says so to the undo', async (t) => {
   const labels = { app: 'idle' };
   const template = { metadata: { labels }, spec: { containers: [{ name: 'one', image: 'one' }] } };
   const spec = { selector: { matchLabels: labels }, template };
@@ -241,7 +241,8 @@ t.test('--gate waits for all at the end; --recreate-immutable recreates', async 
     });
   t.match(await apply('fixed-1', 'red'), { code: 0 });
   t.match(await apply('fixed-2', 'blue'), { code: 2, out: /field is immutable/ });
-  t.match(await apply('fixed-3', 'blue', '--recreate-immutable'), { code: 0 });
+  t.match(await apply('fixed-3', 'blue', '--recreate-immutable', '--delete-filled'), { code: 0 });
+  t.match(await stage.read('fixed-3'), { spec: { undo: { foreignContent: 'Delete' } } });
   t.equal(textAt(must(await stage.client.get(stage.path('configmaps/fixed'))), 'data', 'color'), 'blue');
 });
 

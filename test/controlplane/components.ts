@@ -21,6 +21,7 @@ export interface Settings {
   readonly auditLog?: string;
   readonly apiServerFlags: readonly string[];
   readonly serviceAccountAdmission: boolean;
+  readonly allControllers: boolean;
 }
 
 export function flagsOf(component: Component, settings: Settings): readonly string[] {
@@ -89,15 +90,22 @@ const idleControllers = [
   'horizontal-pod-autoscaler-controller',
 ];
 
-function controllerManagerFlags({ directory }: Settings): readonly string[] {
+// What these controllers need: ranges for the Pods of nodes, and an authority to publish.
+function controllersFlags({ directory, allControllers }: Settings): readonly string[] {
+  if (!allControllers) return [`--controllers=*,${idleControllers.map((name) => `-${name}`).join(',')}`];
+  const authority = `--root-ca-file=${directory}/${certificateDirectory}/apiserver.crt`;
+  return ['--controllers=*', '--allocate-node-cidrs', '--cluster-cidr=10.244.0.0/16', authority];
+}
+
+function controllerManagerFlags(settings: Settings): readonly string[] {
   return [
-    `--kubeconfig=${directory}/controller-manager.kubeconfig`,
+    `--kubeconfig=${settings.directory}/controller-manager.kubeconfig`,
     '--authentication-kubeconfig=controller-manager.kubeconfig',
     '--authorization-kubeconfig=controller-manager.kubeconfig',
     '--service-account-private-key-file=service-account.key',
     '--use-service-account-credentials=false',
     '--leader-elect=false',
     '--secure-port=0',
-    `--controllers=*,${idleControllers.map((name) => `-${name}`).join(',')}`,
+    ...controllersFlags(settings),
   ];
 }

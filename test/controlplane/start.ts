@@ -15,6 +15,8 @@ export interface ControlPlaneOptions {
   readonly apiServerFlags?: readonly string[];
   /** Refuses a Pod whose ServiceAccount is not there, as a cluster does; off by default. */
   readonly serviceAccountAdmission?: boolean;
+  /** Runs those for nodes, volumes and autoscalers, too, which are off by default. */
+  readonly allControllers?: boolean;
   /** Audits every request at this level, or by a policy file of one's own. */
   readonly audit?: 'Metadata' | 'Request' | 'RequestResponse' | { readonly policyFile: string };
   /** Where progress goes; by default to stderr. */
@@ -80,8 +82,8 @@ function runOf(keeper: Keeper, binaries: Binaries, settings: Settings): Run {
 }
 
 function writeSettings(directory: string, port: number, options: ControlPlaneOptions): Settings {
-  const { audit, apiServerFlags = [], serviceAccountAdmission = false } = options;
-  const settings = { directory, port, apiServerFlags, serviceAccountAdmission };
+  const { audit, apiServerFlags = [], serviceAccountAdmission = false, allControllers = false } = options;
+  const settings = { directory, port, apiServerFlags, serviceAccountAdmission, allControllers };
   if (audit === undefined) return settings;
   const policy = typeof audit === 'string' ? auditPolicy(audit) : readFileSync(audit.policyFile, 'utf8');
   writeFileSync(join(directory, 'audit-policy'), policy, { mode: 0o600 });
