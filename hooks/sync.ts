@@ -171,7 +171,8 @@ function isToGoOn(
   if (answer.finalized || isEnding?.() === true || clock.monotonic() >= began + (timing.callBudget ?? 0)) return false;
   const lateWindow = lateWindowOf(timing);
   const { waits } = memory.recall(transaction.uid);
-  const next = dueOf({ transaction, status: answer.status, now, lateWindow, waits });
+  const order = memory.snapshots.get(transaction.uid)?.order;
+  const next = dueOf({ transaction, status: answer.status, now, lateWindow, waits, order });
   // The answer asks for the next call at once only if the object was deleted.
   const isTerminating = step.kind === 'compensate' && step.verdict.kind === 'delete' && answer.wait === 'now';
   return mayGoOn({ due, running: answer.status, stored: found, isTerminating }, next);

@@ -14,7 +14,10 @@ A Transaction of that name with an equal spec is followed; one with another spec
     ...inputOptions,
     ...manifestOptions,
     { flags: '--label <key=value>', description: 'label of the Transaction, for list -l', repeats: true },
-    { flags: '--new-name', description: 'if --name is taken by another spec: take NAME-2, NAME-3, and so on' },
+    {
+      flags: '--new-name',
+      description: 'if --name is taken, or its release is no longer in the cluster: take NAME-2, NAME-3, and so on',
+    },
     waitOption,
     timeoutOption,
     { flags: '--confirm', description: 'show the plan, and ask; what would be refused is not created' },

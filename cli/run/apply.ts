@@ -23,7 +23,8 @@ export async function run(call: Call): Promise<number> {
   const ask = async (named: Release): Promise<void> => {
     if (options.flag('confirm') && !(await isWanted(call, session, named))) throw new Problem('The Transaction is not created.');
   };
-  const created = await create({ session, io, isNewNameWanted: options.flag('newName'), ask }, release);
+  const engineNamespace = options.text('engineNamespace') ?? usualEngineNamespace;
+  const created = await create({ session, io, isNewNameWanted: options.flag('newName'), engineNamespace, ask }, release);
   say(io, `transaction.tx.janus.io/${created.wanted.name} ${created.found ? 'unchanged' : 'created'}`);
   return options.flag('wait') ? await follow(call, session, { created, timeout }) : exits.done;
 }

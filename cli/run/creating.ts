@@ -12,6 +12,7 @@ import { type Release, withContents } from '../input/release.ts';
 import { type Io, note, refuseInterrupted } from '../io.ts';
 import { Problem } from '../problem.ts';
 import { sentenceOf } from '../show/sentences.ts';
+import { hasEndedEmpty, whyNotReleased } from './released.ts';
 import { leftOf, MadeMeanwhile, mustBeWritten, withoutMessage } from './written.ts';
 
 interface Creating {
@@ -19,6 +20,7 @@ interface Creating {
   readonly io: Io;
   /** Whether another name may be taken if that of the Transaction is taken by another spec. */
   readonly isNewNameWanted: boolean;
+  readonly engineNamespace: string;
   /** Asks whether this shall be created, under the name that it has now. Throws a Problem if it shall not. */
   ask(release: Release): Promise<void>;
 }
@@ -45,17 +47,22 @@ async function createNamed(creating: Creating, release: Release, { namespace, na
   for (let number = 1; ; number += 1) {
     const wanted = { namespace, name: number === 1 ? first : `${first}-${number}` };
     const created = await createUnlessTaken(creating, release, wanted);
-    if (created !== undefined) return created;
-    if (!creating.isNewNameWanted) throw taken(wanted);
+    if (created.kind === 'created') return created.created;
+    if (!created.givesWay && !creating.isNewNameWanted) throw new Problem(`${created.why}: ${created.advice}.`);
+    note(creating.io, `${created.why}: this release gets the name ${first}-${number + 1}.`);
   }
 }
 
-/** Undefined if another spec has that name. */
-async function createUnlessTaken(creating: Creating, release: Release, wanted: TransactionName): Promise<Created | undefined> {
+type Attempted =
+  | { readonly kind: 'created'; readonly created: Created }
+  /** The name is taken. `givesWay`: by a Transaction of which nothing is in the cluster. */
+  | { readonly kind: 'taken'; readonly why: string; readonly advice: string; readonly givesWay: boolean };
+
+async function createUnlessTaken(creating: Creating, release: Release, wanted: TransactionName): Promise<Attempted> {
   const found = await findTransaction(creating.session, wanted);
   if (found !== undefined) return adoptedIfEqual(creating, release, found);
   try {
-    return await createAs(creating, release, wanted);
+    return { kind: 'created', created: await createAs(creating, release, wanted) };
   } catch (error) {
     const made = error instanceof MadeMeanwhile ? await findTransaction(creating.session, wanted) : undefined;
     if (made === undefined) throw error;
@@ -63,21 +70,32 @@ async function createUnlessTaken(creating: Creating, release: Release, wanted: T
   }
 }
 
-async function adoptedIfEqual(creating: Creating, release: Release, found: JsonObject): Promise<Created | undefined> {
-  if (!(await isEqual(creating, release, found))) return undefined;
-  if (textAt(found, 'metadata', 'deletionTimestamp') === undefined) return adopted(creating, release, found);
-  const name = textAt(found, 'metadata', 'name') ?? '';
-  throw new Problem(`Transaction ${name} is there, and is being deleted: wait until it is gone, or give another --name.`);
+async function adoptedIfEqual(creating: Creating, release: Release, found: JsonObject): Promise<Attempted> {
+  const [namespace = '', name = ''] = [textAt(found, 'metadata', 'namespace'), textAt(found, 'metadata', 'name')];
+  if (textAt(found, 'metadata', 'deletionTimestamp') !== undefined)
+    throw new Problem(`Transaction ${name} is there, and is being deleted: wait until it is gone, or give another --name.`);
+  if (hasEndedEmpty(found)) {
+    const why = `Transaction ${name} ended as ${textAt(found, 'status', 'phase')}, and stays as evidence`;
+    return { kind: 'taken', why, advice: newName, givesWay: true };
+  }
+  if (!(await isEqual(creating, release, found))) {
+    const why = `Transaction ${name} exists in namespace ${namespace} with another spec, which cannot be changed`;
+    return { kind: 'taken', why, advice: `give another --name, or ${newName}`, givesWay: false };
+  }
+  const why = await whyNotReleased(creating.session, release, found, creating.engineNamespace);
+  if (why === undefined) return { kind: 'created', created: await adopted(creating, release, found) };
+  return {
+    kind: 'taken',
+    why: `Transaction ${name} is Committed, but ${why}`,
+    advice: `to release this again give ${newName}`,
+    givesWay: false,
+  };
 }
+
+const newName = '--new-name';
 
 function hasContents({ contents }: Release): boolean {
   return Object.keys(contents).length > 0;
-}
-
-function taken({ namespace, name }: TransactionName): Problem {
-  return new Problem(
-    `Transaction ${name} exists in namespace ${namespace} with another spec, which cannot be changed: give another --name, or --new-name.`,
-  );
 }
 
 async function createAs(creating: Creating, release: Release, wanted: Partial<TransactionName>): Promise<Created> {

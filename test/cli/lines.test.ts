@@ -97,7 +97,7 @@ async function applied(
   const listMetadata = async () => ({ kind: 'ok', items: [], next: '' });
   const session = { cluster: { transport: { request }, listMetadata }, server: '' } as unknown as Session;
   const io = { interrupted: new AbortController().signal, stderr: new PassThrough() } as unknown as Io;
-  const creating = { session, io, isNewNameWanted: false, ask: async () => undefined };
+  const creating = { session, io, engineNamespace: 'janus-system', isNewNameWanted: false, ask: async () => undefined };
   const error = await create(creating, transactionIn(sourced(...objects), options)).then(
     () => '',
     ({ message }: Error) => message,

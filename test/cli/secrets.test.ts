@@ -154,7 +154,10 @@ async function createHere(name: string, ask: () => Promise<void> = async () => u
     plainSecrets: false,
   };
   const rest = { fieldManager: undefined, gate: undefined, name: { name }, namespace: stage.namespace, labels: stage.label };
-  return create({ session, io, isNewNameWanted: false, ask }, transactionIn(manifests, { ...options, ...rest }));
+  return create(
+    { session, io, engineNamespace: 'janus-system', isNewNameWanted: false, ask },
+    transactionIn(manifests, { ...options, ...rest }),
+  );
 }
 
 t.test('of two applies at the same time one creates the Transaction, and the other follows it', async (t) => {

@@ -86,6 +86,45 @@ t.test('a spec that is there is followed; another one needs another name', async
   t.match(await janus(...words, '--new-name'), { code: 0, out: /again-2 unchanged/ });
 });
 
+t.test('unchanged says that the cluster has what was released', async (t) => {
+  const file = cli.write('rel.json', JSON.stringify(configMap('rel')));
+  const other = cli.write('rel-b.json', JSON.stringify(configMap('rel', { color: 'green' })));
+  const apply = (path: string, name: string, ...more: string[]) =>
+    janus('apply', '-f', path, ...release, '--name', name, '--wait', ...more);
+  t.match(await apply(file, 'rel-a'), { code: 0, out: /rel-a created/ });
+  const second = await apply(file, 'rel-a');
+  t.match(second, { code: 0, out: /rel-a unchanged/ }, second.err);
+
+  await t.test('not after a later release', async (t) => {
+    t.match(await apply(other, 'rel-b'), { code: 0, out: /rel-b created/ });
+    t.match(await apply(file, 'rel-a'), {
+      code: 1,
+      out: '',
+      err: /rel-a is Committed, but Transaction rel-b \(Committed since .*\) changed its objects later: .*--new-name/,
+    });
+    t.match(await apply(file, 'rel-a', '--new-name'), { code: 0, out: /rel-a-2 created/ });
+    t.match(await apply(file, 'rel-a', '--new-name'), { code: 0, out: /rel-a-2 unchanged/ });
+  });
+
+  await t.test('not after an edit', async (t) => {
+    const edit = { data: { color: 'violet' } };
+    must(await stage.client.patch(stage.path('configmaps/rel'), edit, 'merge', { fieldManager: 'kubectl-edit' }));
+    t.match(await apply(file, 'rel-a-2'), {
+      code: 1,
+      out: '',
+      err: /others changed its objects since: ConfigMap rel data\.color \(by kubectl-edit\)/,
+    });
+    t.match(await apply(file, 'rel-a-2', '--new-name'), { code: 0, out: /rel-a-2-2 created/ });
+  });
+
+  await t.test('a release that was undone gives its name up, and stays', async (t) => {
+    t.match(await janus('undo', 'rel-a-2-2', ...where, '--wait', '--yes'), { code: 0 });
+    const again = await apply(file, 'rel-a-2-2');
+    t.match(again, { code: 0, out: /rel-a-2-2-2 created/, err: /rel-a-2-2 ended as RolledBack, and stays as evidence/ });
+    t.equal(textAt(await stage.read('rel-a-2-2'), 'status', 'phase'), 'RolledBack');
+  });
+});
+
 t.test('a refused one is 2, one that rolled back is 3', async (t) => {
   await createConfigMaps(stage, ['taken']);
   const refused = fileOf('refused', [change('Create', 'taken', configMap('taken'))]);

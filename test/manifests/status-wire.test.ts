@@ -28,6 +28,7 @@ const progress: readonly Progress[] = [
   { kind: 'restored', applied: false },
   { kind: 'notRestored', applied: true },
   { kind: 'notRestored', applied: false },
+  { kind: 'kept', applied: true },
 ];
 
 const full: Omit<Item, 'progress'> = {
@@ -38,6 +39,7 @@ const full: Omit<Item, 'progress'> = {
   tookFieldsFrom: ['kubectl'],
   drift: 'sealed',
   disowned: true,
+  overwrite: true,
   deleted: true,
   note: 'an owner reference was dropped',
 };
@@ -58,6 +60,15 @@ const status: Status = {
     startTime: '2026-11-21T10:00:00Z',
     completionTime: '2026-11-21T10:00:12Z',
     waitingUntil: '2026-11-21T10:05:00Z',
+  },
+  undo: {
+    request: { annotation: 'tx.janus.io/plan-undo', value: '1' },
+    reason: 'Planned',
+    message: 'the undo deletes 1 object',
+    digest: 'e5f6',
+    counts: { delete: 1 },
+    items: [{ index: 0, verdict: 'Delete', target: 'Secret s0' }],
+    moreItems: 1,
   },
   message: 'undoing',
   handledAnnotations: { 'tx.janus.io/request-rollback': '1' },
