@@ -58,7 +58,8 @@ t.test(`releases, JANUS_TEST_SEED=${seed}`, async (t) => {
     at(must(await client.get(path('resourcequotas/full'))), 'status', 'used', 'count/secrets') === '1';
   let made = 0;
   const property = fc.asyncProperty(release, async (one) => {
-    await waitFor(isFull, 'the quota to be counted');
+    // Beside other test files the controller counts late.
+    await waitFor(isFull, 'the quota to be counted', { timeoutMs: 300_000 });
     made += 1;
     await runRelease(t, stage, one, `release-${made}`);
   });
