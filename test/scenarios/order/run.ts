@@ -3,7 +3,7 @@
 // Then what is left is tried again, as a person would: in the end nothing of any of them is left.
 import { type Json, textAt } from '../../../hooks/model/json.ts';
 import type { Named } from '../../generated/world.ts';
-import { itemsOf } from '../../support/round-trip.ts';
+import { itemsOf, partial } from '../../support/round-trip.ts';
 import { conditionOf, type Stage, statusOf } from '../../support/stage.ts';
 import { type Stepped, stepTo, stepToEnd } from '../../support/stepping.ts';
 import { changeOf, type Expectation, expectation, extrasOf, makeObject, namedObject, read, remove } from './expectation.ts';
@@ -125,7 +125,8 @@ async function judge(running: Running, seen: Seen): Promise<void> {
 
 /** The end in which a request is answered: until then it may have ended before. */
 async function answered(stage: Stage, name: string, annotation: string, value: string): Promise<Stepped> {
-  await stage.annotate(name, { [annotation]: value });
+  // What each item comes to is the subject here: the whole decision is that of test/generated/histories.test.ts.
+  await stage.annotate(name, { [annotation]: value, ...partial });
   return stepTo(
     stage,
     name,
