@@ -27,7 +27,7 @@ export function decidePlanUndo(observation: Observation, view: ObservedTo<'planU
   const stored = storedOf(observation, view);
   if ('kind' in stored) return stored;
   const faults = undoChoicesOf(observation.transaction, targetsOf(stored.entries)).faults;
-  if (faults.length > 0) return void_(status, request, faults.join('; '));
+  if (faults.length > 0) return withoutEffect(status, request, faults.join('; '));
   if (view.survey === undefined) return surveyFirst;
   const decision = decisionOf(observation, stored.entries, view.survey);
   const answer = answerOf(decision, request, 'Planned');
@@ -46,7 +46,7 @@ export function decideReacquire(observation: Observation, view: ObservedTo<'reac
   return acquireLocks(observation, view.locks, {
     acquired: () => decideUndo(observation, { ...view, ...stored, withLocks, leases }),
     waiting: (message) => waitingToUndo(withLocks, now, message),
-    waitedTooLong: (message) => void_(withLocks, request, `${message}; set another value to try again`),
+    waitedTooLong: (message) => withoutEffect(withLocks, request, `${message}; set another value to try again`),
     since: waitingSince(status),
   });
 }
@@ -59,13 +59,13 @@ interface Stored {
 function storedOf({ status }: Observation, view: RelockView & { readonly request: Request }): Stored | Step {
   const { snapshot, brokenDrift, request } = view;
   if (snapshot.kind === 'trouble') return waitOut(status, 'reading the snapshot', snapshot.failure);
-  if (snapshot.kind === 'broken') return void_(status, request, snapshot.message);
+  if (snapshot.kind === 'broken') return withoutEffect(status, request, snapshot.message);
   const forged = brokenDrift.map(forgedDrift).at(0);
-  return forged === undefined ? { entries: snapshot.entries } : void_(status, request, forged);
+  return forged === undefined ? { entries: snapshot.entries } : withoutEffect(status, request, forged);
 }
 
 /** The request is answered and has no effect. */
-function void_(status: Status, request: Request, why: string): Step {
+function withoutEffect(status: Status, request: Request, why: string): Step {
   const message = `${request.annotation}="${request.value}" has no effect: ${why}`;
   return setStatus(answered(status, request, message), message);
 }
