@@ -105,16 +105,16 @@ t.test('an apply that is killed between its writes: the next one, and locks, nam
 });
 
 t.test('ended before the owner was set: the next apply sets it', async (t) => {
-  const path = stage.path('secrets/sealed-contents');
+  const path = stage.path('secrets/killed-contents');
   must(await stage.client.patch(path, { metadata: { ownerReferences: null } }));
-  t.match(await cli.run(['apply', '-f', file, ...release, '--name', 'sealed']), { code: 0, out: /sealed unchanged/ });
-  t.match(at(must(await stage.client.get(path)), 'metadata', 'ownerReferences'), [{ name: 'sealed' }]);
+  t.match(await cli.run(['apply', '-f', file, ...release, '--name', 'killed']), { code: 0, out: /killed unchanged/ });
+  t.match(at(must(await stage.client.get(path)), 'metadata', 'ownerReferences'), [{ name: 'killed' }]);
 });
 
 t.test('a Secret of that name that no apply has made is not made to go with the Transaction', async (t) => {
-  const path = stage.path('secrets/sealed-contents');
+  const path = stage.path('secrets/killed-contents');
   must(await stage.client.patch(path, { metadata: { ownerReferences: null, labels: null } }));
-  t.match(await cli.run(['apply', '-f', file, ...release, '--name', 'sealed']), { code: 0, out: /sealed unchanged/ });
+  t.match(await cli.run(['apply', '-f', file, ...release, '--name', 'killed']), { code: 0, out: /killed unchanged/ });
   t.equal(at(must(await stage.client.get(path)), 'metadata', 'ownerReferences'), undefined);
 });
 
