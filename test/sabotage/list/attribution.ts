@@ -70,7 +70,13 @@ export const attribution: readonly Sabotage[] = [
   {
     name: 'first-of-two-writes-forgotten',
     fault: 'after a crash the first of two writes counts as the whole Patch',
-    edits: [{ file: forward, find: "if (attributed.kind === 'applied' && isHalf(evidence))", replace: 'if (isHalf(evidence) && false)' }],
+    edits: [
+      {
+        file: forward,
+        find: "if (attributed.kind === 'applied' && isHalf(evidence))",
+        replace: 'if (isHalf(evidence) && false)',
+      },
+    ],
     caughtBy: ['test/scenarios/manifests/left-behind.test.ts'],
   },
   {
