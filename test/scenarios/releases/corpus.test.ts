@@ -51,6 +51,11 @@ async function settled({ client }: Stage, objects: readonly JsonObject[]): Promi
   const isEstablished = async (path: string): Promise<boolean> =>
     JSON.stringify(at(must(await client.get(path)), 'status', 'conditions') ?? '').includes('"Established"');
   for (const crd of crds) await waitFor(() => isEstablished(pathOf(crd)), `${referenceOf(crd).name} to be established`);
+  // With the first write after it the API server forgets who owns a field that has the value of its absence (minReadySeconds: 0).
+  const isObserved = async (path: string): Promise<boolean> =>
+    at(must(await client.get(path)), 'status', 'observedGeneration') !== undefined;
+  for (const one of objects.filter(({ kind }) => kind === 'Deployment'))
+    await waitFor(() => isObserved(pathOf(one)), `${referenceOf(one).name} to be observed`);
 }
 
 interface How {
