@@ -2,7 +2,8 @@
 import type { Ending, Request } from '../due.ts';
 import { isBetweenHalves } from '../model/halves.ts';
 import { type Item, type ItemError, isNotRestored, isToUndo } from '../model/item.ts';
-import type { Status } from '../model/status.ts';
+import type { Cause, Status } from '../model/status.ts';
+import { annotations } from '../model/transaction.ts';
 import { handled, type Locks, settledBy, to, withItem, withLeases } from './transitions.ts';
 import { plain, shortened, undoneMessage } from './wording.ts';
 
@@ -48,10 +49,15 @@ export function undoingAgain(
     if (why !== undefined) return keptItem(item, why);
     return overwritten?.has(index) === true ? { ...item, overwrite: true } : item;
   });
-  const message = status.phase === 'Failed' ? (status.cause?.message ?? 'retrying the rollback') : 'a rollback was requested';
-  const reason = status.phase === 'Failed' ? (status.cause?.reason ?? 'RollbackRequested') : 'RollbackRequested';
   const taken = withLeases({ ...status, items, ...settledBy(status.settledWriter ?? writer), ...earlierUndo(status) }, leases);
-  return undoing(taken, { reason, message, request }, now);
+  return undoing(taken, { ...causeAgain(status), request }, now);
+}
+
+// The condition of a requested undo that failed shows what it left: that is no cause of the next one.
+function causeAgain({ phase, cause, handledAnnotations }: Status): Cause {
+  const isRequested = phase !== 'Failed' || handledAnnotations[annotations.requestRollback] !== undefined;
+  if (cause !== undefined && !isRequested) return cause;
+  return { reason: 'RollbackRequested', message: 'a rollback was requested' };
 }
 
 // What an earlier undo has left may have been applied, whatever is recorded: it is not taken for never sent.

@@ -85,7 +85,8 @@ t.test('values in fields that a CRD loses', async (t) => {
     t.equal(await kind.color(), 'red');
     must(await client.patch(kind.path, { spec: { color: null } }, 'merge'));
     await stage.annotate('adds', { 'tx.janus.io/retry-rollback': 'yes' });
-    t.match((await stepToEnd(stage, 'adds')).status, { phase: 'RolledBack' });
+    const message = 'rolled back 1 change: a rollback was requested';
+    t.match((await stepToEnd(stage, 'adds')).status, { phase: 'RolledBack', message });
   });
 
   await t.test('refuse the undo as a whole, also where the object is a target of the same Transaction', async (t) => {
