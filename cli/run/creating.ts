@@ -78,6 +78,8 @@ async function adoptedIfEqual(creating: Creating, release: Release, found: JsonO
     const why = `Transaction ${name} ended as ${textAt(found, 'status', 'phase')}, and stays as evidence`;
     return { kind: 'taken', why, advice: newName, givesWay: true };
   }
+  if (creating.isNewNameWanted && textAt(found, 'status', 'phase') === 'Failed')
+    return { kind: 'taken', why: `Transaction ${name} is Failed, with objects not restored`, advice: newName, givesWay: true };
   if (!(await isEqual(creating, release, found))) {
     const why = `Transaction ${name} exists in namespace ${namespace} with another spec, which cannot be changed`;
     return { kind: 'taken', why, advice: `give another --name, or ${newName}`, givesWay: false };

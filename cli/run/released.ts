@@ -11,12 +11,11 @@ import { planOf } from './planning.ts';
 const mostNamed = 3;
 const longestName = 253;
 
-/** Whether the Transaction has ended, and nothing of it is in the cluster. */
+/** Whether the Transaction has ended, and nothing of it is in the cluster but what a user kept. */
 export function hasEndedEmpty(object: JsonObject): boolean {
   const phase = textAt(object, 'status', 'phase');
-  if (phase !== 'RolledBack' && phase !== 'Failed') return false;
-  const items = listAt(object, 'status', 'items');
-  return !items.some((item) => at(item, 'left') === true || at(item, 'kept') === true || isApplied(item));
+  if (phase === 'RolledBack') return true;
+  return phase === 'Failed' && !listAt(object, 'status', 'items').some((item) => at(item, 'left') === true || isApplied(item));
 }
 
 function isApplied(item: unknown): boolean {

@@ -122,6 +122,9 @@ t.test('unchanged says that the cluster has what was released', async (t) => {
     const again = await apply(file, 'rel-a-2-2');
     t.match(again, { code: 0, out: /rel-a-2-2-2 created/, err: /rel-a-2-2 ended as RolledBack, and stays as evidence/ });
     t.equal(textAt(await stage.read('rel-a-2-2'), 'status', 'phase'), 'RolledBack');
+    const keep = ['--keep', 'ConfigMap/rel'];
+    t.match(await janus('undo', 'rel-a-2-2-2', ...where, '--wait', '--yes', ...keep), { code: 0, out: /1 change is kept/ });
+    t.match(await apply(file, 'rel-a-2-2-2'), { code: 0, out: /rel-a-2-2-2-2 created/ }, 'also if an object was kept');
   });
 });
 
@@ -167,6 +170,12 @@ t.test('undo, what it leaves, and retry', async (t) => {
   t.equal(textAt(await stage.read('undone'), 'metadata', 'resourceVersion'), before, 'nothing was written');
   t.match(await janus('retry', 'undone', ...where, '--yes', '--wait'), { code: 3 }, 'a fresh value, tried again');
   t.match(await janus('retry', 'undone', ...where, '--yes', '--wait', '--partial'), { code: 4 });
+  t.match(await janus('apply', '-f', file, '--new-name'), {
+    code: 0,
+    err: /undone is Failed, with objects not restored: .* undone-2/,
+  });
+  t.match(await stage.finished('undone-2'), { phase: 'Committed' });
+  t.match(await janus('undo', 'undone-2', ...where, '--yes', '--wait'), { code: 0 });
   must(await stage.client.patch(stage.path('configmaps/kept'), { data: { color: 'blue' } }));
   t.match(await janus('retry', 'undone', ...where, '--yes', '--wait'), { code: 0, out: /RolledBack after/ });
   t.match(await janus('retry', 'undone', ...where, '--yes'), { code: 1, err: /it is rolled back/ });
