@@ -119,7 +119,12 @@ async function undoEach(call: Call, chain: Chain, { plans, timeout }: Going): Pr
     note(io, stopped(plans, place, { code, to: chain.to, program: io.program }));
     return code;
   }
-  if (plans.length > 0) say(io, `${chain.to} is there: the newer Transactions of its field manager are undone.`);
+  // What a Transaction that was deleted has set is still there, and so is what others wrote beside.
+  if (plans.length > 0)
+    say(
+      io,
+      `The newer Transactions of its field manager are undone. ${io.program} diff ${chain.to} shows whether others, or deleted Transactions, changed its objects.`,
+    );
   return exits.done;
 }
 
