@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import { asYaml, at, canonicalJson, type JsonObject, textAt, withPath } from '../../hooks/model/json.ts';
 import { groupOf, identityOf, type Reference } from '../../hooks/model/reference.ts';
-import { group } from '../../hooks/model/transaction.ts';
+import { annotations, group } from '../../hooks/model/transaction.ts';
 import { mostChanges } from '../../schemas/transaction-spec.ts';
 import { Problem } from '../problem.ts';
 import { inKindOrder } from './kind-order.ts';
@@ -21,6 +21,7 @@ export interface ReleaseOptions {
   /** Gates of all objects at the end: their timeout, empty for the default. Undefined for none. */
   readonly gate: string | undefined;
   readonly recreateImmutable: boolean;
+  readonly allowIrreversible: boolean;
   readonly deleteFilled: boolean;
   readonly plainSecrets: boolean;
 }
@@ -135,10 +136,11 @@ function changeOf(source: JsonObject, { recreateImmutable }: ReleaseOptions): Js
 
 function transactionOf(changes: readonly JsonObject[], options: ReleaseOptions): JsonObject {
   const { namespace, name, labels, serviceAccount, fieldManager, gate, deleteFilled } = options;
+  const allowed = options.allowIrreversible ? { annotations: { [annotations.allowIrreversible]: 'true' } } : {};
   return {
     apiVersion: 'tx.janus.io/v1alpha1',
     kind: 'Transaction',
-    metadata: { ...name, namespace, ...(Object.keys(labels).length === 0 ? {} : { labels }) },
+    metadata: { ...name, namespace, ...(Object.keys(labels).length === 0 ? {} : { labels }), ...allowed },
     spec: {
       serviceAccountName: serviceAccount,
       ...(fieldManager === undefined ? {} : { fieldManager }),

@@ -5,11 +5,12 @@ import { type Change, type ChangeType, changeTypes } from '../model/change.ts';
 import { at, isDeeperThan, isObject, mostLevels, textAt } from '../model/json.ts';
 import { groupOf } from '../model/reference.ts';
 import { isFromSecret } from '../model/source.ts';
-import { annotationOf, annotations, type Transaction } from '../model/transaction.ts';
+import { annotations, mayBreak, type Transaction } from '../model/transaction.ts';
 import { article, changeFieldMessages, fieldManagerFaults, notOneObject } from './change-fields.ts';
 import { durationFaults } from './durations.ts';
 import { type Fault, fault } from './fault.ts';
 import { gateFaults } from './gates.ts';
+import { howToAllow } from './one-way.ts';
 import { dnsName, type Message, printable, targetMessages } from './target-names.ts';
 import { undoFaults } from './undo-options.ts';
 
@@ -153,12 +154,7 @@ export function isLostForGood({ apiVersion, kind }: Pick<Change['target'], 'apiV
 }
 
 function irreversibleMessages({ type, target }: Change, transaction: Transaction): readonly Message[] {
-  const isAllowed = annotationOf(transaction, annotations.allowIrreversible) === 'true';
+  const isAllowed = mayBreak(transaction);
   if (type !== 'Delete' || isAllowed || !isLostForGood(target)) return [];
-  return [
-    [
-      'Irreversible',
-      `deleting ${target.kind} ${target.name} cannot be undone: annotate the Transaction with ${annotations.allowIrreversible}=true to allow it`,
-    ],
-  ];
+  return [['Irreversible', `deleting ${target.kind} ${target.name} cannot be undone: ${howToAllow}`]];
 }

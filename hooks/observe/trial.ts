@@ -20,7 +20,7 @@ import { mayCreate } from './may-create.ts';
 import { wrongOwner } from './new-owners.ts';
 import type { Prepared, Presence } from './observation.ts';
 import { read } from './read.ts';
-import { tryToRecreate } from './recreate.ts';
+import { howToRecreate, tryToRecreate } from './recreate.ts';
 import { canMoveBack } from './stored.ts';
 
 type Evaluated =
@@ -154,7 +154,20 @@ async function afterRefusal(context: TrialContext, resolved: Tried, way: Way, re
   if (later !== undefined) return { kind: 'prepared', prepared: later };
   const { failure, what } = recreation ?? { failure: refusal, what: tried };
   if (['stale', 'exists', 'absent'].includes(failure.kind)) return { kind: 'moved', failure, prior };
-  return failed(failure, resolved, what, context.transaction);
+  return withAdvice(context, resolved, failure, failed(failure, resolved, what, context.transaction));
+}
+
+async function withAdvice(
+  context: TrialContext,
+  { prior, ...plain }: Tried,
+  failure: Failure,
+  refused: Evaluated,
+): Promise<Evaluated> {
+  if (prior === undefined || refused.kind !== 'fault') return refused;
+  const advice = await howToRecreate(context, { ...plain, prior }, failure);
+  return advice === undefined
+    ? refused
+    : { kind: 'fault', fault: { ...refused.fault, message: `${refused.fault.message}; ${advice}` } };
 }
 
 // Escalation checks may refuse what RBAC rules allow. So a dry run tries to create the role or binding again. The API server makes

@@ -78,7 +78,14 @@ t.test('wrong use is one line', async (t) => {
 
 const options = {
   ...{ name: { generateName: 'apply-' }, namespace: 'shop', isNamespaceGiven: true, labels: {}, serviceAccount: 'deployer' },
-  ...{ fieldManager: undefined, gate: undefined, recreateImmutable: false, deleteFilled: false, plainSecrets: false },
+  ...{
+    fieldManager: undefined,
+    gate: undefined,
+    recreateImmutable: false,
+    allowIrreversible: false,
+    deleteFilled: false,
+    plainSecrets: false,
+  },
 };
 
 function sourced(...objects: readonly JsonObject[]) {

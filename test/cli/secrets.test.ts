@@ -150,6 +150,7 @@ async function createHere(name: string, ask: () => Promise<void> = async () => u
     isNamespaceGiven: true,
     serviceAccount: account,
     recreateImmutable: false,
+    allowIrreversible: false,
     deleteFilled: false,
     plainSecrets: false,
   };
