@@ -2,8 +2,10 @@
 // of it: they go into one Secret, which the Transaction names. Pure.
 import { createHash } from 'node:crypto';
 import { asYaml, at, canonicalJson, type JsonObject, textAt, withPath } from '../../hooks/model/json.ts';
-import { groupOf, identityOf, type Reference } from '../../hooks/model/reference.ts';
+import { groupOf, identityOf, isSecret, type Reference } from '../../hooks/model/reference.ts';
+import { wrongEntryOf } from '../../hooks/model/secret-data.ts';
 import { annotations, group } from '../../hooks/model/transaction.ts';
+import { foreign } from '../../hooks/model/words.ts';
 import { mostChanges } from '../../schemas/transaction-spec.ts';
 import { Problem } from '../problem.ts';
 import { inKindOrder } from './kind-order.ts';
@@ -68,6 +70,7 @@ function placed({ source, object }: Manifest, { namespace, isNamespaceGiven }: R
 function releaseOf(manifests: readonly Manifest[], options: ReleaseOptions): Release {
   const targets = manifests.map((manifest) => targetOf(manifest, options));
   refuseTwice(manifests, targets);
+  for (const [index, target] of targets.entries()) if (isSecret(target)) refuseWrongEntry(manifests[index]);
   const ordered = inKindOrder([...targets.entries()], ([, { kind }]) => kind);
   if (ordered.length > mostChanges)
     throw new Problem(
@@ -86,10 +89,6 @@ function releaseOf(manifests: readonly Manifest[], options: ReleaseOptions): Rel
   });
   refuseTooLarge(contents);
   return { transaction: transactionOf(changes, options), contents };
-}
-
-function isSecret({ apiVersion, kind }: Reference): boolean {
-  return kind === 'Secret' && groupOf(apiVersion) === '';
 }
 
 function targetOf({ source, object }: Manifest, { namespace }: ReleaseOptions): Reference {
@@ -125,6 +124,17 @@ function refuseTwice(manifests: readonly Manifest[], targets: readonly Reference
     first.set(identityOf(target), index);
   }
 }
+
+/** The engine would not name the key: to the engine keys of what comes from a Secret are secret, too. */
+function refuseWrongEntry(manifest: Manifest | undefined): void {
+  const wrong = manifest === undefined ? undefined : wrongEntryOf(manifest.object);
+  if (manifest === undefined || wrong === undefined) return;
+  const { field, key, why } = wrong;
+  const name = textAt(manifest.object, 'metadata', 'name');
+  throw new Problem(`${manifest.source} holds Secret ${name}, whose ${field}["${foreign(key, longestKey)}"] ${why}.`);
+}
+
+const longestKey = 253;
 
 function wireOf({ apiVersion, kind, name, namespace }: Reference, own: string): JsonObject {
   return { apiVersion, kind, name, ...(namespace === undefined || namespace === own ? {} : { namespace }) };
