@@ -7,6 +7,7 @@ import { reasonOfFailure } from '../model/reason.ts';
 import { describe, isSecret, type Reference } from '../model/reference.ts';
 import { isFromSecret } from '../model/source.ts';
 import type { Transaction } from '../model/transaction.ts';
+import { cut } from '../model/words.ts';
 import { describeConflicts, describeFailure } from './failures.ts';
 import { type Fault, fault } from './fault.ts';
 
@@ -28,6 +29,14 @@ export function describeRefusal(failure: Failure, subject: Subject, transaction:
     ? describeFailure(failure, isHidden, known)
     : describeConflicts(failure.conflicts, isHidden, known);
 }
+
+/** The failure of a write that is tried again, with what the API server says of it: it names the webhook that it cannot call. */
+export function withWords(failure: Failure, subject: Subject, transaction: Transaction): Failure {
+  const { code, message } = failure;
+  return code < 500 || isSealed(subject, transaction) ? failure : { ...failure, said: cut(message, longestWords) };
+}
+
+const longestWords = 600;
 
 // Names that Kubernetes defines are no values: the keys are those that the types of Secrets require.
 // Source: k8s.io/api core/v1/types.go, Secret.

@@ -2,7 +2,7 @@
 import { incomparable, stateFault, unservedFault } from '../checks/existence.ts';
 import type { Fault } from '../checks/fault.ts';
 import { keptDespiteNull, keptFault } from '../checks/nulls.ts';
-import { refusalFault } from '../checks/refusal.ts';
+import { refusalFault, withWords } from '../checks/refusal.ts';
 import type { Resolved } from '../checks/targets.ts';
 import type { Reader } from '../cluster.ts';
 import { whyIncomparable } from '../content/bulk.ts';
@@ -10,6 +10,7 @@ import { asNew } from '../content/content.ts';
 import { madeOf, type Way, wayOf } from '../model/change.ts';
 import type { Failure } from '../model/failure.ts';
 import { type JsonObject, textAt } from '../model/json.ts';
+import { describe } from '../model/reference.ts';
 import { fieldManagers, managersOfChange, type Transaction } from '../model/transaction.ts';
 import { changeWrite, locationOf } from '../writes/change.ts';
 import { preconditionOf, serviceAccountOf } from '../writes/resources.ts';
@@ -197,8 +198,13 @@ async function probeUndo(
   return failed(answer.failure, resolved, 'could not be restored by the ServiceAccount', transaction);
 }
 
+function withTarget(failure: Failure, resolved: Refused, transaction: Transaction): Failure {
+  const { said } = withWords(failure, resolved, transaction);
+  return said === undefined ? failure : { ...failure, said: `${describe(resolved.target)}: ${said}` };
+}
+
 function failed(failure: Failure, resolved: Refused, what: string, transaction: Transaction): Evaluated {
-  if (failure.kind === 'transient') return { kind: 'trouble', failure };
+  if (failure.kind === 'transient') return { kind: 'trouble', failure: withTarget(failure, resolved, transaction) };
   return {
     kind: 'fault',
     fault: refusalFault(failure, resolved, what, transaction),
