@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import { asYaml, at, canonicalJson, type JsonObject, textAt, withPath } from '../../hooks/model/json.ts';
 import { groupOf, identityOf, isSecret, type Reference } from '../../hooks/model/reference.ts';
-import { wrongEntryOf } from '../../hooks/model/secret-data.ts';
+import { wrongEntryOf } from '../../hooks/model/secret-entries.ts';
 import { annotations, group } from '../../hooks/model/transaction.ts';
 import { foreign } from '../../hooks/model/words.ts';
 import { mostChanges } from '../../schemas/transaction-spec.ts';

@@ -4,7 +4,7 @@
 import { type Change, type ChangeType, changeTypes } from '../model/change.ts';
 import { at, isDeeperThan, isObject, type JsonObject, mostLevels, textAt } from '../model/json.ts';
 import { groupOf, isSecret } from '../model/reference.ts';
-import { wrongEntryOf } from '../model/secret-data.ts';
+import { wrongEntryOf } from '../model/secret-entries.ts';
 import { isFromSecret } from '../model/source.ts';
 import { annotations, mayBreak, type Transaction } from '../model/transaction.ts';
 import { article, changeFieldMessages, fieldManagerFaults, notOneObject } from './change-fields.ts';

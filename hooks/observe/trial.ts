@@ -12,8 +12,9 @@ import type { Failure } from '../model/failure.ts';
 import { type JsonObject, textAt } from '../model/json.ts';
 import { describe } from '../model/reference.ts';
 import { fieldManagers, managersOfChange, type Transaction } from '../model/transaction.ts';
-import { changeWrite, locationOf } from '../writes/change.ts';
+import { locationOf } from '../writes/change.ts';
 import { preconditionOf, serviceAccountOf } from '../writes/resources.ts';
+import { trialOf } from '../writes/union.ts';
 import type { LockContext } from './begin.ts';
 import { deferred, dependent, earlierRemover } from './deferred.ts';
 import { whatOthersLose } from './losses.ts';
@@ -118,10 +119,10 @@ async function tryChange(context: TrialContext, resolved: Resolved, prior: JsonO
   const { target, resource } = resolved;
   const way = wayOf(resolved.change.type, prior !== undefined);
   const change = madeOf(resolved.change, { type: way });
-  const write = changeWrite({ transaction, change, target, resource, prior, live: prior }, preconditionOf(prior));
+  const { write, expected } = trialOf({ transaction, change, target, resource, prior, live: prior }, preconditionOf(prior));
   const answer = await reader.dryRun(write);
   if (answer.kind === 'failed') return afterRefusal(context, { ...resolved, prior }, way, answer.failure);
-  return prepareTried(context, resolved, { way, prior, expected: write.verb === 'delete' ? undefined : answer.object });
+  return prepareTried(context, resolved, { way, prior, expected: write.verb === 'delete' ? undefined : expected(answer.object) });
 }
 
 type Tryout = Pick<Prepared, 'way' | 'prior' | 'expected'>;

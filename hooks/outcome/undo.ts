@@ -1,6 +1,7 @@
 // What taking one change back comes to: it is restored, not restored, looked at again, or waits.
 import { uidOf } from '../attribution/attribute.ts';
 import { goingSentence } from '../attribution/former.ts';
+import { rewrittenNote } from '../attribution/rewritten.ts';
 import type { Ended } from '../attribution/undo.ts';
 import { describeRefusal, withWords } from '../checks/refusal.ts';
 import type { Answer } from '../cluster.ts';
@@ -29,9 +30,31 @@ export function afterCompensation(step: Extract<Step, { kind: 'compensate' }>, d
   if (step.verdict.kind === 'fence') return afterFence(step, step.verdict.end, done);
   const unfinished = unfinishedAfter(step, last, observation.transaction);
   if (unfinished !== undefined) return answerWith(undoLater(observation.status, step.index, ...unfinished));
-  const note = 'note' in step.verdict ? step.verdict.note : undefined;
+  const notes = ['note' in step.verdict ? step.verdict.note : undefined, rewritten(step, done)].filter(
+    (one) => one !== undefined,
+  );
+  const note = notes.length === 0 ? undefined : notes.join('; ');
   if (isCreatingHalf(step.entry)) return formerNext(step, done, note);
   return afterLast(step, done, { last, note });
+}
+
+// The first write restores the content; what follows it restores owners and status.
+function rewritten(
+  { entry, verdict }: Extract<Step, { kind: 'compensate' }>,
+  { observation, outcome }: Done,
+): string | undefined {
+  const [first] = outcome;
+  if (first?.answer.kind !== 'ok' || !['content', 'recreate'].includes(verdict.kind)) return undefined;
+  const { write, answer } = first;
+  if (write.verb !== 'update' && write.verb !== 'create') return undefined;
+  const isNew = write.verb === 'create';
+  return rewrittenNote({
+    entry,
+    sent: write.object,
+    stored: answer.object,
+    isNew,
+    isSealed: isSealed(entry, observation.transaction),
+  });
 }
 
 // The object that was created is gone: the one that was deleted comes back next.

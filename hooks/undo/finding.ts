@@ -1,4 +1,4 @@
-// What the undo of one change comes to, as a user reads it: the verdict, and the fields, bounded and without values that are secret.
+// What a user reads of the undo of one change: the verdict, and the fields, bounded and without secret values.
 import type { ForeignPath } from '../attribution/attribute.ts';
 import type { UndoEvidence, UndoVerdict } from '../attribution/undo.ts';
 import { contentOf } from '../content/content.ts';
@@ -20,7 +20,7 @@ export interface Subject {
 
 const sealed = '‹sealed›';
 
-/** The finding that a verdict comes to, if all of its writes are admitted. */
+/** The finding of a verdict, if the API server admits all of its writes. */
 export function findingOf(subject: Subject, verdict: UndoVerdict): UndoFinding {
   switch (verdict.kind) {
     case 'delete':
