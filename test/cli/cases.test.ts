@@ -250,6 +250,35 @@ t.test('unchanged is said only of what the cluster has', async (t) => {
 });
 
 // The last one: it slows down all that lists every kind.
+t.test('a key that leaves stringData leaves the Secret, and the plan says so', async (t) => {
+  const secret = (stringData: JsonObject): JsonObject => ({
+    ...{ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'keys' } },
+    stringData,
+  });
+  await release('keys-1', [secret({ user: 'u', old: 'revoked' })]);
+  const before = await contents([path('secrets/keys')]);
+  const input = JSON.stringify(secret({ user: 'u' }));
+  const words = ['plan', '-f', '-', ...where, '--service-account', account, '--name', 'keys-2', '--field-manager', 'keys'];
+  const plan = await cli.run(words, { input });
+  t.match(plan.out, /data\.old/, plan.out + plan.err);
+  t.notMatch(plan.out + plan.err, /revoked|cmV2b2tlZA/);
+  await release('keys-2', [secret({ user: 'u' })]);
+  t.same(at(must(await client.get(path('secrets/keys'))), 'data'), { user: 'dQ==' });
+  t.equal((await undo('keys-2')).code, 0);
+  t.same(await contents([path('secrets/keys')]), before);
+});
+
+t.test('a strategy that forbids what the API server filled in', async (t) => {
+  const plain = deployment('strategy', 'reg.example/app:1');
+  await release('strategy-1', [plain]);
+  const where = path('apps/v1/deployments/strategy');
+  const before = await contents([where]);
+  await release('strategy-2', [{ ...plain, spec: { ...(at(plain, 'spec') as JsonObject), strategy: { type: 'Recreate' } } }]);
+  t.same(at(must(await client.get(where)), 'spec', 'strategy'), { type: 'Recreate' });
+  t.equal((await undo('strategy-2')).code, 0);
+  t.same(await contents([where]), before);
+});
+
 t.test('an APIService without a backend holds up no undo', async (t) => {
   const services = '/apis/apiregistration.k8s.io/v1/apiservices';
   const group = 'cases.example.com';
