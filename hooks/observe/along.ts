@@ -3,7 +3,7 @@
 
 import { areEvents, type Doomed, isLeaving, type Neighbour, neighbourOf, type Surroundings } from '../checks/company.ts';
 import type { Resource } from '../cluster.ts';
-import type { Failure, Unseen } from '../model/failure.ts';
+import type { Failure, Passing, Unseen } from '../model/failure.ts';
 import type { JsonObject } from '../model/json.ts';
 import { kindOf } from '../model/reference.ts';
 import { awayOf, inTurn, kindsAway, type Listing, type Looker, listAll, unseen, type Wanted } from './listing.ts';
@@ -12,7 +12,7 @@ export interface Around extends Surroundings {
   /** Kinds that the ServiceAccount may not list, as plural and group, in the order of discovery. */
   readonly unlisted: readonly string[];
   /** Kinds that cannot be listed for now. */
-  readonly failing: readonly Unseen[];
+  readonly failing: readonly Unseen<Passing>[];
 }
 
 export type LookedAround =

@@ -6,7 +6,7 @@ import { kubernetesManagers } from '../content/controller-writes.ts';
 import { managersOf } from '../content/fields.ts';
 import { bearsOurWrite } from '../content/marks.ts';
 import type { SnapshotEntry } from '../model/entry.ts';
-import type { Failure, Unseen } from '../model/failure.ts';
+import type { Failure, Passing, Unseen } from '../model/failure.ts';
 import type { JsonObject } from '../model/json.ts';
 import { identityOf, type Reference } from '../model/reference.ts';
 import type { Status } from '../model/status.ts';
@@ -28,7 +28,7 @@ interface Contents {
   /** Kinds that the ServiceAccount may not list. */
   readonly unlisted: readonly string[];
   /** Kinds that cannot be listed for now. */
-  readonly failing: readonly Unseen[];
+  readonly failing: readonly Unseen<Passing>[];
   /** A kind inside the object that could not be listed. */
   readonly unseenInside?: Unseen;
 }

@@ -1,7 +1,7 @@
 // Reads whole lists page by page, and not too many at once: in a cluster with many kinds one look makes hundreds of them. Others
 // decide how large an object is, so the bytes of a page are limited, and of each object only the needed part is kept.
 import type { Failed, Identity, ListAnswer, Reader, Resource } from '../cluster.ts';
-import type { Failure, Unseen } from '../model/failure.ts';
+import type { Failure, Passing, Unseen } from '../model/failure.ts';
 import type { JsonObject } from '../model/json.ts';
 import { groupOf, versionOf } from '../model/reference.ts';
 import type { Begun, Looks, Place } from './looks.ts';
@@ -31,7 +31,7 @@ export type Listing<Item> =
   | { readonly kind: 'listed'; readonly items: readonly Item[] }
   /** The kind may not be listed, or has no list. */
   | { readonly kind: 'denied'; readonly failure: Failure }
-  | { readonly kind: 'trouble'; readonly failure: Failure }
+  | { readonly kind: 'trouble'; readonly failure: Passing }
   /** The call has too little time for the whole list: the next call continues. */
   | { readonly kind: 'unfinished'; readonly failure: Failure };
 
@@ -44,7 +44,7 @@ export function allListed<Item>(
   return { kind: 'known', items: listings.flatMap((one) => (one.kind === 'listed' ? one.items : [])) };
 }
 
-export function unseen({ group, plural }: Pick<Resource, 'group' | 'plural'>, failure: Failure): Unseen {
+export function unseen<Why extends Failure>({ group, plural }: Pick<Resource, 'group' | 'plural'>, failure: Why): Unseen<Why> {
   return { kind: group === '' ? plural : `${plural}.${group}`, failure };
 }
 

@@ -9,7 +9,9 @@ import { describeRefusal } from '../checks/refusal.ts';
 import type { AccessQuestion } from '../cluster.ts';
 import { withContent, withManagedFields } from '../content/content.ts';
 import { restoredManagers } from '../content/ownership.ts';
+import { acting } from '../decide/barred.ts';
 import { unreadable } from '../decide/guards.ts';
+import { causeOf } from '../decide/refusals.ts';
 import { judgeUndo } from '../decide/rolling-back.ts';
 import { nextFor } from '../decide/unseen.ts';
 import { isCrd } from '../model/crds.ts';
@@ -186,6 +188,7 @@ function unseenFor(view: ItemView, { kind }: UndoVerdict, subject: Subject): Und
 
 function notRead(failure: Failure, subject: Subject, { transaction }: Observation): UndoFinding {
   const { entry } = subject.evidence;
+  if (failure.kind === 'refused' && failure.toEngine !== undefined) return blocked(subject, causeOf(acting, failure));
   if (failure.kind !== 'refused')
     return undecided(subject, `${describe(entry.target)} cannot be read (${failure.reason})`, reasonOfFailure(failure));
   return blocked(subject, unreadable(failure, entry, transaction));
@@ -242,13 +245,18 @@ async function withRights(context: SurveyContext, found: readonly Surveyed[]): P
   return found.map((one): Surveyed => {
     if (one.verbs.length === 0) return one;
     if (access.kind === 'trouble') {
-      const message = `the rights of ServiceAccount ${account} cannot be reviewed (${access.failure.reason})`;
-      return { ...one, finding: { ...one.finding, verdict: 'Undecided', message } };
+      return { ...one, finding: unreviewed(one.finding, `reviewing the rights of ServiceAccount ${account}`, access.failure) };
     }
     const own = questionsFor(one).map((question) => byName(question, one.entry.target.name) ?? question);
     const gap = access.gaps.find((lacking) => own.some((question) => equalJson({ ...question }, { ...lacking })));
     return gap === undefined ? one : { ...one, finding: forbidden(one.finding, gapFaults([gap], account)[0]?.message ?? '') };
   });
+}
+
+function unreviewed(finding: UndoFinding, what: string, failure: Failure): UndoFinding {
+  return failure.kind === 'refused'
+    ? forbidden(finding, causeOf(what, failure).message)
+    : { ...finding, verdict: 'Undecided', message: `${what} failed (${failure.reason})` };
 }
 
 function forbidden(finding: UndoFinding, message: string): UndoFinding {
