@@ -101,7 +101,7 @@ function send(
   if (unseen !== undefined) return unseen;
   const untimely = byTrial(observation, view, entry);
   if (untimely !== undefined) return untimely;
-  const note = unlistedNote(view.unlisted);
+  const note = unlistedNote(view.unlisted, [], view.away);
   const apply = {
     kind: 'apply',
     index: entry.index,

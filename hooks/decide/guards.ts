@@ -88,6 +88,18 @@ export function renew({ leases }: Pick<ItemView, 'leases'>): Step {
   return { kind: 'renew', leases, because: 'more than half of the lock duration has passed' };
 }
 
+export interface ReadTrouble {
+  readonly what: string;
+  readonly failure: Failure;
+}
+
+/** The first read that failed of what the undo of a change needs, and what it was to find; `name`: of the target. */
+export function troubleOf({ live, contentsTrouble, othersTrouble }: ItemView, name: string): ReadTrouble | undefined {
+  if (live.kind === 'trouble') return { what: `reading ${name}`, failure: live.failure };
+  if (contentsTrouble !== undefined) return { what: `listing what would be deleted with ${name}`, failure: contentsTrouble };
+  return othersTrouble === undefined ? undefined : { what: `reading other Transactions over ${name}`, failure: othersTrouble };
+}
+
 /** Why a target could not be read that may not be. */
 export function unreadable(failure: Failure, entry: SnapshotEntry, transaction: Transaction): Cause {
   const message = `${describe(entry.target)} cannot be read: ${describeRefusal(failure, entry, transaction)}`;

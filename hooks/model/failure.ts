@@ -56,8 +56,10 @@ export interface FieldConflict {
 export interface Unseen<Why extends Failure = Failure> {
   /** Its plural with its group, or the APIService of the kinds. */
   readonly kind: string;
+  /** As it was listed; absent for an APIService. */
+  readonly apiVersion?: string;
   readonly failure: Why;
-  /** The APIService is not available: its kinds cannot be listed until somebody repairs or deletes it. */
+  /** The APIService is not Available: its kinds cannot be listed until somebody repairs or deletes it. */
   readonly isAway?: true;
 }
 

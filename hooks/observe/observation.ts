@@ -120,6 +120,8 @@ export interface ItemView {
   readonly unlisted: readonly string[];
   /** Kinds that cannot be listed for now. */
   readonly failing: readonly Unseen<Passing>[];
+  /** APIServices that are not Available: of their kinds nothing is known. */
+  readonly away?: readonly string[];
   /** A kind that could not be listed although what it holds is inside. */
   readonly unseenInside?: Unseen;
   readonly contentsTrouble?: Failure;

@@ -43,7 +43,8 @@ t.test('an aggregated API server that is away', async (t) => {
     return isList(groups) && groups.some((one) => isObject(one) && at(one, 'metadata', 'name') === group);
   };
   await waitFor(isListed, 'discovery to name its group');
-  const away = /every kind of APIService v1\.store\.example\.org, which is not available/;
+  const away = /is not Available: v1\.store\.example\.org/;
+  const unknown = /APIService v1\.store\.example\.org is not Available/;
 
   await t.test('holds up no Delete: a note names it', async (t) => {
     await stage.transaction('deleting', [change('Delete', 'deleted')], short);
@@ -55,7 +56,7 @@ t.test('an aggregated API server that is away', async (t) => {
 
   await t.test('keeps a Namespace that never was Committed, and nothing else', async (t) => {
     t.match(itemsOf((await stepToEnd(stage, 'stopped')).status), [
-      { left: true, error: { message: away } },
+      { left: true, error: { message: unknown } },
       { rolledBack: true, note: away },
       { error: Object },
     ]);
@@ -66,7 +67,7 @@ t.test('an aggregated API server that is away', async (t) => {
     await stage.annotate('made', { 'tx.janus.io/request-rollback': 'yes' });
     const { status } = await stepToEnd(stage, 'made');
     t.match(status, { phase: 'Committed', undo: { reason: 'UndoRefused', counts: { blocked: 1, delete: 1 } } });
-    t.match(at(status, 'undo', 'items'), [{ index: 1, verdict: 'Blocked', message: away }, { verdict: 'Delete' }]);
+    t.match(at(status, 'undo', 'items'), [{ index: 1, verdict: 'Blocked', message: unknown }, { verdict: 'Delete' }]);
     t.ok(await isThere(stage, path('configmaps/made')));
     t.equal((await client.get(`/api/v1/namespaces/${room}`)).code, 200);
     await remove();
