@@ -31,7 +31,7 @@ export function describeRefusal(failure: Failure, subject: Subject, transaction:
 }
 
 /** The failure of a write that is tried again, with what the API server says of it: it names the webhook that it cannot call. */
-export function withWords(failure: Failure, subject: Subject, transaction: Transaction): Failure {
+export function withWords<Tried extends Failure>(failure: Tried, subject: Subject, transaction: Transaction): Tried {
   const { code, message } = failure;
   return code < 500 || isSealed(subject, transaction) ? failure : { ...failure, said: cut(message, longestWords) };
 }

@@ -141,6 +141,7 @@ type More = Partial<
     | 'behind'
     | 'unlisted'
     | 'failing'
+    | 'away'
     | 'unseenInside'
     | 'goneOwners'
     | 'hiddenOwners'

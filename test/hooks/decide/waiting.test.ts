@@ -2,10 +2,10 @@
 import t from 'tap';
 import type { SetStatus } from '../../../hooks/decide/step.ts';
 import { setAside, waitOut } from '../../../hooks/decide/waiting.ts';
-import type { Failure } from '../../../hooks/model/failure.ts';
+import type { Passing } from '../../../hooks/model/failure.ts';
 import { emptyStatus, type Status } from '../../../hooks/model/status.ts';
 
-const failure = (said: string): Failure => ({
+const failure = (said: string): Passing => ({
   ...{ kind: 'transient', code: 500, reason: 'InternalError', message: '', fields: [], definitive: false },
   said,
 });
