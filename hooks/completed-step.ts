@@ -57,7 +57,8 @@ function remember(serving: Serving, { observation, step, outcome }: Stepped): vo
   const answer = outcome.at(-1)?.answer;
   if (step.kind === 'sign' && answer?.kind === 'ok') memory.signed(uid, writer, step.isSettled ? undefined : answer.serverTime);
   if (step.kind !== 'apply') return;
-  if (answer?.kind === 'ok') rememberChange(serving, uid, step);
+  // The first of two writes (writes/union.ts) has an effect, whatever comes of the second.
+  if (outcome.some((tried) => tried.answer.kind === 'ok')) rememberChange(serving, uid, step);
   if (session.uncertain()) memory.unsettled(uid, observation.now);
 }
 

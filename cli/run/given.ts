@@ -25,7 +25,7 @@ export function outputStyle(io: Io, options: Options): Style {
   return styleFor({ isTerminal: io.stdout.isTTY === true, env: io.env, color: options.text('color') });
 }
 
-/** Throws a Problem where a question will be asked, and nobody can answer it: before what only the question needs is done. */
+/** Throws a Problem if a question follows and no terminal can answer it, before the work that only the question needs. */
 export function refuseUnanswerable(io: Io, options: Options, question: string): void {
   if (options.flag('yes') || (io.stdin.isTTY === true && io.stderr.isTTY === true)) return;
   throw wrongUse(`${question} Here nobody can answer: give --yes.`);

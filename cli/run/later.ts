@@ -48,7 +48,7 @@ export function laterOn(all: readonly JsonObject[], name: string): readonly stri
   if (base === undefined) return [];
   const reached = new Set(targetsOf(base));
   const found: string[] = [];
-  for (const later of newerThan(all, name).filter(stands).toReversed()) {
+  for (const later of newerThan(all, name).filter(isNotUndone).toReversed()) {
     const targets = targetsOf(later);
     if (!targets.some((target) => reached.has(target))) continue;
     for (const target of targets) reached.add(target);
@@ -58,7 +58,7 @@ export function laterOn(all: readonly JsonObject[], name: string): readonly stri
 }
 
 /** Whether some of its changes may be in the cluster. */
-function stands(object: JsonObject): boolean {
+function isNotUndone(object: JsonObject): boolean {
   const states = listAt(object, 'status', 'items').map((item) => textAt(item, 'state') ?? '');
   return states.some((state) => ['Applying', 'Applied', 'Restoring', 'NotRestored'].includes(state));
 }

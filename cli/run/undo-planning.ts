@@ -1,4 +1,4 @@
-// Plans of undos. The engine makes them, because only it can unseal: it is asked by an annotation, and answers in the status.
+// Plans of undos. The engine makes them, because only it can unseal: an annotation requests a plan, and the status holds it.
 import type { JsonObject } from '../../hooks/model/json.ts';
 import { follow } from '../cluster/follow.ts';
 import type { Session } from '../cluster/session.ts';

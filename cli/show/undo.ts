@@ -70,13 +70,13 @@ export function verdictOfAll(plans: readonly UndoPlan[]): UndoVerdict {
 
 /** Whether a user reads the same of both: what becomes of how many objects, and of each that is listed. */
 export function saysTheSame(left: UndoPlan, right: UndoPlan): boolean {
-  const told = ({ answer: { reason, counts, items } }: UndoPlan) =>
+  const shown = ({ answer: { reason, counts, items } }: UndoPlan) =>
     JSON.stringify([
       reason,
       undoVerdicts.map((one) => countIn(counts, one)),
       items.map(({ index, verdict }) => [index, verdict]),
     ]);
-  return told(left) === told(right);
+  return shown(left) === shown(right);
 }
 
 /** What `-o json` and `-o yaml` print: schemas/undo-plan.schema.json. */
@@ -214,9 +214,9 @@ export function undoQuestion(verb: string, plans: readonly UndoPlan[]): string {
     [sum('Blocked'), 'cannot undo', ''],
   ];
   const some = parts.filter(([number]) => number > 0);
-  const told = some.map(([number, what, after], place) => `${what} ${place === 0 ? objects(number) : number}${after}`);
+  const deeds = some.map(([number, what, after], place) => `${what} ${place === 0 ? objects(number) : number}${after}`);
   const names = plans.map(({ view }) => view.name).join(', ');
-  return `${verb} ${names}: ${told.length === 0 ? 'changes no object' : told.join(', ')}. Continue?`;
+  return `${verb} ${names}: ${deeds.length === 0 ? 'changes no object' : deeds.join(', ')}. Continue?`;
 }
 
 function objects(number: number): string {

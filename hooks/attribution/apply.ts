@@ -7,11 +7,12 @@ import { type ListKinds, listKindsOf, namedPaths, valueAt } from '../content/lis
 import { differences } from '../content/merge.ts';
 import { isTerminating } from '../content/ownership.ts';
 import type { Path } from '../content/path.ts';
+import { isHalfApplied } from '../content/unions.ts';
 import type { Change } from '../model/change.ts';
 import { isDeletingHalf } from '../model/halves.ts';
 import { at, equalJson, isObject, type JsonObject, textAt, withKey } from '../model/json.ts';
 import type { Reason } from '../model/reason.ts';
-import { describe } from '../model/reference.ts';
+import { describe, kindOf } from '../model/reference.ts';
 import { annotations } from '../model/transaction.ts';
 import { type Drift, encodeDrift } from '../snapshots/drift.ts';
 import { keptBy } from '../writes/change.ts';
@@ -88,6 +89,7 @@ function evaluateUpdate(evidence: ApplyEvidence): ApplyVerdict {
 
 function evaluatePatch(evidence: ApplyEvidence): ApplyVerdict {
   const attributed = attribute(evidence);
+  if (attributed.kind === 'applied' && isHalf(evidence)) return terminatingConflict(evidence) ?? send(evidence);
   if (attributed.kind === 'applied' && !isForged(evidence, attributed)) return { kind: 'done' };
   const moved = attributed.ours.filter(({ state }) => state !== 'untouched').map(({ path }) => path);
   const paths = moved.length > 0 ? moved : overwritten(evidence, attributed.kinds);
@@ -96,6 +98,10 @@ function evaluatePatch(evidence: ApplyEvidence): ApplyVerdict {
     evidence,
     paths.map((path) => foreignPath(evidence.live, path)),
   );
+}
+
+function isHalf({ entry, live, managers }: ApplyEvidence): boolean {
+  return isHalfApplied(entry.expected, live, kindOf(entry.resource), managers.forward);
 }
 
 // Server-side apply writes every value that content names, also one that was already so in the snapshot: if somebody has changed that

@@ -112,10 +112,14 @@ function unclaimedPaths(
 // The API server increments this at every write of a DaemonSet. Source: k8s.io/kubernetes pkg/apis/apps/v1/conversion.go.
 const counter = 'f:deprecated.daemonset.template.generation';
 
+export function isCounter(path: Path): boolean {
+  return path[0] === 'f:metadata' && path[1] === 'f:annotations' && path[2] === counter;
+}
+
 // A PUT drops the annotations that its content does not name, and controllers write theirs again. These are theirs: no conflict.
 function isForgottenAnnotation(path: Path, written: Json | undefined, kinds: ListKinds): boolean {
   if (path[0] !== 'f:metadata' || path[1] !== 'f:annotations') return false;
-  return path[2] === counter || valueAt(written, path, kinds) === undefined;
+  return isCounter(path) || valueAt(written, path, kinds) === undefined;
 }
 
 /** The expected state, plus the recorded drift, plus the values that our own manager still owns in the live object. */

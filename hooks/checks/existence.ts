@@ -30,6 +30,8 @@ export function stateFault(resolved: Resolved, found: JsonObject | undefined, ma
 export function unservedFault({ index, change, target, dependsOn }: Resolved, { changes }: Transaction): Fault | undefined {
   const maker = dependsOn === undefined ? undefined : changes[dependsOn];
   if (maker === undefined || maker.type === 'Create' || mayMake(change.type)) return undefined;
+  // An Apply of a Namespace that is there makes nothing. In one that is absent, the object is absent, too.
+  if (maker.target.kind === 'Namespace') return undefined;
   const version = versionOf(target.apiVersion);
   const message = `spec.changes[${index}]: ${describe(target)} cannot be read before spec.changes[${dependsOn}] makes the API server serve ${version}: name a version in target.apiVersion that is served now`;
   return fault('UnknownKind', message, index);

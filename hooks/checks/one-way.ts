@@ -8,7 +8,7 @@ import { lossBy } from './consequences.ts';
 import { type OneWayField, oneWayFields } from './one-way-fields.ts';
 
 /** What a user does who wants the change in spite of that. */
-export const howToAllow = `annotate the Transaction with ${annotations.allowIrreversible}=true to allow it`;
+export const howToAllow = `annotate the Transaction with ${annotations.allowIrreversible}=true (janus apply --allow-irreversible) to allow it`;
 
 const mostShown = 3;
 

@@ -13,7 +13,7 @@ interface Change {
 
 const member = 'caBundle';
 
-/** Where the bundle of a kind lies, as `kindOf` names it; `webhooks` stands for each item of a list. */
+/** The path of the bundle in a kind, as `kindOf` names it; `webhooks` means each item of that list. */
 const configs: Readonly<Record<string, readonly string[]>> = {
   'admissionregistration.k8s.io/ValidatingWebhookConfiguration': ['webhooks', 'clientConfig'],
   'admissionregistration.k8s.io/MutatingWebhookConfiguration': ['webhooks', 'clientConfig'],

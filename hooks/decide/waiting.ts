@@ -15,17 +15,24 @@ export const patience: Wait = { seconds: 1 };
 export const lockPatience: Wait = { seconds: 0.5 };
 
 /**
- * The trouble is named by its reason alone: it is the same sentence at each try. Nothing would say again what an end has said: its
- * message stays. `isNews`: something else is under way since, a deletion or a requested undo, and the message says what fails.
+ * It is the same sentence at each try, whatever the API server adds to the reason: a status that changes wakes Metacontroller at once.
+ * Nothing would say again what an end has said: its message stays. `isNews`: something else is under way since, a deletion or a requested undo, and the message says what fails.
  */
 export function waitOut(status: Status, what: string, failure: Passing, isNews = false): SetStatus {
-  return waitFor(status, `waiting: ${what} failed (${failure.reason}); retrying until spec.timeout`, 'backoff', isNews);
+  const message = troubleIn(status.message, `waiting: ${what}`, failure, 'retrying until spec.timeout');
+  return waitFor(status, message, 'backoff', isNews);
 }
 
 /** As `waitOut`, with that sentence and that pause. */
 export function waitFor(status: Status, message: string, wait: Wait, isNews = false): SetStatus {
   const told = isTerminal(status.phase) && !isNews ? status : { ...status, message };
   return { kind: 'setStatus', status: told, because: message, wait };
+}
+
+function troubleIn(before: string | undefined, what: string, { reason, said }: Passing, next: string): string {
+  const known = `${what} failed (${reason})`;
+  if (said === undefined) return `${known}; ${next}`;
+  return before?.startsWith(`${known}: `) === true ? before : `${known}: ${said}; ${next}`;
 }
 
 /** The undo of one change waits: it is passed over for the others, then tried again. */
@@ -44,7 +51,7 @@ export function undoOut(status: Status, index: number, what: string, failure: Pa
 
 /** Trouble that the others would not meet, whatever the answer. */
 export function setAside(status: Status, index: number, what: string, failure: Passing): SetStatus {
-  const message = `${what} failed (${failure.reason}); retrying`;
+  const message = troubleIn(status.items[index]?.waiting ?? status.message, what, failure, 'retrying');
   return passOver(status, index, {
     message,
     wait: 'backoff',

@@ -108,8 +108,8 @@ export function answerOf(decision: UndoDecision, request: Request, reason: UndoR
   const first = decision.items.find(({ verdict }) => verdict === 'Blocked' || verdict === 'Undecided');
   const why = first?.message === undefined ? '' : `; ${first.target}: ${first.message}`;
   const next = reason === 'UndoRefused' ? `; ${nextForRefused}` : '';
-  const told = `${whys[reason]()} ${deeds(decision)}`;
-  const message = `${foreign(`${told}${why}`, undoLimits.message - next.length)}${next}`;
+  const summary = `${whys[reason]()} ${deeds(decision)}`;
+  const message = `${foreign(`${summary}${why}`, undoLimits.message - next.length)}${next}`;
   const { items, counts, digest } = decision;
   return fitted({ request, reason, message, digest, counts, items: [] }, listed(items));
 }

@@ -1,5 +1,6 @@
 // One change of a spec, as written, and as it is made once it is known what is there.
 import { at, isList, type Json, textAt } from './json.ts';
+import { withEncodedStrings } from './secret-data.ts';
 
 /** A target as written: whether an absent namespace means the Transaction's own depends on the kind. */
 export interface Target {
@@ -81,11 +82,12 @@ function decodeChange(change: Json): Change {
   const type = (textAt(change, 'type') ?? '') as ChangeType;
   const [written, content] = [at(change, 'target'), at(change, 'content')];
   const isInferred = type === 'Apply' && isAbsent(written);
+  const target = isInferred ? targetIn(content, at(content, 'metadata')) : targetIn(written, written);
   return {
     type,
-    target: isInferred ? targetIn(content, at(content, 'metadata')) : targetIn(written, written),
+    target,
     ...(isInferred ? { isInferred } : {}),
-    content,
+    content: withEncodedStrings(content, target),
     ...memberOf(change, 'contentFrom'),
     ...memberOf(change, 'fieldConflicts'),
     ...memberOf(change, 'whenImmutable'),

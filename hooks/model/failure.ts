@@ -40,6 +40,8 @@ interface Answered {
   readonly conflicts?: readonly FieldConflict[];
   /** The object that the answer is about, by its name: where the API server names one and gives no causes, as policies do. */
   readonly subject?: string;
+  /** What is said of it while the write is tried again: of which object, and why. Absent where no words of others may be shown. */
+  readonly said?: string;
   /** True when the answer proves that the request has no effect now or later; a lost or a 5xx answer proves nothing. */
   readonly definitive: boolean;
   /** The server's wish, in seconds. */

@@ -73,8 +73,8 @@ export function encodeUndo({ items, counts, request, ...rest }: UndoAnswer): Jso
     const listed = fields?.map((field) => ({ ...field }) as JsonObject);
     return { ...(item as unknown as JsonObject), ...(listed === undefined ? {} : { fields: listed }) };
   });
-  const asked = { annotation: request.annotation, value: request.value };
-  return { ...(rest as unknown as JsonObject), request: asked, counts: counts as JsonObject, items: encoded };
+  const named = { annotation: request.annotation, value: request.value };
+  return { ...(rest as unknown as JsonObject), request: named, counts: counts as JsonObject, items: encoded };
 }
 
 /** Undefined if the stored answer is none that `encodeUndo` makes: nothing is decided on it. */

@@ -10,6 +10,7 @@ import { isObject, type JsonObject, withPath } from '../model/json.ts';
 import { mayBreak, type Transaction } from '../model/transaction.ts';
 import { changeContextOf, changeWrite } from '../writes/change.ts';
 import { preconditionOf } from '../writes/resources.ts';
+import { trialOf } from '../writes/union.ts';
 import type { Standing } from './contents.ts';
 import { whatOthersLose } from './losses.ts';
 import type { ItemView, Prepared, Presence } from './observation.ts';
@@ -93,8 +94,9 @@ export async function tryInTurn({ source, transaction, entry, live }: Turn): Pro
   const change = transaction.changes[entry.index];
   if (entry.deferred !== true || change === undefined || live.kind === 'trouble') return {};
   const object = live.kind === 'present' ? live.object : undefined;
-  const write = changeWrite(changeContextOf(entry, change, transaction, object), preconditionOf(object));
-  const tried = await source.reader.dryRun(write);
+  const { write, expected } = trialOf(changeContextOf(entry, change, transaction, object), preconditionOf(object));
+  const answer = await source.reader.dryRun(write);
+  const tried = answer.kind === 'failed' ? answer : { ...answer, object: expected(answer.object) };
   if (tried.kind === 'failed' || mayBreak(transaction)) return { tried };
   // What earlier changes delete is gone by now.
   const lost = await whatOthersLose({ ...source, transaction, all: [] }, entry, { prior: object, expected: tried.object });

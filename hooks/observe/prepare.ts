@@ -2,9 +2,9 @@
 
 import { gapFaults, needsOfWays } from '../checks/permissions.ts';
 import { type Resolved, targetFaults } from '../checks/targets.ts';
-
 import { generatedNote } from '../content/manifest.ts';
-import { mayBreak } from '../model/transaction.ts';
+import { stayingKeysNote } from '../content/string-data.ts';
+import { managersOfChange, mayBreak, type Transaction } from '../model/transaction.ts';
 import { snapshotNames } from '../snapshots/names.ts';
 import { reviewAccess } from './access.ts';
 import type { Around } from './along.ts';
@@ -82,13 +82,18 @@ export async function tryTargets(context: LockContext, resolved: readonly Resolv
     return looked?.kind === 'known' ? looked.around : undefined;
   };
   const irreversible = mayBreak(transaction) ? [] : irreversibleFaults(prepared, aroundOf);
-  const targets = prepared.map((one) => withoutParts(withNote(one, aroundOf(one))));
+  const targets = prepared.map((one) => withNotesOfContent(withNote(one, aroundOf(one)), transaction));
   return { ...base, faults: [...refused, ...denied, ...irreversible, ...deletedOwnerFaults(prepared, transaction)], targets };
 }
 
-function withoutParts(prepared: Prepared): Prepared {
+function withNotesOfContent(prepared: Prepared, transaction: Transaction): Prepared {
   const { change, resource } = prepared.resolved;
-  const note = change.type === 'Apply' ? generatedNote(change.content, resource) : undefined;
-  if (note === undefined) return prepared;
-  return { ...prepared, note: prepared.note === undefined ? note : `${prepared.note}; ${note}` };
+  if (change.type !== 'Apply') return prepared;
+  const { forward } = managersOfChange(transaction, change);
+  const notes = [
+    prepared.note,
+    generatedNote(change.content, resource),
+    stayingKeysNote(change.content, prepared.prior, forward),
+  ].filter((note) => note !== undefined);
+  return notes.length === 0 ? prepared : { ...prepared, note: notes.join('; ') };
 }

@@ -8,6 +8,7 @@ import type { Manifests, Reader } from '../cluster.ts';
 import type { Change } from '../model/change.ts';
 import type { Failure } from '../model/failure.ts';
 import { type JsonObject, textAt } from '../model/json.ts';
+import { withEncodedStrings } from '../model/secret-data.ts';
 import { mostSourceBytes, mostSourcesBytes, mostSourcesValues, type Source, sourceOf } from '../model/source.ts';
 import type { Transaction } from '../model/transaction.ts';
 import { configMaps, secrets, serviceAccountOf } from '../writes/resources.ts';
@@ -75,7 +76,7 @@ function filled(transaction: Transaction, contents: ReadonlyMap<number, Content>
   const trouble = found.find((one) => one.kind === 'trouble');
   const changes = transaction.changes.map((change, index): Change => {
     const content = contents.get(index);
-    return content?.kind === 'content' ? { ...change, content: content.object } : change;
+    return content?.kind === 'content' ? { ...change, content: withEncodedStrings(content.object, change.target) } : change;
   });
   const unreadable = found.flatMap((one) => (one.kind === 'fault' ? [one.fault] : []));
   const whole = { ...transaction, changes };

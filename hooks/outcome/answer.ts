@@ -49,8 +49,7 @@ export function transientOf(outcome: Outcome): Passing | undefined {
 }
 
 /** Transient trouble: phase and items stay, the next call tries again. */
-export function waitForRecovery({ observation, outcome }: Done, what: string): Result {
-  const failure = transientOf(outcome);
+export function waitForRecovery({ observation, outcome }: Done, what: string, failure = transientOf(outcome)): Result {
   return failure === undefined
     ? answer(observation.status, { seconds: 1 })
     : answerWith(waitOut(observation.status, what, failure, observation.transaction.isBeingDeleted));

@@ -6,12 +6,14 @@
 
 import type { UndoVerdict } from '../attribution/undo.ts';
 import { asNew, contentOf, withContent, withManagedFields } from '../content/content.ts';
-import { entryOf, managersOf } from '../content/fields.ts';
+import { entryOf, type Manager, managersOf } from '../content/fields.ts';
 import { withoutGenerated, withoutToken } from '../content/generated.ts';
 import { type ListKinds, listKindsOf, valueAt } from '../content/lists.ts';
 import { fenceOf, hasManager, hasRestored, isOfApply, restoredManagers, restoredOf } from '../content/ownership.ts';
 import { type Path, pathOf } from '../content/path.ts';
+import { isHalfApplied } from '../content/unions.ts';
 import { at, equalJson, isList, type Json, type JsonObject, textAt, withKey, withPath } from '../model/json.ts';
+import { kindOf } from '../model/reference.ts';
 import { fieldManagers, managersOfChange, ownManager } from '../model/transaction.ts';
 import type { Mutation } from '../writes/mutation.ts';
 import { base, nobodysManagers, restoreOwners, type UndoContext, withPrecondition } from './owners.ts';
@@ -90,12 +92,16 @@ function withMark({ transaction, entry }: UndoContext, object: JsonObject): Json
 }
 
 // Without a dry run the expected state has no managedFields. What a shared manager owns is then what our write gave it: it has written
-// nothing since (attribution/applied-by.ts).
+// nothing since (attribution/applied-by.ts). The same holds if only the first of two writes is made.
 function withSharedEntry({ transaction, entry }: UndoContext, live: JsonObject): JsonObject | undefined {
+  const { expected, resource } = entry;
   const { forward, holder } = managersOfChange(transaction, transaction.changes[entry.index]);
-  if (holder === undefined || entry.expected === undefined || managersOf(entry.expected).length > 0) return entry.expected;
-  const own = managersOf(live).filter((manager) => manager.name === forward && isOfApply(manager));
-  return withManagedFields(entry.expected, own.map(entryOf));
+  if (holder === undefined || expected === undefined) return expected;
+  const isTried = managersOf(expected).length > 0;
+  if (isTried && !isHalfApplied(expected, live, kindOf(resource), forward)) return expected;
+  const isShared = (manager: Manager): boolean => manager.name === forward && isOfApply(manager);
+  const all = [...managersOf(expected).filter((manager) => !isShared(manager)), ...managersOf(live).filter(isShared)];
+  return withManagedFields(expected, all.map(entryOf));
 }
 
 // A write that changes nothing does not change the resourceVersion. So this one adds an entry to managedFields, and a second one

@@ -14,9 +14,10 @@ import type { Packer } from '../model/packer.ts';
 import { fieldManagers, leavesEntry, type Transaction } from '../model/transaction.ts';
 import type { Observation, Prepared } from '../observe/observation.ts';
 import { discard, storeWrites } from '../snapshots/store.ts';
-import { changeContextOf, changeWrite, locationOf } from '../writes/change.ts';
+import { changeContextOf, locationOf } from '../writes/change.ts';
 import type { Mutation } from '../writes/mutation.ts';
 import { engine, preconditionOf, serviceAccountOf, transactions } from '../writes/resources.ts';
+import { changeMutation } from '../writes/union.ts';
 import { compensation } from './compensation.ts';
 import type { Plan } from './mutation.ts';
 
@@ -109,7 +110,7 @@ function takePlan({ create, replace }: Extract<Step, { kind: 'acquire' }>, obser
 }
 
 function applyPlan({ entry, change, live, precondition }: Extract<Step, { kind: 'apply' }>, transaction: Transaction): Plan {
-  return chain({ write: changeWrite(changeContextOf(entry, change, transaction, live), precondition) });
+  return chain(changeMutation(changeContextOf(entry, change, transaction, live), precondition));
 }
 
 function expireWrite({ namespace, name, uid, resourceVersion }: Transaction): Write {

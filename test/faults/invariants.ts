@@ -163,12 +163,14 @@ const noTrace: Invariant = (evidence) =>
             .map((manager) => `${key} still has the field manager ${manager}`),
         );
 
-/** Changes that could not be undone, and are reported as left, are still ours. */
+/** Changes that could not be undone, and are reported as left, are still ours; so are all changes if the undo was refused as a whole. */
 function leftIn(evidence: Evidence): ReadonlySet<string> {
   return new Set(
-    [...evidence.ends].flatMap(([transaction, status]) =>
-      itemsOf(status).flatMap((item, index) => (item.left === true ? [targetsOf(evidence, transaction)[index]?.key ?? ''] : [])),
-    ),
+    [...evidence.ends].flatMap(([transaction, status]) => {
+      const isRefused = textAt(status, 'undo', 'reason') === 'UndoRefused';
+      const left = itemsOf(status).map((item) => isRefused || item.left === true);
+      return left.flatMap((isLeft, index) => (isLeft ? [targetsOf(evidence, transaction)[index]?.key ?? ''] : []));
+    }),
   );
 }
 

@@ -68,6 +68,18 @@ export const attribution: readonly Sabotage[] = [
     caughtBy: forwardTests,
   },
   {
+    name: 'first-of-two-writes-forgotten',
+    fault: 'after a crash the first of two writes counts as the whole Patch',
+    edits: [
+      {
+        file: forward,
+        find: "if (attributed.kind === 'applied' && isHalf(evidence))",
+        replace: 'if (isHalf(evidence) && false)',
+      },
+    ],
+    caughtBy: ['test/scenarios/manifests/left-behind.test.ts'],
+  },
+  {
     name: 'version-is-conflict',
     fault: 'every change of the resourceVersion is a conflict',
     edits: [
@@ -222,7 +234,7 @@ export const attribution: readonly Sabotage[] = [
     edits: [
       {
         file: backward,
-        find: 'if (isTerminating(live)) return awaitGone(entry, live);',
+        find: 'if (isTerminating(live)) return awaitGone(evidence, live);',
         replace: "if (isTerminating(live)) return { kind: 'restored' };",
       },
     ],

@@ -34,8 +34,8 @@ export const releases: readonly Sabotage[] = [
     edits: [
       {
         file: 'hooks/observe/deferred.ts',
-        find: 'const tried = await source.reader.dryRun(write);',
-        replace: "const tried = { kind: 'ok', object: object ?? {}, serverTime: Number(write === undefined) } as Answer;",
+        find: 'const answer = await source.reader.dryRun(write);',
+        replace: "const answer = { kind: 'ok', object: object ?? {}, serverTime: Number(write === undefined) } as Answer;",
       },
     ],
     caughtBy: deferred,

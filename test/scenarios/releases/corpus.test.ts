@@ -1,13 +1,14 @@
 // Releases as projects publish them (test/corpus), installed, upgraded, and both undone: all is as before, to the last managed field.
 // Each by an administrator of the cluster; some of them as plain manifests, others by an administrator of the namespace, who gets
-// what has no namespace from the other. `JANUS_CORPUS=all npm test -- test/scenarios/releases/corpus.test.ts` tries each in all three ways.
+// what has no namespace from the other. Some make their Namespace themselves: then no dry run is possible, and an install that fails must
+// leave nothing. `JANUS_CORPUS=all npm test -- test/scenarios/releases/corpus.test.ts` tries each release in each way.
 import t, { type Test } from 'tap';
 import { at, equalJson, type Json, type JsonObject, textAt } from '../../../hooks/model/json.ts';
 import { groupOf } from '../../../hooks/model/reference.ts';
 import { must, waitFor } from '../../support/client.ts';
 import { appliesBetween, changesBetween, isNamespaced, manifestsOf, referenceOf, releases } from '../../support/corpus.ts';
 import { withoutGenerated } from '../../support/generated.ts';
-import { allowIrreversible, undoAll } from '../../support/round-trip.ts';
+import { allowIrreversible, itemsOf, undoAll } from '../../support/round-trip.ts';
 import { account, type Stage, startStage } from '../../support/stage.ts';
 import { stepToEnd } from '../../support/stepping.ts';
 import { portraits } from '../../support/targets.ts';
@@ -50,15 +51,23 @@ async function settled({ client }: Stage, objects: readonly JsonObject[]): Promi
   const isEstablished = async (path: string): Promise<boolean> =>
     JSON.stringify(at(must(await client.get(path)), 'status', 'conditions') ?? '').includes('"Established"');
   for (const crd of crds) await waitFor(() => isEstablished(pathOf(crd)), `${referenceOf(crd).name} to be established`);
+  // With the first write after it the API server forgets who owns a field that has the value of its absence (minReadySeconds: 0).
+  const isObserved = async (path: string): Promise<boolean> =>
+    at(must(await client.get(path)), 'status', 'observedGeneration') !== undefined;
+  for (const one of objects.filter(({ kind }) => kind === 'Deployment'))
+    await waitFor(() => isObserved(pathOf(one)), `${referenceOf(one).name} to be observed`);
 }
 
 interface How {
   readonly select: (object: JsonObject) => boolean;
   readonly changes: typeof changesBetween;
   readonly spec: JsonObject;
+  /** Whether the release makes its Namespace. */
+  readonly makesNamespace?: true;
 }
 
 const asWritten: How = { select: () => true, changes: changesBetween, spec: {} };
+const shared = { changes: appliesBetween, spec: { fieldManager: 'release' } };
 
 async function commit(
   stage: Stage,
@@ -71,8 +80,12 @@ async function commit(
   if (phase !== 'Committed') throw new Error(`expected ${name} to be Committed, it is ${phase}: ${textAt(status, 'message')}`);
 }
 
-async function thereAndBack(t: Test, stage: Stage, name: string, { select, changes, spec }: How): Promise<void> {
-  const versionOf = (version: string): readonly JsonObject[] => manifestsOf(name, version, stage.namespace).filter(select);
+async function thereAndBack(t: Test, stage: Stage, name: string, how: How): Promise<void> {
+  const { select, changes, spec } = how;
+  const versionOf = (version: string): readonly JsonObject[] =>
+    how.makesNamespace === true
+      ? [namespaceOf(inside(stage, name)), ...manifestsOf(name, version, inside(stage, name))]
+      : manifestsOf(name, version, stage.namespace).filter(select);
   const [first, second] = [versionOf('v1'), versionOf('v2')];
   const all = [...first, ...second];
   // What is left after a failure must not be in the way of others: the rest goes with its namespace.
@@ -85,6 +98,12 @@ async function thereAndBack(t: Test, stage: Stage, name: string, { select, chang
     Object.values(nothing).every((one) => one === undefined),
     'nothing is there before',
   );
+  if (how.makesNamespace === true) {
+    await stage.transaction(`${name}-fails`, [...changes([], first), refusedIn(inside(stage, name))], { spec });
+    const { status } = await endOfFailed(stage, `${name}-fails`, first);
+    t.match(status, { phase: 'RolledBack', message: /Ingress/ }, JSON.stringify(itemsOf(status)));
+    t.same(await show(stage, all), nothing, 'an install that fails leaves nothing');
+  }
   await commit(stage, `${name}-v1`, changes([], first), { spec });
   await settled(stage, first);
   const installed = await show(stage, all, dropped);
@@ -95,8 +114,50 @@ async function thereAndBack(t: Test, stage: Stage, name: string, { select, chang
   t.ok(same.length < Object.keys(installed).length / 2, `the upgrade is one: ${same.join(' ')} stay as they are`);
   await undoAll(stage, `${name}-v2`);
   t.same(await show(stage, all, dropped), installed, 'as it was installed');
+  if (how.makesNamespace === true) await deleteClaims(stage, first);
   await undoAll(stage, `${name}-v1`);
   t.same(await show(stage, all), nothing, 'nothing is left');
+}
+
+function inside({ namespace }: Stage, name: string): string {
+  return `${namespace}-${name}`;
+}
+
+function namespaceOf(name: string): JsonObject {
+  return { apiVersion: 'v1', kind: 'Namespace', metadata: { name } };
+}
+
+/** What the API server refuses in its turn: no dry run is possible before. */
+function refusedIn(namespace: string): JsonObject {
+  const backend = { service: { name: 'app', port: { number: 80 } } };
+  const rules = [{ host: 'not_a host', http: { paths: [{ path: '/', pathType: 'Prefix', backend }] } }];
+  const target = { apiVersion: 'networking.k8s.io/v1', kind: 'Ingress', name: 'refused', namespace };
+  return { type: 'Create', target, content: { spec: { rules } } };
+}
+
+/** The claims of a StatefulSet may hold data: they stay, and their Namespace with them, until somebody deletes them. */
+async function endOfFailed(stage: Stage, name: string, objects: readonly JsonObject[]): ReturnType<typeof stepToEnd> {
+  const ended = await stepToEnd(stage, name);
+  if (namespacesOfClaims(objects).length === 0) return ended;
+  if (!/NotEmpty.*PersistentVolumeClaim|PersistentVolumeClaim.*NotEmpty/.test(JSON.stringify(itemsOf(ended.status))))
+    throw new Error(`the claim is not named: ${JSON.stringify(ended.status)}`);
+  await deleteClaims(stage, objects);
+  await stage.annotate(name, { 'tx.janus.io/retry-rollback': 'claims' });
+  return stepToEnd(stage, name);
+}
+
+function namespacesOfClaims(objects: readonly JsonObject[]): readonly string[] {
+  const withClaims = objects.filter((object) => at(object, 'spec', 'volumeClaimTemplates') !== undefined);
+  return withClaims.map((object) => referenceOf(object).namespace ?? '');
+}
+
+async function deleteClaims({ client }: Stage, objects: readonly JsonObject[]): Promise<void> {
+  for (const namespace of namespacesOfClaims(objects)) {
+    const claims = `/api/v1/namespaces/${namespace}/persistentvolumeclaims`;
+    for (const { metadata } of (await client.list(claims)).items)
+      must(await client.delete(`${claims}/${textAt(metadata ?? {}, 'name')}`));
+    await waitFor(async () => (await client.list(claims)).items.length === 0, 'the claims to be gone');
+  }
 }
 
 t.test('by an administrator of the cluster', async (t) => {
@@ -110,8 +171,18 @@ const some = (rest: 0 | 1 | 2 | 3): readonly string[] =>
 
 t.test('as plain manifests, under one field manager', async (t) => {
   const stage = await startStage(t, { withoutLoop: true, timing });
-  const plain: How = { ...asWritten, changes: appliesBetween, spec: { fieldManager: 'release' } };
-  for (const name of some(0)) await t.test(name, (t) => thereAndBack(t, stage, name, plain));
+  for (const name of some(0)) await t.test(name, (t) => thereAndBack(t, stage, name, { ...asWritten, ...shared }));
+});
+
+t.test('with its Namespace', async (t) => {
+  const stage = await startStage(t, { withoutLoop: true, timing });
+  for (const name of some(1)) await t.test(name, (t) => thereAndBack(t, stage, name, { ...asWritten, makesNamespace: true }));
+});
+
+t.test('with its Namespace, under one field manager', async (t) => {
+  const stage = await startStage(t, { withoutLoop: true, timing });
+  for (const name of some(2))
+    await t.test(name, (t) => thereAndBack(t, stage, name, { ...asWritten, ...shared, makesNamespace: true }));
 });
 
 t.test('by an administrator of the namespace', async (t) => {
