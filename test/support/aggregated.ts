@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { makeCertificate } from './certificate.ts';
 
-export interface Aggregated {
+interface Aggregated {
   readonly port: number;
   /** From now on it answers, or refuses, every request. */
   answer(isThere: boolean): void;
