@@ -308,6 +308,6 @@ t.test('an APIService without a backend holds up no undo', async (t) => {
   const place = ['away', '-n', late.namespace];
   t.match(await cli.run(['undo', ...place, '--yes', '--wait']), { code: 0, out: /RolledBack after/ });
   const { out } = await cli.run(['status', ...place, '-o', 'json']);
-  t.match(out, /"note": ".*every kind of APIService v1\.cases\.example\.com, which is not available"/);
+  t.match(out, /"note": ".*of kinds whose APIService is not Available: .*v1\.cases\.example\.com"/);
   t.same(await codes([late.path('configmaps/away')]), [404]);
 });
