@@ -33,6 +33,8 @@ export interface Evidence {
   readonly recorded: boolean;
   /** Whether messages must not show values of the object. */
   readonly isSealed: boolean;
+  /** Whether a user requested the undo. */
+  readonly isRequested?: boolean;
 }
 
 /** A path whose value is no longer ours, and the managers that own it now. */
@@ -99,15 +101,20 @@ function consequences({ ours, theirs }: Merge, { entry, live }: Evidence): reado
 function unclaimedPaths(
   { ours }: Merge,
   written: Json | undefined,
-  { entry, live }: Evidence,
+  { entry, live, isRequested }: Evidence,
   kinds: ListKinds,
 ): readonly Path[] {
+  const isTheirs = (path: Path): boolean => isRequested === true && pathText(path) === replicas;
   const foreign = ours.filter(({ state, isOrder }) => state === 'foreign' && isOrder !== true);
   if (foreign.length === 0) return [];
   const differing = differences(countedContent(written, entry), countedContent(live, entry), kinds);
   const inForeign = pathSet(foreign.map(({ path }) => path));
-  return differing.filter((path) => inForeign.covers(path) && isUnclaimed(live, path, kinds));
+  return differing.filter((path) => inForeign.covers(path) && !isTheirs(path) && isUnclaimed(live, path, kinds));
 }
+
+// The API server names no owner if somebody scales an object whose replicas nobody owned before. A user who requests an undo is asked; a
+// rollback that the engine begins itself takes the replicas back.
+const replicas = pathText(['f:spec', 'f:replicas']);
 
 // The API server increments this at every write of a DaemonSet. Source: k8s.io/kubernetes pkg/apis/apps/v1/conversion.go.
 const counter = 'f:deprecated.daemonset.template.generation';

@@ -119,7 +119,7 @@ function evaluateOwnCreation(evidence: UndoEvidence, live: JsonObject, isSame: b
   const { kept, note } = foreignContent(evidence, evidence.filled ?? 'Keep');
   // The uid does not prove that the object is ours: fields that others own beside us may be their work.
   const more = isAsRecorded(evidence) ? [] : [...unlikeOurs(evidence), ...(isSame ? [] : sharedFields(evidence))];
-  const foreign = [...othersIn(evidence, kept), ...more];
+  const foreign = once([...othersIn(evidence, kept), ...more]);
   const changed = `${describe(evidence.entry.target)} was created by this Transaction and changed by others since`;
   if (foreign.length > 0 && evidence.overwrites !== true)
     return conflict('ForeignContent', `${changed}: ${describeForeign(foreign, evidence)}`, foreign);
@@ -127,6 +127,10 @@ function evaluateOwnCreation(evidence: UndoEvidence, live: JsonObject, isSame: b
 }
 
 const wholeObject = [[]];
+
+function once(paths: readonly ForeignPath[]): readonly ForeignPath[] {
+  return [...new Map(paths.map((one) => [JSON.stringify(one), one])).values()];
+}
 
 function evaluateChanged(evidence: UndoEvidence): UndoVerdict {
   const { live, entry, recorded } = evidence;

@@ -46,6 +46,15 @@ export interface Standing {
   readonly entry: SnapshotEntry;
   /** Identities of objects that are taken for gone. */
   readonly assumedGone?: ReadonlySet<string>;
+  /** By identity: targets of the same undo that stay after it. */
+  readonly staying?: ReadonlyMap<string, Staying>;
+}
+
+/** A target as the undo leaves it. */
+export interface Staying {
+  readonly object: JsonObject;
+  /** Whether the undo writes to it. */
+  readonly isWritten: boolean;
 }
 
 export function lookerOf({ reader, looks }: Standing['source'], transaction: Transaction): Looker {
@@ -97,17 +106,20 @@ export async function lookInto(standing: Standing, live: JsonObject): Promise<Fo
   return inside.kind === 'unseen' ? { ...all, unseenInside: inside.unseen } : all;
 }
 
-/** The words for what was found, by whether its undo comes first. */
+/** The words for what was found, by whether its undo comes first. `hangs`: whether a target that stays is in the way after its own undo, too. */
 export function sorted(
   standing: Standing,
   doomed: Doomed,
   found: readonly Neighbour[],
+  hangs: (left: Staying) => boolean = ({ isWritten }) => !isWritten,
 ): Pick<Contents, 'contents' | 'ownContents'> {
   const indexes = new Map(standing.entries.map(({ target }, index) => [identityOf(target), index]));
   const there = found.filter(({ reference }) => standing.assumedGone?.has(identityOf(reference)) !== true);
   const sorted = there.map((one) => {
     const index = indexes.get(identityOf(one.reference)) ?? -1;
-    return { whose: whoseIs(standing, one, index), words: inWords(one.reference, doomed) };
+    const left = standing.staying?.get(identityOf(one.reference));
+    const whose = left !== undefined && hangs(left) ? 'others' : whoseIs(standing, one, index);
+    return { whose, words: inWords(one.reference, doomed) };
   });
   const wordsOf = (whose: Whose): readonly string[] => [
     ...new Set(sorted.filter((one) => one.whose === whose).map(({ words }) => words)),

@@ -12,7 +12,7 @@ import { type Ahead, readInTurn } from './ahead.ts';
 import type { StoredSnapshot } from './awaited.ts';
 import type { Carry } from './carry.ts';
 import { readComingBack } from './coming-back.ts';
-import { lookAlong, lookInto, type Standing } from './contents.ts';
+import { lookAlong, lookInto, type Standing, type Staying } from './contents.ts';
 import { tryInTurn } from './deferred.ts';
 import { dueHalf } from './halves.ts';
 import type { ItemView, Presence } from './observation.ts';
@@ -46,6 +46,8 @@ export interface ItemContext {
   readonly shared?: Pick<ItemView, 'snapshot' | 'serviceAccount'>;
   /** Identities of objects that are taken for gone: nobody loses them. */
   readonly assumedGone?: ReadonlySet<string>;
+  /** By identity: targets of the same undo that stay after it. */
+  readonly staying?: ReadonlyMap<string, Staying>;
   /** The snapshot, where this look has read it already. */
   readonly snapshot: StoredSnapshot | undefined;
 }

@@ -7,7 +7,7 @@ import type { SnapshotEntry } from '../model/entry.ts';
 import type { Failure } from '../model/failure.ts';
 import { type JsonObject, textAt } from '../model/json.ts';
 import type { LockContext } from './begin.ts';
-import { lookerOf, type Standing, sorted } from './contents.ts';
+import { lookerOf, type Standing, type Staying, sorted } from './contents.ts';
 import { allListed, inTurn, type Looker, listAll } from './listing.ts';
 import type { ItemView, Prepared, Presence } from './observation.ts';
 
@@ -32,7 +32,10 @@ export async function readPruned(
   if (!isDefinition(resource) || entry.type === 'Delete' || live.kind !== 'present' || prior === undefined) return {};
   const found = await listPruned(lookerOf(source, transaction), live.object, prior);
   if (found.kind === 'failed') return { contentsTrouble: found.failure };
-  return sorted(standing, { resource, target, object: live.object }, found.items);
+  const change = { before: live.object, after: prior };
+  const isStillPruned = ({ object }: Staying): boolean =>
+    pruningVersions(live.object, prior).some((version) => isPruned(object, change, version));
+  return sorted(standing, { resource, target, object: live.object }, found.items, isStillPruned);
 }
 
 type Pruned = { readonly kind: 'known'; readonly items: readonly Neighbour[] } | Failed;

@@ -37,6 +37,7 @@ async function readWritten(standing: Standing, live: Presence, now: number): Pro
         standing,
         { resource: entry.resource, target: entry.target, object: live.object },
         listing.items,
+        () => true,
       );
       return { stored: { others: contents, awaited: ownContents } };
     }

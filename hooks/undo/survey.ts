@@ -27,6 +27,7 @@ import { describe, groupOf, identityOf } from '../model/reference.ts';
 import type { UndoFinding } from '../model/undo.ts';
 import { reviewAccess } from '../observe/access.ts';
 import type { StoredSnapshot } from '../observe/awaited.ts';
+import type { Staying } from '../observe/contents.ts';
 import { type ItemContext, observeItem } from '../observe/item.ts';
 import { inTurn } from '../observe/listing.ts';
 import type { ItemView, Observation, Presence } from '../observe/observation.ts';
@@ -58,6 +59,8 @@ export interface Surveyed {
   readonly finding: UndoFinding;
   readonly entry: SnapshotEntry;
   readonly after: Presence;
+  /** Whether targets of the same Transaction are in the way until they are undone. */
+  readonly awaitsOwn: boolean;
   /** What the undo must be allowed to do with it, and no dry run shows. */
   readonly verbs: readonly string[];
 }
@@ -76,18 +79,36 @@ export async function surveyUndo(context: SurveyContext): Promise<readonly Surve
     return item !== undefined && isToUndo(item);
   });
   const shared = { snapshot, serviceAccount: await lookForAccount(looking.source, transaction) };
-  const found = await inTurn(toUndo, (entry) => evaluate({ ...context, shared }, entry), atOnce);
-  return withRights(context, found);
+  const first = await inTurn(toUndo, (entry) => evaluate({ ...context, shared }, entry), atOnce);
+  const staying = stayingOf(first);
+  const again = (one: Surveyed) => (isAgain(one, staying) ? evaluate({ ...context, shared, staying }, one.entry) : one);
+  return withRights(context, await inTurn(first, async (one) => again(one), atOnce));
 }
 
-type Evaluating = SurveyContext & { readonly shared: Shared };
+type Evaluating = SurveyContext & { readonly shared: Shared; readonly staying?: ReadonlyMap<string, Staying> };
+
+/** The targets that are there after the undo. */
+function stayingOf(found: readonly Surveyed[]): ReadonlyMap<string, Staying> {
+  const left = found.flatMap(({ entry, after, finding: { verdict } }) =>
+    after.kind === 'present' && verdict !== 'Blocked'
+      ? [[identityOf(entry.target), { object: after.object, isWritten: verdict !== 'Nothing' }] as const]
+      : [],
+  );
+  return new Map(left);
+}
+
+// Whether a target that stays may be in the way of its undo: its own undo comes first, and does not take it out of the way.
+function isAgain({ awaitsOwn, entry, finding }: Surveyed, staying: ReadonlyMap<string, Staying>): boolean {
+  const mayHang = [...staying.values()].some(({ isWritten }) => !isWritten || entry.type !== 'Create');
+  return awaitsOwn && mayHang && finding.verdict !== 'Blocked';
+}
 
 async function evaluate(context: Evaluating, entry: SnapshotEntry, others?: Wanted): Promise<Surveyed> {
-  const { view, evidence, verdict } = await judge(context, entry, others);
+  const { view, evidence, verdict, awaitsOwn } = await judge(context, entry, others);
   const subject = { evidence, packer: context.packer };
   const hidden = unreadFor(view, context, subject) ?? unseenFor(view, verdict, subject);
-  if (hidden !== undefined) return { finding: hidden, entry, after: view.live, verbs: [] };
-  const seen = { entry, after: afterUndo(context, evidence, verdict), verbs: untriedVerbs(evidence, verdict) };
+  if (hidden !== undefined) return { finding: hidden, entry, after: view.live, awaitsOwn, verbs: [] };
+  const seen = { entry, after: afterUndo(context, evidence, verdict), awaitsOwn, verbs: untriedVerbs(evidence, verdict) };
   if (verdict.kind !== 'readMore') return { finding: await tried(context, subject, verdict, view), ...seen };
   if (others === 'all') return { finding: findingOf(subject, verdict), ...seen };
   return evaluate(context, entry, others === undefined ? verdict.others : 'all');
@@ -120,7 +141,7 @@ function afterUndo(
   }
 }
 
-interface Judged {
+interface Judged extends Pick<Surveyed, 'awaitsOwn'> {
   readonly view: ItemView;
   readonly evidence: UndoEvidence;
   readonly verdict: UndoVerdict;
@@ -139,12 +160,14 @@ async function judge(context: Evaluating, entry: SnapshotEntry, others: Wanted |
     ahead: undefined,
     shared: context.shared,
     assumedGone: new Set([...goneIn(context.assumed), ...ownServers(context)]),
+    ...(context.staying && { staying: context.staying }),
   });
   const view = withoutUndone(withoutOwn(found), context.assumed);
   const drift = view.drift === 'broken' ? [] : view.drift;
   // Of a change that recreates its object, the half that is to be undone next.
   const due = (view.snapshot.kind === 'stored' ? view.snapshot.entries[entry.index] : undefined) ?? entry;
-  return { view, ...judgeUndo(observation, view, { kind: 'clear', entry: due, drift }) };
+  const awaitsOwn = found.ownContents.length > 0 || (found.stored?.awaited.length ?? 0) > 0;
+  return { view, awaitsOwn, ...judgeUndo(observation, view, { kind: 'clear', entry: due, drift }) };
 }
 
 // What the same undo takes away before is not in the way.

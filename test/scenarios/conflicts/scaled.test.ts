@@ -1,9 +1,10 @@
 // A value that somebody else has written again since, by the subresource `scale`, is theirs, also where it is the same.
 import t from 'tap';
-import { at } from '../../../hooks/model/json.ts';
+import { at, type JsonObject } from '../../../hooks/model/json.ts';
 import { must } from '../../support/client.ts';
 import { commit, itemsOf, partial, undo } from '../../support/round-trip.ts';
 import { startStage } from '../../support/stage.ts';
+import { stepToEnd } from '../../support/stepping.ts';
 import { change } from '../../support/targets.ts';
 
 const kind = { apiVersion: 'apps/v1', kind: 'Deployment' };
@@ -29,4 +30,21 @@ t.test('replicas that others have set since', async (t) => {
     error: { reason: 'RollbackConflict', message: /spec\.replicas \(by their-tool\)/ },
   });
   t.equal(at(must(await client.get(where)), 'spec', 'replicas'), 3);
+
+  await t.test('also if nobody owned them: then the API server names nobody', async (t) => {
+    const release = async (name: string, own: JsonObject): Promise<void> => {
+      const content = { ...kind, metadata: { name: 'line' }, spec: { selector: { matchLabels: labels }, template, ...own } };
+      await stage.transaction(name, [{ type: 'Apply', content }], { spec: { fieldManager: 'shop' } });
+      t.equal((await stepToEnd(stage, name)).phase, 'Committed');
+    };
+    await release('release-1', { replicas: 2 });
+    await release('release-2', {});
+    must(await client.patch(`${path('apps/v1/deployments/line')}/scale`, { spec: { replicas: 4 } }, 'merge'));
+    const status = await undo(stage, 'release-2');
+    t.match(status, {
+      phase: 'Committed',
+      undo: { reason: 'UndoRefused', items: [{ fields: [{ path: 'spec.replicas', now: '4' }] }] },
+    });
+    t.equal(at(must(await client.get(path('apps/v1/deployments/line'))), 'spec', 'replicas'), 4);
+  });
 });

@@ -40,6 +40,7 @@ async function serve(t: Test, { client, namespace }: Stage, plural: string, ...f
     make,
     labelled: () => change('Patch', name, { metadata: { labels: { seen: 'yes' } } }, parts),
     path: `${all}/one`,
+    parts: { apiVersion: one.apiVersion, kind: one.kind },
     color: async () => at(must(await client.get(`${all}/one`)), 'spec', 'color'),
     /** Until the API server knows the schema. */
     paint: async () => {
@@ -85,6 +86,20 @@ t.test('values in fields that a CRD loses', async (t) => {
     must(await client.patch(kind.path, { spec: { color: null } }, 'merge'));
     await stage.annotate('adds', { 'tx.janus.io/retry-rollback': 'yes' });
     t.match((await stepToEnd(stage, 'adds')).status, { phase: 'RolledBack' });
+  });
+
+  await t.test('refuse the undo as a whole, also where the object is a target of the same Transaction', async (t) => {
+    const kind = await serve(t, stage, 'cogs', 'size');
+    await kind.make();
+    const labels = (seen: string) => change('Patch', 'one', { metadata: { labels: { seen } } }, kind.parts);
+    await commit(stage, 'both', [kind.changed('Patch', 'size', 'color'), labels('yes')]);
+    await kind.paint();
+    const items = [{ reason: 'NotEmpty', message: /would be lost: Kcog \S*one; remove the values/ }];
+    t.match(await undo(stage, 'both'), { phase: 'Committed', undo: { reason: 'UndoRefused', counts: { restore: 1 }, items } });
+    t.match(must(await client.get(kind.path)), { metadata: { labels: { seen: 'yes' } }, spec: { color: 'red' } });
+    must(await client.patch(kind.path, { spec: { color: null } }, 'merge'));
+    await stage.annotate('both', { 'tx.janus.io/request-rollback': 'again' });
+    t.match((await stepToEnd(stage, 'both')).status, { phase: 'RolledBack' });
   });
 
   await t.test('are no reason where they are defaults', async (t) => {

@@ -80,6 +80,31 @@ t.test('a missing right blocks the undo, and nothing is written', async (t) => {
   });
 });
 
+t.test('a target that others recreated blocks the undo of its Namespace, and nothing is written', async (t) => {
+  const stage = await startStage(t);
+  const { client, namespace } = stage;
+  const name = `${namespace}-own`;
+  const inside = `/api/v1/namespaces/${name}/configmaps`;
+  t.teardown(() => client.delete(`/api/v1/namespaces/${name}`));
+  await commit(stage, 'tx', [
+    change('Create', name, {}, { kind: 'Namespace' }),
+    ...['one', 'two'].map((own) => change('Create', own, green, { namespace: name })),
+  ]);
+  must(await client.delete(`${inside}/one`));
+  must(await client.create(inside, { metadata: { name: 'one' }, data: { color: 'theirs' } }));
+  await stage.annotate('tx', { 'tx.janus.io/request-rollback': '1' });
+  t.match(await undoOf(stage, 'tx', '1'), {
+    reason: 'UndoRefused',
+    counts: { blocked: 1, delete: 1, nothing: 1 },
+    items: [{ target: `Namespace ${name}`, reason: 'NotEmpty', message: /deleted with it: ConfigMap one$/ }],
+  });
+  t.match(await client.get(`${inside}/two`), { code: 200 });
+
+  must(await client.delete(`${inside}/one`));
+  await stage.annotate('tx', { 'tx.janus.io/request-rollback': '2' });
+  await stage.phase('tx', 'RolledBack');
+});
+
 t.test('no value of a Secret is in an answer', async (t) => {
   const stage = await startStage(t);
   const secret = (value: string): JsonObject => ({
