@@ -4,10 +4,8 @@ import { allLost } from '../attribution/gone-owners.ts';
 import { goneManagers } from '../attribution/others.ts';
 import type { UndoEvidence, UndoVerdict } from '../attribution/undo.ts';
 import { removerOf, undoWriteOf } from '../checks/deferred.ts';
-import { byName, gapFaults, merged, type Need } from '../checks/permissions.ts';
 import { describeRefusal } from '../checks/refusal.ts';
 import { undoChoicesOf } from '../checks/undo-choices.ts';
-import type { AccessQuestion } from '../cluster.ts';
 import { withContent, withManagedFields } from '../content/content.ts';
 import { restoredManagers } from '../content/ownership.ts';
 import { acting } from '../decide/barred.ts';
@@ -19,51 +17,20 @@ import { isCrd } from '../model/crds.ts';
 import type { SnapshotEntry } from '../model/entry.ts';
 import type { Failure } from '../model/failure.ts';
 import { isToUndo } from '../model/item.ts';
-import { equalJson } from '../model/json.ts';
 import type { Wanted } from '../model/others.ts';
-import type { Packer } from '../model/packer.ts';
 import { reasonOfFailure } from '../model/reason.ts';
 import { describe, groupOf, identityOf } from '../model/reference.ts';
 import type { UndoFinding } from '../model/undo.ts';
-import { reviewAccess } from '../observe/access.ts';
-import type { StoredSnapshot } from '../observe/awaited.ts';
 import type { Staying } from '../observe/contents.ts';
-import { type ItemContext, observeItem } from '../observe/item.ts';
+import { observeItem } from '../observe/item.ts';
 import { inTurn } from '../observe/listing.ts';
 import type { ItemView, Observation, Presence } from '../observe/observation.ts';
 import { lookForAccount } from '../observe/read.ts';
 import { compensation } from '../plan/compensation.ts';
 import { nobodysManagers } from '../plan/owners.ts';
 import { blocked, findingOf, type Subject, undecided } from './finding.ts';
-
-export interface SurveyContext {
-  readonly looking: Omit<ItemContext, 'index' | 'direction' | 'carry' | 'mayAssume' | 'earlier' | 'ahead' | 'shared'>;
-  /** Its status is that with which the undo begins. */
-  readonly observation: Observation;
-  readonly snapshot: Extract<StoredSnapshot, { kind: 'stored' }>;
-  readonly packer: Pick<Packer, 'tag'>;
-  /** What the undos of later Transactions are assumed to leave. */
-  readonly assumed: Assumed;
-}
-
-/** A state that no object has yet: that after the undo of later Transactions. */
-export interface Assumed {
-  /** By identity: objects that those undos change. */
-  readonly objects: ReadonlyMap<string, Presence>;
-  /** The holders (holderOf) of those Transactions. */
-  readonly undone: ReadonlySet<string>;
-}
-
-/** What was found out, and how the object would be afterwards. */
-export interface Surveyed {
-  readonly finding: UndoFinding;
-  readonly entry: SnapshotEntry;
-  readonly after: Presence;
-  /** Whether targets of the same Transaction are in the way until they are undone. */
-  readonly awaitsOwn: boolean;
-  /** What the undo must be allowed to do with it, and no dry run shows. */
-  readonly verbs: readonly string[];
-}
+import { withRights } from './rights.ts';
+import type { Assumed, SurveyContext, Surveyed } from './surveyed.ts';
 
 type Shared = Pick<ItemView, 'snapshot' | 'serviceAccount'>;
 
@@ -273,49 +240,4 @@ function lacksItsPlace({ snapshot: { entries } }: SurveyContext, { target }: Sna
 function untriedVerbs({ entry }: UndoEvidence, { kind }: UndoVerdict): readonly string[] {
   if (kind !== 'delete') return [];
   return entry.recreates === true ? ['delete', 'create'] : ['delete'];
-}
-
-async function withRights(context: SurveyContext, found: readonly Surveyed[]): Promise<readonly Surveyed[]> {
-  const { looking, observation } = context;
-  const { transaction } = observation;
-  const needs = merged(found.flatMap((one) => needsFor(context, one)));
-  if (needs.length === 0) return found;
-  const access = await reviewAccess({ reader: looking.source.reader, transaction }, needs);
-  const account = `${transaction.namespace}/${transaction.serviceAccountName}`;
-  return found.map((one): Surveyed => {
-    if (one.verbs.length === 0) return one;
-    if (access.kind === 'trouble') {
-      return { ...one, finding: unreviewed(one.finding, `reviewing the rights of ServiceAccount ${account}`, access.failure) };
-    }
-    const own = questionsFor(one).map((question) => byName(question, one.entry.target.name) ?? question);
-    const gap = access.gaps.find((lacking) => own.some((question) => equalJson({ ...question }, { ...lacking })));
-    return gap === undefined ? one : { ...one, finding: forbidden(one.finding, gapFaults([gap], account)[0]?.message ?? '') };
-  });
-}
-
-function unreviewed(finding: UndoFinding, what: string, failure: Failure): UndoFinding {
-  return failure.kind === 'refused'
-    ? forbidden(finding, causeOf(what, failure).message)
-    : { ...finding, verdict: 'Undecided', message: `${what} failed (${failure.reason})` };
-}
-
-function forbidden(finding: UndoFinding, message: string): UndoFinding {
-  return { ...finding, verdict: 'Blocked', reason: 'Forbidden', message };
-}
-
-function needsFor(context: SurveyContext, one: Surveyed): readonly Need[] {
-  const { index, target, resource } = one.entry;
-  const by = [{ index, target, change: changeAt(context, index), resource: { ...resource, verbs: [] } }];
-  return questionsFor(one).map((question): Need => ({ question, by, purpose: 'undo' }));
-}
-
-function changeAt({ observation }: SurveyContext, index: number) {
-  const change = observation.transaction.changes[index];
-  if (change === undefined) throw new Error(`there is no change ${index}`);
-  return change;
-}
-
-function questionsFor({ verbs, entry: { resource, target } }: Surveyed): readonly AccessQuestion[] {
-  const place = target.namespace === undefined ? {} : { namespace: target.namespace };
-  return verbs.map((verb) => ({ verb, group: resource.group, resource: resource.plural, ...place }));
 }
