@@ -163,11 +163,17 @@ export interface Clock {
 }
 
 /** CEL with one variable, `object`. Both take as long as others' expressions take that were there before. */
+/** The Transaction whose expression it is: namespaces have their turns one after the other. */
+export interface ExpressionAsker {
+  readonly namespace: string;
+  readonly uid: string;
+}
+
 export interface Expressions {
   /** Why the text is no expression over `object`; undefined when it is one. */
-  compile(text: string): Promise<string | undefined>;
-  /** No message holds a value of the object. */
-  evaluate(text: string, object: JsonObject): Promise<Evaluated>;
+  compile(text: string, asker: ExpressionAsker): Promise<string | undefined>;
+  /** No message holds a value of the object. `late`: the expression had no turn in time; the next call tries again. */
+  evaluate(text: string, object: JsonObject, asker: ExpressionAsker): Promise<Evaluated | 'late'>;
 }
 
 /** `why`: a predicate, such as `is not UTF-8`; repeats nothing of what was read. */

@@ -206,6 +206,7 @@ function overdue({ transaction, status, now }: Stored): boolean {
   return status.startedAt !== undefined && now > believedTime(status.startedAt, transaction.createdAt, now) + transaction.timeout;
 }
 
-function timeoutCause({ transaction }: Stored): Ending {
-  return { reason: 'Timeout', message: `not finished within spec.timeout (${formatDuration(transaction.timeout)})` };
+function timeoutCause({ transaction, status: { message } }: Stored): Ending {
+  const last = message === '' ? '' : `; the last message was: ${message}`;
+  return { reason: 'Timeout', message: `not finished within spec.timeout (${formatDuration(transaction.timeout)})${last}` };
 }

@@ -136,7 +136,8 @@ export async function observeStand(serving: Serving, stand: Stand, carry: Carry)
   const { memory, session, looks, sources, server, writer, parts } = serving;
   const { engineNamespace, namespaces = [], timing } = parts;
   const { transaction, now, first, ownLeases, target, isOvertaken, after } = stand;
-  const { waits, ...ownWrites } = memory.recall(transaction.uid);
+  // Known before the reads: what they find refused is at least so much later than the first refusal.
+  const { waits, refusedFor, ...ownWrites } = memory.recall(transaction.uid);
   const status = foundStatus(stand.running ?? stand.status, first, ownWrites);
   const [lateWindow, pace] = [lateWindowOf(timing), paceOf(timing)];
   const source = { reader: memory.sightings(session.cluster), packer: parts.sealer, cache: memory.snapshots, looks };
@@ -154,9 +155,9 @@ export async function observeStand(serving: Serving, stand: Stand, carry: Carry)
   const observation = {
     ...{ now, transaction, status, due: await observe(looking, due), isOvertaken },
     ...{ ...(touched === undefined ? {} : { touched }), ...(after === undefined ? {} : { after }) },
-    ...{ engineNamespace, server, writer, ownWrites, waits, lateWindow, pace },
+    ...{ engineNamespace, server, writer, ownWrites, waits, lateWindow, pace, refusedFor },
   };
-  return surveyed(looking, observation);
+  return { ...(await surveyed(looking, observation)), barred: session.barred() };
 }
 
 /** The observation, with the evaluation of a whole undo if it is wanted. */

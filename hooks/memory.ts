@@ -15,6 +15,8 @@ interface Recalled extends OwnWrites {
 }
 
 interface Remembered extends Recalled {
+  /** Monotonic ms of the first refusal in a row, of calls that a refusal held up. */
+  readonly refusedAt?: number;
   /** Consecutive calls that met transient trouble. */
   readonly troubles: number;
   /** Monotonic ms before which the process requests nothing for the Transaction. */
@@ -42,6 +44,8 @@ export interface Ended {
   readonly isLooking?: boolean;
   /** Whether the step waits for others, and nothing has changed. */
   readonly isWaiting: boolean;
+  /** Whether a refusal, which is not final yet, held it up. */
+  readonly isRefused?: boolean;
   /** Retry-After of the API server, in ms. */
   readonly stayAway: number;
 }
@@ -50,7 +54,8 @@ export interface Memory {
   readonly snapshots: SnapshotCache;
   readonly sightings: Sightings;
   readonly unfinished: UnfinishedLooks;
-  recall(uid: string): Recalled;
+  /** `refusedFor`: ms since the first refusal in a row, 0 without any. */
+  recall(uid: string): Recalled & { readonly refusedFor: number };
   /** This process has signed the Lease. `unsettledAt`: when it replaced a writer that may have left a request unanswered. */
   signed(uid: string, writer: string, unsettledAt: number | undefined): void;
   /** This process has made a change. */
@@ -87,7 +92,10 @@ export function createMemory(clock: Pick<Clock, 'monotonic'>, random: () => numb
     snapshots,
     unfinished,
     sightings: createSightings({ clock, span: sighting, most: mostRemembered }),
-    recall: (uid) => recalled(uid),
+    recall: (uid) => {
+      const { refusedAt = clock.monotonic(), ...known } = recalled(uid);
+      return { ...known, refusedFor: clock.monotonic() - refusedAt };
+    },
     signed: (uid, writer, unsettledAt) => {
       calls.set(uid, { ...recalled(uid), ...signedAs(writer, unsettledAt) });
     },
@@ -97,11 +105,12 @@ export function createMemory(clock: Pick<Clock, 'monotonic'>, random: () => numb
     settled: (uid) => calls.set(uid, { ...recalled(uid), isOpen: false }),
     remember: (uid, ended) => {
       const { isTroubled, isWaiting, stayAway } = ended;
-      const { notBefore: _over, ...known } = recalled(uid);
+      const { notBefore: _over, refusedAt, ...known } = recalled(uid);
       const troubles = troublesAfter(known, ended);
       const waits = isWaiting || isTroubled ? known.waits + 1 : 0;
       const away = stayAway > 0 ? { notBefore: clock.monotonic() + stayAway } : {};
-      calls.set(uid, { ...known, troubles, waits, ...away });
+      const refused = refusedSince(refusedAt, ended, clock.monotonic());
+      calls.set(uid, { ...known, troubles, waits, ...away, ...refused });
       // The pause doubles, with jitter: many Transactions must not return at the same time to a server that is just recovering.
       const pause = Math.min(longestPause, firstPause * 2 ** Math.min(troubles - 1, 10)) * (0.75 + random() / 2);
       return Math.max(pause, stayAway / 1_000);
@@ -126,6 +135,12 @@ export function createMemory(clock: Pick<Clock, 'monotonic'>, random: () => numb
 function troublesAfter({ troubles }: Remembered, { isTroubled, isLooking }: Ended): number {
   if (!isTroubled) return 0;
   return isLooking === true ? 1 : troubles + 1;
+}
+
+// Trouble between two refusals says nothing about them.
+function refusedSince(since: number | undefined, { isRefused, isTroubled }: Ended, now: number): Pick<Remembered, 'refusedAt'> {
+  if (isRefused === true) return { refusedAt: since ?? now };
+  return isTroubled && since !== undefined ? { refusedAt: since } : {};
 }
 
 /** Runs calls with the same key one after the other, and calls with different keys in parallel. */

@@ -56,11 +56,12 @@ export function replyOf({ parts, memory, session, looks }: Replying, call: Call,
   const status = completed(found, next, now, { ...transaction, order: memory.snapshots.get(uid)?.order });
   const isTroubled = answer.wait === 'backoff';
   const stayAway = 1_000 * Math.min(session.retryAfter(), longestStay, longestPauseUnder(ended));
-  const isWaiting = (answer.wait === 'now' || typeof answer.wait === 'object') && status.version === found.version;
+  const isRefused = answer.wait === 'refusal';
+  const isWaiting = (isRefused || answer.wait === 'now' || typeof answer.wait === 'object') && status.version === found.version;
   const lists = looks.unfinished();
   memory.unfinished.keep(uid, lists);
   const isLooking = lists.size > 0;
-  const pause = memory.remember(uid, { isTroubled, isLooking, isWaiting, stayAway });
+  const pause = memory.remember(uid, { isTroubled, isLooking, isWaiting, isRefused, stayAway });
   memory.keepTurn(uid, nextTurn(ended, status, memory.recall(uid)));
   if (answer.finalized) memory.forget(uid);
   if (isTerminal(status.phase)) memory.snapshots.delete(uid);
@@ -83,10 +84,15 @@ function secondsOf(wait: Wait, backoff: number): number {
       return 0.001;
     case 'backoff':
       return backoff;
+    case 'refusal':
+      return afterRefusal;
     default:
       return wait.seconds;
   }
 }
+
+/** In seconds: after a moment longer than what makes a second refusal final. */
+const afterRefusal = 1;
 
 /** Seconds until the next try, if not even the Transaction could be read. */
 export function pauseAfterTrouble({ memory, session }: Omit<Replying, 'parts'>, uid: string): number {

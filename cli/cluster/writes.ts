@@ -1,5 +1,5 @@
-// All that the command line writes: a Transaction, the Secret with its contents, the owner of that Secret, and annotations of a
-// Transaction. Nothing else in cli/ writes (test/architecture.test.ts).
+// All that the command line writes: a Transaction, the Secret with its contents, the owner of that Secret, its deletion if the Transaction is
+// refused, and annotations of a Transaction. Nothing else in cli/ writes (test/architecture.test.ts).
 import type { Failed } from '../../hooks/cluster.ts';
 import { type JsonObject, textAt } from '../../hooks/model/json.ts';
 import { creatingManager } from '../../hooks/model/transaction.ts';
@@ -26,6 +26,15 @@ export function createTransaction(session: Session, transaction: JsonObject, dry
 export function createContentSecret(session: Session, namespace: string, secret: JsonObject): Promise<Written> {
   const path = collectionPath(contentSecrets, namespace);
   return session.cluster.transport.request({ method: 'POST', path, query: strict, contentType: json, body: secret }, caller);
+}
+
+/** If it is still as this command has made it: nobody has made it his own since. */
+export function deleteContentSecret(session: Session, made: JsonObject): Promise<Written> {
+  const [uid, resourceVersion] = ['uid', 'resourceVersion'].map((key) => textAt(made, 'metadata', key) ?? '');
+  const [namespace, name] = ['namespace', 'name'].map((key) => textAt(made, 'metadata', key) ?? '') as [string, string];
+  const path = objectPath({ resource: contentSecrets, namespace, name });
+  const body = { preconditions: { uid, resourceVersion } } as JsonObject;
+  return session.cluster.transport.request({ method: 'DELETE', path, contentType: json, body }, caller);
 }
 
 /** The Secret is deleted with the Transaction from then on. */

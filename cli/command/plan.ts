@@ -11,6 +11,7 @@ export const manifestOptions: readonly Option[] = [
   },
   { flags: '--gate [timeout]', description: 'all objects must be ready at the end, or everything is undone' },
   { flags: '--recreate-immutable', description: 'recreate an object whose field cannot be changed in place' },
+  { flags: '--allow-irreversible', description: 'make changes, too, that the undo cannot take back' },
   { flags: '--delete-filled', description: 'the undo deletes created objects with what others wrote into them' },
   { flags: '--plain-secrets', description: 'Secrets stand in the Transaction itself, for everybody who may read it' },
 ];

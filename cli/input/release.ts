@@ -2,8 +2,10 @@
 // of it: they go into one Secret, which the Transaction names. Pure.
 import { createHash } from 'node:crypto';
 import { asYaml, at, canonicalJson, type JsonObject, textAt, withPath } from '../../hooks/model/json.ts';
-import { groupOf, identityOf, type Reference } from '../../hooks/model/reference.ts';
-import { group } from '../../hooks/model/transaction.ts';
+import { groupOf, identityOf, isSecret, type Reference } from '../../hooks/model/reference.ts';
+import { wrongEntryOf } from '../../hooks/model/secret-entries.ts';
+import { annotations, group } from '../../hooks/model/transaction.ts';
+import { foreign } from '../../hooks/model/words.ts';
 import { mostChanges } from '../../schemas/transaction-spec.ts';
 import { Problem } from '../problem.ts';
 import { inKindOrder } from './kind-order.ts';
@@ -21,6 +23,7 @@ export interface ReleaseOptions {
   /** Gates of all objects at the end: their timeout, empty for the default. Undefined for none. */
   readonly gate: string | undefined;
   readonly recreateImmutable: boolean;
+  readonly allowIrreversible: boolean;
   readonly deleteFilled: boolean;
   readonly plainSecrets: boolean;
 }
@@ -67,6 +70,7 @@ function placed({ source, object }: Manifest, { namespace, isNamespaceGiven }: R
 function releaseOf(manifests: readonly Manifest[], options: ReleaseOptions): Release {
   const targets = manifests.map((manifest) => targetOf(manifest, options));
   refuseTwice(manifests, targets);
+  for (const [index, target] of targets.entries()) if (isSecret(target)) refuseWrongEntry(manifests[index]);
   const ordered = inKindOrder([...targets.entries()], ([, { kind }]) => kind);
   if (ordered.length > mostChanges)
     throw new Problem(
@@ -85,10 +89,6 @@ function releaseOf(manifests: readonly Manifest[], options: ReleaseOptions): Rel
   });
   refuseTooLarge(contents);
   return { transaction: transactionOf(changes, options), contents };
-}
-
-function isSecret({ apiVersion, kind }: Reference): boolean {
-  return kind === 'Secret' && groupOf(apiVersion) === '';
 }
 
 function targetOf({ source, object }: Manifest, { namespace }: ReleaseOptions): Reference {
@@ -125,6 +125,17 @@ function refuseTwice(manifests: readonly Manifest[], targets: readonly Reference
   }
 }
 
+/** The engine would not name the key: to the engine keys of what comes from a Secret are secret, too. */
+function refuseWrongEntry(manifest: Manifest | undefined): void {
+  const wrong = manifest === undefined ? undefined : wrongEntryOf(manifest.object);
+  if (manifest === undefined || wrong === undefined) return;
+  const { field, key, why } = wrong;
+  const name = textAt(manifest.object, 'metadata', 'name');
+  throw new Problem(`${manifest.source} holds Secret ${name}, whose ${field}["${foreign(key, longestKey)}"] ${why}.`);
+}
+
+const longestKey = 253;
+
 function wireOf({ apiVersion, kind, name, namespace }: Reference, own: string): JsonObject {
   return { apiVersion, kind, name, ...(namespace === undefined || namespace === own ? {} : { namespace }) };
 }
@@ -135,10 +146,11 @@ function changeOf(source: JsonObject, { recreateImmutable }: ReleaseOptions): Js
 
 function transactionOf(changes: readonly JsonObject[], options: ReleaseOptions): JsonObject {
   const { namespace, name, labels, serviceAccount, fieldManager, gate, deleteFilled } = options;
+  const allowed = options.allowIrreversible ? { annotations: { [annotations.allowIrreversible]: 'true' } } : {};
   return {
     apiVersion: 'tx.janus.io/v1alpha1',
     kind: 'Transaction',
-    metadata: { ...name, namespace, ...(Object.keys(labels).length === 0 ? {} : { labels }) },
+    metadata: { ...name, namespace, ...(Object.keys(labels).length === 0 ? {} : { labels }), ...allowed },
     spec: {
       serviceAccountName: serviceAccount,
       ...(fieldManager === undefined ? {} : { fieldManager }),

@@ -2,12 +2,14 @@
 // anywhere, it leaves at most a Secret without an owner, which the next apply and `janus locks` name.
 import { lint } from '../../hooks/inspect.ts';
 import type { Finding } from '../../hooks/inspection.ts';
+import type { Failure } from '../../hooks/model/failure.ts';
 import { at, equalJson, type JsonObject, textAt, withPath } from '../../hooks/model/json.ts';
 import { foreign } from '../../hooks/model/words.ts';
+import { longestTransactionName } from '../../schemas/spec-values.ts';
 import { contentSecretOf, contentSecrets, isOrphan, orphans, secretNameOf } from '../cluster/content-secrets.ts';
 import { caller, type Session } from '../cluster/session.ts';
 import { findTransaction, type TransactionName } from '../cluster/transactions.ts';
-import { createContentSecret, createTransaction, ownContentSecret } from '../cluster/writes.ts';
+import { createContentSecret, createTransaction, deleteContentSecret, ownContentSecret } from '../cluster/writes.ts';
 import { type Release, withContents } from '../input/release.ts';
 import { type Io, note, refuseInterrupted } from '../io.ts';
 import { Problem } from '../problem.ts';
@@ -45,12 +47,19 @@ export async function create(creating: Creating, release: Release): Promise<Crea
 
 async function createNamed(creating: Creating, release: Release, { namespace, name: first }: TransactionName): Promise<Created> {
   for (let number = 1; ; number += 1) {
-    const wanted = { namespace, name: number === 1 ? first : `${first}-${number}` };
+    const wanted = { namespace, name: numbered(first, number) };
     const created = await createUnlessTaken(creating, release, wanted);
     if (created.kind === 'created') return created.created;
     if (!created.givesWay && !creating.isNewNameWanted) throw new Problem(`${created.why}: ${created.advice}.`);
-    note(creating.io, `${created.why}: this release gets the name ${first}-${number + 1}.`);
+    note(creating.io, `${created.why}: this release gets the name ${numbered(first, number + 1)}.`);
   }
+}
+
+/** NAME, NAME-2, and so on; a long NAME is cut, so that the name is one that a Transaction may have. */
+function numbered(first: string, number: number): string {
+  if (number === 1) return first;
+  const kept = first.slice(0, longestTransactionName - `-${number}`.length).replace(/[-.]+$/, '');
+  return `${kept}-${number}`;
 }
 
 type Attempted =
@@ -110,10 +119,12 @@ async function createAs(creating: Creating, release: Release, wanted: Partial<Tr
   const likely = hasContents(release) ? withContents(named, likelySecret(release, wanted.name)) : named;
   refuseFindings(lint(mustBeWritten(await createTransaction(session, likely, true), session, named)));
   refuseInterrupted(creating.io);
-  const secret = hasContents(release) ? await secretFor(creating, release, wanted) : undefined;
+  const contents = hasContents(release) ? await secretFor(creating, release, wanted) : undefined;
+  const secret = textAt(contents, 'metadata', 'name');
   refuseInterrupted(creating.io, leftOf(secret));
   const answer = await createTransaction(session, secret === undefined ? named : withContents(named, secret));
-  const created = mustBeWritten(answer, session, named, { secret });
+  const left = answer.kind === 'failed' ? await leftAfter(creating, answer.failure, contents) : secret;
+  const created = mustBeWritten(answer, session, named, { secret: left });
   const name = textAt(created, 'metadata', 'name') ?? '';
   if (secret !== undefined) await own(creating, { namespace, name: secret }, created);
   return { wanted: { namespace, name }, object: created, found: false };
@@ -139,19 +150,31 @@ function withName(transaction: JsonObject, name: string | undefined): JsonObject
   return name === undefined ? transaction : withPath(transaction, ['metadata', 'name'], name);
 }
 
-/** Creates it, or takes one that an earlier apply of the same contents has left. Returns its name. */
+/** The name of the Secret that stays: if the Transaction is refused for good, no other apply must find it in its way. */
+async function leftAfter(
+  { session }: Creating,
+  { kind }: Failure,
+  contents: JsonObject | undefined,
+): Promise<string | undefined> {
+  // One that exists, or may exist, may name it.
+  if (contents === undefined || kind !== 'refused') return textAt(contents, 'metadata', 'name');
+  const answer = await deleteContentSecret(session, contents);
+  return answer.kind === 'ok' ? undefined : textAt(contents, 'metadata', 'name');
+}
+
+/** Creates it, or takes one that an earlier apply of the same contents has left. */
 async function secretFor(
   creating: Creating,
   { transaction, contents }: Release,
   wanted: Partial<TransactionName>,
-): Promise<string> {
+): Promise<JsonObject> {
   const { session } = creating;
   const namespace = wanted.namespace ?? '';
   const metadata =
     wanted.name === undefined ? { generateName: generatedSecret(transaction) } : { name: secretNameOf(wanted.name) };
   const secret = contentSecretOf(metadata, contents);
   const answer = await createContentSecret(session, namespace, secret);
-  if (answer.kind === 'ok') return textAt(answer.body, 'metadata', 'name') ?? '';
+  if (answer.kind === 'ok') return answer.body;
   if (answer.failure.kind === 'exists' && wanted.name !== undefined)
     return again(creating, { namespace, name: secretNameOf(wanted.name) }, secret);
   // What the API server says may quote the Secret.
@@ -162,15 +185,15 @@ async function secretFor(
   );
 }
 
-async function again({ session, io }: Creating, place: TransactionName, secret: JsonObject): Promise<string> {
+async function again({ session, io }: Creating, place: TransactionName, secret: JsonObject): Promise<JsonObject> {
   const found = await session.cluster.get({ resource: contentSecrets, ...place }, caller);
   const isSame = found.kind === 'ok' && isOrphan(found.object) && equalJson(at(found.object, 'data'), at(secret, 'data'));
-  if (!isSame)
+  if (found.kind !== 'ok' || !isSame)
     throw new Problem(
       `Secret ${place.namespace}/${place.name} exists with other contents, perhaps left of an earlier apply: delete it, or give another --name.`,
     );
   note(io, `Secret ${place.namespace}/${place.name} was left of an apply that was ended early, and is used now.`);
-  return place.name;
+  return found.object;
 }
 
 async function own({ session, io }: Creating, place: TransactionName, owner: JsonObject): Promise<void> {

@@ -12,6 +12,7 @@ const forManifests = [
   'fieldManager',
   'gate',
   'recreateImmutable',
+  'allowIrreversible',
   'deleteFilled',
   'plainSecrets',
 ];
@@ -29,6 +30,7 @@ export function releaseOptionsOf({ options }: Call, namespace: string, manifests
     fieldManager: options.text('fieldManager'),
     gate: options.flag('gate') ? '' : options.text('gate'),
     recreateImmutable: options.flag('recreateImmutable'),
+    allowIrreversible: options.flag('allowIrreversible'),
     deleteFilled: options.flag('deleteFilled'),
     plainSecrets: options.flag('plainSecrets'),
   };

@@ -139,7 +139,7 @@ async function undoNext(call: Call, { session }: Chain, { plan, isFirst, timeout
   const { name } = plan.view;
   const wanted = { namespace: session.namespace, name };
   const object = await getTransaction(session, wanted);
-  // Controllers count the rollouts that the undos before have made, which the plan of the chain cannot know: the digest is another one.
+  // The undo before may have left the objects otherwise than the plan of the chain assumed: the digest is another one.
   const patience = { patience: undefined, refusalCode: refusedCode };
   const now = isFirst ? plan : await planUndo({ io, session, wanted, object, wish: plainWish, ...patience });
   if (!saysTheSame(now, plan)) {

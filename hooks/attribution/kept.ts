@@ -21,6 +21,7 @@ export interface Hanging {
   readonly behind?: Stored | undefined;
   /** Kinds that the ServiceAccount may not list: their objects are unknown. */
   readonly unlisted: readonly string[];
+  readonly away?: readonly string[] | undefined;
   /** Kinds that cannot be listed for now: their objects are unknown. */
   readonly failing: readonly string[];
   /** Whether the Transaction was Committed: from then on others rely on its objects. */
@@ -130,10 +131,10 @@ function storedBehind({ behind: { claims } = nothingStored, wasCommitted }: Hang
 
 /** The note on a deletion; `more` is another one. */
 export function unlistedPart(
-  { unlisted, failing }: Pick<Hanging, 'unlisted' | 'failing'>,
+  { unlisted, failing, away }: Pick<Hanging, 'unlisted' | 'failing' | 'away'>,
   more?: string,
 ): { readonly note?: string } {
-  const notes = [more, unlistedNote(unlisted, failing)].filter((note) => note !== undefined);
+  const notes = [more, unlistedNote(unlisted, failing, away)].filter((note) => note !== undefined);
   return notes.length === 0 ? {} : { note: notes.join('; ') };
 }
 

@@ -1,9 +1,10 @@
 // Recreating a deleted object, or completing one that an undo has already recreated. The token of a ServiceAccount needs its
 // ServiceAccount: Kubernetes deletes the token if the ServiceAccount is gone, or has another uid than the token names.
 import { isToken, tokenAccount } from '../content/generated.ts';
-import { at, type JsonObject } from '../model/json.ts';
+import type { JsonObject } from '../model/json.ts';
 import { describe } from '../model/reference.ts';
 import type { Evidence } from './attribute.ts';
+import { goingSentence } from './former.ts';
 import { type LostOwners, ownersNote } from './gone-owners.ts';
 
 export interface TokenEvidence {
@@ -50,8 +51,6 @@ export function completion({ entry: { prior } }: Evidence, live: JsonObject): Co
 }
 
 /** The deleted object itself, or its successor: either one will be gone, so neither stands for the restored object. */
-export function awaitGone({ target }: Evidence['entry'], live: JsonObject): { readonly kind: 'wait'; readonly message: string } {
-  const why = at(live, 'metadata', 'finalizers') === undefined ? '' : ' and has finalizers';
-  const message = `${describe(target)} is being deleted${why}; waiting until it is gone to recreate it`;
-  return { kind: 'wait', message };
+export function awaitGone({ entry, isSealed }: Pick<Evidence, 'entry' | 'isSealed'>, live: JsonObject): Recreation {
+  return { kind: 'wait', message: `${goingSentence(entry.target, live, isSealed)}; it is recreated then` };
 }

@@ -21,6 +21,7 @@ import { appliedAgain, isLineGone, unlikeOurs } from './applied-by.ts';
 import { isOurCreation } from './apply.ts';
 import { type Attributed, attribute, describeForeign, type Evidence, type ForeignPath, takenOver, uidOf } from './attribute.ts';
 import { foreignContent, isAsRecorded } from './foreign-content.ts';
+import { goingSentence } from './former.ts';
 import { type LostOwners, lostBy, ownersNote } from './gone-owners.ts';
 import { type Hanging, keptFor, overwriting, unlistedPart } from './kept.ts';
 import { withKeptFinalizers } from './kept-finalizers.ts';
@@ -106,8 +107,7 @@ function evaluateCreated(evidence: UndoEvidence): UndoVerdict {
 }
 
 function evaluateCreation(evidence: UndoEvidence, live: JsonObject, isSame: boolean): UndoVerdict {
-  const name = describe(evidence.entry.target);
-  if (isTerminating(live)) return { kind: 'wait', message: `${name} is being deleted; waiting until it is gone` };
+  if (isTerminating(live)) return { kind: 'wait', message: goingSentence(evidence.entry.target, live, evidence.isSealed) };
   // A policy may have taken our annotation away: that is no later work.
   const again = isAsRecorded(evidence) ? undefined : appliedAgain(evidence, wholeObject, 'ForeignContent');
   const upon = lookBeforeReturn(evidence) ?? laterThan(evidence) ?? (isOverwritten(evidence, again) ? undefined : again);
@@ -217,7 +217,7 @@ function isAbsent({ entry, live, managers, recorded }: Evidence, { ours }: Attri
 function evaluateDeleted(evidence: UndoEvidence): UndoVerdict {
   const { live, entry } = evidence;
   if (live === undefined) return deletedAgain(evidence) ?? overwriting(evidence, entry.prior) ?? recreation(evidence);
-  if (isTerminating(live)) return awaitGone(entry, live);
+  if (isTerminating(live)) return awaitGone(evidence, live);
   if (uidOf(live) === uidOf(entry.prior)) return undeleted(evidence, live);
   if (hasManager(live, [evidence.managers.restore])) return completion(evidence, live);
   // Under a shared field manager nothing in the object names the Transaction that has created it.

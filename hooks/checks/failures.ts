@@ -42,9 +42,15 @@ function plainPath(field: string, known: Known | undefined): readonly string[] {
 
 /** The part of a path that leads through fields of one of the objects: `spec.tokens[…]` for `spec.tokens[abc].x`. */
 function knownPath(field: string, objects: Known): readonly string[] {
-  const names = field.split(/[.[\]]+/).filter((name) => name !== '');
+  const names = namesIn(field);
   const depth = Math.max(0, ...objects.map((object) => depthOf(names, object)));
-  return depth === 0 ? [] : [`${names.slice(0, depth).join('.')}${depth === names.length ? '' : '[…]'}`];
+  const path = names.slice(0, depth).map((name) => (name.includes('.') ? `[${name}]` : `.${name}`));
+  return depth === 0 ? [] : [`${path.join('').replace(/^\./, '')}${depth === names.length ? '' : '[…]'}`];
+}
+
+/** A name in brackets may hold dots: `data[tls.crt]`. */
+function namesIn(field: string): readonly string[] {
+  return [...field.matchAll(/\[([^\]]*)\]?|([^.[\]]+)/g)].map(([, key, name]) => key ?? name ?? '').filter((name) => name !== '');
 }
 
 function depthOf([name, ...rest]: readonly string[], value: Json | undefined): number {

@@ -8,7 +8,7 @@ import { lossBy } from './consequences.ts';
 import { type OneWayField, oneWayFields } from './one-way-fields.ts';
 
 /** What a user does who wants the change in spite of that. */
-export const howToAllow = `annotate the Transaction with ${annotations.allowIrreversible}=true to allow it`;
+export const howToAllow = `annotate the Transaction with ${annotations.allowIrreversible}=true (janus apply --allow-irreversible) to allow it`;
 
 const mostShown = 3;
 
@@ -46,16 +46,21 @@ const mostKinds = 10;
 
 /**
  * The note for a Delete if some kinds of possible dependents could not be listed; undefined if all could. `denied`: the
- * ServiceAccount may not list them; `failing`: listing them failed.
+ * ServiceAccount may not list them; `failing`: listing them failed; `away`: APIServices that are not Available.
  */
-export function unlistedNote(denied: readonly string[], failing: readonly string[] = []): string | undefined {
-  const notes = [[denied, 'the ServiceAccount could not list them'] as const, [failing, 'listing them fails'] as const].filter(
-    ([kinds]) => kinds.length > 0,
-  );
+export function unlistedNote(
+  denied: readonly string[],
+  failing: readonly string[] = [],
+  away: readonly string[] = [],
+): string | undefined {
+  const ofKinds = 'objects of these kinds may have been deleted with it';
+  const notes = [
+    [denied, `${ofKinds}, the ServiceAccount could not list them`] as const,
+    [failing, `${ofKinds}, listing them fails`] as const,
+    [away, 'objects may have been deleted with it of kinds whose APIService is not Available'] as const,
+  ].filter(([names]) => names.length > 0);
   if (notes.length === 0) return undefined;
-  return notes
-    .map(([kinds, why]) => `objects of these kinds may have been deleted with it, ${why}: ${shownOf(kinds, mostKinds)}`)
-    .join('; ');
+  return notes.map(([names, why]) => `${why}: ${shownOf(names, mostKinds)}`).join('; ');
 }
 
 /** Why the step from prior to expected is irreversible, in words; undefined if it is not. `movesBack`: of a CRD, that its storage version can. */

@@ -4,9 +4,10 @@ import { isSealed } from '../model/entry.ts';
 import type { Failure } from '../model/failure.ts';
 import type { JsonObject } from '../model/json.ts';
 import { reasonOfFailure } from '../model/reason.ts';
-import { describe, type Reference } from '../model/reference.ts';
+import { describe, isSecret, type Reference } from '../model/reference.ts';
 import { isFromSecret } from '../model/source.ts';
 import type { Transaction } from '../model/transaction.ts';
+import { cut } from '../model/words.ts';
 import { describeConflicts, describeFailure } from './failures.ts';
 import { type Fault, fault } from './fault.ts';
 
@@ -22,11 +23,36 @@ export function describeRefusal(failure: Failure, subject: Subject, transaction:
   const { index, prior, expected } = subject;
   const change = transaction.changes[index];
   // Keys of what comes from a Secret are a part of its value.
-  const known = isFromSecret(change) ? [prior] : [change?.content, prior, expected];
-  const isSecret = isSealed(subject, transaction);
+  const known = [...(isFromSecret(change) ? [prior] : [change?.content, prior, expected]), ...fieldsOfKind(subject.target)];
+  const isHidden = isSealed(subject, transaction);
   return failure.conflicts === undefined
-    ? describeFailure(failure, isSecret, known)
-    : describeConflicts(failure.conflicts, isSecret, known);
+    ? describeFailure(failure, isHidden, known)
+    : describeConflicts(failure.conflicts, isHidden, known);
+}
+
+/** The failure of a write that is tried again, with what the API server says of it: it names the webhook that it cannot call. */
+export function withWords<Tried extends Failure>(failure: Tried, subject: Subject, transaction: Transaction): Tried {
+  const { code, message } = failure;
+  return code < 500 || isSealed(subject, transaction) ? failure : { ...failure, said: cut(message, longestWords) };
+}
+
+const longestWords = 600;
+
+// Names that Kubernetes defines are no values: the keys are those that the types of Secrets require.
+// Source: k8s.io/api core/v1/types.go, Secret.
+const secretFields: JsonObject = {
+  metadata: { name: '', labels: {}, annotations: {}, finalizers: [], ownerReferences: [] },
+  type: '',
+  immutable: true,
+  stringData: {},
+  data: {
+    ...{ 'tls.crt': '', 'tls.key': '', '.dockerconfigjson': '', '.dockercfg': '' },
+    ...{ username: '', password: '', 'ssh-privatekey': '' },
+  },
+};
+
+function fieldsOfKind(target: Reference): readonly JsonObject[] {
+  return isSecret(target) ? [secretFields] : [];
 }
 
 /** The fault for a change that the API server refuses before the first write; `what` names the refused request. */

@@ -2,14 +2,16 @@
 // without them: another CRD may be installed, or the policy may have been added later.
 
 import { type Change, type ChangeType, changeTypes } from '../model/change.ts';
-import { at, isDeeperThan, isObject, mostLevels, textAt } from '../model/json.ts';
-import { groupOf } from '../model/reference.ts';
+import { at, isDeeperThan, isObject, type JsonObject, mostLevels, textAt } from '../model/json.ts';
+import { groupOf, isSecret } from '../model/reference.ts';
+import { wrongEntryOf } from '../model/secret-entries.ts';
 import { isFromSecret } from '../model/source.ts';
-import { annotationOf, annotations, type Transaction } from '../model/transaction.ts';
+import { annotations, mayBreak, type Transaction } from '../model/transaction.ts';
 import { article, changeFieldMessages, fieldManagerFaults, notOneObject } from './change-fields.ts';
 import { durationFaults } from './durations.ts';
 import { type Fault, fault } from './fault.ts';
 import { gateFaults } from './gates.ts';
+import { howToAllow } from './one-way.ts';
 import { dnsName, type Message, printable, targetMessages } from './target-names.ts';
 import { undoFaults } from './undo-options.ts';
 
@@ -111,7 +113,16 @@ function contentMessages(change: Change): readonly Message[] {
     ),
     ...forbidden.map((key): Message => ['Invalid', `content.metadata.${key} cannot be set by ${article(type)}: leave it out`]),
     ...markMessages(metadata),
+    ...secretMessages(change, content),
   ];
+}
+
+function secretMessages(change: Change, content: JsonObject): readonly Message[] {
+  const wrong = isSecret(change.target) ? wrongEntryOf(content) : undefined;
+  if (wrong === undefined) return [];
+  // Keys of what comes from a Secret are a part of its value.
+  const place = isFromSecret(change) ? '[…]' : `["${printable(wrong.key)}"]`;
+  return [['InvalidContent', `content.${wrong.field}${place} ${wrong.why}`]];
 }
 
 const forbiddenMetadata: Readonly<Record<Exclude<ChangeType, 'Delete'>, readonly string[]>> = {
@@ -153,12 +164,7 @@ export function isLostForGood({ apiVersion, kind }: Pick<Change['target'], 'apiV
 }
 
 function irreversibleMessages({ type, target }: Change, transaction: Transaction): readonly Message[] {
-  const isAllowed = annotationOf(transaction, annotations.allowIrreversible) === 'true';
+  const isAllowed = mayBreak(transaction);
   if (type !== 'Delete' || isAllowed || !isLostForGood(target)) return [];
-  return [
-    [
-      'Irreversible',
-      `deleting ${target.kind} ${target.name} cannot be undone: annotate the Transaction with ${annotations.allowIrreversible}=true to allow it`,
-    ],
-  ];
+  return [['Irreversible', `deleting ${target.kind} ${target.name} cannot be undone: ${howToAllow}`]];
 }

@@ -15,6 +15,7 @@ import { describe } from '../model/reference.ts';
 import { managersOfChange, mayBreak } from '../model/transaction.ts';
 import type { ItemView, Observation } from '../observe/observation.ts';
 import { type Clear, firstLease, guard, lockLost, stepIfBlocked, unreadable } from './guards.ts';
+import { unlessFinal } from './refusals.ts';
 import type { Step } from './step.ts';
 import { applied } from './transitions.ts';
 import { undoing } from './undo-transitions.ts';
@@ -86,7 +87,11 @@ function send(
   const { status, now } = observation;
   const name = describe(entry.target);
   if (view.contentsTrouble !== undefined)
-    return waitOut(status, `listing what would be deleted with ${name}`, view.contentsTrouble);
+    return unlessFinal(
+      observation,
+      { status, what: `listing what would be deleted with ${name}`, failure: view.contentsTrouble },
+      (cause) => setStatus(undoing(status, cause, now, entry.index), cause.message),
+    );
   const why = takesAlong(view.contents);
   if (why !== undefined) {
     const message = `${entry.type} of ${name} cannot be undone: ${why}; ${howToAllow}`;
@@ -96,7 +101,7 @@ function send(
   if (unseen !== undefined) return unseen;
   const untimely = byTrial(observation, view, entry);
   if (untimely !== undefined) return untimely;
-  const note = unlistedNote(view.unlisted);
+  const note = unlistedNote(view.unlisted, [], view.away);
   const apply = {
     kind: 'apply',
     index: entry.index,

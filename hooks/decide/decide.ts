@@ -1,20 +1,22 @@
 // Observation -> Step. Pure: no reads, no clock, no log.
 import type { Observation, ObservedTo } from '../observe/observation.ts';
+import { barredStep } from './barred.ts';
 import { decideApply } from './committing.ts';
 import { decideAwait, whyNotReady } from './gates.ts';
 import { decideBegin, ending } from './pending.ts';
 import { decidePrepare } from './preparing.ts';
+import { unlessFinal } from './refusals.ts';
 import { decidePlanUndo, decideReacquire } from './requested-undo.ts';
 import { decideRestore } from './rolling-back.ts';
 import { decideCleanUp, decideRelease, decideReleaseFields } from './settled.ts';
 import type { Step } from './step.ts';
 import { answered, stopped } from './transitions.ts';
 import { concluded, undoing } from './undo-transitions.ts';
-import { setStatus, waitOut } from './waiting.ts';
+import { setStatus } from './waiting.ts';
 import { elsewhere } from './window.ts';
 
 export function decide(observation: Observation): Step {
-  return elsewhere(observation) ?? decideDue(observation);
+  return elsewhere(observation) ?? barredStep(observation) ?? decideDue(observation);
 }
 
 function decideDue(observation: Observation): Step {
@@ -63,8 +65,13 @@ function decideRollBack({ status, now }: Observation, { cause, awaited }: Observ
 }
 
 // From Preparing on the status names the locks, and release follows; before that it cannot.
-function decideFail({ status, now }: Observation, { cause, leases, trouble }: ObservedTo<'fail'>): Step {
-  if (trouble !== undefined) return waitOut(status, 'reading the locks', trouble);
+function decideFail(observation: Observation, { cause, leases, trouble }: ObservedTo<'fail'>): Step {
+  const { status, now } = observation;
+  if (trouble !== undefined)
+    return unlessFinal(observation, { status, what: 'reading the locks', failure: trouble }, (refused) => {
+      const message = `${cause.message}; locks that it may hold are in the way of others until they expire, since ${refused.message}`;
+      return setStatus(stopped(status, { ...cause, message }, now, new Map()), message);
+    });
   return ending(stopped(status, cause, now, new Map()), cause.message, status.phase === 'Pending' ? leases : []);
 }
 

@@ -16,10 +16,11 @@ import type { AwaitView } from '../observe/awaited.ts';
 import type { Observation, ObservedTo } from '../observe/observation.ts';
 import { cause, type Evaluated, evaluated } from './gate-evaluation.ts';
 import { lockLost, renew } from './guards.ts';
-import type { Step } from './step.ts';
+import { unlessFinal } from './refusals.ts';
+import type { SetStatus, Step } from './step.ts';
 import { gatesPassed, passed, withItem } from './transitions.ts';
 import { undoing } from './undo-transitions.ts';
-import { setStatus, waitOut } from './waiting.ts';
+import { setStatus } from './waiting.ts';
 import { windowEnd } from './window.ts';
 
 type Awaiting = ObservedTo<'await'>;
@@ -36,14 +37,15 @@ export function decideAwait(observation: Observation, view: Awaiting): Step {
 // The locks are held while a gate is open, and renewed like those of changes.
 function blockedStep(observation: Observation, { trouble, snapshot, leases, gates, views }: Awaiting): Step | undefined {
   const { status, transaction, now } = observation;
-  if (trouble !== undefined) return waitOut(status, 'reading the locks', trouble);
-  if (snapshot.kind === 'trouble') return waitOut(status, 'reading the snapshot', snapshot.failure);
-  if (snapshot.kind === 'broken')
-    return setStatus(undoing(status, { reason: 'SnapshotBroken', message: snapshot.message }, now), snapshot.message);
+  const rollBack = (cause: Cause): SetStatus => setStatus(undoing(status, cause, now), cause.message);
+  if (trouble !== undefined) return unlessFinal(observation, { status, what: 'reading the locks', failure: trouble }, rollBack);
+  if (snapshot.kind === 'trouble')
+    return unlessFinal(observation, { status, what: 'reading the snapshot', failure: snapshot.failure }, rollBack);
+  if (snapshot.kind === 'broken') return rollBack({ reason: 'SnapshotBroken', message: snapshot.message });
   const unknown = gates.find(({ index }) => !views.some((view) => view.index === index));
   if (unknown !== undefined) {
     const message = `the snapshot has no entry for spec.changes[${unknown.index}]`;
-    return setStatus(undoing(status, { reason: 'SnapshotBroken', message }, now), message);
+    return rollBack({ reason: 'SnapshotBroken', message });
   }
   const byName = new Map(leases.map((lease) => [textAt(lease, 'metadata', 'name'), lease]));
   const holder = holderOf(transaction);

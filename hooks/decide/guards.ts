@@ -10,9 +10,10 @@ import type { Cause, Status } from '../model/status.ts';
 import { holderOf, type Transaction } from '../model/transaction.ts';
 import type { ItemView, Observation, Presence } from '../observe/observation.ts';
 import type { Drift } from '../snapshots/drift.ts';
+import { unlessFinal } from './refusals.ts';
 import type { Step } from './step.ts';
 import { undoing } from './undo-transitions.ts';
-import { isFinalRefusal, refusedEngine, setStatus, waitOut } from './waiting.ts';
+import { setStatus } from './waiting.ts';
 
 /** The Lease of the first change, if it is among these. */
 export function firstLease({ items }: Status, leases: readonly JsonObject[]): JsonObject | undefined {
@@ -72,10 +73,8 @@ export function stepIfBlocked(
 ): Step {
   switch (guarded.kind) {
     case 'trouble': {
-      const { what, failure } = guarded;
-      if (!isFinalRefusal(observation, failure)) return waitOut(observation.status, what, failure);
-      const cause = refusedEngine(what, failure);
-      return setStatus(lost(cause), cause.message);
+      const { status } = observation;
+      return unlessFinal(observation, { status, ...guarded }, (cause) => setStatus(lost(cause), cause.message));
     }
     case 'lost':
       return setStatus(lost(guarded), guarded.message);
@@ -87,6 +86,18 @@ export function stepIfBlocked(
 /** All our Leases are renewed together. */
 export function renew({ leases }: Pick<ItemView, 'leases'>): Step {
   return { kind: 'renew', leases, because: 'more than half of the lock duration has passed' };
+}
+
+export interface ReadTrouble {
+  readonly what: string;
+  readonly failure: Failure;
+}
+
+/** The first read that failed of what the undo of a change needs, and what it was to find; `name`: of the target. */
+export function troubleOf({ live, contentsTrouble, othersTrouble }: ItemView, name: string): ReadTrouble | undefined {
+  if (live.kind === 'trouble') return { what: `reading ${name}`, failure: live.failure };
+  if (contentsTrouble !== undefined) return { what: `listing what would be deleted with ${name}`, failure: contentsTrouble };
+  return othersTrouble === undefined ? undefined : { what: `reading other Transactions over ${name}`, failure: othersTrouble };
 }
 
 /** Why a target could not be read that may not be. */

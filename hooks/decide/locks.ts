@@ -6,10 +6,11 @@ import { isWrittenBy, type Lock, otherTarget } from '../locks/lease.ts';
 import { ageOf, type LeaseState, leaseState, lifeLeft, readableHolder } from '../locks/state.ts';
 import { type JsonObject, textAt } from '../model/json.ts';
 import { describe } from '../model/reference.ts';
-import type { Status } from '../model/status.ts';
+import type { Cause, Status } from '../model/status.ts';
 import { formatDuration, serverTimeResolution } from '../model/timeouts.ts';
 import { holderOf } from '../model/transaction.ts';
 import { itemOf, type LockState, type LockView, type Observation } from '../observe/observation.ts';
+import { unlessFinal } from './refusals.ts';
 import type { Step } from './step.ts';
 import { lockPatience } from './waiting.ts';
 
@@ -18,6 +19,8 @@ interface Taking {
   readonly acquired: () => Step;
   readonly waiting: (message: string) => Status;
   readonly waitedTooLong: (message: string) => Step;
+  /** The engine may not read them. */
+  readonly refused: (cause: Cause) => Step;
   /** Since when, in ms, locks are waited for; undefined when this is the first try. */
   readonly since: number | undefined;
 }
@@ -25,8 +28,9 @@ interface Taking {
 export function acquireLocks(observation: Observation, view: LockView, taking: Taking): Step {
   const trouble = lockTrouble(view);
   if (trouble !== undefined) {
-    const message = `waiting: locks could not be read (${trouble.failure.reason}); retrying until spec.timeout`;
-    return { kind: 'setStatus', status: taking.waiting(message), because: message, wait: 'backoff' };
+    const { failure } = trouble;
+    const held = { status: taking.waiting(''), what: 'reading the locks', failure, isNews: true };
+    return unlessFinal(observation, held, taking.refused);
   }
   const acquisition = planAcquisition(view, acquirerOf(observation), observation.now);
   switch (acquisition.kind) {

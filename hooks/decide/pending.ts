@@ -7,9 +7,10 @@ import type { JsonObject } from '../model/json.ts';
 import type { Status } from '../model/status.ts';
 import type { BeginView, LockView, Observation } from '../observe/observation.ts';
 import { acquireLocks } from './locks.ts';
+import { unlessFinal } from './refusals.ts';
 import type { Step } from './step.ts';
 import { begun, type Locks, locked, stopped, waitingForLocks, withLeases } from './transitions.ts';
-import { isFinalRefusal, refusedEngine, setStatus, waitOut } from './waiting.ts';
+import { setStatus } from './waiting.ts';
 
 export function decideBegin(observation: Observation, view: BeginView): Step {
   const { status, transaction, now } = observation;
@@ -20,15 +21,14 @@ export function decideBegin(observation: Observation, view: BeginView): Step {
     acquired: () => setStatus(locked(status, transaction, now, locksOf(view.locks, leaseNames(view))), 'all locks acquired'),
     waiting: (message) => waitingForLocks(withLocks, transaction, now, message),
     waitedTooLong: (message) => setStatus(stopped(withLocks, { reason: 'LockHeld', message }, now, new Map()), message),
+    refused: (cause) => setStatus(stopped(withLocks, cause, now, new Map()), cause.message),
     since: status.startedAt,
   });
 }
 
-/** Nothing was written yet: a refusal of the engine itself ends the Transaction, all other trouble is waited for. */
+/** Nothing was written yet: a final refusal ends the Transaction, all other trouble is waited for. */
 export function troubled(observation: Observation, status: Status, what: string, failure: Failure): Step {
-  return isFinalRefusal(observation, failure)
-    ? refuse(observation, [refusedEngine(what, failure)])
-    : waitOut(status, what, failure);
+  return unlessFinal(observation, { status, what, failure }, (cause) => refuse(observation, [cause]));
 }
 
 /** The locks that are held, by the names of their Leases in the order of the changes. */

@@ -11,13 +11,15 @@ import type { Status } from '../model/status.ts';
 import { formatTime } from '../model/timeouts.ts';
 import type { UndoFinding, UndoReason } from '../model/undo.ts';
 import type { LockView, Observation, ObservedTo, RelockView } from '../observe/observation.ts';
+import { acting } from './barred.ts';
 import { forgedDrift } from './guards.ts';
 import { acquireLocks } from './locks.ts';
 import { locksOf } from './pending.ts';
-import type { Step } from './step.ts';
+import { isFinal, unlessFinal, waitOnce } from './refusals.ts';
+import type { SetStatus, Step } from './step.ts';
 import { answered, released, waitingSince, waitingToUndo, withLeases } from './transitions.ts';
 import { undoingAgain } from './undo-transitions.ts';
-import { patience, setStatus, waitOut } from './waiting.ts';
+import { patience, setStatus } from './waiting.ts';
 import { amountOf, answerOf, decideWhole, type UndoDecision } from './whole-undo.ts';
 
 /** Answers what an undo would do. */
@@ -29,6 +31,8 @@ export function decidePlanUndo(observation: Observation, view: ObservedTo<'planU
   const faults = undoChoicesOf(observation.transaction, targetsOf(stored.entries)).faults;
   if (faults.length > 0) return withoutEffect(status, request, faults.join('; '));
   if (view.survey === undefined) return surveyFirst;
+  const once = refusedOnce(observation, status, false);
+  if (once !== undefined) return once;
   const decision = decisionOf(observation, stored.entries, view.survey);
   const answer = answerOf(decision, request, 'Planned');
   return setStatus({ ...answered(status, request), undo: answer }, answer.message);
@@ -47,6 +51,7 @@ export function decideReacquire(observation: Observation, view: ObservedTo<'reac
     acquired: () => decideUndo(observation, { ...view, ...stored, withLocks, leases }),
     waiting: (message) => waitingToUndo(withLocks, now, message),
     waitedTooLong: (message) => withoutEffect(withLocks, request, `${message}; set another value to try again`),
+    refused: ({ message }) => withoutEffect(withLocks, request, message),
     since: waitingSince(status),
   });
 }
@@ -56,16 +61,20 @@ interface Stored {
 }
 
 /** The snapshot that the undo rests on, or the step without it. */
-function storedOf({ status }: Observation, view: RelockView & { readonly request: Request }): Stored | Step {
+function storedOf(observation: Observation, view: RelockView & { readonly request: Request }): Stored | Step {
+  const { status } = observation;
   const { snapshot, brokenDrift, request } = view;
-  if (snapshot.kind === 'trouble') return waitOut(status, 'reading the snapshot', snapshot.failure);
+  if (snapshot.kind === 'trouble')
+    return unlessFinal(observation, { status, what: 'reading the snapshot', failure: snapshot.failure }, ({ message }) =>
+      withoutEffect(status, request, message),
+    );
   if (snapshot.kind === 'broken') return withoutEffect(status, request, snapshot.message);
   const forged = brokenDrift.map(forgedDrift).at(0);
   return forged === undefined ? { entries: snapshot.entries } : withoutEffect(status, request, forged);
 }
 
 /** The request is answered and has no effect. */
-function withoutEffect(status: Status, request: Request, why: string): Step {
+export function withoutEffect(status: Status, request: Request, why: string): SetStatus {
   const message = `${request.annotation}="${request.value}" has no effect: ${why}`;
   return setStatus(answered(status, request, message), message);
 }
@@ -81,16 +90,24 @@ interface Requested extends Stored {
 
 function decideUndo(observation: Observation, view: Requested): Step {
   const { status, now, transaction } = observation;
-  const { request, entries, survey, locks, leases } = view;
+  const { request, entries, survey, locks, leases, withLocks } = view;
   const choices = undoChoicesOf(transaction, targetsOf(entries));
   const early = voidChoices(observation, view, choices) ?? lateWrite(observation, view);
   if (early !== undefined) return early;
   if (survey === undefined) return surveyFirst;
+  const once = refusedOnce(observation, waitingToUndo(withLocks, now, ''), true);
+  if (once !== undefined) return once;
   const decision = decisionOf(observation, entries, survey);
   const stopped = notYet(observation, view, decision, choices);
   if (stopped !== undefined) return stopped;
   const begun = undoingAgain(status, request, now, { ...locksOf(locks, leases), ...decision });
   return setStatus(begun, 'a rollback was requested, every change can be undone, and all locks are acquired');
+}
+
+/** The first of two refusals of what the engine cannot do without: with the second, every change is blocked. */
+function refusedOnce(observation: Observation, status: Status, isNews: boolean): Step | undefined {
+  const { barred } = observation;
+  return barred === undefined || isFinal(observation) ? undefined : waitOnce(status, acting, barred, isNews);
 }
 
 function voidChoices(observation: Observation, view: Requested, { faults }: UndoChoices): Step | undefined {
@@ -109,11 +126,12 @@ function lateWrite({ status, ownWrites, lateWindow, now }: Observation, { withLo
 }
 
 function notYet(observation: Observation, view: Requested, decision: UndoDecision, choices: UndoChoices): Step | undefined {
+  // Nothing at all could be undone without the ServiceAccount.
+  const isPartial = choices.isPartial && observation.barred === undefined;
   const isBlocked = amountOf(decision, 'Blocked') > 0;
   const isUndecided = amountOf(decision, 'Undecided') > 0;
-  if (!choices.isPartial && isUndecided && !isBlocked && !isOverdue(observation))
-    return waitForReads(observation, view, decision);
-  if (!choices.isPartial && (isBlocked || isUndecided)) return refusedUndo(observation, view, decision, 'UndoRefused');
+  if (!isPartial && isUndecided && !isBlocked && !isOverdue(observation)) return waitForReads(observation, view, decision);
+  if (!isPartial && (isBlocked || isUndecided)) return refusedUndo(observation, view, decision, 'UndoRefused');
   const isOther = choices.digest !== undefined && choices.digest !== decision.digest;
   return isOther ? refusedUndo(observation, view, decision, 'PlanChanged') : undefined;
 }

@@ -9,7 +9,7 @@ import { hasManager } from '../content/ownership.ts';
 import { fencedUntil, mayLandUntil } from '../in-flight/in-flight.ts';
 import { lockOf } from '../locks/lease.ts';
 import { isSealed, type SnapshotEntry } from '../model/entry.ts';
-import type { Failure, FailureKind } from '../model/failure.ts';
+import type { FailureKind } from '../model/failure.ts';
 import { filledOf } from '../model/filled.ts';
 import { wasApplied } from '../model/item.ts';
 import { textAt } from '../model/json.ts';
@@ -17,7 +17,7 @@ import { describe } from '../model/reference.ts';
 import { formatTime, parseTime } from '../model/timeouts.ts';
 import { managersOfChange } from '../model/transaction.ts';
 import type { ItemView, Observation } from '../observe/observation.ts';
-import { type Clear, firstLease, guard, stepIfBlocked, unreadable } from './guards.ts';
+import { type Clear, firstLease, guard, type ReadTrouble, stepIfBlocked, troubleOf, unreadable } from './guards.ts';
 import { acquirerOf, planAcquisition } from './locks.ts';
 import { unlessNeeded } from './needed.ts';
 import type { Step } from './step.ts';
@@ -89,7 +89,7 @@ function isLongThere({ now, lateWindow }: Observation, { live }: ItemView): bool
 
 function decideUndo(observation: Observation, view: ItemView, due: Due): Step {
   const { entry } = due;
-  const trouble = view.live.kind === 'trouble' ? view.live.failure : (view.contentsTrouble ?? view.othersTrouble);
+  const trouble = troubleOf(view, describe(entry.target));
   if (trouble !== undefined) return unservedAtUndo(observation, view, entry) ?? failedRead(observation, entry, trouble);
   const judged = judgeUndo(observation, view, due);
   const { evidence } = judged;
@@ -147,6 +147,7 @@ function evidenceOf({ status, transaction, now }: Observation, view: ItemView, {
     filled: filledOf(transaction, view.change),
     createdUid: entry.type === 'Create' ? item.uid : undefined,
     failing: view.failing.map(({ kind }) => kind),
+    away: view.away,
     // All had been applied, so it was Committed: the last one ends it.
     wasCommitted: status.items.every(wasApplied),
     ...(view.hiddenOwners === undefined ? {} : { hiddenOwners: view.hiddenOwners }),
@@ -200,8 +201,8 @@ function stepForVerdict({ observation, entry, ...lost }: VerdictContext, verdict
   }
 }
 
-function failedRead({ status, transaction, now }: Observation, entry: SnapshotEntry, failure: Failure): Step {
-  if (failure.kind === 'transient') return undoOut(status, entry.index, `reading ${describe(entry.target)}`, failure);
+function failedRead({ status, transaction, now }: Observation, entry: SnapshotEntry, { what, failure }: ReadTrouble): Step {
+  if (failure.kind === 'transient') return undoOut(status, entry.index, what, failure);
   const cause = unreadable(failure, entry, transaction);
   return setStatus(notRestored(status, entry.index, now, cause), cause.message);
 }

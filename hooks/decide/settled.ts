@@ -3,13 +3,14 @@
 import { unsettledAtEnd } from '../in-flight/in-flight.ts';
 import type { CleanUpView, ItemView, Observation, ReleaseView } from '../observe/observation.ts';
 import { firstLease } from './guards.ts';
+import { untilAllowed } from './refusals.ts';
 import type { Step } from './step.ts';
 import { fieldsReleased, released } from './transitions.ts';
 import { setStatus, waitOut } from './waiting.ts';
 
 export function decideRelease(observation: Observation, view: ReleaseView): Step {
   const { status } = observation;
-  if (view.trouble !== undefined) return waitOut(status, 'reading the locks', view.trouble);
+  if (view.trouble !== undefined) return untilAllowed({ status, what: 'reading the locks', failure: view.trouble });
   if (view.leases.length === 0) return setStatus(released(status, unsettledAtRelease(observation)), 'all locks are released');
   return { kind: 'release', leases: view.leases, because: `releasing ${view.leases.length} locks` };
 }
@@ -35,8 +36,8 @@ export function decideReleaseFields(observation: Observation, view: ItemView): S
   const { status } = observation;
   const { index } = view;
   const entry = view.snapshot.kind === 'stored' ? view.snapshot.entries[index] : undefined;
-  const trouble = view.live.kind === 'trouble' && view.live.failure.kind === 'transient' ? view.live.failure : undefined;
-  if (trouble !== undefined && !isDeletionOverdue(observation))
+  const trouble = view.live.kind === 'trouble' ? view.live.failure : undefined;
+  if (trouble?.kind === 'transient' && !isDeletionOverdue(observation))
     return waitOut(status, 'reading an object that was patched', trouble, true);
   if (entry === undefined || view.live.kind !== 'present')
     return setStatus(fieldsReleased(status, index), 'the object no longer exists: there are no fields to release', 'now');
@@ -46,6 +47,7 @@ export function decideReleaseFields(observation: Observation, view: ItemView): S
 export function decideCleanUp(observation: Observation, view: CleanUpView): Step {
   const { status } = observation;
   const trouble = view.trouble ?? (isDeletionOverdue(observation) ? undefined : view.unread);
-  if (trouble !== undefined) return waitOut(status, 'reading the Leases and snapshots of the Transaction', trouble, true);
+  if (trouble !== undefined)
+    return untilAllowed({ status, what: 'reading the Leases and snapshots of the Transaction', failure: trouble, isNews: true });
   return { kind: 'cleanUp', leases: view.leases, configMaps: view.configMaps, because: 'the Transaction is being deleted' };
 }

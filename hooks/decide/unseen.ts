@@ -56,17 +56,22 @@ export function unseenAtUndo(
   const { status, now } = observation;
   const unseen = view.unseenInside ?? view.failing[0];
   if (unseen === undefined) return undefined;
-  const { failure, kind } = unseen;
+  const { failure } = unseen;
   if (failure.kind === 'transient' && !isLasting(observation, undoBegan(status, now)))
     return setAside(status, index, lookingAt(unseen, { target }), failure);
   if (view.unseenInside === undefined && !wasCommitted) return undefined;
-  const message = `${describe(target)} was created by this Transaction, and what would be deleted with it is unknown: listing ${kind} fails (${failure.reason}); ${nextFor(unseen)}`;
+  const message = `${describe(target)} was created by this Transaction, and what would be deleted with it is unknown: ${whyUnseen(unseen)}; ${nextFor(unseen)}`;
   return setStatus(notRestored(status, index, now, { reason: reasonOfFailure(failure), message }), message);
+}
+
+/** Who failed, in words: the APIService, or the list of that kind. */
+export function whyUnseen({ kind, failure, isAway }: Unseen): string {
+  return isAway === true ? `APIService ${kind} is not Available` : `listing ${kind} fails (${failure.reason})`;
 }
 
 /** What makes the kind listable again. */
 export function nextFor({ failure, isAway }: Unseen): string {
-  if (isAway === true) return 'make that APIService available or delete it, then retry the rollback';
+  if (isAway === true) return 'make that APIService Available or delete it, then retry the rollback';
   const who =
     failure.kind === 'transient'
       ? 'make sure that the API server can list that kind'
@@ -107,7 +112,7 @@ function lookingAt({ kind }: Unseen, { target }: Pick<SnapshotEntry, 'target'>):
   return `listing ${kind} to find what would be deleted with ${describe(target)}`;
 }
 
-function blindDelete({ kind, failure }: Unseen, target: SnapshotEntry['target']): string {
-  const why = `what would be deleted with it is unknown, since listing ${kind} fails (${failure.reason})`;
+function blindDelete(unseen: Unseen, target: SnapshotEntry['target']): string {
+  const why = `what would be deleted with it is unknown, since ${whyUnseen(unseen)}`;
   return `Delete of ${describe(target)} cannot be undone: ${why}; fix that kind, or ${howToAllow}`;
 }

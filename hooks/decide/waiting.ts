@@ -1,9 +1,8 @@
 // Waiting is when the next call comes (model/wait.ts), never a counter in the status: an equal observation gives an equal status.
-import type { Failure } from '../model/failure.ts';
+import type { Passing } from '../model/failure.ts';
 import { isToUndo } from '../model/item.ts';
 import { isTerminal } from '../model/phase.ts';
-import { reasonOfFailure } from '../model/reason.ts';
-import type { Cause, Status } from '../model/status.ts';
+import type { Status } from '../model/status.ts';
 import type { Wait } from '../model/wait.ts';
 import type { SetStatus } from './step.ts';
 import { passedOver } from './undo-transitions.ts';
@@ -16,27 +15,24 @@ export const patience: Wait = { seconds: 1 };
 export const lockPatience: Wait = { seconds: 0.5 };
 
 /**
- * The trouble is named by its reason alone: it is the same sentence at each try. Nothing would say again what an end has said: its
- * message stays. `isNews`: something else is under way since, a deletion or a requested undo, and the message says what fails.
+ * It is the same sentence at each try, whatever the API server adds to the reason: a status that changes wakes Metacontroller at once.
+ * Nothing would say again what an end has said: its message stays. `isNews`: something else is under way since, a deletion or a requested undo, and the message says what fails.
  */
-export function waitOut(status: Status, what: string, failure: Failure, isNews = false): SetStatus {
-  const message = `waiting: ${what} failed (${failure.reason}); retrying until spec.timeout`;
-  const told = isTerminal(status.phase) && !isNews ? status : { ...status, message };
-  return { kind: 'setStatus', status: told, because: message, wait: failure.kind === 'refused' ? patience : 'backoff' };
+export function waitOut(status: Status, what: string, failure: Passing, isNews = false): SetStatus {
+  const message = troubleIn(status.message, `waiting: ${what}`, failure, 'retrying until spec.timeout');
+  return waitFor(status, message, 'backoff', isNews);
 }
 
-/**
- * Whether a refusal of the engine itself is final: seen in a call before, a second earlier. Rights that were just granted take a moment,
- * and a refusal counts only from an API server that is ready (server/kubernetes/unready.ts).
- */
-export function isFinalRefusal({ waits }: { readonly waits: number }, { kind }: Failure): boolean {
-  return kind === 'refused' && waits >= 1;
+function troubleIn(before: string | undefined, what: string, { reason, said }: Passing, next: string): string {
+  const known = `${what} failed (${reason})`;
+  if (said === undefined) return `${known}; ${next}`;
+  return before?.startsWith(`${known}: `) === true ? before : `${known}: ${said}; ${next}`;
 }
 
-/** The cause of an end by such a refusal, in the words of the API server. */
-export function refusedEngine(what: string, failure: Failure): Cause {
-  const message = `${what} was refused to the engine: ${failure.message}; grant the engine that right (manifests/rbac.yaml), then try again`;
-  return { reason: reasonOfFailure(failure), message };
+/** As `waitOut`, with that sentence and that pause. */
+export function waitFor(status: Status, message: string, wait: Wait, isNews = false): SetStatus {
+  const next = isTerminal(status.phase) && !isNews ? status : { ...status, message };
+  return { kind: 'setStatus', status: next, because: message, wait };
 }
 
 /** The undo of one change waits: it is passed over for the others, then tried again. */
@@ -49,13 +45,13 @@ export function undoLater(status: Status, index: number, message: string, wait: 
  * they would meet the same. An answer below 500 may be that of an admission webhook to this write alone, or of an API server that
  * is busy: the others have their turn, and not at once.
  */
-export function undoOut(status: Status, index: number, what: string, failure: Failure): SetStatus {
+export function undoOut(status: Status, index: number, what: string, failure: Passing): SetStatus {
   return failure.code === 0 ? waitOut(status, what, failure) : setAside(status, index, what, failure);
 }
 
 /** Trouble that the others would not meet, whatever the answer. */
-export function setAside(status: Status, index: number, what: string, failure: Failure): SetStatus {
-  const message = `${what} failed (${failure.reason}); retrying`;
+export function setAside(status: Status, index: number, what: string, failure: Passing): SetStatus {
+  const message = troubleIn(status.items[index]?.waiting ?? status.message, what, failure, 'retrying');
   return passOver(status, index, {
     message,
     wait: 'backoff',

@@ -38,8 +38,8 @@ export async function later(context: LockContext): Promise<Later> {
 }
 
 /** Why nothing is known of some changes. */
-export function untold({ reason }: Failure): string {
-  return `not all changes could be tried (${reason}): try again`;
+export function untold({ reason, said }: Failure): string {
+  return `not all changes could be tried (${reason}${said === undefined ? '' : `: ${said}`}): try again`;
 }
 
 function sound(resolved: readonly Resolved[], faults: readonly Fault[]): readonly Resolved[] {

@@ -2,7 +2,7 @@
 
 import type { Way } from './change.ts';
 import type { JsonObject } from './json.ts';
-import type { Reference } from './reference.ts';
+import { isSecret, type Reference } from './reference.ts';
 import { isFromSecret } from './source.ts';
 import type { Transaction } from './transaction.ts';
 
@@ -41,7 +41,7 @@ export interface SnapshotEntry {
  * content comes from a Secret.
  */
 export function isSealed({ index, target }: Pick<SnapshotEntry, 'index' | 'target'>, { namespace, changes }: Spec): boolean {
-  if ((target.apiVersion === 'v1' && target.kind === 'Secret') || target.namespace !== namespace) return true;
+  if (isSecret(target) || target.namespace !== namespace) return true;
   return isFromSecret(changes[index]);
 }
 

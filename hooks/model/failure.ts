@@ -8,10 +8,23 @@ import type { FailureReason } from './reason.ts';
  * - `refused`: 400, 403, 405, 413, 415, 422; the same request will be refused again.
  * - `transient`: 401, 408, 429, 5xx, no answer, a cut or unreadable answer, no time left; try again later.
  */
-export type FailureKind = 'absent' | 'exists' | 'stale' | 'refused' | 'transient';
+export type FailureKind = Failure['kind'];
 
-export interface Failure {
-  readonly kind: FailureKind;
+export type Failure = Passing | Refusal;
+
+/** May be waited for. */
+export interface Passing extends Answered {
+  readonly kind: 'absent' | 'exists' | 'stale' | 'transient';
+}
+
+/** Is final, and so is never waited for, once it is confirmed (decide/waiting.ts). */
+export interface Refusal extends Answered {
+  readonly kind: 'refused';
+  /** Of a 403 to the engine itself, not to a ServiceAccount: for its own request, or since it may not impersonate the ServiceAccount. */
+  readonly toEngine?: 'request' | 'impersonation';
+}
+
+interface Answered {
   /** HTTP status; 0 when no answer came. */
   readonly code: number;
   /**
@@ -27,6 +40,8 @@ export interface Failure {
   readonly conflicts?: readonly FieldConflict[];
   /** The object that the answer is about, by its name: where the API server names one and gives no causes, as policies do. */
   readonly subject?: string;
+  /** What is said of it while the write is tried again: of which object, and why. Absent where no words of others may be shown. */
+  readonly said?: string;
   /** True when the answer proves that the request has no effect now or later; a lost or a 5xx answer proves nothing. */
   readonly definitive: boolean;
   /** The server's wish, in seconds. */
@@ -40,15 +55,17 @@ export interface FieldConflict {
 }
 
 /** A kind that could not be listed, and why. */
-export interface Unseen {
+export interface Unseen<Why extends Failure = Failure> {
   /** Its plural with its group, or the APIService of the kinds. */
   readonly kind: string;
-  readonly failure: Failure;
-  /** The APIService is not available: its kinds cannot be listed until somebody repairs or deletes it. */
+  /** As it was listed; absent for an APIService. */
+  readonly apiVersion?: string;
+  readonly failure: Why;
+  /** The APIService is not Available: its kinds cannot be listed until somebody repairs or deletes it. */
   readonly isAway?: true;
 }
 
 /** Of what was not sent, since there was no time left for it: the failure proves that it has no effect. */
-export function deadlineExceeded(message: string): Failure {
+export function deadlineExceeded(message: string): Passing {
   return { kind: 'transient', code: 0, reason: 'DeadlineExceeded', message, fields: [], definitive: true };
 }

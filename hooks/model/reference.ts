@@ -31,6 +31,11 @@ export function kindOfReference({ apiVersion, kind }: Pick<Reference, 'apiVersio
   return kindOf({ group: groupOf(apiVersion), kind });
 }
 
+/** Whether it is the Secret of the core group. */
+export function isSecret(reference: Pick<Reference, 'apiVersion' | 'kind'>): boolean {
+  return kindOfReference(reference) === '/Secret';
+}
+
 /** The same of an object. */
 export function kindOfObject(object: Json): string {
   return kindOfReference({ apiVersion: textAt(object, 'apiVersion') ?? '', kind: textAt(object, 'kind') ?? '' });

@@ -1,7 +1,8 @@
 // The API server copies `stringData` of a Secret into `data` and stores no trace of which keys came from it. So a key that leaves
 // `stringData` would stay in the Secret. The engine sends `data` alone: field managers own its keys.
 // Source: k8s.io/kubernetes pkg/apis/core/v1/conversion.go, Convert_v1_Secret_To_core_Secret.
-import { at, isObject, type Json, type JsonObject, withKey } from './json.ts';
+import { at, isObject, type Json, withKey } from './json.ts';
+import { wrongEntryOf } from './secret-entries.ts';
 
 /** Content of a Secret with `stringData` as a part of `data`; any other content, and what the API server refuses, as it is. */
 export function withEncodedStrings(
@@ -10,14 +11,9 @@ export function withEncodedStrings(
 ): Json | undefined {
   if (apiVersion !== 'v1' || kind !== 'Secret' || !isObject(content)) return content;
   const [strings, data] = [at(content, 'stringData'), at(content, 'data') ?? {}];
-  if (!isObject(strings) || !isObject(data)) return content;
-  const encoded = encode(strings);
-  return encoded === undefined ? content : withKey(withKey(content, 'stringData', undefined), 'data', { ...data, ...encoded });
-}
-
-// Undefined if one of the values is no text.
-function encode(strings: JsonObject): JsonObject | undefined {
+  if (!isObject(strings) || !isObject(data) || wrongEntryOf(content) !== undefined) return content;
   const entries = Object.entries(strings);
-  if (entries.some(([, value]) => typeof value !== 'string')) return undefined;
-  return Object.fromEntries(entries.map(([key, value]) => [key, Buffer.from(String(value)).toString('base64')]));
+  if (entries.some(([, value]) => typeof value !== 'string')) return content;
+  const encoded = entries.map(([key, value]) => [key, Buffer.from(String(value)).toString('base64')] as const);
+  return withKey(withKey(content, 'stringData', undefined), 'data', { ...data, ...Object.fromEntries(encoded) });
 }

@@ -3,16 +3,18 @@
 
 import { areEvents, type Doomed, isLeaving, type Neighbour, neighbourOf, type Surroundings } from '../checks/company.ts';
 import type { Resource } from '../cluster.ts';
-import type { Failure, Unseen } from '../model/failure.ts';
+import type { Failure, Passing, Unseen } from '../model/failure.ts';
 import type { JsonObject } from '../model/json.ts';
 import { kindOf } from '../model/reference.ts';
-import { awayOf, inTurn, kindsAway, type Listing, type Looker, listAll, unseen, type Wanted } from './listing.ts';
+import { apiServiceOf, awayOf, inTurn, type Listing, type Looker, listAll, unseen, type Wanted } from './listing.ts';
 
 export interface Around extends Surroundings {
   /** Kinds that the ServiceAccount may not list, as plural and group, in the order of discovery. */
   readonly unlisted: readonly string[];
   /** Kinds that cannot be listed for now. */
-  readonly failing: readonly Unseen[];
+  readonly failing: readonly Unseen<Passing>[];
+  /** APIServices that are not Available: of their kinds nothing is known. */
+  readonly away: readonly string[];
 }
 
 export type LookedAround =
@@ -38,13 +40,13 @@ export async function lookAround(
   const all = [...place.failing, ...more.failing];
   const failing = all.filter((one) => awayOf(one, served.stale) === undefined);
   const away = [...served.away, ...all.map((one) => awayOf(one, served.stale))].filter((one) => one !== undefined);
-  const unlisted = [...new Set([...place.unlisted, ...more.unlisted, ...away.map(kindsAway)])];
-  return { kind: 'known', around: { owned, endpoints, tokens, pods, unlisted, failing } };
+  const seen = { unlisted: [...place.unlisted, ...more.unlisted], failing, away: [...new Set(away.map(apiServiceOf))] };
+  return { kind: 'known', around: { owned, endpoints, tokens, pods, ...seen } };
 }
 
 export const nothingAround: LookedAround = {
   kind: 'known',
-  around: { owned: [], endpoints: [], tokens: [], pods: [], unlisted: [], failing: [] },
+  around: { owned: [], endpoints: [], tokens: [], pods: [], unlisted: [], failing: [], away: [] },
 };
 
 type Seen = Pick<Around, 'unlisted' | 'failing'> & { readonly kind: 'seen'; readonly neighbours: readonly Neighbour[] };

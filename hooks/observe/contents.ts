@@ -6,7 +6,7 @@ import { kubernetesManagers } from '../content/controller-writes.ts';
 import { managersOf } from '../content/fields.ts';
 import { bearsOurWrite } from '../content/marks.ts';
 import type { SnapshotEntry } from '../model/entry.ts';
-import type { Failure, Unseen } from '../model/failure.ts';
+import type { Failure, Passing, Unseen } from '../model/failure.ts';
 import type { JsonObject } from '../model/json.ts';
 import { identityOf, type Reference } from '../model/reference.ts';
 import type { Status } from '../model/status.ts';
@@ -28,7 +28,9 @@ interface Contents {
   /** Kinds that the ServiceAccount may not list. */
   readonly unlisted: readonly string[];
   /** Kinds that cannot be listed for now. */
-  readonly failing: readonly Unseen[];
+  readonly failing: readonly Unseen<Passing>[];
+  /** APIServices that are not Available. */
+  readonly away: readonly string[];
   /** A kind inside the object that could not be listed. */
   readonly unseenInside?: Unseen;
 }
@@ -64,8 +66,8 @@ export async function lookAlong({ source, transaction, entry }: Standing, live: 
   const doomed = { resource: entry.resource, target: entry.target, object: live };
   const looked = await lookAround(lookerOf(source, transaction), doomed);
   if (looked.kind === 'trouble') return { trouble: looked.failure };
-  const { unlisted, failing } = looked.around;
-  return { contents: alongIn(looked.around, doomed, new Set()), ownContents: [], unlisted, failing };
+  const { unlisted, failing, away } = looked.around;
+  return { contents: alongIn(looked.around, doomed, new Set()), ownContents: [], unlisted, failing, away };
 }
 
 /** The same, from a look that was made already, without the objects of the uids `but`. */
@@ -79,7 +81,7 @@ export async function lookInto(standing: Standing, live: JsonObject): Promise<Fo
   const { source, transaction, entry } = standing;
   const doomed = { resource: entry.resource, target: entry.target, object: live };
   const looker = lookerOf(source, transaction);
-  const [looked, inside] = await Promise.all([lookAround(looker, doomed), listInside(looker, doomed)]);
+  const [looked, inside] = await Promise.all([lookAround(looker, doomed), listInside(looker, doomed, standing.assumedGone)]);
   if (looked.kind === 'trouble') return { trouble: looked.failure };
   if (inside.kind === 'trouble') return { trouble: inside.failure };
   const made = new Set<Neighbour>();
@@ -89,7 +91,7 @@ export async function lookInto(standing: Standing, live: JsonObject): Promise<Fo
     return isIts;
   };
   const company = companyOf(doomed, looked.around, isMade);
-  const { unlisted, failing } = looked.around;
+  const { unlisted, failing, away } = looked.around;
   const within = inside.kind === 'known' ? inside.neighbours : [];
   const behind = await storedBehind(looker, doomed, [...made]);
   if (behind.kind === 'trouble') return { trouble: behind.failure };
@@ -99,6 +101,7 @@ export async function lookInto(standing: Standing, live: JsonObject): Promise<Fo
     behind: stored,
     unlisted: [...behind.unlisted, ...unlisted],
     failing,
+    away,
   };
   return inside.kind === 'unseen' ? { ...all, unseenInside: inside.unseen } : all;
 }

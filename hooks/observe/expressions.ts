@@ -1,9 +1,8 @@
 // The expressions of gates: whether they can be evaluated, which is said before anything is changed, and what they come to.
 //
-// All Transactions share one thread. Each has one expression there at a time, however many gates it has: another one waits for one
-// expression of each, not for all of them.
+// All Transactions share one thread, and their namespaces have turns. A call waits half a second for its turn at most.
 import { type Fault, fault } from '../checks/fault.ts';
-import type { Clock, Expressions } from '../cluster.ts';
+import type { Clock, ExpressionAsker, Expressions } from '../cluster.ts';
 import { decodeGate, type Evaluated } from '../model/gate.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { Transaction } from '../model/transaction.ts';
@@ -24,7 +23,7 @@ export async function expressionFaults(
 ): Promise<readonly Fault[]> {
   const faults: Fault[] = [];
   for (const one of transaction.changes.flatMap((_, index) => placed(transaction, index))) {
-    const found = await faultOf(expressions, one);
+    const found = await faultOf(expressions, one, transaction);
     if (found !== undefined) faults.push(found);
   }
   return faults;
@@ -37,7 +36,11 @@ const longest = 3_000;
 export type Evaluate = (expression: string, object: JsonObject) => Promise<Evaluated | 'late'>;
 
 /** For one look: its expressions, one after the other. The time begins with the first of them, which has its turn in any case. */
-export function evaluateInTurn(expressions: Expressions | undefined, clock: Pick<Clock, 'monotonic'>): Evaluate {
+export function evaluateInTurn(
+  expressions: Expressions | undefined,
+  clock: Pick<Clock, 'monotonic'>,
+  asker: ExpressionAsker,
+): Evaluate {
   if (expressions === undefined) return async () => ({ kind: 'broken', message: 'this process evaluates no expressions' });
   let until: number | undefined;
   let last: Promise<unknown> = Promise.resolve();
@@ -45,7 +48,7 @@ export function evaluateInTurn(expressions: Expressions | undefined, clock: Pick
     const next = last.then(async (): Promise<Evaluated | 'late'> => {
       if (until !== undefined && clock.monotonic() >= until) return 'late';
       until ??= clock.monotonic() + longest;
-      return expressions.evaluate(expression, object);
+      return expressions.evaluate(expression, object, asker);
     });
     last = next.catch(() => undefined);
     return next;
@@ -61,9 +64,13 @@ function placed({ changes }: Transaction, index: number): readonly Placed[] {
   });
 }
 
-async function faultOf(expressions: Expressions | undefined, { index, path, text }: Placed): Promise<Fault | undefined> {
+async function faultOf(
+  expressions: Expressions | undefined,
+  { index, path, text }: Placed,
+  asker: ExpressionAsker,
+): Promise<Fault | undefined> {
   if (expressions === undefined) return fault('Invalid', `${path}: this engine evaluates no expressions`, index);
-  const why = await expressions.compile(text);
+  const why = await expressions.compile(text, asker);
   if (why === undefined) return undefined;
   return fault('Invalid', `${path}: ${foreign(why, longestWhy)}; write an expression in CEL over the variable object`, index);
 }

@@ -38,7 +38,7 @@ export async function observeGates(context: GateContext, open: OpenGates): Promi
   const base = { snapshot, views: [], leases: own.kind === 'ok' ? own.objects : [], awaitLeft: context.carry.awaitLeft ?? 0 };
   if (own.kind === 'trouble') return { ...base, trouble: own.failure };
   if (snapshot.kind !== 'stored') return base;
-  const evaluate = evaluateInTurn(context.expressions, context.clock);
+  const evaluate = evaluateInTurn(context.expressions, context.clock, context.transaction);
   const found = await Promise.all(
     open.gates.map(({ index, gate }) => {
       const entry = snapshot.entries[index];

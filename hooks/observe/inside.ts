@@ -7,10 +7,10 @@ import { managersOf } from '../content/fields.ts';
 import { instancesOf } from '../model/crds.ts';
 import type { Failure, Unseen } from '../model/failure.ts';
 import { at, type JsonObject, textAt } from '../model/json.ts';
-import { kindOf } from '../model/reference.ts';
+import { identityOf, kindOf, type Reference } from '../model/reference.ts';
 import { serviceAccounts } from '../writes/resources.ts';
 import { claims } from './claims.ts';
-import { awayOf, inTurn, type Looker, listAll, unseen, unseenVersion } from './listing.ts';
+import { apiServiceOf, awayOf, inTurn, type Looker, listAll, unseen, unseenVersion } from './listing.ts';
 import { lookForOwners, ownersOf } from './owners.ts';
 
 type Inside =
@@ -20,17 +20,36 @@ type Inside =
   | { readonly kind: 'unseen'; readonly unseen: Unseen }
   | { readonly kind: 'trouble'; readonly failure: Failure };
 
-export async function listInside(looker: Looker, { resource, target, object }: Doomed): Promise<Inside> {
+/** `gone`: identities of objects that are taken for gone, with what an APIService among them serves. */
+export async function listInside(
+  looker: Looker,
+  { resource, target, object }: Doomed,
+  gone: ReadonlySet<string> = new Set(),
+): Promise<Inside> {
   switch (kindOf(resource)) {
     case '/Namespace':
-      return listNamespace(looker, target.name);
+      return listNamespace(looker, target.name, gone);
     case 'apiextensions.k8s.io/CustomResourceDefinition':
-      return withoutGarbage(looker, await list(looker, [instancesOf(object)], undefined), () => false);
+      return listInstances(looker, instancesOf(object));
     case '/PersistentVolume':
       return { kind: 'known', neighbours: await claimsOf(looker, object) };
     default:
       return { kind: 'known', neighbours: [] };
   }
+}
+
+// An APIService of a server that is away may stand in the way of the kind.
+async function listInstances(looker: Looker, instances: Resource): Promise<Inside> {
+  const listed = await list(looker, [instances], undefined);
+  if (listed.kind !== 'unseen') return withoutGarbage(looker, listed, () => false);
+  const all = await looker.looks.once('resources', () => looker.reader.resources());
+  return all.kind === 'failed' ? listed : byServer(listed, [...all.away, ...(all.stale ?? [])]);
+}
+
+// A server that is away is named: the ServiceAccount can do nothing about it.
+function byServer(inside: Inside, servers: readonly string[]): Inside {
+  const server = inside.kind === 'unseen' ? awayOf(inside.unseen, servers) : undefined;
+  return server === undefined ? inside : { kind: 'unseen', unseen: unseenVersion(server) };
 }
 
 // The claim that a volume is bound to. If the claim cannot be read, the engine trusts the volume.
@@ -44,17 +63,23 @@ async function claimsOf({ reader, identity }: Looker, volume: JsonObject): Promi
   return textAt(found.object, 'metadata', 'uid') === textAt(claim, 'uid') ? [neighbourOf(claims, found.object)] : [];
 }
 
-async function listNamespace(looker: Looker, namespace: string): Promise<Inside> {
+async function listNamespace(looker: Looker, namespace: string, gone: ReadonlySet<string>): Promise<Inside> {
   const all = await looker.looks.once('resources', () => looker.reader.resources());
   if (all.kind === 'failed') return { kind: 'trouble', failure: all.failure };
+  const isLeft = (apiVersion: string): boolean => !gone.has(identityOf(apiService(apiVersion)));
+  const stale = all.stale ?? [];
+  const passedOver = stale.filter((one) => !isLeft(one));
   const listable = all.resources.filter(
-    (one) => one.namespaced && one.verbs.includes('list') && one.verbs.includes('delete') && !areEvents(one),
+    (one) =>
+      one.namespaced &&
+      one.verbs.includes('list') &&
+      one.verbs.includes('delete') &&
+      !areEvents(one) &&
+      !passedOver.includes(`${one.group}/${one.version}`),
   );
-  const listed = await list(looker, listable, namespace);
-  const [away] = all.away;
+  const listed = byServer(await list(looker, listable, namespace), stale);
+  const away = all.away.find(isLeft);
   if (away !== undefined && listed.kind === 'known') return { kind: 'unseen', unseen: unseenVersion(away) };
-  const stale = listed.kind === 'unseen' ? awayOf(listed.unseen, all.stale) : undefined;
-  if (stale !== undefined) return { kind: 'unseen', unseen: unseenVersion(stale) };
   const found = listed.kind === 'known' ? listed.neighbours : [];
   const isSubordinate = subordinatesOf(found);
   return withoutGarbage(looker, listed, (one) => isRootCertificate(one) || isSubordinate(one));
@@ -62,7 +87,8 @@ async function listNamespace(looker: Looker, namespace: string): Promise<Inside>
 
 // A kind that may not be listed may have objects: its contents are unknown.
 function list(looker: Looker, resources: readonly Resource[], namespace: string | undefined): Promise<Inside> {
-  const key = `inside ${namespace ?? resources.map(({ plural, group }) => `${plural}.${group}`).join()}`;
+  const kinds = resources.map(({ plural, group }) => `${plural}.${group}`).join();
+  const key = `inside ${namespace === undefined ? kinds : `${namespace} ${resources.length}`}`;
   return looker.looks.once(key, () => listEach(looker, key, resources, namespace));
 }
 
@@ -115,4 +141,8 @@ async function isPlainAccount({ reader, identity }: Looker, one: Neighbour): Pro
     !hasLabels &&
     Object.keys(found.object).every((key) => ['apiVersion', 'kind', 'metadata'].includes(key))
   );
+}
+
+function apiService(apiVersion: string): Reference {
+  return { apiVersion: 'apiregistration.k8s.io/v1', kind: 'APIService', name: apiServiceOf(apiVersion) };
 }

@@ -24,7 +24,7 @@ export async function lookAroundDeleted(
 }
 
 export function withNote(prepared: Prepared, around: Around | undefined): Prepared {
-  const note = unlistedNote(around?.unlisted ?? []);
+  const note = unlistedNote(around?.unlisted ?? [], [], around?.away);
   const seen = note === undefined ? prepared : { ...prepared, note };
   return around === undefined || around.failing.length === 0 ? seen : { ...seen, failing: around.failing };
 }

@@ -143,6 +143,7 @@ type More = Partial<
     | 'behind'
     | 'unlisted'
     | 'failing'
+    | 'away'
     | 'unseenInside'
     | 'goneOwners'
     | 'hiddenOwners'

@@ -1,7 +1,7 @@
 // Reads whole lists page by page, and not too many at once: in a cluster with many kinds one look makes hundreds of them. Others
 // decide how large an object is, so the bytes of a page are limited, and of each object only the needed part is kept.
 import type { Failed, Identity, ListAnswer, Reader, Resource } from '../cluster.ts';
-import type { Failure, Unseen } from '../model/failure.ts';
+import type { Failure, Passing, Unseen } from '../model/failure.ts';
 import type { JsonObject } from '../model/json.ts';
 import { groupOf, versionOf } from '../model/reference.ts';
 import type { Begun, Looks, Place } from './looks.ts';
@@ -31,7 +31,7 @@ export type Listing<Item> =
   | { readonly kind: 'listed'; readonly items: readonly Item[] }
   /** The kind may not be listed, or has no list. */
   | { readonly kind: 'denied'; readonly failure: Failure }
-  | { readonly kind: 'trouble'; readonly failure: Failure }
+  | { readonly kind: 'trouble'; readonly failure: Passing }
   /** The call has too little time for the whole list: the next call continues. */
   | { readonly kind: 'unfinished'; readonly failure: Failure };
 
@@ -44,24 +44,27 @@ export function allListed<Item>(
   return { kind: 'known', items: listings.flatMap((one) => (one.kind === 'listed' ? one.items : [])) };
 }
 
-export function unseen({ group, plural }: Pick<Resource, 'group' | 'plural'>, failure: Failure): Unseen {
-  return { kind: group === '' ? plural : `${plural}.${group}`, failure };
+export function unseen<Why extends Failure>(
+  { group, version, plural }: Pick<Resource, 'group' | 'version' | 'plural'>,
+  failure: Why,
+): Unseen<Why> {
+  const core = group === '';
+  return { kind: core ? plural : `${plural}.${group}`, apiVersion: core ? version : `${group}/${version}`, failure };
 }
 
-/** The kinds of an APIService that is not available, by the group with the version that it serves. */
-export function kindsAway(apiVersion: string): string {
-  return `every kind of APIService ${versionOf(apiVersion)}.${groupOf(apiVersion)}, which is not available`;
+/** The name of the APIService of a group with its version. */
+export function apiServiceOf(apiVersion: string): string {
+  return `${versionOf(apiVersion)}.${groupOf(apiVersion)}`;
 }
 
 /** Of a group with its version: its API server is away, so its kinds may not even be known by name. */
-export function unseenVersion(apiVersion: string): Unseen {
-  return { kind: kindsAway(apiVersion), failure: serverAway, isAway: true };
+export function unseenVersion(apiVersion: string): Unseen<Passing> {
+  return { kind: apiServiceOf(apiVersion), failure: serverAway, isAway: true };
 }
 
-/** The group with its version of a kind that cannot be listed, if its API server is away. */
-export function awayOf({ kind }: Unseen, stale: readonly string[] = []): string | undefined {
-  const group = kind.slice(kind.indexOf('.') + 1);
-  return kind.includes('.') ? stale.find((apiVersion) => groupOf(apiVersion) === group) : undefined;
+/** Of these groups with their versions, the one of a kind that cannot be listed. */
+export function awayOf({ apiVersion }: Unseen, servers: readonly string[] = []): string | undefined {
+  return servers.find((one) => one === apiVersion);
 }
 
 /** Bytes of a page. Each connection to the API server may have one page in progress, which takes several times that in memory. */
@@ -143,7 +146,7 @@ const endless: Failed = {
   failure: { ...ours, code: 200, reason: 'AnswerUnreadable', message: 'the list is incomplete and has no continue token' },
 };
 
-const serverAway: Failure = { ...ours, code: 503, reason: 'ServiceUnavailable', message: 'its API server is away' };
+const serverAway: Passing = { ...ours, code: 503, reason: 'ServiceUnavailable', message: 'its API server is away' };
 
 const noTime: Failure = { ...ours, code: 0, reason: 'DeadlineExceeded', message: 'listing takes longer than one call' };
 

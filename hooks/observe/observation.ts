@@ -8,7 +8,7 @@ import type { OwnWrites } from '../in-flight/own-writes.ts';
 import type { Lock } from '../locks/lease.ts';
 import type { Change, Way } from '../model/change.ts';
 import type { StoredObjects } from '../model/crds.ts';
-import type { Failure, Unseen } from '../model/failure.ts';
+import type { Failure, Passing, Refusal, Unseen } from '../model/failure.ts';
 import type { Item } from '../model/item.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { Others } from '../model/others.ts';
@@ -24,7 +24,8 @@ export type Presence =
   | { readonly kind: 'present'; readonly object: JsonObject }
   | { readonly kind: 'absent' }
   /** `isUnserved`: the kind is not served in that version; whether the object is there is unknown. */
-  | { readonly kind: 'trouble'; readonly failure: Failure; readonly isUnserved?: true };
+  | { readonly kind: 'trouble'; readonly failure: Passing; readonly isUnserved: true }
+  | { readonly kind: 'trouble'; readonly failure: Failure; readonly isUnserved?: never };
 
 /** What is known of a wanted lock; `unknown` ones are tried first and read only when they turn out to be taken. */
 export type LockState = Presence | { readonly kind: 'unknown' };
@@ -48,7 +49,7 @@ export interface Prepared {
   /** What should be known of it although it is no fault. */
   readonly note?: string;
   /** Kinds that cannot be listed for now: what would go with it is not known. */
-  readonly failing?: readonly Unseen[];
+  readonly failing?: readonly Unseen<Passing>[];
   /** A CRD whose storage version moves, and can be moved back. */
   readonly movesBack?: boolean;
   /** What others lose by it, as the reason why it cannot be undone. */
@@ -118,7 +119,9 @@ export interface ItemView {
   /** Kinds that the ServiceAccount may not list: of these it is not known what would go with it. */
   readonly unlisted: readonly string[];
   /** Kinds that cannot be listed for now. */
-  readonly failing: readonly Unseen[];
+  readonly failing: readonly Unseen<Passing>[];
+  /** APIServices that are not Available: of their kinds nothing is known. */
+  readonly away?: readonly string[];
   /** A kind that could not be listed although what it holds is inside. */
   readonly unseenInside?: Unseen;
   readonly contentsTrouble?: Failure;
@@ -127,7 +130,7 @@ export interface ItemView {
   /** uids of those that may not be read. */
   readonly hiddenOwners?: readonly string[];
   /** An owner of what comes back that cannot be read for now. */
-  readonly unseenOwner?: Unseen;
+  readonly unseenOwner?: Unseen<Passing>;
   /** Of a ServiceAccount's token that comes back: whose it will be, the same one's as before or another's of its name. */
   readonly tokenOf?: 'same' | 'other' | 'nobody';
   /** Of a CRD whose storage version moved: its objects that were written since. */
@@ -197,6 +200,10 @@ export interface Observation {
   readonly ownWrites: OwnWrites;
   /** How many calls in a row have only waited. */
   readonly waits: number;
+  /** The refusal of what the engine cannot do without: to read the ServiceAccount, or to impersonate it. */
+  readonly barred?: Refusal | undefined;
+  /** Ms since the first refusal in a row; none if no refusal held up the call before. */
+  readonly refusedFor?: number;
   /** How long a write of an unknown fate may still land, in ms. */
   readonly lateWindow: number;
   /** How much is announced at once. */

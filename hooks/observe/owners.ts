@@ -1,7 +1,7 @@
 // Whether the owners that an object names still exist.
 import type { Answer, Identity, Reader, ResourceAnswer, ResourcesAnswer } from '../cluster.ts';
 import { isTerminating } from '../content/ownership.ts';
-import type { Failure, Unseen } from '../model/failure.ts';
+import type { Failure, Passing, Unseen } from '../model/failure.ts';
 import { at, isList, isObject, type JsonObject, textAt } from '../model/json.ts';
 import { groupOf } from '../model/reference.ts';
 import { foreign } from '../model/words.ts';
@@ -30,7 +30,7 @@ interface OwnersFound {
   /** Their kind is served in no version: they may be gone too. */
   readonly unserved: readonly JsonObject[];
   /** An owner that cannot be read for now counts as existing: this is the first such kind. */
-  readonly trouble?: Unseen;
+  readonly trouble?: Unseen<Passing>;
 }
 
 /** `namespace`: that of the object. */
@@ -86,7 +86,7 @@ function inAnyVersion(all: ResourcesAnswer, group: string, kind: string, failure
   return isAway(all.away, group) ? { kind: 'failed', failure: untilServed(failure) } : 'unserved';
 }
 
-type State = 'alive' | 'leaving' | 'gone' | 'hidden' | 'unserved' | Failure;
+type State = 'alive' | 'leaving' | 'gone' | 'hidden' | 'unserved' | Passing;
 
 interface Place {
   readonly reader: Reader;

@@ -6,6 +6,7 @@
 // content is valid, and that only the former object is in its way. Source: k8s.io/apiserver pkg/registry/generic/registry/store.go, Create.
 import { removerOf } from '../checks/deferred.ts';
 import type { Resolved } from '../checks/targets.ts';
+import { isLostForGood } from '../checks/validity.ts';
 import type { Precondition, Reader, Write } from '../cluster.ts';
 import { madeOf } from '../model/change.ts';
 import { isSealed } from '../model/entry.ts';
@@ -32,7 +33,7 @@ const invalid = 422;
 
 /** `failure`: of the dry run in place. Undefined where the spec does not allow it, or where it is no matter of fields. */
 export async function tryToRecreate(context: Context, refused: Refused, failure: Failure): Promise<Recreation | undefined> {
-  if (refused.change.whenImmutable !== 'Recreate' || failure.code !== invalid || failure.fields.length === 0) return undefined;
+  if (refused.change.whenImmutable !== 'Recreate' || !isAboutFields(failure)) return undefined;
   const { reader, transaction } = context;
   const precondition = preconditionOf(refused.prior);
   if (precondition === undefined) return undefined;
@@ -47,6 +48,21 @@ export async function tryToRecreate(context: Context, refused: Refused, failure:
   return isPossible
     ? { kind: 'possible', expected: creating.object, note: noteOf(refused, failure, transaction) }
     : { kind: 'refused', failure: created.failure, what: 'was refused by a dry run of creating it again' };
+}
+
+/** How the user allows that the object is recreated; undefined if the API server would not take the content for a new object either. */
+export async function howToRecreate(context: Context, refused: Refused, failure: Failure): Promise<string | undefined> {
+  const { change, target, prior } = refused;
+  const mayRecreate = (change.type === 'Apply' || change.type === 'Update') && change.whenImmutable !== 'Recreate';
+  // What such an object holds is lost with it: nobody should recreate one for a message.
+  if (!mayRecreate || !isAboutFields(failure) || isLostForGood(target) || preconditionOf(prior) === undefined) return undefined;
+  const created = await context.reader.dryRun(creation(refused, context.transaction));
+  if (created.kind === 'ok' || created.failure.kind !== 'exists') return undefined;
+  return 'write whenImmutable: Recreate (janus apply --recreate-immutable) to delete the object and create it again';
+}
+
+function isAboutFields({ code, fields }: Failure): boolean {
+  return code === invalid && fields.length > 0;
 }
 
 function deletion({ target, resource }: Refused, transaction: Transaction, precondition: Precondition): Write {

@@ -2,7 +2,7 @@
 // not yet, by one of several API servers, or no longer, while its objects live on in another version or in an aggregated API server.
 import type { Identity, Reader, Resource } from '../cluster.ts';
 import { wasServed } from '../model/crds.ts';
-import type { Failure } from '../model/failure.ts';
+import type { Failure, Passing } from '../model/failure.ts';
 import { groupOf } from '../model/reference.ts';
 import { definitions } from '../writes/resources.ts';
 
@@ -12,7 +12,7 @@ export function isUnserved({ kind, subject }: Failure): boolean {
 }
 
 /** The same, to be waited for. */
-export function untilServed(failure: Failure): Failure {
+export function untilServed(failure: Failure): Passing {
   return { ...failure, kind: 'transient' };
 }
 

@@ -2,7 +2,7 @@
 import { incomparable, stateFault, unservedFault } from '../checks/existence.ts';
 import type { Fault } from '../checks/fault.ts';
 import { keptDespiteNull, keptFault } from '../checks/nulls.ts';
-import { refusalFault } from '../checks/refusal.ts';
+import { refusalFault, withWords } from '../checks/refusal.ts';
 import type { Resolved } from '../checks/targets.ts';
 import type { Reader } from '../cluster.ts';
 import { whyIncomparable } from '../content/bulk.ts';
@@ -10,6 +10,7 @@ import { asNew } from '../content/content.ts';
 import { madeOf, type Way, wayOf } from '../model/change.ts';
 import type { Failure } from '../model/failure.ts';
 import { type JsonObject, textAt } from '../model/json.ts';
+import { describe } from '../model/reference.ts';
 import { fieldManagers, managersOfChange, type Transaction } from '../model/transaction.ts';
 import { locationOf } from '../writes/change.ts';
 import { preconditionOf, serviceAccountOf } from '../writes/resources.ts';
@@ -21,7 +22,7 @@ import { mayCreate } from './may-create.ts';
 import { wrongOwner } from './new-owners.ts';
 import type { Prepared, Presence } from './observation.ts';
 import { read } from './read.ts';
-import { tryToRecreate } from './recreate.ts';
+import { howToRecreate, tryToRecreate } from './recreate.ts';
 import { canMoveBack } from './stored.ts';
 
 type Evaluated =
@@ -155,7 +156,20 @@ async function afterRefusal(context: TrialContext, resolved: Tried, way: Way, re
   if (later !== undefined) return { kind: 'prepared', prepared: later };
   const { failure, what } = recreation ?? { failure: refusal, what: tried };
   if (['stale', 'exists', 'absent'].includes(failure.kind)) return { kind: 'moved', failure, prior };
-  return failed(failure, resolved, what, context.transaction);
+  return withAdvice(context, resolved, failure, failed(failure, resolved, what, context.transaction));
+}
+
+async function withAdvice(
+  context: TrialContext,
+  { prior, ...plain }: Tried,
+  failure: Failure,
+  refused: Evaluated,
+): Promise<Evaluated> {
+  if (prior === undefined || refused.kind !== 'fault') return refused;
+  const advice = await howToRecreate(context, { ...plain, prior }, failure);
+  return advice === undefined
+    ? refused
+    : { kind: 'fault', fault: { ...refused.fault, message: `${refused.fault.message}; ${advice}` } };
 }
 
 // Escalation checks may refuse what RBAC rules allow. So a dry run tries to create the role or binding again. The API server makes
@@ -185,8 +199,13 @@ async function probeUndo(
   return failed(answer.failure, resolved, 'could not be restored by the ServiceAccount', transaction);
 }
 
+function withTarget(failure: Failure, resolved: Refused, transaction: Transaction): Failure {
+  const { said } = withWords(failure, resolved, transaction);
+  return said === undefined ? failure : { ...failure, said: `${describe(resolved.target)}: ${said}` };
+}
+
 function failed(failure: Failure, resolved: Refused, what: string, transaction: Transaction): Evaluated {
-  if (failure.kind === 'transient') return { kind: 'trouble', failure };
+  if (failure.kind === 'transient') return { kind: 'trouble', failure: withTarget(failure, resolved, transaction) };
   return {
     kind: 'fault',
     fault: refusalFault(failure, resolved, what, transaction),

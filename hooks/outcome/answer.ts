@@ -5,7 +5,7 @@ import type { SetStatus } from '../decide/step.ts';
 import { stopped } from '../decide/transitions.ts';
 import { waitOut } from '../decide/waiting.ts';
 import type { Due } from '../due.ts';
-import type { Failure } from '../model/failure.ts';
+import type { Failure, Passing } from '../model/failure.ts';
 import type { Packer } from '../model/packer.ts';
 import type { Reason } from '../model/reason.ts';
 import type { Status } from '../model/status.ts';
@@ -44,13 +44,12 @@ export function failuresOf(outcome: Outcome): readonly Failure[] {
   return outcome.filter(isFailed).map((attempt) => attempt.answer.failure);
 }
 
-export function transientOf(outcome: Outcome): Failure | undefined {
-  return failuresOf(outcome).find(({ kind }) => kind === 'transient');
+export function transientOf(outcome: Outcome): Passing | undefined {
+  return failuresOf(outcome).find((failure): failure is Passing => failure.kind === 'transient');
 }
 
 /** Transient trouble: phase and items stay, the next call tries again. */
-export function waitForRecovery({ observation, outcome }: Done, what: string): Result {
-  const failure = transientOf(outcome);
+export function waitForRecovery({ observation, outcome }: Done, what: string, failure = transientOf(outcome)): Result {
   return failure === undefined
     ? answer(observation.status, { seconds: 1 })
     : answerWith(waitOut(observation.status, what, failure, observation.transaction.isBeingDeleted));

@@ -1,5 +1,5 @@
 // What applying one change comes to: it took effect, it is looked at or tried again, or all is undone.
-import { describeRefusal } from '../checks/refusal.ts';
+import { describeRefusal, withWords } from '../checks/refusal.ts';
 import type { Step } from '../decide/step.ts';
 import { applied, withRecordedDrift } from '../decide/transitions.ts';
 import { undoing } from '../decide/undo-transitions.ts';
@@ -53,7 +53,13 @@ function afterFailure(step: Extract<Step, { kind: 'apply' | 'refused' }>, done: 
   const isToEvaluateAgain =
     failure.kind === 'stale' || failure.kind === 'exists' || (failure.kind === 'absent' && step.entry.type !== 'Create');
   if (isToEvaluateAgain) return { kind: 'again', carry: { ...refusedOnce(done, step.index, failure), reads: step.entry } };
-  if (failure.kind === 'transient') return waitForRecovery(done, `${step.entry.type} of ${describe(step.entry.target)}`);
+  const { entry } = step;
+  if (failure.kind === 'transient')
+    return waitForRecovery(
+      done,
+      `${entry.type} of ${describe(entry.target)}`,
+      withWords(failure, entry, observation.transaction),
+    );
   const later = triedAgain(done, step.index, failure);
   if (later !== undefined) return later;
   const detail = describeRefusal(failure, step.entry, observation.transaction);

@@ -1,5 +1,8 @@
 import type { Write } from '../cluster.ts';
+import { isFinal } from '../decide/refusals.ts';
+import { withoutEffect } from '../decide/requested-undo.ts';
 import type { Step } from '../decide/step.ts';
+import { concluded } from '../decide/undo-transitions.ts';
 import { waitOut } from '../decide/waiting.ts';
 import type { Failure } from '../model/failure.ts';
 import type { LockState } from '../observe/observation.ts';
@@ -32,10 +35,13 @@ function isRefused({ verb }: Write, { kind }: Failure): boolean {
   return kind === 'refused' || (kind === 'absent' && verb === 'create');
 }
 
-// A lock that the engine may not take is the operator's to mend; before anything was applied the Transaction ends. It names all its
-// Leases: those that were taken beside the refused one are released.
+// A lock that the engine may not take; before anything was applied the Transaction ends. It names all its Leases: those that were taken
+// beside the refused one are released.
 function refused({ meanwhile }: Acquire, { observation }: Done, message: string): Result {
-  if (observation.status.phase === 'Pending')
-    return answer(stoppedBy({ ...observation, status: meanwhile }, message, 'LockRefused'));
-  return answer({ ...meanwhile, message: `waiting: ${message}` }, { seconds: 5 });
+  const { status, due, now } = observation;
+  if (status.phase === 'Pending') return answer(stoppedBy({ ...observation, status: meanwhile }, message, 'LockRefused'));
+  if (!isFinal(observation)) return answer({ ...meanwhile, message: `waiting: ${message}` }, 'refusal');
+  return due.kind === 'reacquire'
+    ? answerWith(withoutEffect(meanwhile, due.request, message))
+    : answer(concluded(meanwhile, now, { reason: 'LockRefused', message }));
 }

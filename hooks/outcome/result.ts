@@ -1,5 +1,7 @@
 // What a step and its outcome come to: look again within this call, or answer with a status.
 import { describeFaults } from '../checks/fault.ts';
+import { endOf } from '../decide/barred.ts';
+import { unlessFinal } from '../decide/refusals.ts';
 import { unsettledAtRelease } from '../decide/settled.ts';
 import type { Step } from '../decide/step.ts';
 import { prepared, released } from '../decide/transitions.ts';
@@ -9,7 +11,17 @@ import type { Status } from '../model/status.ts';
 import type { Wait } from '../model/wait.ts';
 import type { Carry } from '../observe/carry.ts';
 import { refOf } from '../snapshots/store.ts';
-import { again, answer, type Done, failuresOf, type Result, stoppedBy, transientOf, waitForRecovery } from './answer.ts';
+import {
+  again,
+  answer,
+  answerWith,
+  type Done,
+  failuresOf,
+  type Result,
+  stoppedBy,
+  transientOf,
+  waitForRecovery,
+} from './answer.ts';
 import { afterApply, afterRecordDrift, afterTrial } from './apply.ts';
 import { afterCleanUp, afterExpiry, afterReleaseFields } from './ends.ts';
 import { takenLocks } from './locks.ts';
@@ -81,6 +93,11 @@ function wantedBy(step: Extract<Step, { kind: 'readMore' }>): Partial<Carry> {
 }
 
 function againUnlessHeld(done: Done, what: string): Result {
+  const { observation, outcome } = done;
+  const failure = failuresOf(outcome).find(({ kind }) => kind === 'refused');
+  const end = endOf(observation);
+  if (failure !== undefined && end !== undefined)
+    return answerWith(unlessFinal(observation, { status: observation.status, what, failure }, end));
   return transientOf(done.outcome) === undefined ? again(done) : waitForRecovery(done, what);
 }
 

@@ -1,8 +1,9 @@
 // What taking one change back comes to: it is restored, not restored, looked at again, or waits.
 import { uidOf } from '../attribution/attribute.ts';
+import { goingSentence } from '../attribution/former.ts';
 import { rewrittenNote } from '../attribution/rewritten.ts';
 import type { Ended } from '../attribution/undo.ts';
-import { describeRefusal } from '../checks/refusal.ts';
+import { describeRefusal, withWords } from '../checks/refusal.ts';
 import type { Answer } from '../cluster.ts';
 import type { Step } from '../decide/step.ts';
 import { withItem } from '../decide/transitions.ts';
@@ -15,6 +16,7 @@ import { isCreatingHalf } from '../model/halves.ts';
 import { textAt } from '../model/json.ts';
 import { reasonOfFailure } from '../model/reason.ts';
 import { describe } from '../model/reference.ts';
+import type { Transaction } from '../model/transaction.ts';
 import type { Wait } from '../model/wait.ts';
 import { answer, answerWith, type Done, type Result } from './answer.ts';
 import { triedAgain, undoneAfter } from './lagging.ts';
@@ -26,7 +28,7 @@ export function afterCompensation(step: Extract<Step, { kind: 'compensate' }>, d
   const last = outcome.at(-1)?.answer;
   if (last?.kind === 'failed') return afterUndoFailure(step, done, last.failure);
   if (step.verdict.kind === 'fence') return afterFence(step, step.verdict.end, done);
-  const unfinished = unfinishedAfter(step, last);
+  const unfinished = unfinishedAfter(step, last, observation.transaction);
   if (unfinished !== undefined) return answerWith(undoLater(observation.status, step.index, ...unfinished));
   const notes = ['note' in step.verdict ? step.verdict.note : undefined, rewritten(step, done)].filter(
     (one) => one !== undefined,
@@ -79,10 +81,11 @@ function afterLast(step: Extract<Step, { kind: 'compensate' }>, { observation }:
 function unfinishedAfter(
   { verdict, entry }: Extract<Step, { kind: 'compensate' }>,
   last: Answer | undefined,
+  transaction: Transaction,
 ): readonly [message: string, wait?: Wait] | undefined {
   if (verdict.kind === 'bridge') return [verdict.message];
-  if (verdict.kind !== 'delete' || last === undefined || isGone(last)) return undefined;
-  return [`${describe(entry.target)} is being deleted; waiting until it is gone`, { seconds: 0.2 }];
+  if (verdict.kind !== 'delete' || last?.kind !== 'ok' || isGone(last)) return undefined;
+  return [goingSentence(entry.target, last.object, isSealed(entry, transaction)), { seconds: 0.2 }];
 }
 
 function afterFence({ index }: Extract<Step, { kind: 'compensate' }>, end: Ended, { observation }: Done): Result {
@@ -114,7 +117,12 @@ function afterUndoFailure(step: Extract<Step, { kind: 'compensate' }>, done: Don
   if (fenced !== undefined) return fenced;
   if (failure.kind === 'transient')
     return answerWith(
-      undoOut(observation.status, index, `undoing ${step.entry.type} of ${describe(step.entry.target)}`, failure),
+      undoOut(
+        observation.status,
+        index,
+        `undoing ${step.entry.type} of ${describe(step.entry.target)}`,
+        withWords(failure, step.entry, observation.transaction),
+      ),
     );
   const mayVanish = failure.kind === 'absent' && step.verdict.kind !== 'recreate';
   if (failure.kind === 'stale' || failure.kind === 'exists' || mayVanish)

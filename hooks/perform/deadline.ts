@@ -1,6 +1,7 @@
 // The deadline of a call, checked before each request: a request that is never sent cannot land late.
 import type { Answer, Clock, Cluster, Failed, Write, Writer } from '../cluster.ts';
-import { deadlineExceeded } from '../model/failure.ts';
+import { deadlineExceeded, type Failure, type Refusal } from '../model/failure.ts';
+import { serviceAccounts } from '../writes/resources.ts';
 
 const outOfTime: Failed = { kind: 'failed', failure: deadlineExceeded('call deadline exceeded') };
 
@@ -13,6 +14,8 @@ export interface Session {
   readonly uncertain: () => boolean;
   /** The longest Retry-After of all answers, in seconds; 0 if the API server sent none. */
   readonly retryAfter: () => number;
+  /** The refusal of a read that the engine cannot do without: of the ServiceAccount, or as the ServiceAccount, since it may not impersonate it. */
+  readonly barred: () => Refusal | undefined;
 }
 
 export function startSession(cluster: Cluster, clock: Pick<Clock, 'monotonic'>, milliseconds: number): Session {
@@ -20,6 +23,7 @@ export function startSession(cluster: Cluster, clock: Pick<Clock, 'monotonic'>, 
   const isOver = (): boolean => clock.monotonic() >= end;
   let uncertain = false;
   let retryAfter = 0;
+  const bars = createBars();
   const heard = <Result extends { readonly kind: string }>(answer: Result | Failed): Result | Failed => {
     if (isFailed(answer)) retryAfter = Math.max(retryAfter, answer.failure.retryAfterSeconds ?? 0);
     return answer;
@@ -42,24 +46,48 @@ export function startSession(cluster: Cluster, clock: Pick<Clock, 'monotonic'>, 
   };
   return {
     cluster: {
-      get: timed(cluster.get.bind(cluster)),
-      getMetadata: timed(cluster.getMetadata.bind(cluster)),
-      listMetadata: timed(cluster.listMetadata.bind(cluster)),
+      get: bars.read(timed(cluster.get.bind(cluster)), ({ resource }) => resource === serviceAccounts),
+      getMetadata: bars.read(timed(cluster.getMetadata.bind(cluster))),
+      listMetadata: bars.read(timed(cluster.listMetadata.bind(cluster))),
       resource: timed(cluster.resource.bind(cluster)),
       resources: timed(cluster.resources.bind(cluster)),
-      allowed: timed(cluster.allowed.bind(cluster)),
+      allowed: bars.read(timed(cluster.allowed.bind(cluster))),
       dryRun: timed(cluster.dryRun.bind(cluster)),
       send: writerUntil(end).send,
     },
     writerUntil,
     uncertain: () => uncertain,
     retryAfter: () => retryAfter,
+    barred: bars.found,
   };
 }
 
 /** What is written as the ServiceAccount; Leases and snapshots are the engine's own, and each names the version that it replaces. */
 function isTargets({ identity }: Write): boolean {
   return identity.kind === 'serviceAccount';
+}
+
+// Of reads alone: an admission webhook may refuse a write in whichever words it likes.
+function createBars() {
+  let found: Refusal | undefined;
+  return {
+    found: () => found,
+    /** `isNeeded`: whether the engine needs what it reads as itself. */
+    read<Arguments extends readonly unknown[], Result extends { readonly kind: string }>(
+      ask: (...args: Arguments) => Promise<Result | Failed>,
+      isNeeded: (...args: Arguments) => boolean = () => false,
+    ) {
+      return async (...args: Arguments): Promise<Result | Failed> => {
+        const answer = await ask(...args);
+        if (isFailed(answer) && isBar(answer.failure, isNeeded(...args))) found ??= answer.failure;
+        return answer;
+      };
+    },
+  };
+}
+
+function isBar(failure: Failure, isNeeded: boolean): failure is Refusal {
+  return failure.kind === 'refused' && (failure.toEngine === 'impersonation' || (failure.toEngine === 'request' && isNeeded));
 }
 
 function isFailed(answer: { readonly kind: string }): answer is Failed {

@@ -9,7 +9,8 @@ import { foreign } from '../model/words.ts';
 import { read } from '../observe/read.ts';
 import { readSnapshot } from '../observe/snapshot.ts';
 import { engine, transactions } from '../writes/resources.ts';
-import { type Assumed, type SurveyContext, type Surveyed, surveyUndo } from './survey.ts';
+import { surveyUndo } from './survey.ts';
+import type { Assumed, SurveyContext, Surveyed } from './surveyed.ts';
 
 type Base = Omit<SurveyContext, 'assumed'>;
 

@@ -6,7 +6,7 @@ import { type ListKinds, listKindsOf, valueAt } from '../content/lists.ts';
 import { isOwnMark } from '../content/marks.ts';
 import { differences } from '../content/merge.ts';
 import { describePath, describeSealedPath, type Path } from '../content/path.ts';
-import { isObject, type Json, type JsonObject } from '../model/json.ts';
+import type { Json, JsonObject } from '../model/json.ts';
 import type { Packer } from '../model/packer.ts';
 import type { Reason } from '../model/reason.ts';
 import { type UndoField, type UndoFinding, undoLimits } from '../model/undo.ts';
@@ -29,7 +29,7 @@ export function findingOf(subject: Subject, verdict: UndoVerdict): UndoFinding {
     case 'complete':
       return finding(subject, 'Recreate', { message: verdict.note });
     case 'content':
-      return finding(subject, 'Restore', { message: verdict.note, ...changedBack(subject, verdict.restored) });
+      return finding(subject, 'Restore', { message: verdict.note, ...changedBack(subject, verdict.restored) }, verdict.restored);
     case 'bridge':
       return finding(subject, 'Restore', { message: verdict.message });
     case 'restored':
@@ -77,7 +77,13 @@ interface Details extends Fields {
   readonly message?: string | undefined;
 }
 
-function finding(subject: Subject, verdict: UndoFinding['verdict'], { message, ...details }: Details): UndoFinding {
+/** `restored`: the content that the undo writes. */
+function finding(
+  subject: Subject,
+  verdict: UndoFinding['verdict'],
+  { message, ...details }: Details,
+  restored?: JsonObject,
+): UndoFinding {
   const { entry, live } = subject.evidence;
   const { reason, fields } = details;
   const known = JSON.stringify([entry.index, verdict, reason, fields, details.moreFields]);
@@ -86,18 +92,18 @@ function finding(subject: Subject, verdict: UndoFinding['verdict'], { message, .
     verdict,
     ...(message === undefined ? {} : { message: foreign(message, undoLimits.message) }),
     ...details,
-    state: subject.packer.tag(`${known}${writtenBack(subject, verdict)}`, 'undo-plan'),
+    state: subject.packer.tag(`${known}${writtenBack(subject, restored)}`, 'undo-plan'),
     object: live ?? entry.expected ?? entry.prior,
   };
 }
 
-// All values that the undo writes, also those that no message may show. Versions and times are not among them.
-function writtenBack({ evidence: { entry, live } }: Subject, verdict: UndoFinding['verdict']): string {
-  if (verdict !== 'Restore' || live === undefined) return '';
+// All values that the undo writes, also those that no message may show. Versions, times, and what controllers write are not among them.
+function writtenBack({ evidence: { entry, live } }: Subject, restored: JsonObject | undefined): string {
+  if (restored === undefined || live === undefined) return '';
   const kinds = listKindsOf(entry.prior, entry.expected, live);
-  const prior = isObject(entry.prior) ? contentOf(entry.prior, entry.resource) : undefined;
-  const paths = differences(prior, contentOf(live, entry.resource), kinds);
-  return JSON.stringify(paths.map((path) => [path, valueAt(prior, path, kinds), valueAt(live, path, kinds)]));
+  const now = contentOf(live, entry.resource);
+  const paths = differences(restored, now, kinds);
+  return JSON.stringify(paths.map((path) => [path, valueAt(restored, path, kinds), valueAt(now, path, kinds)]));
 }
 
 function changedBack({ evidence }: Subject, restored: JsonObject): Fields {

@@ -4,63 +4,33 @@ import { allLost } from '../attribution/gone-owners.ts';
 import { goneManagers } from '../attribution/others.ts';
 import type { UndoEvidence, UndoVerdict } from '../attribution/undo.ts';
 import { removerOf, undoWriteOf } from '../checks/deferred.ts';
-import { byName, gapFaults, merged, type Need } from '../checks/permissions.ts';
 import { describeRefusal } from '../checks/refusal.ts';
-import type { AccessQuestion } from '../cluster.ts';
+import { undoChoicesOf } from '../checks/undo-choices.ts';
 import { withContent, withManagedFields } from '../content/content.ts';
 import { restoredManagers } from '../content/ownership.ts';
-import { unreadable } from '../decide/guards.ts';
+import { acting } from '../decide/barred.ts';
+import { type ReadTrouble, troubleOf, unreadable } from '../decide/guards.ts';
+import { causeOf } from '../decide/refusals.ts';
 import { judgeUndo } from '../decide/rolling-back.ts';
-import { nextFor } from '../decide/unseen.ts';
+import { nextFor, whyUnseen } from '../decide/unseen.ts';
 import { isCrd } from '../model/crds.ts';
 import type { SnapshotEntry } from '../model/entry.ts';
 import type { Failure } from '../model/failure.ts';
 import { isToUndo } from '../model/item.ts';
-import { equalJson } from '../model/json.ts';
 import type { Wanted } from '../model/others.ts';
-import type { Packer } from '../model/packer.ts';
 import { reasonOfFailure } from '../model/reason.ts';
 import { describe, groupOf, identityOf } from '../model/reference.ts';
 import type { UndoFinding } from '../model/undo.ts';
-import { reviewAccess } from '../observe/access.ts';
-import type { StoredSnapshot } from '../observe/awaited.ts';
 import type { Staying } from '../observe/contents.ts';
-import { type ItemContext, observeItem } from '../observe/item.ts';
+import { observeItem } from '../observe/item.ts';
 import { inTurn } from '../observe/listing.ts';
 import type { ItemView, Observation, Presence } from '../observe/observation.ts';
 import { lookForAccount } from '../observe/read.ts';
 import { compensation } from '../plan/compensation.ts';
 import { nobodysManagers } from '../plan/owners.ts';
 import { blocked, findingOf, type Subject, undecided } from './finding.ts';
-
-export interface SurveyContext {
-  readonly looking: Omit<ItemContext, 'index' | 'direction' | 'carry' | 'mayAssume' | 'earlier' | 'ahead' | 'shared'>;
-  /** Its status is that with which the undo begins. */
-  readonly observation: Observation;
-  readonly snapshot: Extract<StoredSnapshot, { kind: 'stored' }>;
-  readonly packer: Pick<Packer, 'tag'>;
-  /** What the undos of later Transactions are assumed to leave. */
-  readonly assumed: Assumed;
-}
-
-/** A state that no object has yet: that after the undo of later Transactions. */
-export interface Assumed {
-  /** By identity: objects that those undos change. */
-  readonly objects: ReadonlyMap<string, Presence>;
-  /** The holders (holderOf) of those Transactions. */
-  readonly undone: ReadonlySet<string>;
-}
-
-/** What was found out, and how the object would be afterwards. */
-export interface Surveyed {
-  readonly finding: UndoFinding;
-  readonly entry: SnapshotEntry;
-  readonly after: Presence;
-  /** Whether targets of the same Transaction are in the way until they are undone. */
-  readonly awaitsOwn: boolean;
-  /** What the undo must be allowed to do with it, and no dry run shows. */
-  readonly verbs: readonly string[];
-}
+import { withRights } from './rights.ts';
+import type { Assumed, SurveyContext, Surveyed } from './surveyed.ts';
 
 type Shared = Pick<ItemView, 'snapshot' | 'serviceAccount'>;
 
@@ -156,7 +126,7 @@ async function judge(context: Evaluating, entry: SnapshotEntry, others: Wanted |
     earlier: context.assumed.objects.get(identityOf(entry.target)),
     ahead: undefined,
     shared: context.shared,
-    assumedGone: goneIn(context.assumed),
+    assumedGone: new Set([...goneIn(context.assumed), ...ownServers(context)]),
     ...(context.staying && { staying: context.staying }),
   });
   const view = withoutUndone(withoutOwn(found), context.assumed);
@@ -176,6 +146,21 @@ function goneIn({ objects }: Assumed): ReadonlySet<string> {
   return new Set([...objects].flatMap(([identity, { kind }]) => (kind === 'absent' ? [identity] : [])));
 }
 
+// APIServices that this undo deletes before what their server may have objects in: that one is not waited for.
+function ownServers({ snapshot: { entries }, observation: { status, transaction } }: SurveyContext): readonly string[] {
+  const targets = entries.map(({ target }) => target);
+  const { keep } = undoChoicesOf(transaction, targets);
+  const isDeleted = ({ type, index, recreates }: SnapshotEntry): boolean => {
+    const item = status.items[index];
+    return type === 'Create' && recreates !== true && !keep.has(index) && item !== undefined && isToUndo(item);
+  };
+  return entries.filter((entry) => isApiService(entry) && isDeleted(entry)).map(({ target }) => identityOf(target));
+}
+
+function isApiService({ resource: { group, kind } }: SnapshotEntry): boolean {
+  return group === 'apiregistration.k8s.io' && kind === 'APIService';
+}
+
 function withoutUndone(view: ItemView, { undone }: Assumed): ItemView {
   if (view.others === undefined) return view;
   const changes = view.others.changes.map((change) => (undone.has(change.holder) ? { ...change, stands: false } : change));
@@ -189,9 +174,10 @@ function unreadFor(view: ItemView, { observation }: SurveyContext, subject: Subj
     const account = `${transaction.namespace}/${transaction.serviceAccountName}`;
     return blocked(subject, { reason: 'ServiceAccountMissing', message: `ServiceAccount ${account} does not exist` });
   }
-  const read = view.live.kind === 'trouble' ? view.live : view.serviceAccount;
-  const failure = read.kind === 'trouble' ? read.failure : (view.contentsTrouble ?? view.othersTrouble);
-  return failure === undefined ? undefined : notRead(failure, subject, observation);
+  const account = view.serviceAccount.kind === 'trouble' ? view.serviceAccount.failure : undefined;
+  const name = describe(subject.evidence.entry.target);
+  const trouble = account === undefined ? troubleOf(view, name) : { what: acting, failure: account };
+  return trouble === undefined ? undefined : notRead(trouble, subject, observation);
 }
 
 /** What must be seen before the object is deleted, or gets its owners back. */
@@ -200,18 +186,19 @@ function unseenFor(view: ItemView, { kind }: UndoVerdict, subject: Subject): Und
   const ofDelete = kind === 'delete' ? (view.unseenInside ?? view.failing[0]) : undefined;
   const unseen = isBack ? view.unseenOwner : ofDelete;
   if (unseen === undefined) return undefined;
-  const what = isBack ? 'an owner of it is' : 'objects that would go with it are';
-  const message = `${describe(subject.evidence.entry.target)}: ${what} of ${unseen.kind}, which cannot be read (${unseen.failure.reason})`;
+  const why = isBack
+    ? `it has an owner, ${unseen.kind}, that cannot be read (${unseen.failure.reason})`
+    : `what would be deleted with it is unknown: ${whyUnseen(unseen)}`;
+  const message = `${describe(subject.evidence.entry.target)}: ${why}`;
   if (unseen.failure.kind === 'transient' && unseen.isAway !== true)
     return undecided(subject, message, reasonOfFailure(unseen.failure));
   return blocked(subject, { reason: reasonOfFailure(unseen.failure), message: `${message}; ${nextFor(unseen)}` });
 }
 
-function notRead(failure: Failure, subject: Subject, { transaction }: Observation): UndoFinding {
-  const { entry } = subject.evidence;
-  if (failure.kind !== 'refused')
-    return undecided(subject, `${describe(entry.target)} cannot be read (${failure.reason})`, reasonOfFailure(failure));
-  return blocked(subject, unreadable(failure, entry, transaction));
+function notRead({ what, failure }: ReadTrouble, subject: Subject, { transaction }: Observation): UndoFinding {
+  if (failure.kind !== 'refused') return undecided(subject, `${what} failed (${failure.reason})`, reasonOfFailure(failure));
+  if (failure.toEngine !== undefined) return blocked(subject, causeOf(acting, failure));
+  return blocked(subject, unreadable(failure, subject.evidence.entry, transaction));
 }
 
 /** The finding, with what the API server says of the write. Deletions are not tried. */
@@ -253,44 +240,4 @@ function lacksItsPlace({ snapshot: { entries } }: SurveyContext, { target }: Sna
 function untriedVerbs({ entry }: UndoEvidence, { kind }: UndoVerdict): readonly string[] {
   if (kind !== 'delete') return [];
   return entry.recreates === true ? ['delete', 'create'] : ['delete'];
-}
-
-async function withRights(context: SurveyContext, found: readonly Surveyed[]): Promise<readonly Surveyed[]> {
-  const { looking, observation } = context;
-  const { transaction } = observation;
-  const needs = merged(found.flatMap((one) => needsFor(context, one)));
-  if (needs.length === 0) return found;
-  const access = await reviewAccess({ reader: looking.source.reader, transaction }, needs);
-  const account = `${transaction.namespace}/${transaction.serviceAccountName}`;
-  return found.map((one): Surveyed => {
-    if (one.verbs.length === 0) return one;
-    if (access.kind === 'trouble') {
-      const message = `the rights of ServiceAccount ${account} cannot be reviewed (${access.failure.reason})`;
-      return { ...one, finding: { ...one.finding, verdict: 'Undecided', message } };
-    }
-    const own = questionsFor(one).map((question) => byName(question, one.entry.target.name) ?? question);
-    const gap = access.gaps.find((lacking) => own.some((question) => equalJson({ ...question }, { ...lacking })));
-    return gap === undefined ? one : { ...one, finding: forbidden(one.finding, gapFaults([gap], account)[0]?.message ?? '') };
-  });
-}
-
-function forbidden(finding: UndoFinding, message: string): UndoFinding {
-  return { ...finding, verdict: 'Blocked', reason: 'Forbidden', message };
-}
-
-function needsFor(context: SurveyContext, one: Surveyed): readonly Need[] {
-  const { index, target, resource } = one.entry;
-  const by = [{ index, target, change: changeAt(context, index), resource: { ...resource, verbs: [] } }];
-  return questionsFor(one).map((question): Need => ({ question, by, purpose: 'undo' }));
-}
-
-function changeAt({ observation }: SurveyContext, index: number) {
-  const change = observation.transaction.changes[index];
-  if (change === undefined) throw new Error(`there is no change ${index}`);
-  return change;
-}
-
-function questionsFor({ verbs, entry: { resource, target } }: Surveyed): readonly AccessQuestion[] {
-  const place = target.namespace === undefined ? {} : { namespace: target.namespace };
-  return verbs.map((verb) => ({ verb, group: resource.group, resource: resource.plural, ...place }));
 }

@@ -2,31 +2,50 @@
 import type { Expressions } from '../../hooks/cluster.ts';
 import type { Evaluated } from '../../hooks/model/gate.ts';
 import { startOnDemand } from '../threads/on-demand.ts';
+import { rememberAnswers } from './answers.ts';
 import type { Task } from './task.ts';
+import { createTurns } from './turns.ts';
 
 interface Limits {
   /** Ms that an expression may take once it has begun; what it waits before that does not count. */
   readonly limit: number;
   /** After so many ms without an expression the thread ends. */
   readonly idle: number;
+  /** Ms that a call waits for its turn: no Transaction waits longer for the expressions of others. */
+  readonly wait: number;
 }
 
-export interface OpenExpressions extends Expressions {
+interface OpenExpressions extends Expressions {
   /** Ends the thread. What waits, or is asked from then on, is rejected. */
   close(): Promise<void>;
 }
 
-const defaults: Limits = { limit: 250, idle: 30_000 };
+const defaults: Limits = { limit: 250, idle: 30_000, wait: 500 };
 
-export function createExpressions(limits: Limits = defaults): OpenExpressions {
+export function createExpressions(own: Partial<Limits> = {}): OpenExpressions {
+  const limits = { ...defaults, ...own };
   const program = new URL('./worker.ts', import.meta.url);
-  const { ask, close } = startOnDemand<Task, Evaluated>({ program, name: 'expressions', ended, ...limits });
+  const { ask, took, close } = startOnDemand<Task, Evaluated>({ program, name: 'expressions', ended, ...limits });
+  const [turns, answers] = [createTurns(), rememberAnswers()];
   return {
-    async compile(text) {
-      const answer = await ask({ text });
+    async compile(text, asker) {
+      const over = await turns.take(asker);
+      const answer = await ask({ text }).finally(over);
       return answer.kind === 'broken' ? answer.message : undefined;
     },
-    evaluate: (text, object) => ask({ text, object: JSON.stringify(object) }),
+    async evaluate(text, object, asker) {
+      const known = answers.find(text, object);
+      if (known !== undefined) return known;
+      const over = await turns.take(asker, limits.wait);
+      if (over === undefined) return 'late';
+      try {
+        const answer = await ask({ text, object: JSON.stringify(object) });
+        answers.keep(text, object, answer, took());
+        return answer;
+      } finally {
+        over();
+      }
+    },
     close,
   };
 }

@@ -14,14 +14,15 @@ import type {
   Resource,
   Write,
 } from '../../hooks/cluster.ts';
-import { at, isList, isObject, type JsonObject, textAt } from '../../hooks/model/json.ts';
+import { at, isList, isObject, textAt } from '../../hooks/model/json.ts';
 import { explained } from './apply-refusals.ts';
 import type { Connection } from './connection.ts';
 import { createDiscovery } from './discovery.ts';
 import type { IsLate } from './head-first.ts';
 import { collectionPath, objectPath } from './paths.ts';
 import type { PoolOptions } from './pools.ts';
-import { type ApiRequest, metadataListOnly, metadataOnly, requestOfWrite } from './requests.ts';
+import { withRefusedParty } from './refused-party.ts';
+import { type ApiRequest, accessReview, metadataListOnly, metadataOnly, requestOfWrite } from './requests.ts';
 import { createTransport, type Received, type Transport } from './transport.ts';
 import { withProvenRefusals } from './unready.ts';
 
@@ -47,7 +48,7 @@ const graceAfterWrite = 2_000; // so that the API server's own word on a write i
 export function createCluster(connection: Connection, options: ClusterOptions): KubernetesCluster {
   const requestTimeout = options.writeTimeout + graceAfterWrite;
   const plain = createTransport(connection, { connections, longestAnswer, requestTimeout, ...options });
-  const transport = withProvenRefusals(options.instrument?.(plain) ?? plain);
+  const transport = withRefusedParty(withProvenRefusals(options.instrument?.(plain) ?? plain));
   const discovery = createDiscovery((request) => transport.request(request, engine));
   const ask = async (request: ApiRequest, identity: Identity, isLate?: IsLate) =>
     answerOf(await transport.request(request, identity, isLate));
@@ -119,15 +120,6 @@ function withKind(list: ListAnswer, { group, version, kind }: Resource): ListAns
   if (list.kind === 'failed') return list;
   const apiVersion = group === '' ? version : `${group}/${version}`;
   return { ...list, items: list.items.map((item) => ({ apiVersion, kind, ...item })) };
-}
-
-function accessReview(resourceAttributes: JsonObject): ApiRequest {
-  return {
-    method: 'POST',
-    path: '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews',
-    contentType: 'application/json',
-    body: { apiVersion: 'authorization.k8s.io/v1', kind: 'SelfSubjectAccessReview', spec: { resourceAttributes } },
-  };
 }
 
 function accessOf(received: Received | Failed): AccessAnswer {

@@ -120,13 +120,20 @@ async function readAll(ask: Ask): Promise<ResourcesAnswer> {
 function versionsAway(group: Json, isWanted: (resources: number) => boolean): readonly string[] {
   const name = textAt(group, 'metadata', 'name') ?? '';
   return listAt(group, 'versions')
-    .filter((version) => textAt(version, 'freshness') === 'Stale' && isWanted(listAt(version, 'resources').length))
+    .filter((version) => isStale(version) && isWanted(listAt(version, 'resources').length))
     .map((version) => `${name}/${textAt(version, 'version')}`);
 }
 
+function isStale(version: Json): boolean {
+  return textAt(version, 'freshness') === 'Stale';
+}
+
+// A version that is away comes last: the same objects may be listed in another one.
 function resourcesOfGroup(group: Json): readonly Resource[] {
   const name = textAt(group, 'metadata', 'name') ?? '';
-  return listAt(group, 'versions').flatMap((version) =>
+  const versions = listAt(group, 'versions');
+  const current = versions.filter((version) => !isStale(version));
+  return [...current, ...versions.filter(isStale)].flatMap((version) =>
     listAt(version, 'resources').map((entry) => ({
       group: name,
       version: textAt(version, 'version') ?? '',

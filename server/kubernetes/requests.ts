@@ -24,6 +24,16 @@ export interface ApiRequest {
   readonly mostBytes?: number;
 }
 
+/** Asks for the rights of whoever sends it. */
+export function accessReview(resourceAttributes: JsonObject): ApiRequest {
+  return {
+    method: 'POST',
+    path: '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews',
+    contentType: 'application/json',
+    body: { apiVersion: 'authorization.k8s.io/v1', kind: 'SelfSubjectAccessReview', spec: { resourceAttributes } },
+  };
+}
+
 interface WriteOptions {
   /** The `lifetime` of the request. */
   readonly timeout: number;

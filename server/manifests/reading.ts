@@ -5,6 +5,7 @@ import type { Manifest, Unpacked } from '../../hooks/cluster.ts';
 import { isDeeperThan, isList, isObject, type Json, parseJson } from '../../hooks/model/json.ts';
 import type { YamlAnswer } from '../yaml.ts';
 import { bounds } from './bounds.ts';
+import { looseness } from './strict-json.ts';
 
 type Unreadable = Extract<Manifest, { kind: 'unreadable' }>;
 
@@ -54,11 +55,15 @@ function decoded(bytes: Uint8Array): string | undefined {
 /** Undefined if the text is no JSON object: YAML may begin with a brace, too. */
 function fromJson(text: string): Manifest | undefined {
   if (!/^\s*\{/.test(text)) return undefined;
+  let value: Json;
   try {
-    return objectIn(parseJson(text));
+    value = parseJson(text);
   } catch {
     return undefined;
   }
+  const read = objectIn(value);
+  const fault = read.kind === 'object' ? looseness(text) : undefined;
+  return fault === undefined ? read : unreadable(fault);
 }
 
 function objectIn(value: Json): Manifest {

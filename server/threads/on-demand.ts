@@ -5,6 +5,8 @@ import { startThread, type Thread, type ThreadOptions } from './thread.ts';
 
 interface OnDemand<Task, Answer> {
   ask(task: Task): Promise<Answer>;
+  /** Ms that the last task took; 0 for the first one of a thread, which takes the time of its start, too. */
+  took(): number;
   /** Ends the thread. What waits, or is asked from then on, is rejected. */
   close(): Promise<void>;
 }
@@ -15,6 +17,7 @@ export function startOnDemand<Task, Answer>(options: ThreadOptions<Answer> & { r
   let thread: Thread<Task, Answer> | undefined;
   let timer: NodeJS.Timeout | undefined;
   let isClosed = false;
+  let took = 0;
   const end = async (): Promise<void> => {
     clearTimeout(timer);
     const last = thread;
@@ -24,8 +27,11 @@ export function startOnDemand<Task, Answer>(options: ThreadOptions<Answer> & { r
   const serve = async (task: Task): Promise<Answer> => {
     if (isClosed) throw new Error(`${options.name} are closed`);
     clearTimeout(timer);
-    if (thread === undefined || thread.isOver()) thread = startThread(options);
+    const isNew = thread === undefined || thread.isOver();
+    if (thread === undefined || isNew) thread = startThread(options);
+    const begun = performance.now();
     const answer = await thread.ask(task);
+    took = isNew ? 0 : performance.now() - begun;
     timer = setTimeout(() => void end(), options.idle).unref();
     return answer;
   };
@@ -34,6 +40,7 @@ export function startOnDemand<Task, Answer>(options: ThreadOptions<Answer> & { r
       const giveBack = await turns.take();
       return serve(task).finally(giveBack);
     },
+    took: () => took,
     close() {
       isClosed = true;
       return end();

@@ -78,7 +78,14 @@ t.test('wrong use is one line', async (t) => {
 
 const options = {
   ...{ name: { generateName: 'apply-' }, namespace: 'shop', isNamespaceGiven: true, labels: {}, serviceAccount: 'deployer' },
-  ...{ fieldManager: undefined, gate: undefined, recreateImmutable: false, deleteFilled: false, plainSecrets: false },
+  ...{
+    fieldManager: undefined,
+    gate: undefined,
+    recreateImmutable: false,
+    allowIrreversible: false,
+    deleteFilled: false,
+    plainSecrets: false,
+  },
 };
 
 function sourced(...objects: readonly JsonObject[]) {
@@ -115,7 +122,7 @@ t.test('what the engine would refuse for its size alone is not created', async (
   const { sent, error } = await applied(maps(500, 2_200));
   t.match(error, /^The engine would refuse this Transaction \(TransactionTooLarge\): .* room for the status of 500 changes/);
   t.same(sent, []);
-  const secrets = Array.from({ length: 400 }, filled('Secret', 10));
+  const secrets = Array.from({ length: 400 }, filled('Secret', 12));
   t.same((await applied([...maps(100, 8_000), ...secrets])).error, '');
   const named = await applied([...maps(100, 9_000), ...secrets]);
   t.match(named.error, /TransactionTooLarge/);

@@ -150,6 +150,7 @@ async function createHere(name: string, ask: () => Promise<void> = async () => u
     isNamespaceGiven: true,
     serviceAccount: account,
     recreateImmutable: false,
+    allowIrreversible: false,
     deleteFilled: false,
     plainSecrets: false,
   };
@@ -194,6 +195,92 @@ t.test('what is there is compared only if the API server takes what is given, an
   must(await stage.client.delete(path));
   t.match(await cli.run(words), { code: 1, out: '', err: /Transaction lost is there, and is being deleted: wait/ });
   must(await stage.client.patch(path, { metadata: { finalizers: null } }));
+});
+
+const isReal = (sent: { readonly method: string; readonly path?: string | undefined; readonly query?: object }) =>
+  sent.method === 'POST' && sent.path?.endsWith('/transactions') && !JSON.stringify(sent.query).includes('dryRun');
+
+t.test('refused after the Secret was made: the Secret goes again, unless somebody has made it his own', async (t) => {
+  const session = openSession(stage, {});
+  const refusal = { ...notSent('Forbidden', 'exceeded quota'), kind: 'refused', code: 403 } as const;
+  const refusing = (before: () => Promise<unknown>) => {
+    const request: typeof session.cluster.transport.request = async (sent, ...rest) => {
+      if (!isReal(sent)) return session.cluster.transport.request(sent, ...rest);
+      await before();
+      return failed(refusal);
+    };
+    return { ...session, cluster: { ...session.cluster, transport: { ...session.cluster.transport, request } } };
+  };
+  const path = stage.path('secrets/unmade-contents');
+  const isThere = async () => t.equal((await stage.client.get(path)).code, 200, 'it was made');
+  await t.rejects(createHere('unmade', undefined, refusing(isThere)), {
+    message: /exceeded quota(?!.* is left)/s,
+  });
+  t.equal((await stage.client.get(path)).code, 404);
+  const touch = () => stage.client.patch(path, { metadata: { annotations: { mine: 'yes' } } });
+  await t.rejects(createHere('unmade', undefined, refusing(touch)), {
+    message: /Secret unmade-contents with its contents is left/,
+  });
+  t.match(await createHere('unmade'), { found: false });
+});
+
+const tls = (name: string, data: JsonObject): JsonObject => ({
+  ...{ apiVersion: 'v1', kind: 'Secret', type: 'kubernetes.io/tls', metadata: { name: name.slice(0, 9) } },
+  stringData: data,
+});
+
+t.test('no name is burnt: what was refused is corrected, and released under the same --name', async (t) => {
+  const apply = (name: string, data: JsonObject, ...words: readonly string[]) =>
+    cli.run(['apply', '-f', '-', ...release, '--name', name, '--wait', ...words], { input: JSON.stringify(tls(name, data)) });
+  const long = 'n'.repeat(230);
+  for (const [name, next] of [
+    ['burnt', 'burnt-2'],
+    [long, `${long.slice(2)}-2`],
+  ] as const) {
+    t.match(await apply(name, { 'tls.key': canary }), { code: 2, out: /Failed after .*: nothing was applied/ });
+    const corrected = await apply(name, { 'tls.key': canary, 'tls.crt': canary });
+    t.match(corrected, { code: 0, out: `${next} created` }, corrected.err);
+    t.match(corrected.err, `Transaction ${name} ended as Failed, and stays as evidence: this release gets the name ${next}.`);
+    t.match(must(await stage.client.get(stage.path(`secrets/${next}-contents`))), {
+      metadata: { ownerReferences: [{ name: next }] },
+    });
+    t.match(await apply(name, { 'tls.key': canary, 'tls.crt': canary }), { code: 0, out: `${next} unchanged` });
+  }
+  const before = (await list()).length;
+  t.match(await apply(`${long}n`, { 'tls.key': canary, 'tls.crt': canary }), {
+    code: 1,
+    out: '',
+    err: /at most 230|230 characters/,
+  });
+  t.equal((await list()).length, before);
+});
+
+t.test('nor by a right that was missing', async (t) => {
+  const rbac = '/apis/rbac.authorization.k8s.io/v1';
+  must(await stage.client.create(stage.path('serviceaccounts'), { metadata: { name: 'weak' } }));
+  const input = JSON.stringify(secret);
+  const words = [
+    'apply',
+    '-f',
+    '-',
+    ...where,
+    '--service-account',
+    'weak',
+    '--label',
+    `${key}=${value}`,
+    '--name',
+    'weak',
+    '--wait',
+  ];
+  t.match(await cli.run(words, { input }), { code: 2, out: /weak/ });
+  const binding = `${rbac}/namespaces/${stage.namespace}/rolebindings`;
+  const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: stage.namespace };
+  const subjects = [{ kind: 'ServiceAccount', name: 'weak', namespace: stage.namespace }];
+  must(await stage.client.create(binding, { metadata: { name: 'weak' }, roleRef, subjects }));
+  const weak = stage.client.asServiceAccount(stage.namespace, 'weak');
+  await waitFor(async () => (await weak.get(stage.path('secrets/password'))).code === 200, 'the right to be in force');
+  const again = await cli.run(words, { input });
+  t.match(again, { code: 0, out: /weak-2 created/, err: /Transaction weak ended as Failed/ }, again.out + again.err);
 });
 
 t.test('a request for one that was deleted, and created again, meanwhile writes nothing', async (t) => {

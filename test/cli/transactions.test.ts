@@ -288,10 +288,33 @@ t.test('--gate waits for all at the end; --recreate-immutable recreates; --delet
       input: JSON.stringify(fixed(color)),
     });
   t.match(await apply('fixed-1', 'red'), { code: 0 });
-  t.match(await apply('fixed-2', 'blue'), { code: 2, out: /field is immutable/ });
+  const next = /field is immutable.*whenImmutable: Recreate \(janus apply --recreate-immutable\)/;
+  t.match(await apply('fixed-2', 'blue'), { code: 2, out: next });
+  const planned = await cli.run(['plan', '-f', '-', ...release.slice(0, 4)], { input: JSON.stringify(fixed('blue')) });
+  t.match(planned, { code: 2, out: next });
   t.match(await apply('fixed-3', 'blue', '--recreate-immutable', '--delete-filled'), { code: 0 });
   t.match(await stage.read('fixed-3'), { spec: { undo: { foreignContent: 'Delete' } } });
   t.equal(textAt(must(await stage.client.get(stage.path('configmaps/fixed'))), 'data', 'color'), 'blue');
+});
+
+t.test('--allow-irreversible allows what the undo cannot take back; plan takes it, too', async (t) => {
+  const freeze = (words: readonly string[], verb = 'apply') =>
+    cli.run([verb, '-f', '-', ...where, '--service-account', account, ...words], {
+      input: JSON.stringify({ ...configMap('frozen'), immutable: true }),
+    });
+  await createConfigMaps(stage, ['frozen']);
+  const how = /it becomes immutable; annotate .*tx\.janus\.io\/allow-irreversible=true \(janus apply --allow-irreversible\)/;
+  t.match(await freeze([], 'plan'), { code: 2, out: how });
+  t.match(await freeze(['--allow-irreversible'], 'plan'), { code: 1 });
+  const apply = ['--label', `${key}=${value}`, '--wait', '--name'];
+  t.match(await freeze([...apply, 'freeze']), { code: 2, out: how });
+  t.match(await freeze([...apply, 'freeze', '--allow-irreversible']), { code: 0, out: /freeze-2 created/ });
+  t.equal(at(must(await stage.client.get(stage.path('configmaps/frozen'))), 'immutable'), true);
+  const file = fileOf('whole', [change('Create', 'whole', configMap('whole'))]);
+  t.match(await janus('apply', '-f', file, '--allow-irreversible'), {
+    code: 64,
+    err: /--allow-irreversible cannot change a Transaction/,
+  });
 });
 
 t.test('what cannot become a Transaction is refused by one line, and nothing is created', async (t) => {

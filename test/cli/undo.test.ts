@@ -463,3 +463,42 @@ t.test('undo --to by the engine: each is what its plan said, also where an undo 
   t.equal(undone.code, 0, undone.out + undone.err);
   t.same(await show(), first);
 });
+
+t.test('undo --to of Deployments: what their controller writes meanwhile is no other plan', async (t) => {
+  const live = await startStage(t);
+  const place = ['-n', live.namespace];
+  const labels = { app: 'web' };
+  const web = (image: string) => ({
+    ...{ apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'web' } },
+    spec: { selector: { matchLabels: labels }, template: { metadata: { labels }, spec: { containers: [{ name: 'c', image }] } } },
+  });
+  const read = async () => must(await live.client.get(live.path('apps/v1/deployments/web')));
+  const revision = (object: JsonObject) => textAt(object, 'metadata', 'annotations', 'deployment.kubernetes.io/revision');
+  const rolledOut = (before?: JsonObject) =>
+    waitFor(async () => {
+      const now = await read();
+      const isSeen = at(now, 'status', 'observedGeneration') === at(now, 'metadata', 'generation');
+      return isSeen && revision(now) !== revision(before ?? {}) ? now : undefined;
+    }, 'the controller to have rolled it out');
+  for (const number of [1, 2, 3]) {
+    const before = number === 1 ? undefined : await read();
+    await live.transaction(`rel-${number}`, [{ type: 'Apply', content: web(`web:${number}`) }], {
+      spec: { fieldManager: 'shop' },
+    });
+    t.match(await live.finished(`rel-${number}`), { phase: 'Committed' });
+    await rolledOut(before);
+  }
+  const planned = async () => JSON.parse((await cli.run(['undo', 'rel-3', ...place, '--plan', '-o', 'json'])).out);
+  const first = await planned();
+  const before = await read();
+  // The controller makes another ReplicaSet, and writes the annotation and the status of the Deployment.
+  for (const one of (await live.client.list(live.path('apps/v1/replicasets'))).items)
+    must(await live.client.delete(live.path(`apps/v1/replicasets/${textAt(one, 'metadata', 'name')}`)));
+  await rolledOut(before);
+  const second = await planned();
+  t.match(first, { verdict: 'changes', digest: /^[0-9a-f]{64}$/ });
+  t.equal(second.digest, first.digest);
+  const undone = await cli.run(['undo', '--to', 'rel-1', ...place, '--yes']);
+  t.match(undone, { code: 0, out: /rel-1 is there/ }, undone.out + undone.err);
+  t.match(await read(), { spec: { template: { spec: { containers: [{ image: 'web:1' }] } } } });
+});

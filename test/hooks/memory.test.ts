@@ -82,6 +82,21 @@ t.test('calls in a row that only waited are counted', async (t) => {
   t.equal(memory.recall('u').waits, 0);
 });
 
+t.test('since when calls are refused is known, whatever trouble lies between', async (t) => {
+  const { memory, ends, pass } = remembering();
+  ends({ isRefused: true });
+  pass(400);
+  ends({ isTroubled: true });
+  pass(600);
+  t.equal(memory.recall('u').refusedFor, 1_000);
+  ends({ isRefused: true });
+  t.equal(memory.recall('u').refusedFor, 1_000, 'the first one counts');
+  ends();
+  ends({ isTroubled: true });
+  pass(400);
+  t.equal(memory.recall('u').refusedFor, 0, 'a call that was not refused ends it');
+});
+
 t.test('pauses double with each trouble in a row, up to a bound, and begin anew after it', async (t) => {
   const { ends } = remembering();
   const pauses = Array.from({ length: 10 }, () => ends({ isTroubled: true }));

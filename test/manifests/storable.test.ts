@@ -7,9 +7,9 @@ import t, { type Test } from 'tap';
 import { describeRefusal } from '../../hooks/checks/refusal.ts';
 import { driftRoom } from '../../hooks/checks/room.ts';
 import { statusSize } from '../../hooks/checks/validity.ts';
+import { untilAllowed } from '../../hooks/decide/refusals.ts';
 import * as transitions from '../../hooks/decide/transitions.ts';
 import * as undo from '../../hooks/decide/undo-transitions.ts';
-import { waitOut } from '../../hooks/decide/waiting.ts';
 import { dueOf } from '../../hooks/due.ts';
 import type { ChangeType } from '../../hooks/model/change.ts';
 import type { ItemError } from '../../hooks/model/item.ts';
@@ -85,7 +85,7 @@ const story: fc.Arbitrary<Story> = fc
       (status) => transitions.waitingForLocks(status, transaction, now, `waiting: ${note}`),
       (status) =>
         transitions.locked(status, transaction, now, { leases: names.map((_, index) => `janus-lock-${index}`), writer: 'w' }),
-      (status) => ({ ...status, message: stepMessage(waitOut(status, note, failure)) }),
+      (status) => ({ ...status, message: stepMessage(untilAllowed({ status, what: note, failure })) }),
       (status) => transitions.prepared(status, ref, names.length),
       (status) => transitions.applied(status, { index: 0, facts, gating: transaction, end: 1 }, now),
       (status) => (text === undefined ? status : transitions.withRecordedDrift(status, 0, text)),
@@ -105,7 +105,7 @@ const story: fc.Arbitrary<Story> = fc
     return { transaction, statuses };
   });
 
-function stepMessage(step: ReturnType<typeof waitOut>): string {
+function stepMessage(step: ReturnType<typeof untilAllowed>): string {
   return step.kind === 'setStatus' ? step.status.message : '';
 }
 

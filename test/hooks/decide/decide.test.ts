@@ -4,7 +4,7 @@ import { decide } from '../../../hooks/decide/decide.ts';
 import type { Step } from '../../../hooks/decide/step.ts';
 import { type Due, holdsLocks } from '../../../hooks/due.ts';
 import { lockOf } from '../../../hooks/locks/lease.ts';
-import type { Failure } from '../../../hooks/model/failure.ts';
+import type { Failure, Refusal } from '../../../hooks/model/failure.ts';
 import type { JsonObject } from '../../../hooks/model/json.ts';
 import { nobodyElse } from '../../../hooks/model/others.ts';
 import type { Status } from '../../../hooks/model/status.ts';
@@ -385,6 +385,67 @@ t.test('ConfigMaps that cannot be read hold a deletion up for a minute, Leases f
   t.equal(told(decide(observation({ kind: 'cleanUp' }, committed, { ...cleanUp, unread: transient }, deleted))), 'cleanUp');
   const held = decide(observation({ kind: 'cleanUp' }, committed, { ...cleanUp, trouble: transient }, deleted));
   t.equal(told(held), 'Committed: applied applied, backing off');
+});
+
+// The first of two refusals is waited for; a second one, a second later, is final.
+const denied: Failure = { ...transient, kind: 'refused', code: 403, reason: 'Forbidden', toEngine: 'request' };
+const unreadLocks = { locks: locks({ kind: 'trouble', failure: denied }) };
+const unreadSnapshot = { snapshot: { kind: 'trouble', failure: denied } as const };
+const soon = { refusedFor: 999 };
+const later = { refusedFor: 1_000 };
+const barred = { ...later, barred: { ...denied, kind: 'refused' } as const };
+
+check({ kind: 'begin' }, pending, begin, [
+  ['a check is refused', { trouble: denied }, 'Pending: waiting waiting, once more'],
+  ['once more, too soon', { trouble: denied }, 'Pending: waiting waiting, once more', soon],
+  ['once more', { trouble: denied }, 'Failed: waiting waiting', later],
+  ['the locks may not be read', unreadLocks, 'Failed: waiting waiting', later],
+  ['no right to the ServiceAccount', {}, 'Failed: waiting waiting', barred],
+]);
+check({ kind: 'prepare' }, statusOf('Preparing', 'waiting waiting'), prepare, [
+  [
+    'no right to the ServiceAccount, not even for a dry run',
+    { faults: [fault] },
+    'Preparing: waiting waiting, once more',
+    { ...barred, ...soon },
+  ],
+  ['none', {}, 'Failed: waiting waiting', barred],
+]);
+check({ kind: 'apply', index: 1 }, committing, item, [
+  ['the snapshot may not be read', unreadSnapshot, 'Committing: applied announced, once more'],
+  ['not once more', unreadSnapshot, 'RollingBack: applied announced', later],
+  ['no right to the ServiceAccount', {}, 'RollingBack: applied announced', barred],
+]);
+check({ kind: 'restore', index: 0 }, undone, item, [
+  ['the snapshot may not be read', unreadSnapshot, 'Failed: left untouched', later],
+  ['no right to the ServiceAccount', {}, 'Failed: left untouched', barred],
+]);
+check({ kind: 'reacquire', request }, committed, reacquire, [
+  ['the snapshot may not be read', unreadSnapshot, 'Committed: applied applied, once more'],
+  ['not once more', unreadSnapshot, 'Committed: applied applied', later],
+  ['the locks may not be read', unreadLocks, 'Committed: applied applied', later],
+]);
+check({ kind: 'fail', cause }, pending, release, [
+  ['the locks may not be read', { trouble: denied }, 'Failed: waiting waiting', later],
+]);
+check({ kind: 'release' }, committed, release, [
+  [
+    'the locks may not be read: they are released once they may',
+    { trouble: denied },
+    'Committed: applied applied, again in 5',
+    later,
+  ],
+]);
+
+t.test('a final refusal says whose right is missing, in the words of the API server', async (t) => {
+  const saying = (failure: Failure): string | undefined => {
+    const step = decide(observation({ kind: 'begin' }, pending, { ...begin, trouble: { ...failure, message: 'no way' } }, later));
+    return step.kind === 'setStatus' ? step.status.cause?.message : undefined;
+  };
+  t.match(saying(denied), 'was refused to the engine: no way; grant the engine that right');
+  const { toEngine: _none, ...ofAccount } = denied as Refusal;
+  t.match(saying(ofAccount), /was refused: no way; allow the ServiceAccount/);
+  t.match(saying({ ...ofAccount, code: 405 }), /was refused: no way; .*remove the reason/);
 });
 
 t.test('who gives up waiting for a lock has those locks to give back that were taken meanwhile', async (t) => {

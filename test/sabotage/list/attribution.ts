@@ -234,7 +234,7 @@ export const attribution: readonly Sabotage[] = [
     edits: [
       {
         file: backward,
-        find: 'if (isTerminating(live)) return awaitGone(entry, live);',
+        find: 'if (isTerminating(live)) return awaitGone(evidence, live);',
         replace: "if (isTerminating(live)) return { kind: 'restored' };",
       },
     ],

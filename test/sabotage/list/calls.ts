@@ -132,8 +132,8 @@ export const calls: readonly Sabotage[] = [
     edits: [
       {
         file: 'hooks/outcome/apply.ts',
-        find: "if (failure.kind === 'transient') return waitForRecovery(done, `$" + '{step.entry.type} of',
-        replace: "if (failure.kind === 'absent' && failure.code === 0) return waitForRecovery(done, `$" + '{step.entry.type} of',
+        find: "if (failure.kind === 'transient')",
+        replace: "if (failure.kind === 'absent' && failure.code === 0)",
       },
     ],
     caughtBy: ['test/hooks/outcome/result.test.ts', 'test/scenarios/calls/lost-replies.test.ts', faults],

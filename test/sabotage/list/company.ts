@@ -348,12 +348,12 @@ export const others: readonly Sabotage[] = [
     edits: [
       {
         file: 'hooks/decide/committing.ts',
-        find: 'const note = unlistedNote(view.unlisted);',
+        find: 'const note = unlistedNote(view.unlisted, [], view.away);',
         replace: 'const note = unlistedNote([]);',
       },
       {
         file: 'hooks/observe/irreversible.ts',
-        find: 'unlistedNote(around?.unlisted ?? [])',
+        find: 'unlistedNote(around?.unlisted ?? [], [], around?.away)',
         replace: 'unlistedNote(around === undefined ? [] : [])',
       },
     ],

@@ -240,8 +240,8 @@ export const locks: readonly Sabotage[] = [
     edits: [
       {
         file: 'hooks/decide/waiting.ts',
-        find: 'const told = isTerminal(status.phase) && !isNews ? status :',
-        replace: 'const told = isTerminal(status.phase) && status.message === message ? status :',
+        find: 'const next = isTerminal(status.phase) && !isNews ? status :',
+        replace: 'const next = isTerminal(status.phase) && status.message === message ? status :',
       },
     ],
     caughtBy: ['test/scenarios/locks/unreleased-locks.test.ts'],

@@ -78,8 +78,8 @@ export const served: readonly Sabotage[] = [
     edits: [
       {
         file: 'server/kubernetes/discovery.ts',
-        find: "textAt(version, 'freshness') === 'Stale' &&",
-        replace: "textAt(version, 'freshness') === 'Away' &&",
+        find: "textAt(version, 'freshness') === 'Stale'",
+        replace: "textAt(version, 'freshness') === 'Away'",
       },
     ],
     caughtBy: away,
@@ -87,7 +87,7 @@ export const served: readonly Sabotage[] = [
   {
     name: 'away-beside',
     fault: 'an object is deleted although dependents of it may be in an API server that is away',
-    edits: [{ file: 'hooks/observe/along.ts', find: ', ...away.map(kindsAway)', replace: '' }],
+    edits: [{ file: 'hooks/observe/along.ts', find: 'away: [...new Set(away.map(apiServiceOf))]', replace: 'away: []' }],
     caughtBy: servers,
   },
   {

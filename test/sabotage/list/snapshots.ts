@@ -38,7 +38,7 @@ export const storage: readonly Sabotage[] = [
     edits: [
       {
         file: 'hooks/model/entry.ts',
-        find: "if ((target.apiVersion === 'v1' && target.kind === 'Secret') || target",
+        find: 'if (isSecret(target) || target',
         replace: 'if (target',
       },
     ],

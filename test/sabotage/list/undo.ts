@@ -180,8 +180,8 @@ export const undo: readonly Sabotage[] = [
     edits: [
       {
         file: result,
-        find: "if (verdict.kind !== 'delete' || last === undefined || isGone(last)) return undefined;",
-        replace: "if (verdict.kind !== 'delete' || last === undefined || isGone(last) || last.kind === 'ok') return undefined;",
+        find: "if (verdict.kind !== 'delete' || last?.kind !== 'ok' || isGone(last)) return undefined;",
+        replace: "if (verdict.kind !== 'delete' || last !== undefined) return undefined;",
       },
     ],
     caughtBy: [

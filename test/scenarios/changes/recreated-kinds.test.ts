@@ -7,7 +7,7 @@ import { must } from '../../support/client.ts';
 import { allowIrreversible, commit, itemsOf, partial, portrait, undoAll } from '../../support/round-trip.ts';
 import { type Stage, startStage, statusOf } from '../../support/stage.ts';
 import { stepToEnd } from '../../support/stepping.ts';
-import { recreating } from '../../support/targets.ts';
+import { change, recreating } from '../../support/targets.ts';
 
 interface Case {
   /** Group, version and plural in a path. */
@@ -153,8 +153,17 @@ t.test('kinds that are recreated', async (t) => {
     await undoAll(stage, 'mutable');
   });
 
-  await t.test('without whenImmutable it is refused as before', async (t) => {
+  await t.test('without whenImmutable it is refused, and the message says how to recreate the object', async (t) => {
     const former = await given('plain');
+    const how = /whenImmutable: Recreate \(janus apply --recreate-immutable\)/;
+    for (const type of ['Update', 'Apply', 'Patch']) {
+      const other = change(type, 'plain', { immutable: true, data: { a: '2' } });
+      const message = JSON.stringify(await refused(`plain-${type.toLowerCase()}`, other));
+      t.match(message, /field is immutable/);
+      t.equal(how.test(message), type !== 'Patch', `${type} ${message}`);
+    }
+    const invalid = change('Update', 'plain', { immutable: true, data: { 'a b': '2' } });
+    t.notMatch(JSON.stringify(await refused('plain-invalid', invalid)), how, 'recreating it would not help');
     const { whenImmutable: _default, ...plain } = recreating('plain', { immutable: true, data: { a: '2' } });
     t.match(JSON.stringify(await refused('plain', plain)), /was refused by a dry run/);
     t.equal(await uidOf('plain'), textAt(former, 'metadata', 'uid'));

@@ -3,12 +3,13 @@
 import t from 'tap';
 import { at, isList, isObject, type Json, type JsonObject, textAt } from '../../../hooks/model/json.ts';
 import { startControlPlane } from '../../controlplane/start.ts';
-import { must } from '../../support/client.ts';
+import { must, waitFor } from '../../support/client.ts';
 import { isThere } from '../../support/owned.ts';
-import { type Stage, startStage } from '../../support/stage.ts';
+import { type Stage, startStage, statusOf } from '../../support/stage.ts';
 import { change } from '../../support/targets.ts';
 
 const role = '/apis/rbac.authorization.k8s.io/v1/clusterroles/janus';
+const asked = /cannot impersonate.*grant the engine that right/;
 const patience = { timeoutMs: 30_000 };
 
 /** Takes a verb on ServiceAccounts from the engine, until the returned function gives it back. */
@@ -39,7 +40,7 @@ t.test('the engine lacks a right', async (t) => {
     const giveBack = await without(stage, 'impersonate');
     await stage.transaction('unable', [made]);
     const status = await stage.finished('unable', patience);
-    t.match(status, { phase: 'Failed', message: /cannot impersonate.*grant the engine that right/ });
+    t.match(status, { phase: 'Failed', message: asked });
     t.notOk(await isThere(stage, stage.path('configmaps/made')));
     await giveBack();
   });
@@ -57,4 +58,42 @@ t.test('the engine lacks a right', async (t) => {
     await stage.phase('stuck', 'RolledBack');
     t.notOk(await isThere(stage, stage.path('configmaps/made')));
   });
+
+  await t.test('in a rollback: Failed with what is left', async (t) => {
+    const held = { metadata: { finalizers: ['example.org/held'] } };
+    await stage.transaction('late', [change('Create', 'held', held), { ...change('Create', 'waits', {}), gate }]);
+    await stage.phase('late', 'Committing');
+    await stage.annotate('late', { 'tx.janus.io/request-rollback': '1' });
+    const isHeld = async (): Promise<boolean> =>
+      textAt((await stage.client.get(stage.path('configmaps/held'))).body, 'metadata', 'deletionTimestamp') !== undefined;
+    await waitFor(isHeld, 'the rollback to wait for a finalizer');
+    const giveBack = await without(stage, 'impersonate');
+    const status = await stage.finished('late', patience);
+    t.match(status, { phase: 'Failed', items: [{ state: 'NotRestored', error: { reason: 'Forbidden', message: asked } }, {}] });
+    must(await stage.client.patch(stage.path('configmaps/held'), { metadata: { finalizers: null } }));
+    await giveBack();
+  });
+
+  for (const [verb, sentence] of [
+    ['impersonate', asked],
+    ['get', /cannot get resource "serviceaccounts".*grant the engine that right/],
+  ] as const)
+    await t.test(`a requested undo, without ${verb}: refused, and nothing is written`, async (t) => {
+      const name = `done-${verb}`;
+      await stage.transaction(name, [change('Create', name, {})]);
+      await stage.phase(name, 'Committed');
+      const giveBack = await without(stage, verb);
+      await stage.annotate(name, { 'tx.janus.io/request-rollback': '1', 'tx.janus.io/undo-partial': 'true' });
+      const isAnswered = async (): Promise<boolean> => at(statusOf(await stage.read(name)), 'undo') !== undefined;
+      await waitFor(isAnswered, 'an answer to the request');
+      const status = statusOf(await stage.read(name));
+      t.match(status, {
+        phase: 'Committed',
+        undo: { reason: 'UndoRefused', items: [{ verdict: 'Blocked', message: sentence }] },
+      });
+      t.ok(await isThere(stage, stage.path(`configmaps/${name}`)));
+      await giveBack();
+      await stage.annotate(name, { 'tx.janus.io/request-rollback': '2' });
+      await stage.phase(name, 'RolledBack');
+    });
 });

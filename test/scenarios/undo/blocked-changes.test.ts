@@ -29,7 +29,10 @@ t.test('an object that a finalizer keeps holds up nobody', async (t) => {
   }
   t.same(await portraits(stage.client, paths), before, 'the others are as before');
   const waiting = await step(stage, 'kept');
-  t.match(waiting.status, { phase: 'RollingBack', message: /kept is being deleted; waiting until it is gone/ });
+  t.match(waiting.status, {
+    phase: 'RollingBack',
+    message: /kept is being deleted; waiting until it is gone: finalizers keep it \(test\.janus\.io\/kept\)/,
+  });
   const version = at(waiting.status, 'version');
   t.equal(at((await step(stage, 'kept')).status, 'version'), version, 'waiting writes nothing');
   must(await stage.client.patch(stage.path('configmaps/kept'), { metadata: { finalizers: null } }));

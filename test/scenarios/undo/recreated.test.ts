@@ -69,7 +69,10 @@ t.test('deleted and made again', async (t) => {
     const waiting = await step(stage, 'kept');
     t.match(waiting, {
       phase: 'RollingBack',
-      status: { message: /kept is being deleted and has finalizers; waiting until it is gone/ },
+      status: {
+        message:
+          /kept is being deleted; waiting until it is gone: finalizers keep it \(example\.org\/clean-up, example\.org\/second\)/,
+      },
     });
     t.ok(waiting.resyncAfterSeconds > 0);
     await step(stage, 'kept');

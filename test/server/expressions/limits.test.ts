@@ -8,7 +8,7 @@ import { loops, megabyte, open, patient, yes } from './opened.ts';
 const limit = 2_000;
 
 t.test('what takes too long is ended, and what was asked at the same time is answered', async (t) => {
-  const { expressions, threads } = open(t, { limit, idle: 60_000 });
+  const { expressions, threads } = open(t, { limit, idle: 60_000, wait: 60_000 });
   const [hostile, beside, after] = await Promise.all([
     expressions.evaluate(loops, megabyte),
     expressions.evaluate('object.ready', { ready: true }),
@@ -27,7 +27,7 @@ t.test('the server ends it after 250 ms', async (t) => {
 });
 
 t.test('where this process was late, the answer counts that has come meanwhile', async (t) => {
-  const { expressions, threads } = open(t, { limit: 1_000, idle: 60_000 });
+  const { expressions, threads } = open(t, { limit: 1_000, idle: 60_000, wait: 60_000 });
   await expressions.evaluate('true', {});
   const [thread] = threads;
   const block = () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 3_000);

@@ -3,12 +3,19 @@ import type { Worker } from 'node:worker_threads';
 import type { Test } from 'tap';
 import type { Evaluated } from '../../../hooks/model/gate.ts';
 import type { JsonObject } from '../../../hooks/model/json.ts';
-import { createExpressions, type OpenExpressions } from '../../../server/expressions/expressions.ts';
+import { createExpressions } from '../../../server/expressions/expressions.ts';
 
 type Limits = Parameters<typeof createExpressions>[0];
 
+const asker = { namespace: 'shop', uid: 'one' };
+
 interface Opened {
-  readonly expressions: OpenExpressions;
+  /** As of one Transaction. */
+  readonly expressions: {
+    compile(text: string): Promise<string | undefined>;
+    evaluate(text: string, object: JsonObject): Promise<Evaluated | 'late'>;
+    close(): Promise<void>;
+  };
   readonly threads: readonly Worker[];
 }
 
@@ -17,16 +24,21 @@ export function open(t: Test, limits?: Limits): Opened {
   const threads: Worker[] = [];
   const note = (worker: Worker): void => void threads.push(worker);
   process.on('worker', note);
-  const expressions = limits === undefined ? createExpressions() : createExpressions(limits);
+  const opened = limits === undefined ? createExpressions() : createExpressions(limits);
   t.teardown(async () => {
     process.off('worker', note);
-    await expressions.close();
+    await opened.close();
   });
+  const expressions = {
+    compile: (text: string) => opened.compile(text, asker),
+    evaluate: (text: string, object: JsonObject) => opened.evaluate(text, object, asker),
+    close: () => opened.close(),
+  };
   return { expressions, threads };
 }
 
 /** Long enough for any machine: for tests of what an expression comes to, not of how long it takes. */
-export const patient: Limits = { limit: 60_000, idle: 60_000 };
+export const patient: Limits = { limit: 60_000, idle: 60_000, wait: 60_000 };
 
 export const yes: Evaluated = { kind: 'value', value: true };
 

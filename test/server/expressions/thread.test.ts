@@ -9,7 +9,7 @@ import { loops, megabyte, open, patient, yes } from './opened.ts';
 const root = join(import.meta.dirname, '..', '..', '..');
 
 t.test('there is no thread before the first expression, nor when there has been none for a while', async (t) => {
-  const { expressions, threads } = open(t, { limit: 60_000, idle: 1 });
+  const { expressions, threads } = open(t, { limit: 60_000, idle: 1, wait: 60_000 });
   t.equal(threads.length, 0);
   for (const started of [1, 2]) {
     t.same(await expressions.evaluate('object.ready', { ready: true }), yes);
@@ -22,8 +22,8 @@ t.test('there is no thread before the first expression, nor when there has been 
 
 t.test('the thread keeps no process from ending once it has answered', async (t) => {
   const script = `import { createExpressions } from './server/expressions/expressions.ts';
-    const expressions = createExpressions({ limit: 60_000, idle: 600_000 });
-    process.stdout.write(JSON.stringify(await expressions.evaluate('object.ready', { ready: true })));`;
+    const expressions = createExpressions({ limit: 60_000, idle: 600_000, wait: 60_000 });
+    process.stdout.write(JSON.stringify(await expressions.evaluate('object.ready', { ready: true }, { namespace: 'shop', uid: 'one' })));`;
   const run = spawnSync(process.execPath, ['--input-type=module', '-e', script], {
     cwd: root,
     encoding: 'utf8',

@@ -35,6 +35,15 @@ const rows: readonly (readonly [
     ['store.example/v2'],
     ['v1'],
   ],
+  [
+    'away in one version whose resources are still known, and served in another one',
+    [
+      { version: 'v2', freshness: 'Stale', resources: [widgets] },
+      { version: 'v1', freshness: 'Current', resources: [widgets] },
+    ],
+    [],
+    ['v1'],
+  ],
 ];
 
 for (const [what, versions, away, found] of rows)

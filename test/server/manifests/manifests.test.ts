@@ -26,6 +26,10 @@ t.test('JSON and YAML become the same object', async (t) => {
   const manifests = open(t);
   const cases: readonly (readonly [string, string])[] = [
     ['{"a":9007199254740993,"b":[1.5,null,true]}', '{"a":9007199254740993,"b":[1.5,null,true]}'],
+    [
+      '{"a":{"a":"\\"a\\":1e400","b":{}},"b":[{"a":1},{"a":-1e-400}]}',
+      '{"a":{"a":"\\"a\\":1e400","b":{}},"b":[{"a":1},{"a":0}]}',
+    ],
     ['{a: 9007199254740993}', '{"a":9007199254740993}'],
     ['a: -9223372036854775808', '{"a":-9223372036854775808}'],
     ['a: 18446744073709551615', '{"a":18446744073709551615}'],
@@ -55,6 +59,9 @@ t.test('what is refused, without repeating any of it', async (t) => {
     ['hidden: {', /^is not the YAML of objects: line \d of a document$/],
     ['a: 1\n---\nb: hidden', /^holds 2 documents, expected one object$/],
     ['{"a":1}{"b":1}', /^is not the YAML of objects/],
+    ['{"a": 1,\n "a": "hidden"}', /^holds a key twice: line 2, column 2$/],
+    ['{"a": {"b\\u0061": "}", "ba": "hidden"}}', /^holds a key twice: line 1, column 24$/],
+    ['{"a": [{"b": 1}, {"b": 1e400}]}', /^holds a number that is out of range: line 1, column 24$/],
     ['a: 1\na: hidden', /^is not the YAML of objects: line \d/],
     ['1: a\n"1": hidden', /^holds a map with the same key twice$/],
     ['a: &x {b: 1}\nc: {<<: *x}', /^merges maps by <<: write them out$/],

@@ -36,7 +36,7 @@ function present(parts: Parts): JsonObject {
 }
 
 export const goodTarget = { apiVersion: 'v1', kind: 'ConfigMap', name: 'fuzzed' } as const;
-export const goodContent = { data: { color: 'green' } };
+export const goodContent = { data: { color: 'teal' } };
 
 export const changeWith = (parts: Parts): JsonObject =>
   present({ type: 'Create', target: { ...goodTarget }, content: goodContent, ...parts });

@@ -1,0 +1,71 @@
+// Who has a turn in the thread of expressions, and which answers need none.
+import t from 'tap';
+import type { Evaluated } from '../../../hooks/model/gate.ts';
+import { rememberAnswers } from '../../../server/expressions/answers.ts';
+import { createExpressions } from '../../../server/expressions/expressions.ts';
+import { createTurns } from '../../../server/expressions/turns.ts';
+import { loops, megabyte } from './opened.ts';
+
+const asker = (namespace: string, uid = 'one') => ({ namespace, uid });
+const tick = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+t.test('namespaces have turns one after the other, and so have the Transactions of one', async (t) => {
+  let now = 0;
+  const turns = createTurns(() => now++);
+  const order: string[] = [];
+  const take = async (namespace: string, uid: string): Promise<void> => {
+    const over = await turns.take(asker(namespace, uid));
+    order.push(`${namespace}/${uid}`);
+    await tick();
+    over?.();
+  };
+  const many = ['a', 'b'].flatMap((uid) => [1, 2, 3].map(() => take('many', uid)));
+  await Promise.all([...many, take('few', 'a')]);
+  t.same(order, ['many/a', 'few/a', 'many/b', 'many/a', 'many/b', 'many/a', 'many/b']);
+});
+
+t.test('who gave up waiting comes first the next time', async (t) => {
+  let now = 0;
+  const turns = createTurns(() => now++);
+  const first = await turns.take(asker('many'));
+  t.equal(await turns.take(asker('late'), 1), undefined);
+  const order: string[] = [];
+  const note = async (namespace: string): Promise<void> => {
+    const over = await turns.take(asker(namespace));
+    order.push(namespace);
+    over?.();
+  };
+  const all = [note('many'), note('many'), note('late')];
+  first?.();
+  await Promise.all(all);
+  t.same(order, ['late', 'many', 'many']);
+});
+
+t.test('no call waits for a long expression of another namespace', async (t) => {
+  const expressions = createExpressions({ limit: 60_000, wait: 20 });
+  t.teardown(() => expressions.close());
+  const long = t.rejects(expressions.evaluate(loops, megabyte, asker('many')), /has ended/);
+  t.equal(await expressions.evaluate('true', {}, asker('few')), 'late');
+  await expressions.close();
+  await long;
+});
+
+t.test('the same expression over the same object is not evaluated again; what took long, less often', (t) => {
+  let now = 0;
+  const answers = rememberAnswers(2, () => now);
+  const object = (uid: string, resourceVersion: string) => ({ metadata: { uid, resourceVersion } });
+  const yes: Evaluated = { kind: 'value', value: true };
+  answers.keep('true', object('a', '1'), yes, 100);
+  t.same(answers.find('true', object('a', '1')), yes);
+  t.equal(answers.find('1 == 1', object('a', '1')), undefined);
+  t.equal(answers.find('true', object('b', '1')), undefined);
+  now = 1_999;
+  t.equal(answers.find('true', object('a', '2')), 'late');
+  now = 2_000;
+  t.equal(answers.find('true', object('a', '2')), undefined);
+  for (const uid of ['b', 'c']) answers.keep('true', object(uid, '1'), yes, 0);
+  t.equal(answers.find('true', object('a', '1')), undefined, 'the oldest one is forgotten');
+  answers.keep('true', {}, yes, 0);
+  t.equal(answers.find('true', {}), undefined);
+  t.end();
+});
