@@ -2,14 +2,12 @@
 // `stringData` would stay in the Secret. The engine sends `data` alone: field managers own its keys.
 // Source: k8s.io/kubernetes pkg/apis/core/v1/conversion.go, Convert_v1_Secret_To_core_Secret.
 import { at, isObject, type Json, withKey } from './json.ts';
+import { isSecret, type Reference } from './reference.ts';
 import { wrongEntryOf } from './secret-entries.ts';
 
 /** Content of a Secret with `stringData` as a part of `data`; any other content, and what the API server refuses, as it is. */
-export function withEncodedStrings(
-  content: Json | undefined,
-  { apiVersion, kind }: { apiVersion: string; kind: string },
-): Json | undefined {
-  if (apiVersion !== 'v1' || kind !== 'Secret' || !isObject(content)) return content;
+export function withEncodedStrings(content: Json | undefined, target: Pick<Reference, 'apiVersion' | 'kind'>): Json | undefined {
+  if (!isSecret(target) || !isObject(content)) return content;
   const [strings, data] = [at(content, 'stringData'), at(content, 'data') ?? {}];
   if (!isObject(strings) || !isObject(data) || wrongEntryOf(content) !== undefined) return content;
   const entries = Object.entries(strings);

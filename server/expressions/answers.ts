@@ -1,6 +1,10 @@
-// Answers that are known already: an expression over an object that has not changed has the same answer. And what took long is evaluated
-// less often, so that one expression takes at most a twentieth of the thread's time.
+// Answers that are known already: an expression over an object that has not changed has the same answer. What took long is evaluated less
+// often, so that one expression takes at most a twentieth of the thread's time.
+//
+// A Transaction gets answers of its own only: no tenant can give another one an answer, by an API server that repeats a uid. The same
+// resourceVersion in another version of the API is another object.
 import { createHash } from 'node:crypto';
+import type { ExpressionAsker } from '../../hooks/cluster.ts';
 import type { Evaluated } from '../../hooks/model/gate.ts';
 import { type JsonObject, textAt } from '../../hooks/model/json.ts';
 
@@ -11,11 +15,17 @@ interface Known {
   readonly next: number;
 }
 
+interface Question {
+  readonly asker: ExpressionAsker;
+  readonly text: string;
+  readonly object: JsonObject;
+}
+
 interface Answers {
   /** `late`: it is too early to evaluate the expression over another version of the object. Undefined if nothing is known. */
-  find(text: string, object: JsonObject): Evaluated | 'late' | undefined;
+  find(question: Question): Evaluated | 'late' | undefined;
   /** `took`: ms that the evaluation took. */
-  keep(text: string, object: JsonObject, answer: Evaluated, took: number): void;
+  keep(question: Question, answer: Evaluated, took: number): void;
 }
 
 const pauses = 20;
@@ -23,14 +33,14 @@ const pauses = 20;
 export function rememberAnswers(most = 2_000, now: () => number = () => performance.now()): Answers {
   const known = new Map<string, Known>();
   return {
-    find(text, object) {
-      const found = known.get(keyOf(text, object) ?? '');
+    find(question) {
+      const found = known.get(keyOf(question) ?? '');
       if (found === undefined) return undefined;
-      if (found.resourceVersion === textAt(object, 'metadata', 'resourceVersion')) return found.answer;
+      if (found.resourceVersion === textAt(question.object, 'metadata', 'resourceVersion')) return found.answer;
       return now() < found.next ? 'late' : undefined;
     },
-    keep(text, object, answer, took) {
-      const [key, resourceVersion] = [keyOf(text, object), textAt(object, 'metadata', 'resourceVersion')];
+    keep(question, answer, took) {
+      const [key, resourceVersion] = [keyOf(question), textAt(question.object, 'metadata', 'resourceVersion')];
       if (key === undefined || resourceVersion === undefined) return;
       known.delete(key);
       known.set(key, { resourceVersion, answer, next: now() + pauses * took });
@@ -40,7 +50,8 @@ export function rememberAnswers(most = 2_000, now: () => number = () => performa
   };
 }
 
-function keyOf(text: string, object: JsonObject): string | undefined {
+function keyOf({ asker, text, object }: Question): string | undefined {
   const uid = textAt(object, 'metadata', 'uid');
-  return uid === undefined ? undefined : `${uid} ${createHash('sha256').update(text).digest('base64')}`;
+  const digest = createHash('sha256').update(text).digest('base64');
+  return uid === undefined ? undefined : [asker.uid, textAt(object, 'apiVersion'), uid, digest].join(' ');
 }

@@ -34,13 +34,14 @@ export function createExpressions(own: Partial<Limits> = {}): OpenExpressions {
       return answer.kind === 'broken' ? answer.message : undefined;
     },
     async evaluate(text, object, asker) {
-      const known = answers.find(text, object);
+      const question = { asker, text, object };
+      const known = answers.find(question);
       if (known !== undefined) return known;
       const over = await turns.take(asker, limits.wait);
       if (over === undefined) return 'late';
       try {
         const answer = await ask({ text, object: JSON.stringify(object) });
-        answers.keep(text, object, answer, took());
+        answers.keep(question, answer, took());
         return answer;
       } finally {
         over();

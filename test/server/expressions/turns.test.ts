@@ -1,6 +1,7 @@
 // Who has a turn in the thread of expressions, and which answers need none.
 import t from 'tap';
 import type { Evaluated } from '../../../hooks/model/gate.ts';
+import type { JsonObject } from '../../../hooks/model/json.ts';
 import { rememberAnswers } from '../../../server/expressions/answers.ts';
 import { createExpressions } from '../../../server/expressions/expressions.ts';
 import { createTurns } from '../../../server/expressions/turns.ts';
@@ -53,19 +54,23 @@ t.test('no call waits for a long expression of another namespace', async (t) => 
 t.test('the same expression over the same object is not evaluated again; what took long, less often', (t) => {
   let now = 0;
   const answers = rememberAnswers(2, () => now);
-  const object = (uid: string, resourceVersion: string) => ({ metadata: { uid, resourceVersion } });
+  const object = (uid: string, resourceVersion: string) => ({ apiVersion: 'v1', metadata: { uid, resourceVersion } });
+  const question = (text: string, own: JsonObject, by = 'one') => ({ asker: asker('shop', by), text, object: own });
   const yes: Evaluated = { kind: 'value', value: true };
-  answers.keep('true', object('a', '1'), yes, 100);
-  t.same(answers.find('true', object('a', '1')), yes);
-  t.equal(answers.find('1 == 1', object('a', '1')), undefined);
-  t.equal(answers.find('true', object('b', '1')), undefined);
+  answers.keep(question('true', object('a', '1')), yes, 100);
+  t.same(answers.find(question('true', object('a', '1'))), yes);
+  t.equal(answers.find(question('1 == 1', object('a', '1'))), undefined);
+  t.equal(answers.find(question('true', object('b', '1'))), undefined);
+  t.equal(answers.find(question('true', object('a', '1'), 'two')), undefined, 'of another Transaction');
+  const converted = { ...object('a', '1'), apiVersion: 'v2' };
+  t.equal(answers.find(question('true', converted)), undefined, 'in another version of the API');
   now = 1_999;
-  t.equal(answers.find('true', object('a', '2')), 'late');
+  t.equal(answers.find(question('true', object('a', '2'))), 'late');
   now = 2_000;
-  t.equal(answers.find('true', object('a', '2')), undefined);
-  for (const uid of ['b', 'c']) answers.keep('true', object(uid, '1'), yes, 0);
-  t.equal(answers.find('true', object('a', '1')), undefined, 'the oldest one is forgotten');
-  answers.keep('true', {}, yes, 0);
-  t.equal(answers.find('true', {}), undefined);
+  t.equal(answers.find(question('true', object('a', '2'))), undefined);
+  for (const uid of ['b', 'c']) answers.keep(question('true', object(uid, '1')), yes, 0);
+  t.equal(answers.find(question('true', object('a', '1'))), undefined, 'the oldest one is forgotten');
+  answers.keep(question('true', {}), yes, 0);
+  t.equal(answers.find(question('true', {})), undefined);
   t.end();
 });
