@@ -28,7 +28,7 @@ export function createContentSecret(session: Session, namespace: string, secret:
   return session.cluster.transport.request({ method: 'POST', path, query: strict, contentType: json, body: secret }, caller);
 }
 
-/** If it is still as this command has made it: nobody has made it his own since. */
+/** Deletes the Secret that this command has created, unless somebody has changed it since. */
 export function deleteContentSecret(session: Session, made: JsonObject): Promise<Written> {
   const [uid, resourceVersion] = ['uid', 'resourceVersion'].map((key) => textAt(made, 'metadata', key) ?? '');
   const [namespace, name] = ['namespace', 'name'].map((key) => textAt(made, 'metadata', key) ?? '') as [string, string];

@@ -4,6 +4,7 @@
 // I4. A change changes the content of a target at most once, and so does its undo, however often they are tried: values and
 //     managedFields show what is already there.
 
+import { shownOf } from '../checks/one-way.ts';
 import { withStoredKeys } from '../content/defaulted.ts';
 import { isDerived } from '../content/derived.ts';
 import { withInjected } from '../content/injected.ts';
@@ -112,7 +113,7 @@ function unclaimedPaths(
   return differing.filter((path) => inForeign.covers(path) && !isTheirs(path) && isUnclaimed(live, path, kinds));
 }
 
-// The API server names no owner if somebody scales an object whose replicas nobody owned before. A user who requests an undo is asked; a
+// The API server names no owner if somebody scales an object whose replicas nobody owned before. A user who requests an undo decides; a
 // rollback that the engine begins itself takes the replicas back.
 const replicas = pathText(['f:spec', 'f:replicas']);
 
@@ -185,6 +186,5 @@ const longestPath = 300;
 export function describeForeign(paths: readonly ForeignPath[], { isSealed }: Pick<Evidence, 'isSealed'>): string {
   const describeOne = isSealed ? describeSealedPath : describePath;
   const all = [...new Set(paths.map(({ path, manager }) => `${foreign(describeOne(path), longestPath)} (by ${manager})`))];
-  const shown = all.slice(0, mostPaths);
-  return shown.join(', ') + (all.length > shown.length ? ` and ${all.length - shown.length} more` : '');
+  return shownOf(all, mostPaths);
 }

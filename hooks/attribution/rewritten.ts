@@ -1,4 +1,5 @@
 // What the API server stored otherwise than an undo sent it: a mutating admission policy, or a webhook, changed the write.
+import { shownOf } from '../checks/one-way.ts';
 import { contentOf } from '../content/content.ts';
 import { listKindsOf, valueAt } from '../content/lists.ts';
 import { differences } from '../content/merge.ts';
@@ -27,9 +28,6 @@ export function rewrittenNote({ entry, sent, stored, isNew, isSealed }: Written)
   const isChanged = (path: Path): boolean => !isCounter(path) && !(isNew && valueAt(before, path, kinds) === undefined);
   const paths = differences(before, after, kinds).filter(isChanged);
   if (paths.length === 0) return undefined;
-  const words = paths
-    .slice(0, mostPaths)
-    .map((path) => foreign((isSealed ? describeSealedPath : describePath)(path), longestPath));
-  const more = paths.length > words.length ? ` and ${paths.length - words.length} more` : '';
-  return `an admission policy changed what the undo wrote: ${words.join(', ')}${more}`;
+  const words = paths.map((path) => foreign((isSealed ? describeSealedPath : describePath)(path), longestPath));
+  return `an admission policy changed what the undo wrote: ${shownOf(words, mostPaths)}`;
 }
