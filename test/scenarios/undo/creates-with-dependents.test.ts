@@ -187,11 +187,16 @@ t.test('a claim and its volume', async (t) => {
     await waitFor(async () => (await client.get(theirClaim)).code === 404, 'the claim to be gone');
     await stage.annotate('volume', { 'tx.janus.io/retry-rollback': 'without claim' });
     // The controller that protects volumes lets go of it later: the test is about the deletion alone.
-    await waitFor(async () => {
-      await step(stage, 'volume');
-      const { code, body } = await client.get(where);
-      return code === 404 || at(body, 'metadata', 'deletionTimestamp') !== undefined;
-    }, 'the deletion of the volume');
+    await waitFor(
+      async () => {
+        const { status } = await step(stage, 'volume');
+        const { code, body } = await client.get(where);
+        if (code === 404 || at(body, 'metadata', 'deletionTimestamp') !== undefined) return true;
+        throw new Error(JSON.stringify(status));
+      },
+      'the deletion of the volume',
+      collected,
+    );
   });
 });
 
