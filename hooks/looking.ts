@@ -20,6 +20,7 @@ import { type Looked, look } from './observe/look.ts';
 import type { Observation, Presence } from './observe/observation.ts';
 import { type ObserveContext, observe } from './observe/observe.ts';
 import { readLive } from './observe/read.ts';
+import { readingInto } from './observe/room.ts';
 import { readSnapshot, type SnapshotSource } from './observe/snapshot.ts';
 import { lateWindowOf, paceOf, type Serving } from './serving.ts';
 import { surveyAfter } from './undo/chain.ts';
@@ -133,14 +134,17 @@ function foundStatus(status: Status, first: JsonObject | undefined, ownWrites: O
 
 /** What is due, with everything that the decision needs to know. */
 export async function observeStand(serving: Serving, stand: Stand, carry: Carry): Promise<Observation> {
-  const { memory, session, looks, sources, server, writer, parts } = serving;
+  const { memory, session, looks, room, sources, server, writer, parts } = serving;
   const { engineNamespace, namespaces = [], timing } = parts;
   const { transaction, now, first, ownLeases, target, isOvertaken, after } = stand;
   // Known before the reads: what they find refused is at least so much later than the first refusal.
   const { waits, refusedFor, ...ownWrites } = memory.recall(transaction.uid);
   const status = foundStatus(stand.running ?? stand.status, first, ownWrites);
   const [lateWindow, pace] = [lateWindowOf(timing), paceOf(timing)];
-  const source = { reader: memory.sightings(session.cluster), packer: parts.sealer, cache: memory.snapshots, looks };
+  // What the look before has read is dropped by now.
+  room.drop();
+  const reader = readingInto(room, memory.sightings(session.cluster));
+  const source = { reader, packer: parts.sealer, cache: memory.snapshots, looks };
   const { snapshot, order } = status.phase === 'RollingBack' ? await orderOf(source, transaction, status) : unordered;
   const due = dueOf({ transaction, status, now, lateWindow, waits, order });
   const earlier = 'index' in due && due.index === target?.index ? target.presence : undefined;

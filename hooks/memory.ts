@@ -5,7 +5,7 @@ import { begunAt, noWrites, type OwnWrites, sentUpTo, signedAs } from './in-flig
 import type { JsonObject } from './model/json.ts';
 import { bounded } from './observe/bounded.ts';
 import { createSightings, type Sightings } from './observe/sightings.ts';
-import type { CachedSnapshot, SnapshotCache } from './observe/snapshot.ts';
+import { type CachedSnapshot, mostCached, type SnapshotCache } from './observe/snapshot.ts';
 import { createUnfinished, type UnfinishedLooks } from './observe/unfinished.ts';
 
 /** What a process knows of its earlier calls for a Transaction. */
@@ -33,8 +33,6 @@ export interface Turn {
 }
 
 const mostRemembered = 10_000;
-/** Characters of all cached snapshots: the largest one that can be stored fits. In memory, as objects, they may take several times that in bytes. */
-const mostSnapshots = 34_000_000;
 
 /** How a call ended. */
 export interface Ended {
@@ -85,7 +83,7 @@ const nothing: Remembered = { troubles: 0, waits: 0, ...noWrites };
 /** `sighting`: ms for which the presence of an object counts once it was seen. */
 export function createMemory(clock: Pick<Clock, 'monotonic'>, random: () => number, sighting: number): Memory {
   const calls = bounded<Remembered>(mostRemembered);
-  const snapshots = bounded<CachedSnapshot>(mostSnapshots, ({ size }) => size);
+  const snapshots = bounded<CachedSnapshot>(mostCached, ({ memory }) => memory);
   const unfinished = createUnfinished(clock);
   const recalled = (uid: string): Remembered => calls.get(uid) ?? nothing;
   return {

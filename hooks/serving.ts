@@ -3,6 +3,7 @@ import type { EngineParts, Timing } from './call.ts';
 import type { Memory } from './memory.ts';
 import type { Pace } from './model/status.ts';
 import type { Looks } from './observe/looks.ts';
+import type { Room } from './observe/room.ts';
 import type { Sources } from './observe/sources.ts';
 import type { Session } from './perform/deadline.ts';
 
@@ -15,6 +16,7 @@ export interface Serving {
   readonly memory: Memory;
   readonly session: Session;
   readonly looks: Looks;
+  readonly room: Room;
   readonly sources: Sources;
 }
 

@@ -20,6 +20,7 @@ import { type Carry, emptyCarry } from './observe/carry.ts';
 import type { NotLive } from './observe/live.ts';
 import { createLooks } from './observe/looks.ts';
 import type { Observation } from './observe/observation.ts';
+import { createRooms } from './observe/room.ts';
 import { createSources } from './observe/sources.ts';
 import { touchedBy } from './outcome/answer.ts';
 import { denied } from './outcome/refused.ts';
@@ -42,6 +43,7 @@ export function createSync(parts: EngineParts): Hook {
   const { cluster, clock, timing } = parts;
   const memory = createMemory(clock, Math.random, timing.sighting ?? 0);
   const inTurn = createTurns();
+  const rooms = createRooms();
   const server = crypto.randomUUID();
   let calls = 0;
   return (call) =>
@@ -51,8 +53,11 @@ export function createSync(parts: EngineParts): Hook {
       const until = clock.monotonic() + timing.stepDeadline * partForLooks;
       const looks = createLooks({ now: clock.monotonic, until, lists: memory.unfinished.of(call.uid) });
       const sources = createSources(parts.manifests);
-      const serving = { parts, server, writer: nameWriter(server, calls), memory, session, looks, sources };
-      return answerCall(serving, call).catch((thrown) => rescued(serving, call, thrown));
+      const room = rooms.open(call.namespace);
+      const serving = { parts, server, writer: nameWriter(server, calls), memory, session, looks, sources, room };
+      return answerCall(serving, call)
+        .catch((thrown) => rescued(serving, call, thrown))
+        .finally(room.drop);
     });
 }
 

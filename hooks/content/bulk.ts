@@ -7,9 +7,16 @@ import { keyNames } from './path.ts';
 /** Of the squares of the lengths of all paths. An object of 1.5 MB with paths of 250 characters has a tenth of that. */
 const mostText = 1e10;
 
-/** Why the object cannot be compared, in words. */
+const known = new WeakMap<JsonObject, string | undefined>();
+
+/** Why the object cannot be compared, in words. Remembered for the object: a large one takes a tenth of a second. */
 export function whyIncomparable(object: JsonObject | undefined): string | undefined {
   if (object === undefined) return undefined;
+  if (!known.has(object)) known.set(object, whyNot(object));
+  return known.get(object);
+}
+
+function whyNot(object: JsonObject): string | undefined {
   if (isDeeperThan(object, mostLevels)) return `nested more than ${mostLevels} levels deep`;
   const keys = new Set<string>();
   learnKeys(at(object, 'metadata', 'managedFields'), keys);

@@ -1,12 +1,9 @@
 // One open gate: how far it is after a look, and whether it has ended badly. It follows from stored times and the API server's clock.
 import { describeRefusal } from '../checks/refusal.ts';
-import type { Finding, Look } from '../gates/finding.ts';
-import { needsNoLook } from '../gates/kinds.ts';
-import { evaluateGate } from '../gates/readiness.ts';
+import type { Finding } from '../gates/finding.ts';
 import { expectedOf } from '../gates/words.ts';
 import type { Failure } from '../model/failure.ts';
 import type { GateState } from '../model/gate.ts';
-import { at } from '../model/json.ts';
 import { type Reason, reasonOfFailure } from '../model/reason.ts';
 import { describe } from '../model/reference.ts';
 import type { Cause } from '../model/status.ts';
@@ -31,8 +28,8 @@ export function evaluated(observation: Observation, view: GateView): Evaluated {
   const before = status.items[view.index]?.gate ?? { since: now };
   const timeLeft = believedTime(before.since, transaction.createdAt, now) + view.look.gate.timeout - now;
   const base = { view, state: before, isOver: false, left: timeLeft };
-  if (view.trouble !== undefined) return { ...base, ...(refused(observation, view, view.trouble) ?? late(base)) };
-  const finding = findingOf(view, before);
+  const { finding } = view;
+  if (finding.kind === 'trouble') return { ...base, ...(refused(observation, view, finding.failure) ?? late(base)) };
   const state = stateAfter(before, finding, now);
   if (finding.kind === 'failed') return { ...base, state, end: cause(view, finding.reason ?? 'GateFailed', state) };
   if (finding.kind === 'notYet') return { ...base, state, ...late({ ...base, state }) };
@@ -52,18 +49,6 @@ function stableLeftOf({ transaction, now }: Observation, { look }: GateView, { r
   if (stableFor === 0) return 0;
   // The API server's clock is known by the second: it may have been ready for so much less.
   return believedTime(readySince ?? now, transaction.createdAt, now) + storedResolution + stableFor - now;
-}
-
-function findingOf({ look }: GateView, before: GateState): Finding {
-  if (needsNoLook(look)) return { kind: 'ready', found: '' };
-  return hasCompleted(look, before) ? { kind: 'ready', found: 'it completed, and was deleted' } : evaluateGate(look);
-}
-
-// A Job may be deleted by its time to live while others are waited for. What was ready by its kind has completed.
-function hasCompleted({ resource, gate, type, live }: Look, { passed, readySince }: GateState): boolean {
-  if (live !== undefined && at(live, 'metadata', 'deletionTimestamp') === undefined) return false;
-  const isJob = resource.group === 'batch' && resource.kind === 'Job' && type !== 'Delete';
-  return isJob && (passed === true || (readySince !== undefined && gate.ready === undefined));
 }
 
 function stateAfter({ since, passed, readySince }: GateState, { kind, found }: Finding, now: number): GateState {

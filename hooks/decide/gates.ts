@@ -107,7 +107,8 @@ function waitingMessage(open: readonly Evaluated[]): string {
   if (first === undefined) return 'waiting for gates';
   const { view, state } = first;
   const until = formatTime(state.since + view.look.gate.timeout);
-  const found = view.trouble === undefined ? (state.found ?? 'nothing yet') : `it cannot be read now (${view.trouble.reason})`;
+  const { finding } = view;
+  const found = finding.kind === 'trouble' ? `it cannot be read now (${finding.failure.reason})` : (state.found ?? 'nothing yet');
   const more = open.length > 1 ? ` (and for ${open.length - 1} more)` : '';
   return `waiting for ${describe(view.entry.target)}${more} until ${until}: expected ${expectedOf(view.look)}; found ${found}`;
 }

@@ -142,7 +142,14 @@ function decisionOf(
   findings: readonly UndoFinding[],
 ): UndoDecision {
   const choices = undoChoicesOf(transaction, targetsOf(entries));
-  const items = findings.map(({ index, object }) => ({ index, target: targetOf(entries, index), object }));
+  const items = findings.map((finding) => ({
+    index: finding.index,
+    target: targetOf(entries, finding.index),
+    // Unpacked each time: they are not all in memory at once.
+    get object() {
+      return finding.object;
+    },
+  }));
   const neededBy = keptWith(items, choices.keep);
   return decideWhole({ status, transaction, findings, choices, neededBy });
 }

@@ -60,14 +60,25 @@ interface Around extends Pick<Decided, 'choices' | 'neededBy'> {
   readonly shown: Display['items'];
 }
 
-function itemOf({ state: _state, object: _object, ...finding }: UndoFinding, { choices, neededBy, shown }: Around): UndoItem {
+function itemOf(finding: UndoFinding, { choices, neededBy, shown }: Around): UndoItem {
   const { index } = finding;
   const target = shown[index]?.target ?? `spec.changes[${index}]`;
   if (choices.keep.has(index)) return { index, target, verdict: 'Keep', message: 'kept on request' };
   const by = neededBy.get(index);
-  if (by === undefined || finding.verdict === 'Nothing') return { target, ...finding };
+  if (by === undefined || finding.verdict === 'Nothing') return { target, ...shownOf(finding) };
   const message = `${shown[by]?.target ?? `spec.changes[${by}]`} is kept and needs it`;
   return { index, target, verdict: 'Keep', reason: 'NeededByKept', message };
+}
+
+// Its object may be packed: it is not touched.
+function shownOf({ index, verdict, reason, message, fields, moreFields }: UndoFinding): Omit<UndoItem, 'target'> {
+  return {
+    ...{ index, verdict },
+    ...(reason === undefined ? {} : { reason }),
+    ...(message === undefined ? {} : { message }),
+    ...(fields === undefined ? {} : { fields }),
+    ...(moreFields === undefined ? {} : { moreFields }),
+  };
 }
 
 function countsOf(items: readonly UndoItem[]): UndoCounts {

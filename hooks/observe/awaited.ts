@@ -1,5 +1,5 @@
 // What was seen of open gates, and the snapshot that they are compared with.
-import type { Look } from '../gates/finding.ts';
+import type { Finding, Look } from '../gates/finding.ts';
 import type { SnapshotEntry } from '../model/entry.ts';
 import type { Failure } from '../model/failure.ts';
 import type { JsonObject } from '../model/json.ts';
@@ -11,13 +11,13 @@ export type StoredSnapshot =
   | { readonly kind: 'broken'; readonly message: string }
   | { readonly kind: 'trouble'; readonly failure: Failure };
 
-/** One open gate, and what was seen of its object. */
+/** One open gate, and what was found of its object. The object itself is dropped: gates may have more objects than memory holds. */
 export interface GateView {
   readonly index: number;
   readonly entry: SnapshotEntry;
-  /** The object could not be read. */
-  readonly trouble?: Failure;
-  readonly look: Look;
+  readonly look: Pick<Look, 'gate' | 'sealed'>;
+  /** `trouble`: the object could not be read. */
+  readonly finding: Finding | { readonly kind: 'trouble'; readonly failure: Failure };
 }
 
 interface Diagnosis {

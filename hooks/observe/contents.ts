@@ -17,6 +17,7 @@ import { type Around, lookAround } from './along.ts';
 import { storedBehind } from './claims.ts';
 import { listInside } from './inside.ts';
 import type { Looker } from './listing.ts';
+import type { Presence } from './observation.ts';
 import type { SnapshotSource } from './snapshot.ts';
 
 interface Contents {
@@ -52,7 +53,7 @@ export interface Standing {
 
 /** A target as the undo leaves it. */
 export interface Staying {
-  readonly object: JsonObject;
+  readonly after: Extract<Presence, { kind: 'present' }>;
   /** Whether the undo writes to it. */
   readonly isWritten: boolean;
 }

@@ -6,7 +6,8 @@ import type { Packer } from '../model/packer.ts';
 import type { Reference } from '../model/reference.ts';
 import type { Transaction } from '../model/transaction.ts';
 import { textsOf } from '../snapshots/chunks.ts';
-import { type Decoded, decodeEntry, mostBytes, type Place } from '../snapshots/codec.ts';
+import { type Decoded, decodeEntry, type Place } from '../snapshots/codec.ts';
+import { mostBytes, mostMemory } from '../snapshots/size.ts';
 import { decodeUntagged } from '../snapshots/untagged.ts';
 
 /** The target and resource of each change, by its index. */
@@ -22,22 +23,27 @@ interface EntriesContext {
 }
 
 type Assembled =
-  | { readonly kind: 'entries'; readonly entries: readonly SnapshotEntry[]; readonly size: number }
+  | { readonly kind: 'entries'; readonly entries: readonly SnapshotEntry[]; readonly memory: number }
   | { readonly kind: 'broken'; readonly why: string };
+
+/** Bytes: more than the engine stores, so that what it has stored is never too much. */
+const mostReadBack = mostMemory * 1.1;
 
 /** Any error while stored text is read means a broken snapshot: stored text must never stop the engine. */
 export function assemble(data: readonly Json[], context: EntriesContext): Assembled {
   const texts = textsOf(data);
   const entries: SnapshotEntry[] = [];
-  let left = mostBytes;
+  let [left, memory] = [mostBytes, 0];
   for (const [index, { target }] of context.transaction.changes.entries()) {
     const text = texts.get(index);
     const decoded = text === undefined ? undefined : tried(() => decode(text, index, target, { ...context, left }));
     if (decoded === undefined) return { kind: 'broken', why: whyUnreadable(index, text) };
     entries.push(decoded.entry);
     left -= decoded.size;
+    memory += decoded.memory;
+    if (memory > mostReadBack) return { kind: 'broken', why: `takes more than ${mostReadBack} bytes of memory` };
   }
-  return { kind: 'entries', entries, size: mostBytes - left };
+  return { kind: 'entries', entries, memory };
 }
 
 function tried(read: () => Decoded | undefined): Decoded | undefined {

@@ -1,9 +1,10 @@
 // What must be known of open gates: their objects, read as the ServiceAccount, what their expressions come to, and the locks.
 import type { Clock, Expressions, Reader } from '../cluster.ts';
+import { findingOf } from '../gates/evaluation.ts';
 import type { Look } from '../gates/finding.ts';
 import { needsNoLook } from '../gates/kinds.ts';
 import { isSealed, type SnapshotEntry } from '../model/entry.ts';
-import { deadlineExceeded } from '../model/failure.ts';
+import { deadlineExceeded, type Failure } from '../model/failure.ts';
 import type { Gate } from '../model/gate.ts';
 import type { OpenGates } from '../model/gated.ts';
 import { type JsonObject, textAt } from '../model/json.ts';
@@ -18,8 +19,12 @@ import { type Evaluate, evaluateInTurn } from './expressions.ts';
 import { gatedHalf } from './halves.ts';
 import type { Presence } from './observation.ts';
 import { type Listed, presenceOf } from './read.ts';
+import { droppingEach } from './room.ts';
 import { isUnserved, untilServed } from './served.ts';
 import { readSnapshot, type SnapshotSource } from './snapshot.ts';
+
+/** Objects that are in memory at once. */
+const atOnce = 8;
 
 interface GateContext {
   readonly source: SnapshotSource;
@@ -39,19 +44,15 @@ export async function observeGates(context: GateContext, open: OpenGates): Promi
   if (own.kind === 'trouble') return { ...base, trouble: own.failure };
   if (snapshot.kind !== 'stored') return base;
   const evaluate = evaluateInTurn(context.expressions, context.clock, context.transaction);
-  const found = await Promise.all(
-    open.gates.map(({ index, gate }) => {
-      const entry = snapshot.entries[index];
-      return entry === undefined ? [] : lookAt({ ...context, evaluate }, gatedHalf(entry), gate);
-    }),
+  const gates = open.gates.flatMap(({ index, gate }) => {
+    const entry = snapshot.entries[index];
+    return entry === undefined ? [] : [{ entry: gatedHalf(entry), gate }];
+  });
+  const seen = await droppingEach({ reader: context.source.reader, atOnce }, gates, ({ entry, gate }, reader) =>
+    lookAt({ ...context, reader, evaluate }, entry, gate),
   );
-  const views = found.flat();
-  const bad = views.find(({ index }) => index === context.carry.diagnose);
-  return {
-    ...base,
-    views,
-    ...(bad === undefined ? {} : { diagnosis: { index: bad.index, words: await diagnosed(context, bad) } }),
-  };
+  const diagnosis = seen.flatMap(({ view: { index }, words }) => (words === undefined ? [] : [{ index, words }]));
+  return { ...base, views: seen.map(({ view }) => view), ...(diagnosis[0] === undefined ? {} : { diagnosis: diagnosis[0] }) };
 }
 
 /** Where the time of the Transaction is over: the first of them that is not ready, and why. */
@@ -72,24 +73,43 @@ async function snapshotOf({ source, transaction, status: { rollbackRef } }: Gate
     : readSnapshot(source, transaction, rollbackRef);
 }
 
-async function lookAt(
-  context: GateContext & { readonly evaluate: Evaluate },
-  entry: SnapshotEntry,
-  gate: Gate,
-): Promise<GateView> {
-  const { source, transaction } = context;
+interface Looking extends GateContext {
+  readonly reader: Reader;
+  readonly evaluate: Evaluate;
+}
+
+interface Seen {
+  readonly view: GateView;
+  /** Why it is not ready, if that is wanted. */
+  readonly words?: string;
+}
+
+async function lookAt(context: Looking, entry: SnapshotEntry, gate: Gate): Promise<Seen> {
+  const { transaction, status, now, carry } = context;
   const { index } = entry;
   const look = { ...unseen(context, entry, gate), live: undefined };
-  if (needsNoLook(look)) return { index, entry, look };
-  const live = await readGated(source.reader, transaction, entry);
-  if (live.kind === 'trouble') return { index, entry, look, trouble: live.failure };
-  if (live.kind === 'absent') return { index, entry, look };
+  const view = { index, entry, look: { gate, sealed: look.sealed } };
+  const isToExplain = index === carry.diagnose;
+  const before = status.items[index]?.gate ?? { since: now };
+  const found = (full: Look, words = ''): Seen => ({
+    view: { ...view, finding: findingOf(full, before) },
+    ...(isToExplain ? { words } : {}),
+  });
+  const trouble = (failure: Failure): Seen => ({
+    view: { ...view, finding: { kind: 'trouble', failure } },
+    ...(isToExplain ? { words: '' } : {}),
+  });
+  if (needsNoLook(look)) return found(look);
+  const live = await readGated(context.reader, transaction, entry);
+  if (live.kind === 'trouble') return trouble(live.failure);
+  if (live.kind === 'absent') return found(look);
   const [evaluated, storageClass] = await Promise.all([
     evaluatedOf(context.evaluate, gate, live.object),
     readStorageClass(context, entry, live.object),
   ]);
-  if (evaluated === 'late') return { index, entry, look, trouble: outOfTime };
-  return { index, entry, look: { ...look, live: live.object, evaluated, ...storageClass } };
+  if (evaluated === 'late') return trouble(outOfTime);
+  const full = { ...look, live: live.object, evaluated, ...storageClass };
+  return found(full, isToExplain ? await diagnosed(context, entry, full) : '');
 }
 
 function unseen({ transaction, status, now }: GateContext, entry: SnapshotEntry, gate: Gate): Omit<Look, 'live'> {
@@ -129,7 +149,7 @@ async function readGated(reader: Reader, transaction: Transaction, { target, res
 
 /** That of a claim which waits; a class that may not be read is no reason to fail. */
 async function readStorageClass(
-  { source: { reader }, transaction }: GateContext,
+  { reader, transaction }: Looking,
   { resource }: SnapshotEntry,
   claim: JsonObject,
 ): Promise<Pick<Look, 'storageClass'>> {
@@ -141,10 +161,12 @@ async function readStorageClass(
   return answer.kind === 'ok' ? { storageClass: answer.object } : {};
 }
 
-// Of what is gone there is nothing to read.
-async function diagnosed({ aside, transaction, clock }: GateContext, { entry, look, trouble }: GateView): Promise<string> {
-  const { live, sealed } = look;
-  if (live === undefined || trouble !== undefined || needsNoLook(look)) return '';
+/** `live`: the object as it was read. */
+function diagnosed(
+  { aside, transaction, clock }: GateContext,
+  entry: SnapshotEntry,
+  { live, sealed }: Look & { readonly live: JsonObject },
+): Promise<string> {
   const location = locationOf(entry.target, entry.resource);
   return readDiagnosis({ reader: aside, identity: serviceAccountOf(transaction), clock, location, object: live, sealed });
 }

@@ -1,20 +1,26 @@
 // Reads every target before anything is changed, and makes a dry run of every change as the ServiceAccount.
 
+import { fault } from '../checks/fault.ts';
 import { gapFaults, needsOfWays } from '../checks/permissions.ts';
 import { type Resolved, targetFaults } from '../checks/targets.ts';
 import { generatedNote } from '../content/manifest.ts';
 import { stayingKeysNote } from '../content/string-data.ts';
 import { managersOfChange, mayBreak, type Transaction } from '../model/transaction.ts';
 import { snapshotNames } from '../snapshots/names.ts';
+import { type StateSize, stateSize, whyTooLarge } from '../snapshots/size.ts';
 import { reviewAccess } from './access.ts';
 import type { Around } from './along.ts';
 import { type Checks, type LockContext, resolveTargets } from './begin.ts';
 import { irreversibleFaults, lookAroundDeleted, withNote } from './irreversible.ts';
+import { inTurn } from './listing.ts';
 import { deletedOwnerFaults } from './new-owners.ts';
 import type { Prepared, PrepareView } from './observation.ts';
 import { type Found, findSnapshot } from './own-snapshots.ts';
 import type { SnapshotSource } from './snapshot.ts';
-import { prepareOne, readOnce } from './trial.ts';
+import { type Evaluated, prepareOne, readOnce, type TrialContext } from './trial.ts';
+
+/** Targets that are read and tried at once. */
+const atOnce = 8;
 
 export async function observePrepare(context: LockContext, source: SnapshotSource): Promise<PrepareView> {
   const names = snapshotNames(context.transaction, source.packer);
@@ -60,10 +66,9 @@ async function prepareTargets(context: LockContext): Promise<PrepareView> {
 export async function tryTargets(context: LockContext, resolved: readonly Resolved[]): Promise<PrepareView> {
   const { reader, transaction } = context;
   const trial = { reader, looks: context.looks, transaction, all: resolved, firstRead: readOnce(context) };
-  const [verdict, arounds] = await Promise.all([
-    Promise.all(resolved.map((one) => prepareOne(trial, one))),
-    lookAroundDeleted(context, resolved),
-  ]);
+  const [looked, arounds] = await Promise.all([prepareEach(trial, resolved), lookAroundDeleted(context, resolved)]);
+  if (looked.kind === 'tooLarge') return ended({ faults: [fault('SnapshotTooLarge', looked.why)] });
+  const { verdict } = looked;
   const troubled = [...verdict, ...arounds.values()].find((one) => one.kind === 'trouble');
   if (troubled?.kind === 'trouble') return { ...base, faults: [], trouble: troubled.failure };
   const prepared = verdict.flatMap((one) => (one.kind === 'prepared' ? [one.prepared] : []));
@@ -84,6 +89,32 @@ export async function tryTargets(context: LockContext, resolved: readonly Resolv
   const irreversible = mayBreak(transaction) ? [] : irreversibleFaults(prepared, aroundOf);
   const targets = prepared.map((one) => withNotesOfContent(withNote(one, aroundOf(one)), transaction));
   return { ...base, faults: [...refused, ...denied, ...irreversible, ...deletedOwnerFaults(prepared, transaction)], targets };
+}
+
+type PreparedEach =
+  | { readonly kind: 'prepared'; readonly verdict: readonly Evaluated[] }
+  | { readonly kind: 'tooLarge'; readonly why: string };
+
+// Targets that would be too large together are not all read; nor tried, if that shows before.
+async function prepareEach(trial: TrialContext, resolved: readonly Resolved[]): Promise<PreparedEach> {
+  const sizes = new Map<number, StateSize>();
+  const whyFull = (): string | undefined => whyTooLarge([...sizes.values()], resolved.length);
+  const found = await inTurn(
+    resolved,
+    async (one) => {
+      if (whyFull() !== undefined) return undefined;
+      const { index, target } = one;
+      const before = await trial.firstRead(one);
+      if (before.kind === 'present') sizes.set(index, stateSize(target, [before.object]));
+      if (whyFull() !== undefined) return undefined;
+      const verdict = await prepareOne(trial, one);
+      if (verdict.kind === 'prepared') sizes.set(index, stateSize(target, [verdict.prepared.prior, verdict.prepared.expected]));
+      return verdict;
+    },
+    atOnce,
+  );
+  const why = whyFull();
+  return why === undefined ? { kind: 'prepared', verdict: found.filter((one) => one !== undefined) } : { kind: 'tooLarge', why };
 }
 
 function withNotesOfContent(prepared: Prepared, transaction: Transaction): Prepared {

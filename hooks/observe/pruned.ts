@@ -33,7 +33,7 @@ export async function readPruned(
   const found = await listPruned(lookerOf(source, transaction), live.object, prior);
   if (found.kind === 'failed') return { contentsTrouble: found.failure };
   const change = { before: live.object, after: prior };
-  const isStillPruned = ({ object }: Staying): boolean =>
+  const isStillPruned = ({ after: { object } }: Staying): boolean =>
     pruningVersions(live.object, prior).some((version) => isPruned(object, change, version));
   return sorted(standing, { resource, target, object: live.object }, found.items, isStillPruned);
 }

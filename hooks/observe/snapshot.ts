@@ -12,6 +12,7 @@ import type { Transaction } from '../model/transaction.ts';
 import { digestOf } from '../snapshots/chunks.ts';
 import { partName } from '../snapshots/names.ts';
 import { isPartCount } from '../snapshots/objects.ts';
+import { mostMemory } from '../snapshots/size.ts';
 import { mayLackTags } from '../snapshots/untagged.ts';
 import { configMaps, engine } from '../writes/resources.ts';
 import type { StoredSnapshot } from './awaited.ts';
@@ -19,6 +20,9 @@ import { resolveTargets } from './begin.ts';
 import { assemble, type Served } from './entries.ts';
 import type { Looks } from './looks.ts';
 import { read } from './read.ts';
+
+/** Bytes in memory of all cached snapshots: the largest one that can be stored fits. */
+export const mostCached = mostMemory;
 
 /** Snapshots that this process has verified, by Transaction uid. Snapshots are immutable, so later only their presence is read. */
 export interface SnapshotCache {
@@ -33,8 +37,8 @@ export interface CachedSnapshot {
   readonly versions: readonly string[];
   readonly entries: readonly SnapshotEntry[];
   readonly order: UndoOrder;
-  /** Characters of all entries. */
-  readonly size: number;
+  /** Bytes of all entries in memory. */
+  readonly memory: number;
 }
 
 export interface SnapshotSource {
@@ -87,9 +91,9 @@ export function verified(
   if (digestOf(data) !== ref.digest) return broken('is not the one that was stored: its digest differs');
   const assembled = assemble(data, { transaction, base: ref.name, packer, ...(served === undefined ? {} : { served }) });
   if (assembled.kind === 'broken') return broken(assembled.why);
-  const { entries, size } = assembled;
+  const { entries, memory } = assembled;
   const versions = objects.map(versionOf);
-  cache.set(transaction.uid, { digest: ref.digest, versions, entries, order: undoOrder(entries), size });
+  cache.set(transaction.uid, { digest: ref.digest, versions, entries, order: undoOrder(entries), memory });
   return { kind: 'stored', ref, entries };
 }
 

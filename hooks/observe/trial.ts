@@ -25,7 +25,7 @@ import { read } from './read.ts';
 import { howToRecreate, tryToRecreate } from './recreate.ts';
 import { canMoveBack } from './stored.ts';
 
-type Evaluated =
+export type Evaluated =
   | { readonly kind: 'prepared'; readonly prepared: Prepared }
   | { readonly kind: 'fault'; readonly fault: Fault }
   | { readonly kind: 'trouble'; readonly failure: Failure };
@@ -39,7 +39,7 @@ interface Moved {
 
 type Refused = Resolved & { readonly prior?: JsonObject | undefined };
 
-interface TrialContext extends Pick<LockContext, 'reader' | 'looks' | 'transaction'> {
+export interface TrialContext extends Pick<LockContext, 'reader' | 'looks' | 'transaction'> {
   readonly all: readonly Resolved[];
   /** The target as it was read first; several may ask for it. */
   readonly firstRead: (resolved: Resolved) => Promise<Presence>;

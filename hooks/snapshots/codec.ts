@@ -10,13 +10,11 @@
 import { type Change, type Way, wayIn } from '../model/change.ts';
 import { isSealed, type SnapshotEntry, type StoredResource } from '../model/entry.ts';
 import { at, isDeeperThan, isObject, type Json, mostLevels, parseJson, textAt } from '../model/json.ts';
+import { measureOfText } from '../model/measure.ts';
 import type { Packer } from '../model/packer.ts';
 import { groupOf, identityOf, type Reference, snapshotKey, versionOf } from '../model/reference.ts';
 import type { Transaction } from '../model/transaction.ts';
 import type { EncodedEntry } from './chunks.ts';
-
-/** Bytes of all entries of a snapshot before packing: all of them are in memory at once. */
-export const mostBytes = 32 * 1024 * 1024;
 
 /** Levels of maps and lists in an entry; the object itself is one level down. */
 const mostEntryLevels = mostLevels + 1;
@@ -59,10 +57,11 @@ function pack(text: string, place: Place, packer: Packer): string {
   return `${form}:${packer.tag(stored, contextOf(form, place))}:${stored}`;
 }
 
-/** A decoded entry. `size` in bytes. */
+/** A decoded entry. `size` in bytes of text, `memory` in bytes. */
 export interface Decoded {
   readonly entry: SnapshotEntry;
   readonly size: number;
+  readonly memory: number;
 }
 
 /** Undefined if the stored text is not our entry of that change, or expands to more than `most` bytes. */
@@ -103,7 +102,7 @@ export function readEntry(text: string, { transaction, index, target }: Place): 
   const deferred = at(wire, 'deferred') === true ? { deferred: true as const } : {};
   const recreates = at(wire, 'recreates') === true ? { recreates: true as const } : {};
   const entry = { index, type, target, resource, ...Object.fromEntries(states), approximate, ...deferred, ...recreates };
-  return { entry, size: Buffer.byteLength(text) };
+  return { entry, size: Buffer.byteLength(text), memory: measureOfText(text).memory };
 }
 
 /** The way that the entry says, where it is one for the change of the spec, and content is there exactly where the spec has none. */

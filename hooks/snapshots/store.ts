@@ -10,9 +10,10 @@ import type { Transaction } from '../model/transaction.ts';
 import type { Mutation } from '../writes/mutation.ts';
 import { configMaps, engine, engineManager, preconditionOf } from '../writes/resources.ts';
 import { digestOf, distribute } from './chunks.ts';
-import { encodeEntry, mostBytes } from './codec.ts';
+import { encodeEntry } from './codec.ts';
 import { mostParts } from './names.ts';
 import { configMapsOf, snapshotFinalizer } from './objects.ts';
+import { mostBytes } from './size.ts';
 
 /** The creates that store these entries under `name`, or the reason why they cannot be stored. */
 export function storeWrites(

@@ -23,12 +23,13 @@ import { describe, groupOf, identityOf } from '../model/reference.ts';
 import type { UndoFinding } from '../model/undo.ts';
 import type { Staying } from '../observe/contents.ts';
 import { observeItem } from '../observe/item.ts';
-import { inTurn } from '../observe/listing.ts';
 import type { ItemView, Observation, Presence } from '../observe/observation.ts';
 import { lookForAccount } from '../observe/read.ts';
+import { droppingEach } from '../observe/room.ts';
 import { compensation } from '../plan/compensation.ts';
 import { nobodysManagers } from '../plan/owners.ts';
 import { blocked, findingOf, type Subject, undecided } from './finding.ts';
+import { packed } from './packed.ts';
 import { withRights } from './rights.ts';
 import type { Assumed, SurveyContext, Surveyed } from './surveyed.ts';
 
@@ -46,10 +47,31 @@ export async function surveyUndo(context: SurveyContext): Promise<readonly Surve
     return item !== undefined && isToUndo(item);
   });
   const shared = { snapshot, serviceAccount: await lookForAccount(looking.source, transaction) };
-  const first = await inTurn(toUndo, (entry) => evaluate({ ...context, shared }, entry), atOnce);
+  const first = await evaluateEach({ ...context, shared }, toUndo);
   const staying = stayingOf(first);
-  const again = (one: Surveyed) => (isAgain(one, staying) ? evaluate({ ...context, shared, staying }, one.entry) : one);
-  return withRights(context, await inTurn(first, async (one) => again(one), atOnce));
+  const again = first.filter((one) => isAgain(one, staying)).map(({ entry }) => entry);
+  const second = await evaluateEach({ ...context, shared, staying }, again);
+  return withRights(
+    context,
+    first.map((one) => second.find(({ entry }) => entry === one.entry) ?? one),
+  );
+}
+
+/** Objects are read a few at a time, and dropped. */
+async function evaluateEach(context: Evaluating, entries: readonly SnapshotEntry[]): Promise<readonly Surveyed[]> {
+  const { source } = context.looking;
+  return droppingEach({ reader: source.reader, atOnce }, entries, async (entry, reader) => {
+    const looking = { ...context.looking, source: { ...source, reader } };
+    const found = await evaluate({ ...context, looking }, entry);
+    const kept = packed({ reader: source.reader, packer: context.packer }, found);
+    return 'finding' in kept ? kept : withoutRoom(found, kept.failure);
+  });
+}
+
+function withoutRoom({ finding: { index, state }, ...found }: Surveyed, failure: Failure): Surveyed {
+  const message = `${describe(found.entry.target)} cannot be kept in memory with the others: ${failure.message}`;
+  const finding = { index, state, verdict: 'Undecided', reason: reasonOfFailure(failure), message, object: undefined } as const;
+  return { ...found, finding, after: { kind: 'trouble', failure } };
 }
 
 type Evaluating = SurveyContext & { readonly shared: Shared; readonly staying?: ReadonlyMap<string, Staying> };
@@ -58,7 +80,7 @@ type Evaluating = SurveyContext & { readonly shared: Shared; readonly staying?: 
 function stayingOf(found: readonly Surveyed[]): ReadonlyMap<string, Staying> {
   const left = found.flatMap(({ entry, after, finding: { verdict } }) =>
     after.kind === 'present' && verdict !== 'Blocked'
-      ? [[identityOf(entry.target), { object: after.object, isWritten: verdict !== 'Nothing' }] as const]
+      ? [[identityOf(entry.target), { after, isWritten: verdict !== 'Nothing' }] as const]
       : [],
   );
   return new Map(left);

@@ -11,7 +11,7 @@ export interface SurveyContext {
   /** Its status is that with which the undo begins. */
   readonly observation: Observation;
   readonly snapshot: Extract<StoredSnapshot, { kind: 'stored' }>;
-  readonly packer: Pick<Packer, 'tag'>;
+  readonly packer: Pick<Packer, 'tag' | 'compress' | 'expand'>;
   /** What the undos of later Transactions are assumed to leave. */
   readonly assumed: Assumed;
 }

@@ -11,12 +11,14 @@ import type { Dispatcher } from 'undici';
 import type { Failed, Identity } from '../../hooks/cluster.ts';
 import type { Failure } from '../../hooks/model/failure.ts';
 import { asYaml, isObject, type Json, type JsonObject, parseJson } from '../../hooks/model/json.ts';
+import { remember } from '../../hooks/model/measure.ts';
 import { createSlots } from '../slots.ts';
 import type { Connection, Credentials } from './connection.ts';
 import { exchange, type Limits } from './exchange.ts';
 import { failureOfAnswer, failureOfError, type HttpAnswer, notSendable, notSent, unreadable } from './failures.ts';
 import { headFirst, type IsLate } from './head-first.ts';
 import { impersonationHeaders } from './impersonation.ts';
+import { createLoopTurns } from './loop-turns.ts';
 import { createPools, type PoolOptions } from './pools.ts';
 import type { ApiRequest } from './requests.ts';
 
@@ -105,9 +107,16 @@ function textOf(body: JsonObject): string {
   return asYaml(JSON.stringify(body));
 }
 
+/** Characters of an answer that keeps the thread busy for longer than some ms: its parser, and whoever waits for it. */
+const longText = 128 * 1024;
+
+// Large answers that arrive together: one in each turn of the event loop.
+const turns = createLoopTurns();
+
 async function exchanged(pool: Dispatcher, limits: Limits, request: Dispatcher.DispatchOptions): Promise<Received | Failed> {
   try {
     const { code, headers, text } = await exchange(pool, limits, request);
+    if (text.length > longText) await turns.next();
     return received(code, headers, text);
   } catch (error) {
     return failed(failureOfError(error));
@@ -121,6 +130,7 @@ function received(code: number, headers: Headers, text: string): Received | Fail
   if (code < 200 || code > 299) return failed(failureOfAnswer({ code, headers: firstValues(headers), body }));
   const serverTime = Date.parse(String(headers.date));
   if (!isObject(body) || Number.isNaN(serverTime)) return failed(unreadable(code));
+  remember(body, text);
   return { kind: 'ok', body, size: text.length, serverTime };
 }
 

@@ -221,7 +221,7 @@ t.test('targets, Leases and Transactions are always read, and everything where n
 
 t.test('of the snapshots those that were used last are kept, up to a size in all', async (t) => {
   const { snapshots } = memoryOf(0);
-  const half = { digest: '', versions: [], entries: [], order: new Map(), size: 17_000_000 };
+  const half = { digest: '', versions: [], entries: [], order: new Map(), memory: 24 * 1024 * 1024 };
   const kept = () => ['a', 'b', 'c', 'large'].filter((uid) => snapshots.get(uid) !== undefined).join(' ');
   snapshots.set('a', half);
   snapshots.set('b', half);
@@ -229,9 +229,9 @@ t.test('of the snapshots those that were used last are kept, up to a size in all
   snapshots.get('a');
   snapshots.set('c', half);
   t.equal(kept(), 'a c', 'b was not used for the longest time');
-  snapshots.set('c', { ...half, size: 1 });
-  snapshots.set('b', { ...half, size: 16_999_999 });
+  snapshots.set('c', { ...half, memory: 1 });
+  snapshots.set('b', { ...half, memory: 24 * 1024 * 1024 - 1 });
   t.equal(kept(), 'a b c', 'what takes the place of another counts once');
-  snapshots.set('large', { ...half, size: 34_000_001 });
+  snapshots.set('large', { ...half, memory: 48 * 1024 * 1024 + 1 });
   t.equal(kept(), 'a b c', 'one that is too large is not kept, and costs the others nothing');
 });

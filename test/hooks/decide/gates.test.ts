@@ -2,6 +2,7 @@
 import t from 'tap';
 import { decide } from '../../../hooks/decide/decide.ts';
 import type { Step } from '../../../hooks/decide/step.ts';
+import { findingOf } from '../../../hooks/gates/evaluation.ts';
 import { leaseLocation } from '../../../hooks/locks/lease.ts';
 import type { GateState } from '../../../hooks/model/gate.ts';
 import { openGates } from '../../../hooks/model/gated.ts';
@@ -40,7 +41,8 @@ function stepOf({ transaction, states, lives, now, resource, diagnosis, sealed =
     const { type, prior } = entry;
     const [live, age] = [lives[index], now - (states[index]?.since ?? now)];
     const look = { type, resource: entry.resource, sealed, prior, uid: 'u1', evaluated: {}, live, age };
-    return { index, entry, look: { ...look, gate } };
+    const finding = findingOf({ ...look, gate }, states[index] ?? { since: now });
+    return { index, entry, look: { gate, sealed }, finding };
   });
   const lease = {
     metadata: { name },

@@ -251,12 +251,35 @@ export const storage: readonly Sabotage[] = [
     edits: [
       {
         file: 'hooks/sync.ts',
-        find: 'answerCall(serving, call).catch((thrown) => rescued(serving, call, thrown));',
-        replace:
-          'answerCall(serving, call).catch((thrown) => (calls > 0 ? Promise.reject(thrown) : rescued(serving, call, thrown)));',
+        find: '.catch((thrown) => rescued(serving, call, thrown))',
+        replace: '.catch((thrown) => (calls > 0 ? Promise.reject(thrown) : rescued(serving, call, thrown)))',
       },
     ],
     caughtBy: ['test/threats/engine-faults.test.ts'],
+  },
+  {
+    name: 'memory-uncounted',
+    fault: 'what a call reads has no bound',
+    edits: [
+      {
+        file: 'hooks/observe/room.ts',
+        find: 'if (call + bytes > limits.call) return tooMuch(limits.call);',
+        replace: 'if (call + bytes > limits.call * 1000) return tooMuch(limits.call);',
+      },
+    ],
+    caughtBy: ['test/hooks/observe/room.test.ts'],
+  },
+  {
+    name: 'states-uncounted',
+    fault: 'the states of a Transaction may take any amount of memory',
+    edits: [
+      {
+        file: 'hooks/snapshots/size.ts',
+        find: 'memory <= mostMemory) return undefined;',
+        replace: 'memory >= 0) return undefined;',
+      },
+    ],
+    caughtBy: ['test/threats/memory.test.ts'],
   },
   {
     name: 'drift-believed',

@@ -1,0 +1,72 @@
+// Somebody with `edit` in one namespace makes objects that take ten times as much memory as bytes, and Transactions over them. Two hooks
+// with the heap of the image answer the calls.
+import t from 'tap';
+import { at } from '../../hooks/model/json.ts';
+import { must } from '../support/client.ts';
+import { get } from '../support/hook-process.ts';
+import { type Replicas, startReplicas } from '../support/replicas.ts';
+import { type Stage, startStage } from '../support/stage.ts';
+import { change } from '../support/targets.ts';
+
+const keys = Object.fromEntries(Array.from({ length: 15_000 }, (_, index) => [`k${index}`, '']));
+
+/** Together they are more than one Transaction may hold in memory. */
+const names = Array.from({ length: 12 }, (_, index) => `many-${index}`);
+
+t.test('objects of 15 000 keys', async (t) => {
+  let hooks: Replicas | undefined;
+  const stage = await startStage(t, {
+    hooks: async (kubeconfig) => {
+      hooks = await startReplicas(t, kubeconfig);
+      return hooks.address;
+    },
+  });
+  const { client, path } = stage;
+  for (const name of names) must(await client.create(path('configmaps'), { metadata: { name }, data: { color: 'blue' } }));
+  const grow = async (): Promise<void> => {
+    for (const name of names) must(await client.patch(path(`configmaps/${name}`), { data: keys }));
+  };
+  const areAlive = async (): Promise<void> => {
+    for (const { process, url } of hooks?.replicas ?? []) {
+      t.equal(process.exitCode, null);
+      t.equal((await get(`${url}/healthz`)).code, 200);
+    }
+  };
+  const patches = (gate: object) => names.map((name) => ({ ...change('Patch', name, { data: { color: 'green' } }), ...gate }));
+  const never = { gate: { at: 'AtEnd', timeout: '20s', ready: { field: { path: '.data.done', value: 'yes' } } } };
+
+  await t.test('that grow while their gates are open end with the timeout of the gates, and are undone', async (t) => {
+    await stage.transaction('gated', patches(never));
+    await stage.phase('gated', 'Committing');
+    await grow();
+    const status = await stage.finished('gated', patient);
+    t.match(status, { phase: 'RolledBack' });
+    await showColor(t, stage, 'blue');
+    await areAlive();
+  });
+
+  await t.test('in one Transaction are refused with their sizes, and a small one is not', async (t) => {
+    await stage.transaction('large', patches({}));
+    await stage.transaction('small', [change('Create', 'small', { data: {} })]);
+    t.match(await stage.finished('small', patient), { phase: 'Committed' });
+    const status = await stage.finished('large', patient);
+    t.match(status, { phase: 'Failed' });
+    const conditions = JSON.stringify(at(status, 'conditions'));
+    t.match(conditions, /SnapshotTooLarge/);
+    t.match(
+      conditions,
+      /of 12 targets take \d+ bytes as JSON and \d+ bytes in memory.*the largest: ConfigMap \S+many-\d \d+ bytes/,
+    );
+    await showColor(t, stage, 'blue');
+    await areAlive();
+  });
+});
+
+/** The API server takes about a second for each write of so many fields. */
+const patient = { timeoutMs: 300_000 };
+
+async function showColor(t: Pick<Tap, 'equal'>, { client, path }: Stage, color: string): Promise<void> {
+  for (const name of names) t.equal(at(must(await client.get(path(`configmaps/${name}`))), 'data', 'color'), color);
+}
+
+type Tap = typeof t;
