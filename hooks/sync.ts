@@ -50,7 +50,7 @@ export function createSync(parts: EngineParts): Hook {
       const session = startSession(cluster, clock, timing.stepDeadline);
       const until = clock.monotonic() + timing.stepDeadline * partForLooks;
       const looks = createLooks({ now: clock.monotonic, until, lists: memory.unfinished.of(call.uid) });
-      const sources = createSources(parts.manifests);
+      const sources = createSources(parts.manifests, parts.clock);
       const serving = { parts, server, writer: nameWriter(server, calls), memory, session, looks, sources };
       return answerCall(serving, call).catch((thrown) => rescued(serving, call, thrown));
     });

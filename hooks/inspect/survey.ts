@@ -92,7 +92,7 @@ function contextOf(parts: PlanParts, eyes: Eyes, transaction: Transaction): Lock
   return {
     reader: eyes.reader,
     looks: createLooks({ now: clock.monotonic, until: Number.POSITIVE_INFINITY, lists: new Map() }),
-    sources: createSources(manifests),
+    sources: createSources(manifests, clock),
     carry: emptyCarry,
     isWaiting: false,
     ...{ transaction, engineNamespace, expressions },

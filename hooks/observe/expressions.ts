@@ -2,7 +2,8 @@
 //
 // All Transactions share one thread, and their namespaces have turns. A call waits half a second for its turn at most.
 import { type Fault, fault } from '../checks/fault.ts';
-import type { Clock, ExpressionAsker, Expressions } from '../cluster.ts';
+import type { Clock, Expressions } from '../cluster.ts';
+import type { Asker } from '../model/asker.ts';
 import { decodeGate, type Evaluated } from '../model/gate.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { Transaction } from '../model/transaction.ts';
@@ -36,11 +37,7 @@ const longest = 3_000;
 export type Evaluate = (expression: string, object: JsonObject) => Promise<Evaluated | 'late'>;
 
 /** For one look: its expressions, one after the other. The time begins with the first of them, which has its turn in any case. */
-export function evaluateInTurn(
-  expressions: Expressions | undefined,
-  clock: Pick<Clock, 'monotonic'>,
-  asker: ExpressionAsker,
-): Evaluate {
+export function evaluateInTurn(expressions: Expressions | undefined, clock: Pick<Clock, 'monotonic'>, asker: Asker): Evaluate {
   if (expressions === undefined) return async () => ({ kind: 'broken', message: 'this process evaluates no expressions' });
   let until: number | undefined;
   let last: Promise<unknown> = Promise.resolve();
@@ -67,7 +64,7 @@ function placed({ changes }: Transaction, index: number): readonly Placed[] {
 async function faultOf(
   expressions: Expressions | undefined,
   { index, path, text }: Placed,
-  asker: ExpressionAsker,
+  asker: Asker,
 ): Promise<Fault | undefined> {
   if (expressions === undefined) return fault('Invalid', `${path}: this engine evaluates no expressions`, index);
   const why = await expressions.compile(text, asker);
