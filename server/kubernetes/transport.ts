@@ -13,7 +13,7 @@ import type { Failure } from '../../hooks/model/failure.ts';
 import { asYaml, isObject, type Json, type JsonObject, parseJson } from '../../hooks/model/json.ts';
 import { createSlots } from '../slots.ts';
 import type { Connection, Credentials } from './connection.ts';
-import { exchange, type Limits } from './exchange.ts';
+import { exchange, type HttpReply, type Limits } from './exchange.ts';
 import { failureOfAnswer, failureOfError, type HttpAnswer, notSendable, notSent, unreadable } from './failures.ts';
 import { headFirst, type IsLate } from './head-first.ts';
 import { impersonationHeaders } from './impersonation.ts';
@@ -27,6 +27,7 @@ export interface Received {
   readonly body: JsonObject;
   /** Characters of the body. */
   readonly size: number;
+  readonly bytes: number;
   readonly serverTime: number;
 }
 
@@ -107,8 +108,7 @@ function textOf(body: JsonObject): string {
 
 async function exchanged(pool: Dispatcher, limits: Limits, request: Dispatcher.DispatchOptions): Promise<Received | Failed> {
   try {
-    const { code, headers, text } = await exchange(pool, limits, request);
-    return received(code, headers, text);
+    return received(await exchange(pool, limits, request));
   } catch (error) {
     return failed(failureOfError(error));
   }
@@ -116,12 +116,12 @@ async function exchanged(pool: Dispatcher, limits: Limits, request: Dispatcher.D
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
-function received(code: number, headers: Headers, text: string): Received | Failed {
+function received({ code, headers, text, bytes }: HttpReply): Received | Failed {
   const body = parsed(text);
   if (code < 200 || code > 299) return failed(failureOfAnswer({ code, headers: firstValues(headers), body }));
   const serverTime = Date.parse(String(headers.date));
   if (!isObject(body) || Number.isNaN(serverTime)) return failed(unreadable(code));
-  return { kind: 'ok', body, size: text.length, serverTime };
+  return { kind: 'ok', body, size: text.length, bytes, serverTime };
 }
 
 export function failed(failure: Failure): Failed {
