@@ -165,8 +165,8 @@ export interface Clock {
 
 /** CEL with one variable, `object`. */
 export interface Expressions {
-  /** Why the text is no expression over `object`; undefined when it is one. */
-  compile(text: string, asker: Asker): Promise<string | undefined>;
+  /** `why`: why the text is no expression over `object`. `late`: it had no turn within `wait` ms; the next call tries again. */
+  compile(text: string, asker: Asker, wait: number): Promise<{ readonly why?: string } | 'late'>;
   /** No message holds a value of the object. `late`: the expression had no turn in time; the next call tries again. */
   evaluate(text: string, object: JsonObject, asker: Asker): Promise<Evaluated | 'late'>;
 }

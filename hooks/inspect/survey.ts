@@ -86,7 +86,10 @@ function without(faults: readonly Fault[], known: readonly Fault[]): readonly Fa
 function contextOf(parts: PlanParts, eyes: Eyes, transaction: Transaction): LockContext {
   const { clock, manifests, engineNamespace } = parts;
   const expressions = parts.expressions ?? {
-    compile: async () => eyes.miss('whether the expressions of gates can be evaluated') as undefined,
+    compile: async () => {
+      eyes.miss('whether the expressions of gates can be evaluated');
+      return {};
+    },
     evaluate: async () => ({ kind: 'broken', message: '' }) as const,
   };
   return {
@@ -95,7 +98,7 @@ function contextOf(parts: PlanParts, eyes: Eyes, transaction: Transaction): Lock
     sources: createSources(manifests, clock),
     carry: emptyCarry,
     isWaiting: false,
-    ...{ transaction, engineNamespace, expressions },
+    ...{ transaction, engineNamespace, expressions, clock },
   };
 }
 

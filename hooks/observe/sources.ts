@@ -13,7 +13,7 @@ import { mostSourceBytes, mostSourcesBytes, mostSourcesValues, type Source, sour
 import type { Transaction } from '../model/transaction.ts';
 import { configMaps, secrets, serviceAccountOf } from '../writes/resources.ts';
 import { inTurn } from './listing.ts';
-import { type Parse, parseInTurn } from './parsing.ts';
+import { createPatience, type Patience } from './patience.ts';
 
 /** A Transaction whose changes have the content of their sources. */
 export interface Filled {
@@ -42,7 +42,7 @@ const late = lateTurn('the YAML of its sources is read after that of other Trans
 const mostAtOnce = 4;
 
 export function createSources(manifests: Manifests, clock: Pick<Clock, 'monotonic'>): Sources {
-  const parse = parseInTurn(manifests, clock);
+  const patience = createPatience(clock);
   const known = new Map<number, Content>();
   let spec = '';
   return {
@@ -51,7 +51,7 @@ export function createSources(manifests: Manifests, clock: Pick<Clock, 'monotoni
       spec = transaction.specDigest;
       const wanted = sourcedOf(transaction).filter(({ change }) => isWanted(change));
       const unread = wanted.filter(({ index }) => known.get(index)?.kind !== 'content');
-      const read = await readAll({ unpack: manifests.unpack, parse, reader, transaction }, unread);
+      const read = await readAll({ manifests, patience, reader, transaction }, unread);
       for (const [index, content] of read) known.set(index, content);
       return filled(transaction, new Map(wanted.flatMap(({ index }) => entryIn(known, index))));
     },
@@ -92,8 +92,9 @@ function filled(transaction: Transaction, contents: ReadonlyMap<number, Content>
   };
 }
 
-interface Reading extends Pick<Manifests, 'unpack'> {
-  readonly parse: Parse;
+interface Reading {
+  readonly manifests: Manifests;
+  readonly patience: Patience;
   readonly reader: Reader;
   readonly transaction: Transaction;
 }
@@ -131,21 +132,21 @@ function unread(one: Sourced, failure: Failure, transaction: Transaction): Conte
 }
 
 async function contentIn(object: JsonObject, one: Sourced, reading: InRoom): Promise<Content> {
-  const { unpack, transaction, room } = reading;
+  const { manifests, transaction, room } = reading;
   const packed = bytesIn(object, one.source);
   if (packed === undefined) return refused(missingKeyFault(one, transaction));
   if (room.bytes < 0) return refused(tooMuchFault(one, 'bytes'));
-  const unpacked = await unpack(packed, mostSourceBytes);
+  const unpacked = await manifests.unpack(packed, mostSourceBytes);
   if (unpacked.kind === 'unreadable') return refused(unfitFault(one, unpacked.why, transaction));
   room.bytes -= unpacked.bytes.length;
   return room.bytes < 0 ? refused(tooMuchFault(one, 'bytes')) : objectIn(unpacked.bytes, one, reading);
 }
 
 // The digest is that of the unpacked bytes: nothing is parsed that is not what the spec names.
-async function objectIn(bytes: Uint8Array, one: Sourced, { parse, transaction, room }: InRoom): Promise<Content> {
+async function objectIn(bytes: Uint8Array, one: Sourced, { manifests, patience, transaction, room }: InRoom): Promise<Content> {
   const digest = `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
   if (one.source.digest !== undefined && one.source.digest !== digest) return refused(mismatchFault(one, digest, transaction));
-  const read = await parse(bytes, transaction);
+  const read = await patience((wait) => manifests.parse(bytes, transaction, wait));
   if (read === 'late') return { kind: 'trouble', failure: late };
   if (read.kind === 'unreadable') return refused(unfitFault(one, read.why, transaction));
   room.values -= read.values;

@@ -3,6 +3,7 @@ import type { Expressions } from '../../hooks/cluster.ts';
 import type { Evaluated } from '../../hooks/model/gate.ts';
 import { startOnDemand } from '../threads/on-demand.ts';
 import { rememberAnswers } from './answers.ts';
+import { rememberCompiled } from './compiled.ts';
 import type { Task } from './task.ts';
 
 interface Limits {
@@ -25,11 +26,15 @@ export function createExpressions(own: Partial<Limits> = {}): OpenExpressions {
   const limits = { ...defaults, ...own };
   const program = new URL('./worker.ts', import.meta.url);
   const { ask, took, close } = startOnDemand<Task, Evaluated>({ program, name: 'expressions', ended, ...limits });
-  const answers = rememberAnswers();
+  const [answers, compiled] = [rememberAnswers(), rememberCompiled()];
   return {
-    async compile(text, asker) {
-      const answer = await ask({ text }, asker);
-      return answer?.kind === 'broken' ? answer.message : undefined;
+    async compile(text, asker, wait) {
+      if (compiled.has(text)) return {};
+      const answer = await ask({ text }, asker, AbortSignal.timeout(wait));
+      if (answer === undefined) return 'late';
+      if (answer.kind === 'broken') return { why: answer.message };
+      compiled.keep(text);
+      return {};
     },
     async evaluate(text, object, asker) {
       const question = { asker, text, object };

@@ -64,8 +64,11 @@ t.test('who gave up waiting comes first the next time', async (t) => {
 t.test('no call waits for a long expression of another namespace', async (t) => {
   const expressions = createExpressions({ limit: 60_000, wait: 20 });
   t.teardown(() => expressions.close());
+  t.same(await expressions.compile('false', asker('many'), 60_000), {});
   const long = t.rejects(expressions.evaluate(loops, megabyte, asker('many')), /has ended/);
   t.equal(await expressions.evaluate('true', {}, asker('few')), 'late');
+  t.equal(await expressions.compile('true', asker('few'), 20), 'late');
+  t.same(await expressions.compile('false', asker('few'), 0), {}, 'an expression that is known needs no turn');
   await expressions.close();
   await long;
 });

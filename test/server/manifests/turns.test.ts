@@ -1,8 +1,6 @@
-// Who has a turn in the thread of YAML, what a call waits for it, and which texts need none.
+// Who has a turn in the thread of YAML, and which texts need none.
 import t from 'tap';
-import type { Manifest, Manifests } from '../../../hooks/cluster.ts';
 import type { Asker } from '../../../hooks/model/asker.ts';
-import { parseInTurn } from '../../../hooks/observe/parsing.ts';
 import { createManifests } from '../../../server/manifests/manifests.ts';
 import { rememberTexts } from '../../../server/manifests/texts.ts';
 
@@ -38,38 +36,4 @@ t.test('texts that were read are known to their Transaction, and give way when n
   t.ok(texts.find(asker('shop', 'two'), 'b'));
   t.equal(texts.find(asker('shop'), 'a'), undefined);
   t.end();
-});
-
-/** A call whose texts are answered as listed, each after so many ms. */
-function parsing(answers: readonly (readonly [ms: number, answer: Manifest | 'late'])[]) {
-  let [now, count, running] = [0, 0, 0];
-  const waits: number[] = [];
-  const manifests: Manifests = {
-    unpack: async (bytes) => ({ kind: 'bytes', bytes }),
-    async parse(_bytes, _asker, wait) {
-      running += 1;
-      t.equal(running, 1, 'the texts of one call do not wait for each other');
-      await new Promise((resolve) => setImmediate(resolve));
-      running -= 1;
-      const [took, answer] = answers[count++] ?? [0, 'late'];
-      waits.push(wait);
-      now += took;
-      return answer;
-    },
-  };
-  return { parse: parseInTurn(manifests, { monotonic: () => now }), waits };
-}
-
-const object: Manifest = { kind: 'object', object: {}, values: 1 };
-
-t.test('a call waits half a second for one text, and three seconds for all', async (t) => {
-  const { parse, waits } = parsing(Array.from({ length: 9 }, () => [400, object] as const));
-  await Promise.all(Array.from({ length: 9 }, () => parse(endless, asker('shop'))));
-  t.same(waits, [500, 500, 500, 500, 500, 500, 500, 200, 0]);
-});
-
-t.test('a text that was late is waited for; the others of that call have a turn if nobody else wants it', async (t) => {
-  const { parse, waits } = parsing([[500, 'late']]);
-  t.same(await Promise.all([parse(endless, asker('shop')), parse(endless, asker('shop'))]), ['late', 'late']);
-  t.same(waits, [500, 0]);
 });
