@@ -1,4 +1,5 @@
 // YAML of one namespace, read in the thread of all: it delays no other namespace by more than the text that is read already.
+import { setImmediate } from 'node:timers/promises';
 import t from 'tap';
 import type { Manifests } from '../../../hooks/cluster.ts';
 import { must, waitFor } from '../../support/client.ts';
@@ -18,19 +19,48 @@ async function sourced({ client, path, transaction }: Stage, name: string, text:
   ]);
 }
 
-/** Reads for both namespaces, and notes the order. Of `impatient` no text waits for long. */
-function noted(impatient: () => string): { readonly parts: Manifests; readonly order: string[] } {
+interface Noted {
+  readonly parts: Manifests;
+  /** What happened to texts, in order. */
+  readonly order: string[];
+  /** From now on texts of this namespace wait until there are 30 of them, and one of another namespace behind them. */
+  crowd(namespace: string): void;
+}
+
+/** Long enough for any machine. */
+const patient = 60_000;
+
+/** Reads for both namespaces. Every other text of the crowd is late soon; the others stay in the queue until they are read. */
+function noted(): Noted {
+  let [crowd, waiting] = ['', 0];
   const order: string[] = [];
+  const { promise: behind, resolve: follow } = Promise.withResolvers<void>();
+  const inCrowd = async (): Promise<number> => {
+    waiting += 1;
+    const wait = waiting % 2 === 0 ? 1 : patient;
+    await behind;
+    return wait;
+  };
+  const afterCrowd = async (): Promise<number> => {
+    await waitFor(async () => waiting >= 30, 'the queue to be long');
+    follow();
+    await setImmediate();
+    return patient;
+  };
   const parts: Manifests = {
     unpack: manifests.unpack,
-    async parse(bytes, asker, wait) {
+    async parse(bytes, asker) {
+      const wait = crowd === '' ? patient : await (asker.namespace === crowd ? inCrowd() : afterCrowd());
       order.push(`${asker.namespace} waits`);
-      const read = await manifests.parse(bytes, asker, asker.namespace === impatient() ? Math.min(wait, 20) : wait);
+      const read = await manifests.parse(bytes, asker, wait);
       order.push(`${asker.namespace} ${read === 'late' ? 'is late' : 'is read'}`);
       return read;
     },
   };
-  return { parts, order };
+  const setCrowd = (namespace: string): void => {
+    crowd = namespace;
+  };
+  return { parts, order, crowd: setCrowd };
 }
 
 async function callsToEnd(stage: Stage, name: string): Promise<number> {
@@ -40,11 +70,9 @@ async function callsToEnd(stage: Stage, name: string): Promise<number> {
 }
 
 t.test('40 Transactions of one namespace with heavy YAML, and one of another namespace', async (t) => {
-  let crowd = '';
-  const { parts, order } = noted(() => crowd);
+  const { parts, order, crowd } = noted();
   const many = await startStage(t, { withoutLoop: true, manifests: parts });
   const few = await startStage(t, { withoutLoop: true, manifests: parts });
-  crowd = many.namespace;
   const small = 'data: { color: green }\n';
   await sourced(few, 'alone', small);
   const alone = await callsToEnd(few, 'alone');
@@ -52,13 +80,13 @@ t.test('40 Transactions of one namespace with heavy YAML, and one of another nam
   await Promise.all(names.map((name) => sourced(many, name, `# ${name}\n${small}${heavy}`)));
   await sourced(few, 'beside', small);
   order.splice(0);
+  crowd(many.namespace);
   const crowded = Promise.all(names.map((name) => stepToEnd(many, name)));
-  await waitFor(async () => order.filter((one) => one === `${crowd} waits`).length >= 20, 'the queue to be long');
   t.equal(await callsToEnd(few, 'beside'), alone, 'no call more');
   const waited = order.slice(order.indexOf(`${few.namespace} waits`), order.indexOf(`${few.namespace} is read`));
-  t.ok(waited.filter((one) => one === `${crowd} is read`).length <= 1, 'only the text that was read already came first');
+  t.ok(waited.filter((one) => one === `${many.namespace} is read`).length <= 1, 'only the text that was read already came first');
   for (const { phase } of await crowded) t.equal(phase, 'Committed');
-  t.ok(order.includes(`${crowd} is late`));
+  t.ok(order.includes(`${many.namespace} is late`));
   const late = many.reports.find(({ because }) => because.includes('read after that of other Transactions'));
   t.match(late, { toPhase: 'Pending', because: /^waiting: the YAML of its sources/ });
 });
