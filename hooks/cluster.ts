@@ -1,5 +1,6 @@
 // The port: what the engine needs of the outside world. Every stage before `perform` gets only a Reader; dry runs and access
 // reviews have no effect and count as reads. Expected failures are values; a rejected promise is a bug.
+import type { Asker } from './model/asker.ts';
 import type { Failure } from './model/failure.ts';
 import type { Evaluated } from './model/gate.ts';
 import type { JsonObject } from './model/json.ts';
@@ -162,18 +163,12 @@ export interface Clock {
   sleep(milliseconds: number): Promise<void>;
 }
 
-/** CEL with one variable, `object`. Both take as long as others' expressions take that were there before. */
-/** The Transaction whose expression it is: namespaces have their turns one after the other. */
-export interface ExpressionAsker {
-  readonly namespace: string;
-  readonly uid: string;
-}
-
+/** CEL with one variable, `object`. */
 export interface Expressions {
-  /** Why the text is no expression over `object`; undefined when it is one. */
-  compile(text: string, asker: ExpressionAsker): Promise<string | undefined>;
+  /** `why`: why the text is no expression over `object`. `late`: it had no turn within `wait` ms; the next call tries again. */
+  compile(text: string, asker: Asker, wait: number): Promise<{ readonly why?: string } | 'late'>;
   /** No message holds a value of the object. `late`: the expression had no turn in time; the next call tries again. */
-  evaluate(text: string, object: JsonObject, asker: ExpressionAsker): Promise<Evaluated | 'late'>;
+  evaluate(text: string, object: JsonObject, asker: Asker): Promise<Evaluated | 'late'>;
 }
 
 /** `why`: a predicate, such as `is not UTF-8`; repeats nothing of what was read. */
@@ -191,6 +186,9 @@ export type Manifest = { readonly kind: 'object'; readonly object: JsonObject; r
 export interface Manifests {
   /** The bytes, unpacked if they are gzip. Unreadable if there are more than `most`. */
   unpack(bytes: Uint8Array, most: number): Promise<Unpacked>;
-  /** The one object in unpacked bytes. */
-  parse(bytes: Uint8Array): Promise<Manifest>;
+  /**
+   * The one object in unpacked bytes. `late`: they are YAML, and had no turn within `wait` ms, since those of others came first; the next call
+   * tries again.
+   */
+  parse(bytes: Uint8Array, asker: Asker, wait: number): Promise<Manifest | 'late'>;
 }

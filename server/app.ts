@@ -11,6 +11,7 @@ import { limitConnections } from './connections.ts';
 import { addHookRoutes } from './routes/hooks.ts';
 import { addPackageRoutes, type PackageRoutes } from './routes/packages.ts';
 import { addProbeRoutes, type Readiness } from './routes/probes.ts';
+import { withCosts } from './telemetry/costs.ts';
 import type { Metrics } from './telemetry/metrics.ts';
 import { createRecord, errorFields, type RecordEvent } from './telemetry/record.ts';
 import { createWork, type Work } from './work.ts';
@@ -50,7 +51,7 @@ export function buildApp(parts: AppParts): App {
   const server = createServer(parts);
   const work = createWork();
   const { metrics, recordEvent } = parts;
-  const hook = parts.connectHook(createRecord({ log: server.log, metrics, recordEvent }));
+  const hook = withCosts(parts.connectHook(createRecord({ log: server.log, metrics, recordEvent })), metrics.called);
   acceptJson(server);
   server.setErrorHandler(answerError);
   server.setNotFoundHandler(answerUnknown);

@@ -1,7 +1,7 @@
 // Limits how many run at a time; the others wait in order. The time that one waited is then known before anything is sent; waiting
 // inside a connection pool would hide it.
 
-export interface Slots {
+interface Slots {
   /**
    * Resolves when it is the caller's turn. The caller must call the returned function once, when the turn is over. Who waits leaves, and is
    * rejected with its reason, once the signal is aborted.

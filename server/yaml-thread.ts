@@ -1,5 +1,6 @@
 // YAML is read in a thread of its own: its parser takes a hundred bytes for each character of a hostile text, and seconds, and a package
 // has millions of characters. The heap of the thread is bounded.
+import type { Asker } from '../hooks/model/asker.ts';
 import { startOnDemand } from './threads/on-demand.ts';
 import type { YamlAnswer, YamlTask } from './yaml.ts';
 
@@ -13,7 +14,8 @@ interface YamlOptions {
 }
 
 interface OpenYaml {
-  ask(task: YamlTask): Promise<YamlAnswer>;
+  /** Undefined: the signal was aborted before the asker had its turn. */
+  ask(task: YamlTask, asker: Asker, signal?: AbortSignal): Promise<YamlAnswer | undefined>;
   /** Ends the thread. What waits, or is asked from then on, is rejected. */
   close(): Promise<void>;
 }

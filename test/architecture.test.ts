@@ -123,7 +123,7 @@ const rows: readonly Row[] = [
     accepted: [
       [
         'server/registry/a.ts',
-        "import { extract } from 'tar-stream';\nimport type { Registry } from '../../hooks/packages/registry.ts';\nimport { createSlots } from '../slots.ts';",
+        "import { extract } from 'tar-stream';\nimport type { Registry } from '../../hooks/packages/registry.ts';\nimport { createTurns } from '../threads/turns.ts';",
       ],
     ],
   },

@@ -36,7 +36,7 @@ export function partsFor({ cluster }: Session, { engineNamespace, actAs, content
       async compile(text) {
         const { compile } = await import('../../server/expressions/program.ts');
         const program = compile(text);
-        return program.kind === 'fault' ? program.message : undefined;
+        return program.kind === 'fault' ? { why: program.message } : {};
       },
       evaluate: async () => ({ kind: 'broken', message: 'a plan evaluates nothing' }),
     },

@@ -14,11 +14,15 @@ export const patience: Wait = { seconds: 1 };
 /** Between two looks at a lock. */
 export const lockPatience: Wait = { seconds: 0.5 };
 
+/** Until the next try to have a turn. */
+const turnPatience: Wait = { seconds: 0.2 };
+
 /**
  * It is the same sentence at each try, whatever the API server adds to the reason: a status that changes wakes Metacontroller at once.
  * Nothing would say again what an end has said: its message stays. `isNews`: something else is under way since, a deletion or a requested undo, and the message says what fails.
  */
 export function waitOut(status: Status, what: string, failure: Passing, isNews = false): SetStatus {
+  if (failure.isLate === true) return waitFor(status, `waiting: ${failure.message}`, turnPatience, isNews);
   const message = troubleIn(status.message, `waiting: ${what}`, failure, 'retrying until spec.timeout');
   return waitFor(status, message, 'backoff', isNews);
 }

@@ -17,7 +17,7 @@ export interface Later {
 
 export async function later(context: LockContext): Promise<Later> {
   const { reader, engineNamespace } = context;
-  const own = await ownFaults(context);
+  const { faults: own } = await ownFaults(context);
   // Of the whole: then nothing is known to be sound.
   if (own.some(({ item }) => item === undefined)) return { faults: own, prepared: [] };
   const filled = await fillContents(context);

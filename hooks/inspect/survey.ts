@@ -86,16 +86,19 @@ function without(faults: readonly Fault[], known: readonly Fault[]): readonly Fa
 function contextOf(parts: PlanParts, eyes: Eyes, transaction: Transaction): LockContext {
   const { clock, manifests, engineNamespace } = parts;
   const expressions = parts.expressions ?? {
-    compile: async () => eyes.miss('whether the expressions of gates can be evaluated') as undefined,
+    compile: async () => {
+      eyes.miss('whether the expressions of gates can be evaluated');
+      return {};
+    },
     evaluate: async () => ({ kind: 'broken', message: '' }) as const,
   };
   return {
     reader: eyes.reader,
     looks: createLooks({ now: clock.monotonic, until: Number.POSITIVE_INFINITY, lists: new Map() }),
-    sources: createSources(manifests),
+    sources: createSources(manifests, clock),
     carry: emptyCarry,
     isWaiting: false,
-    ...{ transaction, engineNamespace, expressions },
+    ...{ transaction, engineNamespace, expressions, clock },
   };
 }
 

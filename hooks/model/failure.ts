@@ -15,6 +15,8 @@ export type Failure = Passing | Refusal;
 /** May be waited for. */
 export interface Passing extends Answered {
   readonly kind: 'absent' | 'exists' | 'stale' | 'transient';
+  /** Nothing failed: others had their turns first. The message says for what. */
+  readonly isLate?: true;
 }
 
 /** Is final, and so is never waited for, once it is confirmed (decide/waiting.ts). */
@@ -68,4 +70,9 @@ export interface Unseen<Why extends Failure = Failure> {
 /** Of what was not sent, since there was no time left for it: the failure proves that it has no effect. */
 export function deadlineExceeded(message: string): Passing {
   return { kind: 'transient', code: 0, reason: 'DeadlineExceeded', message, fields: [], definitive: true };
+}
+
+/** Of what had no turn in this call, since others came first. */
+export function lateTurn(message: string): Passing {
+  return { ...deadlineExceeded(message), isLate: true };
 }

@@ -5,7 +5,7 @@ import type { Fault } from '../checks/fault.ts';
 import { gapFaults, missingAccount, needsOf } from '../checks/permissions.ts';
 import { namespaceCreator, type Resolved, targetFaults, targetOf, unknownKind } from '../checks/targets.ts';
 import { staticFaults } from '../checks/validity.ts';
-import type { Expressions, Reader, ResourceAnswer } from '../cluster.ts';
+import type { Clock, Expressions, Reader, ResourceAnswer } from '../cluster.ts';
 import { type Lock, leaseLocation, lockOf } from '../locks/lease.ts';
 import type { Change } from '../model/change.ts';
 import { isCrd } from '../model/crds.ts';
@@ -29,6 +29,7 @@ export interface LockContext {
   readonly engineNamespace: string;
   readonly carry: Carry;
   readonly expressions: Expressions | undefined;
+  readonly clock: Pick<Clock, 'monotonic'>;
   readonly sources: Sources;
   /** Whether an earlier call has begun to wait for locks: it made the checks, and the Transaction may hold some locks. */
   readonly isWaiting: boolean;
@@ -51,8 +52,8 @@ export async function observeBegin(context: LockContext): Promise<BeginView> {
 // sources only those are read again that may say how a kind is served.
 async function check(context: LockContext): Promise<Targets> {
   const isChecked = context.carry.checked || context.isWaiting;
-  const faults = await ownFaults(context);
-  if (faults.length > 0) return { faults, resolved: [] };
+  const own = await ownFaults(context);
+  if (own.faults.length > 0 || own.trouble !== undefined) return { ...own, resolved: [] };
   const filled = await fillContents(context, isChecked ? isCrd : undefined);
   if (filled.trouble !== undefined) return { faults: [], trouble: filled.trouble, resolved: [] };
   if (filled.faults.length > 0) return { faults: filled.faults, resolved: [] };
@@ -71,9 +72,11 @@ export async function fillContents(context: LockContext, isWanted?: (change: Cha
 }
 
 /** What is wrong with the Transaction on its own. */
-export async function ownFaults({ transaction, expressions, carry, isWaiting }: LockContext): Promise<readonly Fault[]> {
+export async function ownFaults({ transaction, expressions, clock, carry, isWaiting }: LockContext): Promise<Checks> {
   const faults = staticFaults(transaction);
-  return carry.checked || isWaiting ? faults : [...faults, ...(await expressionFaults(expressions, transaction))];
+  if (carry.checked || isWaiting) return { faults };
+  const checked = await expressionFaults(expressions, transaction, clock);
+  return { ...checked, faults: [...faults, ...checked.faults] };
 }
 
 export interface Checks {

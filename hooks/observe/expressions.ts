@@ -2,11 +2,14 @@
 //
 // All Transactions share one thread, and their namespaces have turns. A call waits half a second for its turn at most.
 import { type Fault, fault } from '../checks/fault.ts';
-import type { Clock, ExpressionAsker, Expressions } from '../cluster.ts';
+import type { Clock, Expressions } from '../cluster.ts';
+import type { Asker } from '../model/asker.ts';
+import { type Failure, lateTurn } from '../model/failure.ts';
 import { decodeGate, type Evaluated } from '../model/gate.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { Transaction } from '../model/transaction.ts';
 import { foreign } from '../model/words.ts';
+import { createPatience } from './patience.ts';
 
 const longestWhy = 300;
 
@@ -16,17 +19,27 @@ interface Placed {
   readonly text: string;
 }
 
+/** The same sentence for each of them: a status that changes wakes Metacontroller at once. */
+const late = lateTurn('the expressions of its gates are compiled after those of other Transactions');
+
 /** A fault for each expression that is none. Without expressions in the spec nothing is loaded. */
 export async function expressionFaults(
   expressions: Expressions | undefined,
   transaction: Transaction,
-): Promise<readonly Fault[]> {
+  clock: Pick<Clock, 'monotonic'>,
+): Promise<{ readonly faults: readonly Fault[]; readonly trouble?: Failure }> {
+  const patience = createPatience(clock);
   const faults: Fault[] = [];
-  for (const one of transaction.changes.flatMap((_, index) => placed(transaction, index))) {
-    const found = await faultOf(expressions, one, transaction);
-    if (found !== undefined) faults.push(found);
+  for (const { index, path, text } of transaction.changes.flatMap((_, at) => placed(transaction, at))) {
+    if (expressions === undefined) {
+      faults.push(fault('Invalid', `${path}: this engine evaluates no expressions`, index));
+      continue;
+    }
+    const compiled = await patience((wait) => expressions.compile(text, transaction, wait));
+    if (compiled === 'late') return { faults: [], trouble: late };
+    if (compiled.why !== undefined) faults.push(noExpression(path, compiled.why, index));
   }
-  return faults;
+  return { faults };
 }
 
 /** Ms for all expressions of one look: a call must not wait for hundreds of them that take long. */
@@ -36,11 +49,7 @@ const longest = 3_000;
 export type Evaluate = (expression: string, object: JsonObject) => Promise<Evaluated | 'late'>;
 
 /** For one look: its expressions, one after the other. The time begins with the first of them, which has its turn in any case. */
-export function evaluateInTurn(
-  expressions: Expressions | undefined,
-  clock: Pick<Clock, 'monotonic'>,
-  asker: ExpressionAsker,
-): Evaluate {
+export function evaluateInTurn(expressions: Expressions | undefined, clock: Pick<Clock, 'monotonic'>, asker: Asker): Evaluate {
   if (expressions === undefined) return async () => ({ kind: 'broken', message: 'this process evaluates no expressions' });
   let until: number | undefined;
   let last: Promise<unknown> = Promise.resolve();
@@ -64,13 +73,6 @@ function placed({ changes }: Transaction, index: number): readonly Placed[] {
   });
 }
 
-async function faultOf(
-  expressions: Expressions | undefined,
-  { index, path, text }: Placed,
-  asker: ExpressionAsker,
-): Promise<Fault | undefined> {
-  if (expressions === undefined) return fault('Invalid', `${path}: this engine evaluates no expressions`, index);
-  const why = await expressions.compile(text, asker);
-  if (why === undefined) return undefined;
+function noExpression(path: string, why: string, index: number): Fault {
   return fault('Invalid', `${path}: ${foreign(why, longestWhy)}; write an expression in CEL over the variable object`, index);
 }

@@ -42,8 +42,8 @@ export interface ObserveContext {
 }
 
 export async function observe(context: ObserveContext, due: Due): Promise<Observed> {
-  const { status, carry, transaction, source, sources, engineNamespace, expressions } = context;
-  const lock = { ...shared(source), transaction, engineNamespace, carry, expressions, sources };
+  const { status, carry, transaction, source, sources, engineNamespace, expressions, clock } = context;
+  const lock = { ...shared(source), transaction, engineNamespace, carry, expressions, clock, sources };
   switch (due.kind) {
     case 'begin':
       return {

@@ -4,15 +4,16 @@ import { createHash } from 'node:crypto';
 import type { Fault } from '../checks/fault.ts';
 import { mismatchFault, missingKeyFault, type Sourced, tooMuchFault, unfitFault, unreadFault } from '../checks/sources.ts';
 import { sourcedFaults } from '../checks/validity.ts';
-import type { Manifests, Reader } from '../cluster.ts';
+import type { Clock, Manifests, Reader } from '../cluster.ts';
 import type { Change } from '../model/change.ts';
-import type { Failure } from '../model/failure.ts';
+import { type Failure, lateTurn } from '../model/failure.ts';
 import { type JsonObject, textAt } from '../model/json.ts';
 import { withEncodedStrings } from '../model/secret-data.ts';
 import { mostSourceBytes, mostSourcesBytes, mostSourcesValues, type Source, sourceOf } from '../model/source.ts';
 import type { Transaction } from '../model/transaction.ts';
 import { configMaps, secrets, serviceAccountOf } from '../writes/resources.ts';
 import { inTurn } from './listing.ts';
+import { createPatience, type Patience } from './patience.ts';
 
 /** A Transaction whose changes have the content of their sources. */
 export interface Filled {
@@ -34,10 +35,14 @@ type Content =
   | { readonly kind: 'fault'; readonly fault: Fault }
   | { readonly kind: 'trouble'; readonly failure: Failure };
 
+/** The same sentence for each source: a status that changes wakes Metacontroller at once. */
+const late = lateTurn('the YAML of its sources is read after that of other Transactions');
+
 /** Objects that are in memory at once while they are read. */
 const mostAtOnce = 4;
 
-export function createSources(manifests: Manifests): Sources {
+export function createSources(manifests: Manifests, clock: Pick<Clock, 'monotonic'>): Sources {
+  const patience = createPatience(clock);
   const known = new Map<number, Content>();
   let spec = '';
   return {
@@ -46,7 +51,7 @@ export function createSources(manifests: Manifests): Sources {
       spec = transaction.specDigest;
       const wanted = sourcedOf(transaction).filter(({ change }) => isWanted(change));
       const unread = wanted.filter(({ index }) => known.get(index)?.kind !== 'content');
-      const read = await readAll({ manifests, reader, transaction }, unread);
+      const read = await readAll({ manifests, patience, reader, transaction }, unread);
       for (const [index, content] of read) known.set(index, content);
       return filled(transaction, new Map(wanted.flatMap(({ index }) => entryIn(known, index))));
     },
@@ -89,6 +94,7 @@ function filled(transaction: Transaction, contents: ReadonlyMap<number, Content>
 
 interface Reading {
   readonly manifests: Manifests;
+  readonly patience: Patience;
   readonly reader: Reader;
   readonly transaction: Transaction;
 }
@@ -137,10 +143,11 @@ async function contentIn(object: JsonObject, one: Sourced, reading: InRoom): Pro
 }
 
 // The digest is that of the unpacked bytes: nothing is parsed that is not what the spec names.
-async function objectIn(bytes: Uint8Array, one: Sourced, { manifests, transaction, room }: InRoom): Promise<Content> {
+async function objectIn(bytes: Uint8Array, one: Sourced, { manifests, patience, transaction, room }: InRoom): Promise<Content> {
   const digest = `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
   if (one.source.digest !== undefined && one.source.digest !== digest) return refused(mismatchFault(one, digest, transaction));
-  const read = await manifests.parse(bytes);
+  const read = await patience((wait) => manifests.parse(bytes, transaction, wait));
+  if (read === 'late') return { kind: 'trouble', failure: late };
   if (read.kind === 'unreadable') return refused(unfitFault(one, read.why, transaction));
   room.values -= read.values;
   return room.values < 0 ? refused(tooMuchFault(one, 'values')) : { kind: 'content', object: read.object };

@@ -4,7 +4,7 @@
 // A Transaction gets answers of its own only: no tenant can give another one an answer, by an API server that repeats a uid. The same
 // resourceVersion in another version of the API is another object.
 import { createHash } from 'node:crypto';
-import type { ExpressionAsker } from '../../hooks/cluster.ts';
+import type { Asker } from '../../hooks/model/asker.ts';
 import type { Evaluated } from '../../hooks/model/gate.ts';
 import { type JsonObject, textAt } from '../../hooks/model/json.ts';
 
@@ -16,7 +16,7 @@ interface Known {
 }
 
 interface Question {
-  readonly asker: ExpressionAsker;
+  readonly asker: Asker;
   readonly text: string;
   readonly object: JsonObject;
 }

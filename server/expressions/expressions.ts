@@ -3,8 +3,8 @@ import type { Expressions } from '../../hooks/cluster.ts';
 import type { Evaluated } from '../../hooks/model/gate.ts';
 import { startOnDemand } from '../threads/on-demand.ts';
 import { rememberAnswers } from './answers.ts';
+import { rememberCompiled } from './compiled.ts';
 import type { Task } from './task.ts';
-import { createTurns } from './turns.ts';
 
 interface Limits {
   /** Ms that an expression may take once it has begun; what it waits before that does not count. */
@@ -26,26 +26,24 @@ export function createExpressions(own: Partial<Limits> = {}): OpenExpressions {
   const limits = { ...defaults, ...own };
   const program = new URL('./worker.ts', import.meta.url);
   const { ask, took, close } = startOnDemand<Task, Evaluated>({ program, name: 'expressions', ended, ...limits });
-  const [turns, answers] = [createTurns(), rememberAnswers()];
+  const [answers, compiled] = [rememberAnswers(), rememberCompiled()];
   return {
-    async compile(text, asker) {
-      const over = await turns.take(asker);
-      const answer = await ask({ text }).finally(over);
-      return answer.kind === 'broken' ? answer.message : undefined;
+    async compile(text, asker, wait) {
+      if (compiled.has(text)) return {};
+      const answer = await ask({ text }, asker, AbortSignal.timeout(wait));
+      if (answer === undefined) return 'late';
+      if (answer.kind === 'broken') return { why: answer.message };
+      compiled.keep(text);
+      return {};
     },
     async evaluate(text, object, asker) {
       const question = { asker, text, object };
       const known = answers.find(question);
       if (known !== undefined) return known;
-      const over = await turns.take(asker, limits.wait);
-      if (over === undefined) return 'late';
-      try {
-        const answer = await ask({ text, object: JSON.stringify(object) });
-        answers.keep(question, answer, took());
-        return answer;
-      } finally {
-        over();
-      }
+      const answer = await ask({ text, object: JSON.stringify(object) }, asker, AbortSignal.timeout(limits.wait));
+      if (answer === undefined) return 'late';
+      answers.keep(question, answer, took());
+      return answer;
     },
     close,
   };

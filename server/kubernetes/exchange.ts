@@ -2,10 +2,12 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
 
-interface HttpReply {
+export interface HttpReply {
   readonly code: number;
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
+  /** Of the body, as received. */
+  readonly bytes: number;
 }
 
 /** Limits of an answer: its time in ms, its size in bytes. */
@@ -48,7 +50,7 @@ export function exchange(pool: Dispatcher, limits: Limits, request: Dispatcher.D
       },
       onResponseEnd() {
         clearTimeout(timer);
-        resolve({ code, headers, text: textOf(chunks) });
+        resolve({ code, headers, text: textOf(chunks), bytes: size });
       },
       onResponseError(_controller, error) {
         clearTimeout(timer);

@@ -14,7 +14,7 @@ import { asYaml, isObject, type Json, type JsonObject, parseJson } from '../../h
 import { remember } from '../../hooks/model/measure.ts';
 import { createSlots } from '../slots.ts';
 import type { Connection, Credentials } from './connection.ts';
-import { exchange, type Limits } from './exchange.ts';
+import { exchange, type HttpReply, type Limits } from './exchange.ts';
 import { failureOfAnswer, failureOfError, type HttpAnswer, notSendable, notSent, unreadable } from './failures.ts';
 import { headFirst, type IsLate } from './head-first.ts';
 import { impersonationHeaders } from './impersonation.ts';
@@ -29,6 +29,7 @@ export interface Received {
   readonly body: JsonObject;
   /** Characters of the body. */
   readonly size: number;
+  readonly bytes: number;
   readonly serverTime: number;
 }
 
@@ -115,9 +116,9 @@ const turns = createLoopTurns();
 
 async function exchanged(pool: Dispatcher, limits: Limits, request: Dispatcher.DispatchOptions): Promise<Received | Failed> {
   try {
-    const { code, headers, text } = await exchange(pool, limits, request);
-    if (text.length > longText) await turns.next();
-    return received(code, headers, text);
+    const reply = await exchange(pool, limits, request);
+    if (reply.text.length > longText) await turns.next();
+    return received(reply);
   } catch (error) {
     return failed(failureOfError(error));
   }
@@ -125,13 +126,13 @@ async function exchanged(pool: Dispatcher, limits: Limits, request: Dispatcher.D
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
-function received(code: number, headers: Headers, text: string): Received | Failed {
+function received({ code, headers, text, bytes }: HttpReply): Received | Failed {
   const body = parsed(text);
   if (code < 200 || code > 299) return failed(failureOfAnswer({ code, headers: firstValues(headers), body }));
   const serverTime = Date.parse(String(headers.date));
   if (!isObject(body) || Number.isNaN(serverTime)) return failed(unreadable(code));
   remember(body, text);
-  return { kind: 'ok', body, size: text.length, serverTime };
+  return { kind: 'ok', body, size: text.length, bytes, serverTime };
 }
 
 export function failed(failure: Failure): Failed {

@@ -9,13 +9,17 @@ import { looseness } from './strict-json.ts';
 
 type Unreadable = Extract<Manifest, { kind: 'unreadable' }>;
 
-/** What a text holds; `readYaml` is for those that are no JSON. */
-export async function parsed(bytes: Uint8Array, readYaml: (text: string) => Promise<YamlAnswer>): Promise<Manifest> {
+/** What a text holds; `readYaml` is for those that are no JSON. `late`: it had no answer. */
+export async function parsed(
+  bytes: Uint8Array,
+  readYaml: (text: string) => Promise<YamlAnswer | undefined>,
+): Promise<Manifest | 'late'> {
   const text = decoded(bytes);
   if (text === undefined) return unreadable('is not UTF-8');
   const json = fromJson(text);
   if (json !== undefined) return json;
   const read = await readYaml(text);
+  if (read === undefined) return 'late';
   return read.kind === 'json' ? onlyOf(parseJson(read.text)) : read;
 }
 

@@ -5,9 +5,10 @@
 // 3. What it saw, and what is cached, counts only for the repository that gave it, and only if this call has seen that it may read
 //    that digest there: an answer to HEAD proves nothing about content of another repository.
 import { createHash } from 'node:crypto';
+import type { Asker } from '../../hooks/model/asker.ts';
 import { isDigest, type PackageReference } from '../../hooks/packages/model/reference.ts';
 import type { Registry, RegistryFailed } from '../../hooks/packages/registry.ts';
-import { createSlots, type Slots } from '../slots.ts';
+import { createTurns, type Turns } from '../threads/turns.ts';
 import { readKeychain } from './authentication.ts';
 import { type Cache, createCache } from './cache.ts';
 import { readDocuments } from './documents.ts';
@@ -54,24 +55,26 @@ export function createRegistryClient(options: ClientOptions): RegistryClient {
   const timeout = options.requestTimeout ?? requestTimeout;
   const exchange = createExchange(atOnce, timeout);
   const cache = createCache(options.cacheDirectory, options.cacheBytes);
-  const parts = { slots: createSlots(atOnce), parsing: createSlots(parsedAtOnce), cache, seen: remembering() };
+  const parts = { turns: createTurns(atOnce), parsing: createTurns(parsedAtOnce), cache, seen: remembering() };
   return {
     open({ pullSecrets, root, deadline }) {
       const signal = AbortSignal.timeout(deadline);
       const session = openSession({ exchange, root, keychain: readKeychain(pullSecrets), signal, requestTimeout: timeout });
-      return registryOf({ ...parts, session, signal, allowed: new Set() });
+      return registryOf({ ...parts, session, signal, asker: { namespace: '', uid: root ?? '' }, allowed: new Set() });
     },
     close: () => exchange.close(),
   };
 }
 
 interface Parts {
-  readonly slots: Slots;
-  readonly parsing: Slots;
+  readonly turns: Turns;
+  readonly parsing: Turns;
   readonly cache: Cache;
   readonly session: Session;
   /** Aborted when the call is over. */
   readonly signal: AbortSignal;
+  /** The root package: the calls of one have turns with those of others. */
+  readonly asker: Asker;
   readonly seen: Seen;
   /** What this call may read, as the registry has shown: `SOURCE DIGEST`. */
   readonly allowed: Set<string>;
@@ -86,8 +89,8 @@ function registryOf(parts: Parts): Registry {
       answered(async () => {
         try {
           const files = await layersOf(source, digest, parts);
-          const { parsing: slots, signal } = parts;
-          await inTurn({ slots, signal }, source, () => readDocuments(packageStream(files), take, signal));
+          const { parsing: turns, signal, asker } = parts;
+          await inTurn({ turns, signal, asker }, source, () => readDocuments(packageStream(files), take, signal, asker));
         } catch (error) {
           throw named(error, `${source}@${digest}`);
         }
@@ -106,13 +109,12 @@ async function answered<Answer>(work: () => Promise<Answer>): Promise<Answer | R
 
 /** Turns are those of all calls, and what others do may take longer: who waits leaves at the end of his own call. */
 async function inTurn<Result>(
-  { slots, signal }: Pick<Parts, 'slots' | 'signal'>,
+  { turns, signal, asker }: Pick<Parts, 'turns' | 'signal' | 'asker'>,
   source: string,
   work: () => Promise<Result>,
 ): Promise<Result> {
-  const release = await slots.take(signal).catch(() => {
-    throw unavailable(`${source}: not read in time, other requests came first`);
-  });
+  const release = await turns.take(asker, signal);
+  if (release === undefined) throw unavailable(`${source}: not read in time, other requests came first`);
   return work().finally(release);
 }
 

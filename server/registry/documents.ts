@@ -1,6 +1,6 @@
 // Parses a YAML stream into objects, one document at a time, so that the largest document limits the memory.
+import type { Asker } from '../../hooks/model/asker.ts';
 import { isList, isObject, type Json, type JsonObject, parseJson } from '../../hooks/model/json.ts';
-import { createSlots } from '../slots.ts';
 import { startYaml } from '../yaml-thread.ts';
 import { orLate } from './late.ts';
 import { limits } from './limits.ts';
@@ -18,10 +18,8 @@ const batch = 65_536;
 
 const yaml = startYaml({ name: 'packages', limit: 5_000, idle: 30_000 });
 
-/** For the thread. Who waits here, and not for the thread, can see that its time is over. */
-const turns = createSlots(1);
-
 const unending = new AbortController().signal;
+const nobody: Asker = { namespace: '', uid: '' };
 
 /**
  * Calls `take` with each object of the stream, in order; skips empty documents. Throws if the text is no stream of objects, or if the
@@ -31,6 +29,7 @@ export async function readDocuments(
   stream: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   take: (object: JsonObject) => void,
   signal: AbortSignal = unending,
+  asker: Asker = nobody,
 ): Promise<void> {
   const decoder = new TextDecoder('utf-8', { fatal: true });
   const documents = splitting();
@@ -40,7 +39,7 @@ export async function readDocuments(
   const parse = async (): Promise<void> => {
     const texts = waiting;
     [waiting, characters] = [[], 0];
-    for (const object of await orLate(parseObjects(texts, signal), signal, late)) {
+    for (const object of await orLate(parseObjects(texts, asker, signal), signal, late)) {
       count += 1;
       if (count > limits.objects) throw invalid(`package.yaml holds more than ${limits.objects} objects`);
       take(object);
@@ -119,14 +118,10 @@ function late(): Error {
   return unavailable('the package was not read in time');
 }
 
-async function parseObjects(texts: readonly string[], signal: AbortSignal): Promise<readonly JsonObject[]> {
+async function parseObjects(texts: readonly string[], asker: Asker, signal: AbortSignal): Promise<readonly JsonObject[]> {
   if (texts.length === 0) return [];
-  const giveBack = await turns.take();
-  if (signal.aborted) {
-    giveBack();
-    throw late();
-  }
-  const read = await yaml.ask({ texts, bounds }).finally(giveBack);
+  const read = await yaml.ask({ texts, bounds }, asker, signal);
+  if (read === undefined) throw late();
   if (read.kind === 'unreadable') throw invalid(`package.yaml ${read.why}`);
   const documents = parseJson(read.text);
   return (isList(documents) ? documents : []).map(objectIn).filter((one) => one !== null);

@@ -1,7 +1,8 @@
-// Counts and times the requests to the API server, by verb and outcome.
+// Counts and times the requests to the API server, by verb and outcome, and what they read.
 import type { Failed } from '../../hooks/cluster.ts';
 import type { Method } from '../kubernetes/requests.ts';
 import type { Received, Transport } from '../kubernetes/transport.ts';
+import { countRead } from './costs.ts';
 import type { MetricDefinitions } from './definitions.ts';
 
 const verbs: Readonly<Record<Method, string>> = {
@@ -22,6 +23,7 @@ export function countRequests(
       const verb = verbs[request.method];
       const began = performance.now();
       const answer = await transport.request(request, identity, isLate);
+      if (answer.kind === 'ok') countRead(answer.bytes);
       apiRequests.inc({ verb, outcome: outcomeOf(answer) });
       apiDuration.observe({ verb }, (performance.now() - began) / 1000);
       return answer;

@@ -1,7 +1,8 @@
-// The metrics: names, help, labels, on a registry of their own. Label values come from closed lists, never from names or
-// content of objects. Every counter starts at 0: `increase()` does not see a series begin at 1.
+// The metrics: names, help, labels, on a registry of their own. Label values come from closed lists, never from names (but those of some
+// namespaces: costs.ts) or content of objects. Every counter starts at 0: `increase()` does not see a series begin at 1.
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { isTerminal, mayFollow, phases } from '../../hooks/model/phase.ts';
+import { costMetrics } from './costs.ts';
 import { packageMetrics } from './package-metrics.ts';
 
 /** What is read from the API server at scrape. */
@@ -25,6 +26,7 @@ export function defineMetrics() {
     ...requestMetrics([registry]),
     ...inventoryMetrics([registry]),
     ...packageMetrics([registry]),
+    ...costMetrics([registry]),
   };
   startAtZero(metrics);
   return { registry, ...metrics };

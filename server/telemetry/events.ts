@@ -12,6 +12,7 @@ import { formatTime } from '../../hooks/model/timeouts.ts';
 import { foreign } from '../../hooks/model/words.ts';
 import { collectionPath } from '../kubernetes/paths.ts';
 import type { Transport } from '../kubernetes/transport.ts';
+import { outsideCalls } from './costs.ts';
 
 /** What one Event says about one Transaction. */
 export interface TransactionEvent {
@@ -66,7 +67,7 @@ export function createEventRecorder(transport: Transport): EventRecorder {
       queue.set(eventName(event), event);
       const oldest = queue.keys().next();
       if (queue.size > mostQueued && !oldest.done) queue.delete(oldest.value);
-      writing ??= writeAll();
+      writing ??= outsideCalls(writeAll);
     },
     async flush(timeout) {
       if (writing === undefined) return;

@@ -6,6 +6,7 @@
 import type { StepReport, Stored } from '../../hooks/call.ts';
 import { labelOf } from '../../hooks/model/reason.ts';
 import type { PackageReport } from '../../hooks/packages/call.ts';
+import { countCosts } from './costs.ts';
 import { defineMetrics, type MetricDefinitions } from './definitions.ts';
 import type { Inventory } from './inventory.ts';
 import { countPackageReport, startPackagesAtZero } from './package-metrics.ts';
@@ -29,6 +30,8 @@ export interface Metrics {
   /** The caller had gone before the latest reply about this Transaction. */
   replyLost(uid: string): void;
   hookRequest(request: HookRequest): void;
+  /** A call about a Transaction of the namespace has ended. */
+  readonly called: ReturnType<typeof countCosts>;
 }
 
 interface MetricsParts {
@@ -62,6 +65,7 @@ export function createMetrics(parts: MetricsParts = {}): Metrics {
     },
     startPackages: () => startPackagesAtZero(definitions),
     replyLost: unconfirmed.forget,
+    called: countCosts(definitions),
     hookRequest({ path, code, seconds }) {
       definitions.hookRequests.inc({ path, code });
       definitions.hookDuration.observe({ path }, seconds);

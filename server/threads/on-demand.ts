@@ -1,10 +1,12 @@
-// A thread that is started at its first task, and ended when there is none for a while. One task at a time: one that takes too long
-// delays the others by its limit and the start of a thread at most.
-import { createSlots } from '../slots.ts';
+// A thread that is started at its first task, and ended when there is none for a while. One task at a time, in turns: one that takes too
+// long delays the others by its limit and the start of a thread at most.
+import type { Asker } from '../../hooks/model/asker.ts';
 import { startThread, type Thread, type ThreadOptions } from './thread.ts';
+import { createTurns } from './turns.ts';
 
 interface OnDemand<Task, Answer> {
-  ask(task: Task): Promise<Answer>;
+  /** Undefined: the signal was aborted before the asker had its turn. */
+  ask(task: Task, asker: Asker, signal?: AbortSignal): Promise<Answer | undefined>;
   /** Ms that the last task took; 0 for the first one of a thread, which takes the time of its start, too. */
   took(): number;
   /** Ends the thread. What waits, or is asked from then on, is rejected. */
@@ -13,7 +15,7 @@ interface OnDemand<Task, Answer> {
 
 /** `idle`: after so many ms without a task the thread ends. */
 export function startOnDemand<Task, Answer>(options: ThreadOptions<Answer> & { readonly idle: number }): OnDemand<Task, Answer> {
-  const turns = createSlots(1);
+  const turns = createTurns();
   let thread: Thread<Task, Answer> | undefined;
   let timer: NodeJS.Timeout | undefined;
   let isClosed = false;
@@ -36,9 +38,9 @@ export function startOnDemand<Task, Answer>(options: ThreadOptions<Answer> & { r
     return answer;
   };
   return {
-    async ask(task) {
-      const giveBack = await turns.take();
-      return serve(task).finally(giveBack);
+    async ask(task, asker, signal) {
+      const giveBack = await turns.take(asker, signal);
+      return giveBack === undefined ? undefined : serve(task).finally(giveBack);
     },
     took: () => took,
     close() {

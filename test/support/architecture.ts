@@ -58,7 +58,7 @@ const registryPort = 'hooks/packages/registry.ts';
 /** The entry points for the server. */
 const entrances = ['hooks/sync.ts', 'hooks/sweep.ts', 'hooks/packages/sync.ts', 'hooks/packages/customize.ts'];
 /** What both adapters need. */
-const beside = ['server/slots.ts', 'server/yaml-thread.ts'];
+const beside = ['server/slots.ts', 'server/threads/turns.ts', 'server/yaml-thread.ts'];
 const isModel = folder('hooks/model');
 const isPackageModel = folder(packages('model'));
 

@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import type { StepReport, Timing } from '../../hooks/call.ts';
-import type { Cluster } from '../../hooks/cluster.ts';
+import type { Cluster, Manifests } from '../../hooks/cluster.ts';
 import { at, isList, isObject, type Json, type JsonObject, textAt, withPath } from '../../hooks/model/json.ts';
 import { createSync } from '../../hooks/sync.ts';
 import { buildApp } from '../../server/app.ts';
@@ -26,6 +26,8 @@ import { surface } from './surface.ts';
 interface StageOptions {
   /** Wraps the port, for faults. */
   readonly wrap?: (cluster: Cluster) => Cluster;
+  /** What reads sources; that of all tests by default. */
+  readonly manifests?: Manifests;
   readonly timing?: Partial<Timing>;
   readonly loop?: Partial<LoopOptions>;
   /** No loop: the test calls the hook itself. */
@@ -140,7 +142,7 @@ async function startHook(t: Test, kubeconfig: string, options: StageOptions, rep
       createSync({
         cluster,
         sealer: createSealer(() => keys),
-        manifests,
+        manifests: options.manifests ?? manifests,
         clock,
         expressions,
         timing: limits,

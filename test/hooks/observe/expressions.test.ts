@@ -17,7 +17,7 @@ function thread(cost: number): { readonly expressions: Expressions; readonly don
     done.push(text);
     giveBack();
   };
-  const compile: Expressions['compile'] = (text) => work(text).then(() => undefined);
+  const compile: Expressions['compile'] = (text) => work(text).then(() => ({}));
   const evaluate: Expressions['evaluate'] = (text) => work(text).then(() => ({ kind: 'value', value: true }));
   return { expressions: { compile, evaluate }, done, monotonic: () => now };
 }
@@ -39,10 +39,29 @@ t.test('the checks of another one, too', async (t) => {
   const changes = transaction.changes.flatMap((change) =>
     Array.from({ length: 50 }, () => ({ ...change, gate: { ready: { expression: 'many' } } })),
   );
-  const checks = expressionFaults(expressions, { ...transaction, changes });
+  const checks = expressionFaults(expressions, { ...transaction, changes }, { monotonic });
   await evaluateInTurn(expressions, { monotonic }, asker)('one', {});
   t.ok(done.indexOf('one') <= 2, `after ${done.join(', ')}`);
-  t.same(await checks, []);
+  t.same(await checks, { faults: [] });
+});
+
+t.test('checks that had no turn are no fault, and the rest of them waits for the next call', async (t) => {
+  const { expressions, monotonic } = thread(1);
+  const transaction = transactionOf();
+  const changes = transaction.changes.flatMap((change) =>
+    ['first', 'late', 'third'].map((expression) => ({ ...change, gate: { ready: { expression } } })),
+  );
+  const waits: [string, number][] = [];
+  const compile: Expressions['compile'] = async (text, _asker, wait) => {
+    waits.push([text, wait]);
+    return text === 'late' ? text : { why: 'is none' };
+  };
+  const checked = await expressionFaults({ ...expressions, compile }, { ...transaction, changes }, { monotonic });
+  t.match(checked, { faults: [], trouble: { kind: 'transient', isLate: true } });
+  t.same(waits, [
+    ['first', 500],
+    ['late', 500],
+  ]);
 });
 
 t.test('a look ends however long its expressions take together, and the first of them has its turn', async (t) => {

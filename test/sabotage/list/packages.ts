@@ -223,7 +223,7 @@ export const packages: readonly Sabotage[] = [
   {
     name: 'package-waits-for-others',
     fault: 'a call waits for the requests of another one, beyond its own time',
-    edits: [{ file: 'server/registry/client.ts', find: 'slots.take(signal)', replace: 'slots.take()' }],
+    edits: [{ file: 'server/registry/client.ts', find: 'turns.take(asker, signal)', replace: 'turns.take(asker)' }],
     caughtBy: ['test/packages/registry/turns.test.ts'],
   },
   {

@@ -30,7 +30,10 @@ export function open(t: Test, limits?: Limits): Opened {
     await opened.close();
   });
   const expressions = {
-    compile: (text: string) => opened.compile(text, asker),
+    compile: async (text: string) => {
+      const compiled = await opened.compile(text, asker, 60_000);
+      return compiled === 'late' ? compiled : compiled.why;
+    },
     evaluate: (text: string, object: JsonObject) => opened.evaluate(text, object, asker),
     close: () => opened.close(),
   };

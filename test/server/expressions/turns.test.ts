@@ -4,7 +4,7 @@ import type { Evaluated } from '../../../hooks/model/gate.ts';
 import type { JsonObject } from '../../../hooks/model/json.ts';
 import { rememberAnswers } from '../../../server/expressions/answers.ts';
 import { createExpressions } from '../../../server/expressions/expressions.ts';
-import { createTurns } from '../../../server/expressions/turns.ts';
+import { createTurns } from '../../../server/threads/turns.ts';
 import { loops, megabyte } from './opened.ts';
 
 const asker = (namespace: string, uid = 'one') => ({ namespace, uid });
@@ -12,7 +12,7 @@ const tick = (): Promise<void> => new Promise((resolve) => setImmediate(resolve)
 
 t.test('namespaces have turns one after the other, and so have the Transactions of one', async (t) => {
   let now = 0;
-  const turns = createTurns(() => now++);
+  const turns = createTurns(1, () => now++);
   const order: string[] = [];
   const take = async (namespace: string, uid: string): Promise<void> => {
     const over = await turns.take(asker(namespace, uid));
@@ -25,11 +25,30 @@ t.test('namespaces have turns one after the other, and so have the Transactions 
   t.same(order, ['many/a', 'few/a', 'many/b', 'many/a', 'many/b', 'many/a', 'many/b']);
 });
 
+t.test('several turns at a time', async (t) => {
+  const turns = createTurns(2);
+  const [first] = await Promise.all([turns.take(asker('many')), turns.take(asker('many'))]);
+  const order: string[] = [];
+  const rest = ['many', 'few'].map(async (namespace) => {
+    await turns.take(asker(namespace));
+    order.push(namespace);
+  });
+  await tick();
+  t.same(order, []);
+  first?.();
+  await rest[1];
+  t.same(order, ['few']);
+});
+
 t.test('who gave up waiting comes first the next time', async (t) => {
   let now = 0;
-  const turns = createTurns(() => now++);
+  const turns = createTurns(1, () => now++);
   const first = await turns.take(asker('many'));
-  t.equal(await turns.take(asker('late'), 1), undefined);
+  const over = new AbortController();
+  const late = turns.take(asker('late'), over.signal);
+  over.abort();
+  t.equal(await late, undefined);
+  t.equal(await turns.take(asker('late'), over.signal), undefined, 'nor one whose time is over already');
   const order: string[] = [];
   const note = async (namespace: string): Promise<void> => {
     const over = await turns.take(asker(namespace));
@@ -45,8 +64,11 @@ t.test('who gave up waiting comes first the next time', async (t) => {
 t.test('no call waits for a long expression of another namespace', async (t) => {
   const expressions = createExpressions({ limit: 60_000, wait: 20 });
   t.teardown(() => expressions.close());
+  t.same(await expressions.compile('false', asker('many'), 60_000), {});
   const long = t.rejects(expressions.evaluate(loops, megabyte, asker('many')), /has ended/);
   t.equal(await expressions.evaluate('true', {}, asker('few')), 'late');
+  t.equal(await expressions.compile('true', asker('few'), 20), 'late');
+  t.same(await expressions.compile('false', asker('few'), 0), {}, 'an expression that is known needs no turn');
   await expressions.close();
   await long;
 });

@@ -53,6 +53,7 @@ for (const [what, versions, away, found] of rows)
       kind: 'ok',
       body: path === '/apis' ? groups : { items: [] },
       size: 1,
+      bytes: 1,
       serverTime: 0,
     }));
     const answer = await discovery.resources();

@@ -19,7 +19,7 @@ function refusing(mayImpersonate: boolean) {
     async request({ path }, identity) {
       if (path !== accessReview({}).path || identity.kind !== 'engine') return failed(refusal);
       reviews += 1;
-      return { kind: 'ok', body: { status: { allowed: rights.mayImpersonate } }, size: 1, serverTime: 0 };
+      return { kind: 'ok', body: { status: { allowed: rights.mayImpersonate } }, size: 1, bytes: 1, serverTime: 0 };
     },
     close: async () => undefined,
   });

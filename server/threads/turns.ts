@@ -1,17 +1,16 @@
-// Whose turn it is in the thread of expressions: one task at a time. The namespace that has waited longest since its last turn comes first,
-// and in it the Transaction that has. So who has many expressions delays others by one of them, and who gave up waiting comes first later.
-import type { ExpressionAsker } from '../../hooks/cluster.ts';
+// Whose turn it is where few work for all, such as a thread. The namespace that has waited longest since its last turn comes first, and in
+// it the Transaction that has. So who has many tasks delays others by one of them, and who gave up waiting comes first later.
+import type { Asker } from '../../hooks/model/asker.ts';
 
-interface Turns {
+export interface Turns {
   /**
-   * Resolves when it is the caller's turn, with a function to call once when the turn is over; undefined if the turn has not come within so
-   * many ms.
+   * Resolves when it is the caller's turn, with a function to call once when the turn is over; undefined if the signal is aborted before.
    */
-  take(asker: ExpressionAsker, within?: number): Promise<(() => void) | undefined>;
+  take(asker: Asker, signal?: AbortSignal): Promise<(() => void) | undefined>;
 }
 
 interface Waiting {
-  readonly asker: ExpressionAsker;
+  readonly asker: Asker;
   readonly start: () => void;
 }
 
@@ -19,37 +18,38 @@ interface Waiting {
 const longestKnown = 120_000;
 const mostKnown = 10_000;
 
-export function createTurns(now: () => number = () => performance.now()): Turns {
+/** `count`: turns at a time. */
+export function createTurns(count = 1, now: () => number = () => performance.now()): Turns {
   const waiting = new Set<Waiting>();
   const last = createLastTurns(now);
-  let isTaken = false;
+  let free = count;
   const go = (): void => {
-    const next = isTaken
-      ? undefined
-      : [...waiting].reduce<Waiting | undefined>((best, one) => last.earlier(best, one), undefined);
+    const next =
+      free === 0 ? undefined : [...waiting].reduce<Waiting | undefined>((best, one) => last.earlier(best, one), undefined);
     if (next === undefined) return;
-    isTaken = true;
+    free -= 1;
     waiting.delete(next);
     last.note(next.asker);
     next.start();
   };
   const giveBack = (): void => {
-    isTaken = false;
+    free += 1;
     go();
   };
   return {
-    take(asker, within) {
+    take(asker, signal) {
       return new Promise((resolve) => {
         const leave = (): void => {
           waiting.delete(one);
           resolve(undefined);
         };
-        const timer = within === undefined ? undefined : setTimeout(leave, within);
         const start = (): void => {
-          clearTimeout(timer);
+          signal?.removeEventListener('abort', leave);
           resolve(giveBack);
         };
         const one = { asker, start };
+        if (signal?.aborted === true) return leave();
+        signal?.addEventListener('abort', leave, { once: true });
         waiting.add(one);
         go();
       });
@@ -58,15 +58,15 @@ export function createTurns(now: () => number = () => performance.now()): Turns 
 }
 
 interface LastTurns {
-  note(asker: ExpressionAsker): void;
+  note(asker: Asker): void;
   /** Which of the two has waited longer: the first one where both have. */
   earlier(one: Waiting | undefined, other: Waiting): Waiting;
 }
 
 function createLastTurns(now: () => number): LastTurns {
   const times = new Map<string, number>();
-  const keysOf = ({ namespace, uid }: ExpressionAsker): readonly string[] => [namespace, `${namespace}/${uid}`];
-  const isBefore = (one: ExpressionAsker, other: ExpressionAsker): boolean => {
+  const keysOf = ({ namespace, uid }: Asker): readonly string[] => [namespace, `${namespace}/${uid}`];
+  const isBefore = (one: Asker, other: Asker): boolean => {
     const [mine, theirs] = [one, other].map((asker) => keysOf(asker).map((key) => times.get(key) ?? -1));
     const [namespace = 0, own = 0] = mine ?? [];
     const [otherNamespace = 0, otherOwn = 0] = theirs ?? [];

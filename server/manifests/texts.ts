@@ -1,0 +1,63 @@
+// Answers to YAML texts, so that a call that had no time for all texts of its Transaction goes on where the one before ended. They have a
+// bound in all. One that was used lately keeps its place: where all Transactions lost theirs to each other, none would ever have all.
+import { createHash } from 'node:crypto';
+import type { Asker } from '../../hooks/model/asker.ts';
+import type { YamlAnswer } from '../yaml.ts';
+
+interface Texts {
+  find(asker: Asker, text: string): YamlAnswer | undefined;
+  keep(asker: Asker, text: string, answer: YamlAnswer): void;
+}
+
+interface Known {
+  readonly answer: YamlAnswer;
+  readonly size: number;
+  readonly used: number;
+}
+
+/** Characters in all: more than the sources of one Transaction have (mostSourcesBytes). */
+const mostCharacters = 16 * 1024 * 1024;
+
+/** Ms from its last use for which an answer keeps its place: longer than a late Transaction stays away. */
+const lasting = 10_000;
+
+export function rememberTexts(most = mostCharacters, now: () => number = () => performance.now()): Texts {
+  const known = new Map<string, Known>();
+  let characters = 0;
+  const drop = (key: string, { size }: Known): void => {
+    known.delete(key);
+    characters -= size;
+  };
+  const dropUnused = (): void => {
+    for (const [key, one] of known) {
+      if (one.used + lasting > now()) return;
+      drop(key, one);
+    }
+  };
+  return {
+    find(asker, text) {
+      const key = keyOf(asker, text);
+      const found = known.get(key);
+      if (found === undefined) return undefined;
+      // The last one in the map is the one that was used last.
+      known.delete(key);
+      known.set(key, { ...found, used: now() });
+      return found.answer;
+    },
+    keep(asker, text, answer) {
+      dropUnused();
+      const size = answer.kind === 'json' ? answer.text.length : answer.why.length;
+      if (characters + size > most) return;
+      const key = keyOf(asker, text);
+      const before = known.get(key);
+      if (before !== undefined) drop(key, before);
+      known.set(key, { answer, size, used: now() });
+      characters += size;
+    },
+  };
+}
+
+/** A Transaction gets answers of its own only. */
+function keyOf({ uid }: Asker, text: string): string {
+  return `${uid} ${createHash('sha256').update(text).digest('base64')}`;
+}
