@@ -397,21 +397,21 @@ t.test('d: a Lock that is not as it was ends the try; nothing is written', async
   t.match(install({ ...scene, ptx: ptxOf(status), lock: edited }), { deeds: [], status: { phase: 'RollingBack' } });
   t.match(install({ ...scene, ptx: ptxOf(status), lock: theirs }), { deeds: [], status: { phase: 'RollingBack' } });
   const verifying = ptxOf({ ...status, phase: 'Verifying', proposed: [entry('root')] });
-  const gone = verify({ ...moment, namespace, ptx: verifying, lock: mine, faults: ['Widget one is gone'] });
+  const gone = verify({ ...moment, namespace, ptx: verifying, lock: mine, faults: ['Widget one is gone'], orphans: [] });
   t.match(gone.status, { phase: 'RollingBack' });
   const [fence] = gone.deeds.map(({ write }) => ('object' in write ? write.object : {}));
   t.strictSame(at(fence, 'packages'), at(mine, 'packages'), 'a late write of the Lock misses, and its packages stay');
   t.notSame(fence, mine);
   t.equal(holderOf(released(fence ?? {})), undefined);
-  t.match(verify({ ...moment, namespace, ptx: verifying, lock: edited, faults: [] }), {
+  t.match(verify({ ...moment, namespace, ptx: verifying, lock: edited, faults: [], orphans: [] }), {
     deeds: [],
     status: { phase: 'RollingBack' },
   });
-  t.match(verify({ ...moment, namespace, ptx: verifying, lock: mine, faults: [] }).deeds, [
+  t.match(verify({ ...moment, namespace, ptx: verifying, lock: mine, faults: [], orphans: [] }).deeds, [
     { write: { object: { packages: [{ source: 'registry.example.org/acme/root' }] } } },
   ]);
   const written = withPath(edited, ['metadata', 'annotations', 'packages.janus.io/holder-has-written'], 'true');
-  t.match(verify({ ...moment, namespace, ptx: verifying, lock: written, faults: [] }), {
+  t.match(verify({ ...moment, namespace, ptx: verifying, lock: written, faults: [], orphans: [] }), {
     deeds: [],
     status: { outcome: { kind: 'Succeeded' } },
   });
@@ -425,7 +425,7 @@ t.test('d: a Lock that is not as it was ends the try; nothing is written', async
 
 t.test('a Lock whose packages the API server refuses to take fails the try, in its words', async (t) => {
   const status = { phase: 'Verifying', lockDigest: packagesDigest(mine), proposed: [entry('root')], failures: 1 } as const;
-  const scene = { ...moment, namespace, lock: mine, faults: [] };
+  const scene = { ...moment, namespace, lock: mine, faults: [], orphans: [] };
   const refusal = { kind: 'refused', message: 'a policy says no' } as Failure;
   const asked = verify({ ...scene, ptx: ptxOf(status) });
   const noted = asked.refused?.(refusal);
@@ -809,7 +809,7 @@ t.test('an object whose controller is another one is not taken; revisions of the
   const object = { apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition', metadata: { name: 'x' } };
 
   const contents = { meta: { kind: 'Provider' }, members: [{ kind: 'CustomResourceDefinition', name: 'x' }] };
-  const one = { source: 's', digest: 'd', revision: 'new', leaves: 'old', contents } as unknown as Held;
+  const one = { name: 'root', source: 's', digest: 'd', revision: 'new', leaves: 'old', contents } as unknown as Held;
   const registry = {
     async read(_: string, __: string, take: (found: JsonObject) => void) {
       take(object);
