@@ -137,7 +137,8 @@ const acts: Readonly<Record<Due, (scene: Scene) => Promise<Move>>> = {
     const { registry, isOver } = reading;
     const progress = progressOf(scene, isOver);
     const validation = await readValidation({ looker, wanted, ptx, lock, crossplane: parts.crossplane, registry, progress });
-    return validate({ ...scene, lock, validation });
+    const orphans = validation.kind === 'valid' ? await readOrphans(looker) : [];
+    return validate({ ...scene, lock, validation, orphans });
   },
   async prepare(scene) {
     const lock = await readTheLock(scene.looker);
@@ -168,8 +169,7 @@ const acts: Readonly<Record<Due, (scene: Scene) => Promise<Move>>> = {
     const lock = await readTheLock(looker);
     const isToLook = !ptx.isDeleting && isAsResolved(ptx, lock) && ptx.status.outcome === undefined;
     const faults = isToLook ? await readVerification(looker, ptx, progressOf(scene, deadlineOf(parts))) : 'unfinished';
-    const orphans = faults === 'unfinished' || faults.length > 0 ? [] : await readOrphans(looker);
-    return verify({ ...scene, lock, faults, orphans });
+    return verify({ ...scene, lock, faults });
   },
   rollBack: async (scene) => rollBack({ ...scene, found: await stagesOfTry(scene.looker, scene.ptx) }),
   release: async (scene) => release({ ...scene, lock: await readTheLock(scene.looker) }),

@@ -397,21 +397,21 @@ t.test('d: a Lock that is not as it was ends the try; nothing is written', async
   t.match(install({ ...scene, ptx: ptxOf(status), lock: edited }), { deeds: [], status: { phase: 'RollingBack' } });
   t.match(install({ ...scene, ptx: ptxOf(status), lock: theirs }), { deeds: [], status: { phase: 'RollingBack' } });
   const verifying = ptxOf({ ...status, phase: 'Verifying', proposed: [entry('root')] });
-  const gone = verify({ ...moment, namespace, ptx: verifying, lock: mine, faults: ['Widget one is gone'], orphans: [] });
+  const gone = verify({ ...moment, namespace, ptx: verifying, lock: mine, faults: ['Widget one is gone'] });
   t.match(gone.status, { phase: 'RollingBack' });
   const [fence] = gone.deeds.map(({ write }) => ('object' in write ? write.object : {}));
   t.strictSame(at(fence, 'packages'), at(mine, 'packages'), 'a late write of the Lock misses, and its packages stay');
   t.notSame(fence, mine);
   t.equal(holderOf(released(fence ?? {})), undefined);
-  t.match(verify({ ...moment, namespace, ptx: verifying, lock: edited, faults: [], orphans: [] }), {
+  t.match(verify({ ...moment, namespace, ptx: verifying, lock: edited, faults: [] }), {
     deeds: [],
     status: { phase: 'RollingBack' },
   });
-  t.match(verify({ ...moment, namespace, ptx: verifying, lock: mine, faults: [], orphans: [] }).deeds, [
+  t.match(verify({ ...moment, namespace, ptx: verifying, lock: mine, faults: [] }).deeds, [
     { write: { object: { packages: [{ source: 'registry.example.org/acme/root' }] } } },
   ]);
   const written = withPath(edited, ['metadata', 'annotations', 'packages.janus.io/holder-has-written'], 'true');
-  t.match(verify({ ...moment, namespace, ptx: verifying, lock: written, faults: [], orphans: [] }), {
+  t.match(verify({ ...moment, namespace, ptx: verifying, lock: written, faults: [] }), {
     deeds: [],
     status: { outcome: { kind: 'Succeeded' } },
   });
@@ -425,7 +425,7 @@ t.test('d: a Lock that is not as it was ends the try; nothing is written', async
 
 t.test('a Lock whose packages the API server refuses to take fails the try, in its words', async (t) => {
   const status = { phase: 'Verifying', lockDigest: packagesDigest(mine), proposed: [entry('root')], failures: 1 } as const;
-  const scene = { ...moment, namespace, lock: mine, faults: [], orphans: [] };
+  const scene = { ...moment, namespace, lock: mine, faults: [] };
   const refusal = { kind: 'refused', message: 'a policy says no' } as Failure;
   const asked = verify({ ...scene, ptx: ptxOf(status) });
   const noted = asked.refused?.(refusal);
@@ -441,7 +441,7 @@ t.test('a Lock whose packages the API server refuses to take fails the try, in i
 });
 
 t.test('a Lock that could not be stored is refused before anything is made', async (t) => {
-  const scene = { ...moment, ptx: ptxOf({ phase: 'Validating' }), lock: mine };
+  const scene = { ...moment, namespace, ptx: ptxOf({ phase: 'Validating' }), lock: mine };
   const proposed = (count: number) => Array.from({ length: count }, (_, index) => entry(`one-${index}`));
   const valid = (count: number) => validate({ ...scene, validation: { kind: 'valid', lock: proposed(count) } }).status;
   t.match(valid(1_000), { phase: 'Preparing' });

@@ -1,4 +1,4 @@
-// Installed objects get living owners, or none: with each install, and before a package transaction goes.
+// Installed objects get living owners, or none: before the first stage of each install, and before a package transaction goes.
 import type { Resource } from '../../cluster.ts';
 import type { JsonObject } from '../../model/json.ts';
 import { ownersWrite } from '../plan/living.ts';

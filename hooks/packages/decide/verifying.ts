@@ -7,7 +7,6 @@ import { advanced, type Outcome, type Status, timeOf } from '../model/status.ts'
 import { fenceLock, writePackages } from '../plan/lock.ts';
 import { abandoned, ended, lostLock, type Moment } from './ends.ts';
 import { going, type Move, staying } from './move.ts';
-import { healing, type Orphan } from './owners.ts';
 import { isAsResolved } from './preparing.ts';
 import { holds, longestMessage } from './validating.ts';
 
@@ -17,12 +16,10 @@ interface Verifying extends Moment {
   readonly lock: JsonObject | undefined;
   /** What is not as it was made, in words. */
   readonly faults: readonly string[] | 'unfinished';
-  /** Installed objects of any package whose owners are gone. */
-  readonly orphans: readonly Orphan[];
 }
 
 export function verify(scene: Verifying): Move {
-  const { ptx, namespace, lock, faults, orphans } = scene;
+  const { ptx, namespace, lock, faults } = scene;
   const { status } = ptx;
   const proposed = status.proposed ?? [];
   const done = advanced(status, { phase: 'Releasing', outcome: { kind: 'Succeeded' } });
@@ -35,7 +32,7 @@ export function verify(scene: Verifying): Move {
   if (faults === 'unfinished') return staying(status, 'the time of the call is over', 0.2);
   return {
     because: 'everything is there',
-    deeds: [...healing(orphans, namespace), { write: writePackages(lock, proposed, namespace) }],
+    deeds: [{ write: writePackages(lock, proposed, namespace) }],
     status: done,
     wait: 1,
     // An earlier write of the Lock may still be late: the next call fences the Lock before anything is rolled back.

@@ -2,6 +2,7 @@
 import { type JsonObject, textAt } from '../../model/json.ts';
 import { controllerOf, isLeaving } from '../checks/conflicts.ts';
 import { takenName } from '../checks/names.ts';
+import { isUnderDeletion } from '../decide/ending.ts';
 import type { NextChanges } from '../decide/installing.ts';
 import { packagesOf } from '../model/holder.ts';
 import { packageLabel } from '../model/names.ts';
@@ -79,6 +80,7 @@ const establishRevision: Establish = async ({ looker, ptx }, item) => {
     find(looker, { resource, name: one.revision }),
     list(looker, resource, undefined, { labelSelector: `${packageLabel}=${one.name}`, whole: true }),
   ]);
+  if (live !== undefined && isUnderDeletion(live)) return `${one.kind}Revision ${one.revision} is being deleted`;
   return [revisionChange(one, { owner, live, revisions }, ptx)];
 };
 
