@@ -6,6 +6,7 @@ import type { PackageCall, PackageHook, PackageParts, PackageReply, PackageRepor
 import { clean, release, rest } from './decide/ending.ts';
 import { install } from './decide/installing.ts';
 import type { Move } from './decide/move.ts';
+import { leaving } from './decide/owners.ts';
 import { isAsResolved, prepare, withoutCluster } from './decide/preparing.ts';
 import { rollBack } from './decide/rolling-back.ts';
 import { creates, inTurn } from './decide/turn.ts';
@@ -18,11 +19,12 @@ import { type PackageTransaction, readPackageTransaction, type Wanted } from './
 import { isTerminal } from './model/status.ts';
 import { readNextChanges } from './observe/establishing.ts';
 import { leftByFormer, leftByTries, leftoversOf } from './observe/leftovers.ts';
+import { readOrphans } from './observe/owners.ts';
 import { readPreparation } from './observe/preparation.ts';
 import { createMemory, type Memory, type Progress } from './observe/progress.ts';
 import { failureOf, find, type Looker, Unread } from './observe/reading.ts';
 import { pullSecretsOf } from './observe/secrets.ts';
-import { lookAtHolder, readTheLock, stagesOfTry } from './observe/standing.ts';
+import { lookAtHolder, readNumberedLock, readTheLock, stagesOfTry } from './observe/standing.ts';
 import { createTurns, type Turns } from './observe/turns.ts';
 import { readValidation } from './observe/validation.ts';
 import { readVerification } from './observe/verification.ts';
@@ -102,11 +104,17 @@ function moveInTurn(parts: Serving, ptx: PackageTransaction, now: number): Promi
 function moveOf(parts: Serving, ptx: PackageTransaction, now: number): Promise<Move> {
   const { namespace, cluster, gzip } = parts;
   const scene = { parts, looker: { reader: cluster, namespace, gzip }, ptx, now, late: parts.lateness, namespace };
-  return acts[dueOf(ptx, now)](scene).catch((error: unknown) => {
+  const found = acts[dueOf(ptx, now)](scene).catch((error: unknown) => {
     const move = withoutCluster(scene, failureOf(error));
     if (move === undefined) throw error;
     return move;
   });
+  return found.then((move) => (move.finalized === true ? leavingNothing(scene, move) : move));
+}
+
+/** Once it is gone, what has no other owner is garbage. */
+async function leavingNothing({ looker, ptx, namespace }: Scene, move: Move): Promise<Move> {
+  return leaving(move, ptx.status, await readOrphans(looker, ptx.uid), namespace);
 }
 
 const acts: Readonly<Record<Due, (scene: Scene) => Promise<Move>>> = {
@@ -114,7 +122,7 @@ const acts: Readonly<Record<Due, (scene: Scene) => Promise<Move>>> = {
   refuse: async (scene) => refuse({ ...scene, lock: await readTheLock(scene.looker) }),
   wait: async ({ ptx, now }) => wait(ptx, now),
   async take(scene) {
-    const lock = await readTheLock(scene.looker);
+    const lock = await readNumberedLock(scene.looker);
     const ofTries = await leftByTries(scene.looker, scene.ptx);
     return take({ ...scene, lock, ofTries, ...(await lookAtHolder(scene.looker, scene.ptx, lock)) });
   },
@@ -129,7 +137,8 @@ const acts: Readonly<Record<Due, (scene: Scene) => Promise<Move>>> = {
     const { registry, isOver } = reading;
     const progress = progressOf(scene, isOver);
     const validation = await readValidation({ looker, wanted, ptx, lock, crossplane: parts.crossplane, registry, progress });
-    return validate({ ...scene, lock, validation });
+    const orphans = validation.kind === 'valid' ? await readOrphans(looker) : [];
+    return validate({ ...scene, lock, validation, orphans });
   },
   async prepare(scene) {
     const lock = await readTheLock(scene.looker);

@@ -40,7 +40,11 @@ const stage: Schema = {
   required: ['name', 'purpose'],
   properties: {
     name: string('Name of the Transaction, and of the ConfigMap with its contents.', 253),
-    purpose: { type: 'string', description: 'What it makes.', enum: ['Packages', 'Revisions', 'Objects', 'Activation'] },
+    purpose: {
+      type: 'string',
+      description: 'What it makes.',
+      enum: ['Packages', 'Revisions', 'Objects', 'Releases', 'Activation'],
+    },
     digest: string('SHA-256 of its contents. Others than these are refused.', 71),
   },
 };

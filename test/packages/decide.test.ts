@@ -441,7 +441,7 @@ t.test('a Lock whose packages the API server refuses to take fails the try, in i
 });
 
 t.test('a Lock that could not be stored is refused before anything is made', async (t) => {
-  const scene = { ...moment, ptx: ptxOf({ phase: 'Validating' }), lock: mine };
+  const scene = { ...moment, namespace, ptx: ptxOf({ phase: 'Validating' }), lock: mine };
   const proposed = (count: number) => Array.from({ length: count }, (_, index) => entry(`one-${index}`));
   const valid = (count: number) => validate({ ...scene, validation: { kind: 'valid', lock: proposed(count) } }).status;
   t.match(valid(1_000), { phase: 'Preparing' });
@@ -809,7 +809,7 @@ t.test('an object whose controller is another one is not taken; revisions of the
   const object = { apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition', metadata: { name: 'x' } };
 
   const contents = { meta: { kind: 'Provider' }, members: [{ kind: 'CustomResourceDefinition', name: 'x' }] };
-  const one = { source: 's', digest: 'd', revision: 'new', leaves: 'old', contents } as unknown as Held;
+  const one = { name: 'root', source: 's', digest: 'd', revision: 'new', leaves: 'old', contents } as unknown as Held;
   const registry = {
     async read(_: string, __: string, take: (found: JsonObject) => void) {
       take(object);

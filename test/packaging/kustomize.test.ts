@@ -30,7 +30,9 @@ const served = ['team-a', 'team-b'].flatMap((name) => [`Role ${name}/janus`, `Ro
 const kinds = ['provider', 'configuration', 'function'].flatMap((kind) => [`${kind}s`, `${kind}revisions`]);
 const packages = [
   ...[...kinds, 'locks', 'transactions'].map((plural) => `CustomResourceDefinition ${plural}.pkg.crossplane.io`),
-  ...['', 'Binding'].map((kind) => `ValidatingAdmissionPolicy${kind} spec.transactions.pkg.crossplane.io`),
+  ...['spec', 'owners'].flatMap((one) =>
+    ['', 'Binding'].map((kind) => `ValidatingAdmissionPolicy${kind} ${one}.transactions.pkg.crossplane.io`),
+  ),
   'Namespace janus-packages',
   'CompositeController janus-packages',
   ...['ServiceAccount', 'Role', 'RoleBinding'].map((kind) => `${kind} janus-packages/janus-packages`),

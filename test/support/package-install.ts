@@ -14,7 +14,7 @@ export async function installPackages(client: Client): Promise<void> {
   await applyAll(client, definitions.flat());
   for (const name of [...names, 'transactions.pkg.crossplane.io'])
     await waitFor(async () => isEstablished(must(await client.get(definitionPath(name)))), `${name} to be established`);
-  const files = ['admission-spec.yaml', 'namespace.yaml', 'rbac.yaml', 'roles.yaml'].map((file) =>
+  const files = ['admission-spec.yaml', 'admission-owners.yaml', 'namespace.yaml', 'rbac.yaml', 'roles.yaml'].map((file) =>
     readManifest(`packages/${file}`),
   );
   await applyAll(client, (await Promise.all(files)).flat());

@@ -35,19 +35,31 @@ interface Replacing {
   readonly next: JsonObject;
   /** Names of revisions: those that are replaced in the tree, and older ones of this package, which control what it left out. */
   readonly leaving: readonly string[];
+  /** Names of revisions that control something and do not exist. */
+  readonly gone?: readonly string[];
+  /** Names of the revisions that the Lock holds; absent if they are not known. */
+  readonly locked?: ReadonlySet<string> | undefined;
 }
 
 /** Faults if the live object must not become the object in the package. */
-export function replacementFaults({ live, next, leaving }: Replacing): readonly PackageFault[] {
+export function replacementFaults({ live, next, ...revisions }: Replacing): readonly PackageFault[] {
   const what = `${shortKind(textAt(next, 'kind') ?? '')} ${textAt(next, 'metadata', 'name')}`;
   const controller = controllerOf(live);
-  if (controller !== undefined && !isLeaving(controller, leaving)) {
-    const owner = `${quoted(textAt(controller, 'kind'))} ${quoted(textAt(controller, 'name'))}`;
-    return [packageFault('CRDConflict', `${what} is controlled by ${owner}, which does not leave`)];
-  }
+  if (controller !== undefined && !isLeaving(controller, revisions.leaving))
+    return [packageFault('CRDConflict', `${what} is controlled by ${controlledBy(controller, revisions)}`)];
   const breaches: readonly Breach[] = isDefinition(next) ? compareDefinitions(live, next) : [];
   if (breaches.length === 0) return [];
   return [packageFault('SchemaIncompatible', `${what} would break what is there: ${describeBreaches(breaches)}`)];
+}
+
+/** Who controls it, and what to repair. */
+function controlledBy(controller: JsonObject, { gone, locked }: Pick<Replacing, 'gone' | 'locked'>): string {
+  const name = textAt(controller, 'name') ?? '';
+  const owner = `${quoted(textAt(controller, 'kind'))} ${quoted(name)}`;
+  if (!isRevision(controller)) return `${owner}, which is no package: let it go first, or remove that owner reference`;
+  if (gone?.includes(name) === true) return `${owner}, which is gone: install its package again, or remove that owner reference`;
+  if (locked === undefined || locked.has(name)) return `${owner}, which does not leave`;
+  return `${owner}, which does not leave, and which the Lock does not hold: install its package again, which gives it its entry back`;
 }
 
 /** CustomResourceDefinition, CompositeResourceDefinition or ManagedResourceDefinition. */
@@ -62,7 +74,9 @@ export function controllerOf(object: JsonObject): JsonObject | undefined {
 
 /** Whether the owner is one of these revisions. */
 export function isLeaving(owner: JsonObject, leaving: readonly string[]): boolean {
-  const isRevision =
-    groupOf(textAt(owner, 'apiVersion') ?? '') === 'pkg.crossplane.io' && /Revision$/.test(textAt(owner, 'kind') ?? '');
-  return isRevision && leaving.includes(textAt(owner, 'name') ?? '');
+  return isRevision(owner) && leaving.includes(textAt(owner, 'name') ?? '');
+}
+
+function isRevision(owner: JsonObject): boolean {
+  return groupOf(textAt(owner, 'apiVersion') ?? '') === 'pkg.crossplane.io' && /Revision$/.test(textAt(owner, 'kind') ?? '');
 }

@@ -39,6 +39,14 @@ const allowed: Readonly<Record<PackageKind, readonly string[]>> = {
   Function: definitions,
 };
 
+/** Kinds of what is installed, each once, in the version in which it is looked for. */
+export const installedKinds = [...new Set([...allowed.Provider, ...allowed.Configuration])]
+  .filter((one) => !webhooks.includes(one) && one !== `${extensions}/v2 CompositeResourceDefinition`)
+  .map((one) => {
+    const [apiVersion = '', kind = ''] = one.split(' ');
+    return { apiVersion, kind };
+  });
+
 export function inspect(): Inspection {
   const members = new Map<string, Member>();
   let [metas, meta, fault]: [number, Meta | string | undefined, string | undefined] = [0, undefined, undefined];

@@ -1,11 +1,10 @@
 // Names of package objects leave the registry out: two sources can come to one name, and one source can have two.
 
 import { type PackageFault, packageFault } from '../model/fault.ts';
-import { nameInRevision, revisionName } from '../model/names.ts';
+import { nameInRevision, stemOf } from '../model/names.ts';
 import { type PackageKind, quoted } from '../model/package.ts';
 import { readReference } from '../model/reference.ts';
-
-const anyDigest = `sha256:${'0'.repeat(64)}`;
+import { compareVersions, readCompleteVersion } from '../model/version.ts';
 
 interface Named {
   readonly kind: PackageKind;
@@ -30,7 +29,7 @@ export function sharedNames(packages: readonly Named[]): readonly PackageFault[]
 export function takenName({ kind, name, source }: Named, found: string | undefined): readonly PackageFault[] {
   const live = found === undefined ? source : (readReference(found)?.source ?? quoted(found));
   if (live === source) return [];
-  const why = `${kind} ${name}: expected a package of ${source}, found one of ${live}: use that source. To delete the ${kind} would delete its CRDs and all their objects`;
+  const why = `${kind} ${name}: expected a package of ${source}, found one of ${live}: use that source`;
   return [packageFault('InvalidPackage', why)];
 }
 
@@ -45,7 +44,39 @@ export function otherKind({ kind, source }: Named, installed: PackageKind | unde
 export function otherName({ kind, name, source }: Named, revision: string | undefined): readonly PackageFault[] {
   if (revision === undefined) return [];
   const installed = nameInRevision(revision);
-  if (installed === nameInRevision(revisionName(name, anyDigest))) return [];
+  if (installed === stemOf(name)) return [];
   const why = `${kind} ${name}: expected the name ${installed}, under which ${source} is installed, found ${name}: update that one`;
   return [packageFault('InvalidPackage', why)];
+}
+
+/** What is there of a source that the Lock does not hold. */
+interface Lost {
+  /** Names of the package objects whose revision is Active. */
+  readonly packages: readonly string[];
+  /** `spec.package` of the live object of the same name. */
+  readonly live: string | undefined;
+}
+
+/**
+ * Under the same name it is installed again. Under another one the former package would stay beside the new one; and what the Lock does not
+ * hold counts as new, so that its version could fall.
+ */
+export function lostEntry(
+  { kind, name, source, isRoot, package: next }: Named & { readonly isRoot: boolean; readonly package: string },
+  { packages, live }: Lost,
+): readonly PackageFault[] {
+  const isOlder = !isRoot && packages.includes(name) && isLowered(live, next);
+  const found = packages.find((one) => one !== name) ?? (isOlder ? name : undefined);
+  if (found === undefined) return [];
+  const what = `${kind} ${name}: ${source} is installed as ${kind} ${quoted(found)}, and the Lock has lost its entry`;
+  const repair = isRoot
+    ? 'name the package so, which gives it its entry back'
+    : `install ${quoted(found)} with a package transaction of its own first, which gives it its entry back`;
+  return [packageFault('InvalidPackage', `${what}: ${repair}`)];
+}
+
+/** Of a digest it is not known. */
+function isLowered(from: string | undefined, to: string): boolean {
+  const [before, after] = [from, to].map((one) => readCompleteVersion(readReference(one ?? '')?.version ?? ''));
+  return before !== undefined && after !== undefined && compareVersions(after, before) < 0;
 }

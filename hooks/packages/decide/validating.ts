@@ -8,6 +8,7 @@ import { advanced, millisecondsOf, type Outcome, timeOf } from '../model/status.
 import type { RegistryFailure } from '../registry.ts';
 import { abandoned, ended, type Moment } from './ends.ts';
 import { going, type Move, staying } from './move.ts';
+import { healing, type Orphan } from './owners.ts';
 
 /** What the reads of a validation came to. */
 export type Validation =
@@ -28,6 +29,9 @@ interface Validating extends Moment {
   readonly ptx: PackageTransaction;
   readonly lock: JsonObject | undefined;
   readonly validation: Validation | undefined;
+  readonly namespace: string;
+  /** Installed objects of any package whose owners are gone, if the tree is valid. */
+  readonly orphans?: readonly Orphan[];
 }
 
 /** ms for which a try reads before it counts as failed. */
@@ -42,7 +46,7 @@ export function holds(ptx: PackageTransaction, lock: JsonObject | undefined): lo
 }
 
 export function validate(scene: Validating): Move {
-  const { ptx, lock, validation } = scene;
+  const { ptx, lock, validation, namespace, orphans = [] } = scene;
   const { status } = ptx;
   if (ptx.isDeleting) return going(abandoned(status, scene), 'it is being deleted');
   if (!holds(ptx, lock)) return going(advanced(status, { phase: 'Waiting' }), 'the Lock is not held any more');
@@ -53,7 +57,8 @@ export function validate(scene: Validating): Move {
   const size = Buffer.byteLength(JSON.stringify(validation.lock));
   if (size > mostLockBytes) return going(ended(status, refusedBy([tooLarge(size)]), scene), 'the Lock would be too large');
   const lockDigest = packagesDigest(lock);
-  return going(advanced(status, { phase: 'Preparing', proposed: validation.lock, lockDigest }), 'everything is resolved');
+  const next = advanced(status, { phase: 'Preparing', proposed: validation.lock, lockDigest });
+  return { ...going(next, 'everything is resolved'), deeds: healing(orphans, namespace) };
 }
 
 function tooLarge(size: number): PackageFault {

@@ -55,6 +55,15 @@ export function numberFault(lock: JsonObject): string | undefined {
   return `The Lock: expected a number from 1 on in the annotation ${annotation.next}, found ${quoted(text)}: set it to one more than the highest status.transactionNumber of the package transactions`;
 }
 
+/** A Lock that was deleted has no number: those that package transactions have stay theirs. */
+export function numbered(lock: JsonObject, highest: number): JsonObject {
+  return highest === 0 ? lock : withAnnotation(lock, 'next', String(highest + 1));
+}
+
+export function isNumbered(lock: JsonObject): boolean {
+  return annotationOf(lock, 'next') !== undefined;
+}
+
 /** How many finished package transactions stay; 0: all. */
 export function historyLimitOf(lock: JsonObject): number {
   return count(annotationOf(lock, 'limit'), usualHistory);

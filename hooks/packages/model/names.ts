@@ -23,6 +23,11 @@ export function nameInRevision(revision: string): string {
   return revision.replace(/-[0-9a-f]{12}$/, '');
 }
 
+/** The name of a package as `nameInRevision` gives it. */
+export function stemOf(name: string): string {
+  return nameInRevision(revisionName(name, `sha256:${'0'.repeat(64)}`));
+}
+
 /** Keeps small letters and digits of the first 63 characters, turns separators into `-`, and drops all others. */
 export function dnsLabel(text: string): string {
   const kept = [...text.slice(0, longestLabel)].map((one, index) => {

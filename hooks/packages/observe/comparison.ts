@@ -4,7 +4,7 @@ import { replacementFaults } from '../checks/conflicts.ts';
 import { installable, type Member } from '../checks/contents.ts';
 import type { PackageFault } from '../model/fault.ts';
 import type { Registry, RegistryFailed } from '../registry.ts';
-import { formerRevisions } from './former.ts';
+import { controllersOf } from './former.ts';
 import type { Progress } from './progress.ts';
 import { eachOf } from './reading.ts';
 import type { Held } from './tree.ts';
@@ -28,6 +28,8 @@ export function leavingIn(packages: readonly Held[]): readonly string[] {
 interface Comparing {
   readonly registry: Registry;
   readonly live: Live;
+  /** Names of the revisions that the Lock holds; if absent, they are not known. */
+  readonly locked?: ReadonlySet<string>;
   /** Revisions of the whole tree that are replaced; if absent, those of these packages. */
   readonly leaving?: readonly string[];
   readonly progress?: Progress;
@@ -78,22 +80,18 @@ function partsOf(packages: readonly Held[]): readonly Part[] {
 
 async function comparePart(
   { held, members }: Part,
-  { registry, live, leaving: ofTree }: Comparing & { readonly leaving: readonly string[] },
+  { registry, live, locked, leaving: ofTree }: Comparing & { readonly leaving: readonly string[] },
 ): Promise<readonly PackageFault[] | RegistryFailed> {
   const { source, digest, contents, revision, leaves } = held;
   const all = await eachOf(members, async (member) => [`${member.kind} ${member.name}`, await live(member)] as const);
   const present = new Map(all.flatMap(([name, found]) => (found === undefined ? [] : [[name, found] as const])));
   if (present.size === 0 || digest === undefined) return [];
-  const leaving = [
-    revision,
-    ...ofTree,
-    ...(leaves === undefined ? [] : [leaves]),
-    ...(await formerRevisions({ ...held, kind: contents?.meta.kind }, [...present.values()], live)),
-  ];
+  const { own, gone } = await controllersOf({ ...held, kind: contents?.meta.kind }, [...present.values()], live);
+  const leaving = [revision, ...ofTree, ...(leaves === undefined ? [] : [leaves]), ...own];
   const faults: PackageFault[] = [];
   const answer = await registry.read(source, digest, (object) => {
     const found = present.get(`${textAt(object, 'kind')} ${textAt(object, 'metadata', 'name')}`);
-    if (found !== undefined) faults.push(...replacementFaults({ live: found, next: installable(object), leaving }));
+    if (found !== undefined) faults.push(...replacementFaults({ live: found, next: installable(object), leaving, gone, locked }));
   });
   return answer.kind === 'failed' ? answer : faults;
 }

@@ -2,11 +2,13 @@
 import { type JsonObject, textAt } from '../../model/json.ts';
 import { controllerOf, isLeaving } from '../checks/conflicts.ts';
 import { takenName } from '../checks/names.ts';
+import { isUnderDeletion } from '../decide/ending.ts';
 import type { NextChanges } from '../decide/installing.ts';
 import { packagesOf } from '../model/holder.ts';
-import { nameInRevision, packageLabel } from '../model/names.ts';
-import { quoted } from '../model/package.ts';
+import { packageLabel } from '../model/names.ts';
+import { type PackageKind, quoted } from '../model/package.ts';
 import type { PackageTransaction, Wanted } from '../model/package-transaction.ts';
+import { isRevisionOf, sourceOfRevision } from '../model/revision.ts';
 import type { Purpose, Stage } from '../model/status.ts';
 import {
   activationChanges,
@@ -15,12 +17,14 @@ import {
   type Member,
   memberChange,
   packageChange,
+  type Released,
+  releaseChange,
   revisionChange,
 } from '../plan/changes.ts';
 import { readContents, sourced } from '../plan/contents.ts';
 import { configMaps, packagesOfKind, revisionsOfKind } from '../plan/resources.ts';
 
-import { packageOfRevision, resourceOf } from './members.ts';
+import { activeRevisions, resourceOf } from './members.ts';
 import { eachOf, find, findMetadata, type Looker, list } from './reading.ts';
 
 interface Scene {
@@ -76,6 +80,7 @@ const establishRevision: Establish = async ({ looker, ptx }, item) => {
     find(looker, { resource, name: one.revision }),
     list(looker, resource, undefined, { labelSelector: `${packageLabel}=${one.name}`, whole: true }),
   ]);
+  if (live !== undefined && isUnderDeletion(live)) return `${one.kind}Revision ${one.revision} is being deleted`;
   return [revisionChange(one, { owner, live, revisions }, ptx)];
 };
 
@@ -84,7 +89,7 @@ const establishMember: Establish = async (scene, item) => {
   const member = item as unknown as Member;
   const { kind, revision, object } = member;
   const [owner, resource] = await Promise.all([
-    findMetadata(looker, { resource: revisionsOfKind(kind), name: revision }),
+    find(looker, { resource: revisionsOfKind(kind), name: revision }),
     resourceOf(looker, object),
   ]);
   const uid = textAt(owner, 'metadata', 'uid');
@@ -104,30 +109,34 @@ function leavingOf({ lock, ptx: { status } }: Scene): readonly string[] {
 }
 
 /** Who controls an object since it was validated, in words; undefined if nobody does, or a revision that may lose it. */
-async function takenBy(scene: Scene, { kind, revision, object }: Member, owner?: JsonObject, live?: JsonObject) {
-  const { looker } = scene;
+async function takenBy(scene: Scene, { kind, object }: Member, owner?: JsonObject, live?: JsonObject) {
   const controller = live === undefined ? undefined : controllerOf(live);
   if (controller === undefined || textAt(controller, 'uid') === textAt(owner, 'metadata', 'uid')) return undefined;
   if (isLeaving(controller, leavingOf(scene))) return undefined;
   const [by = '', name = ''] = [textAt(controller, 'kind'), textAt(controller, 'name')];
-  const found = by === `${kind}Revision` ? ((await packageOfRevision(looker, kind, name)) ?? nameInRevision(name)) : undefined;
-  const own = [textAt(owner, 'metadata', 'labels', packageLabel), nameInRevision(revision)];
-  if (own.includes(found)) return undefined;
+  if (by === `${kind}Revision` && (await isOfSamePackage(scene.looker, kind, name, owner))) return undefined;
   const what = `${textAt(object, 'kind')} ${textAt(object, 'metadata', 'name')}`;
   return `${what}: expected nobody or a revision of the same package in control, found ${quoted(by)} ${quoted(name)}, since it was validated: let it go first`;
 }
 
+async function isOfSamePackage(looker: Looker, kind: PackageKind, name: string, owner: JsonObject = {}): Promise<boolean> {
+  const own = { source: sourceOfRevision(owner) ?? '', name: textAt(owner, 'metadata', 'labels', packageLabel) ?? '' };
+  return isRevisionOf(own, name, await find(looker, { resource: revisionsOfKind(kind), name }));
+}
+
 const establishActivation: Establish = async ({ looker }, item) => {
   const one = item as unknown as ChangedPackage;
-  const { leaves } = one;
-  const leaving =
-    leaves === undefined ? undefined : await findMetadata(looker, { resource: revisionsOfKind(one.kind), name: leaves });
-  return activationChanges(one, leaving !== undefined);
+  const active = await activeRevisions(looker, one.kind, one);
+  return activationChanges(
+    one,
+    active.map(({ name }) => name).filter((name) => name !== one.revision),
+  );
 };
 
 const byPurpose: Readonly<Record<Purpose, Establish>> = {
   Packages: establishPackage,
   Revisions: establishRevision,
   Objects: establishMember,
+  Releases: async (_, item) => [releaseChange(item as unknown as Released)],
   Activation: establishActivation,
 };

@@ -1,29 +1,28 @@
-// Revisions that still control what a later version of their package had left out.
+// Revisions that control what a package holds, by what they own: the Lock may have lost the entry of their package.
 import { type JsonObject, textAt } from '../../model/json.ts';
 import { controllerOf } from '../checks/conflicts.ts';
 import type { Member } from '../checks/contents.ts';
-import { packageLabel } from '../model/names.ts';
 import { packageApiVersion } from '../model/package.ts';
+import { isRevisionOf, type RevisionOwner } from '../model/revision.ts';
 
-interface Own {
-  readonly kind: string | undefined;
-  readonly revision: string;
-  readonly leaves?: string | undefined;
+/** Revisions that control objects: those of the package itself, and those that are gone. */
+interface Controllers {
+  readonly own: readonly string[];
+  readonly gone: readonly string[];
 }
 
-/** Of the controllers of these objects, the names of the revisions of the same package. */
-export async function formerRevisions(
-  own: Own,
+/** Of the controllers of these objects, which are revisions of its kind. */
+export async function controllersOf(
+  own: RevisionOwner & { readonly kind: string | undefined },
   objects: readonly JsonObject[],
   live: (member: Member) => Promise<JsonObject | undefined>,
-): Promise<readonly string[]> {
+): Promise<Controllers> {
   const kind = `${own.kind}Revision`;
-  const packageOf = async (name: string) =>
-    textAt(await live({ apiVersion: packageApiVersion, kind, name }), 'metadata', 'labels', packageLabel);
-  const name = objects.length === 0 ? undefined : await packageOf(own.leaves ?? own.revision);
-  if (name === undefined) return [];
   const controllers = objects.map(controllerOf).filter((one) => textAt(one, 'kind') === kind);
   const names = [...new Set(controllers.map((one) => textAt(one, 'name') ?? ''))];
-  const found = await Promise.all(names.map(async (one) => ((await packageOf(one)) === name ? [one] : [])));
-  return found.flat();
+  const found = await Promise.all(names.map((name) => live({ apiVersion: packageApiVersion, kind, name })));
+  return {
+    own: names.filter((name, index) => isRevisionOf(own, name, found[index])),
+    gone: names.filter((_, index) => found[index] === undefined),
+  };
 }

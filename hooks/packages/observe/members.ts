@@ -1,13 +1,14 @@
 // The objects of a package, as its registry holds them, and as they are in the cluster.
 
 import type { Resource } from '../../cluster.ts';
-import { type JsonObject, textAt } from '../../model/json.ts';
+import { at, type JsonObject, textAt } from '../../model/json.ts';
 import { packageLabel } from '../model/names.ts';
 import { isMeta, type PackageKind } from '../model/package.ts';
+import { isRevisionOf, type RevisionOwner } from '../model/revision.ts';
 import { valuesIn } from '../plan/contents.ts';
 import { definitions, revisionsOfKind } from '../plan/resources.ts';
 import type { Registry, RegistryFailed } from '../registry.ts';
-import { findMetadata, type Looker, served } from './reading.ts';
+import { type Looker, list, served } from './reading.ts';
 
 /** How many more values may be in memory at once. */
 interface Room {
@@ -44,14 +45,25 @@ function tooLarge(which: string): RegistryFailed {
   return { kind: 'failed', failure: { kind: 'invalid', message } };
 }
 
-/** The name of the package of a revision: its label, since its own name is cut. Undefined if it does not exist, or has none. */
-export async function packageOfRevision(looker: Looker, kind: PackageKind, name: string): Promise<string | undefined> {
-  const found = await findMetadata(looker, { resource: revisionsOfKind(kind), name });
-  return textAt(found, 'metadata', 'labels', packageLabel);
-}
-
 /** How the kind of an object is served; undefined if it is not. */
 export async function resourceOf(looker: Looker, object: JsonObject): Promise<Resource | undefined> {
   const [apiVersion = '', kind = ''] = [textAt(object, 'apiVersion'), textAt(object, 'kind')];
   return apiVersion === 'apiextensions.k8s.io/v1' && kind === definitions.kind ? definitions : served(looker, apiVersion, kind);
+}
+
+interface Revision {
+  readonly name: string;
+  /** Of the package object. */
+  readonly packageName: string;
+}
+
+/** Active revisions of a package. */
+export async function activeRevisions(looker: Looker, kind: PackageKind, own: RevisionOwner): Promise<readonly Revision[]> {
+  const all = await list(looker, revisionsOfKind(kind), undefined, { whole: true });
+  return all.flatMap((one) => {
+    const name = textAt(one, 'metadata', 'name') ?? '';
+    const isActive = textAt(one, 'spec', 'desiredState') === 'Active' && at(one, 'metadata', 'deletionTimestamp') === undefined;
+    const packageName = textAt(one, 'metadata', 'labels', packageLabel) ?? '';
+    return isActive && isRevisionOf(own, name, one) ? [{ name, packageName }] : [];
+  });
 }

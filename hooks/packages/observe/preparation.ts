@@ -4,10 +4,11 @@ import type { Preparation } from '../decide/preparing.ts';
 import { packagesOf } from '../model/holder.ts';
 import type { PackageTransaction, Wanted } from '../model/package-transaction.ts';
 import { changedPackages } from '../plan/changed.ts';
-import type { ChangedPackage, Member } from '../plan/changes.ts';
+import type { ChangedPackage, Member, Released } from '../plan/changes.ts';
 import { configMaps, familyLabel, uidLabel } from '../plan/resources.ts';
 import { type Part, stagesOf } from '../plan/stages.ts';
 import type { Registry, RegistryFailed } from '../registry.ts';
+import { leftOut } from './left-out.ts';
 import { membersOf, mostValues } from './members.ts';
 import { type Looker, list } from './reading.ts';
 
@@ -38,7 +39,8 @@ export async function readPreparation(scene: PreparationScene): Promise<Preparat
   }
   const found = await list(looker, configMaps, looker.namespace, { labelSelector: `${uidLabel}=${ptx.uid}` });
   const existing = new Set(found.map((object) => textAt(object, 'metadata', 'name') ?? ''));
-  const prepared = stagesOf(ptx, partsOf(packages, members), looker.gzip);
+  const released = await leftOut(looker, packages, members);
+  const prepared = stagesOf(ptx, partsOf(packages, members, released), looker.gzip);
   return { kind: 'ready', prepared, existing };
 }
 
@@ -46,13 +48,18 @@ function unread({ isOver }: PreparationScene, failed: RegistryFailed): Preparati
   return isOver() ? { kind: 'unfinished' } : failed;
 }
 
-function partsOf(packages: readonly ChangedPackage[], members: readonly Member[]): readonly Part[] {
+function partsOf(
+  packages: readonly ChangedPackage[],
+  members: readonly Member[],
+  released: readonly Released[],
+): readonly Part[] {
   const items = packages.map((one) => ({ ...one }) as unknown as JsonObject);
   const objects = members.map((one) => ({ ...one }) as unknown as JsonObject);
   return [
     { purpose: 'Packages', items, changesPerItem: 1 },
     { purpose: 'Revisions', items, changesPerItem: 1 },
     { purpose: 'Objects', items: objects, changesPerItem: 1 },
+    { purpose: 'Releases', items: released.map((one) => ({ ...one }) as unknown as JsonObject), changesPerItem: 1 },
     { purpose: 'Activation', items, changesPerItem: 2 },
   ];
 }

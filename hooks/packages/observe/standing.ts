@@ -1,8 +1,7 @@
 // What a decision needs of the Lock, of its holder, and of stages.
-import type { JsonObject } from '../../model/json.ts';
-import { textAt } from '../../model/json.ts';
+import { at, type JsonObject, textAt } from '../../model/json.ts';
 import { isUnderDeletion, type Leftover } from '../decide/ending.ts';
-import { holderOf } from '../model/holder.ts';
+import { holderOf, isNumbered, numbered } from '../model/holder.ts';
 import { type PackageTransaction, readPackageTransaction } from '../model/package-transaction.ts';
 import { isTerminal } from '../model/status.ts';
 import { configMaps, packageTransactions, stageLabel, stages, theLock, uidLabel } from '../plan/resources.ts';
@@ -10,6 +9,15 @@ import { find, type Looker, list } from './reading.ts';
 
 export function readTheLock(looker: Looker): Promise<JsonObject | undefined> {
   return find(looker, theLock);
+}
+
+/** With a next number above all that are known, also if the Lock was deleted, and made again. */
+export async function readNumberedLock(looker: Looker): Promise<JsonObject | undefined> {
+  const lock = await readTheLock(looker);
+  if (lock === undefined || isNumbered(lock)) return lock;
+  const keep = (object: JsonObject): JsonObject => ({ number: at(object, 'status', 'transactionNumber') ?? 0 });
+  const all = await list(looker, packageTransactions, undefined, { whole: true, page: 20, keep });
+  return numbered(lock, Math.max(0, ...all.map(({ number }) => (typeof number === 'number' ? number : 0))));
 }
 
 /** Stages of a package transaction that exist, the last one first. */

@@ -1,6 +1,6 @@
 // Reads the tree from registries, compares it with the cluster, and tries every write by a dry run.
 import { type JsonObject, textAt } from '../../model/json.ts';
-import { otherKind, otherName, sharedNames, takenName } from '../checks/names.ts';
+import { lostEntry, otherKind, otherName, sharedNames, takenName } from '../checks/names.ts';
 import type { Validation } from '../decide/validating.ts';
 import { finalFault, type PackageFault, packageFault } from '../model/fault.ts';
 import { type Installed, readLock } from '../model/lock.ts';
@@ -12,7 +12,7 @@ import { packagesOfKind } from '../plan/resources.ts';
 import type { Registry, RegistryFailed } from '../registry.ts';
 import { compareWithLive, type Live, leavingIn, liveVersionOf } from './comparison.ts';
 import { tryMembers } from './dry-run.ts';
-import { membersOf, resourceOf } from './members.ts';
+import { activeRevisions, membersOf, resourceOf } from './members.ts';
 import type { Progress } from './progress.ts';
 import { eachOf, find, type Looker } from './reading.ts';
 import { type Held, readTree } from './tree.ts';
@@ -29,7 +29,8 @@ interface ValidationScene {
 
 export async function readValidation(scene: ValidationScene): Promise<Validation> {
   const installed = readLock(scene.lock);
-  if (typeof installed === 'string') return refused(packageFault('InvalidPackage', `${installed}: repair the Lock`));
+  if (typeof installed === 'string')
+    return refused(packageFault('InvalidPackage', `${installed}: repair the Lock, by kubectl edit locks.pkg.crossplane.io lock`));
   const other = await otherPackage(scene);
   if (other !== undefined) return refused(other);
   const { wanted, registry, crossplane } = scene;
@@ -62,7 +63,12 @@ async function namesTaken(
   const changed = changedPackages(wanted, packagesIn(lock), proposed);
   const taken = await eachOf(changed, async (one) => {
     const live = await find(looker, { resource: packagesOfKind(one.kind), name: one.name });
-    return takenName(one, textAt(live, 'spec', 'package'));
+    const found = textAt(live, 'spec', 'package');
+    const others = takenName(one, found);
+    if (installed.some(({ source }) => source === one.source)) return others;
+    const active = await activeRevisions(looker, one.kind, one);
+    const lost = { packages: active.map(({ packageName }) => packageName), live: found };
+    return [...others, ...lostEntry(one, lost)];
   });
   const root = changed.find(({ isRoot }) => isRoot);
   const former = installed.find(({ source }) => source === wanted.reference.source);
@@ -74,7 +80,14 @@ async function namesTaken(
 /** Undefined if no object of the packages breaks what is there. */
 async function compared(scene: ValidationScene, packages: readonly Held[]): Promise<Validation | undefined> {
   const { looker, registry, progress } = scene;
-  const faults = await compareWithLive(packages, { registry, live: liveOf(looker), leaving: leavingIn(packages), progress });
+  const locked = new Set(packagesIn(scene.lock).map((entry) => textAt(entry, 'name') ?? ''));
+  const faults = await compareWithLive(packages, {
+    registry,
+    live: liveOf(looker),
+    locked,
+    leaving: leavingIn(packages),
+    progress,
+  });
   if (faults === 'unfinished') return { kind: 'unfinished' };
   if ('kind' in faults) return unread(scene, faults);
   return faults.length > 0 ? { kind: 'refused', faults } : undefined;

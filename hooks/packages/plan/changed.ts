@@ -17,8 +17,6 @@ export interface Changed {
   readonly package: string;
   readonly digest: string;
   readonly revision: string;
-  /** The revision that it replaces. */
-  readonly leaves?: string;
   readonly isRoot: boolean;
 }
 
@@ -50,7 +48,6 @@ function changedOf(next: Installed, old: Installed | undefined, wanted: Wanted):
   const kind = kindOf(textAt(next.entry, 'kind')) ?? wanted.kind;
   const { source, digest = '' } = next;
   const version = next.tag ?? digest;
-  const leaves = old === undefined || old.name === next.name ? {} : { leaves: old.name };
   const dependency = old === undefined ? packageName(source) : nameInRevision(old.name);
   const given = String(at(wanted.spec, 'package'));
   return {
@@ -60,7 +57,6 @@ function changedOf(next: Installed, old: Installed | undefined, wanted: Wanted):
     package: isRoot ? given : writeReference({ source, version }),
     digest,
     revision: next.name,
-    ...leaves,
     isRoot,
   };
 }

@@ -135,14 +135,26 @@ export function memberChange(member: Member, live: JsonObject | undefined, maker
   return textAt(member.object, 'kind') === 'CustomResourceDefinition' ? { ...made, gate: { at: 'AtEnd' } } : made;
 }
 
-/** The new revision is activated before the old one is deactivated, since the new one controls the objects already. */
-export function activationChanges({ kind, revision, leaves }: Changed, isLeaving: boolean): readonly JsonObject[] {
+/** An object that a revision controls, and that the new version of its package leaves out. */
+export interface Released {
+  readonly target: JsonObject;
+  /** The reference to that revision. */
+  readonly owner: JsonObject;
+}
+
+/** The revision stays an owner, and controls no more: another package may take the object. */
+export function releaseChange({ target, owner }: Released): JsonObject {
+  return { target, type: 'Patch', content: { metadata: { ownerReferences: [{ ...owner, controller: false }] } } };
+}
+
+/** `leaving`: Active ones of the package. The new revision is activated before they are deactivated, since the new one controls the objects already. */
+export function activationChanges({ kind, revision }: Changed, leaving: readonly string[]): readonly JsonObject[] {
   const patch = (name: string, desiredState: string): JsonObject => ({
     target: { apiVersion: packageApiVersion, kind: `${kind}Revision`, name },
     type: 'Patch',
     content: { spec: { desiredState } },
   });
-  return [patch(revision, 'Active'), ...(leaves !== undefined && isLeaving ? [patch(leaves, 'Inactive')] : [])];
+  return [patch(revision, 'Active'), ...leaving.map((name) => patch(name, 'Inactive'))];
 }
 
 /** The uid of the owner in control; undefined if nobody is. */

@@ -16,12 +16,11 @@ function reference({ name, uid }: Maker): JsonObject {
   return { apiVersion: 'pkg.crossplane.io/v1alpha1', kind: 'Transaction', name, uid };
 }
 
-/** Owners that stay: not an earlier package transaction, none of these uids, and no longer in control. */
-function stayingOwners(live: JsonObject | undefined, uids: readonly string[]): readonly JsonObject[] {
+/** Owners that stay: not an earlier package transaction, nor the owner itself, which had another uid if it was applied again. */
+function stayingOwners(live: JsonObject | undefined, reference: JsonObject): readonly JsonObject[] {
   const owners = at(live, 'metadata', 'ownerReferences');
-  return (isList(owners) ? owners : [])
-    .filter(isObject)
-    .filter((owner) => !isPackageTransaction(owner) && !uids.includes(textAt(owner, 'uid') ?? ''));
+  const isSame = (owner: JsonObject): boolean => ['kind', 'name'].every((key) => textAt(owner, key) === textAt(reference, key));
+  return (isList(owners) ? owners : []).filter(isObject).filter((owner) => !isPackageTransaction(owner) && !isSame(owner));
 }
 
 function isPackageTransaction(owner: JsonObject): boolean {
@@ -34,7 +33,7 @@ export function ownersOf(
   maker: Maker,
   owner: { readonly reference: JsonObject; readonly controls: boolean },
 ): readonly JsonObject[] {
-  const staying = stayingOwners(live, [textAt(owner.reference, 'uid') ?? '', maker.uid]);
+  const staying = stayingOwners(live, owner.reference);
   const kept = owner.controls ? staying.map(withoutControl) : staying;
   const control = owner.controls ? { controller: true, blockOwnerDeletion: true } : {};
   return [...kept, { ...owner.reference, ...control }, reference(maker)];

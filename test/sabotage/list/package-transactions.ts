@@ -247,6 +247,24 @@ export const packageTransactions: readonly Sabotage[] = [
     caughtBy: ['test/packages/decide.test.ts'],
   },
   {
+    name: 'package-last-owner',
+    fault: 'a package transaction goes while an installed object has no other owner',
+    edits: [
+      {
+        file: 'hooks/packages/decide/owners.ts',
+        find: 'if (orphans.length === 0) return move;',
+        replace: 'if (orphans.length >= 0) return move;',
+      },
+    ],
+    caughtBy: ['test/packages/living.test.ts'],
+  },
+  {
+    name: 'package-applied-again',
+    fault: 'a Package that was applied again is not the owner under its new uid',
+    edits: [{ file: 'hooks/packages/plan/living.ts', find: '[{ ...owner, uid }]', replace: '[owner]' }],
+    caughtBy: ['test/packages/living.test.ts'],
+  },
+  {
     name: 'package-contents-bomb',
     fault: 'each object of a ConfigMap is bounded when it is unpacked, all of them together are not',
     edits: [{ file: 'hooks/packages/plan/contents.ts', find: 'rest -= text.length;', replace: 'rest -= 0;' }],

@@ -1,0 +1,68 @@
+// Installed objects whose owners are gone. A Package that is deleted and applied again has another uid, and a package transaction goes one
+// day: no owner is left then, and the garbage collector would delete the object, with it every instance. `manifests/packages` has a policy
+// that refuses it; here such references are found, so that nothing depends on that policy for long.
+
+import type { Resource } from '../../cluster.ts';
+import { type JsonObject, textAt } from '../../model/json.ts';
+import { installedKinds } from '../checks/contents.ts';
+import { isUnderDeletion } from '../decide/ending.ts';
+import type { Orphan } from '../decide/owners.ts';
+import { packageKinds } from '../model/package.ts';
+import { type LiveOwners, livingOwners, ownerKey } from '../plan/living.ts';
+import { nameLabel, packagesOfKind, packageTransactions, revisionsOfKind } from '../plan/resources.ts';
+import { resourceOf } from './members.ts';
+import { eachOf, find, type Looker, list } from './reading.ts';
+
+/** An installed object with its metadata only. */
+export interface InstalledObject {
+  readonly resource: Resource;
+  readonly object: JsonObject;
+}
+
+/** What packages have installed but revisions. */
+export async function installedObjects(looker: Looker): Promise<readonly InstalledObject[]> {
+  const resources = await eachOf(installedKinds, async ({ apiVersion, kind }) => resourceOf(looker, { apiVersion, kind }));
+  return labelled(
+    looker,
+    resources.filter((one) => one !== undefined),
+  );
+}
+
+async function labelled(looker: Looker, resources: readonly Resource[]): Promise<readonly InstalledObject[]> {
+  const found = await eachOf(resources, async (resource) => {
+    const objects = await list(looker, resource, undefined, { labelSelector: nameLabel });
+    return objects.map((object) => ({ resource, object }));
+  });
+  return found.flat();
+}
+
+/** How many are looked at whole, and written, in one call. */
+const mostOrphans = 50;
+
+/** The first ones. `leaving`: the uid of a package transaction that goes with this call. */
+export async function readOrphans(looker: Looker, leaving?: string): Promise<readonly Orphan[]> {
+  // Owners come before what they own: who lists them last sees every one that is there.
+  const objects = [...(await installedObjects(looker)), ...(await labelled(looker, packageKinds.map(revisionsOfKind)))];
+  const owners = await liveOwners(looker, leaving);
+  const orphans = objects.filter(({ object }) => livingOwners(object, owners) !== undefined).slice(0, mostOrphans);
+  const whole = await eachOf(orphans, async ({ resource, object }) => {
+    const live = await find(looker, { resource, name: textAt(object, 'metadata', 'name') ?? '' });
+    const living = live === undefined ? undefined : livingOwners(live, owners);
+    return live === undefined || living === undefined ? [] : [{ resource, live, owners: living }];
+  });
+  return whole.flat();
+}
+
+/** Packages, revisions and package transactions that are there, and stay. */
+async function liveOwners(looker: Looker, leaving: string | undefined): Promise<LiveOwners> {
+  const kinds = [...packageKinds.flatMap((kind) => [revisionsOfKind(kind), packagesOfKind(kind)]), packageTransactions];
+  const found = await eachOf(kinds, async (resource) => {
+    const objects = await list(looker, resource, undefined, {});
+    const staying = objects.filter((one) => !isUnderDeletion(one) && textAt(one, 'metadata', 'uid') !== leaving);
+    return staying.map((object) => {
+      const [name = '', uid = ''] = [textAt(object, 'metadata', 'name'), textAt(object, 'metadata', 'uid')];
+      return [ownerKey(resource.kind, name), uid] as const;
+    });
+  });
+  return new Map(found.flat());
+}

@@ -1,0 +1,90 @@
+// Which owners an installed object keeps, when a package transaction may go, and what the Lock may have lost.
+import t from 'tap';
+import type { JsonObject } from '../../hooks/model/json.ts';
+import { lostEntry } from '../../hooks/packages/checks/names.ts';
+import { going } from '../../hooks/packages/decide/move.ts';
+import { leaving } from '../../hooks/packages/decide/owners.ts';
+import { readStatus } from '../../hooks/packages/model/status.ts';
+import { livingOwners } from '../../hooks/packages/plan/living.ts';
+import { definitions } from '../../hooks/packages/plan/resources.ts';
+
+const reference = (kind: string, name: string, uid: string, more: JsonObject = {}): JsonObject => ({
+  apiVersion: kind === 'Transaction' ? 'pkg.crossplane.io/v1alpha1' : 'pkg.crossplane.io/v1',
+  kind,
+  name,
+  uid,
+  ...more,
+});
+const objectOf = (...ownerReferences: readonly JsonObject[]): JsonObject => ({ metadata: { name: 'x', ownerReferences } });
+const live = new Map([
+  ['Provider a', 'new'],
+  ['ProviderRevision a-1', 'r'],
+  ['Transaction t', 't2'],
+]);
+const foreign = { apiVersion: 'v1', kind: 'Namespace', name: 'n', uid: 'n' };
+
+t.test('an object keeps its owners while one of them is there', async (t) => {
+  for (const owners of [
+    [],
+    [foreign],
+    [reference('ProviderRevision', 'a-1', 'r'), reference('Transaction', 't', 't1')],
+    [reference('Transaction', 't', 't2'), reference('Provider', 'gone', 'g')],
+    [reference('Provider', 'a', 'old'), reference('Provider', 'a', 'new')],
+  ])
+    t.equal(livingOwners(objectOf(...owners), live), undefined, JSON.stringify(owners));
+  t.equal(livingOwners({}, live), undefined);
+});
+
+t.test('owners that are gone go; one that was applied again has its new uid; others are not judged', async (t) => {
+  const rows: readonly (readonly [readonly JsonObject[], readonly JsonObject[]])[] = [
+    [[reference('Provider', 'gone', 'g'), reference('Transaction', 'old', 'o')], []],
+    [[reference('Transaction', 't', 't1')], []],
+    [
+      [reference('Provider', 'a', 'old'), reference('Transaction', 't', 't2')],
+      [reference('Provider', 'a', 'new'), reference('Transaction', 't', 't2')],
+    ],
+    [
+      [reference('ProviderRevision', 'a-1', 'old', { controller: true })],
+      [reference('ProviderRevision', 'a-1', 'r', { controller: true })],
+    ],
+    [[foreign, reference('Transaction', 'old', 'o')], [foreign]],
+  ];
+  for (const [owners, expected] of rows) t.same(livingOwners(objectOf(...owners), live), expected);
+});
+
+t.test('a package transaction goes once no object depends on it', async (t) => {
+  const status = readStatus({ phase: 'Succeeded', version: 7 });
+  const move = { ...going(status, 'nothing is left to do'), finalized: true };
+  t.equal(leaving(move, status, [], 'ns'), move);
+  const live = { metadata: { name: 'x', uid: 'u', resourceVersion: '3', ownerReferences: [foreign] }, spec: {} };
+  const first = leaving(move, status, [{ resource: definitions, live, owners: [] }], 'ns');
+  t.notOk(first.finalized);
+  t.equal(first.status, status);
+  t.match(first.deeds, [{ write: { verb: 'update', precondition: { uid: 'u', resourceVersion: '3' } }, settledBy: 'absent' }]);
+  t.notOk(first.deeds[0]?.mayBeRefused, 'if it is refused, the package transaction stays');
+  const [write] = first.deeds.map((deed) => deed.write);
+  t.strictSame(write !== undefined && 'object' in write && write.object, {
+    metadata: { name: 'x', uid: 'u', resourceVersion: '3' },
+    spec: {},
+  });
+});
+
+t.test(
+  'a package that the Lock has lost: as itself it is installed again; as a dependency its version does not fall',
+  async (t) => {
+    const source = 'registry.example.org/acme/one';
+    const faults = (version: string, packages: readonly string[], { isRoot = false, live = 'v1.1.0' } = {}): number =>
+      lostEntry(
+        { kind: 'Provider', name: 'one', source, isRoot, package: `${source}:${version}` },
+        { packages, live: `${source}:${live}` },
+      ).length;
+    t.equal(faults('v1.0.0', []), 0, 'nothing of it is Active');
+    t.equal(faults('v1.1.0', ['one']), 0);
+    t.equal(faults('v1.2.0', ['one']), 0);
+    t.equal(faults('v1.0.0', ['one']), 1, 'lower');
+    t.equal(faults('v1.0.0', ['one'], { isRoot: true }), 0, 'somebody wants it');
+    t.equal(faults('v1.0.0', ['one'], { live: 'latest' }), 0, 'it is not known whether it is lower');
+    t.equal(faults('v1.1.0', ['one', 'two']), 1, 'under two names');
+    t.equal(faults('v1.1.0', ['two'], { isRoot: true }), 1, 'under another name');
+  },
+);

@@ -1,0 +1,216 @@
+// What is live is found by labels and owners: objects that a version leaves out, entries that the Lock has lost, a Lock that was deleted.
+import t, { type Test } from 'tap';
+import { at, isList, isObject, type JsonObject, textAt } from '../../hooks/model/json.ts';
+import { must } from '../support/client.ts';
+import { startAdmission } from '../support/denying-admission.ts';
+import { definitionPath, lockPath, packagePath } from '../support/package-paths.ts';
+import { conditionIn, startPackageWorld } from '../support/package-world.ts';
+import { definitionOf } from '../support/registry/builder.ts';
+import { comparable } from '../support/stage.ts';
+
+t.setTimeout(1_200_000);
+
+const world = await startPackageWorld(t);
+const { client, source } = world;
+const group = 'lost.example.org';
+const [ones, twos] = ['ones', 'twos'].map((plural) => definitionOf(plural, group));
+if (ones === undefined || twos === undefined) throw new Error('no definitions');
+const releases = [
+  { name: 'first', tag: 'v1.0.0', objects: [ones, twos] },
+  { name: 'first', tag: 'v1.1.0', objects: [ones] },
+  { name: 'first', tag: 'v1.2.0', objects: [ones, definitionOf('threes', group)] },
+  { name: 'second', tag: 'v1.0.0', objects: [twos] },
+  { name: 'needs', tag: 'v1.0.0', requires: { first: '>=v1.0.0' } },
+  { name: 'same', tag: 'v1.0.0', objects: [ones] },
+];
+for (const release of releases) await world.publish(release);
+
+const probe = {
+  apiVersion: 'pkg.crossplane.io/v1',
+  kind: 'Provider',
+  metadata: { name: 'probe' },
+  spec: { package: source('first') },
+};
+const admission = await startAdmission(
+  {
+    client,
+    name: 'lost',
+    user: 'system:serviceaccount:janus-packages:janus-packages',
+    rule: { apiGroups: ['pkg.crossplane.io'], apiVersions: ['*'], resources: ['*'] },
+    probe: () =>
+      client.asServiceAccount('janus-packages', 'janus-packages').create(packagePath('providers'), probe, { dryRun: 'All' }),
+  },
+  t,
+);
+
+/** All package transactions stay: one that goes takes references to owners that are gone away. */
+async function makeLock(): Promise<void> {
+  const metadata = { name: 'lock', annotations: { 'pkg.crossplane.io/transaction-history-limit': '0' } };
+  const lock = { apiVersion: 'pkg.crossplane.io/v1beta1', kind: 'Lock', metadata, packages: [] };
+  must(await client.create('/apis/pkg.crossplane.io/v1beta1/locks', lock));
+}
+
+await makeLock();
+
+let count = 0;
+
+/** The status at its end. */
+async function installed(name: string, tag: string, packageName = name): Promise<JsonObject> {
+  count += 1;
+  await world.install(`i${count}`, `${source(name)}:${tag}`, { packageName, retryLimit: 1 });
+  return world.finished(`i${count}`);
+}
+
+async function succeeds(t: Test, ...release: Parameters<typeof installed>): Promise<JsonObject> {
+  const status = await installed(...release);
+  t.equal(conditionIn(status, 'Ready')?.status, 'True', JSON.stringify(status));
+  return status;
+}
+
+/** What a refusal may not change. */
+async function everything(): Promise<readonly JsonObject[]> {
+  const paths = [definitionPath(), packagePath('providers'), packagePath('providerrevisions')];
+  const all = (await Promise.all(paths.map(async (path) => (await client.list(path)).items))).flat();
+  return all.map((one) => comparable(one) as JsonObject);
+}
+
+async function isRefused(t: Test, message: RegExp, ...release: Parameters<typeof installed>): Promise<void> {
+  const [before, packages] = [await everything(), at(must(await client.get(lockPath)), 'packages')];
+  t.match(conditionIn(await installed(...release), 'Validated'), { status: 'False', message });
+  t.strictSame(await everything(), before, 'nothing is written');
+  t.strictSame(at(must(await client.get(lockPath)), 'packages'), packages);
+}
+
+async function ownersOf(path: string): Promise<readonly JsonObject[]> {
+  const owners = at(must(await client.get(path)), 'metadata', 'ownerReferences');
+  return isList(owners) ? owners.filter(isObject) : [];
+}
+
+const controller = async (path: string): Promise<string | undefined> =>
+  textAt(
+    (await ownersOf(path)).find((one) => at(one, 'controller') === true),
+    'name',
+  );
+
+const entries = async (): Promise<readonly JsonObject[]> => {
+  const packages = at(must(await client.get(lockPath)), 'packages');
+  return isList(packages) ? packages.filter(isObject) : [];
+};
+
+async function writeEntries(packages: readonly JsonObject[]): Promise<void> {
+  must(await client.patch(lockPath, { packages }));
+}
+
+const withoutFirst = async (): Promise<readonly JsonObject[]> =>
+  (await entries()).filter((entry) => textAt(entry, 'source') !== source('first'));
+
+const [crdOfOnes, crdOfTwos] = [definitionPath(`ones.${group}`), definitionPath(`twos.${group}`)];
+
+t.test('an object that a version leaves out is released, and another package takes it', async (t) => {
+  await succeeds(t, 'first', 'v1.0.0');
+  const object = { apiVersion: `${group}/v1beta1`, kind: 'Two', metadata: { name: 'mine' } };
+  const instance = must(await client.create(`/apis/${group}/v1beta1/twos`, object));
+  await isRefused(
+    t,
+    /twos\.lost\.example\.org is controlled by "ProviderRevision" "first-[0-9a-f]{12}", which does not leave$/,
+    'second',
+    'v1.0.0',
+  );
+  const before = comparable(must(await client.get(crdOfTwos)));
+  admission.decide(({ name, dryRun, operation }) =>
+    name.startsWith('first-') && !dryRun && operation === 'UPDATE' ? { code: 403, message: 'not today' } : undefined,
+  );
+  t.equal(conditionIn(await installed('first', 'v1.1.0'), 'Installed')?.reason, 'InstallationFailed');
+  t.strictSame(comparable(must(await client.get(crdOfTwos))), before, 'a failed update takes the release back');
+  admission.decide(() => undefined);
+  await succeeds(t, 'first', 'v1.1.0');
+  t.equal(await controller(crdOfTwos), undefined);
+  t.match(await controller(crdOfOnes), /^first-/);
+  await succeeds(t, 'second', 'v1.0.0');
+  t.match(await controller(crdOfTwos), /^second-/);
+  t.strictSame(must(await client.get(`/apis/${group}/v1beta1/twos/mine`)), instance);
+});
+
+t.test('a package whose entry the Lock has lost is named, installed again, and updated', async (t) => {
+  await writeEntries(await withoutFirst());
+  await isRefused(
+    t,
+    /first-[0-9a-f]{12}", which does not leave, and which the Lock does not hold: install its package again/,
+    'same',
+    'v1.0.0',
+  );
+  await isRefused(
+    t,
+    /is installed as Provider "first", and the Lock has lost its entry: name the package so/,
+    'first',
+    'v1.1.0',
+    'other',
+  );
+  await isRefused(t, /is installed as Provider "first", and the Lock has lost its entry: install "first"/, 'needs', 'v1.0.0');
+  await succeeds(t, 'first', 'v1.1.0');
+  t.equal((await entries()).filter((entry) => textAt(entry, 'source') === source('first')).length, 1, 'it has its entry back');
+  const former = await controller(crdOfOnes);
+  await writeEntries(await withoutFirst());
+  await succeeds(t, 'first', 'v1.2.0');
+  t.not(await controller(crdOfOnes), former);
+  const revisions = (await client.list(packagePath('providerrevisions'), { labelSelector: 'pkg.crossplane.io/package=first' }))
+    .items;
+  t.same(
+    revisions.map((one) => [at(one, 'spec', 'revision'), at(one, 'spec', 'desiredState')]).sort(),
+    [
+      [1, 'Inactive'],
+      [2, 'Inactive'],
+      [3, 'Active'],
+    ],
+    'one is Active, though the Lock did not say which one was',
+  );
+});
+
+t.test('after the Lock is deleted, numbers go on above the highest that is known', async (t) => {
+  const before = await succeeds(t, 'second', 'v1.0.0');
+  must(await client.delete(lockPath));
+  await makeLock();
+  const after = await succeeds(t, 'first', 'v1.2.0');
+  t.equal(at(after, 'transactionNumber'), Number(at(before, 'transactionNumber')) + 1);
+  await succeeds(t, 'second', 'v1.0.0');
+  t.same((await entries()).map((entry) => textAt(entry, 'source')).sort(), [source('first'), source('second')]);
+});
+
+t.test(
+  'a Lock with an entry twice, a controller that is no package, a controller that is gone: named, with what to repair',
+  async (t) => {
+    const all = await entries();
+    await writeEntries([...all, ...all]);
+    await isRefused(
+      t,
+      /the Lock holds .* twice: repair the Lock, by kubectl edit locks\.pkg\.crossplane\.io lock/,
+      'second',
+      'v1.0.0',
+    );
+    await writeEntries(all);
+    const owners = await ownersOf(crdOfOnes);
+    const give = async (ownerReferences: readonly JsonObject[]): Promise<JsonObject> =>
+      must(await client.patch(crdOfOnes, { metadata: { ownerReferences } }));
+    const uid = textAt(must(await client.get('/api/v1/namespaces/default')), 'metadata', 'uid') ?? '';
+    const others = owners.map((one) => ({ ...one, controller: false }));
+    await give([...others, { apiVersion: 'v1', kind: 'Namespace', name: 'default', uid, controller: true }]);
+    await isRefused(
+      t,
+      /"Namespace" "default", which is no package: let it go first, or remove that owner reference/,
+      'first',
+      'v1.1.0',
+    );
+    // Without another owner, so that the garbage collector does not take the reference away.
+    const kind = { apiVersion: 'pkg.crossplane.io/v1', kind: 'ProviderRevision' };
+    await give([{ ...kind, name: 'gone-000000000000', uid: 'gone', controller: true }]);
+    await isRefused(
+      t,
+      /"gone-000000000000", which is gone: install its package again, or remove that owner reference/,
+      'first',
+      'v1.1.0',
+    );
+    await give([]);
+    await succeeds(t, 'first', 'v1.2.0');
+    t.match(await controller(crdOfOnes), /^first-/);
+  },
+);
