@@ -143,16 +143,12 @@ async function reach(name: string, isThere: (status: JsonObject) => boolean): Pr
 }
 
 t.test('deleted in each phase: rolled back, released, gone', async (t) => {
-  const phases = ['Waiting', 'Validating', 'Preparing', 'RollingBack', 'Verifying', 'Releasing', 'Succeeded'];
+  const phases = ['Waiting', 'Validating', 'Preparing', 'RollingBack', 'Verifying', 'Releasing'];
   for (const phase of phases) {
     const name = freeName();
     await (phase === 'RollingBack' ? failing : install).begin(site, name);
     if (phase !== 'Waiting') await reach(name, (status) => textAt(status, 'phase') === phase);
     must(await client.delete(ptxPath(name)));
-    if (phase === 'Succeeded') {
-      await driver.step(name);
-      t.equal((await client.get(ptxPath(name))).code, 200, 'a request that creates a stage may be late');
-    }
     await driver.drive(name);
     t.equal((await client.get(ptxPath(name))).code, 404, `${phase}: gone`);
     site.refuse();
@@ -161,6 +157,18 @@ t.test('deleted in each phase: rolled back, released, gone', async (t) => {
       t.ok((await oracle.sources()).includes(source(name)), `${phase}: it was done`);
     else t.same(await oracle.notInstalled(name, plurals), [], phase);
   }
+});
+
+t.test('deleted after its end: it goes once no request that creates a stage can be late', async (t) => {
+  const name = freeName();
+  await install.begin(site, name);
+  await reach(name, (status) => textAt(status, 'phase') === 'Succeeded');
+  must(await client.delete(ptxPath(name)));
+  t.match(statusOf(await driver.step(name)), { phase: 'Succeeded' });
+  t.equal((await client.get(ptxPath(name))).code, 200, 'its stages are young');
+  await driver.drive(name);
+  t.equal((await client.get(ptxPath(name))).code, 404);
+  t.same(await oracle.atRest(), []);
 });
 
 t.test('21: a holder that is removed by force is undone before the Lock is taken over', async (t) => {
