@@ -4,7 +4,7 @@
 // `--budget 0` each call of the hook handles one target instead of a window. S19 and S20 run real processes, which are killed,
 // stopped and restarted: `--scenario S20:freeze`; with `--against DIR` (another checkout, set up by npm ci) every second process of
 // S20:turns and S20:replicas runs that one's engine. `--packages` tries package transactions instead, and prints tried and survived for each
-// boundary; each of `--jobs` cases at once has a control plane of its own: `--story update`, `--hooks 2`, `--every`, `--seed`,
+// boundary; each of `--jobs` cases at once has a control plane of its own: `--story update`, `--together`, `--every`, `--seed`,
 // `--replay 'ID as it was printed'`.
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -30,7 +30,7 @@ const { values } = parseArgs({
     budget: { type: 'string' },
     against: { type: 'string' },
     packages: { type: 'boolean', default: false },
-    hooks: { type: 'string', default: '1' },
+    together: { type: 'boolean', default: false },
   },
 });
 
@@ -91,8 +91,8 @@ async function tryPackages(): Promise<number> {
   }
   const undo = createUndo();
   try {
-    const { hooks, jobs, every, seed } = values;
-    const numbers = { hooks: Number(hooks), atOnce: Number(jobs), every: Number(every), seed: Number(seed) };
+    const { together, jobs, every, seed } = values;
+    const numbers = { isAtOnce: together, atOnce: Number(jobs), every: Number(every), seed: Number(seed) };
     const options = { stories: chosen, ...numbers, replay: values.replay, isOver: () => isInterrupted, onCase: tellCase };
     return conclude(await packageCampaign({ teardown: (handler) => undo.add(async () => void (await handler())) }, options));
   } finally {

@@ -1,5 +1,4 @@
 // Connects the coordinator of packages to the cluster and to registries.
-import { randomUUID } from 'node:crypto';
 import type { Cluster } from '../hooks/cluster.ts';
 import { readCompleteVersion } from '../hooks/packages/model/version.ts';
 import { createPackageSync } from '../hooks/packages/sync.ts';
@@ -9,11 +8,11 @@ import type { PackagesConfig } from './config.ts';
 import { gzip } from './gzip.ts';
 import { createRegistryClient } from './registry/client.ts';
 
-/** Of the 30 s for which Metacontroller waits. */
-const readingTime = 18_000;
-const sendingTime = 25_000;
-/** Beyond the sending time the lifetime of a write, with 3 s for a new connection (server/main.ts), and 2 s to spare. */
-const lateness = 40_000;
+/**
+ * In ms. `deadline` and `sendingTime`: of the 30 s for which Metacontroller waits. `lateness`: beyond the sending time the lifetime of a
+ * write, with 3 s for a new connection (server/main.ts), and 2 s to spare.
+ */
+export const times = { deadline: 18_000, sendingTime: 25_000, lateness: 40_000 } as const;
 const cacheBytes = 2 ** 30;
 
 export function connectPackages({ namespace, cacheDirectory, crossplane }: PackagesConfig, cluster: Cluster): ConnectPackages {
@@ -27,10 +26,7 @@ export function connectPackages({ namespace, cacheDirectory, crossplane }: Packa
       openRegistry: (opening) => client.open(opening),
       gzip,
       namespace,
-      deadline: readingTime,
-      sendingTime,
-      lateness,
-      writer: randomUUID(),
+      ...times,
       record,
       ...(version === undefined ? {} : { crossplane: version }),
     }),

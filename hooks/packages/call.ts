@@ -57,8 +57,6 @@ export interface PackageParts {
   readonly gzip: Gzip;
   /** The namespace of stages, their contents and pull secrets; it holds a ServiceAccount of this name, which does all of it. */
   readonly namespace: string;
-  /** The name of this process: no other one, before or beside it, has it. */
-  readonly writer: string;
   /** The version of Crossplane; without it no package's `spec.crossplane.version` is checked. */
   readonly crossplane?: Version;
   /** ms for which a call reads from registries and the cluster. */

@@ -1,13 +1,13 @@
 // What is due for a package transaction, from its stored status.
 import type { PackageTransaction } from './model/package-transaction.ts';
-import { millisecondsOf } from './model/status.ts';
+import { isTerminal, millisecondsOf } from './model/status.ts';
 
 export type Due =
   /** Nothing is left to do. */
   | 'rest'
   /** The spec is no valid one, or was changed: final. */
   | 'refuse'
-  /** The time of the next try has not come. */
+  /** The time of the next try, or of the next deletion of what is left, has not come. */
   | 'wait'
   /** Take the Lock; being deleted, leave it. */
   | 'take'
@@ -27,17 +27,22 @@ const byPhase = {
   Verifying: 'verify',
   RollingBack: 'rollBack',
   Releasing: 'release',
-  Cleaning: 'clean',
-  Succeeded: 'rest',
-  Failed: 'rest',
+  Succeeded: 'clean',
+  Failed: 'clean',
 } as const;
 
 /** `now` in ms since the epoch. */
 export function dueOf(ptx: PackageTransaction, now: number): Due {
   const { status, isDeleting } = ptx;
+  if (isTerminal(status.phase) && !isDeleting) return afterEnd(millisecondsOf(status.sweepTime), now);
   if (status.phase !== 'Waiting' || isDeleting) return byPhase[status.phase];
   if (faultOf(ptx) !== undefined) return 'refuse';
   return millisecondsOf(status.retryTime) > now ? 'wait' : 'take';
+}
+
+function afterEnd(sweepTime: number, now: number): Due {
+  if (sweepTime === 0) return 'rest';
+  return sweepTime > now ? 'wait' : 'clean';
 }
 
 /** What is wrong with the spec, in words. */

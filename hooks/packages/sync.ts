@@ -3,13 +3,12 @@
 
 import { textAt } from '../model/json.ts';
 import type { PackageCall, PackageHook, PackageParts, PackageReply, PackageReport } from './call.ts';
-import { clean, release, rest } from './decide/ending.ts';
+import { clean, release } from './decide/ending.ts';
 import { install } from './decide/installing.ts';
-import type { Move } from './decide/move.ts';
+import { type Move, staying } from './decide/move.ts';
 import { leaving } from './decide/owners.ts';
 import { isAsResolved, prepare, withoutCluster } from './decide/preparing.ts';
 import { rollBack } from './decide/rolling-back.ts';
-import { creates, inTurn } from './decide/turn.ts';
 import { holds, validate } from './decide/validating.ts';
 import { verify } from './decide/verifying.ts';
 import { refuse, take, wait } from './decide/waiting.ts';
@@ -25,7 +24,6 @@ import { createMemory, type Memory, type Progress } from './observe/progress.ts'
 import { failureOf, find, type Looker, Unread } from './observe/reading.ts';
 import { pullSecretsOf } from './observe/secrets.ts';
 import { lookAtHolder, readNumberedLock, readTheLock, stagesOfTry } from './observe/standing.ts';
-import { createTurns, type Turns } from './observe/turns.ts';
 import { readValidation } from './observe/validation.ts';
 import { readVerification } from './observe/verification.ts';
 import { answerOf, echo, gone, troubled } from './outcome/answer.ts';
@@ -34,14 +32,17 @@ import { perform } from './perform/perform.ts';
 import { engine, packageTransactions, stages } from './plan/resources.ts';
 
 export function createPackageSync(parts: PackageParts): PackageHook {
-  // At rest, and nobody deletes it: a change of the Lock wakes it, and must cost nothing.
-  const serving = { ...parts, memory: createMemory(), turns: createTurns() };
-  return async (call) => (!call.finalizing && isTerminal(textAt(call.status, 'phase')) ? echo(call, 0) : serve(serving, call));
+  const serving = { ...parts, memory: createMemory() };
+  return async (call) => (isAtRest(call) ? echo(call, 0) : serve(serving, call));
+}
+
+/** Nothing is left of it, and nobody deletes it: a change of the Lock wakes it, and must cost nothing. */
+function isAtRest({ status, finalizing }: PackageCall): boolean {
+  return !finalizing && isTerminal(textAt(status, 'phase')) && textAt(status, 'sweepTime') === undefined;
 }
 
 interface Serving extends PackageParts {
   readonly memory: Memory;
-  readonly turns: Turns;
 }
 
 async function serve(parts: Serving, call: PackageCall): Promise<PackageReply> {
@@ -67,7 +68,7 @@ interface Time {
 
 async function act(parts: Serving, ptx: PackageTransaction, { now, isLate }: Time): Promise<PackageReply> {
   try {
-    const move = await moveInTurn(parts, ptx, now);
+    const move = await moveOf(parts, ptx, now);
     const { writes, failure } = await perform(move.deeds, parts.cluster, isLate);
     const reply = answerOf(ptx, move, failure, now);
     report(parts, ptx, reply, { because: move.because, writes, ...(failure === undefined ? {} : { trouble: failure.message }) });
@@ -96,11 +97,6 @@ interface Scene {
   readonly namespace: string;
 }
 
-function moveInTurn(parts: Serving, ptx: PackageTransaction, now: number): Promise<Move> {
-  const { turns, writer } = parts;
-  return turns.take(ptx, async (isFirst) => inTurn(ptx, await moveOf(parts, ptx, now), { writer, isFirst, now }), creates);
-}
-
 function moveOf(parts: Serving, ptx: PackageTransaction, now: number): Promise<Move> {
   const { namespace, cluster, gzip } = parts;
   const scene = { parts, looker: { reader: cluster, namespace, gzip }, ptx, now, late: parts.lateness, namespace };
@@ -118,12 +114,12 @@ async function leavingNothing({ looker, ptx, namespace }: Scene, move: Move): Pr
 }
 
 const acts: Readonly<Record<Due, (scene: Scene) => Promise<Move>>> = {
-  rest: async ({ ptx }) => rest(ptx),
+  rest: async ({ ptx }) => staying(ptx.status, 'nothing is left to do', 0),
   refuse: async (scene) => refuse({ ...scene, lock: await readTheLock(scene.looker) }),
   wait: async ({ ptx, now }) => wait(ptx, now),
   async take(scene) {
     const lock = await readNumberedLock(scene.looker);
-    const ofTries = await leftByTries(scene.looker, scene.ptx);
+    const ofTries = await leftByTries(scene.looker, scene.ptx, scene.now);
     return take({ ...scene, lock, ofTries, ...(await lookAtHolder(scene.looker, scene.ptx, lock)) });
   },
   async validate(scene) {
@@ -175,7 +171,7 @@ const acts: Readonly<Record<Due, (scene: Scene) => Promise<Move>>> = {
   release: async (scene) => release({ ...scene, lock: await readTheLock(scene.looker) }),
   async clean(scene) {
     const { looker, ptx, now } = scene;
-    const [leftovers, history] = await Promise.all([leftoversOf(looker, ptx), leftByFormer(looker, ptx, now)]);
+    const [leftovers, history] = await Promise.all([leftoversOf(looker, ptx), leftByFormer(looker, now)]);
     return clean({ ...scene, leftovers, history });
   },
 };

@@ -13,7 +13,6 @@ const packagePhases = [
   'Verifying',
   'RollingBack',
   'Releasing',
-  'Cleaning',
   'Succeeded',
   'Failed',
 ] as const;
@@ -87,10 +86,9 @@ export const packageStatus: Schema = {
     lockDigest: string('SHA-256 of Lock.packages as they were when this try was resolved.', 71),
     tryTime: time('When this try began.'),
     retryTime: time('When the next try begins.'),
-    settledTime: time('Until then a request of a process that died may still take effect.'),
+    settledTime: time('Until then a request for the holder of the Lock that is gone may still take effect.'),
     settledHolder: string('SHA-256 of the holder of the Lock that was found gone, and of which settledTime is.', 71),
-    stagedTime: time('When a request that creates a stage, or contents, may have been sent twice last.'),
-    writer: string('The process that may create what comes next.', 63),
+    sweepTime: time('Of one that is finished: when its stages and their contents are deleted. Absent once they are.'),
     stages: {
       type: 'array',
       description: 'The stages of this try, in order.',

@@ -6,13 +6,12 @@ import type { Failure, FailureKind } from '../../hooks/model/failure.ts';
 import { at, type Json, type JsonObject, textAt, withPath } from '../../hooks/model/json.ts';
 import type { PackageReport } from '../../hooks/packages/call.ts';
 import { otherKind, otherName, sharedNames, takenName } from '../../hooks/packages/checks/names.ts';
-import { clean, release } from '../../hooks/packages/decide/ending.ts';
+import { clean, keptFor, release } from '../../hooks/packages/decide/ending.ts';
 import { ended, pauseAfter } from '../../hooks/packages/decide/ends.ts';
 import { install } from '../../hooks/packages/decide/installing.ts';
 import { type Deed, type Move, staying } from '../../hooks/packages/decide/move.ts';
 import { prepare, withoutCluster } from '../../hooks/packages/decide/preparing.ts';
 import { rollBack } from '../../hooks/packages/decide/rolling-back.ts';
-import { creates, inTurn } from '../../hooks/packages/decide/turn.ts';
 import { undoLast } from '../../hooks/packages/decide/undo.ts';
 import { unread, validate } from '../../hooks/packages/decide/validating.ts';
 import { verify } from '../../hooks/packages/decide/verifying.ts';
@@ -29,7 +28,6 @@ import { createMemory } from '../../hooks/packages/observe/progress.ts';
 import { find, findMetadata } from '../../hooks/packages/observe/reading.ts';
 import { lookAtHolder, stagesOfTry } from '../../hooks/packages/observe/standing.ts';
 import type { Held } from '../../hooks/packages/observe/tree.ts';
-import { createTurns } from '../../hooks/packages/observe/turns.ts';
 import { answerOf, troubled } from '../../hooks/packages/outcome/answer.ts';
 import { changedBy } from '../../hooks/packages/outcome/changed.ts';
 import { perform } from '../../hooks/packages/perform/perform.ts';
@@ -95,7 +93,6 @@ t.test('a status of a newer version is left to that version', async (t) => {
     openRegistry: refuse,
     gzip,
     namespace,
-    writer: 'one',
     ...{ deadline: 1_000, sendingTime: 1_000, lateness: 0 },
     record: (report) => reports.push(report),
   });
@@ -178,7 +175,7 @@ t.test('a holder is there while it exists and is not finished; nobody waits for 
     return (await lookAtHolder({ reader, namespace, gzip }, ptxOf(), lock)).isHolderThere;
   };
   t.equal(await isThere('theirs', 'uid-2', 'Installing'), true);
-  t.equal(await isThere('theirs', 'uid-2', 'Cleaning'), true);
+  t.equal(await isThere('theirs', 'uid-2', 'Releasing'), true);
   t.equal(await isThere('theirs', 'uid-2', 'Failed'), false, 'a late request of it took the Lock');
   t.equal(await isThere('theirs', 'uid-9', 'Installing'), false, 'another one of that name');
   t.equal(await isThere('theirs', '', 'Installing'), true, 'written by hand: its name decides');
@@ -191,7 +188,7 @@ t.test('25: what former ones left: the history beyond its limit, and what one th
       metadata: { name: `former-${index}`, uid: `former-${index}` },
       status: { phase, completionTime: timeOf(now + index * 1_000) },
     }));
-  const own = { metadata: { name: 'mine', uid: 'uid-1' }, status: { phase: 'Cleaning' } };
+  const own = { metadata: { name: 'mine', uid: 'uid-1' }, status: { phase: 'Succeeded', completionTime: timeOf(now + 9_000) } };
   const made = (uid: string, phase: string, age = 3_600_000): JsonObject => ({
     metadata: {
       name: `of-${uid}`,
@@ -216,13 +213,16 @@ t.test('25: what former ones left: the history beyond its limit, and what one th
         return { kind: 'ok', items: byGroup[group] ?? [], next: '' };
       },
     } as unknown as Reader;
-    const found = await leftByFormer({ reader, namespace, gzip }, ptxOf(), now);
+    const found = await leftByFormer({ reader, namespace, gzip }, now);
     return found.map(({ object }) => textAt(object, 'metadata', 'name'));
   };
   const over = ['Succeeded', 'Failed', 'Succeeded'];
   t.same(await left([...ptxs('Succeeded', 'Failed'), own]), []);
   t.same(await left([...ptxs(...over), own]), ['former-0']);
-  t.same(await left([...ptxs(...over, 'Cleaning'), own]), ['former-0', 'former-1'], 'two end at the same time');
+  const going = ptxs(...over).map((one, index) =>
+    index === 0 ? withPath(one, ['metadata', 'deletionTimestamp'], timeOf(now)) : one,
+  );
+  t.same(await left([...going, own]), [], 'one that is being deleted is none of the history');
   t.same(await left([...ptxs(...over, 'Waiting'), own]), ['former-0']);
   const gone = [made('gone', 'Committed'), made('undone', 'RolledBack'), made('uid-1', 'Committed')];
   t.same(await left([own], gone), ['of-gone', 'of-undone'], 'those of one that is there stay');
@@ -239,29 +239,25 @@ t.test('25: what former ones left: the history beyond its limit, and what one th
   t.same(wanted, [{ whole: false, limit: 500 }], 'all stay: their status is not read');
 });
 
-t.test('what the tries before made is deleted before another one begins', async (t) => {
+t.test('what the tries before made is deleted once no process can make it again, and no try waits for that', async (t) => {
   const made = (name: string, age: number, more: JsonObject = {}): JsonObject => ({
     metadata: { name, creationTimestamp: timeOf(now - age), ...more },
   });
   const deleted = { deletionTimestamp: timeOf(now) };
-  const stages = [made('old', 9_000), made('going', 9_000, deleted), made('young', 1_000)];
+  const stages = [made('old', keptFor), made('going', keptFor, deleted), made('young', keptFor - 1_000)];
   const listMetadata = async ({ kind }: Resource) => ({ kind: 'ok', items: kind === 'Transaction' ? stages : [], next: '' });
   const looker = { reader: { listMetadata } as unknown as Reader, namespace, gzip };
-  const namesIn = async (changes: Partial<Status>): Promise<readonly unknown[]> =>
-    (await leftByTries(looker, ptxOf(changes))).map(({ object }) => textAt(object, 'metadata', 'name'));
-  t.same(await namesIn({ failures: 1, retryTime: timeOf(now - 5_000) }), ['old'], 'the next try may be under way elsewhere');
-  t.same(await namesIn({ failures: 0 }), []);
-  const ofTries = await leftByTries(looker, ptxOf({ failures: 1, retryTime: timeOf(now - 5_000) }));
-  const scene = { ...moment, namespace, lock: freeLock, isHolderThere: true, leftStages: [], leftovers: [], ofTries };
-  const cleared = { deeds: [{ write: { verb: 'delete', location: { name: 'old' } } }], status: { phase: 'Waiting' } };
-  t.match(take({ ...scene, ptx: ptxOf({ failures: 1 }) }), cleared);
-  const staged = (age: number): PackageTransaction => ptxOf({ failures: 1, stagedTime: timeOf(now - age) });
-  t.match(
-    take({ ...scene, ptx: staged(15_000) }),
-    { deeds: [{ write: { verb: 'update', location: { name: 'lock' } } }], status: { phase: 'Validating' } },
-    'a late request creates it again: it keeps its name, and the next try begins',
-  );
-  t.match(take({ ...scene, ptx: staged(moment.late + 1_000) }), cleared);
+  const namesIn = async (failures: number): Promise<readonly unknown[]> =>
+    (await leftByTries(looker, ptxOf({ failures }), now)).map(({ object }) => textAt(object, 'metadata', 'name'));
+  t.same(await namesIn(1), ['old'], 'the next try may be under way elsewhere');
+  t.same(await namesIn(0), []);
+  const ofTries = await leftByTries(looker, ptxOf({ failures: 1 }), now);
+  const scene = { ...moment, namespace, lock: freeLock, isHolderThere: true, leftStages: [], leftovers: [] };
+  t.match(take({ ...scene, ofTries, ptx: ptxOf({ failures: 1 }) }), {
+    deeds: [{ write: { verb: 'delete', location: { name: 'old' } } }],
+    status: { phase: 'Waiting' },
+  });
+  t.match(take({ ...scene, ofTries: [], ptx: ptxOf({ failures: 1 }) }).status, { phase: 'Validating' });
 });
 
 t.test('23: only the holder releases; the next number is beyond its own', async (t) => {
@@ -291,12 +287,17 @@ t.test('23: only the holder releases; the next number is beyond its own', async 
 
 t.test('6: tries are counted, with growing pauses, and end at the limit', async (t) => {
   const outcome = { kind: 'Failed', step: 'Validation', reason: 'VersionConflict', message: 'no' } as const;
-  const first = ended(ptxOf({ phase: 'Validating' }).status, outcome, moment);
+  const first = ended(ptxOf({ phase: 'Validating' }).status, outcome);
   t.match(first, { phase: 'Releasing', failures: 1 });
   const waiting = release({ ptx: { ...ptxOf(), status: first }, ...moment, namespace, lock: mine });
   t.match(waiting.status, { phase: 'Waiting', retryTime: timeOf(now + 2_000) });
   const last = { ...ptxOf({ ...first, failures: 5 }) };
-  t.equal(release({ ptx: last, ...moment, namespace, lock: mine }).status.phase, 'Cleaning');
+  const over = release({ ptx: last, ...moment, namespace, lock: mine });
+  t.match(
+    over.status,
+    { phase: 'Failed', completionTime: timeOf(now), sweepTime: timeOf(now) },
+    'it does not wait for deletions',
+  );
   t.same([1, 2, 8, 9, 50].map(pauseAfter), [2, 4, 256, 300, 300]);
   t.equal(dueOf({ ...ptxOf(), status: waiting.status }, now), 'wait');
   t.equal(dueOf({ ...ptxOf(), status: waiting.status }, now + 2_000), 'take');
@@ -305,9 +306,9 @@ t.test('6: tries are counted, with growing pauses, and end at the limit', async 
 t.test('a spec that can never be right is refused without the Lock', async (t) => {
   for (const spec of [{ change: 'Delete' }, { other: 1 }, { install: {} }]) t.equal(dueOf(ptxOf({}, spec), now), 'refuse');
   t.equal(dueOf(ptxOf({ specDigest: 'another' }), now), 'refuse', 'it was changed');
-  const scene = { ptx: ptxOf({ failures: 2 }, { other: 1 }), namespace };
+  const scene = { ptx: ptxOf({ failures: 2 }, { other: 1 }), namespace, now };
   const refused = refuse({ ...scene, lock: theirs });
-  t.match(refused, { deeds: [], status: { phase: 'Cleaning', failures: 3, outcome: { isFinal: true } } }, 'earlier tries left');
+  t.match(refused, { deeds: [], status: { phase: 'Failed', failures: 3, outcome: { isFinal: true }, sweepTime: timeOf(now) } });
   t.match(changedBy(scene.ptx.status, writeStatus(refused.status, [])).ended, { kind: 'Failed', reason: 'InvalidPackage' });
   const [write] = refuse({ ...scene, lock: mine }).deeds.map((deed) => deed.write);
   t.match(write, { verb: 'update', precondition: { resourceVersion: '7' } }, 'taken by a call that died');
@@ -327,7 +328,7 @@ t.test('a cluster that cannot be read ends the try in the end, as long as nothin
     withoutCluster({ ...moment, ptx: ptxOf({ phase, tryTime: timeOf(now - minutes * 60_000) }) }, failure);
   t.equal(after('Validating', 9), undefined);
   t.equal(after('Preparing', 19), undefined);
-  for (const phase of ['Installing', 'Verifying', 'RollingBack', 'Waiting', 'Releasing', 'Cleaning'] as const)
+  for (const phase of ['Installing', 'Verifying', 'RollingBack', 'Waiting', 'Releasing', 'Failed'] as const)
     t.equal(after(phase, 100), undefined, phase);
   const outcome = { kind: 'Failed', reason: 'Unavailable', message: 'the cluster could not be read in time: down' };
   for (const move of [after('Validating', 10), after('Preparing', 20)])
@@ -464,60 +465,34 @@ t.test(
   },
 );
 
-t.test('a create that may be late is waited for before what it creates is deleted', async (t) => {
-  const planned = [{ name: 's', purpose: 'Packages', digest: '' }] as const;
-  const status = { phase: 'Installing', lockDigest: packagesDigest(mine), stages: planned, writer: 'p' } as const;
-  const look = { ...moment, namespace, lock: mine, stage: undefined, next: { kind: 'changes', changes: [] } } as const;
-  const ptx = ptxOf(status);
-  const turn = { writer: 'p', isFirst: true, now };
-  const usual = inTurn(ptx, install({ ...look, ptx }), turn);
-  t.ok(creates(usual));
-  t.match(usual.status, { made: 1, stagedTime: undefined }, 'one process, no lost answer: nothing is waited for');
-  const again = inTurn(ptx, install({ ...look, ptx }), { ...turn, isFirst: false });
-  t.match(again.status, { made: 1, stagedTime: timeOf(now) }, 'an earlier call of this process may have sent it');
-  t.match(again.refused?.({ message: 'no' } as never), { phase: 'RollingBack', stagedTime: timeOf(now) });
-  const other = inTurn(ptx, install({ ...look, ptx }), { ...turn, writer: 'q' });
-  t.match(other, { deeds: [], status: { phase: 'Installing', made: 0, writer: 'q', stagedTime: timeOf(now), version: 1 } });
-  const found = { metadata: { name: 's' }, status: { phase: 'Committed' } };
-  t.match(inTurn(ptx, install({ ...look, ptx, stage: found }), { ...turn, writer: 'q' }).status, {
-    committed: 1,
-    stagedTime: timeOf(now),
-  });
-  const stored = ptxOf({ ...status, made: 1, stagedTime: timeOf(now - 9_000) });
-  const watched = inTurn(stored, install({ ...look, ptx: stored, stage: found }), { ...turn, isFirst: false });
-  t.match(watched.status, { committed: 1, stagedTime: timeOf(now - 9_000) }, 'nothing was announced');
-  const announced = inTurn(ptxOf({ phase: 'Validating' }), { ...usual, deeds: [], status: { ...ptx.status, version: 1 } }, turn);
-  t.match(announced.status, { writer: 'p', stagedTime: undefined });
-
-  const leftovers = [{ resource: stageKind, namespace, object: found }];
-  const ending = ptxOf({ phase: 'Cleaning', stagedTime: timeOf(now - 9_000), outcome: { kind: 'Succeeded' } });
-  t.match(clean({ ...moment, namespace, ptx: ending, leftovers, history: [] }), { deeds: [], wait: 31 }, 'its name stays taken');
-  const over = { ...moment, now: now + 31_000, namespace, ptx: ending };
-  t.equal(clean({ ...over, leftovers, history: [] }).deeds.length, 1);
-  t.match(clean({ ...over, leftovers: [], history: [] }).status, { phase: 'Succeeded', stagedTime: undefined });
-});
-
-t.test('a process knows under which status it may have sent a create', async (t) => {
-  const turns = createTurns();
-  const take = (version: number, sends: boolean): Promise<boolean> =>
-    turns.take(
-      ptxOf({ version }),
-      async (isFirst) => isFirst,
-      () => sends,
-    );
-  t.same([await take(1, false), await take(1, true), await take(1, false), await take(1, true)], [true, true, false, false]);
-  t.equal(await take(2, true), true);
-  await t.rejects(
-    turns.take(
-      ptxOf({ version: 3 }),
-      () => Promise.reject(new Error('no read')),
-      () => true,
-    ),
-  );
-  t.equal(await take(3, true), true, 'nothing was sent');
-  const both = await Promise.all([take(4, true), take(4, true)]);
-  t.same(both, [true, false], 'one that still runs counts');
-});
+t.test(
+  'what is finished is deleted no earlier than a request can create it again, and its stages are kept for longer',
+  async (t) => {
+    const made = (age: number) => ({
+      resource: stageKind,
+      namespace,
+      object: { metadata: { name: 's', creationTimestamp: timeOf(now - age) } },
+    });
+    const ptx = ptxOf({ phase: 'Succeeded', sweepTime: timeOf(now) });
+    const going = { ...ptx, isDeleting: true };
+    const scene = { ...moment, namespace, history: [] };
+    const young = clean({ ...scene, ptx, leftovers: [made(moment.late), made(0)] });
+    const left = keptFor - moment.late;
+    t.same([young.deeds, young.wait, young.status.sweepTime], [[], left / 1000, timeOf(now + left)]);
+    const later = { ...ptx, status: young.status };
+    t.equal(dueOf(later, now), 'wait', 'a change of the Lock costs one read');
+    t.equal(dueOf(later, now + keptFor), 'clean');
+    const waiting = clean({ ...scene, ptx: going, leftovers: [made(moment.late - 3_000)] });
+    t.same([waiting.deeds, waiting.wait, waiting.finalized], [[], 3, undefined]);
+    const both = clean({ ...scene, ptx: going, leftovers: [made(moment.late), made(0)] });
+    t.same([both.deeds.length, both.wait, both.finalized], [1, 1, undefined]);
+    t.match(clean({ ...scene, ptx, leftovers: [made(keptFor)] }), { deeds: [{ write: { verb: 'delete' } }] });
+    const over = clean({ ...scene, ptx, leftovers: [] });
+    t.match(over, { status: { phase: 'Succeeded', sweepTime: undefined }, wait: 0, finalized: undefined });
+    t.equal(dueOf({ ...ptx, status: over.status }, now), 'rest');
+    t.equal(clean({ ...scene, ptx: going, leftovers: [] }).finalized, true);
+  },
+);
 
 t.test('stages are rolled back one after the other, the last one first', async (t) => {
   const stage = (name: string, phase: string): JsonObject => ({ metadata: { name }, status: { phase } });
@@ -603,8 +578,8 @@ t.test('an undo that left something names it', async (t) => {
   });
 });
 
-t.test('the stage that was announced is looked for until it can come no more, whatever is undone before it', async (t) => {
-  const stages = ['s0', 's1', 's2', 's3'].map((name) => ({ name, purpose: 'Objects', digest: 'd' }) as const);
+t.test('the name of the stage that was announced is taken, whatever is undone before it', async (t) => {
+  const stages = ['s0', 's1', 's2', 's3', 's4'].map((name) => ({ name, purpose: 'Objects', digest: 'd' }) as const);
   const exist = new Map<string, string>();
   const get = async ({ name }: Location): Promise<Answer> => {
     const phase = exist.get(name);
@@ -614,20 +589,37 @@ t.test('the stage that was announced is looked for until it can come no more, wh
       : { kind: 'ok', object: { metadata: { name }, status: { phase } }, serverTime: now };
   };
   const looker = { reader: { get } as unknown as Reader, namespace, gzip };
-  const next = async (changes: Partial<Status>) => {
+  const next = async (changes: Partial<Status> = {}) => {
     const ptx = ptxOf({ phase: 'RollingBack', stages, made: 2, committed: 3, ...changes });
-    return rollBack({ ...moment, namespace, ptx, found: await stagesOfTry(looker, ptx) });
+    return rollBack({ namespace, ptx, found: await stagesOfTry(looker, ptx) });
   };
+  const taken = (name: string) => ({
+    write: {
+      verb: 'create',
+      location: { name },
+      object: { metadata: { annotations: { 'tx.janus.io/request-rollback': 'uid-1/1' } } },
+    },
+    mayBeRefused: true,
+  });
+  for (const name of ['s0', 's1', 's2']) exist.set(name, 'Committed');
+  t.match(
+    (await next()).deeds,
+    [taken('s3'), { write: { verb: 'update', location: { name: 's2' } } }],
+    'and s4 was not announced',
+  );
   for (const name of ['s0', 's1', 's2']) exist.set(name, 'RolledBack');
-  const soon = { settledTime: timeOf(now + 5_000) };
-  t.match(await next(soon), { deeds: [], status: { phase: 'RollingBack' } }, 'it may come');
+  t.match(await next(), { deeds: [taken('s3')], status: { phase: 'Releasing' } });
   exist.set('s3', 'Committed');
-  t.match(await next(soon), { deeds: [{ write: { location: { name: 's3' } } }] }, 'it has come late');
+  t.match(await next(), { deeds: [{ write: { verb: 'update', location: { name: 's3' } } }] }, 'it has come late');
   exist.set('s3', 'RolledBack');
-  t.match(await next({}), { status: { phase: 'Releasing' } });
+  const undone = await next();
+  t.same([undone.deeds, undone.status.phase], [[], 'Releasing']);
   exist.delete('s2');
-  t.match((await next({ ...soon, made: 3 })).status, { phase: 'RollingBack' }, 'not before, whatever the end will be');
-  t.match((await next({ made: 3 })).status, { outcome: { reason: 'RollbackIncomplete' } });
+  t.match(await next(), { deeds: [taken('s2')], status: { phase: 'Releasing' } }, 'it was undone, then deleted');
+  const lost = await next({ made: 3 });
+  t.match(lost, { deeds: [taken('s2')], status: { outcome: { reason: 'RollbackIncomplete' } } });
+  exist.set('s1', 'Committed');
+  t.match((await next({ made: 3 })).deeds, [{ write: { location: { name: 's1' } } }], 'until the end it shows what is lost');
 });
 
 t.test('what an incomplete rollback says can be stored', async (t) => {

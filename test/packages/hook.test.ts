@@ -34,7 +34,7 @@ function failed(kind: 'absent' | 'transient'): Answer {
 async function call(phase: string, { tryTime = recent, isDeleting = false, throws = false }) {
   const isMade = phase === 'Verifying' ? 1 : 0;
   const status = {
-    ...{ phase, version: 30, failures: 0, transactionNumber: 1, tryTime, startTime: tryTime, writer: 'one' },
+    ...{ phase, version: 30, failures: 0, transactionNumber: 1, tryTime, startTime: tryTime },
     ...{ lockDigest: packagesDigest(lock), proposedLockPackages: [] },
     stages: [{ name: 'ptx-1', purpose: 'Objects', digest: contents?.digest ?? '' }],
     ...{ made: isMade, committed: isMade },
@@ -73,7 +73,7 @@ async function call(phase: string, { tryTime = recent, isDeleting = false, throw
     throw throws ? new TypeError('a bug') : new Error('no registry is read here');
   };
   const hook = createPackageSync({
-    ...{ cluster, openRegistry, gzip, namespace: 'janus-packages', writer: 'one' },
+    ...{ cluster, openRegistry, gzip, namespace: 'janus-packages' },
     clock: { monotonic: () => 0, sleep: async () => undefined },
     ...{ deadline: 1_000, sendingTime: 1_000, lateness: 0 },
     record: (report) => reports.push(report),

@@ -57,13 +57,69 @@ async function survives(story: Story, fault: Fault, ...kinds: readonly Act['kind
 
 await survives(install, 'dies after', 'write', 'registry');
 await survives(install, 'dies before', 'answer');
+await survives(install, 'late', 'write');
 await survives(update, 'dies after', 'write');
 await survives(failingUpdate, 'dropped', 'write');
 await survives(refused, '503', 'write');
 await survives(deletion, 'dies after', 'write', 'read');
 
+t.test(
+  'calls in turn: finished two calls, and at most 2 s, after the Lock is written, also if a process dies then',
+  async (t) => {
+    const isAnswer = ({ kind, phase }: Act): boolean => kind === 'answer' && phase === 'Verifying';
+    for (const dies of [false, true]) {
+      const plan: Plan = (act) => (dies && isAnswer(act) && act.what.endsWith('Releasing') && !isDead ? died() : undefined);
+      let isDead = false;
+      const died = (): Fault => {
+        isDead = true;
+        return 'dies before';
+      };
+      t.same(await told(site, install, freeName(), plan), []);
+      t.equal(isDead, dies);
+      const written = driver.acts.findIndex(
+        ({ kind, what, phase }) => kind === 'write' && phase === 'Verifying' && /Lock/.test(what),
+      );
+      const done = driver.acts.findIndex(({ what }) => what === 'Releasing -> Succeeded');
+      const answers = driver.acts.slice(written, done).filter(({ kind }) => kind === 'answer');
+      t.ok(written > 0 && done > written);
+      t.equal(answers.length, dies ? 2 : 1, 'then the call that releases the Lock ends it');
+      t.ok(answers.reduce((sum, { wait = 0 }) => sum + wait, 0) <= 2, 'and nothing else is waited for');
+    }
+  },
+);
+
+t.test('a process that is frozen before a write, and sends it after the end, changes nothing', async (t) => {
+  for (const story of [install, update, failing, deletion]) {
+    const plan = atEach('frozen', 'write');
+    t.same(await told(site, story, freeName(), plan), [], story.id);
+    const frozen = [...plan.met].filter((place) => place.includes('create Transaction'));
+    t.ok(frozen.length > 0, frozen.join(', '));
+    t.ok(driver.landed.length >= plan.met.size);
+    t.same(
+      driver.landed.filter((one) => one.startsWith('create Transaction') && one !== 'create Transaction: exists'),
+      [],
+      `${story.id}: the names of stages are taken`,
+    );
+  }
+});
+
+t.test('deleted while a process is frozen before it creates the stage that was announced: the stage is never made', async (t) => {
+  const name = freeName();
+  await install.begin(site, name);
+  let deleted: Promise<unknown> | undefined;
+  await driver.drive(name, ({ what, phase, kind }) => {
+    if (phase !== 'Installing' || kind !== 'write' || what !== 'create Transaction') return undefined;
+    if (deleted !== undefined) return 'dies before';
+    deleted = client.delete(ptxPath(name));
+    return 'frozen';
+  });
+  t.equal((await client.get(ptxPath(name))).code, 404);
+  t.same(driver.landed, ['create Transaction: exists'], 'its name was taken');
+  t.same(await oracle.notInstalled(name, plurals), []);
+});
+
 t.test('two processes serve every call at the same time', async (t) => {
-  const two = { ...site, driver: createDriver(t, world, { hooks: 2 }) };
+  const two = { ...site, driver: createDriver(t, world, { isAtOnce: true }) };
   t.same(await told(two, install, freeName(), atEach('dies after', 'write')), []);
   t.same(await told(two, failing, freeName()), []);
 });
@@ -87,7 +143,7 @@ async function reach(name: string, isThere: (status: JsonObject) => boolean): Pr
 }
 
 t.test('deleted in each phase: rolled back, released, gone', async (t) => {
-  const phases = ['Waiting', 'Validating', 'Preparing', 'RollingBack', 'Verifying', 'Releasing', 'Cleaning'];
+  const phases = ['Waiting', 'Validating', 'Preparing', 'RollingBack', 'Verifying', 'Releasing'];
   for (const phase of phases) {
     const name = freeName();
     await (phase === 'RollingBack' ? failing : install).begin(site, name);
@@ -97,9 +153,22 @@ t.test('deleted in each phase: rolled back, released, gone', async (t) => {
     t.equal((await client.get(ptxPath(name))).code, 404, `${phase}: gone`);
     site.refuse();
     // Once the Lock is written it is done.
-    if (['Releasing', 'Cleaning'].includes(phase)) t.ok((await oracle.sources()).includes(source(name)), `${phase}: it was done`);
+    if (['Releasing', 'Succeeded'].includes(phase))
+      t.ok((await oracle.sources()).includes(source(name)), `${phase}: it was done`);
     else t.same(await oracle.notInstalled(name, plurals), [], phase);
   }
+});
+
+t.test('deleted after its end: it goes once no request that creates a stage can be late', async (t) => {
+  const name = freeName();
+  await install.begin(site, name);
+  await reach(name, (status) => textAt(status, 'phase') === 'Succeeded');
+  must(await client.delete(ptxPath(name)));
+  t.match(statusOf(await driver.step(name)), { phase: 'Succeeded' });
+  t.equal((await client.get(ptxPath(name))).code, 200, 'its stages are young');
+  await driver.drive(name);
+  t.equal((await client.get(ptxPath(name))).code, 404);
+  t.same(await oracle.atRest(), []);
 });
 
 t.test('21: a holder that is removed by force is undone before the Lock is taken over', async (t) => {

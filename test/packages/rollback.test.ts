@@ -5,7 +5,7 @@ import { at, type JsonObject, textAt, withPath } from '../../hooks/model/json.ts
 import { must, waitFor } from '../support/client.ts';
 import { startAdmission } from '../support/denying-admission.ts';
 import { isEstablished } from '../support/install.ts';
-import { definitionPath, kinds, lockPath, packagePath, stagesPath } from '../support/package-paths.ts';
+import { definitionPath, kinds, lockPath, packagePath } from '../support/package-paths.ts';
 import { conditionIn, startPackageWorld } from '../support/package-world.ts';
 import { definitionOf } from '../support/registry/builder.ts';
 import { comparable } from '../support/stage.ts';
@@ -94,8 +94,7 @@ async function instances(): Promise<readonly JsonObject[]> {
 }
 
 async function labelled(name: string): Promise<readonly string[]> {
-  const contents = '/api/v1/namespaces/janus-packages/configmaps';
-  const paths = [definitionPath(), ...kinds.map((plural) => packagePath(plural)), ...extensionPaths, stagesPath, contents];
+  const paths = [definitionPath(), ...kinds.map((plural) => packagePath(plural)), ...extensionPaths];
   const found = paths.map(
     async (path) => (await client.list(path, { labelSelector: `pkg.crossplane.io/transaction=${name}` })).items,
   );

@@ -8,10 +8,14 @@ interface InTurn {
   close(): Promise<void>;
 }
 
-/** `addresses` is called for each call. `pick` selects one of `count` hooks for call `number`; in turn by default. */
+/**
+ * `addresses` is called for each call. `pick` selects one of `count` hooks for call `number`; in turn by default. One that gives no answer for
+ * `patience` ms counts as one that does not.
+ */
 export async function startInTurn(
   addresses: () => readonly string[],
   pick = (count: number, number: number): number => number % count,
+  patience = 0,
 ): Promise<InTurn> {
   let calls = 0;
   const server = createServer(async (incoming, outgoing) => {
@@ -20,7 +24,7 @@ export async function startInTurn(
     const known = addresses();
     const first = pick(known.length, calls);
     const order = [...known.slice(first), ...known.slice(0, first)];
-    await passOn(order, incoming, body, outgoing);
+    await passOn(order, (address) => ask(address, incoming, { body, patience }), outgoing);
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -35,12 +39,11 @@ export async function startInTurn(
 
 async function passOn(
   order: readonly string[],
-  incoming: IncomingMessage,
-  body: Buffer,
+  ask: (address: string) => Promise<IncomingMessage | undefined>,
   outgoing: ServerResponse,
 ): Promise<void> {
   for (const address of order) {
-    const answer = await ask(address, incoming, body);
+    const answer = await ask(address);
     if (answer === undefined) continue;
     outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
     answer.pipe(outgoing);
@@ -49,13 +52,24 @@ async function passOn(
   outgoing.writeHead(503).end();
 }
 
+interface Asking {
+  readonly body: Buffer;
+  readonly patience: number;
+}
+
 /** Undefined if nobody listens. If a process ends in the middle, the call ends too. */
-function ask(address: string, { method, url, headers }: IncomingMessage, body: Buffer): Promise<IncomingMessage | undefined> {
+function ask(
+  address: string,
+  { method, url, headers }: IncomingMessage,
+  { body, patience }: Asking,
+): Promise<IncomingMessage | undefined> {
   return new Promise((resolve) => {
     const asked = request(new URL(url ?? '/', address), {
       method: method ?? 'POST',
       headers: { ...headers, connection: 'close' },
+      timeout: patience,
     });
+    asked.on('timeout', () => asked.destroy(new Error('no answer in time')));
     asked.on('response', resolve);
     asked.on('error', () => resolve(undefined));
     asked.end(body);

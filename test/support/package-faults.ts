@@ -3,7 +3,8 @@
 import type { Answer, Cluster, Failed, ListAnswer, Write } from '../../hooks/cluster.ts';
 import type { Registry } from '../../hooks/packages/registry.ts';
 
-export type Fault = 'dies before' | 'dies after' | 'dropped' | '503' | 'late';
+/** `frozen`: the process stops before the request, which it sends once everybody else believes that it is gone. */
+export type Fault = 'dies before' | 'dies after' | 'dropped' | '503' | 'late' | 'frozen';
 
 /** A request, or an answer that is to be stored. */
 export interface Act {
@@ -14,6 +15,8 @@ export interface Act {
   readonly phase: string;
   /** From 0 over a drive. */
   readonly number: number;
+  /** Of an answer: seconds until the next call. */
+  readonly wait?: number;
 }
 
 /** The fault of an act; undefined: none. */
@@ -46,9 +49,13 @@ const boundaries: readonly (readonly [RegExp, string])[] = [
 
 export interface Faults {
   /** Lives through the act, as planned. */
-  live(kind: Act['kind'], what: string): Fault | undefined;
+  live(kind: Act['kind'], what: string, wait?: number): Fault | undefined;
   /** Late requests that have not taken effect yet. */
   readonly late: Promise<unknown>[];
+  /** Sends the requests of processes that were frozen. */
+  readonly thawed: (() => Promise<unknown>)[];
+  /** What became of them, such as `create Transaction: exists`. */
+  readonly landed: string[];
 }
 
 const lost: Failed = {
@@ -89,7 +96,15 @@ export function troubledCluster(cluster: Cluster, faults: Faults): Cluster {
 }
 
 async function sending(cluster: Cluster, write: Write, faults: Faults): Promise<Answer> {
-  const fault = faults.live('write', `${write.verb} ${write.location.resource.kind}`);
+  const what = `${write.verb} ${write.location.resource.kind}`;
+  const fault = faults.live('write', what);
+  if (fault === 'frozen') {
+    faults.thawed.push(async () => {
+      const answer = await cluster.send(write);
+      faults.landed.push(`${what}: ${answer.kind === 'failed' ? answer.failure.kind : 'done'}`);
+    });
+    throw new Died();
+  }
   if (fault !== 'late') return asked(fault, () => cluster.send(write), { unavailable, lost });
   faults.late.push(later(() => cluster.send(write)));
   return lost;

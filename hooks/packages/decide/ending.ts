@@ -1,12 +1,19 @@
-// After a try: the Lock is released, what is not needed any more is deleted, and what is left is rest or another try.
+// After a try: the Lock is released, and that is its end, or another try follows. What is left is deleted later.
+//
+// A stage is deleted no earlier than `late` after it was created. A create names no version, so one whose answer was lost, or whose process
+// was stopped before it was sent, can land whenever the name is free, and the engine would make that stage again. While a stage is there,
+// such a create gets 409, whoever sends it: so any number of processes may create the same stage, and nobody waits for another. `late` is
+// enough, because who creates a stage has found none in the same call: that call began before the stage was created, and sends nothing
+// `late` after it began. A process can stop for longer between its look at the clock and the request: usually stages stay for `keptFor`.
+// Contents may come late: nobody reads them without a stage, and they go with the package transaction, or as those of one that is gone.
 import type { Resource } from '../../cluster.ts';
 import { at, type JsonObject, textAt } from '../../model/json.ts';
 import type { PackageTransaction } from '../model/package-transaction.ts';
 import { advanced, millisecondsOf, timeOf } from '../model/status.ts';
 import { releaseLock } from '../plan/lock.ts';
 import { accountIn, preconditionOf } from '../plan/resources.ts';
-import { type Moment, pauseAfter } from './ends.ts';
-import { type Deed, type Move, staying } from './move.ts';
+import { finished, type Moment, pauseAfter } from './ends.ts';
+import type { Deed, Move } from './move.ts';
 import { holds, retryTimeOf } from './validating.ts';
 
 interface Releasing extends Moment {
@@ -19,9 +26,9 @@ export function release({ ptx, now, namespace, lock }: Releasing): Move {
   const { status } = ptx;
   const deeds = holds(ptx, lock) ? [{ write: releaseLock(lock, namespace) }] : [];
   if (!isTriedAgain(ptx))
-    return { because: 'the Lock is released', deeds, status: advanced(status, { phase: 'Cleaning' }), wait: 1 };
+    return { because: 'the Lock is released', deeds, status: finished(status, status.outcome, now), wait: 1 };
   const pause = Math.max(pauseAfter(status.failures), status.outcome?.retryAfterSeconds ?? 0);
-  const next = advanced(status, { phase: 'Waiting', retryTime: retryTimeOf(now, pause), settledTime: undefined });
+  const next = advanced(status, { phase: 'Waiting', retryTime: retryTimeOf(now, pause) });
   return { because: 'the Lock is released until the next try', deeds, status: next, wait: pause };
 }
 
@@ -40,7 +47,7 @@ export interface Leftover {
 interface Cleaning extends Moment {
   readonly ptx: PackageTransaction;
   readonly namespace: string;
-  /** Stages and contents of all its tries; none where they must stay. */
+  /** Stages and contents of all its tries; none if they must stay. */
   readonly leftovers: readonly Leftover[];
   /** Finished package transactions beyond the limit of the history, and what one that was removed by force left. */
   readonly history: readonly Leftover[];
@@ -48,26 +55,38 @@ interface Cleaning extends Moment {
 
 const mostDeletes = 100;
 
-export function clean({ ptx, now, late, namespace, leftovers, history }: Cleaning): Move {
-  const { status } = ptx;
-  const settled = settledTimeOf({ ptx, late });
-  if (settled > now) return staying(status, 'a request of this try may be late', (settled - now) / 1000);
-  // Whether former ones can be deleted is no matter of this one.
-  const ofHistory = deletions(history, namespace).map((deed) => ({ ...deed, mayBeRefused: true as const }));
-  const deeds = [...deletions(leftovers, namespace), ...ofHistory];
-  // A stage goes once its finalizer is removed, and that wakes us.
-  if (leftovers.length > 0) return { because: 'stages and contents are deleted', deeds, status, wait: 1 };
-  const isDone = status.outcome?.kind === 'Succeeded';
-  const settledNow = { settledTime: undefined, stagedTime: undefined, writer: undefined };
-  const end = advanced(status, { phase: isDone ? 'Succeeded' : 'Failed', completionTime: timeOf(now), ...settledNow });
-  const finalized = ptx.isDeleting ? { finalized: true } : {};
-  return { because: 'nothing is left to do', deeds, status: end, wait: 0, ...finalized };
+/** ms for which stages and their contents stay: longer than any process is believed to stop, so also those of one that is gone. */
+export const keptFor = 600_000;
+
+/** Whether it was created so many ms ago. */
+export function isOlder({ object }: Leftover, age: number, now: number): boolean {
+  return now - createdAt(object) >= age;
 }
 
-/** In ms: until then a request that creates a stage, or a content, may be late, and what has its name keeps it from landing. */
-export function settledTimeOf({ ptx: { status }, late }: { readonly ptx: PackageTransaction; readonly late: number }): number {
-  const staged = status.stagedTime === undefined ? 0 : millisecondsOf(status.stagedTime) + late;
-  return Math.max(staged, millisecondsOf(status.settledTime));
+function createdAt(object: JsonObject): number {
+  return millisecondsOf(textAt(object, 'metadata', 'creationTimestamp'));
+}
+
+/** Of one that is finished; being deleted, it goes once nothing is left. */
+export function clean({ ptx, now, late, namespace, leftovers, history }: Cleaning): Move {
+  const { status, isDeleting } = ptx;
+  const kept = isDeleting ? late : keptFor;
+  // Whether former ones can be deleted is no matter of this one.
+  const ofHistory = deletions(history, namespace).map((deed) => ({ ...deed, mayBeRefused: true as const }));
+  if (leftovers.length === 0) return swept(ptx, ofHistory);
+  const due = leftovers.filter((one) => isOlder(one, kept, now));
+  const deeds = [...deletions(due, namespace), ...ofHistory];
+  // A stage goes once its finalizer is removed, and that wakes us.
+  if (due.length > 0) return { because: 'stages and contents are deleted', deeds, status, wait: 1 };
+  const next = Math.min(...leftovers.map(({ object }) => createdAt(object))) + kept;
+  const later = isDeleting ? status : advanced(status, { sweepTime: timeOf(next) });
+  return { because: 'a request that creates a stage again may be late', deeds, status: later, wait: (next - now) / 1000 };
+}
+
+function swept({ status, isDeleting }: PackageTransaction, deeds: readonly Deed[]): Move {
+  const next = status.sweepTime === undefined ? status : advanced(status, { sweepTime: undefined });
+  const finalized = isDeleting ? { finalized: true } : {};
+  return { because: 'nothing is left to do', deeds, status: next, wait: 0, ...finalized };
 }
 
 /** Of those that nobody deletes already, the first ones. */
@@ -88,10 +107,4 @@ function deletion({ resource, namespace: place, object }: Leftover, namespace: s
   };
   const write = { verb: 'delete', identity: accountIn(namespace), location, precondition: preconditionOf(object) } as const;
   return { write, settledBy: 'absent' };
-}
-
-/** At rest: being deleted, it may go. */
-export function rest(ptx: PackageTransaction): Move {
-  const move = staying(ptx.status, 'nothing is left to do', 0);
-  return ptx.isDeleting ? { ...move, finalized: true } : move;
 }

@@ -9,21 +9,25 @@ export interface Moment {
   readonly late: number;
 }
 
-/** `own`: a stage failed by itself, so no process can have gone on to the next one. */
-export function ended(status: Status, outcome: Outcome, { now, late }: Moment, own = false): Status {
+export function ended(status: Status, outcome: Outcome): Status {
   const failures = outcome.kind === 'Failed' ? status.failures + 1 : status.failures;
   const made = status.phase === 'Installing' || status.phase === 'Verifying';
-  const settled = own || status.phase === 'Validating' ? {} : { settledTime: timeOf(now + late) };
-  return advanced(status, { phase: made ? 'RollingBack' : 'Releasing', outcome, failures, ...settled });
+  return advanced(status, { phase: made ? 'RollingBack' : 'Releasing', outcome, failures });
 }
 
-export function abandoned(status: Status, moment: Moment): Status {
-  return ended(status, { kind: 'Abandoned', message: 'it is being deleted' }, moment);
+export function abandoned(status: Status): Status {
+  return ended(status, { kind: 'Abandoned', message: 'it is being deleted' });
 }
 
-export function lostLock(status: Status, moment: Moment): Status {
+export function lostLock(status: Status): Status {
   const message = 'the Lock was taken away, or its packages were changed by somebody else, while it was held';
-  return ended(status, { kind: 'Failed', step: 'Installation', reason: 'InstallationFailed', message }, moment);
+  return ended(status, { kind: 'Failed', step: 'Installation', reason: 'InstallationFailed', message });
+}
+
+/** The last status: from here on somebody else may take the Lock, and only what is left is deleted. */
+export function finished(status: Status, outcome: Outcome | undefined, now: number): Status {
+  const phase = outcome?.kind === 'Succeeded' ? 'Succeeded' : 'Failed';
+  return advanced(status, { phase, outcome, completionTime: timeOf(now), sweepTime: timeOf(now) });
 }
 
 const longestPause = 300;

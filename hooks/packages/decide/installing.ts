@@ -6,7 +6,7 @@ import type { PackageTransaction } from '../model/package-transaction.ts';
 import { advanced, type Outcome } from '../model/status.ts';
 import type { Sourced } from '../plan/contents.ts';
 import { contentsWrite, stageWrite } from '../plan/stages.ts';
-import { abandoned, ended, lostLock, type Moment } from './ends.ts';
+import { abandoned, ended, lostLock } from './ends.ts';
 import { type Deed, going, type Move, safetyWait, staying } from './move.ts';
 import { isAsResolved } from './preparing.ts';
 import { phaseOf } from './undo.ts';
@@ -16,7 +16,7 @@ export type NextChanges =
   | { readonly kind: 'changes'; readonly changes: readonly JsonObject[]; readonly source?: Sourced['source'] }
   | { readonly kind: 'lost'; readonly message: string };
 
-interface Installing extends Moment {
+interface Installing {
   readonly ptx: PackageTransaction;
   readonly namespace: string;
   readonly lock: JsonObject | undefined;
@@ -30,9 +30,9 @@ export function install(scene: Installing): Move {
   const { ptx, lock, stage } = scene;
   const { status } = ptx;
   const fault = faultOf(ptx);
-  if (ptx.isDeleting) return going(abandoned(status, scene), 'it is being deleted');
-  if (fault !== undefined) return going(ended(status, failure(fault, true), scene), fault);
-  if (!isAsResolved(ptx, lock)) return going(lostLock(status, scene), 'the Lock is not as it was');
+  if (ptx.isDeleting) return going(abandoned(status), 'it is being deleted');
+  if (fault !== undefined) return going(ended(status, failure(fault, true)), fault);
+  if (!isAsResolved(ptx, lock)) return going(lostLock(status), 'the Lock is not as it was');
   if (status.committed >= status.stages.length)
     return going(advanced(status, { phase: 'Verifying' }), 'all stages are Committed');
   return stage === undefined ? making(scene) : watching(scene, stage);
@@ -47,16 +47,15 @@ function making(scene: Installing): Move {
   const { ptx, namespace, next } = scene;
   const { status } = ptx;
   const index = status.committed;
-  if (status.made > index)
-    return going(ended(status, failure('a stage was deleted while it was under way'), scene), 'a stage is gone');
+  if (status.made > index) return going(ended(status, failure('a stage was deleted while it was under way')), 'a stage is gone');
   if (next === undefined) return staying(status, 'nothing was read', 1);
-  if (next.kind === 'lost') return going(ended(status, failure(next.message), scene), next.message);
+  if (next.kind === 'lost') return going(ended(status, failure(next.message)), next.message);
   return {
     because: `stage ${index + 1} of ${status.stages.length} is made`,
     deeds: [...sourceDeeds(scene, next), { write: stageWrite(ptx, index, next.changes, namespace) }],
     status: advanced(status, { made: index + 1 }),
     wait: safetyWait,
-    refused: ({ message }) => ended(status, failure(message), scene),
+    refused: ({ message }) => ended(status, failure(message)),
   };
 }
 
@@ -74,7 +73,7 @@ function watching(scene: Installing, stage: JsonObject): Move {
   if (phase === 'Committed')
     return going(advanced(status, { ...changed, committed: index + 1 }), `stage ${index + 1} is Committed`);
   if (phase === 'RolledBack' || phase === 'Failed')
-    return going(ended(advanced(status, changed), failedBy(stage), scene, true), `stage ${index + 1} failed`);
+    return going(ended(advanced(status, changed), failedBy(stage)), `stage ${index + 1} failed`);
   const next = status.made > index ? status : advanced(status, changed);
   return staying(next, `stage ${index + 1} is ${phase}`, safetyWait);
 }

@@ -34,8 +34,8 @@ export function isAsResolved(ptx: PackageTransaction, lock: JsonObject | undefin
 export function prepare(scene: Preparing): Move {
   const { ptx, lock, preparation } = scene;
   const { status } = ptx;
-  if (ptx.isDeleting) return going(abandoned(status, scene), 'it is being deleted');
-  if (!isAsResolved(ptx, lock)) return going(lostLock(status, scene), 'the Lock is not as it was');
+  if (ptx.isDeleting) return going(abandoned(status), 'it is being deleted');
+  if (!isAsResolved(ptx, lock)) return going(lostLock(status), 'the Lock is not as it was');
   const fault = faultOf(ptx);
   if (fault !== undefined) return failed(scene, 'InvalidPackage', fault, true);
   if (isOverdue(scene)) return tooSlow(scene);
@@ -88,13 +88,10 @@ function tooSlow(scene: Preparing): Move {
 }
 
 function notGiven(scene: Reading, failure: RegistryFailure): Move {
-  return going(ended(scene.ptx.status, unread(failure), scene), failure.message);
+  return going(ended(scene.ptx.status, unread(failure)), failure.message);
 }
 
 function failed(scene: Preparing, reason: string, message: string, isFinal = false): Move {
   const step = reason === 'InstallationFailed' ? 'Installation' : 'Validation';
-  return going(
-    ended(scene.ptx.status, { kind: 'Failed', step, reason, message, ...(isFinal ? { isFinal } : {}) }, scene),
-    message,
-  );
+  return going(ended(scene.ptx.status, { kind: 'Failed', step, reason, message, ...(isFinal ? { isFinal } : {}) }), message);
 }

@@ -1,14 +1,17 @@
 // A try that failed after something was made: its stages are rolled back, the last one first.
+//
+// The stage that was announced, and every one that somebody deleted, may still be created by a late request. Its name is taken first, by a
+// stage that never begins: the late request gets 409, or has come before and is rolled back with the others. So nothing is waited for.
 import { decodeItem, isNotRestored } from '../../model/item.ts';
 import { at, isList, type JsonObject, textAt } from '../../model/json.ts';
 import { cut } from '../../model/words.ts';
 import type { PackageTransaction } from '../model/package-transaction.ts';
-import { advanced, millisecondsOf, type Stage, type Status } from '../model/status.ts';
-import type { Moment } from './ends.ts';
-import { going, type Move, staying } from './move.ts';
+import { advanced, mostMade, type Stage, type Status } from '../model/status.ts';
+import { takenName } from '../plan/stages.ts';
+import { type Deed, going, type Move } from './move.ts';
 import { isUndone, requestRollback, undoLast } from './undo.ts';
 
-interface RollingBack extends Moment {
+interface RollingBack {
   readonly ptx: PackageTransaction;
   readonly namespace: string;
   /** The stages of this try that exist, the last one first. */
@@ -16,13 +19,27 @@ interface RollingBack extends Moment {
 }
 
 export function rollBack(scene: RollingBack): Move {
-  const { now, found } = scene;
+  const move = undo(scene);
+  return { ...move, deeds: [...namesTaken(scene, move.status), ...move.deeds] };
+}
+
+/** Who refuses to create these refuses a late request too. One that was made and is gone shows until the end what cannot be undone. */
+function namesTaken(scene: RollingBack, { phase, made }: Status): readonly Deed[] {
+  const { ptx, namespace } = scene;
+  const isFree = (name: string, index: number): boolean =>
+    stageOf(scene, name) === undefined && (index >= made || phase !== 'RollingBack');
+  const announced = ptx.status.stages.slice(0, mostMade(ptx.status));
+  return announced.flatMap(({ name }, index) =>
+    isFree(name, index) ? [{ write: takenName(ptx, index, namespace), mayBeRefused: true as const }] : [],
+  );
+}
+
+function undo(scene: RollingBack): Move {
+  const { found } = scene;
   const ptx = { ...scene.ptx, status: withoutUndone(scene) };
   const { status } = ptx;
   const undone = undoLast({ ...scene, ptx }, found);
   if (undone.kind === 'move') return undone.move;
-  const settled = millisecondsOf(status.settledTime);
-  if (settled > now) return staying(status, 'a request that made a stage may be late', (settled - now) / 1000);
   if (undone.kind === 'failed') return going(left(scene, ptx, undone.stage), 'a stage could not be undone');
   if (undone.kind === 'refused') return going(unbegun(scene, ptx, undone.stage), 'a stage does not begin its rollback');
   const lost = status.stages.slice(0, status.made).find(({ name }) => stageOf(scene, name) === undefined);

@@ -48,14 +48,14 @@ export function holds(ptx: PackageTransaction, lock: JsonObject | undefined): lo
 export function validate(scene: Validating): Move {
   const { ptx, lock, validation, namespace, orphans = [] } = scene;
   const { status } = ptx;
-  if (ptx.isDeleting) return going(abandoned(status, scene), 'it is being deleted');
+  if (ptx.isDeleting) return going(abandoned(status), 'it is being deleted');
   if (!holds(ptx, lock)) return going(advanced(status, { phase: 'Waiting' }), 'the Lock is not held any more');
   if (validation === undefined) return staying(status, 'nothing was read', 1);
   if (validation.kind === 'unfinished') return reading(scene);
-  if (validation.kind === 'failed') return going(ended(status, unread(validation.failure), scene), validation.failure.message);
-  if (validation.kind === 'refused') return going(ended(status, refusedBy(validation.faults), scene), 'it is refused');
+  if (validation.kind === 'failed') return going(ended(status, unread(validation.failure)), validation.failure.message);
+  if (validation.kind === 'refused') return going(ended(status, refusedBy(validation.faults)), 'it is refused');
   const size = Buffer.byteLength(JSON.stringify(validation.lock));
-  if (size > mostLockBytes) return going(ended(status, refusedBy([tooLarge(size)]), scene), 'the Lock would be too large');
+  if (size > mostLockBytes) return going(ended(status, refusedBy([tooLarge(size)])), 'the Lock would be too large');
   const lockDigest = packagesDigest(lock);
   const next = advanced(status, { phase: 'Preparing', proposed: validation.lock, lockDigest });
   return { ...going(next, 'everything is resolved'), deeds: healing(orphans, namespace) };
@@ -71,7 +71,7 @@ function reading(scene: Validating): Move {
   if (now < millisecondsOf(ptx.status.tryTime) + longestReading)
     return staying(ptx.status, 'the time of the call is over', 0.2, note);
   const message = `the packages could not be read within ${longestReading / 60_000} minutes`;
-  return going(ended(ptx.status, { kind: 'Failed', step: 'Validation', reason: 'Unavailable', message }, scene), message);
+  return going(ended(ptx.status, { kind: 'Failed', step: 'Validation', reason: 'Unavailable', message }), message);
 }
 
 const reasons = {

@@ -25,10 +25,10 @@ export function verify(scene: Verifying): Move {
   const done = advanced(status, { phase: 'Releasing', outcome: { kind: 'Succeeded' } });
   // The Lock was written and the answer was lost: from then on it is done, also where it is being deleted.
   if (holds(ptx, lock) && holderOf(lock)?.hasWritten === true) return going(done, 'the Lock is written');
-  if (!isAsResolved(ptx, lock)) return going(lostLock(status, scene), 'the Lock is not as it was');
-  if (ptx.isDeleting) return givingUp(scene, lock, abandoned(status, scene), 'it is being deleted');
+  if (!isAsResolved(ptx, lock)) return going(lostLock(status), 'the Lock is not as it was');
+  if (ptx.isDeleting) return givingUp(scene, lock, abandoned(status), 'it is being deleted');
   const outcome = failureIn(scene);
-  if (outcome !== undefined) return givingUp(scene, lock, ended(status, outcome, scene), outcome.message ?? '');
+  if (outcome !== undefined) return givingUp(scene, lock, ended(status, outcome), outcome.message ?? '');
   if (faults === 'unfinished') return staying(status, 'the time of the call is over', 0.2);
   return {
     because: 'everything is there',

@@ -7,8 +7,8 @@ import type { PackageTransaction } from '../model/package-transaction.ts';
 import { advanced, millisecondsOf, timeOf } from '../model/status.ts';
 import { createLock, releaseLock, takeLock } from '../plan/lock.ts';
 
-import { deletions, type Leftover, settledTimeOf } from './ending.ts';
-import type { Moment } from './ends.ts';
+import { deletions, type Leftover } from './ending.ts';
+import { finished, type Moment } from './ends.ts';
 import { type Deed, type Move, type Note, safetyWait, staying } from './move.ts';
 import { requestRollback, undoLast } from './undo.ts';
 import { holds } from './validating.ts';
@@ -24,7 +24,7 @@ interface Waiting extends Moment {
   readonly leftStages: readonly JsonObject[];
   /** The same stages, and all contents, of a holder that is gone. */
   readonly leftovers: readonly Leftover[];
-  /** Stages and contents of its own tries before. */
+  /** Stages and contents of its own tries before that are old enough to go. */
   readonly ofTries: readonly Leftover[];
 }
 
@@ -32,10 +32,11 @@ interface Refusing {
   readonly ptx: PackageTransaction;
   readonly namespace: string;
   readonly lock: JsonObject | undefined;
+  readonly now: number;
 }
 
 /** The spec is no valid one: final. It may hold the Lock, if a call took it and died; earlier tries may have left something. */
-export function refuse({ ptx, namespace, lock }: Refusing): Move {
+export function refuse({ ptx, namespace, lock, now }: Refusing): Move {
   const outcome = {
     kind: 'Failed',
     step: 'Validation',
@@ -43,7 +44,7 @@ export function refuse({ ptx, namespace, lock }: Refusing): Move {
     message: faultOf(ptx) ?? '',
     isFinal: true,
   } as const;
-  const status = advanced(ptx.status, { phase: 'Cleaning', outcome, failures: ptx.status.failures + 1 });
+  const status = finished({ ...ptx.status, failures: ptx.status.failures + 1 }, outcome, now);
   return { because: 'the spec is no valid one', deeds: releaseOwn(ptx, lock, namespace), status, wait: 1 };
 }
 
@@ -52,7 +53,11 @@ function releaseOwn(ptx: PackageTransaction, lock: JsonObject | undefined, names
 }
 
 export function wait({ status }: PackageTransaction, now: number): Move {
-  return staying(status, 'the next try has its time', Math.max(1, (millisecondsOf(status.retryTime) - now) / 1000));
+  return staying(
+    status,
+    'what comes next has its time',
+    Math.max(1, (millisecondsOf(status.sweepTime ?? status.retryTime) - now) / 1000),
+  );
 }
 
 export function take(scene: Waiting): Move {
@@ -76,21 +81,17 @@ export function take(scene: Waiting): Move {
   return scene.isHolderThere ? behind(scene, holder) : takeOver(scene, lock, holder);
 }
 
-/**
- * A stage of the try before keeps its name from a late request that creates it. The next try needs other names, so it does not wait for
- * such a request.
- */
-function clearedTries(scene: Waiting): Move | undefined {
-  const { ptx, ofTries, namespace, now } = scene;
-  if (ofTries.length === 0 || settledTimeOf(scene) > now) return undefined;
+/** The next try has stages of other names. */
+function clearedTries({ ptx, ofTries, namespace }: Waiting): Move | undefined {
+  if (ofTries.length === 0) return undefined;
   const deeds = deletions(ofTries, namespace);
   return { because: 'stages and contents of the try before are deleted', deeds, status: ptx.status, wait: 1 };
 }
 
-function leave({ ptx, lock, namespace }: Waiting): Move {
+function leave({ ptx, lock, namespace, now }: Waiting): Move {
   const deeds = releaseOwn(ptx, lock, namespace);
   // Contents of earlier tries go first.
-  const status = advanced(ptx.status, { phase: 'Cleaning', outcome: { kind: 'Abandoned', message: 'it is being deleted' } });
+  const status = finished(ptx.status, { kind: 'Abandoned', message: 'it is being deleted' }, now);
   return { because: 'it is being deleted before it has begun', deeds, status, wait: 1 };
 }
 

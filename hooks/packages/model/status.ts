@@ -10,7 +10,6 @@ export const phases = [
   'Verifying',
   'RollingBack',
   'Releasing',
-  'Cleaning',
   'Succeeded',
   'Failed',
 ] as const;
@@ -61,14 +60,12 @@ export interface Status {
   readonly lockDigest?: string;
   readonly tryTime?: string;
   readonly retryTime?: string;
-  /** Until then a request of a process that died may still take effect. */
+  /** Until then a request for the holder of the Lock that is gone may still take effect. */
   readonly settledTime?: string;
   /** The holder of the Lock that was found gone, and of which `settledTime` is. */
   readonly settledHolder?: string;
-  /** When a stage, or contents, may have been created twice last: a request that creates them may be late. */
-  readonly stagedTime?: string;
-  /** The name of the process that may send what this status announces. */
-  readonly writer?: string;
+  /** Of one that is finished: when what is left of it is deleted next. Absent once nothing is left. */
+  readonly sweepTime?: string;
   readonly stages: readonly Stage[];
   /** Stages whose creation was answered. */
   readonly made: number;
@@ -91,8 +88,7 @@ const textFields = [
   'retryTime',
   'settledTime',
   'settledHolder',
-  'stagedTime',
-  'writer',
+  'sweepTime',
 ] as const;
 
 /** Whether this version has all phases and stages that the stored status names: a newer version may have more of them. */
@@ -156,6 +152,11 @@ export function writeStatus(status: Status, conditions: readonly JsonObject[]): 
     ...(stages.length === 0 ? {} : { stages: stages.map((one) => ({ ...one })), progress }),
     ...(outcome === undefined ? {} : { outcome: { ...outcome } }),
   };
+}
+
+/** How many stages of this try may have been made: `made` falls as stages are undone, and the one that was announced may come late. */
+export function mostMade({ made, committed }: Status): number {
+  return Math.max(made, committed) + 1;
 }
 
 /** A step forward. What is set to undefined is dropped. */

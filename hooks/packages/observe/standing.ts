@@ -3,7 +3,7 @@ import { at, type JsonObject, textAt } from '../../model/json.ts';
 import { isUnderDeletion, type Leftover } from '../decide/ending.ts';
 import { holderOf, isNumbered, numbered } from '../model/holder.ts';
 import { type PackageTransaction, readPackageTransaction } from '../model/package-transaction.ts';
-import { isTerminal } from '../model/status.ts';
+import { isTerminal, mostMade } from '../model/status.ts';
 import { configMaps, packageTransactions, stageLabel, stages, theLock, uidLabel } from '../plan/resources.ts';
 import { find, type Looker, list } from './reading.ts';
 
@@ -30,9 +30,7 @@ export async function stagesMadeBy(looker: Looker, uid: string): Promise<readonl
 /** Those of its stages that belong to the try under way, the last one first. */
 export async function stagesOfTry(looker: Looker, { status }: PackageTransaction): Promise<readonly JsonObject[]> {
   const found: JsonObject[] = [];
-  // `made` falls as stages are undone. The one that was announced may come late.
-  const most = Math.max(status.made, status.committed) + 1;
-  for (const { name } of status.stages.slice(0, most).reverse()) {
+  for (const { name } of status.stages.slice(0, mostMade(status)).reverse()) {
     const stage = await find(looker, { resource: stages, namespace: looker.namespace, name });
     if (stage !== undefined) found.push(stage);
   }

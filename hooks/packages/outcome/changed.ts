@@ -15,7 +15,7 @@ export function changedBy(before: Status, stored: JsonObject): Changed {
 /** A try ends where the Lock is released after it; before it is taken, where the spec is refused. */
 function endOf(before: Status, { phase, outcome }: Status): Pick<Changed, 'ended'> {
   const isRefused = before.phase === 'Waiting' && outcome?.kind === 'Failed';
-  const isEnd = phase !== before.phase && (phase === 'Releasing' || (phase === 'Cleaning' && isRefused));
+  const isEnd = phase !== before.phase && (phase === 'Releasing' || (isTerminal(phase) && isRefused));
   if (!isEnd || outcome === undefined) return {};
   const { kind, reason } = outcome;
   return { ended: { kind, ...(reason === undefined ? {} : { reason }) } };

@@ -1,6 +1,7 @@
 // A try as stages: their names, their contents in ConfigMaps, and the Transactions that make them.
 import type { Write } from '../../cluster.ts';
 import type { JsonObject } from '../../model/json.ts';
+import { annotations } from '../../model/transaction.ts';
 import { hashedName } from '../model/digest.ts';
 import type { Gzip } from '../model/gzip.ts';
 import { mayBreak, type PackageTransaction } from '../model/package-transaction.ts';
@@ -60,6 +61,22 @@ export function contentsWrite(ptx: PackageTransaction, { binaryData }: Contents,
 }
 
 export function stageWrite(ptx: PackageTransaction, index: number, changes: readonly JsonObject[], namespace: string): Write {
+  return stageOf(ptx, { index, namespace }, changes, mayBreak(ptx) ? { [allowIrreversible]: 'true' } : {});
+}
+
+/** A stage that has the name of one that may come late, and never begins: its rollback is requested before its first change. */
+export function takenName(ptx: PackageTransaction, index: number, namespace: string): Write {
+  const target = { apiVersion: 'v1', kind: 'ConfigMap', name: ptx.status.stages[index]?.name ?? '' };
+  const asked = { [annotations.requestRollback]: `${ptx.uid}/1` };
+  return stageOf(ptx, { index, namespace }, [{ type: 'Delete', target }], asked);
+}
+
+function stageOf(
+  ptx: PackageTransaction,
+  { index, namespace }: Omit<Place, 'name'>,
+  changes: readonly JsonObject[],
+  more: JsonObject,
+): Write {
   const name = ptx.status.stages[index]?.name ?? '';
   return {
     verb: 'create',
@@ -68,7 +85,7 @@ export function stageWrite(ptx: PackageTransaction, index: number, changes: read
     object: {
       apiVersion: 'tx.janus.io/v1alpha1',
       kind: 'Transaction',
-      metadata: { ...metadataOf(ptx, name, index), ...(mayBreak(ptx) ? { annotations: { [allowIrreversible]: 'true' } } : {}) },
+      metadata: { ...metadataOf(ptx, name, index), annotations: more },
       spec: { serviceAccountName: accountName, changes },
     },
     fieldManager,

@@ -16,8 +16,8 @@ interface Case {
 
 interface CampaignOptions {
   readonly stories: readonly Story[];
-  /** Processes that serve each call. */
-  readonly hooks: number;
+  /** Both processes serve each call at the same time; otherwise they serve in turn. */
+  readonly isAtOnce: boolean;
   /** Cases at once, each on a control plane of its own: there is one Lock in each. */
   readonly atOnce: number;
   /** Every how manieth case, from which one on. */
@@ -29,11 +29,8 @@ interface CampaignOptions {
   readonly onCase: (id: string, violations: readonly string[]) => void;
 }
 
-/** A late request takes 1.5 s; the API server's time has whole seconds. */
-const lateness = 4_000;
-
 export async function packageCampaign(t: Teardown, options: CampaignOptions): Promise<ReadonlyMap<string, Tally>> {
-  const open = (): Promise<Site> => openSite(t, { lateness, hooks: options.hooks, isInterrupted: options.isOver });
+  const open = (): Promise<Site> => openSite(t, { isAtOnce: options.isAtOnce, isInterrupted: options.isOver });
   const first = await open();
   const tallies = new Map<string, Tally>();
   const freeName = nameGiver();
@@ -85,7 +82,7 @@ async function actsOf(site: Site, story: Story, name: string): Promise<readonly 
 }
 
 const faultsOf: Readonly<Record<Act['kind'], readonly Fault[]>> = {
-  write: ['dies before', 'dies after', 'dropped', '503', 'late'],
+  write: ['dies before', 'dies after', 'dropped', '503', 'late', 'frozen'],
   read: ['dies after', '503'],
   registry: ['dies before', 'dies after'],
   answer: ['dies before'],

@@ -32,7 +32,7 @@ const plurals = ['ones', 'twos'];
 
 export async function openSite(
   t: Teardown,
-  options: { readonly hooks?: number; readonly lateness?: number; readonly isInterrupted?: () => boolean } = {},
+  options: { readonly isAtOnce?: boolean; readonly isInterrupted?: () => boolean } = {},
 ): Promise<Site> {
   const world = await startPackageWorld(t, { isByHand: true });
   const { client } = world;

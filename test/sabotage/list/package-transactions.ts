@@ -88,14 +88,23 @@ export const packageTransactions: readonly Sabotage[] = [
   }),
   entry('ptx-late-create', 'a stage is deleted while a request that creates it again may be late', {
     file: hook('decide/ending'),
-    find: 'Math.max(staged, millisecondsOf(status.settledTime))',
-    replace: 'Math.min(staged, millisecondsOf(status.settledTime))',
+    find: 'const kept = isDeleting ? late : keptFor;',
+    replace: 'const kept = isDeleting ? late - late : keptFor;',
   }),
-  entry('ptx-create-out-of-turn', 'a process creates what another one may have created, and nobody notes it', {
-    file: hook('decide/turn'),
-    find: 'creates(move) && status.writer !== writer',
-    replace: 'creates(move) && status.writer === undefined',
+  entry('ptx-late-stage-runs', 'the name of a stage that was announced is free during and after the rollback', {
+    file: hook('decide/rolling-back'),
+    find: "(index >= made || phase !== 'RollingBack')",
+    replace: "(index < 0 || phase === 'Waiting')",
   }),
+  entry(
+    'ptx-kept-too-short',
+    'stages of a finished package transaction go while a process that is stopped may create them again',
+    {
+      file: hook('decide/ending'),
+      find: 'const kept = isDeleting ? late : keptFor;',
+      replace: 'const kept = isDeleting ? late : late;',
+    },
+  ),
   entry('ptx-owners-pile-up', 'every package transaction stays an owner of what a later one made', {
     file: hook('plan/owners'),
     find: '!isPackageTransaction(owner) && ',
@@ -158,7 +167,7 @@ export const packageTransactions: readonly Sabotage[] = [
   {
     name: 'ptx-irreversible-allowed',
     fault: 'stages may do what cannot be undone, although nobody has allowed it',
-    edits: [{ file: 'hooks/packages/plan/stages.ts', find: '(mayBreak(ptx) ?', replace: '(!mayBreak(ptx) ?' }],
+    edits: [{ file: 'hooks/packages/plan/stages.ts', find: 'mayBreak(ptx) ?', replace: '!mayBreak(ptx) ?' }],
     caughtBy,
   },
   {
@@ -283,9 +292,9 @@ export const packageTransactions: readonly Sabotage[] = [
     fault: 'a retry deletes a stage of which a late request creates another one',
     edits: [
       {
-        file: 'hooks/packages/decide/waiting.ts',
-        find: 'if (ofTries.length === 0 || settledTimeOf(scene) > now) return undefined;',
-        replace: 'if (ofTries.length === 0) return undefined;',
+        file: 'hooks/packages/observe/leftovers.ts',
+        find: 'isOlder(one, keptFor, now) && !isUnderDeletion',
+        replace: 'isOlder(one, 0, now) && !isUnderDeletion',
       },
     ],
     caughtBy: ['test/packages/decide.test.ts'],
@@ -295,9 +304,9 @@ export const packageTransactions: readonly Sabotage[] = [
     fault: 'the rollback does not look for the stage that was announced, once an earlier one is undone',
     edits: [
       {
-        file: 'hooks/packages/observe/standing.ts',
-        find: 'const most = Math.max(status.made, status.committed) + 1;',
-        replace: 'const most = status.made + 1;',
+        file: 'hooks/packages/model/status.ts',
+        find: 'return Math.max(made, committed) + 1;',
+        replace: 'return Math.max(made, committed - committed) + 1;',
       },
     ],
     caughtBy: ['test/packages/decide.test.ts'],
