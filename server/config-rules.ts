@@ -43,13 +43,14 @@ export function matching(fallback: string, expected: string, pattern: RegExp): R
   return { fallback, expected, parse: (text) => (pattern.test(text) ? text : undefined) };
 }
 
-export function namespaces(): Rule<readonly string[]> {
+/** `what`: in words, as it follows "a comma-separated list of". */
+export function listOf(what: string, pattern: RegExp): Rule<readonly string[]> {
   return {
     fallback: [],
-    expected: 'a comma-separated list of namespaces',
+    expected: `a comma-separated list of ${what}`,
     parse: (text) => {
-      const names = text.split(',').map((name) => name.trim());
-      return names.every((name) => namespace.test(name)) ? [...new Set(names)] : undefined;
+      const items = text.split(',').map((item) => item.trim());
+      return items.every((item) => pattern.test(item)) ? [...new Set(items)] : undefined;
     },
   };
 }

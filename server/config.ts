@@ -1,7 +1,7 @@
 // From the environment and the flags to a frozen Config. Pure: all faults are reported at once.
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { choice, duration, integer, type LogLevel, level, matching, namespace, namespaces, type Rule } from './config-rules.ts';
+import { choice, duration, integer, type LogLevel, level, listOf, matching, namespace, type Rule } from './config-rules.ts';
 import type { ApiServerAccess } from './kubernetes/connect.ts';
 
 export interface Config {
@@ -35,6 +35,8 @@ export interface PackagesConfig {
   readonly namespace: string;
   /** A directory of its own, which may be emptied at any time. */
   readonly cacheDirectory: string;
+  /** Registries that speak plain HTTP, each with its port if it has one. */
+  readonly httpHosts: readonly string[];
   /** The version of Crossplane; empty: no package's `spec.crossplane.version` is checked. */
   readonly crossplane: string;
 }
@@ -57,12 +59,13 @@ const mebibyte = 1024 * 1024;
 
 const pathPattern = /^\P{Cc}+$/u;
 const path = matching('', 'a path', pathPattern);
+const hostPattern = /^(?=.*\.)[A-Za-z0-9][A-Za-z0-9.-]{0,252}(?::[1-9][0-9]{0,4})?$/;
 
 const rules = {
   PORT: integer(8080, 0, 65_535),
   HOST: matching('0.0.0.0', 'an address or a host name', /^[A-Za-z0-9.:_-]+$/),
   JANUS_NAMESPACE: matching('janus-system', 'a namespace name', namespace),
-  JANUS_NAMESPACES: namespaces(),
+  JANUS_NAMESPACES: listOf('namespaces', namespace),
   LOG_LEVEL: level('info'),
   JANUS_BODY_LIMIT: integer(8 * mebibyte, mebibyte, 256 * mebibyte),
   JANUS_CALL_BUDGET: duration('5s', '10s'),
@@ -75,6 +78,7 @@ const rules = {
   JANUS_PACKAGES: choice(false, { true: true, false: false }),
   JANUS_PACKAGES_NAMESPACE: matching('janus-packages', 'a namespace name', namespace),
   JANUS_PACKAGES_CACHE: matching(join(tmpdir(), 'janus-packages'), 'a path', pathPattern),
+  JANUS_PACKAGES_HTTP_HOSTS: listOf('hosts, such as registry.infra.svc:5000', hostPattern),
   JANUS_CROSSPLANE_VERSION: matching('', 'a version such as v1.20.0', /^v?\d+\.\d+\.\d+(?:[-+][0-9A-Za-z.+-]+)?$/),
 } satisfies Record<string, Rule<unknown>>;
 
@@ -139,6 +143,7 @@ function packagesOf(read: Read): Pick<Config, 'packages'> {
   const packages = {
     namespace: read('JANUS_PACKAGES_NAMESPACE', rules.JANUS_PACKAGES_NAMESPACE),
     cacheDirectory: read('JANUS_PACKAGES_CACHE', rules.JANUS_PACKAGES_CACHE),
+    httpHosts: read('JANUS_PACKAGES_HTTP_HOSTS', rules.JANUS_PACKAGES_HTTP_HOSTS),
     crossplane: read('JANUS_CROSSPLANE_VERSION', rules.JANUS_CROSSPLANE_VERSION),
   };
   return read('JANUS_PACKAGES', rules.JANUS_PACKAGES) ? { packages } : {};

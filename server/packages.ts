@@ -15,8 +15,11 @@ import { createRegistryClient } from './registry/client.ts';
 export const times = { deadline: 18_000, sendingTime: 25_000, lateness: 40_000 } as const;
 const cacheBytes = 2 ** 30;
 
-export function connectPackages({ namespace, cacheDirectory, crossplane }: PackagesConfig, cluster: Cluster): ConnectPackages {
-  const client = createRegistryClient({ cacheDirectory, cacheBytes });
+export function connectPackages(
+  { namespace, cacheDirectory, httpHosts, crossplane }: PackagesConfig,
+  cluster: Cluster,
+): ConnectPackages {
+  const client = createRegistryClient({ cacheDirectory, cacheBytes, httpHosts });
   const version = readCompleteVersion(crossplane);
   return (record) => ({
     namespace,

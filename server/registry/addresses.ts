@@ -102,8 +102,8 @@ function isAllOf(addresses: readonly string[], is: (address: string) => boolean)
   return addresses.length > 0 && addresses.every(is);
 }
 
-/** Plain HTTP is spoken to registries on this machine only. */
-export function schemeOf(registry: string): 'http' | 'https' {
+/** Plain HTTP is spoken to registries on this machine, and to those that the administrator has listed, only. */
+export function schemeOf(registry: string, listed: readonly string[] = []): 'http' | 'https' {
   const host = registry.replace(/:[0-9]+$/, '');
-  return ['localhost', '127.0.0.1', '[::1]'].includes(host) ? 'http' : 'https';
+  return ['localhost', '127.0.0.1', '[::1]'].includes(host) || listed.includes(registry) ? 'http' : 'https';
 }

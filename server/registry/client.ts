@@ -29,6 +29,8 @@ export interface ClientOptions {
   readonly atOnce?: number;
   /** ms for a request and its answer, at most. */
   readonly requestTimeout?: number;
+  /** Registries that speak plain HTTP. */
+  readonly httpHosts?: readonly string[];
 }
 
 interface Call {
@@ -59,7 +61,8 @@ export function createRegistryClient(options: ClientOptions): RegistryClient {
   return {
     open({ pullSecrets, root, deadline }) {
       const signal = AbortSignal.timeout(deadline);
-      const session = openSession({ exchange, root, keychain: readKeychain(pullSecrets), signal, requestTimeout: timeout });
+      const keychain = readKeychain(pullSecrets);
+      const session = openSession({ exchange, root, keychain, signal, requestTimeout: timeout, httpHosts: options.httpHosts });
       return registryOf({ ...parts, session, signal, asker: { namespace: '', uid: root ?? '' }, allowed: new Set() });
     },
     close: () => exchange.close(),

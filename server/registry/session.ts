@@ -16,6 +16,8 @@ interface SessionOptions {
   readonly signal: AbortSignal;
   /** ms for a request and its answer, at most; for a layer, only for the head of the answer. */
   readonly requestTimeout: number;
+  /** Registries, each with its port if it has one, that speak plain HTTP. */
+  readonly httpHosts?: readonly string[] | undefined;
 }
 
 interface Options extends SessionOptions {
@@ -59,7 +61,7 @@ export function openSession(opening: SessionOptions): Session {
     shown.set(source, authorization);
     return accepted((await follow(place, request, authorization, options)).reply, place, options);
   };
-  return { ask, addressOf: (source, path) => urlOf(placeOf(source), path) };
+  return { ask, addressOf: (source, path) => urlOf(placeOf(source), path, options) };
 }
 
 function placeOf(source: string): Place {
@@ -71,9 +73,9 @@ function placeOf(source: string): Place {
 /** Docker's own registry is served under another name than the one that people write. */
 const served: Readonly<Record<string, string>> = { 'docker.io': 'index.docker.io' };
 
-function urlOf({ registry, repository }: Place, path: string): URL {
+function urlOf({ registry, repository }: Place, path: string, { httpHosts }: Pick<Options, 'httpHosts'>): URL {
   const host = served[registry] ?? registry;
-  return new URL(`${schemeOf(host)}://${host}/v2/${repository}/${path}`);
+  return new URL(`${schemeOf(host, httpHosts)}://${host}/v2/${repository}/${path}`);
 }
 
 interface Followed {
@@ -83,7 +85,7 @@ interface Followed {
 }
 
 async function follow(place: Place, request: Request, authorization: string | undefined, options: Options): Promise<Followed> {
-  const start = typeof request.path === 'string' ? urlOf(place, request.path) : request.path;
+  const start = typeof request.path === 'string' ? urlOf(place, request.path, options) : request.path;
   let url = start;
   for (let redirects = 0; redirects <= limits.redirects; redirects += 1) {
     const reply = await options.exchange.send(await askedOf({ request, url, start, authorization, options }));
@@ -114,8 +116,9 @@ async function askedOf({ request, url, start, authorization, options }: Step): P
 }
 
 /** For every other host than the registry that the user named, the addresses of this registry. */
-async function namedAddresses(url: URL, start: URL, { root, resolve }: Options): Promise<Pick<Asked, 'ledBy'>> {
-  const named = root === undefined ? start : urlOf(placeOf(root), '');
+async function namedAddresses(url: URL, start: URL, options: Options): Promise<Pick<Asked, 'ledBy'>> {
+  const { root, resolve } = options;
+  const named = root === undefined ? start : urlOf(placeOf(root), '', options);
   return url.host === named.host ? {} : { ledBy: await resolve(named.hostname) };
 }
 
@@ -141,7 +144,7 @@ async function authorizationFor(refusal: Reply, place: Place, options: Options):
 async function answerTo(challenge: Challenge, place: Place, options: Options): Promise<string | undefined> {
   const login = options.keychain(place.source);
   if (challenge.kind === 'basic') return login === undefined ? undefined : basic(login);
-  const registry = urlOf(place, '');
+  const registry = urlOf(place, '', options);
   const url = tokenAddress(challenge, place.repository);
   if (url === undefined || !isAsSafe(url, registry)) throw invalid(`${place.source}: the registry names no safe token service`);
   const ledBy = await namedAddresses(url, registry, options);

@@ -1,8 +1,8 @@
 // Reads the files of a layer while unpacking it, within limits that apply while it streams.
 import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
-import { pipeline, type Readable } from 'node:stream';
-import { createGunzip } from 'node:zlib';
+import { pipeline, type Readable, type Transform } from 'node:stream';
+import { constants, createGunzip, createZstdDecompress } from 'node:zlib';
 import { type Extract, extract, type Header } from 'tar-stream';
 import { limits } from './limits.ts';
 import { invalid, Trouble, unavailable } from './trouble.ts';
@@ -42,7 +42,7 @@ interface Entry {
 
 type Content = Entry['stream'];
 
-/** The entries of a tar file, plain or gzipped. Throws a Trouble if the file is not a tar. */
+/** The entries of a tar file, plain, or packed by gzip or zstd. Throws a Trouble if the file is not a tar. */
 export async function* entriesOf(file: string, room: Room): AsyncGenerator<Entry> {
   const tar = extractWithin(room);
   let trouble: unknown;
@@ -107,7 +107,11 @@ function guarded(content: Content, failed: (error: unknown) => Promise<unknown>)
 function troubleOf(error: unknown): unknown {
   if (error instanceof Trouble) return error;
   const code = typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : '';
-  return /^Z_|^ERR_/.test(code) ? invalid('a layer is no gzip, or is cut') : unavailable(`the cache cannot be read (${code})`);
+  if (code === 'ZSTD_error_frameParameter_windowTooLarge')
+    return invalid(`a layer needs a zstd window of more than ${2 ** mostWindow} bytes`);
+  return /^Z_|^ERR_|^ZSTD_/.test(code)
+    ? invalid('a layer is neither gzip nor zstd, or is cut')
+    : unavailable(`the cache cannot be read (${code})`);
 }
 
 async function feed(file: string, room: Room, tar: Extract): Promise<void> {
@@ -133,9 +137,9 @@ function drained(tar: Extract): Promise<void> {
 }
 
 async function* unpacked(file: string): AsyncGenerator<Uint8Array> {
-  const isPacked = await startsAsGzip(file);
+  const unpack = await unpackerOf(file);
   const source = createReadStream(file);
-  const stream: Readable = isPacked ? pipeline(source, createGunzip(), () => undefined) : source;
+  const stream: Readable = unpack === undefined ? source : pipeline(source, unpack, () => undefined);
   try {
     yield* stream;
   } finally {
@@ -144,11 +148,18 @@ async function* unpacked(file: string): AsyncGenerator<Uint8Array> {
   }
 }
 
-async function startsAsGzip(file: string): Promise<boolean> {
+/** Largest window of a zstd frame, as a power of two: 8 MiB, which RFC 8878 asks each decoder to have. */
+const mostWindow = 23;
+
+/** By its first bytes, as go-containerregistry does: media types of layers are often wrong. None for a plain tar. */
+async function unpackerOf(file: string): Promise<Transform | undefined> {
   const handle = await open(file);
   try {
-    const { buffer } = await handle.read(Buffer.alloc(2), 0, 2, 0);
-    return buffer.readUInt16BE(0) === 0x1f8b;
+    const { buffer } = await handle.read(Buffer.alloc(4), 0, 4, 0);
+    if (buffer.readUInt16BE(0) === 0x1f8b) return createGunzip();
+    if (buffer.readUInt32BE(0) === 0x28b52ffd)
+      return createZstdDecompress({ params: { [constants.ZSTD_d_windowLogMax]: mostWindow } });
+    return undefined;
   } finally {
     await handle.close();
   }

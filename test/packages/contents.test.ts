@@ -3,7 +3,7 @@
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { gzipSync } from 'node:zlib';
+import { constants, gzipSync, zstdCompressSync } from 'node:zlib';
 import t from 'tap';
 import { at, type JsonObject, parseJson } from '../../hooks/model/json.ts';
 import { replacementFaults, sharedMembers } from '../../hooks/packages/checks/conflicts.ts';
@@ -68,7 +68,7 @@ const tars: readonly (readonly [name: string, files: readonly File[], expected: 
 for (const [name, files, expected] of tars)
   t.test(`tar: ${name}`, async (t) => {
     const tar = await tarOf(...files);
-    for (const layer of [tar, gzipSync(tar)]) {
+    for (const layer of [tar, gzipSync(tar), zstdCompressSync(tar)]) {
       const found = await read(t, layer);
       if (expected === 'ok') t.match(found, [{ metadata: { name: 'good' } }]);
       else t.match(found, expected);
@@ -77,10 +77,17 @@ for (const [name, files, expected] of tars)
 
 t.test('what is no layer', async (t) => {
   const tar = await tarOf(file({ content: good.padEnd(20_000, '\n') }));
-  t.match(await read(t, gzipSync(tar).subarray(0, 100)), /no gzip, or is cut/);
-  t.match(await read(t, Buffer.concat([gzipSync(tar).subarray(0, 40), Buffer.alloc(60, 7)])), /no gzip|no tar/);
+  t.match(await read(t, gzipSync(tar).subarray(0, 100)), /neither gzip nor zstd, or is cut/);
+  t.match(await read(t, zstdCompressSync(tar).subarray(0, 100)), /neither gzip nor zstd, or is cut/);
+  t.match(await read(t, Buffer.concat([gzipSync(tar).subarray(0, 40), Buffer.alloc(60, 7)])), /neither gzip|no tar/);
   t.match(await read(t, Buffer.alloc(2_048, 7)), /no tar/);
   t.match(await read(t, tar.subarray(0, 5_000)), /no tar, or is cut|holds no package.yaml/);
+});
+
+t.test('a zstd frame with a window of more than 8 MiB', async (t) => {
+  const tar = await tarOf(file({ name: 'other', content: Buffer.alloc(20 * 1024 * 1024, '#') }), file());
+  const params = { [constants.ZSTD_c_windowLog]: 24, [constants.ZSTD_c_contentSizeFlag]: 0 };
+  t.match(await read(t, zstdCompressSync(tar, { params })), /needs a zstd window of more than 8388608 bytes/);
 });
 
 t.test('more than 64 MiB, in little memory', async (t) => {
@@ -88,6 +95,8 @@ t.test('more than 64 MiB, in little memory', async (t) => {
   const bomb = gzipSync(await tarOf(file({ name: 'other', content: zeros }), file()));
   t.ok(bomb.length < 1_000_000, 'it is small as it is sent');
   t.match(await read(t, bomb), /unpack to more than 67108864 bytes/);
+  const dense = zstdCompressSync(await tarOf(file({ name: 'other', content: zeros }), file()));
+  t.match(await read(t, dense), /unpack to more than 67108864 bytes/, 'by zstd');
   const half = gzipSync(await tarOf(file({ name: 'other', content: zeros.subarray(0, 40 * 1024 * 1024) })));
   t.match(await read(t, gzipSync(await tarOf(file())), half, half), /unpack to more than/, 'all layers count');
 });
@@ -409,7 +418,7 @@ t.test('references', async (t) => {
   const digest = `sha256:${'a'.repeat(64)}`;
   t.same(readReference('127.0.0.1:5000/org/p:v1'), { source: '127.0.0.1:5000/org/p', version: 'v1' });
   t.same(readReference(`r.example.org/p@${digest}`), { source: 'r.example.org/p', version: digest });
-  t.same(readReference(`r.example.org/p:v1@${digest}`), { source: 'r.example.org/p', version: digest });
+  t.same(readReference(`r.example.org/p:v1@${digest}`), { source: 'r.example.org/p', version: digest, tag: 'v1' });
   t.same(readReference('r.example.org/p'), { source: 'r.example.org/p', version: 'latest' });
   for (const bad of [
     'localhost:5000/p:v1',

@@ -190,6 +190,25 @@ t.test('a digest', async (t) => {
   t.match(told(installed), { kind: 'resolved', packages: [{ change: 'kept', digest }, {}, {}] }, 'that is installed');
 });
 
+t.test('the tag beside the digest of the root satisfies ranges, and both are in the Lock', async (t) => {
+  const world: World = {
+    releases: [release('a@v1.2.0'), release('b@v1.0.0 = a >=v1.1.0')],
+    installed: [release('b@v1.0.0')],
+    root: { name: 'a', version: 'v1.2.0' },
+  };
+  const { root, installed } = questionOf(world);
+  const { digest } = root;
+  const by = (tag: Readonly<Record<string, string>>) =>
+    resolve({ installed, root: { ...root, version: digest, ...tag } }, knownOf([]));
+  const resolution = by({ tag: 'v1.2.0' });
+  t.match(resolution, { kind: 'resolved' });
+  t.match(resolution.kind === 'resolved' ? resolution.lock.find((entry) => at(entry, 'source') === sourceOf('a')) : undefined, {
+    version: `v1.2.0@${digest}`,
+  });
+  t.equal(chosenOf(by({})), 'VersionConflict', 'a digest alone satisfies no range');
+  t.match(by({ tag: 'v1.0.0' }), { kind: 'refused', fault: { message: /to be installed is v1.0.0/ } });
+});
+
 t.test('a kind that is another one', async (t) => {
   const world: World = {
     releases: [

@@ -6,6 +6,8 @@ export interface PackageReference {
   readonly source: string;
   /** A tag, or a digest `sha256:…`. */
   readonly version: string;
+  /** The tag beside a digest (`SOURCE:TAG@DIGEST`): the digest decides what is read, the tag which ranges it satisfies. */
+  readonly tag?: string;
 }
 
 const longestRepository = 255;
@@ -43,16 +45,14 @@ function isHost(registry: string): boolean {
   return name.length <= longestHost && URL.canParse(url) && new URL(url).hostname === name;
 }
 
-/** `SOURCE:TAG`, `SOURCE@DIGEST`, or `SOURCE`, which means its tag `latest`; undefined for any other text. */
+/** `SOURCE:TAG`, `SOURCE@DIGEST`, `SOURCE:TAG@DIGEST`, or `SOURCE`, which means its tag `latest`; undefined for any other text. */
 export function readReference(text: string): PackageReference | undefined {
-  const at = text.indexOf('@');
-  const named = at < 0 ? text : text.slice(0, at);
+  const [named = '', digest, ...more] = text.split('@');
   const colon = named.indexOf(':', named.indexOf('/') + 1);
-  const source = colon < 0 ? named : named.slice(0, colon);
-  const tagged = colon < 0 ? 'latest' : named.slice(colon + 1);
-  const version = at < 0 ? tagged : text.slice(at + 1);
-  if (readSource(source) === undefined || !isTag(tagged)) return undefined;
-  return at < 0 || isDigest(version) ? { source, version } : undefined;
+  const [source, tagged] = colon < 0 ? [named] : [named.slice(0, colon), named.slice(colon + 1)];
+  if (more.length > 0 || readSource(source) === undefined || !isTag(tagged ?? 'latest')) return undefined;
+  if (digest === undefined) return { source, version: tagged ?? 'latest' };
+  return isDigest(digest) ? { source, version: digest, ...(tagged === undefined ? {} : { tag: tagged }) } : undefined;
 }
 
 export function writeReference({ source, version }: PackageReference): string {

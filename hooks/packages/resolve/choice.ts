@@ -32,7 +32,7 @@ export function targetOf(source: string, demands: readonly Demand[], scene: Scen
 }
 
 function rootOf({ root }: Scene): Versions {
-  return { tag: root.version.startsWith('sha256:') ? undefined : root.version, digest: root.digest };
+  return { tag: root.version.startsWith('sha256:') ? root.tag : root.version, digest: root.digest };
 }
 
 /** The tag and the digest of that choice, as far as they are known without it; undefined stands for the installed version. */

@@ -10,6 +10,8 @@ export interface Root {
   readonly name: string;
   /** The requested tag or digest. */
   readonly version: string;
+  /** The tag that was requested beside a digest. */
+  readonly tag?: string;
   readonly digest: string;
   readonly meta: Meta;
   /** Its dependencies are recorded, not resolved. */

@@ -50,7 +50,7 @@ function unsuited(source: string, { graph }: State, scene: Scene, knowledge: Kno
 const mostNamed = 10;
 
 function presentVersion(source: string, { root, installed }: Scene): string | undefined {
-  if (source === root.source) return `to be installed is ${root.version}`;
+  if (source === root.source) return `to be installed is ${root.tag ?? root.version}`;
   const entry = installed.get(source);
   return entry === undefined ? undefined : `installed is ${entry.tag ?? entry.digest}; a package is never downgraded`;
 }

@@ -100,7 +100,7 @@ type Chosen = Omit<Resolved, 'source' | 'from' | 'leaves' | 'demands'>;
 function releaseOf(source: string, { choice }: State, { root, installed }: Scene, knowledge: Knowledge): Chosen {
   const entry = installed.get(source);
   const version = choice.get(source);
-  if (source === root.source) return chosen({ source, name: root.name, version: root.version }, root, 'root');
+  if (source === root.source) return chosen({ source, name: root.name, version: root.tag ?? root.version }, root, 'root');
   if (version === undefined)
     return {
       name: nameIn(entry),

@@ -1,6 +1,8 @@
 // What a registry, or who stands before it, may send: each is refused in words of ours, within bounds, and no secret goes elsewhere.
 import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -449,11 +451,26 @@ t.test('where a registry may lead', async (t) => {
     t.equal(admitted(address, '203.0.113.1')(), address, `${address} is everybody's`);
   const plain = ['localhost:5000', '127.0.0.1:5000', '[::1]:5000'];
   t.same(
-    plain.map(schemeOf),
+    plain.map((host) => schemeOf(host)),
     plain.map(() => 'http'),
   );
   const others = ['10.0.0.1:5000', 'registry.example.org', 'local.example.org', '127.0.0.2', 'registry.local'];
   for (const host of [...others, 'prometheus.monitoring.svc.cluster.local:9090']) t.equal(schemeOf(host), 'https', host);
+});
+
+t.test('plain HTTP is spoken to hosts that are listed, with their port', async (t) => {
+  const manifest = '{"schemaVersion":2,"layers":[]}';
+  const digest = `sha256:${createHash('sha256').update(manifest).digest('hex')}`;
+  const server = createServer((_, answer) => answer.end(manifest));
+  await new Promise<void>((done) => server.listen(0, '127.0.0.2', done));
+  t.teardown(() => server.close());
+  const host = `127.0.0.2:${(server.address() as AddressInfo).port}`;
+  const reference = { source: `${host}/acme/name`, version: 'v1.0.0' };
+  t.match(await openRegistry(t, { httpHosts: [host] }).digest(reference), { kind: 'ok', digest });
+  for (const httpHosts of [[], ['127.0.0.2'], [`${host}0`]]) {
+    const failure = failureOf(await openRegistry(t, { httpHosts }).digest(reference));
+    t.match(failure, { kind: 'unavailable', message: /127\.0\.0\.2/ });
+  }
 });
 
 t.test('names are looked up once in a call, and not beyond its time', async (t) => {
