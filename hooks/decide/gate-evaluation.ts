@@ -29,13 +29,19 @@ export function evaluated(observation: Observation, view: GateView): Evaluated {
   const timeLeft = believedTime(before.since, transaction.createdAt, now) + view.look.gate.timeout - now;
   const base = { view, state: before, isOver: false, left: timeLeft };
   const { finding } = view;
-  if (finding.kind === 'trouble') return { ...base, ...(refused(observation, view, finding.failure) ?? late(base)) };
+  if (finding.kind === 'trouble') return unread(observation, base, finding.failure);
   const state = stateAfter(before, finding, now);
   if (finding.kind === 'failed') return { ...base, state, end: cause(view, finding.reason ?? 'GateFailed', state) };
   if (finding.kind === 'notYet') return { ...base, state, ...late({ ...base, state }) };
   const stableLeft = stableLeftOf(observation, view, state);
   const ready = { ...base, state, isOver: stableLeft <= 0, left: Math.min(timeLeft, stableLeft) };
   return { ...ready, ...(ready.isOver ? {} : late({ ...ready, left: timeLeft })) };
+}
+
+function unread(observation: Observation, base: Evaluated, failure: Failure): Evaluated {
+  const found = failure.said === undefined ? {} : { found: failure.said };
+  const gate = { ...base, state: { ...base.state, ...found } };
+  return { ...gate, ...(refused(observation, base.view, failure) ?? late(gate)) };
 }
 
 function late({ view, state, left }: Evaluated): { readonly end?: Cause } {

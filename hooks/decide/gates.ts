@@ -108,7 +108,10 @@ function waitingMessage(open: readonly Evaluated[]): string {
   const { view, state } = first;
   const until = formatTime(state.since + view.look.gate.timeout);
   const { finding } = view;
-  const found = finding.kind === 'trouble' ? `it cannot be read now (${finding.failure.reason})` : (state.found ?? 'nothing yet');
+  const found =
+    finding.kind === 'trouble'
+      ? `it cannot be read now (${finding.failure.said ?? finding.failure.reason})`
+      : (state.found ?? 'nothing yet');
   const more = open.length > 1 ? ` (and for ${open.length - 1} more)` : '';
   return `waiting for ${describe(view.entry.target)}${more} until ${until}: expected ${expectedOf(view.look)}; found ${found}`;
 }

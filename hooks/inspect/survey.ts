@@ -1,7 +1,7 @@
 // What the engine would find and do, by its own stages: the checks of begin, the locks, the dry runs of prepare, and the size of the
 // snapshot. Nothing is masked here yet.
 import type { Fault } from '../checks/fault.ts';
-import type { AccessQuestion } from '../cluster.ts';
+import type { AccessQuestion, Expressions, Manifests } from '../cluster.ts';
 import { decide } from '../decide/decide.ts';
 import type { Step } from '../decide/step.ts';
 import { noWrites } from '../in-flight/own-writes.ts';
@@ -83,14 +83,15 @@ function without(faults: readonly Fault[], known: readonly Fault[]): readonly Fa
   return [...new Map(faults.filter((one) => !seen.has(key(one))).map((one) => [key(one), one])).values()];
 }
 
+/** Ms. A call that is late is made again, a plan is not: so it waits for its turns. */
+const longestTurn = 60_000;
+
 function contextOf(parts: PlanParts, eyes: Eyes, transaction: Transaction): LockContext {
-  const { clock, manifests, engineNamespace } = parts;
-  const expressions = parts.expressions ?? {
-    compile: async () => {
-      eyes.miss('whether the expressions of gates can be evaluated');
-      return {};
-    },
-    evaluate: async () => ({ kind: 'broken', message: '' }) as const,
+  const { clock, engineNamespace } = parts;
+  const expressions = expressionsOf(parts, eyes);
+  const manifests: Manifests = {
+    unpack: parts.manifests.unpack,
+    parse: (bytes, asker) => parts.manifests.parse(bytes, asker, longestTurn),
   };
   return {
     reader: eyes.reader,
@@ -99,6 +100,21 @@ function contextOf(parts: PlanParts, eyes: Eyes, transaction: Transaction): Lock
     carry: emptyCarry,
     isWaiting: false,
     ...{ transaction, engineNamespace, expressions, clock },
+  };
+}
+
+function expressionsOf({ expressions }: PlanParts, eyes: Eyes): Expressions {
+  if (expressions !== undefined)
+    return {
+      compile: (text, asker) => expressions.compile(text, asker, longestTurn),
+      evaluate: expressions.evaluate,
+    };
+  return {
+    compile: async () => {
+      eyes.miss('whether the expressions of gates can be evaluated');
+      return {};
+    },
+    evaluate: async () => ({ kind: 'broken', message: '' }) as const,
   };
 }
 

@@ -42,6 +42,8 @@ export interface KubernetesCluster extends Cluster {
 
 const engine: Identity = { kind: 'engine' };
 const longestAnswer = 64 * 1024 * 1024;
+/** Bytes. etcd stores 1.5 MiB, of which JSON makes at most six times as many: a control character takes six. */
+const largestObject = 16 * 1024 * 1024;
 const connections = 32;
 const graceAfterWrite = 2_000; // so that the API server's own word on a write it gave up on still arrives
 
@@ -59,7 +61,8 @@ export function createCluster(connection: Connection, options: ClusterOptions): 
   const tryOut = (intent: Write) => write(intent, true);
   return {
     transport,
-    get: (location, identity) => ask({ method: 'GET', path: objectPath(location) }, identity),
+    get: async (location, identity) =>
+      named(await ask({ method: 'GET', path: objectPath(location), mostBytes: largestObject }, identity)),
     getMetadata: (location, identity) => ask({ method: 'GET', path: objectPath(location), accept: metadataOnly }, identity),
     async listMetadata(resource, namespace, identity, options) {
       const query = queryOf(options);
@@ -82,6 +85,11 @@ export function createCluster(connection: Connection, options: ClusterOptions): 
 
 function answerOf(received: Received | Failed): Answer {
   return received.kind === 'failed' ? received : { kind: 'ok', object: received.body, serverTime: received.serverTime };
+}
+
+function named(answer: Answer): Answer {
+  if (answer.kind === 'ok' || answer.failure.reason !== 'AnswerTooLarge') return answer;
+  return { kind: 'failed', failure: { ...answer.failure, said: `it is larger than ${largestObject} bytes` } };
 }
 
 // Only an apply without force finds fields of others. In the answer to any other write these are words of a webhook.

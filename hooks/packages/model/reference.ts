@@ -50,9 +50,15 @@ export function readReference(text: string): PackageReference | undefined {
   const [named = '', digest, ...more] = text.split('@');
   const colon = named.indexOf(':', named.indexOf('/') + 1);
   const [source, tagged] = colon < 0 ? [named] : [named.slice(0, colon), named.slice(colon + 1)];
-  if (more.length > 0 || readSource(source) === undefined || !isTag(tagged ?? 'latest')) return undefined;
-  if (digest === undefined) return { source, version: tagged ?? 'latest' };
-  return isDigest(digest) ? { source, version: digest, ...(tagged === undefined ? {} : { tag: tagged }) } : undefined;
+  if (more.length > 0 || readSource(source) === undefined || !isTag(tagged ?? latest)) return undefined;
+  return digest === undefined ? { source, version: tagged ?? latest } : digested(source, tagged, digest);
+}
+
+const latest = 'latest';
+
+function digested(source: string, tagged: string | undefined, version: string): PackageReference | undefined {
+  if (!isDigest(version)) return undefined;
+  return tagged === undefined ? { source, version } : { source, version, tag: tagged };
 }
 
 export function writeReference({ source, version }: PackageReference): string {

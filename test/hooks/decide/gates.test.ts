@@ -4,6 +4,7 @@ import { decide } from '../../../hooks/decide/decide.ts';
 import type { Step } from '../../../hooks/decide/step.ts';
 import { findingOf } from '../../../hooks/gates/evaluation.ts';
 import { leaseLocation } from '../../../hooks/locks/lease.ts';
+import type { Failure } from '../../../hooks/model/failure.ts';
 import type { GateState } from '../../../hooks/model/gate.ts';
 import { openGates } from '../../../hooks/model/gated.ts';
 import type { JsonObject } from '../../../hooks/model/json.ts';
@@ -27,10 +28,14 @@ interface Scene {
   readonly resource?: typeof job;
   readonly sealed?: boolean;
   readonly diagnosis?: { readonly index: number; readonly words: string };
+  /** No object can be read. */
+  readonly failure?: Failure;
 }
 
+const transientFailure = { kind: 'transient', code: 0, message: '', fields: [], definitive: false } as const;
+
 /** Created objects of these gates, all at the end. */
-function stepOf({ transaction, states, lives, now, resource, diagnosis, sealed = false }: Scene): Step {
+function stepOf({ transaction, states, lives, now, resource, diagnosis, failure, sealed = false }: Scene): Step {
   const { name } = leaseLocation('l', 'janus-system');
   const items = states.map((gate) => ({ progress: { kind: 'applied' as const }, lockLease: name, uid: 'u1', gate }));
   const status: Status = { ...statusOf('Committing', 'applied'), items };
@@ -41,7 +46,8 @@ function stepOf({ transaction, states, lives, now, resource, diagnosis, sealed =
     const { type, prior } = entry;
     const [live, age] = [lives[index], now - (states[index]?.since ?? now)];
     const look = { type, resource: entry.resource, sealed, prior, uid: 'u1', evaluated: {}, live, age };
-    const finding = findingOf({ ...look, gate }, states[index] ?? { since: now });
+    const found = findingOf({ ...look, gate }, states[index] ?? { since: now });
+    const finding = failure === undefined ? found : ({ kind: 'trouble', failure } as const);
     return { index, entry, look: { gate, sealed }, finding };
   });
   const lease = {
@@ -106,6 +112,19 @@ t.test('values of a gate of a sealed object are in no message', async (t) => {
   const scene = { transaction, states: [{ since: start }], lives: [created], now: start + second };
   t.match(stepOf(scene), { status: { message: /c2VjcmV0/ } });
   t.match(stepOf({ ...scene, sealed: true }), { status: { message: /expected .data.password to have the value that it names/ } });
+});
+
+t.test('an object that is too large to be read is not ready, and the message says so', async (t) => {
+  const transaction = gated({ at: 'AtEnd', timeout: '10s' });
+  const failure = { ...transientFailure, reason: 'AnswerTooLarge' as const, said: 'it is larger than 16 bytes' };
+  const at = (now: number) =>
+    stepOf({ transaction, states: [{ since: start }], lives: [], now, failure, diagnosis: { index: 0, words: '' } });
+  t.match(at(start + second), {
+    status: { phase: 'Committing', message: /it cannot be read now \(it is larger than 16 bytes\)/ },
+  });
+  t.match(at(start + minute), {
+    status: { phase: 'RollingBack', cause: { reason: 'GateTimeout', message: /found it is larger than 16 bytes/ } },
+  });
 });
 
 t.test('a reason is stored only of the object that has failed', async (t) => {

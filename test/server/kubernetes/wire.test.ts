@@ -182,6 +182,17 @@ for (const [because, listener, expected] of pages)
     await behind.close();
   });
 
+t.test('an object that is larger than any that etcd stores is named so', async (t) => {
+  const server = createHttpServer((_, res) => res.end(`{"data":"${'x'.repeat(17 * 1024 * 1024)}"}`));
+  const kubeconfig = kubeconfigWith(t, {
+    server: `http://127.0.0.1:${await listening(server)}`,
+    'insecure-skip-tls-verify': true,
+  });
+  const behind = createCluster(kubeconfigConnection(kubeconfig), { writeTimeout: 10_000 });
+  t.match(failureOf(await behind.get(location, engine)), { reason: 'AnswerTooLarge', said: 'it is larger than 16777216 bytes' });
+  await behind.close();
+});
+
 t.test('an address with a path, as gateways have it', async (t) => {
   const seen: string[] = [];
   const server = createHttpServer((request, res) => {
