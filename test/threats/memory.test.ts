@@ -32,7 +32,8 @@ t.test('objects of 15 000 keys', async (t) => {
       t.equal((await get(`${url}/healthz`)).code, 200);
     }
   };
-  const patches = (gate: object) => names.map((name) => ({ ...change('Patch', name, { data: { color: 'green' } }), ...gate }));
+  const patches = (gate: object, some = names) =>
+    some.map((name) => ({ ...change('Patch', name, { data: { color: 'green' } }), ...gate }));
   const never = { gate: { at: 'AtEnd', timeout: '20s', ready: { field: { path: '.data.done', value: 'yes' } } } };
 
   await t.test('that grow while their gates are open end with the timeout of the gates, and are undone', async (t) => {
@@ -41,6 +42,15 @@ t.test('objects of 15 000 keys', async (t) => {
     await grow();
     const status = await stage.finished('gated', patient);
     t.match(status, { phase: 'RolledBack' });
+    await showColor(t, stage, 'blue');
+    await areAlive();
+  });
+
+  await t.test('as many as one Transaction may have are changed, and undone as a whole on request', async (t) => {
+    await stage.transaction('few', patches({}, names.slice(0, 3)));
+    t.match(await stage.finished('few', patient), { phase: 'Committed' });
+    await stage.annotate('few', { 'tx.janus.io/request-rollback': 'yes' });
+    t.match(await stage.phase('few', 'RolledBack', patient), { phase: 'RolledBack' });
     await showColor(t, stage, 'blue');
     await areAlive();
   });
