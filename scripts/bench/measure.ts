@@ -50,7 +50,7 @@ async function createTargets(client: Client, row: Row): Promise<readonly (readon
   const isCreating = row.type === 'Create' || row.type === 'ApplyToCreate';
   const all = names.flat().flatMap((name) => [...(isCreating ? [] : [name]), `limit-${name}`]);
   await inParallel(all, atOnce, async (name) => {
-    must(await client.create(configMaps, { metadata: { name }, data: { version: '1', other: 'stays' } }));
+    must(await client.create(configMaps, { metadata: { name }, data: { version: '1', other: 'x'.repeat(row.held ?? 1) } }));
   });
   if (row.sources === true)
     await inParallel(
@@ -144,8 +144,10 @@ function changeOf(row: Row, name: string): JsonObject {
   if (row.deletes !== undefined) return { target, type: 'Delete' };
   if (row.type === 'ApplyToCreate' || row.type === 'ApplyToChange')
     return { type: 'Apply', content: { ...object, metadata: { name }, data: dataOf(row) } };
-  return { target, type: row.type ?? 'Patch', ...contentOf(row, name) };
+  return { target, type: row.type ?? 'Patch', ...contentOf(row, name), ...(row.held === undefined ? {} : { gate }) };
 }
+
+const gate = { at: 'AtEnd', ready: { field: { path: '.data.version', value: '2' } } };
 
 function contentOf(row: Row, name: string): JsonObject {
   return row.sources === true ? { contentFrom: contentFrom(sourceOf(row, name)) } : { content: { data: dataOf(row) } };

@@ -32,6 +32,8 @@ export interface Row {
   readonly installs?: boolean;
   /** Bytes of data that each change sets, if more than a word. */
   readonly bytes?: number;
+  /** Bytes of data that each target holds before; each change then has a gate at the end. */
+  readonly held?: number;
   /** The content of each change lies in a ConfigMap of its own, as gzipped YAML. */
   readonly sources?: boolean;
   /** Type of the changes, `Patch` unless said otherwise. Of an `Apply`: whether it creates its object or changes one. */
@@ -83,6 +85,9 @@ const rows: readonly Row[] = [
   { ...one, name: 'sources', changes: 100, bytes: 50_000, sources: true, onDemand: true },
   // As much as all sources may hold.
   { ...one, name: 'sources-10', changes: 12, transactions: 2, bytes: 870_000, sources: true, undo: true, onDemand: true },
+  // What a hook takes for large targets: while it prepares, while gates are open, and for the undo.
+  { ...one, name: 'targets-small', changes: 15, transactions: 2, held: 1, undo: true, onDemand: true },
+  { ...one, name: 'targets-large', changes: 15, transactions: 2, held: 1_000_000, undo: true, onDemand: true },
   { ...one, name: 'replicas', changes: 10, replicas: true, onDemand: true },
   { ...one, name: 'replicas-many', changes: 3, replicas: true, onDemand: true },
   { ...one, name: 'programs', changes: 10, programs: true, onDemand: true },
