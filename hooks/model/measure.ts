@@ -1,7 +1,7 @@
 // How large an object is: in memory, and as JSON. A short key takes ten times as much memory as text.
 //
 // A text is measured before it is parsed, and the measure is remembered for the object: a walk over 90 000 keys takes 20 times as long.
-import type { JsonObject } from './json.ts';
+import { isDeeperThan, type JsonObject, mostLevels } from './json.ts';
 
 /** Bytes, both estimates. */
 export interface Measure {
@@ -29,10 +29,13 @@ export function remember(object: JsonObject, text: string): void {
   known.set(object, measureOfText(text));
 }
 
+const nothing: Measure = { memory: 0, text: 0 };
+
 /** Bytes in memory and as JSON. */
 export function weightOf(object: JsonObject | undefined): Measure {
-  if (object === undefined) return { memory: 0, text: 0 };
-  const measure = known.get(object) ?? measureOfText(JSON.stringify(object));
+  if (object === undefined) return nothing;
+  // What is nested without end is refused before it is kept (content/bulk.ts), and has no text.
+  const measure = known.get(object) ?? (isDeeperThan(object, mostLevels) ? nothing : measureOfText(JSON.stringify(object)));
   known.set(object, measure);
   return measure;
 }

@@ -65,7 +65,7 @@ t.test('objects of 15 000 keys', async (t) => {
     t.match(conditions, /SnapshotTooLarge/);
     t.match(
       conditions,
-      /of 12 targets take \d+ bytes as JSON and \d+ bytes in memory.*the largest: ConfigMap \S+many-\d \d+ bytes/,
+      /of 12 targets take \d+ bytes as JSON and \d+ bytes in memory.*the largest: ConfigMap \S+many-\d+ \d+ bytes/,
     );
     await showColor(t, stage, 'blue');
     await areAlive();
