@@ -181,7 +181,7 @@ t.test('a claim and its volume', async (t) => {
     const status = await undo(stage, 'volume', partial);
     t.match(itemsOf(status)[0], { error: { reason: 'NotEmpty', message: /PersistentVolumeClaim .*theirs$/ } });
     t.ok(await isThere(stage, where));
-    // As long as the claim is there, the controller of volumes binds the volume to it again, whatever its status says.
+    // The undo leaves the volume as long as its claim is there.
     const theirClaim = path('persistentvolumeclaims/theirs');
     must(await client.delete(theirClaim));
     await waitFor(async () => (await client.get(theirClaim)).code === 404, 'the claim to be gone');
