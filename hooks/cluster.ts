@@ -187,7 +187,7 @@ export interface Manifests {
   /** The bytes, unpacked if they are gzip. Unreadable if there are more than `most`. */
   unpack(bytes: Uint8Array, most: number): Promise<Unpacked>;
   /**
-   * The one object in unpacked bytes. `late`: they are YAML, and had no turn within `wait` ms, since those of others came first; the next call
+   * The one object in unpacked bytes. `late`: they are YAML, and had no turn within `wait` ms, because other Transactions came first; the next call
    * tries again.
    */
   parse(bytes: Uint8Array, asker: Asker, wait: number): Promise<Manifest | 'late'>;

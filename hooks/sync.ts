@@ -53,11 +53,11 @@ export function createSync(parts: EngineParts): Hook {
       const until = clock.monotonic() + timing.stepDeadline * partForLooks;
       const looks = createLooks({ now: clock.monotonic, until, lists: memory.unfinished.of(call.uid) });
       const sources = createSources(parts.manifests, parts.clock);
-      const room = rooms.open(call.namespace);
+      const { room, close } = rooms.open(call.namespace);
       const serving = { parts, server, writer: nameWriter(server, calls), memory, session, looks, sources, room };
       return answerCall(serving, call)
         .catch((thrown) => rescued(serving, call, thrown))
-        .finally(room.drop);
+        .finally(close);
     });
 }
 

@@ -1,4 +1,4 @@
-// What a look at a gated object comes to, with what an earlier look has seen.
+// Whether a gate passes: from the object as it was read, and from the state that the status has stored of the gate.
 import type { GateState } from '../model/gate.ts';
 import { at } from '../model/json.ts';
 import type { Finding, Look } from './finding.ts';

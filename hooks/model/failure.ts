@@ -67,6 +67,11 @@ export interface Unseen<Why extends Failure = Failure> {
   readonly isAway?: true;
 }
 
+/** Of an object, or of objects together, beyond a bound of the engine. */
+export function tooLarge(message: string): Refusal {
+  return { kind: 'refused', code: 413, reason: 'RequestEntityTooLarge', message, fields: [], definitive: true };
+}
+
 /** Of what was not sent, since there was no time left for it: the failure proves that it has no effect. */
 export function deadlineExceeded(message: string): Passing {
   return { kind: 'transient', code: 0, reason: 'DeadlineExceeded', message, fields: [], definitive: true };

@@ -58,7 +58,7 @@ function overhead(text: string, end: number): number {
   return text.charCodeAt(end + 1) === colon ? ofKey : ofText;
 }
 
-/** Where the quote is that ends the text; the length if there is none. */
+/** The index of the quote that ends the text; the length if no quote does. */
 function endOfText(text: string, from: number): number {
   let end = text.indexOf('"', from);
   while (end >= 0 && isEscaped(text, end)) end = text.indexOf('"', end + 1);

@@ -91,25 +91,22 @@ async function lookAt(context: Looking, entry: SnapshotEntry, gate: Gate): Promi
   const view = { index, entry, look: { gate, sealed: look.sealed } };
   const isToExplain = index === carry.diagnose;
   const before = status.items[index]?.gate ?? { since: now };
-  const found = (full: Look, words = ''): Seen => ({
-    view: { ...view, finding: findingOf(full, before) },
+  const seen = (finding: GateView['finding'], words = ''): Seen => ({
+    view: { ...view, finding },
     ...(isToExplain ? { words } : {}),
   });
-  const trouble = (failure: Failure): Seen => ({
-    view: { ...view, finding: { kind: 'trouble', failure } },
-    ...(isToExplain ? { words: '' } : {}),
-  });
-  if (needsNoLook(look)) return found(look);
+  const trouble = (failure: Failure): Seen => seen({ kind: 'trouble', failure });
+  if (needsNoLook(look)) return seen(findingOf(look, before));
   const live = await readGated(context.reader, transaction, entry);
   if (live.kind === 'trouble') return trouble(live.failure);
-  if (live.kind === 'absent') return found(look);
+  if (live.kind === 'absent') return seen(findingOf(look, before));
   const [evaluated, storageClass] = await Promise.all([
     evaluatedOf(context.evaluate, gate, live.object),
     readStorageClass(context, entry, live.object),
   ]);
   if (evaluated === 'late') return trouble(outOfTime);
   const full = { ...look, live: live.object, evaluated, ...storageClass };
-  return found(full, isToExplain ? await diagnosed(context, entry, full) : '');
+  return seen(findingOf(full, before), isToExplain ? await diagnosed(context, entry, full) : '');
 }
 
 function unseen({ transaction, status, now }: GateContext, entry: SnapshotEntry, gate: Gate): Omit<Look, 'live'> {

@@ -2,7 +2,7 @@
 import type { Answer, Identity, Location, Reader } from '../cluster.ts';
 import { whyIncomparable } from '../content/bulk.ts';
 import type { SnapshotEntry } from '../model/entry.ts';
-import type { Failure } from '../model/failure.ts';
+import { type Failure, tooLarge } from '../model/failure.ts';
 import { type JsonObject, textAt } from '../model/json.ts';
 import { holderOf, type Transaction } from '../model/transaction.ts';
 import { locationOf } from '../writes/change.ts';
@@ -32,10 +32,6 @@ export async function readLive(
   const found = presenceOf(answer);
   const why = found.kind === 'present' ? whyIncomparable(found.object) : undefined;
   return why === undefined ? found : { kind: 'trouble', failure: tooLarge(`it is ${why}: remove what is too much`) };
-}
-
-function tooLarge(message: string): Failure {
-  return { kind: 'refused', code: 413, reason: 'RequestEntityTooLarge', message, fields: [], definitive: true };
 }
 
 /**

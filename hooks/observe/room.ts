@@ -1,11 +1,11 @@
-// The memory that objects of others may take. Who may write an object decides how much: 1.5 MB in etcd can take 35 MB as values.
+// A bound for the memory of objects. Whoever may write an object decides how much it takes: 1.5 MB in etcd can become 35 MB.
 //
 // R1. What a call has read, and not yet dropped, is counted: by call, by namespace, and for the process. A read beyond any of the three
 //     fails, and its object is dropped. No read waits for room while its call holds any, so calls never wait for each other.
 // R2. A call that has read little always has room, whatever others hold.
 // R3. The bound of a call lies above a snapshot and two of the largest objects that etcd can store: no growth makes an undo impossible.
 import type { Answer, Reader } from '../cluster.ts';
-import type { Failure } from '../model/failure.ts';
+import { type Failure, tooLarge } from '../model/failure.ts';
 import { weightOf } from '../model/measure.ts';
 import { inTurn } from './listing.ts';
 
@@ -34,8 +34,11 @@ export interface Room {
 }
 
 interface Rooms {
-  /** For a call about a Transaction of that namespace. */
-  open(namespace: string): Room;
+  /**
+   * For a call about a Transaction of that namespace. `close` ends it: a read that outlives its call, because a step threw beside it, must not
+   * hold memory for ever.
+   */
+  open(namespace: string): { readonly room: Room; close(): void };
 }
 
 /** Shared by all calls of a process. */
@@ -44,22 +47,29 @@ export function createRooms(limits: RoomLimits = shippedRoom): Rooms {
   let all = 0;
   return {
     open(namespace) {
-      let call = 0;
+      let [call, isOpen] = [0, true];
       const tenant = (): number => tenants.get(namespace) ?? 0;
       const take = (bytes: number): Failure | undefined => {
-        if (call + bytes > limits.call) return tooMuch(limits.call);
+        if (call + bytes > limits.call) return tooLarge(`with it, ${what} would take more than ${limits.call} bytes of memory`);
         const isLittle = call + bytes <= limits.little;
         if (!isLittle && (tenant() + bytes > limits.call || all + bytes > limits.process)) return busy;
         add(bytes);
         return undefined;
       };
       const add = (bytes: number): void => {
+        if (!isOpen) return;
         call += bytes;
         all += bytes;
         if (tenant() + bytes > 0) tenants.set(namespace, tenant() + bytes);
         else tenants.delete(namespace);
       };
-      return roomOf(take, add);
+      return {
+        room: roomOf(take, add),
+        close() {
+          add(-call);
+          isOpen = false;
+        },
+      };
     },
   };
 }
@@ -84,6 +94,8 @@ function roomOf(take: Room['take'], add: (bytes: number) => void): Room {
   };
 }
 
+const what = 'the objects that are read for this Transaction';
+
 const busy: Failure = {
   kind: 'transient',
   code: 0,
@@ -92,11 +104,6 @@ const busy: Failure = {
   fields: [],
   definitive: true,
 };
-
-function tooMuch(most: number): Failure {
-  const message = `with it, the objects that are read for this Transaction would take more than ${most} bytes of memory`;
-  return { kind: 'refused', code: 413, reason: 'RequestEntityTooLarge', message, fields: [], definitive: true };
-}
 
 const rooms = new WeakMap<Reader, { readonly reader: Reader; readonly room: Room }>();
 

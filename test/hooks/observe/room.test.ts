@@ -10,7 +10,7 @@ const limits = { little: 10, call: 100, process: 150 };
 const location = { resource: configMaps, namespace: 'shop', name: 'one' };
 
 t.test('a call gets no more than its bound: the failure is final (R1)', async (t) => {
-  const room = createRooms(limits).open('shop');
+  const room = createRooms(limits).open('shop').room;
   t.equal(room.take(100), undefined);
   t.match(room.take(1), { kind: 'refused', code: 413, message: /more than 100 bytes/ });
   t.ok(room.isCrowded);
@@ -20,7 +20,7 @@ t.test('a call gets no more than its bound: the failure is final (R1)', async (t
 
 t.test('a call waits while its namespace, or all of them, hold too much; a little is free (R1, R2)', async (t) => {
   const rooms = createRooms(limits);
-  const [first, second, other] = [rooms.open('shop'), rooms.open('shop'), rooms.open('bank')];
+  const [first, second, other] = [rooms.open('shop').room, rooms.open('shop').room, rooms.open('bank').room];
   t.equal(first.take(90), undefined);
   t.match(second.take(20), { kind: 'transient', reason: 'Busy' }, 'of the same namespace');
   t.equal(other.take(60), undefined, 'of another one');
@@ -28,6 +28,18 @@ t.test('a call waits while its namespace, or all of them, hold too much; a littl
   t.equal(second.take(10), undefined, 'a little');
   first.drop();
   t.equal(other.take(1), undefined);
+});
+
+t.test('a read that outlives its call holds nothing', async (t) => {
+  const rooms = createRooms(limits);
+  const { room, close } = rooms.open('shop');
+  const inner = room.inner();
+  t.equal(inner.take(90), undefined);
+  close();
+  t.equal(inner.take(90), undefined);
+  inner.drop();
+  t.equal(rooms.open('shop').room.take(100), undefined);
+  t.match(rooms.open('shop').room.take(20), { kind: 'transient' }, 'what is held now is counted');
 });
 
 function readerOf(objects: readonly JsonObject[]): Reader {
@@ -38,7 +50,7 @@ function readerOf(objects: readonly JsonObject[]): Reader {
 t.test('what is dropped makes room, and what found none beside the others is tried again alone', async (t) => {
   const object = { data: { key: 'x'.repeat(50) } };
   const { memory } = weightOf(object);
-  const room = createRooms({ little: 0, call: memory, process: memory }).open('shop');
+  const room = createRooms({ little: 0, call: memory, process: memory }).open('shop').room;
   const plain = readerOf(Array.from({ length: 9 }, () => ({ ...object })));
   const reader = readingInto(room, { ...plain, ...unused });
   const read = async (own: Reader) => (await own.get(location, engine)).kind;

@@ -263,8 +263,8 @@ export const storage: readonly Sabotage[] = [
     edits: [
       {
         file: 'hooks/observe/room.ts',
-        find: 'if (call + bytes > limits.call) return tooMuch(limits.call);',
-        replace: 'if (call + bytes > limits.call * 1000) return tooMuch(limits.call);',
+        find: 'if (call + bytes > limits.call) return tooLarge(',
+        replace: 'if (call + bytes > limits.call * 1000) return tooLarge(',
       },
     ],
     caughtBy: ['test/hooks/observe/room.test.ts'],
