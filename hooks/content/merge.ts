@@ -44,11 +44,18 @@ function mergeAt(versions: Versions, path: Path, kinds: ListKinds): Merge {
   const parts = commonParts(versions, path, kinds);
   if (parts === undefined) return whole(versions, path);
   const elements = new Set([...parts.prior.keys(), ...parts.expected.keys(), ...parts.live.keys()]);
-  const children = [...elements].map((element) => {
+  const children = Array.from(elements, (element): Child => {
     const child = { prior: parts.prior.get(element), expected: parts.expected.get(element), live: parts.live.get(element) };
-    return [element, mergeAt(child, [...path, element], kinds)] as const;
+    return [element, isSame(child) ? { restored: child.live, ...unchanged } : mergeAt(child, [...path, element], kinds)];
   });
   return combine(versions, parts, children, path);
+}
+
+const unchanged = { ours: [], theirs: [] } as const;
+
+/** Without a comparison of objects: most of 90 000 fields are texts. */
+function isSame({ prior, expected, live }: Versions): boolean {
+  return prior === expected && expected === live;
 }
 
 function theirsOnly({ expected, live }: Versions, path: Path, kinds: ListKinds): Merge {
