@@ -203,8 +203,8 @@ export const writers: readonly Sabotage[] = [
     edits: [
       {
         file: 'hooks/content/ownership.ts',
-        find: '.union(back).difference(fenceFields);',
-        replace: '.union(back).difference(noFields);',
+        find: '.union(back).difference(fenceFields) :',
+        replace: '.union(back).difference(noFields) :',
       },
     ],
     caughtBy: ['test/scenarios/calls/late-marks.test.ts'],
